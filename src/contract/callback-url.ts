@@ -1,0 +1,44 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/**
+ * The callback URL carries what it is about and a proof that we made it:
+ * `<base>/callbacks/<account>/o.<base64url(order_id)>.<mac>` for orders, `…/a.<ref>.<mac>` for permanent addresses.
+ * Workers make it, the receiver verifies it; both hold CALLBACK_TOKEN_KEY and nothing else in common.
+ */
+
+/** What a callback URL is about. */
+export type CallbackTarget =
+  | { kind: 'order'; account: string; orderId: string }
+  | { kind: 'address'; account: string; ref: string };
+
+/** Longest path the receiver looks at. */
+export const MAX_CALLBACK_PATH_LENGTH = 512;
+
+const PATH = /^\/callbacks\/([a-z0-9-]{1,32})\/([oa])\.([A-Za-z0-9_-]{1,200})\.([A-Za-z0-9_-]{43})$/;
+
+/** base64url HMAC-SHA256 over kind, account and id. NUL separates them: none of the formats admits one. */
+function mac(key: string, kind: 'o' | 'a', account: string, id: string): Buffer {
+  return createHmac('sha256', key).update(`${kind}\0${account}\0${id}`).digest();
+}
+
+/** The callback URL of an order or address. `key` is the first key of CALLBACK_TOKEN_KEY. */
+export function callbackUrl(baseUrl: string, key: string, target: CallbackTarget): string {
+  const [kind, id, shown] =
+    target.kind === 'order'
+      ? (['o', target.orderId, Buffer.from(target.orderId).toString('base64url')] as const)
+      : (['a', target.ref, target.ref] as const);
+  const token = mac(key, kind, target.account, id).toString('base64url');
+  return `${baseUrl.replace(/\/+$/, '')}/callbacks/${target.account}/${kind}.${shown}.${token}`;
+}
+
+/** Reads a callback path. undefined for everything that none of the keys signed; compares in constant time. */
+export function verifyCallbackPath(path: string, keys: readonly string[]): CallbackTarget | undefined {
+  if (path.length > MAX_CALLBACK_PATH_LENGTH) return undefined;
+  const [, account, kind, shown, token] = PATH.exec(path) ?? [];
+  if (!account || !shown || !token || (kind !== 'o' && kind !== 'a')) return undefined;
+  const id = kind === 'o' ? Buffer.from(shown, 'base64url').toString() : shown;
+  const given = Buffer.from(token, 'base64url');
+  const genuine = keys.filter((key) => timingSafeEqual(mac(key, kind, account, id), given)).length > 0;
+  if (!genuine) return undefined;
+  return kind === 'o' ? { kind: 'order', account, orderId: id } : { kind: 'address', account, ref: id };
+}

@@ -1,0 +1,38 @@
+/**
+ * Failure types of order workflows. Every one of them says: no order of ours exists at the service.
+ * An order that exists never ends in a failure.
+ */
+export const ORDER_FAILURES = [
+  'InvalidOrder',
+  'OrderRejected',
+  'OrderConflict',
+  'OrderCancelled',
+  'OrderAbsent',
+] as const;
+
+/** One of the five order failure types. */
+export type OrderFailure = (typeof ORDER_FAILURES)[number];
+
+/** Failure type of bad input of workflows that are not orders. */
+export const INVALID_INPUT = 'InvalidInput';
+/** Failure type of a signed read that got no answer within its time. */
+export const SERVICE_UNAVAILABLE = 'ServiceUnavailable';
+/** Failure type of a signed read that the service refused with 400. */
+export const SERVICE_REJECTED = 'ServiceRejected';
+/** Failure type of an address creation that never came to exist. */
+export const ADDRESS_ABSENT = 'AddressAbsent';
+
+/** One bad field: its path (`order.amount`, `order.wallet_details[3].amount`) and what is wrong with it, values masked. */
+export interface FieldError {
+  field: string;
+  reason: string;
+}
+
+/** True for the five failure types after which `--again` may be allowed. */
+export function isOrderFailure(type: unknown): type is OrderFailure {
+  return (ORDER_FAILURES as readonly unknown[]).includes(type);
+}
+
+/** One line that names every bad field. */
+export const describeFieldErrors = (errors: readonly FieldError[]): string =>
+  errors.map(({ field, reason }) => `${field}: ${reason}`).join('; ');

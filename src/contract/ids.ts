@@ -1,0 +1,47 @@
+import type { OrderType } from './orders.js';
+import { WORKFLOW_TYPE_OF_ORDER } from './names.js';
+
+/** The account used when an input names none. */
+export const DEFAULT_ACCOUNT = 'default';
+
+/** `[a-z0-9-]{1,32}`: goes into task queue names and workflow ids. */
+export const ACCOUNT_FORMAT = /^[a-z0-9-]{1,32}$/;
+
+/** The merchant's order id as a caller may choose it; `.r<digits>` endings belong to follow-ups. */
+export const ORDER_ID_FORMAT = /^[A-Za-z0-9._:-]{1,120}$/;
+
+/** The id of a follow-up: the id of the order it extends, then `.r1`, `.r2`, …; at most 126 characters. */
+const FOLLOW_UP_ID_FORMAT = /^([A-Za-z0-9._:-]{1,120})\.r(\d{1,4})$/;
+
+/** The service's order identifier as we accept it in URLs, ids and search attributes. */
+export const ORDER_UUID_FORMAT = /^[A-Za-z0-9-]{1,64}$/;
+
+/** Reference of a permanent deposit address, chosen by the caller. */
+export const ADDRESS_REF_FORMAT = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** Workflow id of an order. Business keys only: the same order always has the same id. */
+export const orderWorkflowId = (account: string, orderId: string): string => `order:${account}:${orderId}`;
+
+/** Workflow id of a permanent deposit address. */
+export const addressWorkflowId = (account: string, ref: string): string => `address:${account}:${ref}`;
+
+/** Workflow id of a signed read; the one id with a random part, because a read may be repeated freely. */
+export const readWorkflowId = (account: string, random: string): string => `read:${account}:${random}`;
+
+/** Order id of the n-th follow-up of an order. */
+export const followUpOrderId = (orderId: string, n: number): string => `${orderId}.r${n}`;
+
+/** Splits a follow-up's order id; undefined when the id is not one of a follow-up. */
+export function parseFollowUpOrderId(orderId: string): { parentOrderId: string; n: number } | undefined {
+  const match = FOLLOW_UP_ID_FORMAT.exec(orderId);
+  return match?.[1] ? { parentOrderId: match[1], n: Number(match[2]) } : undefined;
+}
+
+/** Splits an order's workflow id; undefined when it is not one. */
+export function parseOrderWorkflowId(workflowId: string): { account: string; orderId: string } | undefined {
+  const match = /^order:([a-z0-9-]{1,32}):(.+)$/.exec(workflowId);
+  return match?.[1] && match[2] ? { account: match[1], orderId: match[2] } : undefined;
+}
+
+/** The workflow type that runs an order type. */
+export const workflowTypeOf = (type: OrderType): string => WORKFLOW_TYPE_OF_ORDER[type];

@@ -1,0 +1,29 @@
+import type { DecideAction, Order } from './orders.js';
+
+/** Argument of the `orderCallback` signal: what a callback claimed. Only wakes the workflow up. */
+export interface CallbackHint {
+  order_uuid?: string;
+  status?: string;
+}
+
+/** Where an order stands. 'parked' waits for a person; 'done' is closed or about to close. */
+export type OrderPhase = 'creating' | 'uncertain' | 'following' | 'compensating' | 'parked' | 'done';
+
+/** Why a person should look, since when (ISO time), and what may be decided now (empty: nothing, just look). */
+export interface Attention {
+  reason: string;
+  since: string;
+  allowed: DecideAction[];
+}
+
+/** Answer of the `orderState` query. `revision` grows by 1 with every change of phase or attention. */
+export interface OrderState {
+  phase: OrderPhase;
+  revision: number;
+  /** The service's last known status; null before the order is known to exist. */
+  status: string | null;
+  order: Order | null;
+  attention?: Attention;
+  /** ISO time of the last answered look-up. */
+  lastLookupAt: string | null;
+}

@@ -1,0 +1,47 @@
+import Big from 'big.js';
+
+/**
+ * Exact decimal arithmetic on amounts. Amounts are decimal strings everywhere; nothing here rounds except where a
+ * function says so, and nothing converts to a floating-point number.
+ */
+
+/** What a request may carry as amount: no sign, exponent, blank or separator. */
+export const AMOUNT_FORMAT = /^(0|[1-9]\d*)(\.\d+)?$/;
+
+/** What a response may carry as amount: also negative (balance changes). */
+export const SIGNED_AMOUNT_FORMAT = /^-?\d+(\.\d+)?$/;
+
+/** Longest amount accepted from a caller, in characters. */
+export const MAX_AMOUNT_LENGTH = 40;
+
+/** A decimal string of the service, or null where it has none yet. */
+export type Amount = string;
+
+/** Parses a decimal string; throws on anything else. */
+export function decimal(amount: Amount): Big {
+  if (!SIGNED_AMOUNT_FORMAT.test(amount)) throw new RangeError('not a decimal amount');
+  return new Big(amount);
+}
+
+/** Like `decimal`, with null and undefined as 0 (sums only). */
+export const decimalOrZero = (amount: Amount | null | undefined): Big =>
+  amount == null ? new Big(0) : decimal(amount);
+
+/** Writes a decimal without exponent and without trailing zeros. */
+export const toAmount = (value: Big): Amount => value.toFixed();
+
+/** Exact sum. */
+export const sum = (amounts: readonly Big[]): Big => amounts.reduce((total, amount) => total.plus(amount), new Big(0));
+
+/** True when both are decimals and numerically equal ("100.00" = "100"). */
+export function sameAmount(a: Amount | null | undefined, b: Amount | null | undefined): boolean {
+  if (a == null || b == null) return a == null && b == null;
+  if (!SIGNED_AMOUNT_FORMAT.test(a) || !SIGNED_AMOUNT_FORMAT.test(b)) return a === b;
+  return decimal(a).eq(decimal(b));
+}
+
+/** Decimal places of an amount as written, trailing zeros not counted. */
+export function decimalPlaces(amount: Amount): number {
+  const fraction = toAmount(decimal(amount)).split('.')[1];
+  return fraction?.length ?? 0;
+}

@@ -1,0 +1,50 @@
+/**
+ * Names that other programs depend on and that live in Temporal histories for ever. Never rename one.
+ * Source: design section 6.
+ */
+
+/** Task queue of all workflows and of activities that do not call the payment service. */
+export const ORDERS_TASK_QUEUE = 'payment-orders';
+
+/** Task queue of the creates of one account; rate limited apart from look-ups so that polls cannot starve payments. */
+export const createTaskQueue = (account: string): string => `payment-service:${account}:create`;
+
+/** Task queue of the signed reads of one account. */
+export const lookupTaskQueue = (account: string): string => `payment-service:${account}:lookup`;
+
+/** The service's order type (wire name) → our workflow type. */
+export const WORKFLOW_TYPE_OF_ORDER = {
+  deposit: 'deposit',
+  deposit_exchange: 'depositExchange',
+  deposit_exchange_withdraw: 'depositExchangeWithdraw',
+  exchange: 'exchange',
+  exchange_withdraw: 'exchangeWithdraw',
+  withdraw: 'withdraw',
+} as const;
+
+/** Workflow types that are not orders. */
+export const SERVICE_READ_WORKFLOW = 'serviceRead';
+/** Creates one permanent deposit address. */
+export const DEPOSIT_ADDRESS_WORKFLOW = 'depositAddress';
+
+/** Signal: somebody claims that the order changed. A hint, never a fact. */
+export const ORDER_CALLBACK_SIGNAL = 'orderCallback';
+/** Query: where the order stands, why it waits and what may be decided. */
+export const ORDER_STATE_QUERY = 'orderState';
+/** Update (also its fixed update id): resolves once the order exists at the service. */
+export const CREATED_UPDATE = 'created';
+/** Update (also its fixed update id): resolves at the first final status. */
+export const FINAL_UPDATE = 'final';
+/** Update: a person's decision on a parked order. */
+export const DECIDE_UPDATE = 'decide';
+
+/** Custom search attributes every namespace needs, with their Temporal types. */
+export const SEARCH_ATTRIBUTES = {
+  PaymentAccount: 'KEYWORD',
+  PaymentOrderStatus: 'KEYWORD',
+  PaymentOrderUuid: 'KEYWORD',
+  PaymentBatchId: 'KEYWORD',
+  PaymentCurrencyFrom: 'KEYWORD',
+  PaymentCurrencyTo: 'KEYWORD',
+  PaymentNeedsAttention: 'BOOL',
+} as const;

@@ -1,0 +1,15 @@
+/** Final statuses of the service; every other value, known or not, means that the order is still under way. */
+export const FINAL_STATUSES = ['completed', 'completed_partially', 'canceled', 'error'] as const;
+
+/** A status after which the service changes nothing any more. */
+export type FinalStatus = (typeof FINAL_STATUSES)[number];
+
+/** True for the four final statuses. */
+export function isFinal(status: string): status is FinalStatus {
+  return (FINAL_STATUSES as readonly string[]).includes(status);
+}
+
+/** True for the documented statuses; an unknown one is tolerated as "not final" and raises attention. */
+export function isKnownStatus(status: string): boolean {
+  return status === 'new' || status === 'processing' || isFinal(status);
+}
