@@ -267,3 +267,10 @@ export interface DecisionRecord {
   at: string;
   order_uuid?: string;
 }
+
+/** What an order takes from and gives to, whichever names its request uses: for search attributes and summaries. */
+export function currenciesOf(request: CreateRequest): { from: string; to: string } {
+  return 'currency' in request
+    ? { from: request.currency, to: request.currency }
+    : { from: request.currency_from, to: request.currency_to };
+}

@@ -1,0 +1,37 @@
+/** How an answer leaves: whole, or broken in one of the ways networks and servers break. */
+export type Delivery = 'whole' | 'truncated' | 'none' | 'reset' | 'oversized' | 'drip';
+
+/** What the service answers. Objects are sent as JSON, strings as they are. */
+export interface Answer {
+  status: number;
+  body: unknown;
+  headers?: Record<string, string>;
+  delivery?: Delivery;
+  /** Waits this long before answering. */
+  delayMs?: number;
+}
+
+/** A documented success: `{status: 'success', data}`. */
+export const success = (data: unknown): Answer => ({ status: 200, body: { status: 'success', data } });
+
+/** A refusal. The interface does not show its shape; this one names fields and never repeats values. */
+export const refusal = (status: number, message: string, errors: Readonly<Record<string, string>> = {}): Answer => ({
+  status,
+  body: { status: 'error', message, errors },
+});
+
+/** An object that can be looked into. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Changes every order object in a success answer, one or a list. Other answers pass unchanged. */
+export function mapOrders(answer: Answer, change: (order: Record<string, unknown>) => unknown): Answer {
+  if (!isObject(answer.body)) return answer;
+  const { data } = answer.body;
+  const changed = Array.isArray(data)
+    ? data.map((item) => (isObject(item) ? change(item) : item))
+    : isObject(data) && 'order_uuid' in data
+      ? change(data)
+      : data;
+  return { ...answer, body: { ...answer.body, data: changed } };
+}

@@ -1,0 +1,55 @@
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Answer } from '../answer.js';
+
+const OVERSIZED_BYTES = 40 * 1024 * 1024;
+const CHUNK = Buffer.alloc(256 * 1024, ' ');
+const DRIP_INTERVAL_MS = 1000;
+
+/** The HTTP status that leaves the sandbox; 0 when none does. */
+export const visibleStatus = ({ delivery, status }: Answer): number =>
+  delivery === 'none' || delivery === 'reset' ? 0 : status;
+
+/** Sends an answer the way it wants to be sent. Ends early when the client goes away. */
+export async function deliver(response: ServerResponse, answer: Answer): Promise<void> {
+  if (answer.delayMs) await sleep(answer.delayMs, undefined, { ref: false });
+  const text = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
+  const headers = { 'content-type': 'application/json; charset=utf-8', ...answer.headers };
+  switch (answer.delivery ?? 'whole') {
+    case 'whole':
+      response.writeHead(answer.status, { ...headers, 'content-length': Buffer.byteLength(text) }).end(text);
+      return;
+    case 'none':
+      return;
+    case 'reset':
+      response.socket?.resetAndDestroy();
+      return;
+    case 'truncated':
+      return sendHalf(response.writeHead(answer.status, headers), text);
+    case 'oversized':
+      return sendTooMuch(response.writeHead(answer.status, headers));
+    case 'drip':
+      return drip(response.writeHead(answer.status, headers), text);
+  }
+}
+
+/** A well-ended response whose JSON is not: only parsing tells. */
+function sendHalf(response: ServerResponse, text: string): void {
+  response.end(text.slice(0, Math.floor(text.length / 2)));
+}
+
+async function sendTooMuch(response: ServerResponse): Promise<void> {
+  const chunks = Array.from({ length: OVERSIZED_BYTES / CHUNK.length }, () => CHUNK);
+  await pipeline(Readable.from(chunks), response);
+}
+
+async function drip(response: ServerResponse, text: string): Promise<void> {
+  for (const byte of Buffer.from(text)) {
+    if (response.destroyed) return;
+    response.write(Buffer.of(byte));
+    await sleep(DRIP_INTERVAL_MS, undefined, { ref: false });
+  }
+  response.end();
+}

@@ -1,0 +1,103 @@
+import { dateTime } from './clock.js';
+import { execute } from './execution.js';
+import {
+  createOrderObject,
+  finalFields,
+  type NewOrder,
+  type OrderObject,
+  paidFields,
+  type StoredOrder,
+} from './orders.js';
+import { Timers } from './timers.js';
+import type { World } from './world.js';
+
+const FINAL = new Set(['completed', 'completed_partially', 'canceled', 'error']);
+
+/** True for the four final statuses. */
+export const isFinal = (status: string): boolean => FINAL.has(status);
+
+/** Leads orders from their creation to their final status. */
+export class Life {
+  readonly #timers = new Timers();
+
+  constructor(
+    private readonly world: World,
+    private readonly onFinal: (order: StoredOrder) => void,
+  ) {}
+
+  /** Executes a create: from here on the order exists, also after a crash. */
+  begin(made: NewOrder): StoredOrder {
+    const { options, settings, store } = this.world;
+    const nowMs = Date.now();
+    const startAtMs = nowMs + (made.delayMinutes ?? 0) * 60_000 * options.timeScale;
+    const order = createOrderObject(made, nowMs, startAtMs);
+    const payAtMs = startAtMs + (made.plan.payMs ?? settings.durationsMs.pay * options.timeScale);
+    const beginsAtMs = order.status === 'new' ? payAtMs : startAtMs;
+    const stored: StoredOrder = {
+      order,
+      balanceChanges: [],
+      callbackUrl: made.callbackUrl,
+      terms: made.terms,
+      quote: made.quote,
+      plan: made.plan,
+      createdAtMs: nowMs,
+      startAtMs,
+      payAtMs,
+      finalAtMs: beginsAtMs + (made.plan.afterMs ?? settings.durationsMs.execute * options.timeScale),
+      truth: { unexchanged: '0', unpaid: '0' },
+    };
+    store.keep({ kind: 'order', order: stored });
+    this.follow(stored);
+    return stored;
+  }
+
+  /** Schedules the next step of an order; also of one read from the journal. */
+  follow({ order, plan, payAtMs, finalAtMs }: StoredOrder): void {
+    if (isFinal(order.status)) return;
+    const pays = order.status === 'new' && plan.outcome !== 'canceled';
+    if (pays) this.#timers.at(payAtMs, () => this.#pay(order.order_uuid));
+    else this.#timers.at(finalAtMs, () => this.#finish(order.order_uuid));
+  }
+
+  stop(): void {
+    this.#timers.stop();
+  }
+
+  #pay(uuid: string): void {
+    const stored = this.#change(uuid, (order) => ({
+      ...paidFields(order),
+      status: 'processing',
+      updated_at: dateTime(Date.now()),
+    }));
+    if (stored) this.follow(stored);
+  }
+
+  #change(uuid: string, fields: (order: OrderObject) => Partial<OrderObject>): StoredOrder | undefined {
+    const stored = this.world.store.orders.get(uuid);
+    if (!stored) return undefined;
+    const changed = { ...stored, order: { ...stored.order, ...fields(stored.order) } };
+    this.world.store.keep({ kind: 'order', order: changed });
+    return changed;
+  }
+
+  /** All steps are booked at once when the order becomes final, so that a crash leaves either none or all of them. */
+  #finish(uuid: string): void {
+    const { store, settings } = this.world;
+    const planned = store.orders.get(uuid);
+    if (!planned || isFinal(planned.order.status)) return;
+    const wanted = execute(planned.terms, planned.quote, planned.plan);
+    const affordable = settings.overdraft || store.ledger.covers(wanted.movements);
+    const plan = affordable ? planned.plan : { ...planned.plan, outcome: 'error' as const, stage: 'clean' as const };
+    const done = affordable ? wanted : execute(planned.terms, planned.quote, plan);
+    const nowMs = Date.now();
+    const stored: StoredOrder = {
+      ...planned,
+      plan,
+      order: { ...planned.order, ...finalFields({ ...planned, plan }, done, nowMs) },
+      balanceChanges: store.ledger.changes(done.movements, nowMs),
+      truth: { unexchanged: done.unexchanged, unpaid: done.unpaid },
+    };
+    store.keep({ kind: 'order', order: stored });
+    this.onFinal(stored);
+  }
+}

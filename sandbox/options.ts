@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import { PLACES, type Place, parseFault } from './faults.js';
+import { OUTCOMES } from './plan.js';
+import { CURRENCIES } from './rates.js';
+import type { Signer } from './signature.js';
+
+/** What to start a sandbox with. Everything has a default. */
+export interface SandboxOptions {
+  /** 0 (default): any free port. */
+  port?: number;
+  adminPort?: number;
+  apiKey?: string;
+  apiSecret?: string;
+  signer?: Signer;
+  /** Decides everything that is drawn by rate. */
+  seed?: string;
+  /** Directory of the journal; undefined: nothing outlives the process. */
+  dataDir?: string;
+  /** Multiplies durations, delays in minutes and callback retries; not the milliseconds of markers. */
+  timeScale?: number;
+  settings?: SettingsChange;
+}
+
+/** Defaults of the keys. They open nothing but a sandbox. */
+export const SANDBOX_API_KEY = 'sandbox-key';
+/** Default of the signing secret. */
+export const SANDBOX_API_SECRET = 'sandbox-secret';
+
+const rate = z.number().min(0).max(1);
+const durationMs = z.number().min(0).max(1e12);
+/** The five answers a real service may give to a used order id; also the five to an unknown one. */
+export const DUPLICATE_MODES = ['a', 'b', 'c', 'd', 'e'] as const;
+const mode = z.enum(DUPLICATE_MODES);
+const currency = z.string().refine((code) => Object.hasOwn(CURRENCIES, code), { error: 'unknown currency' });
+const decimalText = z.string().regex(/^-?\d+(\.\d+)?$/);
+
+const faultKey = z.string().refine(
+  (key) => {
+    const [place = '', ...name] = key.split('.');
+    return isPlace(place) && parseFault(place, name.join('.')) !== undefined;
+  },
+  { error: 'must be <place>.<fault>, see README' },
+);
+
+const isPlace = (place: string): place is Place => (PLACES as readonly string[]).includes(place);
+
+const CALLBACKS = z.strictObject({
+  enabled: z.boolean(),
+  /** Share of orders whose callback never comes. */
+  lostRate: rate,
+  /** How often each one is sent, at the same time. */
+  copies: z.number().int().min(1).max(200),
+  initialRetryMs: durationMs,
+  /** Sends an older state once more after the final one was acknowledged. */
+  reorder: z.boolean(),
+});
+const DURATIONS = z.strictObject({ pay: durationMs, execute: durationMs });
+
+const SETTINGS = z.strictObject({
+  /** Answer to a used order_id: a 400, b 200 with the same order, c a second order, d 409, e 500. */
+  duplicateMode: mode,
+  /** Status answer to an unknown order: a 400, b 404, c 200 {status: "error"}, d 200 data null, e 200 data []. */
+  unknownMode: mode,
+  /** `<place>.<fault>` to its rate. */
+  faults: z.record(faultKey, rate),
+  callbacks: CALLBACKS,
+  /** pay: new → processing; execute: processing → final. Scaled. */
+  durationsMs: DURATIONS,
+  outcomes: z.partialRecord(z.enum(OUTCOMES), rate),
+  /** False: an order that the balances do not cover ends `error`. */
+  overdraft: z.boolean(),
+  /** Requests per second before 429; null: no limit. */
+  requestsPerSecond: z.number().positive().nullable(),
+  /** Every connection is destroyed. */
+  serverDown: z.boolean(),
+  /** How long new orders stay invisible to status and list. Not scaled. */
+  visibilityLagMs: durationMs,
+  /** Sets the named balances, now; decimal strings. */
+  balances: z.record(currency, decimalText),
+});
+
+/** How the sandbox behaves; may be changed while it runs. */
+export type SandboxSettings = z.infer<typeof SETTINGS>;
+
+const CHANGE = SETTINGS.partial().extend({
+  callbacks: CALLBACKS.partial().optional(),
+  durationsMs: DURATIONS.partial().optional(),
+});
+
+/** A change of settings: what is left out stays. Of callbacks and durationsMs single fields may be given. */
+export type SettingsChange = z.infer<typeof CHANGE>;
+
+/** Settings at the start: no faults, everything completes. */
+export const DEFAULT_SETTINGS: SandboxSettings = {
+  duplicateMode: 'a',
+  unknownMode: 'a',
+  faults: {},
+  callbacks: { enabled: true, lostRate: 0, copies: 1, initialRetryMs: 1000, reorder: false },
+  durationsMs: { pay: 200, execute: 200 },
+  outcomes: {},
+  overdraft: false,
+  requestsPerSecond: null,
+  serverDown: false,
+  visibilityLagMs: 0,
+  balances: {},
+};
+
+/** Applies a change. Throws RangeError naming every bad field. */
+export function changeSettings(settings: SandboxSettings, change: unknown): SandboxSettings {
+  const checked = CHANGE.safeParse(change);
+  if (!checked.success) {
+    throw new RangeError(checked.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '));
+  }
+  return {
+    ...settings,
+    ...checked.data,
+    callbacks: { ...settings.callbacks, ...checked.data.callbacks },
+    durationsMs: { ...settings.durationsMs, ...checked.data.durationsMs },
+  };
+}

@@ -1,0 +1,212 @@
+import { randomUUID } from 'node:crypto';
+import { fakeHex } from './chance.js';
+import { dateTime } from './clock.js';
+import type { Execution } from './execution.js';
+import type { Plan } from './plan.js';
+import type { Quote } from './quote.js';
+import type { Terms } from './rates.js';
+
+/** The order object of the interface. */
+export interface OrderObject {
+  order_uuid: string;
+  order_type: string;
+  user_order_id: string;
+  description: string | null;
+  expected_amount_from: string;
+  amount_from: string | null;
+  currency_from: string;
+  network_from: string | null;
+  deposit_from_user: string | null;
+  wallet_from: string | null;
+  wallet_memo_from: string | null;
+  expected_amount_to: string;
+  amount_to: string | null;
+  strict_withdrawal_amount: boolean;
+  currency_to: string;
+  network_to: string | null;
+  withdraw_to_user: string | null;
+  wallet_to: string | null;
+  wallet_memo_to: string | null;
+  wallet_to_details: unknown;
+  wallet_to_transactions: unknown;
+  amount_from_fee: string | null;
+  amount_to_fee: string | null;
+  deposit_url: string | null;
+  deposit_address: string | null;
+  deposit_memo: string | null;
+  deposit_address_title: string | null;
+  deposit_address_initial_order_uuid: string | null;
+  blockchain_deposit_hash: string | null;
+  blockchain_withdrawal_hash: string | null;
+  exchange_rate_initial: string | null;
+  exchange_rate_actual: string | null;
+  client_info: Record<string, string | undefined>;
+  status: string;
+  error_code: number;
+  error_message: string;
+  created_at: string;
+  updated_at: string;
+  finalized_at: string | null;
+  start_order_at: string | null;
+  currency_from_precision: number;
+  currency_to_precision: number;
+}
+
+/** One change of a merchant balance; amounts are decimal strings, the change is signed. */
+export interface BalanceChange {
+  currency: string;
+  amount_before: string;
+  amount_change: string;
+  amount_after: string;
+  created_at: string;
+}
+
+/** An order as the sandbox keeps it. Plain JSON: the journal holds exactly this. Times are ms since the epoch. */
+export interface StoredOrder {
+  order: OrderObject;
+  balanceChanges: BalanceChange[];
+  callbackUrl: string | null;
+  terms: Terms;
+  quote: Quote;
+  plan: Plan;
+  createdAtMs: number;
+  startAtMs: number;
+  /** When the simulated client pays; only deposit types use it. */
+  payAtMs: number;
+  finalAtMs: number;
+  /** What is really left, for tests: unexchanged in currency_from, unpaid in currency_to. */
+  truth: { unexchanged: string; unpaid: string };
+}
+
+/** What a new order is made of. */
+export interface NewOrder {
+  orderId: string | null;
+  terms: Terms;
+  quote: Quote;
+  plan: Plan;
+  strict: boolean;
+  description: string | null;
+  callbackUrl: string | null;
+  clientInfo: Record<string, string | undefined>;
+  wallet: string | null;
+  walletMemo: string | null;
+  walletDetails: unknown;
+  delayMinutes?: number;
+  address?: { address: string; memo: string | null; title: string; initialOrderUuid: string | null };
+}
+
+/** True for networks on which clients pay on a page instead of to an address. */
+const paysOnPage = (network: string): boolean => network === 'card' || network === 'sepa' || network === 'bank';
+
+/** Where the client pays: a page or an address; nothing for types that begin on the balance. */
+function depositTarget(made: NewOrder, uuid: string) {
+  const { networkFrom: network } = made.terms;
+  const { address } = made;
+  const page = network !== null && !address && paysOnPage(network);
+  const generated = network !== null && !page ? depositAddress(network, uuid) : null;
+  return {
+    deposit_url: page ? `https://pay.sandbox.example/${uuid}` : null,
+    deposit_address: address?.address ?? generated,
+    deposit_memo: address?.memo ?? null,
+    deposit_address_title: address?.title || null,
+    deposit_address_initial_order_uuid: address?.initialOrderUuid ?? null,
+  };
+}
+
+/** A made-up blockchain address in the look of the network. Nobody holds its key. */
+export function depositAddress(network: string, key: string): string {
+  const prefix: Readonly<Record<string, string>> = { bitcoin: 'bc1q', ethereum: '0x', tron: 'T' };
+  return `${prefix[network] ?? ''}${fakeHex(`address ${key}`, network === 'tron' ? 33 : 40)}`;
+}
+
+/** The fields a type fills from its terms and quote; see "Per-type shape of created orders" of the interface. */
+function amountFields(made: NewOrder) {
+  const { terms, quote } = made;
+  const isDeposit = terms.orderType === 'deposit';
+  return {
+    expected_amount_from: quote.from,
+    amount_from: null,
+    currency_from: terms.currencyFrom,
+    network_from: terms.networkFrom,
+    expected_amount_to: quote.to,
+    amount_to: null,
+    strict_withdrawal_amount: made.strict,
+    currency_to: terms.currencyTo,
+    // Rates say null here for deposits, the order says the network of the payment.
+    network_to: isDeposit ? terms.networkFrom : terms.networkTo,
+    amount_from_fee: terms.feeFrom ? quote.feeFrom : null,
+    amount_to_fee: terms.feeTo ? quote.feeTo : null,
+    exchange_rate_initial: quote.rate,
+    exchange_rate_actual: quote.rate,
+    currency_from_precision: terms.precisionFrom,
+    currency_to_precision: terms.precisionTo,
+  };
+}
+
+/** Builds the order object as the create operation answers it. */
+export function createOrderObject(made: NewOrder, nowMs: number, startAtMs: number): OrderObject {
+  const uuid = randomUUID();
+  return {
+    order_uuid: uuid,
+    order_type: made.terms.orderType,
+    // A receipt on a permanent address has no id of the merchant's; the service then repeats its own.
+    user_order_id: made.orderId ?? uuid,
+    description: made.description,
+    ...amountFields(made),
+    deposit_from_user: null,
+    wallet_from: null,
+    wallet_memo_from: null,
+    withdraw_to_user: null,
+    wallet_to: made.wallet,
+    wallet_memo_to: made.walletMemo,
+    wallet_to_details: made.walletDetails,
+    wallet_to_transactions: Array.isArray(made.walletDetails) ? [] : null,
+    ...depositTarget(made, uuid),
+    blockchain_deposit_hash: null,
+    blockchain_withdrawal_hash: null,
+    client_info: made.clientInfo,
+    status: made.terms.feeFrom && !made.address ? 'new' : 'processing',
+    error_code: 0,
+    error_message: '',
+    created_at: dateTime(nowMs),
+    updated_at: dateTime(nowMs),
+    finalized_at: null,
+    start_order_at: made.delayMinutes === undefined ? null : dateTime(startAtMs),
+  };
+}
+
+const isChain = (network: string | null): boolean =>
+  network !== null && ['bitcoin', 'ethereum', 'tron'].includes(network);
+
+/** What becomes visible when the client has paid. */
+export function paidFields(order: OrderObject): Partial<OrderObject> {
+  const chain = isChain(order.network_from);
+  const payer = chain ? depositAddress(order.network_from ?? '', `payer ${order.order_uuid}`) : null;
+  return {
+    wallet_from: payer ?? '400000******0002',
+    blockchain_deposit_hash: chain ? fakeHex(`deposit ${order.order_uuid}`, 64) : null,
+  };
+}
+
+/** The order object after its execution. */
+export function finalFields(stored: StoredOrder, done: Execution, nowMs: number): Partial<OrderObject> {
+  const { order, terms, plan } = stored;
+  const failed = plan.outcome === 'error';
+  const hash = done.paidOut && isChain(order.network_to) ? fakeHex(`payout ${order.order_uuid}`, 64) : null;
+  return {
+    ...(done.deposited ? paidFields(order) : { wallet_from: null, blockchain_deposit_hash: null }),
+    status: plan.outcome,
+    error_code: failed ? 1001 : 0,
+    error_message: failed ? 'The order was not executed' : '',
+    amount_from: done.amountFrom,
+    amount_to: done.amountTo,
+    amount_from_fee: terms.feeFrom ? done.feeFrom : null,
+    amount_to_fee: terms.feeTo ? done.feeTo : null,
+    exchange_rate_actual: done.rate,
+    blockchain_withdrawal_hash: hash,
+    wallet_to_transactions:
+      done.paidOut && Array.isArray(order.wallet_to_details) ? order.wallet_to_details : order.wallet_to_transactions,
+    updated_at: dateTime(nowMs),
+    finalized_at: dateTime(nowMs),
+  };
+}

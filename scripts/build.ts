@@ -1,0 +1,23 @@
+/** `npm run build`: the compiled package and the workflow bundle that workers load in production. */
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { execa } from 'execa';
+import { buildWorkflowBundle } from './workflow-bundle.js';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const dist = join(root, 'dist');
+
+// A file that is no longer in `src` must not stay in the package.
+await rm(dist, { recursive: true, force: true });
+const { exitCode } = await execa('tsc', ['-p', 'tsconfig.build.json'], {
+  cwd: root,
+  preferLocal: true,
+  stdio: 'inherit',
+  reject: false,
+});
+if (exitCode === 0) {
+  const { code } = await buildWorkflowBundle();
+  await writeFile(join(dist, 'workflow-bundle.js'), code);
+}
+process.exitCode = exitCode ?? 1;

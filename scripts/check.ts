@@ -1,0 +1,23 @@
+/** The part of `npm run check` after format, lint and types: import directions and the workflow bundle. */
+import { fileURLToPath } from 'node:url';
+import { importViolations, readSources } from './import-directions.js';
+import { buildWorkflowBundle } from './workflow-bundle.js';
+
+/** Zod costs every workflow run memory; a module-override stands in for a Node built-in. Real built-ins fail the bundling. */
+const UNWANTED = /\/node_modules\/zod\/|\/module-overrides\//;
+
+async function bundleProblems(): Promise<string[]> {
+  try {
+    const { sources, warnings } = await buildWorkflowBundle();
+    const unwanted = sources.filter((source) => UNWANTED.test(source));
+    return [...warnings, ...unwanted.map((source) => `The workflow bundle contains ${source}`)];
+  } catch (error) {
+    return [(error as Error).message];
+  }
+}
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const problems = [...importViolations(readSources(root)), ...(await bundleProblems())];
+for (const problem of problems) process.stderr.write(`${problem}\n`);
+if (problems.length === 0) process.stdout.write('Import directions and workflow bundle: ok\n');
+process.exitCode = problems.length === 0 ? 0 : 1;

@@ -1,0 +1,82 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+
+/**
+ * Who may import whom. A part is a folder of `src`, or a file there without its ending (`config.ts` and `config/` are one part).
+ * `types <part>` allows `import type` only. Whatever is not listed is refused: a new part needs a line here.
+ */
+const MAY_IMPORT: Record<string, string[]> = {
+  contract: [],
+  'payment-service': ['contract'],
+  // Workflow code must stay deterministic, so nothing that calls out comes in with it.
+  workflows: ['contract', 'types activities'],
+  config: ['contract', 'types payment-service'],
+  temporal: ['contract', 'config'],
+  client: ['contract', 'temporal', 'types workflows', 'types config'],
+  activities: ['contract', 'payment-service', 'client', 'temporal', 'types config', 'types workflows'],
+  process: ['config', 'temporal'],
+  receiver: ['contract', 'client', 'temporal', 'config', 'process'],
+  worker: ['contract', 'activities', 'payment-service', 'client', 'temporal', 'config', 'process'],
+  // The starter and the library hold no service secret: they cannot even load what uses one.
+  starter: ['contract', 'client', 'temporal', 'config', 'process'],
+  index: ['contract', 'client', 'types temporal'],
+};
+
+/** The only part that may read the environment. */
+const READS_ENVIRONMENT = 'config';
+
+/** One source file: its path from the project's root, with forward slashes, and its text. */
+export type SourceFile = { path: string; text: string };
+
+/** All TypeScript files of `src` and `sandbox`. */
+export function readSources(root: string): SourceFile[] {
+  return ['src', 'sandbox'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => join(folder, name))
+      .map((path) => ({ path: path.split(sep).join('/'), text: readFileSync(join(root, path), 'utf8') })),
+  );
+}
+
+/** One line per import, or reading of the environment, that the table does not allow; empty = all is well. */
+export function importViolations(files: SourceFile[]): string[] {
+  return files.flatMap(({ path, text }) => {
+    const code = withoutComments(text);
+    const environment = path.startsWith('src/') && partOf(path) !== READS_ENVIRONMENT && /\bprocess\.env\b/.test(code);
+    return [
+      ...importsOf(code).flatMap(({ target, typeOnly }) => refusal(path, target, typeOnly) ?? []),
+      ...(environment ? [`${path}: reads process.env; only src/config may`] : []),
+    ];
+  });
+}
+
+function refusal(path: string, specifier: string, typeOnly: boolean): string | undefined {
+  if (!specifier.startsWith('.')) return undefined;
+  const target = relative('.', resolve(dirname(path), specifier))
+    .split(sep)
+    .join('/');
+  const root = path.split('/')[0];
+  if (!target.startsWith(`${root}/`)) return `${path}: imports ${target}, which is not in ${root}`;
+  if (root !== 'src') return undefined;
+  const [from, to] = [partOf(path), partOf(target)];
+  const allowed = MAY_IMPORT[from];
+  if (allowed === undefined) return `${path}: ${from} has no line in scripts/import-directions.ts`;
+  if (from === to || allowed.includes(to) || (typeOnly && allowed.includes(`types ${to}`))) return undefined;
+  return `${path}: ${from} must not import ${typeOnly ? 'types of ' : ''}${to} (${specifier})`;
+}
+
+/** src/receiver/server.ts and src/receiver.ts → receiver. */
+const partOf = (path: string): string => (path.split('/')[1] ?? '').replace(/\.[jt]s$/, '');
+
+/** Whole-line comments only, so that the `//` of a URL does not hide code. */
+const withoutComments = (text: string): string => text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
+
+const STATIC_IMPORT = /^\s*(?:import|export)\s(type\s)?(?:[^;'"]*?\sfrom\s*)?['"]([^'"]+)['"]/gm;
+const DYNAMIC_IMPORT = /\bimport\(\s*['"]([^'"]+)['"]/g;
+
+function importsOf(code: string): { target: string; typeOnly: boolean }[] {
+  return [
+    ...[...code.matchAll(STATIC_IMPORT)].map(([, type, target = '']) => ({ target, typeOnly: type !== undefined })),
+    ...[...code.matchAll(DYNAMIC_IMPORT)].map(([, target = '']) => ({ target, typeOnly: false })),
+  ];
+}

@@ -1,0 +1,53 @@
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import type { FieldError, OrderFailure } from '../contract/failures.js';
+import { describeFieldErrors, INVALID_INPUT } from '../contract/failures.js';
+import { PaymentServiceError, RateLimitedError } from '../payment-service/index.js';
+
+/**
+ * The one translator from errors of the service to failures of activities that only read: all of them are repeated,
+ * because an error is no reading: after `delayMs`, or as the activity's retry policy says. The message has passed no value of the order; there is no cause.
+ */
+export function retryLater(error: unknown, delayMs?: number): unknown {
+  if (!(error instanceof PaymentServiceError)) return error;
+  return ApplicationFailure.create({
+    type: error.name,
+    message: error.message,
+    nextRetryDelay: error instanceof RateLimitedError ? error.retryAfterMs : delayMs,
+  });
+}
+
+/** An answer that cannot be right (another order, a filter that was ignored): no reading, ask again. */
+export const noReading = (reason: string): ApplicationFailure =>
+  ApplicationFailure.create({ type: 'NoReading', message: reason });
+
+/**
+ * "Nothing is wrong, come back in `delayMs`": the server waits and repeats the activity without writing history.
+ * Benign, so that waiting is not reported as an error.
+ */
+export const comeBackIn = (delayMs: number, message: string): ApplicationFailure =>
+  ApplicationFailure.create({
+    type: 'StillOpen',
+    message,
+    category: ApplicationFailureCategory.BENIGN,
+    nextRetryDelay: Math.max(1, Math.round(delayMs)),
+  });
+
+/** Bad input of an order: ends the activity and its workflow. Nothing was sent. */
+export function invalidOrder(errors: readonly FieldError[]): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: 'InvalidOrder' satisfies OrderFailure,
+    message: `${describeFieldErrors(errors)}. Nothing was sent`,
+    nonRetryable: true,
+    details: [errors],
+  });
+}
+
+/** Bad input of a workflow that is not an order. */
+export function invalidInput(errors: readonly FieldError[]): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: INVALID_INPUT,
+    message: `${describeFieldErrors(errors)}. Nothing was sent`,
+    nonRetryable: true,
+    details: [errors],
+  });
+}

@@ -1,0 +1,57 @@
+import { activityInfo } from '@temporalio/activity';
+import type { LookUpAnswer, LookUpInput, LookUpReading } from '../contract/answers.js';
+import { echoDifferences } from '../contract/echo-check.js';
+import { accountOf } from './account-of.js';
+import type { Account, ActivityDeps } from './deps.js';
+import { comeBackIn, noReading, retryLater } from './failures.js';
+import { probe } from './probe.js';
+import { payersOf } from './shared-rates.js';
+
+/**
+ * One signed look-up. Answers only clear readings: everything else (5xx, 401, 429, time-out, garbage, another host) is
+ * repeated by the server until the service gives one, without history.
+ */
+export function lookUpOrderActivity(deps: ActivityDeps) {
+  return async function lookUpOrder(input: LookUpInput): Promise<LookUpAnswer> {
+    if (input.delayMs && activityInfo().attempt === 1) throw comeBackIn(input.delayMs, 'waiting before the look-up');
+    const account = accountOf(deps, input.account);
+    refuseOtherHost(account, input.host);
+    try {
+      const reading = await (input.orderUuid
+        ? readByUuid(account, input, input.orderUuid)
+        : readByOrderId(account, input));
+      const payers = payersOf(await account.rates.current(), input.type, input.request);
+      return { ...reading, pace: deps.pace, host: account.host, ...(payers && { payers }) };
+    } catch (error) {
+      throw retryLater(error);
+    }
+  };
+}
+
+/** An answer from another host says nothing about an order that was sent elsewhere. */
+export function refuseOtherHost(account: Account, pinnedHost: string | undefined): void {
+  if (pinnedHost === undefined || pinnedHost === account.host) return;
+  throw noReading(
+    `the order was sent to ${pinnedHost}, but this worker asks ${account.host}: set the account's base URL back`,
+  );
+}
+
+async function readByUuid(account: Account, { type, request }: LookUpInput, orderUuid: string): Promise<LookUpReading> {
+  const order = await account.service.orderStatus({ order_uuid: orderUuid });
+  if (!order) return { kind: 'absent' };
+  if (order.order_uuid !== orderUuid) throw noReading('the status operation answered with another order');
+  return { kind: 'found', order, differences: echoDifferences(type, request, order) };
+}
+
+/**
+ * Absence needs both in the same round: the signed list answers with nothing (which proves key and host), and the status
+ * operation knows no such order. Presence needs one of them.
+ */
+async function readByOrderId({ service }: Account, { type, request }: LookUpInput): Promise<LookUpReading> {
+  const listed = await probe(service, type, request);
+  if (listed.kind !== 'absent') return listed;
+  const order = await service.orderStatus({ order_id: request.order_id });
+  if (!order) return { kind: 'absent' };
+  if (order.user_order_id !== request.order_id) throw noReading('the status operation answered with another order');
+  return { kind: 'found', order, differences: echoDifferences(type, request, order) };
+}

@@ -1,0 +1,34 @@
+import type { OutcomeReading, ReadOutcomeInput } from '../contract/answers.js';
+import { sameAmount } from '../contract/money.js';
+import type { Order } from '../contract/orders.js';
+import { accountOf } from './account-of.js';
+import type { ActivityDeps } from './deps.js';
+import { noReading, retryLater } from './failures.js';
+import { refuseOtherHost } from './look-up-order.js';
+
+/** Fields on which status and list item must agree before money is moved by what they say. */
+const COMPARED_AMOUNTS = ['amount_from', 'amount_to', 'amount_from_fee', 'amount_to_fee'] as const;
+
+/** Reads a final order twice: by the status operation, and by the order list, which alone shows the balance changes. */
+export function readOutcomeActivity(deps: ActivityDeps) {
+  return async function readOutcome(input: ReadOutcomeInput): Promise<OutcomeReading> {
+    const account = accountOf(deps, input.account);
+    refuseOtherHost(account, input.host);
+    try {
+      const order = await account.service.orderStatus({ order_uuid: input.orderUuid });
+      if (order?.order_uuid !== input.orderUuid) throw noReading('the status operation does not show the order');
+      const page = await account.service.listOrders({ order_ids: [input.orderId] });
+      const item = page.items.find(({ order_uuid }) => order_uuid === input.orderUuid);
+      if (!item) throw noReading('the order list does not show the order');
+      return { order, changes: item.balance_changes, disagreements: disagreementsOf(order, item) };
+    } catch (error) {
+      throw retryLater(error);
+    }
+  };
+}
+
+function disagreementsOf(order: Order, item: Order): string[] {
+  const amounts = COMPARED_AMOUNTS.filter((field) => !sameAmount(order[field], item[field]));
+  const fields = order.status === item.status ? amounts : ['status', ...amounts];
+  return fields.map((field) => `status operation and order list differ in ${field}`);
+}

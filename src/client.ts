@@ -1,0 +1,130 @@
+import type { Client } from '@temporalio/client';
+import { listOrders, type OrderFilter, type OrderListEntry } from './client/list-orders.js';
+import { OrderHandle, type WaitOptions } from './client/order-handle.js';
+import { type AddressRequest, type AddressResult, createDepositAddress, readService } from './client/service-reads.js';
+import { checkOrderInput, createOrder, startOrder, startOrderAgain } from './client/start-order.js';
+import { DEFAULT_ACCOUNT } from './contract/ids.js';
+import type { Order, OrderInput, OrderListItem, OrderType } from './contract/orders.js';
+import type { Balance, DepositAddress, Rates } from './contract/service-objects.js';
+import { connectTemporal } from './temporal.js';
+
+/** `again`: the id was used by a run that ended with no order at the service; start it anew. */
+export interface StartOptions {
+  again?: boolean;
+}
+
+/** Selects orders at the service, with its own field names; `limit` at most 500. Dates as `YYYY-MM-DD hh:mm:ss`. */
+export interface OrderListQuery {
+  currency_from?: string;
+  network_from?: string;
+  currency_to?: string;
+  network_to?: string;
+  date_from?: string;
+  date_to?: string;
+  order_type?: OrderType;
+  status?: string;
+  order_id?: string;
+  order_ids?: string[];
+  limit?: number;
+  page?: number;
+}
+
+/** Selects permanent deposit addresses; `limit` at most 100. */
+export interface AddressListQuery {
+  currency?: string;
+  network?: string;
+  limit?: number;
+  page?: number;
+}
+
+/**
+ * Starts, follows and decides payment orders. Talks to Temporal alone and holds no secret of the payment service.
+ * Every method may throw TemporalUnreachableError; those that need a worker also NoWorkerError.
+ */
+export class PaymentOrders {
+  readonly #close: () => Promise<void>;
+
+  /** Uses a connected client of yours, which stays yours to close. */
+  constructor(
+    readonly client: Client,
+    close: () => Promise<void> = async () => {},
+  ) {
+    this.#close = close;
+  }
+
+  /** Connects where the `TEMPORAL_*` variables point to. Close it when done. */
+  static async connect(): Promise<PaymentOrders> {
+    const { client, close } = await connectTemporal();
+    return new PaymentOrders(client, close);
+  }
+
+  /** Closes a connection made by `connect`. */
+  close(): Promise<void> {
+    return this.#close();
+  }
+
+  /**
+   * Starts an order; resolves as soon as Temporal has accepted it, workers or not. The same input again returns the order
+   * already started. Throws InvalidInputError, OrderConflictError (other input under this id) or, with `again`,
+   * AgainRefusedError; nothing is sent then.
+   */
+  async start<T extends OrderType>(type: T, input: OrderInput<T>, options: StartOptions = {}): Promise<OrderHandle> {
+    const checked = checkOrderInput(type, input);
+    return options.again ? startOrderAgain(this.client, type, checked) : startOrder(this.client, type, checked);
+  }
+
+  /**
+   * Starts an order and resolves when it exists at the service, with deposit address or URL. Throws as `start` does,
+   * OrderFailedError when no order comes to exist and NotDecidedYetError after `timeoutMs`: the order then goes on.
+   */
+  async create<T extends OrderType>(
+    type: T,
+    input: OrderInput<T>,
+    { again, ...wait }: StartOptions & WaitOptions = {},
+  ): Promise<{ handle: OrderHandle; order: Order }> {
+    const checked = checkOrderInput(type, input);
+    if (!again) return createOrder(this.client, type, checked, wait);
+    const handle = await startOrderAgain(this.client, type, checked);
+    return { handle, order: await handle.created(wait) };
+  }
+
+  /** The handle of an order started before; asks nothing yet, so an unknown id shows at its first method. */
+  order(orderId: string, { account = DEFAULT_ACCOUNT }: { account?: string } = {}): OrderHandle {
+    return new OrderHandle(this.client, account, orderId);
+  }
+
+  /** Orders known to Temporal, newest first; needs no worker. Throws InvalidInputError. */
+  list(filter: OrderFilter = {}): Promise<OrderListEntry[]> {
+    return listOrders(this.client, filter);
+  }
+
+  /** Rates, limits and fees, by order type and pair. Throws ServiceRequestFailedError, as all reads do. */
+  rates(account?: string): Promise<Rates> {
+    return readService(this.client, 'rates', account);
+  }
+
+  /** The merchant's balances by currency. */
+  balances(account?: string): Promise<Record<string, Balance>> {
+    return readService(this.client, 'balances', account);
+  }
+
+  /** An order as the service has it now. Throws ServiceRequestFailedError also where it knows none. */
+  orderStatus(query: { order_id: string } | { order_uuid: string }, account?: string): Promise<Order> {
+    return readService(this.client, 'orderStatus', account, query);
+  }
+
+  /** One page of orders as the service has them. Throws InvalidInputError. */
+  orderList(query: OrderListQuery = {}, account?: string): Promise<OrderListItem[]> {
+    return readService(this.client, 'orderList', account, query);
+  }
+
+  /** One page of permanent deposit addresses. Throws InvalidInputError. */
+  addressList(query: AddressListQuery = {}, account?: string): Promise<DepositAddress[]> {
+    return readService(this.client, 'addressList', account, query);
+  }
+
+  /** Creates a permanent deposit address, or returns the one that has this `ref`. Throws InvalidInputError. */
+  createAddress(request: AddressRequest): Promise<AddressResult> {
+    return createDepositAddress(this.client, request);
+  }
+}

@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type Client,
+  isGrpcDeadlineError,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowFailedError,
+  type WorkflowStartOptions,
+} from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { INVALID_INPUT } from '../contract/failures.js';
+import {
+  ACCOUNT_FORMAT,
+  ADDRESS_REF_FORMAT,
+  addressWorkflowId,
+  DEFAULT_ACCOUNT,
+  readWorkflowId,
+} from '../contract/ids.js';
+import { DEPOSIT_ADDRESS_WORKFLOW, ORDERS_TASK_QUEUE, SERVICE_READ_WORKFLOW } from '../contract/names.js';
+import type { ClientInfo } from '../contract/orders.js';
+import type { DepositAddress } from '../contract/service-objects.js';
+import { InvalidInputError, NoWorkerError, ServiceRequestFailedError } from './errors.js';
+import { fieldsOfFailure } from './failure-details.js';
+import { translated } from './temporal-calls.js';
+
+/** A read gives up after 60 s by itself; longer silence means that no worker took it. */
+const READ_TIMEOUT_MS = 75_000;
+/** An address needs up to three rounds of look-ups; until then its workflow goes on without us. */
+const ADDRESS_TIMEOUT_MS = 180_000;
+
+/** What a signed read may ask for. */
+export type ServiceRead = 'rates' | 'balances' | 'orderStatus' | 'orderList' | 'addressList';
+
+/** A permanent deposit address to be created; `ref` is yours, and a second request with it finds the first address. */
+export interface AddressRequest {
+  account?: string;
+  ref: string;
+  address: {
+    currency: string;
+    network: string;
+    currency_to?: string;
+    address_title?: string;
+    client_info?: ClientInfo;
+  };
+}
+
+/** A permanent deposit address. `adopted`: found at the service instead of being answered to our create. */
+export interface AddressResult {
+  address: DepositAddress;
+  adopted: boolean;
+}
+
+function failureOf(cause: unknown): Error {
+  if (!(cause instanceof ApplicationFailure)) {
+    return new ServiceRequestFailedError('Unknown', cause instanceof Error ? cause.message : 'no reason given');
+  }
+  const fields = fieldsOfFailure(cause);
+  if (cause.type === INVALID_INPUT) {
+    return new InvalidInputError(fields.length > 0 ? fields : [{ field: 'input', reason: cause.message }]);
+  }
+  return new ServiceRequestFailedError(cause.type ?? 'Unknown', cause.message);
+}
+
+async function explain(client: Client, error: unknown): Promise<unknown> {
+  if (error instanceof WorkflowFailedError) return failureOf(error.cause);
+  return isGrpcDeadlineError(error) ? new NoWorkerError(ORDERS_TASK_QUEUE) : translated(client, error);
+}
+
+function requireFormat(field: string, value: string, format: RegExp): void {
+  if (!format.test(value)) throw new InvalidInputError([{ field, reason: `must match ${format.source}` }]);
+}
+
+/** Lets a worker read from the service with its secrets; resolves to the answer's `data`. */
+export async function readService<T>(
+  client: Client,
+  read: ServiceRead,
+  account = DEFAULT_ACCOUNT,
+  query?: object,
+): Promise<T> {
+  requireFormat('account', account, ACCOUNT_FORMAT);
+  const options: WorkflowStartOptions<(input: object) => Promise<T>> = {
+    workflowId: readWorkflowId(account, randomUUID()),
+    taskQueue: ORDERS_TASK_QUEUE,
+    args: [{ account, read, ...(query === undefined ? {} : { query }) }],
+    staticSummary: `read ${read}`,
+    // Nobody waits any more by then; without workers such reads would pile up.
+    workflowExecutionTimeout: READ_TIMEOUT_MS,
+  };
+  try {
+    return await client.withDeadline(Date.now() + READ_TIMEOUT_MS, () =>
+      client.workflow.execute<(input: object) => Promise<T>>(SERVICE_READ_WORKFLOW, options),
+    );
+  } catch (error) {
+    throw await explain(client, error);
+  }
+}
+
+function requireSameAddress({ address: wanted }: AddressRequest, { address: found }: AddressResult): void {
+  const same =
+    wanted.currency === found.currency &&
+    wanted.network === found.network &&
+    (wanted.currency_to ?? null) === found.currency_to;
+  if (!same) {
+    const reason = `belongs to an address for ${found.currency} on ${found.network} already; choose another ref`;
+    throw new InvalidInputError([{ field: 'ref', reason }]);
+  }
+}
+
+/** Creates a permanent deposit address, or returns the one that has this `ref`. Throws InvalidInputError. */
+export async function createDepositAddress(client: Client, request: AddressRequest): Promise<AddressResult> {
+  const { account = DEFAULT_ACCOUNT, ref, address } = request;
+  requireFormat('account', account, ACCOUNT_FORMAT);
+  requireFormat('ref', ref, ADDRESS_REF_FORMAT);
+  const workflowId = addressWorkflowId(account, ref);
+  const start = () =>
+    client.workflow.start<(input: AddressRequest) => Promise<AddressResult>>(DEPOSIT_ADDRESS_WORKFLOW, {
+      workflowId,
+      taskQueue: ORDERS_TASK_QUEUE,
+      args: [{ account, ref, address }],
+      // The reference is the idempotency key: a failed creation may be tried again, a done one is returned.
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      staticSummary: `deposit address ${address.currency} ${address.network}`,
+    });
+  try {
+    const result = await client.withDeadline(Date.now() + ADDRESS_TIMEOUT_MS, async () => {
+      await start().catch((error: unknown) => {
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      });
+      return client.workflow.getHandle<(input: AddressRequest) => Promise<AddressResult>>(workflowId).result();
+    });
+    requireSameAddress(request, result);
+    return result;
+  } catch (error) {
+    throw await explain(client, error);
+  }
+}

@@ -1,0 +1,131 @@
+import { type Client, WithStartWorkflowOperation, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { DEFAULT_ACCOUNT, orderWorkflowId, workflowTypeOf } from '../contract/ids.js';
+import { maskName } from '../contract/masking.js';
+import { CREATED_UPDATE } from '../contract/names.js';
+import { validateOrderInput } from '../contract/order-schema.js';
+import type { Order, OrderInput, OrderResult, OrderType } from '../contract/orders.js';
+import { orderInputDifferences } from '../contract/same-input.js';
+import {
+  AgainRefusedError,
+  InvalidInputError,
+  OrderConflictError,
+  OrderFailedError,
+  OrderUnresolvedError,
+  UnknownOrderError,
+} from './errors.js';
+import { readFirstInput } from './first-input.js';
+import { OrderHandle, type WaitOptions } from './order-handle.js';
+import { orderStartOptions } from './start-options.js';
+import { callTemporal } from './temporal-calls.js';
+
+type OrderWorkflow = (input: OrderInput) => Promise<OrderResult>;
+
+/** The checked input; throws InvalidInputError naming every bad field. */
+export function checkOrderInput<T extends OrderType>(type: T, input: unknown): OrderInput<T> {
+  const checked = validateOrderInput(type, input);
+  if ('errors' in checked) throw new InvalidInputError(checked.errors);
+  return checked.input;
+}
+
+/** Throws OrderConflictError unless the run that has this order id was started with the same type and input. */
+async function refuseOtherInput(client: Client, type: OrderType, input: OrderInput): Promise<void> {
+  const orderId = input.order.order_id;
+  const workflowId = orderWorkflowId(input.account ?? DEFAULT_ACCOUNT, orderId);
+  const first = await callTemporal(client, () => readFirstInput(client, workflowId));
+  const fields = orderInputDifferences(input, first.input).map(maskName);
+  if (first.workflowType !== workflowTypeOf(type)) fields.unshift('order_type');
+  if (fields.length > 0) throw new OrderConflictError(orderId, fields);
+}
+
+const handleOf = (client: Client, input: OrderInput, attached?: boolean): OrderHandle =>
+  new OrderHandle(client, input.account ?? DEFAULT_ACCOUNT, input.order.order_id, attached);
+
+/** Starts a checked order, or attaches to the run that has its id; throws OrderConflictError when that one differs. */
+export async function startOrder(client: Client, type: OrderType, input: OrderInput): Promise<OrderHandle> {
+  try {
+    await callTemporal(client, () =>
+      client.workflow.start<OrderWorkflow>(workflowTypeOf(type), {
+        ...orderStartOptions(type, input),
+        // USE_EXISTING would answer the same for a new run and for one found; only a refusal tells them apart for sure,
+        // and spares fresh starts the look into the history.
+        workflowIdConflictPolicy: 'FAIL',
+      }),
+    );
+    return handleOf(client, input, false);
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    await refuseOtherInput(client, type, input);
+    return handleOf(client, input, true);
+  }
+}
+
+/**
+ * Starts and gets the created order in one call to Temporal. The comparison with the run's first input goes on beside
+ * the wait, so that a conflict shows at once and not when the other order is created.
+ */
+export async function createOrder(
+  client: Client,
+  type: OrderType,
+  input: OrderInput,
+  options?: WaitOptions,
+): Promise<{ handle: OrderHandle; order: Order }> {
+  const handle = handleOf(client, input);
+  const startWorkflowOperation = new WithStartWorkflowOperation<OrderWorkflow>(workflowTypeOf(type), {
+    ...orderStartOptions(type, input),
+    workflowIdConflictPolicy: 'USE_EXISTING',
+  });
+  const order = await handle.waitFor(async () => {
+    try {
+      const update = await client.workflow.startUpdateWithStart<OrderWorkflow, Order, []>(CREATED_UPDATE, {
+        updateId: CREATED_UPDATE,
+        waitForStage: 'ACCEPTED',
+        startWorkflowOperation,
+      });
+      const [created] = await Promise.all([update.result(), refuseOtherInput(client, type, input)]);
+      return created;
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      await refuseOtherInput(client, type, input);
+      return handle.created();
+    }
+  }, options);
+  return { handle, order };
+}
+
+/** Throws AgainRefusedError unless the last run of this id ended with no order of ours at the service. */
+async function requireNoOrder(handle: OrderHandle): Promise<void> {
+  if (await handle.isOpen()) throw new AgainRefusedError(handle.orderId, 'it is still open', true);
+  try {
+    const { outcome } = await handle.result();
+    throw new AgainRefusedError(handle.orderId, `it exists at the service and ended ${outcome}`, false);
+  } catch (error) {
+    if (error instanceof OrderFailedError) return;
+    if (!(error instanceof OrderUnresolvedError)) throw error;
+    throw new AgainRefusedError(handle.orderId, 'its workflow ended without a verdict', true);
+  }
+}
+
+/** Starts an order whose id was used by a run that ended with no order; compares nothing. Throws AgainRefusedError. */
+export async function startOrderAgain(client: Client, type: OrderType, input: OrderInput): Promise<OrderHandle> {
+  const handle = handleOf(client, input, false);
+  try {
+    await requireNoOrder(handle);
+  } catch (error) {
+    if (error instanceof UnknownOrderError) return startOrder(client, type, input);
+    throw error;
+  }
+  try {
+    await callTemporal(client, () =>
+      client.workflow.start<OrderWorkflow>(workflowTypeOf(type), {
+        ...orderStartOptions(type, input),
+        // The one exception from "every id is used once", allowed by the check above.
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+        workflowIdConflictPolicy: 'FAIL',
+      }),
+    );
+    return handle;
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    throw new AgainRefusedError(handle.orderId, 'somebody else started it again', true);
+  }
+}

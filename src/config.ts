@@ -1,0 +1,82 @@
+import { type AccountConfig, readAccounts } from './config/accounts.js';
+import { Problems } from './config/problems.js';
+import { baseUrl, duration, port, tokenKeys } from './config/values.js';
+import type { Pace } from './contract/pace.js';
+
+export type { AccountConfig } from './config/accounts.js';
+export { ConfigError } from './config/problems.js';
+export { Secret } from './config/secret.js';
+
+/** Environment as read at start; the only place of `src` that looks at `process.env`. */
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** How the worker makes callback URLs; absent = every order is followed by polling alone. */
+export interface CallbackConfig {
+  baseUrl: string;
+  /** Secret keys, first signs. */
+  tokenKeys: readonly string[];
+}
+
+/** Everything a worker needs, checked. */
+export interface WorkerConfig {
+  accounts: ReadonlyMap<string, AccountConfig>;
+  pace: Pace;
+  callback?: CallbackConfig;
+}
+
+/** Everything the callback receiver needs; it holds no secret of the payment service. */
+export interface ReceiverConfig {
+  host: string;
+  port: number;
+  tokenKeys: readonly string[];
+}
+
+const DEPOSIT_SETTLE_WINDOW_MS = 15_000;
+const PAYOUT_SETTLE_WINDOW_MS = 10 * 60_000;
+
+function readPace(env: Env, problems: Problems): Pace {
+  const pollInitialMs = duration(env, 'ORDER_POLL_INITIAL', 5_000, problems);
+  const pollMaxMs = duration(env, 'ORDER_POLL_MAX', 5 * 60_000, problems);
+  if (pollMaxMs < pollInitialMs) problems.add('ORDER_POLL_MAX', 'must not be shorter than ORDER_POLL_INITIAL');
+  return {
+    pollInitialMs,
+    pollMaxMs,
+    settleWindowMs: {
+      atOnce: duration(env, 'ORDER_SETTLE_WINDOW', PAYOUT_SETTLE_WINDOW_MS, problems),
+      deposit: duration(env, 'ORDER_SETTLE_WINDOW', DEPOSIT_SETTLE_WINDOW_MS, problems),
+    },
+    confirmDelayMs: duration(env, 'ORDER_CONFIRM_DELAY', 10 * 60_000, problems),
+  };
+}
+
+function readCallback(env: Env, problems: Problems): CallbackConfig | undefined {
+  if (!env.CALLBACK_BASE_URL) return undefined;
+  return {
+    baseUrl: baseUrl(env, 'CALLBACK_BASE_URL', problems),
+    tokenKeys: tokenKeys(env, problems),
+  };
+}
+
+/** Reads a worker's configuration; throws ConfigError with one line per mistake. */
+export function loadWorkerConfig(env: Env = process.env): WorkerConfig {
+  const problems = new Problems();
+  const config = {
+    accounts: readAccounts(env, problems),
+    pace: readPace(env, problems),
+    callback: readCallback(env, problems),
+  };
+  problems.throwIfAny();
+  return config;
+}
+
+/** Reads the receiver's configuration; throws ConfigError with one line per mistake. */
+export function loadReceiverConfig(env: Env = process.env): ReceiverConfig {
+  const problems = new Problems();
+  const config = {
+    host: env.CALLBACK_HOST || '127.0.0.1',
+    port: port(env, 'CALLBACK_PORT', 8080, problems),
+    tokenKeys: tokenKeys(env, problems),
+  };
+  problems.throwIfAny();
+  return config;
+}

@@ -1,0 +1,30 @@
+import { inspect } from 'node:util';
+
+/** A secret that shows itself only when asked: logs, JSON and inspection print a placeholder. */
+export class Secret {
+  readonly #value: string;
+
+  constructor(value: string) {
+    this.#value = value;
+  }
+
+  /** The secret itself. */
+  reveal(): string {
+    return this.#value;
+  }
+
+  /** Placeholder for string contexts. */
+  toString(): string {
+    return '[secret]';
+  }
+
+  /** Placeholder for JSON. */
+  toJSON(): string {
+    return '[secret]';
+  }
+
+  /** Placeholder for console and loggers. */
+  [inspect.custom](): string {
+    return '[secret]';
+  }
+}

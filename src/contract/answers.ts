@@ -1,0 +1,118 @@
+import type { BalanceChange, CreateRequest, Order, OrderType } from './orders.js';
+import type { Pace } from './pace.js';
+
+/**
+ * What activities take and answer. All of it lives in workflow histories: fields may be added, never renamed.
+ * "Outcome unknown" is an answer with its own path here, not an exception that something retries.
+ */
+
+/** Who pays a commission, from rates when the order was created; null where that side has none. */
+export interface Payers {
+  from: string | null;
+  to: string | null;
+}
+
+/** What every answer tells besides its verdict. */
+export interface Circumstances {
+  pace: Pace;
+  /** Host the service was asked at; pinned with the order at its first send. */
+  host: string;
+  /** Absent when rates were not to be had. */
+  payers?: Payers;
+}
+
+/** One attempt to create an order. */
+export interface CreateOrderInput {
+  type: OrderType;
+  account: string;
+  /** The whole workflow input, validated inside: starts may come from anywhere. */
+  input: unknown;
+  /** Differs from the activity's own run id in a run that was reset. */
+  firstExecutionRunId: string;
+  /** Creates of this order id that may have reached the service already. */
+  earlierSends: number;
+  /** False while absence is not proven after one of them: then this attempt may probe, but never send. */
+  maySend: boolean;
+  /** What is left of `delay_order_for_minutes` at a re-send. */
+  delayMinutes?: number;
+  /** True for a follow-up whose parent workflow is the order it extends. */
+  followUp: boolean;
+}
+
+/** What became of one create attempt. Only 'accepted' and 'adopted' know an order of ours. */
+export type CreateVerdict =
+  | { kind: 'accepted'; order: Order }
+  | { kind: 'adopted'; order: Order }
+  | { kind: 'conflict'; orderUuid: string; differences: string[] }
+  | { kind: 'duplicates'; orderUuids: string[] }
+  | { kind: 'notSent'; reason: string }
+  | { kind: 'rateLimited'; retryAfterMs: number }
+  | { kind: 'rejected' }
+  /** `reset`: nothing was sent now, but an attempt of the run this one was cut from may still be on its way. */
+  | { kind: 'uncertain'; reason: string; reset?: true };
+
+/** Answer of the create activity. `notes` says which checks were skipped. */
+export type CreateAnswer = Circumstances & CreateVerdict & { notes?: string[] };
+
+/** One signed look-up; by `orderUuid` once it is known, by order id through list and status before. */
+export interface LookUpInput {
+  type: OrderType;
+  account: string;
+  request: CreateRequest;
+  orderUuid?: string;
+  /** Host the order was sent to; an answer from another host is no reading. */
+  host?: string;
+  /** Wait of the first attempt, which then asks nothing: waiting this way writes no history. */
+  delayMs?: number;
+}
+
+/** What one look-up read. Anything less than a clear reading is retried inside and never answered. */
+export type LookUpReading =
+  | { kind: 'found'; order: Order; differences: string[] }
+  | { kind: 'duplicates'; orderUuids: string[] }
+  | { kind: 'absent' };
+
+/** Answer of the look-up activity. */
+export type LookUpAnswer = Circumstances & LookUpReading;
+
+/** Polls the status until it is final. */
+export interface PollInput {
+  account: string;
+  orderId: string;
+  /** Absent only for a follow-up that another run started. */
+  orderUuid?: string;
+  host?: string;
+  firstDelayMs: number;
+  /** Statuses outside the documentation that were reported already. */
+  toleratedStatuses: string[];
+}
+
+/** Two views of a final order that must agree before money moves. */
+export interface OutcomeReading {
+  order: Order;
+  /** From the order list. */
+  changes: BalanceChange[];
+  /** Fields in which status and list item differ. */
+  disagreements: string[];
+}
+
+/** Asks for status and list item of a final order. */
+export interface ReadOutcomeInput {
+  account: string;
+  orderId: string;
+  orderUuid: string;
+  host?: string;
+}
+
+/** Asks whether a follow-up fits limits, precision and balance now. */
+export interface CheckFollowUpInput {
+  account: string;
+  type: OrderType;
+  request: CreateRequest;
+}
+
+/** 'belowMinimum' is lasting; 'refused' needs a person; `fees` is shown to that person. */
+export type FollowUpCheck =
+  | { kind: 'ok' }
+  | { kind: 'belowMinimum'; reason: string }
+  | { kind: 'refused'; reason: string };

@@ -1,0 +1,17 @@
+/** A wallet as it may be shown: `****1111`, or `****` where the last characters would tell too much. */
+export function maskWallet(wallet: string): string {
+  const bare = wallet.replace(/[^A-Za-z0-9]/g, '');
+  // What follows 16 digits may be the expiry date or security code of a card.
+  const mayEndInCode = /^\d{16}./.test(bare);
+  return bare.length >= 12 && !mayEndInCode ? `****${bare.slice(-4)}` : '****';
+}
+
+/** Text that callers chose as a name (field, currency, network), safe to show: no long digit runs, e-mails or control characters. */
+export function maskName(name: string): string {
+  const masked = name
+    .replace(/[^\s.[\]]*@[^\s[\]]*/g, '****')
+    .replace(/[A-Za-z0-9]*\d{6,}[A-Za-z0-9]*/g, '****')
+    .replace(/\w{26,}/g, '****')
+    .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
+  return masked.length > 120 ? `${masked.slice(0, 120)}…` : masked;
+}

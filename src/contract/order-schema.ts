@@ -1,0 +1,117 @@
+import * as z from 'zod';
+import type { FieldError } from './failures.js';
+import { fieldErrors } from './field-errors.js';
+import {
+  amountSchema,
+  clientInfoSchema,
+  currencySchema,
+  delaySchema,
+  descriptionSchema,
+  memoSchema,
+  networkSchema,
+} from './field-schemas.js';
+import { ACCOUNT_FORMAT } from './ids.js';
+import { maskName } from './masking.js';
+import { fieldsOf, ruleErrors } from './order-rules.js';
+import { ORDER_TYPES, type OrderInput, type OrderType } from './orders.js';
+
+/** Errors shown at once: two per card of the largest order. More than that is garbage, and failures live in histories. */
+const MAX_ERRORS = 200;
+
+const common = {
+  order_id: z.string(),
+  description: descriptionSchema,
+  client_info: clientInfoSchema,
+};
+// Wallet and details depend on the network: order-rules checks them.
+const payout = {
+  wallet: z.string(),
+  wallet_memo: memoSchema,
+  wallet_details: z.unknown().optional(),
+};
+const single = { currency: currencySchema, network: networkSchema, amount: amountSchema };
+const eitherAmount = { amount: amountSchema.optional(), amount_to: amountSchema.optional() };
+
+/** Create requests by order type, strict; without `callback_url`, which the worker makes. */
+const orderSchemas: Record<OrderType, z.ZodType> = {
+  deposit: z.strictObject({ ...common, ...single }),
+  deposit_exchange: z.strictObject({
+    ...common,
+    currency_from: currencySchema,
+    network_from: networkSchema,
+    amount: amountSchema,
+    currency_to: currencySchema,
+  }),
+  deposit_exchange_withdraw: z.strictObject({
+    ...common,
+    ...payout,
+    ...eitherAmount,
+    currency_from: currencySchema,
+    network_from: networkSchema,
+    currency_to: currencySchema,
+    network_to: networkSchema,
+  }),
+  exchange: z.strictObject({
+    ...common,
+    currency_from: currencySchema,
+    currency_to: currencySchema,
+    amount: amountSchema,
+  }),
+  exchange_withdraw: z.strictObject({
+    ...common,
+    ...payout,
+    ...eitherAmount,
+    currency_from: currencySchema,
+    currency_to: currencySchema,
+    network_to: networkSchema,
+    delay_order_for_minutes: delaySchema,
+  }),
+  withdraw: z.strictObject({ ...common, ...payout, ...single, delay_order_for_minutes: delaySchema }),
+};
+
+const inputSchema = (type: OrderType) =>
+  z.strictObject({
+    account: z.string().regex(ACCOUNT_FORMAT, 'must be 1 to 32 of a-z 0-9 -').optional(),
+    order: orderSchemas[type],
+    compensation: z.enum(['report', 'finish', 'revert', 'ask']).optional(),
+    revertTo: z.strictObject({ ...payout, network: networkSchema }).optional(),
+    resend: z.enum(['once', 'never']).optional(),
+    batchId: z
+      .string()
+      .regex(/^[A-Za-z0-9._-]{1,120}$/, 'must be 1 to 120 of A-Z a-z 0-9 . _ -')
+      .optional(),
+  });
+
+const inputSchemas = new Map(ORDER_TYPES.map((type) => [type, inputSchema(type)]));
+
+/** Errors as they may be shown: one reason per field (the first), names masked, a bounded number of them. */
+function presentable(found: readonly FieldError[]): FieldError[] {
+  const reasons = new Map<string, string>();
+  for (const { field, reason } of found) {
+    const callback = field === 'order.callback_url' || field === 'callback_url';
+    const shown = maskName(field);
+    if (!reasons.has(shown)) reasons.set(shown, callback ? 'the worker makes the callback URL; leave it out' : reason);
+  }
+  const errors = [...reasons].map(([field, reason]) => ({ field, reason }));
+  if (errors.length <= MAX_ERRORS) return errors;
+  return [...errors.slice(0, MAX_ERRORS), { field: 'input', reason: `and ${errors.length - MAX_ERRORS} more` }];
+}
+
+/**
+ * Checks the input of an order workflow as far as that goes without asking the service. Every bad field is named at
+ * once, by its path; never throws, and no reason shows a wallet or e-mail. `followUp` admits `.r<n>` ids, and only those.
+ */
+export function validateOrderInput<T extends OrderType>(
+  type: T,
+  input: unknown,
+  { followUp = false }: { followUp?: boolean } = {},
+): { input: OrderInput<T> } | { errors: FieldError[] } {
+  const schema = inputSchemas.get(type);
+  if (!schema) return { errors: [{ field: 'order_type', reason: `must be one of ${ORDER_TYPES.join(', ')}` }] };
+  if (fieldsOf(input) !== input) return { errors: [{ field: 'input', reason: 'must be an object' }] };
+  const parsed = schema.safeParse(input);
+  const found = [...(parsed.success ? [] : fieldErrors(parsed.error)), ...ruleErrors(type, input, followUp)];
+  return parsed.success && found.length === 0
+    ? { input: parsed.data as OrderInput<T> }
+    : { errors: presentable(found) };
+}

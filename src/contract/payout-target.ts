@@ -1,0 +1,107 @@
+import * as z from 'zod';
+import type { FieldError } from './failures.js';
+import { fieldErrors } from './field-errors.js';
+import {
+  amountProblem,
+  amountSchema,
+  checkedString,
+  emailSchema,
+  NETWORK_FORMAT,
+  nameSchema,
+} from './field-schemas.js';
+import { decimal, sum } from './money.js';
+import { MULTIPLE_CARDS, walletProblem } from './wallet-formats.js';
+
+/** Most cards one order may pay to. */
+export const MAX_CARDS = 100;
+
+const cardPartSchema = z.strictObject({
+  amount: amountSchema,
+  wallet: checkedString((value) => walletProblem('card', value)),
+});
+
+/** Shape of `wallet_details` by network; `multiple_cards` takes a list, every other network none. */
+const OBJECT_DETAILS: ReadonlyMap<string, z.ZodObject> = new Map<string, z.ZodObject>([
+  ['bank', z.strictObject({ bank_code: nameSchema })],
+  [
+    'bank_ua',
+    z.strictObject({
+      recipient_bank: nameSchema,
+      recipient_name: nameSchema,
+      // 8 digits for companies, 10 for persons, 9 for persons who have only an identity card.
+      taxpayer_number: z.string().regex(/^\d{8,10}$/, 'must be 8 to 10 digits'),
+    }),
+  ],
+  ['sepa', z.strictObject({ recipient_email: emailSchema, recipient_name: nameSchema })],
+]);
+
+const misfit = (network: string, needs: string): string =>
+  `wallet_details does not fit network ${network}: needs ${needs}`;
+
+/** Where a payout goes, before anything is known about its shape. */
+export interface UncheckedTarget {
+  network: unknown;
+  wallet: unknown;
+  wallet_details: unknown;
+}
+
+const isCardParts = (value: unknown): value is { amount?: unknown; wallet?: unknown }[] =>
+  Array.isArray(value) && value.every((part) => typeof part === 'object' && part !== null);
+
+/** The same card twice is more often a copied row than a wish. */
+function repeatedCards(path: string, parts: readonly { wallet?: unknown }[]): FieldError[] {
+  const first = new Map<unknown, number>();
+  return parts.flatMap(({ wallet }, index) => {
+    const earlier = first.get(wallet);
+    if (earlier === undefined) first.set(wallet, index);
+    if (earlier === undefined || typeof wallet !== 'string') return [];
+    return [{ field: `${path}[${index}].wallet`, reason: `the same card as in wallet_details[${earlier}]` }];
+  });
+}
+
+function cardErrors(field: string, details: unknown): FieldError[] {
+  if (!Array.isArray(details)) return [{ field, reason: misfit(MULTIPLE_CARDS, 'a list of {amount, wallet}') }];
+  if (details.length === 0 || details.length > MAX_CARDS) return [{ field, reason: `needs 1 to ${MAX_CARDS} cards` }];
+  const { error } = z.array(cardPartSchema).safeParse(details);
+  return [...(error ? fieldErrors(error, field) : []), ...(isCardParts(details) ? repeatedCards(field, details) : [])];
+}
+
+function detailsErrors(field: string, network: string, details: unknown): FieldError[] {
+  if (network === MULTIPLE_CARDS) return cardErrors(field, details);
+  if (details === undefined || details === null) return [];
+  const schema = OBJECT_DETAILS.get(network);
+  if (!schema) return [{ field, reason: misfit(network, 'none') }];
+  const { error } = schema.safeParse(details);
+  if (!error) return [];
+  // Details made for another network: say so beside the single keys, which alone would look like typing errors.
+  const needed = Object.keys(schema.shape);
+  const fits = typeof details === 'object' && Object.keys(details).sort().join() === [...needed].sort().join();
+  const errors = fieldErrors(error, field).filter((found) => found.field !== field);
+  return fits ? errors : [{ field, reason: misfit(network, needed.join(', ')) }, ...errors];
+}
+
+/** What is wrong with wallet and details of a payout, given its network. `parent` is the path they stand under. */
+export function targetErrors(parent: 'order' | 'revertTo', target: UncheckedTarget): FieldError[] {
+  // A network in the wrong format is an error of its own; nothing can be said about what fits it.
+  const network =
+    typeof target.network === 'string' && NETWORK_FORMAT.test(target.network) ? target.network : undefined;
+  const problem = typeof target.wallet === 'string' ? walletProblem(network, target.wallet) : undefined;
+  return [
+    ...(problem ? [{ field: `${parent}.wallet`, reason: problem }] : []),
+    ...(network ? detailsErrors(`${parent}.wallet_details`, network, target.wallet_details) : []),
+  ];
+}
+
+/** Exact comparison of the cards' parts with what is paid out; silent as long as any of the figures is bad. */
+export function partsSumErrors(
+  network: unknown,
+  details: unknown,
+  total: { name: string; value: unknown },
+): FieldError[] {
+  if (network !== MULTIPLE_CARDS || !isCardParts(details) || details.length === 0 || details.length > MAX_CARDS)
+    return [];
+  const amounts = details.map(({ amount }) => amount);
+  if ([...amounts, total.value].some((amount) => amountProblem(amount) !== undefined)) return [];
+  if (sum(amounts.map((amount) => decimal(String(amount)))).eq(decimal(String(total.value)))) return [];
+  return [{ field: 'order.wallet_details', reason: `the amounts do not add up to ${total.name}` }];
+}

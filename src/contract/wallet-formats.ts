@@ -1,0 +1,90 @@
+import { maskWallet } from './masking.js';
+
+/** Network of a payout to several cards, which are listed in `wallet_details`. */
+export const MULTIPLE_CARDS = 'multiple_cards';
+
+/** Longest wallet accepted from a caller, in characters. */
+export const MAX_WALLET_LENGTH = 200;
+
+/**
+ * IBAN lengths of the countries a SEPA payout can reach, from the SWIFT IBAN registry. A length that is off by one is
+ * the usual typing error, and mod-97 alone lets one in 97 of those through.
+ */
+const SEPA_IBAN_LENGTHS: ReadonlyMap<string, number> = new Map(
+  (
+    'AD24 AL28 AT20 BE16 BG22 CH21 CY28 CZ24 DE22 DK18 EE20 ES24 FI18 FR27 GB22 GI23 GR27 HR21 HU28 IE22 IS26 IT27 ' +
+    'LI21 LT20 LU20 LV21 MC27 MD24 ME22 MK19 MT31 NL18 NO15 PL28 PT25 RO24 RS22 SE24 SI19 SK24 SM27 VA22'
+  )
+    .split(' ')
+    .map((entry) => [entry.slice(0, 2), Number(entry.slice(2))]),
+);
+const UA_IBAN_LENGTHS: ReadonlyMap<string, number> = new Map([['UA', 29]]);
+
+/** True when the last digit of a card number fits the others (Luhn). */
+export function passesLuhn(digits: string): boolean {
+  const total = [...digits].reverse().reduce((sum, digit, index) => {
+    const value = Number(digit) * (index % 2 === 1 ? 2 : 1);
+    return sum + (value > 9 ? value - 9 : value);
+  }, 0);
+  return total % 10 === 0;
+}
+
+/** True when an IBAN's check digits fit (ISO 7064 mod 97-10). */
+export function passesMod97(iban: string): boolean {
+  let rest = 0;
+  for (const character of iban.slice(4) + iban.slice(0, 4)) {
+    // Base 36 maps A..Z to 10..35, as the standard does.
+    for (const digit of Number.parseInt(character, 36).toString()) rest = (rest * 10 + Number(digit)) % 97;
+  }
+  return rest === 1;
+}
+
+function cardProblem(wallet: string): string | undefined {
+  if (!/^\d+$/.test(wallet)) return 'a card number has digits only';
+  if (wallet.length < 12 || wallet.length > 19) return 'a card number has 12 to 19 digits';
+  return passesLuhn(wallet) ? undefined : 'not a card number: its check digit is wrong';
+}
+
+const ibanProblem = (lengths: ReadonlyMap<string, number>) => (wallet: string) => {
+  if (!/^[A-Z]{2}\d{2}[A-Z0-9]+$/.test(wallet)) return 'an IBAN has capital letters and digits only';
+  const length = lengths.get(wallet.slice(0, 2));
+  if (length === undefined) return 'the IBAN is of a country this network does not reach';
+  if (wallet.length !== length) return `an IBAN of this country has ${length} characters`;
+  return passesMod97(wallet) ? undefined : 'not an IBAN: its check digits are wrong';
+};
+
+const addressProblem = (format: RegExp, expected: string) => (wallet: string) =>
+  format.test(wallet) ? undefined : `not an address of this network: expected ${expected}`;
+
+const BASE58 = '[1-9A-HJ-NP-Za-km-z]';
+const BECH32 = '[02-9ac-hj-np-z]';
+// Test networks are accepted too: what belongs to the configured service is the service's to say.
+const BITCOIN = new RegExp(`^(?:[13mn2]${BASE58}{25,34}|(?:bc|tb|bcrt)1(?:${BECH32}{39}|${BECH32}{59}))$`);
+
+function bitcoinProblem(wallet: string): string | undefined {
+  // QR codes carry bech32 in capitals; mixed case is invalid.
+  const written = /^(?:BC|TB|BCRT)1[0-9A-Z]+$/.test(wallet) ? wallet.toLowerCase() : wallet;
+  return addressProblem(BITCOIN, '1…, 3… or bc1…')(written);
+}
+
+/** Networks whose wallet format is known; everywhere else only what no wallet can have is refused. */
+const FORMATS: ReadonlyMap<string, (wallet: string) => string | undefined> = new Map([
+  ['card', cardProblem],
+  ['sepa', ibanProblem(SEPA_IBAN_LENGTHS)],
+  ['bank_ua', ibanProblem(UA_IBAN_LENGTHS)],
+  ['bitcoin', bitcoinProblem],
+  ['ethereum', addressProblem(/^0x[0-9a-fA-F]{40}$/, '0x and 40 hex digits')],
+  ['tron', addressProblem(new RegExp(`^T${BASE58}{33}$`), 'T and 33 base58 characters')],
+]);
+
+/** What is wrong with a wallet of a network, the wallet masked; undefined = nothing that can be told from here. */
+export function walletProblem(network: string | undefined, wallet: string): string | undefined {
+  if (wallet.trim() === '') return 'required';
+  if (wallet.length > MAX_WALLET_LENGTH) return `longer than ${MAX_WALLET_LENGTH} characters`;
+  // A payout to several cards names them in wallet_details; what the service wants in `wallet` is not documented.
+  if (network === MULTIPLE_CARDS) return undefined;
+  const problem = /[\p{C}\p{Z}]/u.test(wallet)
+    ? 'contains blanks or invisible characters'
+    : FORMATS.get(network ?? '')?.(wallet);
+  return problem && `${maskWallet(wallet)}: ${problem}`;
+}

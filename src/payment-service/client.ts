@@ -1,0 +1,125 @@
+import pThrottle from 'p-throttle';
+import { errorFromResponse, NotSentError, RejectedError, UnexpectedStatusError } from './errors.js';
+import { allPages } from './paging.js';
+import { addressListSchema, checkRequest, orderListSchema, orderStatusSchema } from './requests.js';
+import { readObject, readOrderIfAny, readPage } from './responses.js';
+import { balancesSchema, depositAddressSchema, orderListItemSchema, orderSchema, ratesSchema } from './schemas.js';
+import { isHeaderValue, signatureOf } from './signers.js';
+import { send } from './transport.js';
+import type { CallOptions, PaymentService, PaymentServiceOptions } from './types.js';
+import { toWireBytes } from './wire.js';
+
+const DEFAULT_TIMEOUT_MS = 20_000;
+/** Largest answer with one object, in bytes. */
+const MAX_OBJECT_BYTES = 1024 * 1024;
+/** Largest answer with a list or all rates, in bytes. */
+const MAX_LIST_BYTES = 32 * 1024 * 1024;
+
+/** POSTs a request and returns the body of the 200 answer. */
+type Call = (path: string, request: object, maxBytes: number, options?: CallOptions) => Promise<Buffer>;
+
+/**
+ * A client of one account at the payment service. Nothing is kept between calls and nothing is retried. Throws a
+ * TypeError for options that can never work, without repeating them.
+ */
+export function createPaymentService(options: PaymentServiceOptions): PaymentService {
+  const call = createCall(options);
+  const service: PaymentService = {
+    async createOrder(type, request, callOptions) {
+      return readObject(orderSchema, await call(`order/${type}`, request, MAX_OBJECT_BYTES, callOptions));
+    },
+    async orderStatus(query, callOptions) {
+      const request = checkRequest(orderStatusSchema, query);
+      try {
+        return readOrderIfAny(await call('order/status', request, MAX_OBJECT_BYTES, callOptions));
+      } catch (error) {
+        if (saysNoSuchOrder(error)) return undefined;
+        throw error;
+      }
+    },
+    async listOrders(query, callOptions) {
+      const request = checkRequest(orderListSchema, query);
+      return readPage(orderListItemSchema, await call('order/list', request, MAX_LIST_BYTES, callOptions));
+    },
+    allOrders: (query, callOptions) =>
+      allPages(
+        query,
+        (page) => service.listOrders(page, callOptions),
+        (order) => order.order_uuid,
+      ),
+    async createDepositAddress(request, callOptions) {
+      const body = await call('deposit_address/create', request, MAX_OBJECT_BYTES, callOptions);
+      return readObject(depositAddressSchema, body);
+    },
+    async listDepositAddresses(query, callOptions) {
+      const request = checkRequest(addressListSchema, query);
+      return readPage(depositAddressSchema, await call('deposit_address/list', request, MAX_LIST_BYTES, callOptions));
+    },
+    allDepositAddresses: (query, callOptions) =>
+      allPages(
+        query,
+        (page) => service.listDepositAddresses(page, callOptions),
+        (address) => address.uuid,
+      ),
+    async rates(callOptions) {
+      return readObject(ratesSchema, await call('rates', {}, MAX_LIST_BYTES, callOptions));
+    },
+    async balances(callOptions) {
+      return readObject(balancesSchema, await call('balances', {}, MAX_OBJECT_BYTES, callOptions));
+    },
+  };
+  return service;
+}
+
+/** What an unknown order gets is not documented. A wrong path answers 404 too: callers ask the list as well. */
+const saysNoSuchOrder = (error: unknown): boolean =>
+  error instanceof RejectedError || (error instanceof UnexpectedStatusError && error.status === 404);
+
+function createCall(options: PaymentServiceOptions): Call {
+  const { apiKey, apiSecret, sign, requestTimeoutMs = DEFAULT_TIMEOUT_MS, caCertificates } = options;
+  const base = checkedBaseUrl(options.baseUrl);
+  if (!isHeaderValue(apiKey)) throw new TypeError('apiKey cannot be sent as a header');
+  if (apiSecret === '') throw new TypeError('apiSecret is empty');
+  const waitForTurn = createLimiter(options.requestsPerSecond);
+  return async (path, request, maxBytes, { signal, timeoutMs = requestTimeoutMs, beforeSend } = {}) => {
+    const body = toWireBytes(request);
+    await waitForTurn(signal);
+    const headers = {
+      'Content-Type': 'application/json',
+      Accept: 'application/json; charset=utf-8',
+      'Api-key': apiKey,
+      Signature: await signatureOf(sign, body, apiSecret),
+    };
+    const url = new URL(`${base}/v2/${path}`);
+    const answer = await send({ url, headers, body, maxBytes, timeoutMs, signal, beforeSend, caCertificates });
+    const error = errorFromResponse(answer.status, answer.headers);
+    if (error) throw error;
+    return answer.body;
+  };
+}
+
+function checkedBaseUrl(baseUrl: string): string {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') throw new TypeError('baseUrl is not an http(s) URL');
+  if (url.username || url.password || url.search || url.hash) {
+    throw new TypeError('baseUrl must not have credentials, query or fragment');
+  }
+  return url.href.replace(/\/+$/, '');
+}
+
+/** Lets callers through one by one, evenly spaced. A caller that gives up while waiting has sent nothing. */
+function createLimiter(requestsPerSecond?: number): (signal?: AbortSignal) => Promise<void> {
+  const turn =
+    requestsPerSecond === undefined
+      ? async () => {}
+      : pThrottle({ limit: 1, interval: 1000 / requestsPerSecond })(async () => {});
+  return (signal) =>
+    new Promise((resolve, reject) => {
+      const abort = () => reject(new NotSentError('aborted'));
+      if (signal?.aborted) return abort();
+      signal?.addEventListener('abort', abort, { once: true });
+      turn()
+        .then(resolve, reject)
+        .finally(() => signal?.removeEventListener('abort', abort));
+    });
+}

@@ -1,0 +1,110 @@
+import { describeFieldErrors, type FieldError } from '../contract/failures.js';
+
+/**
+ * One class per reaction. None carries a key, signature, wallet, body or URL, and none has a `cause`: the HTTP library's
+ * error holds the request's headers in enumerable fields, and loggers print whole error objects.
+ */
+export abstract class PaymentServiceError extends Error {
+  /** Stable and machine-readable. */
+  abstract readonly code: string;
+
+  constructor(message: string) {
+    super(message);
+    Object.defineProperty(this, 'name', { value: new.target.name, configurable: true });
+  }
+}
+
+/** The request is wrong in itself: nothing was sent. `errors` names every bad field. */
+export class InvalidRequestError extends PaymentServiceError {
+  override readonly code = 'invalid_request';
+
+  constructor(readonly errors: readonly FieldError[]) {
+    super(`invalid request: ${describeFieldErrors(errors)}`);
+  }
+}
+
+/** Provably not sent: no byte of the request left this process. `reason` is a system error code or a word of ours. */
+export class NotSentError extends PaymentServiceError {
+  override readonly code = 'not_sent';
+
+  constructor(readonly reason: string) {
+    super(`request was not sent: ${reason}`);
+  }
+}
+
+/** Sent, perhaps executed, and no usable answer: timeout, reset, too large. The outcome is unknown. */
+export class NoAnswerError extends PaymentServiceError {
+  override readonly code = 'no_answer';
+
+  constructor(readonly reason: string) {
+    super(`no answer from the payment service: ${reason}`);
+  }
+}
+
+/** HTTP 400. The shape of its body is not documented, so it is not read. */
+export class RejectedError extends PaymentServiceError {
+  override readonly code = 'rejected';
+  readonly status = 400;
+
+  constructor() {
+    super('payment service rejected the request (HTTP 400)');
+  }
+}
+
+/** HTTP 429. Ask again after `retryAfterMs` (1 s to 60 s). */
+export class RateLimitedError extends PaymentServiceError {
+  override readonly code = 'rate_limited';
+  readonly status = 429;
+
+  constructor(readonly retryAfterMs: number) {
+    super(`payment service asks to slow down (HTTP 429), next try in ${retryAfterMs} ms`);
+  }
+}
+
+/** Any HTTP status besides 200, 400 and 429; a redirect among them. After a create the outcome is unknown. */
+export class UnexpectedStatusError extends PaymentServiceError {
+  override readonly code = 'unexpected_status';
+
+  constructor(readonly status: number) {
+    super(`payment service answered with HTTP ${status}`);
+  }
+}
+
+/** HTTP 200 whose body is not the documented one. `problems` names paths, never values. */
+export class MalformedResponseError extends PaymentServiceError {
+  override readonly code = 'malformed_response';
+
+  constructor(readonly problems: readonly FieldError[]) {
+    super(`payment service answered something else than documented: ${describeFieldErrors(problems)}`);
+  }
+}
+
+const RETRY_AFTER_DEFAULT_MS = 5_000;
+const RETRY_AFTER_MIN_MS = 1_000;
+const RETRY_AFTER_MAX_MS = 60_000;
+
+/** An HTTP date in its preferred format. Date.parse alone would also read "5x" or "-1" as a date. */
+const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+
+function retryAfterMs(header: string | string[] | undefined, nowMs: number): number {
+  const value = (Array.isArray(header) ? header[0] : header)?.trim() ?? '';
+  const waitMs = /^\d+$/.test(value)
+    ? Number(value) * 1_000
+    : HTTP_DATE.test(value)
+      ? Date.parse(value) - nowMs
+      : RETRY_AFTER_DEFAULT_MS;
+  if (Number.isNaN(waitMs)) return RETRY_AFTER_DEFAULT_MS;
+  return Math.min(Math.max(waitMs, RETRY_AFTER_MIN_MS), RETRY_AFTER_MAX_MS);
+}
+
+/** What an HTTP status means; undefined for 200, whose body decides. Header names are lowercase. */
+export function errorFromResponse(
+  status: number,
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+  nowMs = Date.now(),
+): RejectedError | RateLimitedError | UnexpectedStatusError | undefined {
+  if (status === 200) return undefined;
+  if (status === 400) return new RejectedError();
+  if (status === 429) return new RateLimitedError(retryAfterMs(headers['retry-after'], nowMs));
+  return new UnexpectedStatusError(status);
+}

@@ -1,0 +1,110 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Socket } from 'node:net';
+import { got, type Request } from 'got';
+import { codeOf, openConnection } from './connection.js';
+import { NoAnswerError, NotSentError, PaymentServiceError } from './errors.js';
+
+/** One HTTP POST. `timeoutMs` covers everything from connecting to the last byte of the answer. */
+export interface WireRequest {
+  url: URL;
+  headers: Record<string, string>;
+  body: Buffer;
+  /** A longer answer is not read to its end. */
+  maxBytes: number;
+  timeoutMs: number;
+  signal?: AbortSignal;
+  /** Runs on an open connection, right before the request is written. When it throws, nothing is sent. */
+  beforeSend?: () => void | Promise<void>;
+  caCertificates?: string;
+}
+
+/** Status, headers (lowercase) and, for 200 only, the body. */
+export interface WireAnswer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+}
+
+/** Sends once. Retries belong to the caller, who knows whether a second request may do harm; redirects to nobody. */
+const http = got.extend({
+  method: 'POST',
+  retry: { limit: 0 },
+  followRedirect: false,
+  throwHttpErrors: false,
+  http2: false,
+  decompress: false,
+  strictContentLength: true,
+  headers: { 'user-agent': undefined },
+});
+
+/** Sends a request once. Throws NotSentError, NoAnswerError, or what `beforeSend` threw. */
+export async function send(request: WireRequest): Promise<WireAnswer> {
+  const deadline = startDeadline(request.timeoutMs, request.signal);
+  let socket: Socket | undefined;
+  try {
+    socket = await openConnection(request.url, deadline.signal, request.caCertificates);
+    await request.beforeSend?.();
+    if (deadline.signal.aborted) throw new NotSentError(String(deadline.signal.reason));
+    if (!socket.writable) throw new NotSentError('closed');
+    return await exchange(request, socket, deadline.signal);
+  } finally {
+    deadline.stop();
+    socket?.destroy();
+  }
+}
+
+/** From here on bytes may have left: every failure is a NoAnswerError. */
+async function exchange(request: WireRequest, socket: Socket, signal: AbortSignal): Promise<WireAnswer> {
+  const { url, headers, body, maxBytes } = request;
+  const stream = http.stream(url, { headers, body, signal, createConnection: () => socket });
+  try {
+    const response = await head(stream);
+    const status = response.statusCode ?? 0;
+    const answer = { status, headers: response.headers };
+    if (status !== 200) return { ...answer, body: Buffer.alloc(0) };
+    return { ...answer, body: await readBody(stream, response.headers['content-length'], maxBytes) };
+  } catch (error) {
+    if (error instanceof PaymentServiceError) throw error;
+    throw new NoAnswerError(signal.aborted ? String(signal.reason) : codeOf(error));
+  } finally {
+    stream.destroy();
+  }
+}
+
+type Head = { statusCode?: number; headers: IncomingHttpHeaders };
+
+function head(stream: Request): Promise<Head> {
+  return new Promise((resolve, reject) => {
+    stream.once('response', resolve);
+    // HTTP 101: got passes the event on and would then wait for ever.
+    stream.once('upgrade', resolve);
+    // Stays on for late errors of a stream that nobody reads any more.
+    stream.on('error', reject);
+  });
+}
+
+async function readBody(stream: Request, announced: string | undefined, maxBytes: number): Promise<Buffer> {
+  if (Number(announced) > maxBytes) throw new NoAnswerError('response_too_large');
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBytes) throw new NoAnswerError('response_too_large');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** One signal for "time is up" and "the caller gave up"; its reason is the word that errors show. */
+function startDeadline(timeoutMs: number, outer?: AbortSignal): { signal: AbortSignal; stop: () => void } {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort('timeout'), timeoutMs);
+  const abort = () => controller.abort('aborted');
+  outer?.addEventListener('abort', abort, { once: true });
+  if (outer?.aborted) abort();
+  const stop = () => {
+    clearTimeout(timer);
+    outer?.removeEventListener('abort', abort);
+  };
+  return { signal: controller.signal, stop };
+}

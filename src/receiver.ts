@@ -1,0 +1,22 @@
+#!/usr/bin/env node
+import { pino } from 'pino';
+import { loadReceiverConfig } from './config.js';
+import { exitOnFailure, untilStopped } from './process.js';
+import { startReceiver } from './receiver/server.js';
+import { createSignalOrder } from './receiver/signal-order.js';
+import { connectTemporal } from './temporal.js';
+
+/** The callback receiver process: verifies callbacks and wakes the order they are about. Holds no service secret. */
+await exitOnFailure(async () => {
+  const config = loadReceiverConfig();
+  const log = pino({ base: { service: 'payment-orders-receiver' } }, pino.destination(2));
+  const { client } = await connectTemporal();
+  const receiver = await startReceiver({ ...config, signal: createSignalOrder(client), log });
+  process.stdout.write(`ready receiver=${receiver.url}\n`);
+  let stopped = () => {};
+  const running = new Promise<void>((resolve) => {
+    stopped = resolve;
+  });
+  await untilStopped(running, () => void receiver.close().then(stopped));
+  // The Temporal connection is not closed: a retry of a failed signal may still be due and would throw on a closed one.
+});

@@ -1,0 +1,58 @@
+import { type Client, type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
+import type { CallbackTarget } from '../contract/callback-url.js';
+import { orderWorkflowId } from '../contract/ids.js';
+import type { CallbackHint } from '../contract/messages.js';
+import { ORDER_CALLBACK_SIGNAL } from '../contract/names.js';
+
+/** The order a callback is about. */
+export type OrderTarget = Extract<CallbackTarget, { kind: 'order' }>;
+
+/** 'delivered': Temporal has stored the signal. 'closed': the order has ended. 'unknown': Temporal has no such order. */
+export type SignalResult = 'delivered' | 'closed' | 'unknown';
+
+/** Tells an order's workflow that a callback came. Rejects when Temporal has not accepted the signal. */
+export type SignalOrder = (target: OrderTarget, hint: CallbackHint) => Promise<SignalResult>;
+
+/** Temporal's time for signal and describe together; leaves 500 ms of the 2 s in which a callback is answered. */
+const DEADLINE_MS = 1_500;
+
+/** Temporal answers "not found" both for an order that ended and for one it never had or no longer keeps. */
+async function whyNotFound(handle: WorkflowHandle): Promise<SignalResult> {
+  try {
+    const { status } = await handle.describe();
+    // Started again between the two calls: this run has not been signalled, so the service must call back again.
+    if (status.name === 'RUNNING') throw new Error('the order was started between signal and describe');
+    return 'closed';
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return 'unknown';
+    throw error;
+  }
+}
+
+async function signal(handle: WorkflowHandle, hint: CallbackHint): Promise<SignalResult> {
+  try {
+    await handle.signal(ORDER_CALLBACK_SIGNAL, hint);
+    return 'delivered';
+  } catch (error) {
+    // A missing namespace is an error of another class and stays one.
+    if (error instanceof WorkflowNotFoundError) return whyNotFound(handle);
+    throw error;
+  }
+}
+
+/** Signals orders through Temporal, within 1.5 s or not at all as far as the caller knows; never starts a workflow. */
+export function createSignalOrder(client: Client): SignalOrder {
+  return async ({ account, orderId }, hint) => {
+    const handle = client.workflow.getHandle(orderWorkflowId(account, orderId));
+    let timer: NodeJS.Timeout | undefined;
+    // The gRPC deadline ends the calls, but not the client's pauses between its retries, which grow beyond 1 s.
+    const timeout = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`no answer from Temporal within ${DEADLINE_MS} ms`)), DEADLINE_MS);
+    });
+    try {
+      return await Promise.race([client.withDeadline(Date.now() + DEADLINE_MS, () => signal(handle, hint)), timeout]);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+}

@@ -1,0 +1,52 @@
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import { Problems } from '../config/problems.js';
+import { duration } from '../config/values.js';
+import { ACCOUNT_FORMAT, DEFAULT_ACCOUNT } from '../contract/ids.js';
+
+/** Options every verb has. `account` is undefined when not given. */
+export interface CommonOptions {
+  account?: string;
+  json?: boolean;
+}
+
+/** Refuses an argument that does not fit `format`; the value is not repeated by us. */
+const fitting = (format: RegExp, reason: string) => (value: string) => {
+  if (!format.test(value)) throw new InvalidArgumentError(reason);
+  return value;
+};
+
+/** Milliseconds of a duration such as `30s`. */
+export function parseTimeout(text: string): number {
+  const problems = new Problems();
+  const timeoutMs = duration({ timeout: text }, 'timeout', 0, problems);
+  if (timeoutMs === 0) throw new InvalidArgumentError('It must be a duration above 0 such as 30s, 10m or 6h.');
+  return timeoutMs;
+}
+
+/** A whole number from `min` on. */
+export const parseWhole = (min: number) => (text: string) => {
+  const value = Number(text);
+  if (!/^\d{1,9}$/.test(text) || value < min)
+    throw new InvalidArgumentError(`It must be a whole number from ${min} on.`);
+  return value;
+};
+
+/** The argument `<order_id>`; ids of follow-ups too. */
+export const orderIdArgument = (): Argument =>
+  new Argument('<order_id>', "the merchant's order id").argParser(
+    fitting(/^[A-Za-z0-9._:-]{1,126}$/, 'It must be 1 to 126 of A-Z a-z 0-9 . _ : -'),
+  );
+
+/** Adds `--account` and `--json`. */
+export const withCommonOptions = (command: Command): Command =>
+  command
+    .addOption(
+      new Option('--account <name>', `service account (default: ${DEFAULT_ACCOUNT})`).argParser(
+        fitting(ACCOUNT_FORMAT, 'It must be 1 to 32 of a-z 0-9 -'),
+      ),
+    )
+    .option('--json', 'print exactly one JSON object');
+
+/** Adds `--timeout`. */
+export const withTimeout = (command: Command, what: string): Command =>
+  command.option('--timeout <duration>', `${what}, such as 30s or 10m; then exit 4`, parseTimeout);

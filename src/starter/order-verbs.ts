@@ -1,0 +1,150 @@
+import { NoWorkerError, OrderFailedError } from '../client/errors.js';
+import type { OrderFilter } from '../client/list-orders.js';
+import type { OrderHandle } from '../client/order-handle.js';
+import { checkOrderInput } from '../client/start-order.js';
+import type { PaymentOrders } from '../client.js';
+import type { FieldError } from '../contract/failures.js';
+import type { OrderState } from '../contract/messages.js';
+import type { Decision, OrderInput, OrderResult, OrderType } from '../contract/orders.js';
+import { EXIT, exitCodeOfResult, UsageError } from './exit-codes.js';
+import { followOrder } from './follow-order.js';
+import { checkWith, parseInput, readInput } from './input-file.js';
+import { startProgress } from './progress.js';
+import { type Report, reportOfError, type StarterIo } from './report.js';
+import { decideText, listText, progressLine, resultText, stateText } from './text.js';
+
+/** What names an order on every line of JSON. */
+const idOf = ({ orderId, account, workflowId }: OrderHandle) => ({ orderId, account, workflowId });
+
+/** `--account` fills in the input's account, and must not contradict it. */
+function withAccount(value: unknown, account: string | undefined, errors: FieldError[]): unknown {
+  if (account === undefined || typeof value !== 'object' || value === null) return value;
+  if ('account' in value && value.account !== account) {
+    errors.push({ field: 'account', reason: 'differs from --account' });
+    return value;
+  }
+  return { ...value, account };
+}
+
+/** Reads and checks an order input. Throws UsageError or InvalidInputError; nothing is started yet. */
+export async function readOrderInput<T extends OrderType>(
+  io: StarterIo,
+  type: T,
+  file: string,
+  account: string | undefined,
+): Promise<OrderInput<T>> {
+  const { value, errors } = parseInput(await readInput(file, io.stdin));
+  return checkWith({ value: withAccount(value, account, errors), errors }, (input) => checkOrderInput(type, input));
+}
+
+/** Starts an order and says so; waiting is another step. */
+export async function startOrder(
+  orders: PaymentOrders,
+  type: OrderType,
+  input: OrderInput,
+  again: boolean,
+): Promise<{ handle: OrderHandle; report: Report }> {
+  const handle = await orders.start(type, input, { again });
+  const what = handle.attached ? 'was started before with the same input' : 'started';
+  const report = {
+    exitCode: EXIT.done,
+    json: { ...idOf(handle), attached: handle.attached ?? false },
+    text: `order ${handle.orderId} ${what} (workflow ${handle.workflowId})`,
+  };
+  return { handle, report };
+}
+
+function resultReport(handle: OrderHandle, result: OrderResult): Report {
+  return {
+    exitCode: exitCodeOfResult(result),
+    json: { ...idOf(handle), result },
+    text: resultText(handle.orderId, result),
+  };
+}
+
+function failureReport(handle: OrderHandle, error: OrderFailedError): Report {
+  const report = reportOfError(error);
+  return { ...report, json: { ...idOf(handle), ...report.json } };
+}
+
+function waitingReport(io: StarterIo, handle: OrderHandle, state: OrderState | undefined): Report {
+  const never = `order ${handle.orderId} is not decided yet; never start it under another id`;
+  const decide = state ? decideText(io.self, handle.account, handle.orderId, state) : '';
+  const shown = state ? stateText(handle.orderId, state) : 'no worker answers; the order waits';
+  return {
+    exitCode: EXIT.undecided,
+    json: {
+      ...idOf(handle),
+      ...(state && { state }),
+      ...(decide && {
+        decide: decide
+          .split('\n')
+          .slice(1)
+          .map((line) => line.trim()),
+      }),
+    },
+    text: [shown, decide, never].filter(Boolean).join('\n'),
+  };
+}
+
+/** Follows an order with progress on stderr, to its end, to a decision or to the end of the time given. */
+export async function waitForOrder(io: StarterIo, handle: OrderHandle, timeoutMs?: number): Promise<Report> {
+  const progress = startProgress(io.stderr);
+  progress.show(`waiting for order ${handle.orderId}`);
+  try {
+    const end = await followOrder(handle, { timeoutMs, onState: (state) => progress.show(progressLine(state)) });
+    return end.kind === 'ended' ? resultReport(handle, end.result) : waitingReport(io, handle, end.state);
+  } catch (error) {
+    if (error instanceof OrderFailedError) return failureReport(handle, error);
+    throw error;
+  } finally {
+    progress.stop();
+  }
+}
+
+/** Where an order stands, or how it ended. */
+export async function showOrder(io: StarterIo, handle: OrderHandle): Promise<Report> {
+  if (await handle.isOpen()) {
+    try {
+      return waitingReport(io, handle, await handle.state());
+    } catch (error) {
+      if (error instanceof NoWorkerError) return waitingReport(io, handle, undefined);
+      throw error;
+    }
+  }
+  try {
+    return resultReport(handle, await handle.result());
+  } catch (error) {
+    if (error instanceof OrderFailedError) return failureReport(handle, error);
+    throw error;
+  }
+}
+
+/** A decision as typed; without a revision it is not one. */
+export type TypedDecision = Omit<Decision, 'revision'> & { revision?: number };
+
+/** Hands a decision over. Without `--revision` it shows what there is to decide on, for people decide on what they saw. */
+export async function decideOrder(io: StarterIo, handle: OrderHandle, typed: TypedDecision): Promise<Report> {
+  const { revision } = typed;
+  if (revision === undefined) {
+    const { json, text } = waitingReport(io, handle, await handle.state());
+    const { message } = new UsageError('--revision is missing: decide on the revision shown here');
+    return {
+      exitCode: EXIT.badUsage,
+      json: { ...json, error: { type: 'UsageError', message } },
+      text: `${text}\nerror: ${message}`,
+    };
+  }
+  const state = await handle.decide({ ...typed, revision });
+  return {
+    exitCode: EXIT.done,
+    json: { ...idOf(handle), decided: typed.action, state },
+    text: `order ${handle.orderId} took the decision ${typed.action}; see how it goes on: ${io.self} order wait ${handle.orderId}`,
+  };
+}
+
+/** Orders known to Temporal. */
+export async function listOrders(orders: PaymentOrders, filter: OrderFilter): Promise<Report> {
+  const found = await orders.list(filter);
+  return { exitCode: EXIT.done, json: { orders: found }, text: listText(found) };
+}

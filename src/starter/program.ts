@@ -1,0 +1,143 @@
+import { Argument, Command, CommanderError, Option } from 'commander';
+import type { PaymentOrders } from '../client.js';
+import { DECIDE_ACTIONS, ORDER_TYPES, type OrderType } from '../contract/orders.js';
+import { type CommonOptions, orderIdArgument, parseWhole, withCommonOptions, withTimeout } from './arguments.js';
+import {
+  decideOrder,
+  listOrders,
+  readOrderInput,
+  showOrder,
+  startOrder,
+  type TypedDecision,
+  waitForOrder,
+} from './order-verbs.js';
+import { type Report, type Run, reportOfError, type StarterIo, withoutValue } from './report.js';
+import { addServiceVerbs } from './service-verbs.js';
+
+const EXIT_CODES = `
+Exit codes:
+  0  done (a partial order counts when its compensation is done)
+  1  ended without success
+  2  bad usage or input; nothing was started
+  3  Temporal cannot be reached
+  4  not decided yet (uncertain, parked, waiting): never start it under another id`;
+
+const handleOf = (orders: PaymentOrders, orderId: string, { account }: CommonOptions) =>
+  orders.order(orderId, { account });
+
+function addStart(order: Command, io: StarterIo, run: Run): void {
+  const start = order
+    .command('start')
+    .description('start an order; without --wait, exit 0 means that Temporal accepted it')
+    .addArgument(new Argument('<type>', 'order type').choices([...ORDER_TYPES]))
+    .argument('<file>', 'JSON order input, - for standard input')
+    .option('--wait', 'follow it to its end or until a person has to decide')
+    .option('--again', 'the id was used by an order that ended without existing at the service: start it anew');
+  withTimeout(withCommonOptions(start), 'with --wait: wait at most this long').action(
+    async (type: OrderType, file: string, options: CommonOptions & { wait?: true; again?: true; timeout?: number }) => {
+      const input = await readOrderInput(io, type, file, options.account);
+      await run(async (orders) => {
+        const { handle, report } = await startOrder(orders, type, input, options.again ?? false);
+        if (!options.wait) return report;
+        io.stderr.write(`${report.text}\n`);
+        return waitForOrder(io, handle, options.timeout);
+      });
+    },
+  );
+}
+
+function addDecide(order: Command, io: StarterIo, run: Run): void {
+  const decide = order
+    .command('decide')
+    .description('decide on a parked order; without --revision it shows what there is to decide on')
+    .addArgument(orderIdArgument())
+    .addOption(new Option('--action <action>').choices([...DECIDE_ACTIONS]).makeOptionMandatory())
+    .requiredOption('--by <name>', 'who decides')
+    .requiredOption('--reason <text>', 'why')
+    .option('--revision <n>', 'the revision the decision is based on', parseWhole(0))
+    .option('--order-uuid <uuid>', 'adopt: the order to follow')
+    .addOption(new Option('--kind <kind>', 'which remainder').choices(['unexchanged', 'unpaid']))
+    .addOption(
+      new Option('--as <type>', 'type of the follow-up').choices(['exchange', 'exchange_withdraw', 'withdraw']),
+    );
+  withCommonOptions(decide).action(
+    async (orderId: string, options: CommonOptions & Omit<TypedDecision, 'order_uuid'> & { orderUuid?: string }) => {
+      const { action, by, reason, revision, orderUuid, kind, as } = options;
+      const optional = { ...(orderUuid && { order_uuid: orderUuid }), ...(kind && { kind }), ...(as && { as }) };
+      await run((orders) =>
+        decideOrder(io, handleOf(orders, orderId, options), { action, by, reason, revision, ...optional }),
+      );
+    },
+  );
+}
+
+function addOrderVerbs(program: Command, io: StarterIo, run: Run): void {
+  const order = program.command('order').description('orders: start, show, wait, decide, list');
+  addStart(order, io, run);
+  withCommonOptions(order.command('show').description('where an order stands').addArgument(orderIdArgument())).action(
+    (orderId: string, options: CommonOptions) => run((orders) => showOrder(io, handleOf(orders, orderId, options))),
+  );
+  const wait = order.command('wait').description('follow an order with progress').addArgument(orderIdArgument());
+  withTimeout(withCommonOptions(wait), 'wait at most this long').action(
+    (orderId: string, options: CommonOptions & { timeout?: number }) =>
+      run((orders) => waitForOrder(io, handleOf(orders, orderId, options), options.timeout)),
+  );
+  addDecide(order, io, run);
+  const list = order
+    .command('list')
+    .description('orders known to Temporal, newest first')
+    .option('--status <status>', 'open, uncertain, parked, none or a final status')
+    .option('--attention', 'only those a person should look at')
+    .option('--batch <batch_id>', 'only those of a batch')
+    .option('--limit <n>', 'at most this many', parseWhole(1), 50);
+  withCommonOptions(list).action(
+    (options: CommonOptions & { status?: string; attention?: true; batch?: string; limit: number }) => {
+      const { account, status, attention, batch, limit } = options;
+      return run((orders) => listOrders(orders, { account, status, needsAttention: attention, batchId: batch, limit }));
+    },
+  );
+}
+
+function buildProgram(io: StarterIo, run: Run): Command {
+  const program = new Command('payment-orders')
+    .description('Starts, shows and decides payment orders. Talks to Temporal (TEMPORAL_*) and holds no secret.')
+    .addHelpText('after', EXIT_CODES)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => io.stdout.write(text),
+      writeErr: (text) => io.stderr.write(text),
+      outputError: (text, write) => write(withoutValue(text)),
+    });
+  addOrderVerbs(program, io, run);
+  addServiceVerbs(program, run);
+  return program;
+}
+
+/** Runs one command line (without node and script) and returns the exit code. Never throws. */
+export async function runStarter(argv: readonly string[], io: StarterIo): Promise<number> {
+  const json = argv.includes('--json');
+  let exitCode = 0;
+  const print = (report: Report, stream = io.stdout): void => {
+    exitCode = report.exitCode;
+    if (json) io.stdout.write(`${JSON.stringify(report.json)}\n`);
+    else stream.write(`${report.text}\n`);
+  };
+  const run: Run = async (verb) => {
+    const orders = await io.connect();
+    try {
+      print(await verb(orders));
+    } finally {
+      await orders.close();
+    }
+  };
+  try {
+    await buildProgram(io, run).parseAsync(argv, { from: 'user' });
+  } catch (error) {
+    const report = reportOfError(error);
+    // Commander has printed its own message already, and asked-for help is no error.
+    if (!(error instanceof CommanderError)) print(report, io.stderr);
+    else if (json && report.exitCode !== 0) print(report);
+    else exitCode = report.exitCode;
+  }
+  return exitCode;
+}

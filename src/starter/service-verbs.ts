@@ -1,0 +1,80 @@
+import { Argument, type Command, InvalidArgumentError } from 'commander';
+import { ADDRESS_REF_FORMAT } from '../contract/ids.js';
+import { type CommonOptions, parseWhole, withCommonOptions } from './arguments.js';
+import { EXIT } from './exit-codes.js';
+import type { Run } from './report.js';
+import { addressesText, balancesText, ratesText } from './text.js';
+
+function parseRef(ref: string): string {
+  if (!ADDRESS_REF_FORMAT.test(ref)) throw new InvalidArgumentError('It must be 1 to 64 of A-Z a-z 0-9 _ -');
+  return ref;
+}
+
+function addAddressVerbs(program: Command, run: Run): void {
+  const address = program.command('address').description('permanent deposit addresses: create, list');
+  const create = address
+    .command('create')
+    .description('create an address; the same reference again returns the same address')
+    .addArgument(new Argument('<ref>', 'your reference for the address').argParser(parseRef))
+    .requiredOption('--currency <code>', 'deposit currency')
+    .requiredOption('--network <code>', 'deposit network')
+    .option('--currency-to <code>', 'exchange deposits into this currency')
+    .option('--title <text>', 'name of the address');
+  withCommonOptions(create).action(
+    (
+      ref: string,
+      options: CommonOptions & { currency: string; network: string; currencyTo?: string; title?: string },
+    ) => {
+      const { account, currency, network, currencyTo, title } = options;
+      const wanted = {
+        currency,
+        network,
+        ...(currencyTo && { currency_to: currencyTo }),
+        ...(title && { address_title: title }),
+      };
+      return run(async (orders) => {
+        const result = await orders.createAddress({ account, ref, address: wanted });
+        return { exitCode: EXIT.done, json: { ref, ...result }, text: addressesText([result.address]) };
+      });
+    },
+  );
+  const list = address
+    .command('list')
+    .description('one page of addresses')
+    .option('--currency <code>', 'deposit currency')
+    .option('--network <code>', 'deposit network')
+    .option('--limit <n>', 'addresses per page, at most 100', parseWhole(1))
+    .option('--page <n>', 'which page', parseWhole(1));
+  withCommonOptions(list).action(
+    ({
+      account,
+      currency,
+      network,
+      limit,
+      page,
+    }: CommonOptions & { currency?: string; network?: string; limit?: number; page?: number }) =>
+      run(async (orders) => {
+        const addresses = await orders.addressList({ currency, network, limit, page }, account);
+        return { exitCode: EXIT.done, json: { addresses }, text: addressesText(addresses) };
+      }),
+  );
+}
+
+/** Adds `rates`, `balances` and `address`: what a worker reads or creates for us with its secrets. */
+export function addServiceVerbs(program: Command, run: Run): void {
+  withCommonOptions(program.command('rates').description('rates and limits by order type and pair')).action(
+    ({ account }: CommonOptions) =>
+      run(async (orders) => {
+        const rates = await orders.rates(account);
+        return { exitCode: EXIT.done, json: { rates }, text: ratesText(rates) };
+      }),
+  );
+  withCommonOptions(program.command('balances').description("the merchant's balances")).action(
+    ({ account }: CommonOptions) =>
+      run(async (orders) => {
+        const balances = await orders.balances(account);
+        return { exitCode: EXIT.done, json: { balances }, text: balancesText(balances) };
+      }),
+  );
+  addAddressVerbs(program, run);
+}

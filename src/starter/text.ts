@@ -1,0 +1,158 @@
+import type { OrderListEntry } from '../client/list-orders.js';
+import { maskWallet } from '../contract/masking.js';
+import type { OrderState } from '../contract/messages.js';
+import type { Decision, Order, OrderResult } from '../contract/orders.js';
+import type { Balance, DepositAddress, Rates } from '../contract/service-objects.js';
+
+/** Rows of cells in aligned columns. Control characters are taken out: some texts come from the service. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const clean = rows.map((row) => row.map((cell) => cell.replace(/\p{Cc}+/gu, ' ')));
+  const widths = clean.reduce<number[]>((max, row) => row.map((cell, i) => Math.max(max[i] ?? 0, cell.length)), []);
+  return clean
+    .map((row) =>
+      row
+        .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+type Row = readonly [string, string | null | undefined];
+
+/** Named values, one a line; empty ones are left out. */
+const named = (rows: readonly Row[]): string =>
+  table(rows.flatMap(([name, value]) => (value == null || value === '' ? [] : [[name, value]])));
+
+const amounts = (actual: string | null, expected: string, currency: string): string =>
+  actual === null ? `${expected} ${currency} expected` : `${actual} ${currency} (expected ${expected})`;
+
+const masked = (wallet: string | null): string | null => wallet && maskWallet(wallet);
+
+function orderRows(order: Order | null): Row[] {
+  if (!order) return [];
+  return [
+    ['type', order.order_type],
+    ['order_uuid', order.order_uuid],
+    ['from', amounts(order.amount_from, order.expected_amount_from, order.currency_from)],
+    ['to', amounts(order.amount_to, order.expected_amount_to, order.currency_to)],
+    ['paid from', masked(order.wallet_from)],
+    ['paid to', masked(order.wallet_to)],
+    // The client has to pay there: shown in full.
+    ['deposit address', order.deposit_address],
+    ['deposit memo', order.deposit_memo],
+    ['deposit URL', order.deposit_url],
+    ['error', order.error_message],
+  ];
+}
+
+/** Where an order stands, for people. */
+export function stateText(orderId: string, state: OrderState): string {
+  const { attention } = state;
+  return named([
+    ['order', orderId],
+    ['phase', `${state.phase}, revision ${state.revision}`],
+    ['status', state.status ?? 'not known yet'],
+    ['attention', attention && `${attention.reason} (since ${attention.since})`],
+    ['allowed', attention && (attention.allowed.join(', ') || 'nothing to decide, just look')],
+    ...orderRows(state.order),
+    ['last look-up', state.lastLookupAt ?? 'none yet'],
+  ]);
+}
+
+function compensationText({ compensation }: OrderResult): string | undefined {
+  if (!compensation) return undefined;
+  const { policy, status, reason, order_id: followUp, outcome } = compensation;
+  return [`${policy}: ${status}`, followUp && `${followUp} ${outcome ?? ''}`.trimEnd(), reason]
+    .filter(Boolean)
+    .join(', ');
+}
+
+/** How an order ended, for people. */
+export function resultText(orderId: string, result: OrderResult): string {
+  const { difference, remainder } = result;
+  return named([
+    ['order', orderId],
+    ['outcome', result.outcome],
+    ...orderRows(result.order),
+    ['difference', difference && `from ${difference.from ?? '0'}, to ${difference.to ?? '0'}`],
+    ['left', remainder?.map(({ kind, currency, amount }) => `${amount} ${currency} ${kind}`).join(', ')],
+    ['left unknown', result.remainderUnknown],
+    ['compensation', compensationText(result)],
+    ['decisions', result.decisions?.map(({ action, by, reason }) => `${action} by ${by}: ${reason}`).join('; ')],
+  ]);
+}
+
+/** One line for progress: changes with everything a person waits for, and with nothing else. */
+export function progressLine(state: OrderState | undefined): string {
+  if (!state) return 'no worker answers; the order waits';
+  const parts: string[] = [
+    state.phase,
+    state.status === null ? 'not known at the service yet' : `status ${state.status}`,
+  ];
+  if (state.attention) parts.push(`attention: ${state.attention.reason}`);
+  return parts.join(', ');
+}
+
+/** Extra options an action cannot do without. */
+const NEEDS: Partial<Record<Decision['action'], string>> = { adopt: ' --order-uuid <order_uuid>' };
+
+/** Command lines that decide on what `state` shows, one per allowed action; '' when nothing is to be decided. */
+export function decideText(self: string, account: string, orderId: string, state: OrderState): string {
+  const allowed = state.attention?.allowed ?? [];
+  if (allowed.length === 0) return '';
+  const of = account === 'default' ? '' : ` --account ${account}`;
+  const lines = allowed.map(
+    (action) =>
+      `  ${self} order decide ${orderId}${of} --action ${action}${NEEDS[action] ?? ''} --by <you> --reason "<why>" --revision ${state.revision}`,
+  );
+  return ['a person has to decide, one of:', ...lines].join('\n');
+}
+
+/** Orders, one a line. */
+export function listText(orders: readonly OrderListEntry[]): string {
+  const rows = orders.map((order) => [
+    order.orderId,
+    order.type ?? '',
+    order.status ?? '',
+    order.needsAttention ? 'attention' : '',
+    [...new Set([order.currencyFrom, order.currencyTo])].join(' → '),
+    order.startedAt.toISOString(),
+  ]);
+  return rows.length === 0 ? 'no orders' : table([['order', 'type', 'status', '', 'currencies', 'started'], ...rows]);
+}
+
+/** Rates, one pair a line. */
+export function ratesText(rates: Rates): string {
+  const rows = Object.entries(rates).flatMap(([type, pairs]) =>
+    Object.entries(pairs).map(([pair, entry]) => [
+      type,
+      pair,
+      entry.exchange_rate ?? '',
+      entry.min_amount_from,
+      entry.max_amount_from ?? '',
+    ]),
+  );
+  return table([['type', 'pair', 'rate', 'min', 'max'], ...rows]);
+}
+
+/** Balances, one currency a line. */
+export const balancesText = (balances: Record<string, Balance>): string =>
+  table([
+    ['currency', 'amount', 'debt', 'updated'],
+    ...Object.values(balances).map((entry) => [entry.currency, entry.amount, entry.overdraft, entry.updated_at]),
+  ]);
+
+/** Permanent deposit addresses, one a line. */
+export const addressesText = (addresses: readonly DepositAddress[]): string =>
+  table([
+    ['address', 'memo', 'currency', 'network', 'to', 'title'],
+    ...addresses.map((one) => [
+      one.address,
+      one.memo ?? '',
+      one.currency,
+      one.network,
+      one.currency_to ?? '',
+      one.address_title,
+    ]),
+  ]);

@@ -1,0 +1,42 @@
+import { Client, Connection } from '@temporalio/client';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { SEARCH_ATTRIBUTES } from './contract/names.js';
+
+/** Temporal cannot be reached. Nothing was started; the message names the address and what to check. */
+export class TemporalUnreachableError extends Error {
+  override readonly name = 'TemporalUnreachableError';
+
+  constructor(address: string, namespace: string, because: string) {
+    super(
+      `cannot reach Temporal at ${address}, namespace ${namespace}: ${because}. Check TEMPORAL_ADDRESS and the other TEMPORAL_* variables`,
+    );
+  }
+}
+
+/** Where `TEMPORAL_*` points to, as @temporalio/envconfig reads it. */
+export function temporalTarget() {
+  const { connectionOptions, namespace = 'default' } = loadClientConnectConfig();
+  return { connectionOptions, address: connectionOptions.address ?? 'localhost:7233', namespace };
+}
+
+/** Connects a client; throws TemporalUnreachableError. Close the connection when done. */
+export async function connectTemporal(): Promise<{ client: Client; close: () => Promise<void> }> {
+  const { connectionOptions, address, namespace } = temporalTarget();
+  try {
+    const connection = await Connection.connect({ ...connectionOptions, connectTimeout: '10s' });
+    const client = new Client({ connection, namespace });
+    return { client, close: () => connection.close() };
+  } catch (error) {
+    throw new TemporalUnreachableError(address, namespace, error instanceof Error ? error.message : 'unknown error');
+  }
+}
+
+/** The command that creates search attributes a namespace lacks; undefined when it has them all. */
+export async function missingSearchAttributesCommand(client: Client): Promise<string | undefined> {
+  const { namespace } = client.options;
+  const { customAttributes } = await client.connection.operatorService.listSearchAttributes({ namespace });
+  const missing = Object.entries(SEARCH_ATTRIBUTES).filter(([name]) => !(name in (customAttributes ?? {})));
+  if (missing.length === 0) return undefined;
+  const flags = missing.map(([name, type]) => `--name ${name} --type ${type === 'BOOL' ? 'Bool' : 'Keyword'}`);
+  return `temporal operator search-attribute create --namespace ${namespace} ${flags.join(' ')}`;
+}

@@ -1,0 +1,12 @@
+#!/usr/bin/env node
+import { loadWorkerConfig } from './config.js';
+import { exitOnFailure, untilStopped } from './process.js';
+import { startWorker } from './worker/start-worker.js';
+
+/** The worker process: runs order workflows and the signed calls to the payment service. */
+await exitOnFailure(async () => {
+  const config = loadWorkerConfig();
+  const worker = await startWorker(config);
+  process.stdout.write(`ready worker ${worker.description}\n`);
+  await untilStopped(worker.run, worker.stop);
+});

@@ -1,0 +1,33 @@
+import { type Account, SharedRates } from '../activities/index.js';
+import { type AccountConfig, ConfigError } from '../config.js';
+import { createPaymentService, loadSigner, type Signer } from '../payment-service/index.js';
+
+/** Creates do not wait long for rates: without them the checks are skipped. */
+const RATES_TIMEOUT_MS = 5_000;
+
+/** Opens every configured account; throws ConfigError when a signer cannot be loaded. */
+export async function openAccounts(configs: ReadonlyMap<string, AccountConfig>): Promise<ReadonlyMap<string, Account>> {
+  const accounts = await Promise.all([...configs.values()].map(openAccount));
+  return new Map(accounts.map((account) => [account.name, account]));
+}
+
+async function openAccount(config: AccountConfig): Promise<Account> {
+  const service = createPaymentService({
+    baseUrl: config.baseUrl,
+    apiKey: config.apiKey.reveal(),
+    apiSecret: config.apiSecret.reveal(),
+    sign: await signerOf(config),
+    ...(config.requestsPerSecond && { requestsPerSecond: config.requestsPerSecond }),
+  });
+  const rates = new SharedRates(() => service.rates({ timeoutMs: RATES_TIMEOUT_MS }));
+  return { name: config.name, service, host: new URL(config.baseUrl).host, rates };
+}
+
+async function signerOf({ name, signer }: AccountConfig): Promise<Signer> {
+  try {
+    return await loadSigner(signer);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : 'cannot be loaded';
+    throw new ConfigError([`PAYMENT_SIGNER of account ${name}: ${reason}`]);
+  }
+}

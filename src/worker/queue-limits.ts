@@ -1,0 +1,17 @@
+/** Requests that one task of either queue makes at worst: probe and create; list and status. */
+const REQUESTS_PER_TASK = 2;
+
+/**
+ * Shares of the account's limit. Together they stay below it, because the server's limit is bursty (about a fifth above
+ * over a few seconds) and shared rates calls come on top.
+ */
+const SHARE = { create: 0.35, lookup: 0.45 };
+
+/** Options of the two queues of an account: tasks per second over all workers; none without a configured limit. */
+export function queueLimits(requestsPerSecond: number | undefined) {
+  if (requestsPerSecond === undefined) return { create: {}, lookup: {} };
+  const tasksPerSecond = (share: number) => ({
+    maxTaskQueueActivitiesPerSecond: (requestsPerSecond * share) / REQUESTS_PER_TASK,
+  });
+  return { create: tasksPerSecond(SHARE.create), lookup: tasksPerSecond(SHARE.lookup) };
+}

@@ -1,0 +1,96 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import { createActivities } from '../activities/index.js';
+import { ConfigError, type WorkerConfig } from '../config.js';
+import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../contract/names.js';
+import {
+  connectTemporal,
+  missingSearchAttributesCommand,
+  TemporalUnreachableError,
+  temporalTarget,
+} from '../temporal.js';
+import { openAccounts } from './accounts.js';
+import { installLogger } from './log.js';
+import { queueLimits } from './queue-limits.js';
+
+/** A started worker: `run` ends after `stop` once every task in hand is done. */
+export interface StartedWorker {
+  description: string;
+  run: Promise<void>;
+  stop: () => void;
+}
+
+/** A create must be let finish: its attempt may take 50 s, so a stopping worker waits a little longer. */
+const SHUTDOWN_GRACE = '55s';
+
+/** Where workers connect to. */
+export interface WorkerTarget {
+  connection: NativeConnection;
+  namespace: string;
+}
+
+/** Where workflow code comes from: bundled ahead (production) or bundled from its sources at start. */
+export type WorkflowCode = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'>;
+
+/** Connects as `TEMPORAL_*` says, checks the namespace and polls all queues. Throws ConfigError, TemporalUnreachableError. */
+export async function startWorker(config: WorkerConfig): Promise<StartedWorker> {
+  installLogger();
+  const { connectionOptions, address, namespace } = temporalTarget();
+  await refuseWithoutSearchAttributes();
+  const connection = await NativeConnection.connect(connectionOptions).catch((error: unknown) => {
+    throw new TemporalUnreachableError(address, namespace, error instanceof Error ? error.message : 'unknown error');
+  });
+  const workers = await createWorkers(config, { connection, namespace }, workflowCode());
+  return {
+    description: `temporal=${address} namespace=${namespace} accounts=${[...config.accounts.keys()].join(',')}`,
+    run: Promise.all(workers.map((worker) => worker.run())).then(() => connection.close()),
+    stop: () => {
+      for (const worker of workers) worker.shutdown();
+    },
+  };
+}
+
+/** One worker per task queue: workflows on one, and per account creates and look-ups apart, each with its own limit. */
+export async function createWorkers(
+  config: WorkerConfig,
+  { connection, namespace }: WorkerTarget,
+  workflows: WorkflowCode,
+): Promise<Worker[]> {
+  const accounts = await openAccounts(config.accounts);
+  const activities = createActivities({ accounts, pace: config.pace, callback: config.callback });
+  const common = { connection, namespace, shutdownGraceTime: SHUTDOWN_GRACE };
+  const perAccount = [...config.accounts.values()].flatMap(({ name, requestsPerSecond }) => {
+    const limits = queueLimits(requestsPerSecond);
+    return [
+      { ...common, taskQueue: createTaskQueue(name), activities, ...limits.create },
+      { ...common, taskQueue: lookupTaskQueue(name), activities, ...limits.lookup },
+    ];
+  });
+  return Promise.all([
+    Worker.create({ ...common, taskQueue: ORDERS_TASK_QUEUE, ...workflows }),
+    ...perAccount.map((options) => Worker.create(options)),
+  ]);
+}
+
+/** Without its search attributes a namespace refuses every order, so the worker refuses to start and says what to run. */
+async function refuseWithoutSearchAttributes(): Promise<void> {
+  const { client, close } = await connectTemporal();
+  try {
+    const command = await missingSearchAttributesCommand(client);
+    if (command)
+      throw new ConfigError([
+        `Temporal namespace ${client.options.namespace} lacks search attributes. Run: ${command}`,
+      ]);
+  } finally {
+    await close();
+  }
+}
+
+/** The bundle that `npm run build` made, where there is one; the sources otherwise. */
+function workflowCode(): WorkflowCode {
+  const codePath = fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
+  if (existsSync(codePath)) return { workflowBundle: { codePath } };
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+  return { workflowsPath: fileURLToPath(new URL(`../workflows/index.${extension}`, import.meta.url)) };
+}

@@ -1,0 +1,9 @@
+/** Every workflow type this worker runs; each export is a type, so nothing else may be exported here. */
+export { deposit } from './deposit.js';
+export { depositAddress } from './deposit-address.js';
+export { depositExchange } from './deposit-exchange.js';
+export { depositExchangeWithdraw } from './deposit-exchange-withdraw.js';
+export { exchange } from './exchange.js';
+export { exchangeWithdraw } from './exchange-withdraw.js';
+export { serviceRead } from './service-read.js';
+export { withdraw } from './withdraw.js';

@@ -1,0 +1,31 @@
+import { ActivityFailure, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
+import type { Activities } from '../activities/index.js';
+import { INVALID_INPUT, SERVICE_UNAVAILABLE } from '../contract/failures.js';
+import { ACCOUNT_FORMAT, DEFAULT_ACCOUNT } from '../contract/ids.js';
+import type { ServiceReadInput } from '../contract/reads.js';
+import { readOnly } from './steps/profiles.js';
+
+/** A person or program waits for the answer: better none after a minute than one much later. */
+const ANSWER_WITHIN = '60s';
+
+/** One signed read for starters and operators, who hold no secrets. Returns the response's `data`. */
+export async function serviceRead(input: ServiceReadInput): Promise<unknown> {
+  const account = input?.account ?? DEFAULT_ACCOUNT;
+  if (typeof account !== 'string' || !ACCOUNT_FORMAT.test(account)) {
+    throw ApplicationFailure.nonRetryable('account: must match [a-z0-9-]{1,32}', INVALID_INPUT);
+  }
+  const { readService } = proxyActivities<Activities>({
+    ...readOnly(account),
+    scheduleToCloseTimeout: ANSWER_WITHIN,
+    summary: `Read ${String(input?.read)}`.slice(0, 100),
+  });
+  try {
+    return await readService({ ...input, account });
+  } catch (error) {
+    const cause = error instanceof ActivityFailure ? error.cause : undefined;
+    if (cause instanceof ApplicationFailure && cause.nonRetryable) throw cause;
+    if (!(error instanceof ActivityFailure)) throw error;
+    const message = `no answer from the payment service within ${ANSWER_WITHIN}; try again later`;
+    throw ApplicationFailure.nonRetryable(message, SERVICE_UNAVAILABLE);
+  }
+}

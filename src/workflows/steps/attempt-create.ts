@@ -1,0 +1,83 @@
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  isCancellation,
+  proxyActivities,
+  TimeoutFailure,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { Activities } from '../../activities/index.js';
+import type { CreateVerdict } from '../../contract/answers.js';
+import { isFollowUp } from './check-identity.js';
+import { closeCancelled, closeWithoutOrder } from './close.js';
+import { remainingDelayMinutes } from './delay.js';
+import { noteCircumstances, type OrderRun } from './order-run.js';
+import { enterPhase } from './phase.js';
+import { moneyMoving } from './profiles.js';
+
+/**
+ * One attempt of the create activity. It sends at most once, and not at all without `maySend`. Whatever ends it without
+ * an answer of its own (worker died, time-out, a bug) is 'uncertain': the create may have reached the service.
+ */
+export async function attemptCreate(run: OrderRun, maySend: boolean): Promise<CreateVerdict> {
+  if (run.revision > 1) enterPhase(run, 'creating', 'the create');
+  const { createOrder } = proxyActivities<Activities>({ ...moneyMoving(run.account), summary: summaryOf(run) });
+  const delayMinutes = remainingDelayMinutes(run);
+  run.firstAttemptAtMs ??= Date.now();
+  try {
+    const answer = await cancellableBeforeFirstSend(run, () =>
+      createOrder({
+        type: run.type,
+        account: run.account,
+        input: run.input,
+        firstExecutionRunId: workflowInfo().firstExecutionRunId,
+        earlierSends: run.sends,
+        maySend,
+        ...(delayMinutes !== undefined && { delayMinutes }),
+        followUp: isFollowUp(run),
+      }),
+    );
+    noteCircumstances(run, answer);
+    return answer;
+  } catch (error) {
+    return verdictOfFailure(run, error);
+  }
+}
+
+const summaryOf = (run: OrderRun): string => (run.sends === 0 ? 'Probe, then create' : 'Probe, then create again');
+
+/** While nothing was sent, cancelling the workflow takes the attempt out of the queue, unless a worker has it already. */
+async function cancellableBeforeFirstSend<T>(run: OrderRun, attempt: () => Promise<T>): Promise<T> {
+  if (run.sends > 0) return attempt();
+  const scope = new CancellationScope();
+  let ended = false;
+  const cancelling = condition(() => run.cancelRequested || ended).then(() => {
+    if (!ended) scope.cancel();
+  });
+  try {
+    return await scope.run(attempt);
+  } finally {
+    ended = true;
+    await cancelling;
+  }
+}
+
+function verdictOfFailure(run: OrderRun, error: unknown): CreateVerdict {
+  // Reported only for an attempt that no worker had started: nothing was sent.
+  if (isCancellation(error) && run.cancelRequested && run.sends === 0) closeCancelled(run);
+  const cause = error instanceof ActivityFailure ? error.cause : undefined;
+  if (cause instanceof ApplicationFailure && cause.type === 'InvalidOrder') {
+    closeWithoutOrder(run, 'InvalidOrder', cause.message, ...(cause.details ?? []));
+  }
+  if (cause instanceof TimeoutFailure) {
+    // Written by the attempt right before its send; says where it went even when the worker died.
+    const sentTo = cause.lastHeartbeatDetails as { host?: string } | undefined;
+    run.host ??= sentTo?.host;
+    return { kind: 'uncertain', reason: 'the worker that held the create gave no answer in time' };
+  }
+  if (error instanceof ActivityFailure)
+    return { kind: 'uncertain', reason: 'the create attempt ended without an answer' };
+  throw error;
+}

@@ -1,0 +1,103 @@
+import { CancellationScope, condition, isCancellation, proxyActivities } from '@temporalio/workflow';
+import type { Activities } from '../../activities/index.js';
+import type { Order } from '../../contract/orders.js';
+import { isFinal, isKnownStatus } from '../../contract/status.js';
+import { untilDelayedStartMs } from './delay.js';
+import { lookUp } from './look-up.js';
+import type { OrderRun } from './order-run.js';
+import { enterPhase, raiseAttention } from './phase.js';
+import { readOnly } from './profiles.js';
+
+/**
+ * Follows the order to its first final status: one polling activity, which the server repeats without history, and one
+ * look-up for every callback. Whichever shows a final status first wins; there is no end before that.
+ */
+export async function awaitFinal(run: OrderRun): Promise<void> {
+  enterPhase(run, 'following', 'the final status, by callback or by polling');
+  if (run.orderFromLookUp) observe(run, run.order);
+  else if (isFinal(run.order?.status ?? '')) run.callbackPending = true;
+  if (run.finalOrder) return;
+  const polling = startPolling(run);
+  await answerCallbacks(run);
+  // Closing the workflow discards the poll; only an order with more to do must stop it.
+  if (run.finalOrder !== undefined && needsMoreWork(run.finalOrder)) polling.cancel();
+}
+
+const needsMoreWork = (order: Order): boolean => order.status !== 'completed';
+
+/** Remembers what a look-up showed. The first final status wins: a later one changes nothing. */
+function observe(run: OrderRun, order: Order | undefined): void {
+  if (!order || run.finalOrder) return;
+  run.order = order;
+  if (isFinal(order.status)) run.finalOrder = order;
+  else if (!isKnownStatus(order.status)) {
+    raiseAttention(
+      run,
+      `the service reports the status "${order.status}", which is not documented; taken as not final`,
+    );
+  }
+}
+
+/** Polls in the background; undocumented statuses are reported once and then tolerated. */
+function startPolling(run: OrderRun): CancellationScope {
+  const scope = new CancellationScope();
+  const poll = async () => {
+    const toleratedStatuses: string[] = [];
+    while (!run.finalOrder) {
+      const order = await pollOnce(run, toleratedStatuses);
+      observe(run, order);
+      if (!isFinal(order.status)) toleratedStatuses.push(order.status);
+    }
+  };
+  scope.run(poll).catch((error: unknown) => {
+    if (!isCancellation(error))
+      raiseAttention(run, 'polling stopped; callbacks are still heard. See the failed activity');
+  });
+  return scope;
+}
+
+function pollOnce(run: OrderRun, toleratedStatuses: string[]): Promise<Order> {
+  const delayedMs = untilDelayedStartMs(run);
+  const summary =
+    delayedMs > 0 ? 'Poll the status once the delayed order has started' : 'Poll the status until it is final';
+  const { pollOrder } = proxyActivities<Activities>({ ...readOnly(run.account), activityId: 'poll-status', summary });
+  return pollOrder({
+    account: run.account,
+    orderId: run.orderId,
+    orderUuid: run.order?.order_uuid,
+    ...(run.host && { host: run.host }),
+    firstDelayMs: delayedMs,
+    toleratedStatuses,
+  });
+}
+
+/**
+ * One signed look-up per callback, never two at once. Callbacks that brought no final status are answered ever more
+ * slowly, up to the pace of the polling, so that a flood of forged ones costs no more than polling does.
+ */
+async function answerCallbacks(run: OrderRun): Promise<void> {
+  let spacingMs = run.pace?.pollInitialMs ?? 0;
+  while (!run.finalOrder) {
+    await condition(() => run.finalOrder !== undefined || run.callbackPending);
+    if (run.finalOrder) return;
+    run.callbackPending = false;
+    await confirm(run);
+    if (run.finalOrder) return;
+    await condition(() => run.finalOrder !== undefined, spacingMs);
+    spacingMs = Math.min(spacingMs * 2, run.pace?.pollMaxMs ?? spacingMs);
+  }
+}
+
+/** Looks up once; ends early when the polling sees the final status meanwhile. */
+async function confirm(run: OrderRun): Promise<void> {
+  let answered = false;
+  const reading = lookUp(run, { summary: 'Callback: what is the status?' }).then((answer) => {
+    // Seen once, never absent again: an answer without the order changes nothing.
+    if (answer.kind === 'found') observe(run, answer.order);
+  });
+  const watched = reading.finally(() => {
+    answered = true;
+  });
+  watched.catch(() => undefined);
+  await condition(() => answered || run.finalOrder !== undefined);
+}

@@ -1,0 +1,15 @@
+import { ApplicationFailure } from '@temporalio/workflow';
+import type { OrderFailure } from '../../contract/failures.js';
+import type { OrderRun } from './order-run.js';
+import { enterDone } from './phase.js';
+
+/** Ends the workflow because no order of ours exists at the service. Throws the failure that callers will see. */
+export function closeWithoutOrder(run: OrderRun, type: OrderFailure, message: string, ...details: unknown[]): never {
+  enterDone(run, 'none');
+  throw ApplicationFailure.create({ type, message, nonRetryable: true, details });
+}
+
+/** Cancelled before anything was sent. */
+export function closeCancelled(run: OrderRun): never {
+  closeWithoutOrder(run, 'OrderCancelled', `order ${run.orderId} was cancelled before anything was sent`);
+}

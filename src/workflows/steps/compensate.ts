@@ -1,0 +1,152 @@
+import { proxyActivities, sleep } from '@temporalio/workflow';
+import type { Activities } from '../../activities/index.js';
+import type { OutcomeReading } from '../../contract/answers.js';
+import { followUpOrderId } from '../../contract/ids.js';
+import type { CompensationPolicy, DecideAction, OrderResult } from '../../contract/orders.js';
+import { failedChecks } from '../compensation/checks.js';
+import { type Case, type Figures, figures, remainders } from '../compensation/figures.js';
+import { type FollowUp, finishingOrder } from '../compensation/follow-up.js';
+import { type Row, rowOf } from '../compensation/table.js';
+import { runFollowUp } from './follow-up.js';
+import type { OrderRun } from './order-run.js';
+import { park } from './park.js';
+import { enterPhase, raiseAttention } from './phase.js';
+import { readOnly } from './profiles.js';
+import { resultOf } from './result.js';
+
+/** What is known about a final order when it is decided what to do about it. */
+interface Assessment {
+  reading: OutcomeReading;
+  case: Case;
+  left: Figures;
+  row: Row;
+  policy: CompensationPolicy;
+  /** Why the figures may not be believed; empty = they may. */
+  doubts: string[];
+}
+
+/**
+ * What happens after the first final status: by policy and table, report what is left, ask a person, or finish the
+ * order by a follow-up. Money moves only at the end of `finish`.
+ */
+export async function compensate(run: OrderRun): Promise<OrderResult> {
+  const order = run.finalOrder ?? run.order;
+  if (!order) throw new Error('compensation needs a final order');
+  if (order.status === 'completed') {
+    const policy = run.input.compensation ?? 'report';
+    return resultOf(run, { compensation: { policy, status: 'none' } });
+  }
+  enterPhase(run, 'compensating', 'the balance changes of the order');
+  const assessment = await assess(run);
+  const { row, policy } = assessment;
+  if (row.attention) raiseAttention(run, row.name);
+  if (row.nothingLeft) return resultOf(run, { compensation: { policy, status: 'none', reason: row.name } });
+  if (policy === 'report' || (policy === 'revert' && row.revert === 'report')) return report(run, assessment);
+  if (policy === 'finish' && row.finish === 'auto') return finish(run, assessment);
+  return ask(run, assessment, row.name);
+}
+
+/** Reads status and list item and computes what is left. */
+async function assess(run: OrderRun): Promise<Assessment> {
+  const reading = await readOutcome(run);
+  const c: Case = {
+    type: run.type,
+    request: run.request,
+    order: reading.order,
+    changes: reading.changes,
+    payers: run.payers,
+  };
+  const left = figures(c);
+  const row = rowOf(c, left);
+  const policy = run.input.compensation ?? row.byDefault;
+  const doubts = [...reading.disagreements, ...failedChecks(c, left)];
+  return { reading, case: c, left, row, policy, doubts };
+}
+
+function readOutcome(run: OrderRun): Promise<OutcomeReading> {
+  const { readOutcome: read } = proxyActivities<Activities>({
+    ...readOnly(run.account),
+    summary: 'Read status and balance changes',
+  });
+  return read({
+    account: run.account,
+    orderId: run.orderId,
+    orderUuid: run.order?.order_uuid ?? '',
+    ...(run.host && { host: run.host }),
+  });
+}
+
+/** Says what is left, moves nothing and never parks. Where the remainder cannot be told, it says that instead. */
+function report(run: OrderRun, { case: c, left, row, policy, doubts }: Assessment): OrderResult {
+  const compensation = { policy, status: 'none', reason: row.name } as const;
+  if (doubts.length === 0) return resultOf(run, { remainder: remainders(c, left), compensation });
+  raiseAttention(run, `what is left cannot be told: ${doubts.join('; ')}`);
+  return resultOf(run, { remainderUnknown: doubts.join('; '), compensation });
+}
+
+/** A person decides: `accept` ends the order as it is, `finish` starts the follow-up where the table allows one. */
+async function ask(run: OrderRun, assessment: Assessment, why: string): Promise<OrderResult> {
+  const { case: c, left, row, policy, doubts } = assessment;
+  const mayFinish = row.finish !== 'never' && doubts.length === 0 && finishingOrder(c, left, 'probe') !== undefined;
+  const allowed: DecideAction[] = mayFinish ? ['finish', 'accept'] : ['accept'];
+  const shown = remainders(c, left).map(({ kind, amount, currency }) => `${kind} ${amount} ${currency}`);
+  const decision = await park(run, [why, ...shown, ...doubts].join('; '), allowed);
+  enterPhase(run, 'compensating', 'what was decided');
+  if (decision.action === 'finish') return finish(run, assessment);
+  return resultOf(run, {
+    ...(doubts.length === 0 ? { remainder: remainders(c, left) } : { remainderUnknown: doubts.join('; ') }),
+    compensation: { policy, status: 'none', reason: `accepted by ${decision.by}: ${decision.reason}` },
+  });
+}
+
+/**
+ * THE place where compensation moves money. Everything must hold: no doubt about the figures, exactly one side left,
+ * a second equal reading after ORDER_CONFIRM_DELAY, limits, precision and balance. Anything else goes to a person.
+ */
+async function finish(run: OrderRun, assessment: Assessment): Promise<OrderResult> {
+  const { case: c, left, policy, doubts } = assessment;
+  const followUp = finishingOrder(c, left, followUpOrderId(run.orderId, 1));
+  if (doubts.length > 0 || !followUp) return ask(run, assessment, assessment.row.name);
+  enterPhase(run, 'compensating', 'the second reading before money moves');
+  await sleep(run.pace?.confirmDelayMs ?? 0, { summary: 'Two equal readings before money moves' });
+  const second = await assess(run);
+  if (!sameReading(assessment.reading, second.reading)) return ask(run, second, 'two readings of the order differ');
+  const check = await checkFollowUp(run, followUp);
+  if (check.kind === 'refused') return ask(run, { ...second, doubts: [check.reason] }, 'the follow-up cannot be sent');
+  const remainder = remainders(c, left);
+  if (check.kind === 'belowMinimum') {
+    raiseAttention(run, check.reason);
+    return resultOf(run, { remainder, compensation: { policy, status: 'not_possible', reason: check.reason } });
+  }
+  enterPhase(run, 'compensating', `the follow-up ${followUp.request.order_id}`);
+  const ended = await runFollowUp(run, followUp);
+  const compensation = { policy, order_id: followUp.request.order_id, ...ended.result };
+  if (ended.done) return resultOf(run, { remainder, compensation: { ...compensation, status: 'done' } });
+  const decision = await park(run, `the follow-up ${followUp.request.order_id} ${ended.reason}`, ['accept']);
+  const reason = `${ended.reason}; accepted by ${decision.by}: ${decision.reason}`;
+  return resultOf(run, { remainder, compensation: { ...compensation, status: 'failed', reason } });
+}
+
+function checkFollowUp(run: OrderRun, { type, request }: FollowUp) {
+  const { checkFollowUp: check } = proxyActivities<Activities>({
+    ...readOnly(run.account),
+    summary: 'Do limits, precision and balance allow the follow-up?',
+  });
+  return check({ account: run.account, type, request });
+}
+
+/** Equal in everything that money depends on; `updated_at` may move. */
+function sameReading(first: OutcomeReading, second: OutcomeReading): boolean {
+  const money = ({ order, changes, disagreements }: OutcomeReading) =>
+    JSON.stringify([
+      order.status,
+      order.amount_from,
+      order.amount_to,
+      order.amount_from_fee,
+      order.amount_to_fee,
+      order.exchange_rate_actual,
+      changes,
+      disagreements,
+    ]);
+  return money(first) === money(second);
+}

@@ -1,0 +1,125 @@
+import type { CreateVerdict } from '../../contract/answers.js';
+import { movesMoneyAtOnce } from '../../contract/orders.js';
+import { resolveConflict, takeOrder, takeReading } from './adopt.js';
+import { attemptCreate } from './attempt-create.js';
+import { closeCancelled, closeWithoutOrder } from './close.js';
+import { closeIfAbsent } from './close-if-absent.js';
+import { delayHasPassed } from './delay.js';
+import { lookUp } from './look-up.js';
+import type { OrderRun } from './order-run.js';
+import { parkUnless } from './park.js';
+import { enterPhase } from './phase.js';
+import { settle } from './settle.js';
+import { waitForService } from './wait-for-service.js';
+
+/** Before a 400 on a type that moves money at once is believed, absence is read twice, this far apart. */
+const SECOND_ABSENCE_AFTER_MS = 5_000;
+
+/** Callbacks that make a parked order look again; more would let a flood of forged ones cost look-ups. */
+const LATE_CALLBACKS = 20;
+
+/**
+ * Brings the order into being, once. Returns with `run.order` set; closes the workflow when no order comes to exist.
+ *
+ * Whether a create is sent again is decided here and only here: `maySend` starts true, any attempt that may have
+ * reached the service makes it false, and only `mayResend` makes it true again. Every attempt probes before it sends.
+ */
+export async function createOrder(run: OrderRun): Promise<void> {
+  let maySend = true;
+  let resendsLeft = run.input.resend === 'never' ? 0 : movesMoneyAtOnce(run.type) ? 1 : 2;
+  const rounds = { notSent: 0, rateLimited: 0 };
+  while (!run.order) {
+    if (run.cancelRequested && run.sends === 0) closeCancelled(run);
+    const verdict = await attemptCreate(run, maySend);
+    if (verdict.kind === 'uncertain') {
+      run.sends += 1;
+      maySend = false;
+      if ((await settle(run, verdict.reason, { oldAttemptMayLive: verdict.reset })) === 'found') return;
+      maySend = await mayResend(run, resendsLeft);
+      resendsLeft -= 1;
+    } else {
+      await onCertain(run, verdict, rounds);
+    }
+  }
+}
+
+/** THE decision whether an uncertain create, now proven absent, is sent again: by the budget, otherwise by a person. */
+async function mayResend(run: OrderRun, resendsLeft: number): Promise<boolean> {
+  if (resendsLeft > 0 && !run.cancelRequested && !delayHasPassed(run)) return true;
+  let reason = 'the create got no clear answer and the service shows no such order';
+  let callbacksHeard = 0;
+  while (!run.order) {
+    const late = () => run.callbackPending && callbacksHeard < LATE_CALLBACKS;
+    const decision = await parkUnless(run, reason, ['resend', 'close-absent', 'adopt'], late);
+    if (decision?.action === 'resend') return true;
+    if (decision?.action === 'close-absent') {
+      await closeIfAbsent(run, decision.by);
+    } else {
+      if (!decision) callbacksHeard += 1;
+      run.callbackPending = false;
+      const summary = decision ? 'Look up the chosen order' : 'A late callback: is it there?';
+      await takeReading(run, await lookUp(run, { summary, orderUuid: decision?.order_uuid }));
+      if (decision) reason = `the service has no order ${decision.order_uuid}, which ${decision.by} chose`;
+    }
+  }
+  return false;
+}
+
+/** Acts on every verdict that leaves no doubt about what this attempt sent. */
+async function onCertain(
+  run: OrderRun,
+  verdict: Exclude<CreateVerdict, { kind: 'uncertain' }>,
+  rounds: { notSent: number; rateLimited: number },
+): Promise<void> {
+  switch (verdict.kind) {
+    case 'accepted':
+    case 'adopted':
+      return takeOrder(run, verdict.order, verdict.kind);
+    case 'conflict':
+      return resolveConflict(
+        run,
+        `order ${verdict.orderUuid} has our id but differs in ${verdict.differences.join(', ')}`,
+      );
+    case 'duplicates':
+      return resolveConflict(run, `the service shows several orders under our id: ${verdict.orderUuids.join(', ')}`);
+    case 'notSent':
+      rounds.notSent += 1;
+      return waitForService(run, { reason: verdict.reason, round: rounds.notSent, maxRounds: 50 });
+    case 'rateLimited':
+      rounds.rateLimited += 1;
+      return waitForService(run, {
+        reason: 'the service answers "too many requests"',
+        round: rounds.rateLimited,
+        maxRounds: 20,
+        retryAfterMs: verdict.retryAfterMs,
+      });
+    case 'rejected':
+      return onRejected(run);
+  }
+}
+
+/** A 400 ends the order only after absence was read: it may also mean that the id exists already. */
+async function onRejected(run: OrderRun): Promise<void> {
+  if (!(await absentAfterRejection(run))) return;
+  const advice = 'Check the fields against the rates, then start it again with --again or under a new id';
+  closeWithoutOrder(
+    run,
+    'OrderRejected',
+    `the service refused the create of ${run.orderId} (400) and has no such order. ${advice}`,
+  );
+}
+
+async function absentAfterRejection(run: OrderRun): Promise<boolean> {
+  enterPhase(run, 'uncertain', 'proof that the refused order does not exist');
+  if (run.sends > 0) return (await settle(run, 'the service refused a repeated create')) === 'absent';
+  const first = await lookUp(run, { summary: 'Refused: is it there?', alarm: true });
+  if (first.kind !== 'absent') return takeReading(run, first).then(() => false);
+  if (!movesMoneyAtOnce(run.type)) return true;
+  const second = await lookUp(run, {
+    summary: 'Refused: is it really not there?',
+    delayMs: SECOND_ABSENCE_AFTER_MS,
+    alarm: true,
+  });
+  if (second.kind !== 'absent') return takeReading(run, second).then(() => false);
+  return true;
+}

@@ -1,0 +1,47 @@
+import { condition, proxyActivities } from '@temporalio/workflow';
+import type { Activities } from '../../activities/index.js';
+import type { LookUpAnswer, LookUpInput } from '../../contract/answers.js';
+import { noteCircumstances, type OrderRun } from './order-run.js';
+import { clearAttention, raiseAttention } from './phase.js';
+import { readOnly } from './profiles.js';
+
+/** After this long without a clear reading a person is told. The look-up goes on. */
+const ATTENTION_AFTER_MS = 15 * 60_000;
+
+const NO_READING = 'the service gives no clear answer about this order; it is asked again until it does';
+
+/**
+ * One reading of the order by a signed look-up, however long the service takes to give one. With `alarm`, a person is
+ * told after a quarter of an hour (one timer; not used on the normal path).
+ */
+export async function lookUp(
+  run: OrderRun,
+  options: { summary: string; delayMs?: number; alarm?: boolean; orderUuid?: string },
+): Promise<LookUpAnswer> {
+  const orderUuid = options.orderUuid ?? run.order?.order_uuid;
+  const input: LookUpInput = {
+    type: run.type,
+    account: run.account,
+    request: run.request,
+    ...(orderUuid && { orderUuid }),
+    ...(run.host && { host: run.host }),
+    ...(options.delayMs && { delayMs: options.delayMs }),
+  };
+  const { lookUpOrder } = proxyActivities<Activities>({ ...readOnly(run.account), summary: options.summary });
+  const pending = lookUpOrder(input);
+  if (options.alarm) await alarmWhileUnanswered(run, pending, options.delayMs ?? 0);
+  const answer = await pending;
+  noteCircumstances(run, answer);
+  run.lastLookupAtMs = Date.now();
+  if (run.attention?.reason === NO_READING) clearAttention(run);
+  return answer;
+}
+
+async function alarmWhileUnanswered(run: OrderRun, pending: Promise<unknown>, delayMs: number): Promise<void> {
+  let answered = false;
+  const done = () => {
+    answered = true;
+  };
+  pending.then(done, done);
+  if (!(await condition(() => answered, delayMs + ATTENTION_AFTER_MS))) raiseAttention(run, NO_READING);
+}

@@ -1,0 +1,74 @@
+import type { ApplicationFailure } from '@temporalio/workflow';
+import type { CreateAnswer, LookUpAnswer, Payers } from '../../contract/answers.js';
+import { DEFAULT_ACCOUNT } from '../../contract/ids.js';
+import type { Attention, OrderPhase } from '../../contract/messages.js';
+import type { CreateRequest, Decision, DecisionRecord, Order, OrderInput, OrderType } from '../../contract/orders.js';
+import type { Pace } from '../../contract/pace.js';
+
+/** Everything one order workflow knows; handlers and steps read and change it, nothing else is shared. */
+export interface OrderRun {
+  readonly type: OrderType;
+  /** As started: unchecked until `checkIdentity`, validated in full by the create activity. */
+  readonly input: OrderInput;
+  readonly account: string;
+  readonly request: CreateRequest;
+  readonly orderId: string;
+
+  phase: OrderPhase;
+  revision: number;
+  attention?: Attention;
+  /** What the workflow waits for, in words, for the current details. */
+  waitingFor: string;
+
+  /** The newest order seen; undefined until one is known to exist at the service. */
+  order?: Order;
+  /** False while `order` is only what the create itself answered. */
+  orderFromLookUp: boolean;
+  /** Set once, by the first signed look-up that showed a final status. */
+  finalOrder?: Order;
+  adopted: boolean;
+  lastLookupAtMs?: number;
+  /** Set when no order comes to exist; `created` and `final` then fail with it. */
+  failure?: ApplicationFailure;
+
+  /** Creates that may have reached the service. */
+  sends: number;
+  firstAttemptAtMs?: number;
+  pace?: Pace;
+  host?: string;
+  payers?: Payers;
+
+  /** Somebody claimed that the order changed: one look-up is due. */
+  callbackPending: boolean;
+  cancelRequested: boolean;
+  decision?: Decision;
+  decisions: DecisionRecord[];
+}
+
+/** The state an order workflow starts with. Tolerates any input: `checkIdentity` refuses bad ones. */
+export function openRun(type: OrderType, input: OrderInput): OrderRun {
+  const request = input?.order;
+  return {
+    type,
+    input,
+    account: input?.account ?? DEFAULT_ACCOUNT,
+    request,
+    orderId: request?.order_id,
+    phase: 'creating',
+    revision: 1,
+    waitingFor: 'a worker that takes the create',
+    adopted: false,
+    orderFromLookUp: false,
+    sends: 0,
+    callbackPending: false,
+    cancelRequested: false,
+    decisions: [],
+  };
+}
+
+/** Keeps what an answer tells besides its verdict. The host is pinned by the first send and never changes. */
+export function noteCircumstances(run: OrderRun, answer: CreateAnswer | LookUpAnswer): void {
+  run.pace = answer.pace;
+  run.host ??= answer.host;
+  run.payers ??= answer.payers;
+}

@@ -1,0 +1,39 @@
+import { condition } from '@temporalio/workflow';
+import type { DecideAction, Decision } from '../../contract/orders.js';
+import type { OrderRun } from './order-run.js';
+import { raiseAttention } from './phase.js';
+
+/**
+ * Keeps the workflow open until a person decides. There is no time-out: an order whose outcome is unknown must not
+ * close by itself. The decision is kept for the result; the step that acts on it enters the next phase.
+ */
+export async function park(run: OrderRun, reason: string, allowed: DecideAction[]): Promise<Decision> {
+  // Without another way out, only a decision ends the wait.
+  return (await parkUnless(run, reason, allowed, () => false)) as Decision;
+}
+
+/** Like `park`, but also ends, with undefined, when `resolved` says that there is something new to look at. */
+export async function parkUnless(
+  run: OrderRun,
+  reason: string,
+  allowed: DecideAction[],
+  resolved: () => boolean,
+): Promise<Decision | undefined> {
+  run.phase = 'parked';
+  run.waitingFor = 'a decision';
+  raiseAttention(run, reason, allowed);
+  await condition(() => run.decision !== undefined || resolved());
+  const decision = run.decision;
+  run.decision = undefined;
+  run.attention = undefined;
+  if (!decision) return undefined;
+  run.decisions.push({
+    action: decision.action,
+    by: decision.by,
+    reason: decision.reason,
+    revision: decision.revision,
+    at: new Date().toISOString(),
+    ...(decision.order_uuid && { order_uuid: decision.order_uuid }),
+  });
+  return decision;
+}

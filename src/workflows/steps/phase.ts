@@ -1,0 +1,92 @@
+import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import type { Attention, OrderPhase, OrderState } from '../../contract/messages.js';
+import { currenciesOf, type DecideAction } from '../../contract/orders.js';
+import { searchAttribute } from '../../contract/search-attributes.js';
+import { currentDetails } from './current-details.js';
+import type { OrderRun } from './order-run.js';
+
+/** Phases that operators search for have a status of their own; the others are simply open. */
+const SEARCHED_STATUS: Record<OrderPhase, string> = {
+  creating: 'open',
+  uncertain: 'uncertain',
+  following: 'open',
+  compensating: 'open',
+  parked: 'parked',
+  done: 'open',
+};
+
+/** Moves on to a phase and says what is waited for. */
+export function enterPhase(run: OrderRun, phase: OrderPhase, waitingFor: string): void {
+  if (run.phase !== phase) run.revision += 1;
+  run.phase = phase;
+  run.waitingFor = waitingFor;
+  publish(run, SEARCHED_STATUS[phase]);
+}
+
+/** Asks for a person. `allowed` is what may be decided now; empty = look, the order goes on by itself. */
+export function raiseAttention(run: OrderRun, reason: string, allowed: DecideAction[] = []): void {
+  if (run.attention?.reason === reason) return;
+  run.revision += 1;
+  run.attention = { reason, since: new Date().toISOString(), allowed };
+  publish(run, SEARCHED_STATUS[run.phase]);
+}
+
+/** The reason for attention is gone. */
+export function clearAttention(run: OrderRun): void {
+  if (!run.attention) return;
+  run.revision += 1;
+  run.attention = undefined;
+  publish(run, SEARCHED_STATUS[run.phase]);
+}
+
+/** Ends the run in the UI and for searches: with the final status, or 'none' when no order came to exist. */
+export function enterDone(run: OrderRun, status: string, keepAttention?: Attention): void {
+  run.revision += 1;
+  run.phase = 'done';
+  run.waitingFor = 'nothing';
+  run.attention = keepAttention;
+  publish(run, status);
+}
+
+/** The answer of the `orderState` query. */
+export function orderState(run: OrderRun): OrderState {
+  return {
+    phase: run.phase,
+    revision: run.revision,
+    status: run.order?.status ?? null,
+    order: run.order ?? null,
+    ...(run.attention && { attention: run.attention }),
+    lastLookupAt: run.lastLookupAtMs === undefined ? null : new Date(run.lastLookupAtMs).toISOString(),
+  };
+}
+
+/**
+ * Shows the run to operators. Writes search attributes only where they differ from what Temporal has, so that the
+ * normal path, started with its attributes, costs one upsert at its end.
+ */
+function publish(run: OrderRun, status: string): void {
+  setCurrentDetails(currentDetails(run));
+  const known = workflowInfo().typedSearchAttributes;
+  const started = known.get(searchAttribute.account) !== undefined;
+  const needsAttention = run.attention !== undefined;
+  const unchanged =
+    started &&
+    known.get(searchAttribute.orderStatus) === status &&
+    (known.get(searchAttribute.needsAttention) ?? false) === needsAttention;
+  if (unchanged) return;
+  const { from, to } = currenciesOf(run.request);
+  upsertSearchAttributes([
+    { key: searchAttribute.orderStatus, value: status },
+    { key: searchAttribute.needsAttention, value: needsAttention },
+    ...(run.order ? [{ key: searchAttribute.orderUuid, value: run.order.order_uuid }] : []),
+    // A start from the UI or the plain CLI carries none of these.
+    ...(started
+      ? []
+      : [
+          { key: searchAttribute.account, value: run.account },
+          { key: searchAttribute.currencyFrom, value: from },
+          { key: searchAttribute.currencyTo, value: to },
+          ...(run.input.batchId ? [{ key: searchAttribute.batchId, value: run.input.batchId }] : []),
+        ]),
+  ]);
+}

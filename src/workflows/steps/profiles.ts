@@ -1,0 +1,32 @@
+import { ActivityCancellationType, type ActivityOptions } from '@temporalio/workflow';
+import { createTaskQueue, lookupTaskQueue } from '../../contract/names.js';
+
+/**
+ * How activities run. Retries live here and nowhere else.
+ */
+
+/** An attempt must end well before the server gives it up: HTTP total 20 s, attempt deadline 50 s, this 60 s. */
+export const CREATE_TIMEOUT_MS = 60_000;
+
+/**
+ * Creates: ONE attempt. A create whose worker died may have reached the service, so the server must never repeat it;
+ * whether it is sent again is decided in `create-order.ts` alone. Cancellation reaches an attempt only while no worker
+ * has started it, which proves that nothing was sent; one that runs is left to end.
+ */
+export const moneyMoving = (account: string): ActivityOptions => ({
+  taskQueue: createTaskQueue(account),
+  startToCloseTimeout: CREATE_TIMEOUT_MS,
+  retry: { maximumAttempts: 1 },
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+});
+
+/**
+ * Signed reads: repeated by the server for as long as it takes, without a trace in the history. No schedule-to-close
+ * timeout: an order is looked for until the service answers, however long that is.
+ */
+export const readOnly = (account: string): ActivityOptions => ({
+  taskQueue: lookupTaskQueue(account),
+  startToCloseTimeout: '45s',
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+});

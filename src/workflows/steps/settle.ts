@@ -1,0 +1,61 @@
+import { condition } from '@temporalio/workflow';
+import { movesMoneyAtOnce } from '../../contract/orders.js';
+import { takeReading } from './adopt.js';
+import { lookUp } from './look-up.js';
+import type { OrderRun } from './order-run.js';
+import { enterPhase } from './phase.js';
+import { CREATE_TIMEOUT_MS } from './profiles.js';
+
+/** When absence is read, as parts of the settle window: the early readings find what is there, the last proves absence. */
+const READING_TIMES = [0, 0.05, 0.2, 0.5, 1];
+
+/** Fewest readings in a row that prove absence, however long they took. */
+const MIN_READINGS = 3;
+
+/** Callbacks that bring a reading forward; more are not needed, and a flood of forged ones must not cost look-ups. */
+const EARLY_READINGS = 3;
+
+/**
+ * Finds out what became of an uncertain create. 'found' leaves `run.order` set. 'absent' was read at least three times
+ * in a row over the whole settle window, and only once no attempt of ours could still be on its way.
+ */
+export async function settle(
+  run: OrderRun,
+  reason: string,
+  options: { oldAttemptMayLive?: boolean } = {},
+): Promise<'found' | 'absent'> {
+  enterPhase(run, 'uncertain', `certainty: ${reason}`);
+  const countFromMs = Date.now() + (options.oldAttemptMayLive ? CREATE_TIMEOUT_MS : 0);
+  let absentSinceMs: number | undefined;
+  let readings = 0;
+  let earlyReadings = EARLY_READINGS;
+  for (;;) {
+    const askedAtMs = Date.now();
+    const reading = await lookUp(run, { summary: 'Uncertain create: is it there?', alarm: true });
+    await takeReading(run, reading);
+    if (run.order) return 'found';
+    const windowMs = settleWindowMs(run);
+    if (askedAtMs >= countFromMs) {
+      readings += 1;
+      absentSinceMs ??= Date.now();
+      if (readings >= MIN_READINGS && askedAtMs - absentSinceMs >= windowMs) return 'absent';
+    }
+    const waitMs = nextReadingAtMs(absentSinceMs ?? countFromMs, windowMs) - Date.now();
+    if (await condition(() => earlyReadings > 0 && run.callbackPending, waitMs)) {
+      run.callbackPending = false;
+      earlyReadings -= 1;
+    }
+  }
+}
+
+/** Payments get a long window, deposit types (nothing moves at create) a short one; ORDER_SETTLE_WINDOW sets both. */
+function settleWindowMs(run: OrderRun): number {
+  if (!run.pace) throw new Error('the pace comes with the first reading');
+  return movesMoneyAtOnce(run.type) ? run.pace.settleWindowMs.atOnce : run.pace.settleWindowMs.deposit;
+}
+
+function nextReadingAtMs(startMs: number, windowMs: number): number {
+  const nowMs = Date.now();
+  const times = READING_TIMES.map((part) => startMs + part * windowMs);
+  return times.find((timeMs) => timeMs > nowMs) ?? nowMs + 0.05 * windowMs;
+}

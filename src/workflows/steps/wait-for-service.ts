@@ -1,0 +1,48 @@
+import { condition } from '@temporalio/workflow';
+import { takeReading } from './adopt.js';
+import { closeCancelled } from './close.js';
+import { closeIfAbsent } from './close-if-absent.js';
+import { lookUp } from './look-up.js';
+import type { OrderRun } from './order-run.js';
+import { park } from './park.js';
+import { enterPhase } from './phase.js';
+
+/** Longest wait between two rounds. */
+const MAX_WAIT_MS = 60_000;
+
+/** Why nothing was sent, how often so far, and from when on a person is asked. */
+export interface NotSentRounds {
+  reason: string;
+  round: number;
+  maxRounds: number;
+  /** The service's own wish, already capped. */
+  retryAfterMs?: number;
+}
+
+/**
+ * Nothing was sent: waits in one look-up that the server repeats until the service answers, which costs no history
+ * however long it takes. Returns when another attempt may be made; `run.order` is set when it was there after all.
+ */
+export async function waitForService(run: OrderRun, wait: NotSentRounds): Promise<void> {
+  if (wait.round % wait.maxRounds === 0) return askWhetherToGoOn(run, wait);
+  enterPhase(run, 'creating', `the service: ${wait.reason}`);
+  const reading = lookUp(run, {
+    summary: `Not sent: ${wait.reason}`,
+    delayMs: wait.retryAfterMs ?? Math.min(MAX_WAIT_MS, 500 * 2 ** wait.round),
+    alarm: true,
+  }).then((answer) => takeReading(run, answer));
+  let answered = false;
+  const watched = reading.finally(() => {
+    answered = true;
+  });
+  watched.catch(() => undefined);
+  await condition(() => answered || (run.cancelRequested && run.sends === 0));
+  if (!answered) closeCancelled(run);
+  return watched;
+}
+
+async function askWhetherToGoOn(run: OrderRun, wait: NotSentRounds): Promise<void> {
+  const reason = `nothing was sent: ${wait.reason} (${wait.round} rounds)`;
+  const decision = await park(run, reason, ['resend', 'close-absent']);
+  if (decision.action === 'close-absent') await closeIfAbsent(run, decision.by);
+}

@@ -1,0 +1,77 @@
+import { createServer } from 'node:net';
+import { Client, Connection } from '@temporalio/client';
+import { describe, expect, it } from 'vitest';
+import { PaymentOrders } from '../../src/client.js';
+import { payout, useClient } from './client-fixture.js';
+
+const fixture = useClient({ withWorker: false });
+
+describe('without a worker', () => {
+  it('a start is accepted, and a second one is compared with it', async () => {
+    expect(await fixture.orders.start('withdraw', payout('alone-1'))).toMatchObject({ attached: false });
+    expect(await fixture.orders.start('withdraw', payout('alone-1'))).toMatchObject({ attached: true });
+    await expect(fixture.orders.start('withdraw', payout('alone-1', 'other'))).rejects.toMatchObject({
+      name: 'OrderConflictError',
+      fields: ['order.description'],
+    });
+  });
+
+  it('the state of an order says that no worker answers', async () => {
+    const handle = await fixture.orders.start('withdraw', payout('alone-2'));
+    await expect(handle.state()).rejects.toMatchObject({ name: 'NoWorkerError' });
+  });
+
+  it('create waits as long as the caller allows, and the order goes on', async () => {
+    await expect(fixture.orders.create('withdraw', payout('alone-3'), { timeoutMs: 1_000 })).rejects.toMatchObject({
+      name: 'NotDecidedYetError',
+    });
+    expect(await fixture.orders.order('alone-3').isOpen()).toBe(true);
+  });
+
+  it('orders are listed', async () => {
+    await fixture.orders.start('withdraw', payout('alone-4'));
+    await expect
+      .poll(() => fixture.orders.list({ status: 'open' }), { timeout: 10_000 })
+      .toContainEqual(
+        expect.objectContaining({ orderId: 'alone-4', account: 'default', type: 'withdraw', status: 'open' }),
+      );
+  });
+});
+
+describe('without Temporal', () => {
+  it('a start fails within seconds with the address and what to check', async () => {
+    const closed = createServer().listen(0, '127.0.0.1');
+    const { port } = closed.address() as { port: number };
+    closed.close();
+    const connection = Connection.lazy({ address: `127.0.0.1:${port}` });
+    const orders = new PaymentOrders(new Client({ connection, namespace: 'default' }));
+    const failed = orders.start('withdraw', payout('nowhere-1'));
+    await expect(failed).rejects.toMatchObject({
+      name: 'TemporalUnreachableError',
+      message: expect.stringContaining(`${port}`),
+    });
+    await connection.close();
+  }, 40_000);
+
+  it('a namespace that does not exist counts as unreachable', async () => {
+    const orders = new PaymentOrders(
+      new Client({ connection: fixture.namespace.client.connection, namespace: 'nope' }),
+    );
+    await expect(orders.start('withdraw', payout('nowhere-2'))).rejects.toThrow(/namespace nope: no such namespace/);
+  });
+});
+
+describe('without search attributes', () => {
+  it('a start names the command that creates them', async () => {
+    const { client } = fixture.namespace;
+    const namespace = `${fixture.namespace.namespace}-bare`;
+    const workflowExecutionRetentionPeriod = { seconds: 86_400 };
+    await client.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod } as never);
+    const orders = new PaymentOrders(new Client({ connection: client.connection, namespace }));
+    await expect
+      .poll(() => orders.start('withdraw', payout('bare-1')).catch((error: unknown) => String(error)), {
+        timeout: 20_000,
+      })
+      .toContain('temporal operator search-attribute create');
+  });
+});

@@ -1,0 +1,218 @@
+import { createHmac } from 'node:crypto';
+import { createServer as createHttpsServer } from 'node:https';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { ORDER_TYPES } from '../../src/contract/orders.js';
+import { createPaymentService, loadSigner } from '../../src/payment-service/index.js';
+import { TLS_CERTIFICATE, TLS_KEY } from './support/certificates.js';
+import { addressObject, orderObject, rateObject, withdrawRequest } from './support/objects.js';
+import { API_KEY, API_SECRET, answer, clientFor, listen, SIGNATURE, startServer } from './support/server.js';
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+describe('every operation posts to its path', () => {
+  const balance = {
+    currency: 'usd',
+    wallet_uuid: 'w',
+    amount: '1',
+    overdraft: '0',
+    updated_at: '2026-01-02 03:04:05',
+    currency_precision: 2,
+  };
+
+  test.each(ORDER_TYPES)('create %s', async (type) => {
+    const { baseUrl, received } = await startServer((response) => answer(response, orderObject({ order_type: type })));
+    // The body of each type is checked elsewhere; here it is the path that counts.
+    const order = await clientFor(baseUrl).createOrder(type, withdrawRequest() as never);
+    expect(order.order_type).toBe(type);
+    expect(received).toMatchObject([{ method: 'POST', path: `/v2/order/${type}` }]);
+  });
+
+  test('status, lists, addresses, rates and balances', async () => {
+    const data: Record<string, unknown> = {
+      '/v2/order/status': orderObject(),
+      '/v2/order/list': [orderObject({ balance_changes: [] })],
+      '/v2/deposit_address/create': addressObject(),
+      '/v2/deposit_address/list': [addressObject()],
+      '/v2/rates': { withdraw: { usd_card: rateObject() } },
+      '/v2/balances': { usd: balance },
+    };
+    const { baseUrl, received } = await startServer((response, { path }) => answer(response, data[path]));
+    const service = clientFor(baseUrl);
+    expect(await service.orderStatus({ order_id: 'w-1' })).toEqual(orderObject());
+    expect((await service.listOrders({ order_ids: ['w-1'] })).items).toHaveLength(1);
+    expect(await service.createDepositAddress({ currency: 'btc', network: 'bitcoin' })).toEqual(addressObject());
+    expect((await service.listDepositAddresses({})).items).toEqual([addressObject()]);
+    expect(await service.rates()).toEqual({ withdraw: { usd_card: rateObject() } });
+    expect(await service.balances()).toEqual({ usd: balance });
+    expect(received.map(({ path, body }) => [path, body.toString()])).toEqual([
+      ['/v2/order/status', '{"order_id":"w-1"}'],
+      ['/v2/order/list', '{"order_ids":["w-1"]}'],
+      ['/v2/deposit_address/create', '{"currency":"btc","network":"bitcoin"}'],
+      ['/v2/deposit_address/list', '{}'],
+      ['/v2/rates', '{}'],
+      ['/v2/balances', '{}'],
+    ]);
+  });
+
+  test('below a path prefix of the base URL', async () => {
+    const { baseUrl, received } = await startServer((response) => answer(response, {}));
+    await clientFor(`${baseUrl}/api/`).rates();
+    expect(received[0]?.path).toBe('/api/v2/rates');
+  });
+});
+
+test('exactly the documented headers are sent, and what HTTP itself needs', async () => {
+  const { baseUrl, received } = await startServer((response) => answer(response, orderObject()));
+  await clientFor(baseUrl).createOrder('withdraw', withdrawRequest());
+  const [request] = received;
+  expect(Object.fromEntries(request?.headers ?? [])).toEqual({
+    'content-type': 'application/json',
+    accept: 'application/json; charset=utf-8',
+    'api-key': API_KEY,
+    signature: SIGNATURE,
+    host: new URL(baseUrl).host,
+    'content-length': String(request?.body.length),
+    connection: 'close',
+  });
+  expect(request?.headers).toHaveLength(7);
+});
+
+test.each(['sha256', 'sha512'])('hmac-%s signs the very bytes that arrive', async (algorithm) => {
+  const { baseUrl, received } = await startServer((response) => answer(response, orderObject()));
+  const service = clientFor(baseUrl, { sign: await loadSigner(`hmac-${algorithm}`) });
+  await service.createOrder('withdraw', withdrawRequest({ description: 'Zażółć €', amount: '0.10' }));
+  const [request] = received;
+  const expected = createHmac(algorithm, API_SECRET)
+    .update(request?.body ?? '')
+    .digest('hex');
+  expect(Object.fromEntries(request?.headers ?? []).signature).toBe(expected);
+});
+
+test('18 decimals survive the way there and back', async () => {
+  const { baseUrl, received } = await startServer((response, { body }) => {
+    const [, amount] = /"amount":([0-9.]+)/.exec(body.toString()) ?? [];
+    answer(response, orderObject({ expected_amount_to: amount }));
+  });
+  const order = await clientFor(baseUrl).createOrder('withdraw', withdrawRequest({ amount: '0.123456789012345678' }));
+  expect(received[0]?.body.toString()).toContain('"amount":0.123456789012345678,');
+  expect(order.expected_amount_to).toBe('0.123456789012345678');
+});
+
+test('proxies of the environment are ignored', async () => {
+  const proxy = await startServer((response) => response.writeHead(502).end());
+  for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy']) {
+    vi.stubEnv(name, proxy.baseUrl);
+  }
+  vi.stubEnv('NODE_USE_ENV_PROXY', '1');
+  const { baseUrl, received } = await startServer((response) => answer(response, {}));
+  await clientFor(baseUrl).rates();
+  expect([received.length, proxy.received.length]).toEqual([1, 0]);
+});
+
+test('https works with a trusted certificate', async () => {
+  const server = createHttpsServer({ key: TLS_KEY, cert: TLS_CERTIFICATE }, (_, response) => answer(response, {}));
+  const baseUrl = `https://localhost:${await listen(server)}`;
+  expect(await clientFor(baseUrl, { caCertificates: TLS_CERTIFICATE }).rates()).toEqual({});
+});
+
+test('every request has a connection of its own', async () => {
+  const ports = new Set<number | undefined>();
+  const { baseUrl } = await startServer((response, _, { socket }) => {
+    ports.add(socket.remotePort);
+    answer(response, {});
+  });
+  const service = clientFor(baseUrl);
+  await service.rates();
+  await service.rates();
+  expect(ports.size).toBe(2);
+});
+
+describe('beforeSend', () => {
+  test('runs once, after signing and before anything arrives', async () => {
+    const events: string[] = [];
+    const { baseUrl } = await startServer((response) => {
+      events.push('arrived');
+      answer(response, orderObject());
+    });
+    const sign = () => {
+      events.push('signed');
+      return SIGNATURE;
+    };
+    const beforeSend = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      events.push('before send');
+    };
+    await clientFor(baseUrl, { sign }).createOrder('withdraw', withdrawRequest(), { beforeSend });
+    expect(events).toEqual(['signed', 'before send', 'arrived']);
+  });
+
+  test('that throws keeps the request from being sent; its error comes out unchanged', async () => {
+    const { baseUrl, received } = await startServer((response) => answer(response, orderObject()));
+    const tooLate = new RangeError('too late');
+    const beforeSend = () => Promise.reject(tooLate);
+    const creating = clientFor(baseUrl).createOrder('withdraw', withdrawRequest(), { beforeSend });
+    await expect(creating).rejects.toBe(tooLate);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(received).toEqual([]);
+  });
+
+  test('that outlasts the time limit sends nothing either', async () => {
+    const { baseUrl, received } = await startServer((response) => answer(response, orderObject()));
+    const beforeSend = () => new Promise<void>((resolve) => setTimeout(resolve, 80));
+    const creating = clientFor(baseUrl).createOrder('withdraw', withdrawRequest(), { beforeSend, timeoutMs: 40 });
+    await expect(creating).rejects.toMatchObject({ code: 'not_sent', reason: 'timeout' });
+    expect(received).toEqual([]);
+  });
+});
+
+describe('the rate limit', () => {
+  test('spaces requests evenly, without a burst', async () => {
+    const times: number[] = [];
+    const { baseUrl } = await startServer((response) => {
+      times.push(performance.now());
+      answer(response, {});
+    });
+    const service = clientFor(baseUrl, { requestsPerSecond: 20 });
+    await Promise.all([service.rates(), service.rates(), service.rates(), service.rates()]);
+    // Three gaps of 50 ms; arrival times may jitter, so only the whole is compared.
+    expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(120);
+  });
+
+  test('lets a caller give up while waiting, and nothing is sent', async () => {
+    const { baseUrl, received } = await startServer((response) => answer(response, {}));
+    const service = clientFor(baseUrl, { requestsPerSecond: 1 });
+    await service.rates();
+    const givingUp = service.rates({ signal: AbortSignal.timeout(30) });
+    await expect(givingUp).rejects.toMatchObject({ code: 'not_sent', reason: 'aborted' });
+    expect(received).toHaveLength(1);
+  });
+});
+
+describe('options that can never work are refused without repeating them', () => {
+  const options = { baseUrl: 'http://127.0.0.1:1', apiKey: API_KEY, apiSecret: API_SECRET, sign: () => SIGNATURE };
+
+  test.each([
+    ['baseUrl', { baseUrl: 'pay.example.com' }],
+    ['baseUrl', { baseUrl: 'ftp://pay.example.com' }],
+    ['baseUrl', { baseUrl: 'https://user:hidden@pay.example.com' }],
+    ['baseUrl', { baseUrl: 'https://pay.example.com/?token=hidden' }],
+    ['apiKey', { apiKey: '' }],
+    ['apiKey', { apiKey: 'hidden\nkey' }],
+    ['apiSecret', { apiSecret: '' }],
+  ])('%s %j', (name, changes) => {
+    expect(() => createPaymentService({ ...options, ...changes })).toThrow(new RegExp(`^${name}`));
+    expect(() => createPaymentService({ ...options, ...changes })).not.toThrow(/hidden/);
+  });
+});
+
+test('bad queries are refused naming the field, and nothing is sent', async () => {
+  const { baseUrl, received } = await startServer((response) => answer(response, []));
+  const service = clientFor(baseUrl);
+  await expect(service.orderStatus({} as never)).rejects.toThrow(/exactly one of order_id, order_uuid/);
+  await expect(service.listOrders({ order_ids: [] })).rejects.toThrow(/order_ids/);
+  await expect(service.listDepositAddresses({ limit: 101 })).rejects.toThrow(/limit/);
+  await expect(service.createOrder('withdraw', withdrawRequest({ amount: '1e5' }))).rejects.toThrow(/amount/);
+  expect(received).toEqual([]);
+});

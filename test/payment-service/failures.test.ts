@@ -1,0 +1,288 @@
+import { createServer as createHttpsServer } from 'node:https';
+import { createServer as createTcpServer } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { PaymentService } from '../../src/payment-service/index.js';
+import { TLS_CERTIFICATE, TLS_EXPIRED_CERTIFICATE, TLS_KEY } from './support/certificates.js';
+import { orderObject, withdrawRequest } from './support/objects.js';
+import { answer, clientFor, listen, startServer, startTcpServer } from './support/server.js';
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+/** The error of a create, which is what matters most; the way through the code is the same for all operations. */
+const errorOfCreate = (service: PaymentService, options = {}): Promise<unknown> =>
+  service.createOrder('withdraw', withdrawRequest(), options).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+async function closedPort(): Promise<number> {
+  const server = createTcpServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' && address ? address.port : 0;
+}
+
+async function startHttps(options: object): Promise<{ port: number; requests: () => number; bytes: () => number }> {
+  let requests = 0;
+  let bytes = 0;
+  const server = createHttpsServer({ key: TLS_KEY, cert: TLS_CERTIFICATE, ...options }, (_, response) => {
+    requests += 1;
+    answer(response, orderObject());
+  });
+  server.on('secureConnection', (socket) => {
+    socket.on('data', (data: Buffer) => {
+      bytes += data.length;
+    });
+  });
+  return { port: await listen(server), requests: () => requests, bytes: () => bytes };
+}
+
+describe('provably not sent', () => {
+  test('nobody listens', async () => {
+    const error = await errorOfCreate(clientFor(`http://127.0.0.1:${await closedPort()}`));
+    expect(error).toMatchObject({ code: 'not_sent', reason: 'ECONNREFUSED' });
+  });
+
+  test('the host name does not exist', async () => {
+    const error = await errorOfCreate(clientFor('http://no-such-host.invalid', { requestTimeoutMs: 30_000 }));
+    expect(error).toMatchObject({ code: 'not_sent', reason: expect.stringMatching(/^(ENOTFOUND|EAI_AGAIN)$/) });
+  });
+
+  test.each([
+    ['self-signed', 'localhost', {}, undefined, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+    ['for another host', '127.0.0.1', {}, TLS_CERTIFICATE, 'ERR_TLS_CERT_ALTNAME_INVALID'],
+    ['expired', 'localhost', { cert: TLS_EXPIRED_CERTIFICATE }, TLS_EXPIRED_CERTIFICATE, 'CERT_HAS_EXPIRED'],
+  ])('the certificate is %s', async (_, host, options, caCertificates, reason) => {
+    const server = await startHttps(options);
+    // Even where somebody switched the check off for the whole process.
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+    const error = await errorOfCreate(clientFor(`https://${host}:${server.port}`, { caCertificates }));
+    expect(error).toMatchObject({ code: 'not_sent', reason });
+    expect([server.requests(), server.bytes()]).toEqual([0, 0]);
+  });
+
+  test('the server speaks only TLS 1.1', async () => {
+    const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' };
+    const { port, requests } = await startHttps(old);
+    const error = await errorOfCreate(clientFor(`https://localhost:${port}`, { caCertificates: TLS_CERTIFICATE }));
+    expect(error).toMatchObject({ code: 'not_sent' });
+    expect(requests()).toBe(0);
+  });
+
+  test('the server does not speak TLS', async () => {
+    const url = new URL((await startServer((response) => answer(response, {}))).baseUrl);
+    expect(await errorOfCreate(clientFor(`https://127.0.0.1:${url.port}`))).toMatchObject({ code: 'not_sent' });
+  });
+
+  test('the TLS handshake stalls', async () => {
+    const port = new URL(await startTcpServer(() => {})).port;
+    const error = await errorOfCreate(clientFor(`https://127.0.0.1:${port}`), { timeoutMs: 100 });
+    expect(error).toMatchObject({ code: 'not_sent', reason: 'timeout' });
+  });
+
+  test('the connection is closed during the TLS handshake', async () => {
+    const port = new URL(await startTcpServer((socket) => socket.end())).port;
+    expect(await errorOfCreate(clientFor(`https://127.0.0.1:${port}`))).toMatchObject({ code: 'not_sent' });
+  });
+
+  test.each(['end', 'resetAndDestroy'] as const)(
+    'the server hangs up before the request is written (%s)',
+    async (how) => {
+      const baseUrl = await startTcpServer((socket) => setTimeout(() => socket[how](), 20));
+      const beforeSend = () => new Promise<void>((resolve) => setTimeout(resolve, 100));
+      const error = await errorOfCreate(clientFor(baseUrl), { beforeSend });
+      expect(error).toMatchObject({ code: 'not_sent', reason: 'closed' });
+    },
+  );
+
+  test('the caller had given up before', async () => {
+    const { baseUrl, received } = await startServer((response) => answer(response, orderObject()));
+    const error = await errorOfCreate(clientFor(baseUrl), { signal: AbortSignal.abort() });
+    expect(error).toMatchObject({ code: 'not_sent', reason: 'aborted' });
+    expect(received).toEqual([]);
+  });
+});
+
+describe('no answer', () => {
+  test('the connection is reset after the request', async () => {
+    const baseUrl = await startTcpServer((socket) => socket.once('data', () => socket.resetAndDestroy()));
+    expect(await errorOfCreate(clientFor(baseUrl))).toMatchObject({ code: 'no_answer', reason: 'ECONNRESET' });
+  });
+
+  test('the server is silent', async () => {
+    const { baseUrl, received } = await startServer(() => {});
+    const error = await errorOfCreate(clientFor(baseUrl), { timeoutMs: 100 });
+    expect(error).toMatchObject({ code: 'no_answer', reason: 'timeout' });
+    expect(received).toHaveLength(1);
+  });
+
+  test('the answer drips byte by byte beyond the time limit', async () => {
+    const { baseUrl } = await startServer((response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      const drip = setInterval(() => response.write(' '), 20);
+      response.on('close', () => clearInterval(drip));
+    });
+    const start = performance.now();
+    const error = await errorOfCreate(clientFor(baseUrl), { timeoutMs: 200 });
+    expect(error).toMatchObject({ code: 'no_answer', reason: 'timeout' });
+    expect(performance.now() - start).toBeLessThan(1_500);
+  });
+
+  test('the caller gives up after the request was sent', async () => {
+    const caller = new AbortController();
+    const { baseUrl } = await startServer(() => caller.abort());
+    const error = await errorOfCreate(clientFor(baseUrl), { signal: caller.signal });
+    expect(error).toMatchObject({ code: 'no_answer', reason: 'aborted' });
+  });
+
+  test('the body ends before its content-length', async () => {
+    const baseUrl = await startTcpServer((socket) =>
+      socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{"status":"success"')),
+    );
+    expect(await errorOfCreate(clientFor(baseUrl))).toMatchObject({ code: 'no_answer' });
+  });
+
+  test('the chunked body breaks off', async () => {
+    const baseUrl = await startTcpServer((socket) =>
+      socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"sta\r\n')),
+    );
+    expect(await errorOfCreate(clientFor(baseUrl))).toMatchObject({ code: 'no_answer' });
+  });
+
+  test('the answer is no HTTP', async () => {
+    const baseUrl = await startTcpServer((socket) => socket.once('data', () => socket.end('SSH-2.0-x\r\n')));
+    expect(await errorOfCreate(clientFor(baseUrl))).toMatchObject({ code: 'no_answer' });
+  });
+
+  test('an object announces more than 1 MiB', async () => {
+    const { baseUrl } = await startServer((response) => {
+      response.writeHead(200, { 'content-length': 1024 * 1024 + 1 }).write('{');
+    });
+    expect(await errorOfCreate(clientFor(baseUrl))).toMatchObject({ code: 'no_answer', reason: 'response_too_large' });
+  });
+
+  test('an object goes on for ever in chunks: no more than the cap is read', async () => {
+    let sent = 0;
+    const { baseUrl } = await startServer((response) => {
+      const more = () => {
+        while (!response.destroyed && response.write(Buffer.alloc(65_536, 0x20))) sent += 65_536;
+      };
+      response.on('drain', more);
+      more();
+    });
+    expect(await errorOfCreate(clientFor(baseUrl))).toMatchObject({ code: 'no_answer', reason: 'response_too_large' });
+    expect(sent).toBeLessThan(16 * 1024 * 1024);
+  });
+
+  test('a list may be larger than 1 MiB, but not than 32 MiB', async () => {
+    let padding = 2 * 1024 * 1024;
+    const { baseUrl } = await startServer((response) =>
+      response.end(`{"status":"success","data":[]${' '.repeat(padding)}}`),
+    );
+    const service = clientFor(baseUrl, { requestTimeoutMs: 20_000 });
+    expect(await service.listOrders({})).toEqual({ items: [], malformed: [], total: 0 });
+    padding = 32 * 1024 * 1024;
+    await expect(service.listOrders({})).rejects.toMatchObject({ reason: 'response_too_large' });
+    await expect(service.listDepositAddresses({})).rejects.toMatchObject({ reason: 'response_too_large' });
+    await expect(service.rates()).rejects.toMatchObject({ reason: 'response_too_large' });
+  });
+});
+
+describe('answers other than 200', () => {
+  test.each([
+    [400, { code: 'rejected', status: 400 }],
+    [401, { code: 'unexpected_status', status: 401 }],
+    [403, { code: 'unexpected_status', status: 403 }],
+    [404, { code: 'unexpected_status', status: 404 }],
+    [409, { code: 'unexpected_status', status: 409 }],
+    [422, { code: 'unexpected_status', status: 422 }],
+    [201, { code: 'unexpected_status', status: 201 }],
+    [204, { code: 'unexpected_status', status: 204 }],
+    [304, { code: 'unexpected_status', status: 304 }],
+    [500, { code: 'unexpected_status', status: 500 }],
+    [502, { code: 'unexpected_status', status: 502 }],
+    [503, { code: 'unexpected_status', status: 503 }],
+    [504, { code: 'unexpected_status', status: 504 }],
+  ])('%i is sent once and has its own error', async (status, expected) => {
+    const { baseUrl, received } = await startServer((response) => answer(response, orderObject(), status));
+    expect(await errorOfCreate(clientFor(baseUrl))).toMatchObject(expected);
+    expect(received).toHaveLength(1);
+  });
+
+  test('429 says how long to wait', async () => {
+    const { baseUrl } = await startServer((response) => response.writeHead(429, { 'retry-after': '3' }).end());
+    expect(await errorOfCreate(clientFor(baseUrl))).toMatchObject({ code: 'rate_limited', retryAfterMs: 3_000 });
+  });
+
+  test('the body of a refusal is not waited for', async () => {
+    const { baseUrl } = await startServer((response) => response.writeHead(400).write('for ever'));
+    expect(await errorOfCreate(clientFor(baseUrl))).toMatchObject({ code: 'rejected' });
+  });
+
+  test('101 is unexpected at once, not after the time limit', async () => {
+    const head = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n';
+    const baseUrl = await startTcpServer((socket) => socket.once('data', () => socket.write(head)));
+    expect(await errorOfCreate(clientFor(baseUrl))).toMatchObject({ code: 'unexpected_status', status: 101 });
+  });
+
+  test.each([301, 302, 303, 307, 308])('%i is not followed', async (status) => {
+    const other = await startServer((response) => answer(response, orderObject()));
+    const { baseUrl, received } = await startServer((response) => {
+      response.writeHead(status, { location: `${other.baseUrl}/v2/order/withdraw` }).end();
+    });
+    expect(await errorOfCreate(clientFor(baseUrl))).toMatchObject({ code: 'unexpected_status', status });
+    expect([received.length, other.received.length]).toEqual([1, 0]);
+  });
+});
+
+describe('a 200 that is no answer', () => {
+  test.each([
+    ['HTML', '<html>Sign in to the airport network</html>'],
+    ['nothing', ''],
+    ['truncated JSON', '{"status":"success","data":{"order_uuid":"a'],
+    ['another envelope status', '{"status":"error","data":null}'],
+    ['an order without its uuid', JSON.stringify({ status: 'success', data: orderObject({ order_uuid: undefined }) })],
+    ['an amount as number', JSON.stringify({ status: 'success', data: orderObject({ amount_to: 5 }) })],
+    ['nesting of 100,000 levels', '{"a":'.repeat(100_000)],
+  ])('%s is malformed', async (_, body) => {
+    const { baseUrl, received } = await startServer((response) => answer(response, body));
+    expect(await errorOfCreate(clientFor(baseUrl))).toMatchObject({ code: 'malformed_response' });
+    expect(received).toHaveLength(1);
+  });
+
+  test('a compressed body that nobody asked for is malformed and not unpacked', async () => {
+    const { baseUrl } = await startServer((response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(50 * 1024 * 1024, 0x20)));
+    });
+    expect(await errorOfCreate(clientFor(baseUrl))).toMatchObject({ code: 'malformed_response' });
+  });
+});
+
+describe('an unknown order', () => {
+  test.each([
+    ['400', 400, '{}'],
+    ['404', 404, '{}'],
+    ['status error', 200, '{"status":"error"}'],
+    ['data null', 200, '{"status":"success","data":null}'],
+    ['data []', 200, '{"status":"success","data":[]}'],
+  ])('answered with %s is undefined', async (_, status, body) => {
+    const { baseUrl } = await startServer((response) => answer(response, body, status));
+    expect(await clientFor(baseUrl).orderStatus({ order_id: 'w-1' })).toBeUndefined();
+  });
+
+  test.each([401, 403, 409, 429, 500, 503, 307])('is not told from %i', async (status) => {
+    const { baseUrl } = await startServer((response) => answer(response, '{}', status));
+    await expect(clientFor(baseUrl).orderStatus({ order_id: 'w-1' })).rejects.toMatchObject({ status });
+  });
+
+  test('400 and 404 to the list are errors, never an empty list', async () => {
+    for (const status of [400, 404]) {
+      const { baseUrl } = await startServer((response) => answer(response, '{}', status));
+      await expect(clientFor(baseUrl).listOrders({ order_ids: ['w-1'] })).rejects.toMatchObject({ status });
+    }
+  });
+});

@@ -1,0 +1,83 @@
+import { connect, type Socket } from 'node:net';
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
+import { onTestFinished } from 'vitest';
+import { type CallbackTarget, callbackUrl } from '../../src/contract/callback-url.js';
+import type { CallbackHint } from '../../src/contract/messages.js';
+import { type Receiver, startReceiver } from '../../src/receiver/server.js';
+import type { OrderTarget, SignalOrder } from '../../src/receiver/signal-order.js';
+
+export const TOKEN_KEY = 'token-key-of-the-tests-0123456789abcdef';
+export const ORDER: OrderTarget = { kind: 'order', account: 'default', orderId: 'invoice-1' };
+export const BODY = JSON.stringify({ user_order_id: 'invoice-1', order_uuid: 'u-1', status: 'completed' });
+
+/** A receiver on a free port with the signals it sent and the log lines it wrote; closed when the test ends. */
+export interface RunningReceiver extends Receiver {
+  port: number;
+  signals: { target: OrderTarget; hint: CallbackHint }[];
+  log: Record<string, unknown>[];
+  logText(): string;
+  urlOf(target: CallbackTarget): string;
+  pathOf(target: CallbackTarget): string;
+}
+
+export async function runReceiver(
+  signal: SignalOrder = async () => 'delivered',
+  tokenKeys: readonly string[] = [TOKEN_KEY],
+): Promise<RunningReceiver> {
+  const lines: string[] = [];
+  const signals: RunningReceiver['signals'] = [];
+  const sink = new Writable({ write: (chunk, _encoding, done) => done(void lines.push(String(chunk))) });
+  const receiver = await startReceiver({
+    host: '127.0.0.1',
+    port: 0,
+    tokenKeys,
+    log: pino(sink),
+    signal: (target, hint) => {
+      signals.push({ target, hint });
+      return signal(target, hint);
+    },
+  });
+  onTestFinished(() => receiver.close());
+  const urlOf = (target: CallbackTarget): string => callbackUrl(receiver.url, TOKEN_KEY, target);
+  return {
+    ...receiver,
+    port: Number(new URL(receiver.url).port),
+    signals,
+    get log() {
+      return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    },
+    logText: () => lines.join(''),
+    urlOf,
+    pathOf: (target) => new URL(urlOf(target)).pathname,
+  };
+}
+
+/** Posts a callback. */
+export function post(url: string, body: string | Uint8Array = BODY, headers = {}): Promise<Response> {
+  return fetch(url, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } });
+}
+
+/** A TCP connection that shows what came back and when it ended. */
+export interface RawConnection {
+  socket: Socket;
+  received(): string;
+  /** Resolves once the other side is gone, with the milliseconds since the connection was opened. */
+  closed: Promise<number>;
+}
+
+export async function openRaw(port: number, firstBytes: string | Buffer = ''): Promise<RawConnection> {
+  const socket = connect(port, '127.0.0.1');
+  let received = '';
+  socket.on('data', (chunk) => {
+    received += chunk.toString('latin1');
+  });
+  // A reset is one of the ways in which a connection may end here.
+  socket.on('error', () => undefined);
+  const openedAt = performance.now();
+  const closed = new Promise<number>((resolve) => socket.on('close', () => resolve(performance.now() - openedAt)));
+  onTestFinished(() => void socket.destroy());
+  await new Promise((resolve) => socket.once('connect', resolve));
+  if (firstBytes.length > 0) socket.write(firstBytes);
+  return { socket, received: () => received, closed };
+}

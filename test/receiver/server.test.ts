@@ -1,0 +1,265 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { callbackUrl } from '../../src/contract/callback-url.js';
+import type { SignalResult } from '../../src/receiver/signal-order.js';
+import { SIGNAL_BURST } from '../../src/receiver/spare-temporal.js';
+import { BODY, ORDER, openRaw, post, runReceiver, TOKEN_KEY } from './receiver-fixture.js';
+
+const HINT = { order_uuid: 'u-1', status: 'completed' };
+
+describe('a genuine callback', () => {
+  test('signals the order of its URL and is answered 200', async () => {
+    const receiver = await runReceiver();
+    const answer = await post(receiver.urlOf(ORDER));
+    expect(answer.status).toBe(200);
+    expect(receiver.signals).toEqual([{ target: ORDER, hint: HINT }]);
+  });
+
+  test('is answered only after the signal was accepted', async () => {
+    let accept: (result: SignalResult) => void = () => undefined;
+    const accepted = new Promise<SignalResult>((resolve) => {
+      accept = resolve;
+    });
+    const receiver = await runReceiver(() => accepted);
+    let answered = false;
+    const answer = post(receiver.urlOf(ORDER)).finally(() => {
+      answered = true;
+    });
+    await expect.poll(() => receiver.signals.length).toBe(1);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(answered).toBe(false);
+    accept('delivered');
+    expect((await answer).status).toBe(200);
+  });
+
+  test.each(['closed', 'unknown'] as const)('for an order that is %s is answered 200 and logged', async (result) => {
+    const receiver = await runReceiver(async () => result);
+    expect((await post(receiver.urlOf(ORDER))).status).toBe(200);
+    expect(receiver.log).toMatchObject([{ account: 'default', orderId: 'invoice-1', result }]);
+  });
+
+  test('whose signal Temporal did not accept is answered 503, and the next one is tried again', async () => {
+    let reachable = false;
+    const receiver = await runReceiver(async () => {
+      if (!reachable) throw new Error('14 UNAVAILABLE');
+      return 'delivered';
+    });
+    const refused = await post(receiver.urlOf(ORDER));
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
+    expect(receiver.log).toMatchObject([{ result: 'unavailable', reason: '14 UNAVAILABLE' }]);
+    reachable = true;
+    expect((await post(receiver.urlOf(ORDER))).status).toBe(200);
+  });
+
+  test('is read with any of the token keys and refused with none of them', async () => {
+    const receiver = await runReceiver(undefined, ['new-key-0123456789', TOKEN_KEY]);
+    expect((await post(receiver.urlOf(ORDER))).status).toBe(200);
+    expect((await post(callbackUrl(receiver.url, 'new-key-0123456789', ORDER))).status).toBe(200);
+    expect((await post(callbackUrl(receiver.url, 'other-key-0123456789', ORDER))).status).toBe(404);
+  });
+
+  test('of a permanent address is answered 503 and logged, because nothing follows its receipts yet', async () => {
+    const receiver = await runReceiver();
+    const answer = await post(receiver.urlOf({ kind: 'address', account: 'default', ref: 'shop-7' }));
+    expect([answer.status, await answer.json()]).toEqual([503, { result: 'not followed yet' }]);
+    expect(receiver.log).toMatchObject([{ account: 'default', addressRef: 'shop-7', result: 'not-followed' }]);
+    expect(receiver.signals).toEqual([]);
+  });
+
+  test('is known by its path alone: a query string changes nothing', async () => {
+    const receiver = await runReceiver();
+    expect((await post(`${receiver.urlOf(ORDER)}?attempt=2`)).status).toBe(200);
+  });
+});
+
+describe('duplicates and floods', () => {
+  test.each([3, 100])('%i identical callbacks at once cost one signal and all get its answer', async (count) => {
+    const receiver = await runReceiver(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      return 'delivered';
+    });
+    const answers = await Promise.all(Array.from({ length: count }, () => post(receiver.urlOf(ORDER))));
+    expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
+    expect(receiver.signals).toHaveLength(1);
+  });
+
+  test('duplicates after an acknowledged callback signal again', async () => {
+    const receiver = await runReceiver();
+    for (let i = 0; i < 3; i += 1) expect((await post(receiver.urlOf(ORDER))).status).toBe(200);
+    expect(receiver.signals).toHaveLength(3);
+  });
+
+  test('an order signalled too often gets 429, other orders do not', async () => {
+    const receiver = await runReceiver();
+    const statuses: number[] = [];
+    for (let i = 0; i < SIGNAL_BURST + 5; i += 1) statuses.push((await post(receiver.urlOf(ORDER))).status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(SIGNAL_BURST);
+    expect(statuses.slice(SIGNAL_BURST)).toEqual([429, 429, 429, 429, 429]);
+    expect(receiver.signals).toHaveLength(SIGNAL_BURST);
+    expect((await post(receiver.urlOf({ ...ORDER, orderId: 'invoice-2' }))).status).toBe(200);
+  });
+});
+
+describe('the body', () => {
+  test('that is not one JSON object is answered 400 without a signal', async () => {
+    const receiver = await runReceiver();
+    const deep = `{"x":${'['.repeat(30_000)}${']'.repeat(30_000)}}`;
+    const utf16 = Buffer.from(BODY, 'utf16le');
+    for (const body of [
+      '',
+      '[]',
+      '"x"',
+      'null',
+      '{a:1}',
+      '{"a":1,"a":2}',
+      '{"a":1e400}',
+      deep,
+      utf16,
+      gzipSync(BODY),
+    ]) {
+      expect((await post(receiver.urlOf(ORDER), body)).status).toBe(400);
+    }
+    expect((await fetch(receiver.urlOf(ORDER), { method: 'POST' })).status).toBe(400);
+    expect(receiver.signals).toEqual([]);
+    expect((await post(receiver.urlOf(ORDER))).status).toBe(200);
+  });
+
+  test('about another order wakes up the order of the URL, without its claims', async () => {
+    const receiver = await runReceiver();
+    const body = '{"user_order_id":"invoice-2","order_uuid":"u-2","status":"completed"}';
+    expect((await post(receiver.urlOf(ORDER), body)).status).toBe(200);
+    expect(receiver.signals).toEqual([{ target: ORDER, hint: {} }]);
+  });
+
+  test.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data',
+    'application/json; charset=x',
+    ';;',
+    'nonsense',
+  ])('may call itself %s', async (contentType) => {
+    const receiver = await runReceiver();
+    expect((await post(receiver.urlOf(ORDER), BODY, { 'content-type': contentType })).status).toBe(200);
+    expect(receiver.signals).toEqual([{ target: ORDER, hint: HINT }]);
+  });
+
+  test('may come without a content type, in chunks and after 100 Continue', async () => {
+    const receiver = await runReceiver();
+    const head = `POST ${receiver.pathOf(ORDER)} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n`;
+    const raw = await openRaw(receiver.port, head);
+    await expect.poll(raw.received).toContain('HTTP/1.1 100 Continue');
+    raw.socket.write(`${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`);
+    await expect.poll(raw.received).toContain('HTTP/1.1 200 OK');
+  });
+
+  test('of 64 KiB is read', async () => {
+    const receiver = await runReceiver();
+    expect((await post(receiver.urlOf(ORDER), BODY.padEnd(64 * 1024))).status).toBe(200);
+  });
+
+  test('one byte above 64 KiB is answered 413 and the connection is closed', async () => {
+    const receiver = await runReceiver();
+    const answer = await post(receiver.urlOf(ORDER), BODY.padEnd(64 * 1024 + 1));
+    expect([answer.status, answer.headers.get('connection')]).toEqual([413, 'close']);
+    expect(receiver.signals).toEqual([]);
+  });
+
+  test('announced as 100 MB is refused before it is sent', async () => {
+    const receiver = await runReceiver();
+    const raw = await openRaw(
+      receiver.port,
+      `POST ${receiver.pathOf(ORDER)} HTTP/1.1\r\nHost: x\r\nContent-Length: 104857600\r\n\r\n`,
+    );
+    await raw.closed;
+    expect(raw.received()).toContain('HTTP/1.1 413');
+  });
+
+  test('without a length and without an end is cut off near 64 KiB', async () => {
+    const receiver = await runReceiver();
+    const raw = await openRaw(
+      receiver.port,
+      `POST ${receiver.pathOf(ORDER)} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`,
+    );
+    const chunk = `4000\r\n${' '.repeat(0x4000)}\r\n`;
+    for (let i = 0; i < 5; i += 1) raw.socket.write(chunk);
+    await raw.closed;
+    expect(raw.received()).toContain('HTTP/1.1 413');
+  });
+});
+
+describe('everything without a genuine path', () => {
+  async function fingerprint(url: string, init: RequestInit = {}): Promise<unknown> {
+    const answer = await fetch(url, { method: 'POST', body: BODY, ...init });
+    const headers = [...answer.headers].filter(([name]) => name !== 'date');
+    return { status: answer.status, headers, body: await answer.text() };
+  }
+
+  test('gets the same 404, without a signal', async () => {
+    const receiver = await runReceiver();
+    const genuine = receiver.pathOf(ORDER);
+    const of2 = receiver.pathOf({ ...ORDER, orderId: 'invoice-2' });
+    const [, , , token = ''] = genuine.split('/');
+    const [, id, mac = ''] = token.split('.');
+    const expected = await fingerprint(`${receiver.url}/`);
+    expect(expected).toMatchObject({ status: 404, body: '{"result":"not found"}' });
+    const wrong = [
+      `/callbacks/default/o.${id}.${mac.replace(/^./, (c) => (c === 'A' ? 'B' : 'A'))}`,
+      `/callbacks/default/o.${of2.split('.')[1]}.${mac}`,
+      `/callbacks/other/${token}`,
+      `/callbacks/default/a.${id}.${mac}`,
+      `/callbacks/default/o.${id}`,
+      `/callbacks/default/o.${id}.`,
+      '/callbacks/',
+      '/callbacks',
+      '/CALLBACKS/default/x',
+      genuine.replace('/callbacks/', '//callbacks/'),
+      genuine.replace('/default/', '//default//'),
+      `${genuine}/`,
+      `${genuine}.`,
+      `${genuine}%00`,
+      `${genuine}%zz`,
+      genuine.replace('default', '%64efault'),
+      `/callbacks/default/${'x'.repeat(8_192)}`,
+      '/healthz',
+    ];
+    for (const path of wrong) expect(await fingerprint(receiver.url + path), path).toEqual(expected);
+    for (const method of ['PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+      expect(await fingerprint(receiver.url + genuine, { method }), method).toEqual(expected);
+    expect(await fingerprint(receiver.url + genuine, { method: 'GET', body: undefined }), 'GET').toEqual(expected);
+    expect((await fetch(receiver.url + genuine, { method: 'HEAD' })).status).toBe(404);
+    expect(receiver.signals).toEqual([]);
+  });
+
+  test('is counted in one log line instead of one each', async () => {
+    const receiver = await runReceiver();
+    for (let i = 0; i < 6; i += 1) await post(`${receiver.url}/callbacks/default/o.x.y`);
+    await post(receiver.urlOf(ORDER), BODY.padEnd(70_000));
+    await receiver.close();
+    expect(receiver.log).toMatchObject([{ level: 40, refused: 7 }]);
+  });
+});
+
+test('GET /healthz is answered 200 without asking Temporal', async () => {
+  const receiver = await runReceiver(() => Promise.reject(new Error('unreachable')));
+  expect((await fetch(`${receiver.url}/healthz`)).status).toBe(200);
+  expect(receiver.signals).toEqual([]);
+});
+
+test('the log holds no body, token or query string', async () => {
+  const receiver = await runReceiver(async () => {
+    if (receiver.signals.length > 1) throw new Error('14 UNAVAILABLE');
+    return 'delivered';
+  });
+  const secret = JSON.stringify({ order_uuid: 'u-secret', status: 'completed', wallet_to: '4111111111111111' });
+  const token = receiver.urlOf(ORDER).split('.').at(-1) ?? '';
+  await post(`${receiver.urlOf(ORDER)}?email=a@example.org`, secret);
+  await post(receiver.urlOf(ORDER), secret);
+  await post(receiver.urlOf(ORDER), 'broken 4111111111111111');
+  await post(`${receiver.urlOf(ORDER)}x`, secret);
+  await post(receiver.urlOf(ORDER), secret.padEnd(70_000));
+  await receiver.close();
+  expect(receiver.log.map((line) => line.result ?? line.refused)).toEqual(['delivered', 'unavailable', 'malformed', 2]);
+  for (const part of [token, 'u-secret', '4111', 'example.org', 'callbacks/'])
+    expect(receiver.logText()).not.toContain(part);
+});

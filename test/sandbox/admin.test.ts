@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { call, create, finalItem, start } from './support.js';
+
+const get = async (url: string) => {
+  const response = await fetch(url);
+  return { status: response.status, body: await response.json() };
+};
+const send = async (method: string, url: string, body: unknown) => {
+  const response = await fetch(url, {
+    method,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, body: await response.json() };
+};
+
+test('the admin port shows counters, orders and ledger', async () => {
+  const sandbox = await start();
+  await create(sandbox, 'exchange', 'a');
+  await finalItem(sandbox, 'a');
+  const { body } = await get(`${sandbox.adminUrl}/state`);
+  expect(body).toMatchObject({ createsByOrderId: { a: 1 }, executedByOrderId: { a: 1 }, redirectHits: 0 });
+  expect(body).toMatchObject({ requestsByPath: { '/v2/order/exchange': 1 } });
+  expect((await get(`${sandbox.adminUrl}/orders`)).body).toEqual(JSON.parse(JSON.stringify(sandbox.orders())));
+  expect((await get(`${sandbox.adminUrl}/orders/a`)).body).toMatchObject([{ order: { user_order_id: 'a' } }]);
+  expect((await get(`${sandbox.adminUrl}/orders/b`)).status).toBe(404);
+  expect((await get(`${sandbox.adminUrl}/ledger`)).body).toMatchObject({ usd: '999750' });
+});
+
+test('settings change while it runs, in part, and wrong ones are refused', async () => {
+  const sandbox = await start();
+  const url = `${sandbox.adminUrl}/settings`;
+  const change = { duplicateMode: 'd', callbacks: { lostRate: 0.5 }, balances: { usd: '7' } };
+  expect((await send('PUT', url, change)).status).toBe(200);
+  expect((await get(url)).body).toMatchObject({ duplicateMode: 'd', callbacks: { enabled: true, lostRate: 0.5 } });
+  expect((await call(sandbox, 'balances')).body.data.usd.amount).toBe('7');
+  expect(await send('PUT', url, { duplicateMode: 'z' })).toMatchObject({
+    status: 400,
+    body: { error: expect.stringContaining('duplicateMode') },
+  });
+});
+
+test('receipts come in over the admin port', async () => {
+  const sandbox = await start();
+  const { body } = await call(sandbox, 'deposit_address/create', { currency: 'trx', network: 'tron' });
+  const url = `${sandbox.adminUrl}/receipts`;
+  expect(await send('POST', url, { addressUuid: body.data.uuid, amount: '55' })).toMatchObject({
+    status: 200,
+    body: { order: { order_type: 'deposit', expected_amount_from: '55' } },
+  });
+  expect((await send('POST', url, { addressUuid: 'none', amount: '55' })).status).toBe(400);
+  expect((await send('POST', url, { amount: 55 })).status).toBe(400);
+});
+
+test('the request log names path, order and status and nothing secret', async () => {
+  const sandbox = await start();
+  await create(sandbox, 'withdraw', 'logged');
+  await call(sandbox, 'order/list', { order_ids: ['logged'] });
+  await call(sandbox, 'rates', {}, { Signature: 'wrong' });
+  expect(sandbox.requests()).toMatchObject([
+    { path: '/v2/order/withdraw', orderId: 'logged', status: 200 },
+    { path: '/v2/order/list', orderId: 'logged', status: 200 },
+    { path: '/v2/rates', status: 401 },
+  ]);
+  expect(Object.keys(sandbox.requests()[0] ?? {}).sort()).toEqual(['atMs', 'orderId', 'path', 'status']);
+  expect(JSON.stringify(sandbox.requests())).not.toMatch(/4111|sandbox-key|sandbox-secret/);
+});
+
+test('a taken port is an error and leaves nothing open', async () => {
+  const sandbox = await start();
+  await expect(start({ port: Number(new URL(sandbox.url).port) })).rejects.toThrow('EADDRINUSE');
+});

@@ -1,0 +1,147 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { SANDBOX_API_KEY as apiKey, SANDBOX_API_SECRET as apiSecret } from '../../sandbox/options.js';
+import { startReceiver } from './receiver.js';
+import { BODIES, call, create, finalItem, start, until } from './support.js';
+
+async function directory(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'sandbox-'));
+  onTestFinished(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+const run = (env: Record<string, string>): ChildProcess =>
+  spawn(process.execPath, ['--import', 'tsx', 'sandbox/main.ts'], {
+    env: { PATH: process.env.PATH, SANDBOX_PORT: '0', SANDBOX_ADMIN_PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+
+/** Starts the real process and waits for its one line. It is killed when the test ends. */
+async function startProcess(env: Record<string, string>) {
+  const child = run(env);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let out = '';
+  child.stdout?.on('data', (part) => {
+    out += part;
+  });
+  const line = await until(
+    () => out,
+    (text) => text.includes('\n'),
+    20_000,
+  );
+  const [, url = '', adminUrl = ''] = /^ready service=(\S+) admin=(\S+)\n$/.exec(line) ?? [];
+  const kill = async (signal: 'SIGKILL' | 'SIGTERM') => {
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    return exited;
+  };
+  return { url, adminUrl, apiKey, apiSecret, kill };
+}
+
+test('after kill -9 orders, ledger, pending lives, queued creates and callbacks go on', async () => {
+  const env = { SANDBOX_DATA_DIR: await directory(), SANDBOX_TIME_SCALE: '0.1' };
+  // Refuses twice, so that the callback of the finished order is still pending when the process dies.
+  const { url: hook, received } = await startReceiver([500, 500]);
+  const first = await startProcess(env);
+  const send = (id: string, words: string) =>
+    call(first, 'order/withdraw', {
+      order_id: id,
+      ...BODIES.withdraw,
+      description: `[sandbox ${words}]`,
+      callback_url: hook,
+    });
+  await send('done', 'after_ms=1');
+  await until(
+    () => received.length,
+    (n) => n >= 1,
+  );
+  await send('pending', 'after_ms=1500');
+  expect((await send('queued', 'create=500-later later_ms=1500')).status).toBe(500);
+  await first.kill('SIGKILL');
+
+  const second = await startProcess(env);
+  const item = async (id: string) => (await call(second, 'order/list', { order_id: id })).body.data[0];
+  expect(await item('done')).toMatchObject({ status: 'completed' });
+  for (const id of ['pending', 'queued'])
+    await until(
+      () => item(id),
+      (order) => order?.status === 'completed',
+    );
+  await until(
+    () => new Set(received.map(({ body }) => body.user_order_id)).size,
+    (n) => n === 3,
+  );
+  const state = await (await fetch(`${second.adminUrl}/state`)).json();
+  expect(state).toMatchObject({
+    executedByOrderId: { done: 1, pending: 1, queued: 1 },
+    createsByOrderId: { done: 1, pending: 1, queued: 1 },
+  });
+  const changes = (await Promise.all(['done', 'pending', 'queued'].map(item))).flatMap(
+    (order) => order.balance_changes,
+  );
+  const spent = changes.reduce(
+    (sum: number, change: { amount_change: string }) => sum + Number(change.amount_change),
+    0,
+  );
+  const ledger = (await (await fetch(`${second.adminUrl}/ledger`)).json()) as Record<string, string>;
+  expect(Number(ledger.uah)).toBe(40_000_000 + spent);
+  expect(await second.kill('SIGTERM')).toEqual([0, null]);
+});
+
+test('a half-written last line is cut off, what was answered is still there', async () => {
+  const dataDir = await directory();
+  const before = await start({ dataDir });
+  const { body } = await create(before, 'withdraw', 'kept');
+  await finalItem(before, 'kept');
+  await before.close();
+  await appendFile(join(dataDir, 'journal.ndjson'), '{"kind":"order","ord');
+  const after = await start({ dataDir });
+  expect((await call(after, 'order/status', { order_id: 'kept' })).body.data).toMatchObject({
+    order_uuid: body.data.order_uuid,
+    status: 'completed',
+  });
+  await create(after, 'withdraw', 'next');
+  expect(Object.keys(after.stats().executedByOrderId)).toEqual(['kept', 'next']);
+});
+
+test('a one-shot fault does not come back after a restart', async () => {
+  const dataDir = await directory();
+  const description = '[sandbox create=500-before]';
+  const before = await start({ dataDir });
+  expect((await create(before, 'withdraw', 'once', { description })).status).toBe(500);
+  await before.close();
+  expect((await create(await start({ dataDir }), 'withdraw', 'once', { description })).status).toBe(200);
+});
+
+test('without a data directory nothing is remembered', async () => {
+  const before = await start();
+  await create(before, 'withdraw', 'gone');
+  await before.close();
+  expect((await start()).orders()).toEqual([]);
+});
+
+test('every mistake in the environment is one line, values unshown, exit 2', async () => {
+  const child = run({
+    SANDBOX_PORT: '70000',
+    SANDBOX_SIGNER: 'md5',
+    SANDBOX_TIME_SCALE: 'fast',
+    SANDBOX_API_SECRET: 'a b',
+  });
+  let err = '';
+  child.stderr?.on('data', (part) => {
+    err += part;
+  });
+  expect(await once(child, 'close')).toEqual([2, null]);
+  const lines = err.trim().split('\n').sort();
+  expect(lines.map((line) => line.split(':')[0])).toEqual([
+    'SANDBOX_API_SECRET',
+    'SANDBOX_PORT',
+    'SANDBOX_SIGNER',
+    'SANDBOX_TIME_SCALE',
+  ]);
+  expect(err).not.toMatch(/a b|md5|70000|fast/);
+});

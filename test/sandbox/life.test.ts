@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { BODIES, call, create, finalItem, start, TYPES } from './support.js';
+
+for (const type of TYPES) {
+  test(`a ${type} order starts as documented and completes`, async () => {
+    const sandbox = await start();
+    const created = await create(sandbox, type, `o-${type}`);
+    expect(created.status).toBe(200);
+    expect(created.body).toMatchObject({
+      status: 'success',
+      data: {
+        order_type: type,
+        user_order_id: `o-${type}`,
+        status:
+          ('currency_from' in BODIES[type] && !('network_from' in BODIES[type])) || type === 'withdraw'
+            ? 'processing'
+            : 'new',
+        finalized_at: null,
+        error_code: 0,
+        error_message: '',
+      },
+    });
+    const item = await finalItem(sandbox, `o-${type}`);
+    expect(item.status).toBe('completed');
+    const status = await call(sandbox, 'order/status', { order_uuid: created.body.data.order_uuid });
+    const { balance_changes: _, ...order } = item;
+    expect(status.body.data).toEqual({ ...order, client_info: {} });
+    expect(sandbox.stats().executedByOrderId).toEqual({ [`o-${type}`]: 1 });
+  });
+}
+
+test('rates and balances answer the empty object', async () => {
+  const sandbox = await start();
+  const rates = await call(sandbox, 'rates');
+  const balances = await call(sandbox, 'balances');
+  expect(Object.keys(rates.body.data)).toHaveLength(6);
+  expect(rates.body.data.withdraw.uah_card).toMatchObject({
+    currency_from: 'uah',
+    network_from: null,
+    network_to: 'card',
+  });
+  expect(balances.body.data.eth).toMatchObject({ currency: 'eth', overdraft: '0', currency_precision: 18 });
+});

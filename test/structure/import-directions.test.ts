@@ -1,0 +1,42 @@
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { importViolations, readSources } from '../../scripts/import-directions.js';
+
+test('all imports of src and sandbox go the allowed way', () => {
+  const files = readSources(fileURLToPath(new URL('../..', import.meta.url)));
+  expect(files.length).toBeGreaterThan(0);
+  expect(importViolations(files)).toEqual([]);
+});
+
+const allowed: [string, string][] = [
+  ['src/workflows/steps/create.ts', "import type * as activities from '../../activities/index.js';"],
+  ['src/workflows/withdraw.ts', "import { createOrder } from './steps/create.js';"],
+  ['src/workflows/withdraw.ts', "import { proxyActivities } from '@temporalio/workflow';"],
+  ['src/worker.ts', "import {\n  createActivities,\n} from './activities/index.js';"],
+  ['src/receiver.ts', "import { createReceiver } from './receiver/server.js';"],
+  ['src/config.ts', 'const env = process.env;'],
+  ['src/client.ts', '/** The only reader of process.env is the configuration. */'],
+  ['src/client.ts', "  // import { x } from '../sandbox/main.js';"],
+  ['sandbox/main.ts', "import { start } from './server.js';"],
+];
+
+test.each(allowed)('%s may contain %j', (path, text) => {
+  expect(importViolations([{ path, text }])).toEqual([]);
+});
+
+const refused: [string, string, string][] = [
+  ['src/workflows/steps/create.ts', "import * as activities from '../../activities/index.js';", 'activities'],
+  ['src/workflows/withdraw.ts', "import {\n  sign,\n} from '../payment-service/signers.js';", 'payment-service'],
+  ['src/workflows/withdraw.ts', "import '../config.js';", 'config'],
+  ['src/contract/ids.ts', "export * from '../client/index.js';", 'client'],
+  ['src/payment-service/client.ts', "import type { Config } from '../config.js';", 'config'],
+  ['src/starter.ts', "import { signers } from './payment-service/signers.js';", 'payment-service'],
+  ['src/worker.ts', "const main = await import('../sandbox/main.js');", 'sandbox'],
+  ['src/newcomer/index.ts', "import { x } from '../contract/ids.js';", 'newcomer'],
+  ['sandbox/main.ts', "import { money } from '../src/contract/money.js';", 'src'],
+  ['src/client/start.ts', 'const key = process.env.PAYMENT_API_KEY;', 'process.env'],
+];
+
+test.each(refused)('%s must not contain %j', (path, text, named) => {
+  expect(importViolations([{ path, text }])).toEqual([expect.stringContaining(named)]);
+});

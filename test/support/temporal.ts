@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time.js';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { DefaultLogger, NativeConnection, Runtime, type WorkflowBundlePath } from '@temporalio/worker';
+import { inject } from 'vitest';
+import { registerSearchAttributes } from '../../scripts/temporal/search-attributes.js';
+
+const USABLE_LIMIT_MS = 30_000;
+
+/** A namespace of a test file's own: task queues have fixed names, so files in one namespace would take each other's work. */
+export type TestNamespace = {
+  address: string;
+  namespace: string;
+  client: Client;
+  /** For the workers under test. */
+  nativeConnection: NativeConnection;
+  /** Closes both connections; end the workers first. The namespace goes with the server. */
+  close(): Promise<void>;
+};
+
+/** Registers a fresh namespace with the project's search attributes on the run's server, ready to use. */
+export async function createTestNamespace(): Promise<TestNamespace> {
+  quietWorkers();
+  const options = connectionOptions();
+  const connection = await Connection.connect(options);
+  const namespace = `test-${randomUUID()}`;
+  await connection.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: msToTs('1 day') });
+  await retryUntilUsable(() => registerSearchAttributes(connection, namespace));
+  const client = new Client({ connection, namespace });
+  await retryUntilUsable(() => client.workflow.count('PaymentNeedsAttention = true'));
+  const nativeConnection = await NativeConnection.connect(options);
+  const close = async (): Promise<void> => {
+    await nativeConnection.close();
+    await connection.close();
+  };
+  return { address: options.address, namespace, client, nativeConnection, close };
+}
+
+/** Keeps the workers' INFO lines out of the test output. Call it before anything else starts the SDK's runtime. */
+export function quietWorkers(): void {
+  if (quieted) return;
+  Runtime.install({ logger: new DefaultLogger('WARN') });
+  quieted = true;
+}
+
+let quieted = false;
+
+/** The workflows, bundled once for the whole run: pass it to `Worker.create` as `workflowBundle`. */
+export function workflowBundle(): WorkflowBundlePath {
+  const codePath = inject('workflowBundlePath');
+  if (codePath === undefined) throw new Error('The workflows cannot be bundled: see the beginning of the output');
+  return { codePath };
+}
+
+function connectionOptions() {
+  const address = inject('embeddedTemporal');
+  if (address !== undefined) return { address };
+  const options = loadClientConnectConfig().connectionOptions;
+  return { ...options, address: options.address ?? 'localhost:7233' };
+}
+
+/** Until the server's caches know a new namespace it answers NOT_FOUND. */
+async function retryUntilUsable(attempt: () => Promise<unknown>): Promise<void> {
+  const deadlineMs = Date.now() + USABLE_LIMIT_MS;
+  for (;;) {
+    try {
+      await attempt();
+      return;
+    } catch (error) {
+      if (Date.now() > deadlineMs) throw error;
+      await sleep(50);
+    }
+  }
+}

@@ -1,0 +1,24 @@
+import { defineConfig } from 'vitest/config';
+
+/** Folders whose tests need a Temporal server; everything else runs without starting one. */
+const TEMPORAL_TESTS = ['temporal', 'workflows', 'worker', 'client', 'integration', 'replay'].map(
+  (folder) => `test/${folder}/**/*.test.ts`,
+);
+
+export default defineConfig({
+  test: {
+    // The SDK's native part does not work in worker threads.
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    reporters: ['default', ['json', { outputFile: 'test-results/results.json' }]],
+    projects: [
+      { extends: true, test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: TEMPORAL_TESTS } },
+      {
+        extends: true,
+        test: { name: 'temporal', include: TEMPORAL_TESTS, globalSetup: 'test/support/global-setup.ts' },
+      },
+    ],
+  },
+});
