@@ -67,6 +67,15 @@ function createWorld(options: SandboxOptions): World {
 
 const listen = (server: FastifyInstance, port: number): Promise<string> => server.listen({ host: '127.0.0.1', port });
 
+/** Makes stopping possible once, however often it is asked for. */
+function once(stop: () => Promise<void>): () => Promise<void> {
+  let stopped: Promise<void> | undefined;
+  return () => {
+    stopped ??= stop();
+    return stopped;
+  };
+}
+
 /** Starts a sandbox on this machine's loopback address. Throws on bad settings, a taken port or a broken journal. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const world = createWorld(options);
@@ -76,41 +85,35 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const admin = new Admin(world, life);
   const server = createServiceServer(world, new Service(world, creates));
   const adminServer = createAdminServer(admin);
-  const stop = async () => {
+  const close = once(async () => {
     // Timers first: nothing may be written to a journal that is closed.
     for (const part of [creates, life, callbacks]) part.stop();
     await Promise.all([server.close(), adminServer.close()]);
     world.store.close();
-  };
-  let stopped: Promise<void> | undefined;
-  const close = () => {
-    stopped ??= stop();
-    return stopped;
-  };
+  });
   // What an earlier run left goes on before the first request, so that nothing new is taken for something left.
   for (const order of world.store.orders.values()) life.follow(order);
   creates.resume();
   callbacks.resume();
   try {
-    const [url, adminUrl] = [
-      await listen(server, world.options.port),
-      await listen(adminServer, world.options.adminPort),
-    ];
-    const { apiKey, apiSecret } = world.options;
-    return {
-      url,
-      adminUrl,
-      apiKey,
-      apiSecret,
-      set: (change) => void admin.set(change),
-      stats: () => admin.stats(),
-      orders: () => admin.orders(),
-      requests: () => [...world.requests],
-      receiveDeposit: (receipt) => admin.receive(receipt),
-      close,
-    };
+    const url = await listen(server, world.options.port);
+    const adminUrl = await listen(adminServer, world.options.adminPort);
+    return describe(world, admin, { url, adminUrl, close });
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+function describe(world: World, admin: Admin, running: Pick<Sandbox, 'url' | 'adminUrl' | 'close'>): Sandbox {
+  return {
+    ...running,
+    apiKey: world.options.apiKey,
+    apiSecret: world.options.apiSecret,
+    set: (change) => void admin.set(change),
+    stats: () => admin.stats(),
+    orders: () => admin.orders(),
+    requests: () => [...world.requests],
+    receiveDeposit: (receipt) => admin.receive(receipt),
+  };
 }

@@ -6,7 +6,7 @@ import type { Signer } from './signature.js';
 
 /** What to start a sandbox with. Everything has a default. */
 export interface SandboxOptions {
-  /** 0 (default): any free port. */
+  /** 0, the default, takes a free port. */
   port?: number;
   adminPort?: number;
   apiKey?: string;

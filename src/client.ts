@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { listOrders, type OrderFilter, type OrderListEntry } from './client/list-orders.js';
-import { OrderHandle, type WaitOptions } from './client/order-handle.js';
+import type { WaitOptions } from './client/order-errors.js';
+import { OrderHandle } from './client/order-handle.js';
 import { type AddressRequest, type AddressResult, createDepositAddress, readService } from './client/service-reads.js';
 import { checkOrderInput, createOrder, startOrder, startOrderAgain } from './client/start-order.js';
 import { DEFAULT_ACCOUNT } from './contract/ids.js';
@@ -42,13 +43,12 @@ export interface AddressListQuery {
  * Every method may throw TemporalUnreachableError; those that need a worker also NoWorkerError.
  */
 export class PaymentOrders {
+  readonly #client: Client;
   readonly #close: () => Promise<void>;
 
-  /** Uses a connected client of yours, which stays yours to close. */
-  constructor(
-    readonly client: Client,
-    close: () => Promise<void> = async () => {},
-  ) {
+  /** Uses a connected client of yours, which stays yours to close unless you hand over `close`. */
+  constructor(client: Client, close: () => Promise<void> = async () => {}) {
+    this.#client = client;
     this.#close = close;
   }
 
@@ -70,7 +70,7 @@ export class PaymentOrders {
    */
   async start<T extends OrderType>(type: T, input: OrderInput<T>, options: StartOptions = {}): Promise<OrderHandle> {
     const checked = checkOrderInput(type, input);
-    return options.again ? startOrderAgain(this.client, type, checked) : startOrder(this.client, type, checked);
+    return options.again ? startOrderAgain(this.#client, type, checked) : startOrder(this.#client, type, checked);
   }
 
   /**
@@ -83,48 +83,48 @@ export class PaymentOrders {
     { again, ...wait }: StartOptions & WaitOptions = {},
   ): Promise<{ handle: OrderHandle; order: Order }> {
     const checked = checkOrderInput(type, input);
-    if (!again) return createOrder(this.client, type, checked, wait);
-    const handle = await startOrderAgain(this.client, type, checked);
+    if (!again) return createOrder(this.#client, type, checked, wait);
+    const handle = await startOrderAgain(this.#client, type, checked);
     return { handle, order: await handle.created(wait) };
   }
 
   /** The handle of an order started before; asks nothing yet, so an unknown id shows at its first method. */
   order(orderId: string, { account = DEFAULT_ACCOUNT }: { account?: string } = {}): OrderHandle {
-    return new OrderHandle(this.client, account, orderId);
+    return new OrderHandle(this.#client, account, orderId);
   }
 
   /** Orders known to Temporal, newest first; needs no worker. Throws InvalidInputError. */
   list(filter: OrderFilter = {}): Promise<OrderListEntry[]> {
-    return listOrders(this.client, filter);
+    return listOrders(this.#client, filter);
   }
 
   /** Rates, limits and fees, by order type and pair. Throws ServiceRequestFailedError, as all reads do. */
   rates(account?: string): Promise<Rates> {
-    return readService(this.client, 'rates', account);
+    return readService(this.#client, 'rates', account);
   }
 
   /** The merchant's balances by currency. */
   balances(account?: string): Promise<Record<string, Balance>> {
-    return readService(this.client, 'balances', account);
+    return readService(this.#client, 'balances', account);
   }
 
   /** An order as the service has it now. Throws ServiceRequestFailedError also where it knows none. */
   orderStatus(query: { order_id: string } | { order_uuid: string }, account?: string): Promise<Order> {
-    return readService(this.client, 'orderStatus', account, query);
+    return readService(this.#client, 'orderStatus', account, query);
   }
 
   /** One page of orders as the service has them. Throws InvalidInputError. */
   orderList(query: OrderListQuery = {}, account?: string): Promise<OrderListItem[]> {
-    return readService(this.client, 'orderList', account, query);
+    return readService(this.#client, 'orderList', account, query);
   }
 
   /** One page of permanent deposit addresses. Throws InvalidInputError. */
   addressList(query: AddressListQuery = {}, account?: string): Promise<DepositAddress[]> {
-    return readService(this.client, 'addressList', account, query);
+    return readService(this.#client, 'addressList', account, query);
   }
 
   /** Creates a permanent deposit address, or returns the one that has this `ref`. Throws InvalidInputError. */
   createAddress(request: AddressRequest): Promise<AddressResult> {
-    return createDepositAddress(this.client, request);
+    return createDepositAddress(this.#client, request);
   }
 }

@@ -13,7 +13,8 @@ export {
   UnknownOrderError,
 } from './client/errors.js';
 export type { OrderFilter, OrderListEntry } from './client/list-orders.js';
-export { OrderHandle, type WaitOptions } from './client/order-handle.js';
+export type { WaitOptions } from './client/order-errors.js';
+export { OrderHandle } from './client/order-handle.js';
 export type { AddressRequest, AddressResult } from './client/service-reads.js';
 export {
   type AddressListQuery,

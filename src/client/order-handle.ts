@@ -1,14 +1,4 @@
-import {
-  type Client,
-  isGrpcDeadlineError,
-  WorkflowFailedError,
-  type WorkflowHandle,
-  WorkflowNotFoundError,
-  WorkflowUpdateFailedError,
-  WorkflowUpdateRPCTimeoutOrCancelledError,
-} from '@temporalio/client';
-import { ApplicationFailure } from '@temporalio/common';
-import { isOrderFailure } from '../contract/failures.js';
+import { type Client, type WorkflowHandle, WorkflowUpdateFailedError } from '@temporalio/client';
 import { orderWorkflowId } from '../contract/ids.js';
 import type { OrderState } from '../contract/messages.js';
 import {
@@ -19,57 +9,29 @@ import {
   ORDERS_TASK_QUEUE,
 } from '../contract/names.js';
 import type { Decision, Order, OrderInput, OrderResult } from '../contract/orders.js';
-import {
-  DecisionRefusedError,
-  NotDecidedYetError,
-  NoWorkerError,
-  OrderFailedError,
-  OrderUnresolvedError,
-  UnknownOrderError,
-} from './errors.js';
-import { fieldsOfFailure } from './failure-details.js';
-import { callTemporal, isNobodyAnswering, translated } from './temporal-calls.js';
+import { DecisionRefusedError, NoWorkerError } from './errors.js';
+import { cameTooLate, explain, type WaitOptions, waitForOrder } from './order-errors.js';
+import { callTemporal, isNobodyAnswering } from './temporal-calls.js';
 
 /** A query is answered by a worker at once or not at all. */
 const QUERY_TIMEOUT_MS = 10_000;
 
-/** The server's failure type of an update whose workflow ended before the update did. */
-const UPDATE_OUTLIVED_WORKFLOW = 'AcceptedUpdateCompletedWorkflow';
-
-/** How long a call may wait for the order. Omitted = as long as it takes, which may be days. */
-export interface WaitOptions {
-  timeoutMs?: number;
-}
-
 type OrderWorkflow = (input: OrderInput) => Promise<OrderResult>;
-
-/** What the end of a workflow or update says about the order: no order of ours exists, or nothing is known. */
-function failureOf(orderId: string, cause: unknown): Error {
-  if (cause instanceof ApplicationFailure && isOrderFailure(cause.type)) {
-    return new OrderFailedError(orderId, cause.type, cause.message, fieldsOfFailure(cause));
-  }
-  return new OrderUnresolvedError(orderId, cause instanceof Error ? cause.message : 'no reason given');
-}
-
-/** True when an update came too late: its workflow has ended or never was. */
-function hasEnded(error: unknown): boolean {
-  if (error instanceof WorkflowNotFoundError) return true;
-  const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined;
-  return cause instanceof ApplicationFailure && cause.type === UPDATE_OUTLIVED_WORKFLOW;
-}
 
 /** One order. Every method may throw TemporalUnreachableError and, when there is no such order, UnknownOrderError. */
 export class OrderHandle {
   readonly workflowId: string;
+  readonly #client: Client;
   readonly #workflow: WorkflowHandle<OrderWorkflow>;
 
+  /** Made by PaymentOrders; `attached` is true when `start` found the order already started. */
   constructor(
-    readonly client: Client,
+    client: Client,
     readonly account: string,
     readonly orderId: string,
-    /** True when `start` found the order already started; undefined where nobody asked. */
     readonly attached?: boolean,
   ) {
+    this.#client = client;
     this.workflowId = orderWorkflowId(account, orderId);
     this.#workflow = client.workflow.getHandle<OrderWorkflow>(this.workflowId);
   }
@@ -77,11 +39,11 @@ export class OrderHandle {
   /** Where the order stands, also after its end. A worker answers: throws NoWorkerError within 10 s when none does. */
   async state(): Promise<OrderState> {
     try {
-      return await this.client.withDeadline(Date.now() + QUERY_TIMEOUT_MS, () =>
+      return await this.#client.withDeadline(Date.now() + QUERY_TIMEOUT_MS, () =>
         this.#workflow.query<OrderState>(ORDER_STATE_QUERY),
       );
     } catch (error) {
-      if (!isNobodyAnswering(error)) throw await this.explain(error);
+      if (!isNobodyAnswering(error)) throw await explain(this.#client, this, error);
       // A silent Temporal looks the same from here; this call tells.
       await this.isOpen();
       throw new NoWorkerError(ORDERS_TASK_QUEUE);
@@ -106,7 +68,7 @@ export class OrderHandle {
    * Throws as `created` does, and OrderUnresolvedError when the workflow was terminated.
    */
   result(options?: WaitOptions): Promise<OrderResult> {
-    return this.waitFor(() => this.#workflow.result(), options);
+    return waitForOrder(this.#client, this, () => this.#workflow.result(), options);
   }
 
   /**
@@ -114,60 +76,43 @@ export class OrderHandle {
    * shows later. Throws DecisionRefusedError with the reason when it is not taken.
    */
   decide(decision: Decision, options?: WaitOptions): Promise<OrderState> {
-    return this.waitFor(async () => {
+    const call = async (): Promise<OrderState> => {
       try {
         return await this.#workflow.executeUpdate<OrderState, [Decision]>(DECIDE_UPDATE, { args: [decision] });
       } catch (error) {
-        if (hasEnded(error)) return this.#refuseDecision();
+        if (cameTooLate(error)) return this.#refuseDecision();
         if (!(error instanceof WorkflowUpdateFailedError)) throw error;
         throw new DecisionRefusedError(this.orderId, error.cause?.message ?? 'no reason given');
       }
-    }, options);
+    };
+    return waitForOrder(this.#client, this, call, options);
   }
 
-  /** True while the order's workflow is open. */
+  /** True while the order's workflow is open; needs no worker. */
   async isOpen(): Promise<boolean> {
     try {
-      const { status } = await callTemporal(this.client, () => this.#workflow.describe());
+      const { status } = await callTemporal(this.#client, () => this.#workflow.describe());
       return status.name === 'RUNNING';
     } catch (error) {
-      throw await this.explain(error);
+      throw await explain(this.#client, this, error);
     }
-  }
-
-  /** Runs a call that waits for the order and says in the library's errors why it did not get there. */
-  async waitFor<T>(call: () => Promise<T>, { timeoutMs }: WaitOptions = {}): Promise<T> {
-    try {
-      return timeoutMs === undefined ? await call() : await this.client.withDeadline(Date.now() + timeoutMs, call);
-    } catch (error) {
-      const timedOut = error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isGrpcDeadlineError(error);
-      throw timedOut && timeoutMs !== undefined ? new NotDecidedYetError(this.orderId) : await this.explain(error);
-    }
-  }
-
-  /** The library's error for what the SDK threw. */
-  async explain(error: unknown): Promise<unknown> {
-    if (error instanceof WorkflowNotFoundError) return new UnknownOrderError(this.orderId, this.account);
-    if (error instanceof WorkflowFailedError || error instanceof WorkflowUpdateFailedError) {
-      return failureOf(this.orderId, error.cause);
-    }
-    return translated(this.client, error);
   }
 
   /** The update's order; once the workflow has ended, the order of its result, which is the same one. */
   #orderFrom(update: string, options?: WaitOptions): Promise<Order> {
-    return this.waitFor(async () => {
+    const call = async (): Promise<Order> => {
       try {
         // A fixed id: any number of callers share one update in the history.
         return await this.#workflow.executeUpdate<Order, []>(update, { updateId: update });
       } catch (error) {
-        if (!hasEnded(error)) throw error;
+        if (!cameTooLate(error)) throw error;
         return (await this.#workflow.result()).order;
       }
-    }, options);
+    };
+    return waitForOrder(this.#client, this, call, options);
   }
 
-  /** Temporal answers "not found" for ended orders too. */
+  /** Temporal answers "not found" for ended orders too; only the others are unknown. */
   async #refuseDecision(): Promise<never> {
     await this.isOpen();
     throw new DecisionRefusedError(this.orderId, 'it has ended');

@@ -14,7 +14,8 @@ import {
   UnknownOrderError,
 } from './errors.js';
 import { readFirstInput } from './first-input.js';
-import { OrderHandle, type WaitOptions } from './order-handle.js';
+import { cameTooLate, type WaitOptions, waitForOrder } from './order-errors.js';
+import { OrderHandle } from './order-handle.js';
 import { orderStartOptions } from './start-options.js';
 import { callTemporal } from './temporal-calls.js';
 
@@ -74,7 +75,7 @@ export async function createOrder(
     ...orderStartOptions(type, input),
     workflowIdConflictPolicy: 'USE_EXISTING',
   });
-  const order = await handle.waitFor(async () => {
+  const call = async (): Promise<Order> => {
     try {
       const update = await client.workflow.startUpdateWithStart<OrderWorkflow, Order, []>(CREATED_UPDATE, {
         updateId: CREATED_UPDATE,
@@ -84,11 +85,12 @@ export async function createOrder(
       const [created] = await Promise.all([update.result(), refuseOtherInput(client, type, input)]);
       return created;
     } catch (error) {
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError) && !cameTooLate(error)) throw error;
       await refuseOtherInput(client, type, input);
       return handle.created();
     }
-  }, options);
+  };
+  const order = await waitForOrder(client, handle, call, options);
   return { handle, order };
 }
 

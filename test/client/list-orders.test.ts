@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InvalidInputError } from '../../src/client/errors.js';
 import { orderQuery } from '../../src/client/list-orders.js';
-import { end, payout, useClient } from './client-fixture.js';
+import { payout, useClient } from './client-fixture.js';
 
 const fixture = useClient();
 
@@ -25,16 +25,14 @@ describe('the list', () => {
     await fixture.namespace.client.workflow.getHandle(handle.workflowId).signal('end');
     await handle.result();
     const closed = () => fixture.orders.list({ account: 'closed' });
-    await expect
-      .poll(closed, { timeout: 10_000 })
-      .toEqual([
-        expect.objectContaining({
-          currencyFrom: 'usd',
-          currencyTo: 'usd',
-          startedAt: expect.any(Date),
-          closedAt: expect.any(Date),
-        }),
-      ]);
+    await expect.poll(closed, { timeout: 10_000 }).toEqual([
+      expect.objectContaining({
+        currencyFrom: 'usd',
+        currencyTo: 'usd',
+        startedAt: expect.any(Date),
+        closedAt: expect.any(Date),
+      }),
+    ]);
   });
 
   it('takes hostile values for what they are: values', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { DepositAddress } from '../../sandbox/addresses.js';
 import { startReceiver } from './receiver.js';
 import { call, start, until } from './support.js';
 
@@ -6,7 +7,10 @@ const BTC = { currency: 'btc', network: 'bitcoin' };
 
 test('an address is created with the limits of its pair', async () => {
   const sandbox = await start();
-  const { body } = await call(sandbox, 'deposit_address/create', { ...BTC, client_info: { client_id: 'c1' } });
+  const { body } = await call<DepositAddress>(sandbox, 'deposit_address/create', {
+    ...BTC,
+    client_info: { client_id: 'c1' },
+  });
   expect(body).toMatchObject({
     status: 'success',
     data: {
@@ -26,7 +30,7 @@ test('an address is created with the limits of its pair', async () => {
 test('receipts on an address become orders, announced at the address callback url', async () => {
   const { url, received } = await startReceiver();
   const sandbox = await start();
-  const created = await call(sandbox, 'deposit_address/create', {
+  const created = await call<DepositAddress>(sandbox, 'deposit_address/create', {
     ...BTC,
     currency_to: 'usd',
     callback_url: `${url}/address`,
@@ -52,13 +56,13 @@ test('receipts on an address become orders, announced at the address callback ur
     path: '/address',
     body: { status: 'completed', order_type: 'deposit_exchange' },
   });
-  const listed = await call(sandbox, 'deposit_address/list', BTC);
+  const listed = await call<DepositAddress[]>(sandbox, 'deposit_address/list', BTC);
   expect(listed.body.data[0]).toMatchObject({ total_received_amount: '0.75', total_received_deposits: 2 });
 });
 
 test('a receipt without exchange is a deposit and may carry a marker', async () => {
   const sandbox = await start();
-  const { body } = await call(sandbox, 'deposit_address/create', BTC);
+  const { body } = await call<DepositAddress>(sandbox, 'deposit_address/create', BTC);
   const receipt = {
     addressUuid: body.data.uuid,
     amount: '0.1',
@@ -78,9 +82,10 @@ test('a receipt without exchange is a deposit and may carry a marker', async () 
 test('the address list filters and pages', async () => {
   const sandbox = await start();
   for (const pair of [BTC, BTC, BTC, { currency: 'trx', network: 'tron' }]) {
-    await call(sandbox, 'deposit_address/create', pair);
+    await call<DepositAddress>(sandbox, 'deposit_address/create', pair);
   }
-  const list = async (query: object) => (await call(sandbox, 'deposit_address/list', query)).body.data;
+  const list = async (query: object) =>
+    (await call<DepositAddress[]>(sandbox, 'deposit_address/list', query)).body.data;
   const all = await list({});
   expect(all).toHaveLength(4);
   expect([...(await list({ limit: 3 })), ...(await list({ limit: 3, page: 2 }))]).toEqual(all);

@@ -1,6 +1,9 @@
+import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { FAULTS } from '../../sandbox/faults.js';
-import { call, create, finalItem, start, until } from './support.js';
+import { MARKER_KEYS } from '../../sandbox/markers.js';
+import { DEFAULT_SETTINGS } from '../../sandbox/options.js';
+import { call, create, finalItem, type Item, start, until } from './support.js';
 
 const marked = (words: string) => ({ description: `payroll [sandbox ${words}]` });
 
@@ -161,7 +164,7 @@ test('look-ups can miss, alternate, lag, cross over and ignore the filter', asyn
   const seen = async (id: string, place = 'status') =>
     place === 'status'
       ? (await call(sandbox, 'order/status', { order_id: id })).status === 200
-      : (await call(sandbox, 'order/list', { order_ids: [id] })).body.data.length > 0;
+      : (await call<Item[]>(sandbox, 'order/list', { order_ids: [id] })).body.data.length > 0;
   await create(sandbox, 'withdraw', 'blind', marked('list=unseen'));
   expect([await seen('blind'), await seen('blind', 'list'), await seen('blind', 'list')]).toEqual([true, false, false]);
   await create(sandbox, 'withdraw', 'flip', marked('status=alternating'));
@@ -173,7 +176,7 @@ test('look-ups can miss, alternate, lag, cross over and ignore the filter', asyn
   const crossed = await call(sandbox, 'order/status', { order_id: 'crossed' });
   expect(crossed.body.data.user_order_id).toBe('crossed-order');
   await create(sandbox, 'withdraw', 'wide', marked('list=ignore-filter status=unknown-status'));
-  expect((await call(sandbox, 'order/list', { order_ids: ['wide'] })).body.data.length).toBeGreaterThan(1);
+  expect((await call<Item[]>(sandbox, 'order/list', { order_ids: ['wide'] })).body.data.length).toBeGreaterThan(1);
   expect((await call(sandbox, 'order/status', { order_id: 'wide' })).body.data.status).toBe('on_hold');
 });
 
@@ -216,4 +219,10 @@ test('unknown settings and faults are refused and change nothing', async () => {
 test('every fault of the catalogue has a name of its own and says what it does', () => {
   expect(new Set(FAULTS.map(({ name }) => name)).size).toBe(FAULTS.length);
   expect(FAULTS.every(({ what }) => what.length > 5)).toBe(true);
+});
+
+test('the README names every fault, marker key and setting', async () => {
+  const readme = await readFile(new URL('../../sandbox/README.md', import.meta.url), 'utf8');
+  const names = [...FAULTS.map(({ name }) => name), ...MARKER_KEYS, ...Object.keys(DEFAULT_SETTINGS)];
+  expect(names.filter((name) => !readme.includes(`\`${name}\``))).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BODIES, call, create, finalItem, start, TYPES } from './support.js';
+import { BODIES, call, create, finalItem, type Rates, start, TYPES } from './support.js';
 
 for (const type of TYPES) {
   test(`a ${type} order starts as documented and completes`, async () => {
@@ -31,13 +31,13 @@ for (const type of TYPES) {
 
 test('rates and balances answer the empty object', async () => {
   const sandbox = await start();
-  const rates = await call(sandbox, 'rates');
+  const rates = await call<Rates>(sandbox, 'rates');
   const balances = await call(sandbox, 'balances');
   expect(Object.keys(rates.body.data)).toHaveLength(6);
-  expect(rates.body.data.withdraw.uah_card).toMatchObject({
+  expect(rates.body.data.withdraw?.uah_card).toMatchObject({
     currency_from: 'uah',
     network_from: null,
     network_to: 'card',
   });
-  expect(balances.body.data.eth).toMatchObject({ currency: 'eth', overdraft: '0', currency_precision: 18 });
+  expect(balances.body.data).toMatchObject({ eth: { currency: 'eth', overdraft: '0', currency_precision: 18 } });
 });

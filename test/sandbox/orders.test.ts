@@ -1,8 +1,16 @@
 import { expect, test } from 'vitest';
-import { call, create, finalItem, type Reply, start, type Type } from './support.js';
+import type { OrderObject } from '../../sandbox/index.js';
+import { call, create, finalItem, type Item, start, type Type } from './support.js';
+
+type Field = keyof OrderObject;
 
 /** Nullability of created orders as the interface states it per type. Names are fields of the order object. */
-const ALL_DEPOSIT = [
+interface Shape {
+  filled: Field[];
+  empty: Field[];
+}
+
+const ALL_DEPOSIT: Field[] = [
   'deposit_from_user',
   'deposit_url',
   'deposit_address',
@@ -10,15 +18,15 @@ const ALL_DEPOSIT = [
   'deposit_address_title',
   'deposit_address_initial_order_uuid',
 ];
-const ALL_WALLET_TO = [
+const ALL_WALLET_TO: Field[] = [
   'wallet_to',
   'wallet_memo_to',
   'wallet_to_details',
   'wallet_to_transactions',
   'withdraw_to_user',
 ];
-const RATES = ['exchange_rate_initial', 'exchange_rate_actual'];
-const SHAPES: Record<Type, { filled: string[]; empty: string[] }> = {
+const RATES: Field[] = ['exchange_rate_initial', 'exchange_rate_actual'];
+const SHAPES: Record<Type, Shape> = {
   deposit: {
     filled: ['network_from', 'currency_to', 'network_to', 'amount_from_fee'],
     empty: [...ALL_WALLET_TO, 'amount_to_fee', 'blockchain_withdrawal_hash', ...RATES, 'start_order_at'],
@@ -56,12 +64,12 @@ const SHAPES: Record<Type, { filled: string[]; empty: string[] }> = {
   },
 };
 
-function expectShape(order: Reply['body'], { filled, empty }: { filled: string[]; empty: string[] }): void {
+function expectShape(order: OrderObject, { filled, empty }: Shape): void {
   for (const field of filled) expect(order[field], field).not.toBeNull();
   for (const field of empty) expect(order[field], field).toBeNull();
 }
 
-for (const [type, shape] of Object.entries(SHAPES) as [Type, (typeof SHAPES)[Type]][]) {
+for (const [type, shape] of Object.entries(SHAPES) as [Type, Shape][]) {
   test(`a ${type} order fills and leaves empty what the interface says, created and completed`, async () => {
     const sandbox = await start();
     const created = (await create(sandbox, type, type)).body.data;
@@ -119,10 +127,10 @@ test('the list filters, pages and keeps its order', async () => {
   const sandbox = await start({ timeScale: 100 });
   for (let n = 0; n < 5; n += 1) await create(sandbox, 'withdraw', `w${n}`, { client_info: { client_id: 'c' } });
   await create(sandbox, 'exchange', 'x');
-  const list = async (query: object) => (await call(sandbox, 'order/list', query)).body.data as Reply['body'][];
+  const list = async (query: object) => (await call<Item[]>(sandbox, 'order/list', query)).body.data;
   const all = await list({});
   expect(all).toHaveLength(6);
-  expect(all.every((item) => !('client_info' in item) && Array.isArray(item.balance_changes))).toBe(true);
+  expect(all.every((item) => !Object.hasOwn(item, 'client_info') && Array.isArray(item.balance_changes))).toBe(true);
   const pages = [await list({ limit: 4 }), await list({ limit: 4, page: 2 }), await list({ limit: 4, page: 3 })];
   expect(pages.flat()).toEqual(all);
   const idsOf = async (query: object) => (await list(query)).map((item) => item.user_order_id).sort();

@@ -1,14 +1,14 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
+import type { OrderObject } from '../../sandbox/index.js';
 
 /** A callback as it arrived. */
 export interface Received {
   atMs: number;
   path: string;
   headers: NodeJS.Dict<string | string[]>;
-  // biome-ignore lint/suspicious/noExplicitAny: tests read whatever was sent
-  body: any;
+  body: OrderObject;
 }
 
 /** A merchant's callback receiver that answers the given statuses in turn, then 200. */

@@ -1,14 +1,30 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/index.js';
+import {
+  type BalanceChange,
+  type OrderObject,
+  type Sandbox,
+  type SandboxOptions,
+  startSandbox,
+} from '../../sandbox/index.js';
 
-/** A JSON response as loosely as tests need it. */
-export interface Reply {
+/** A list item. */
+export type Item = OrderObject & { balance_changes: BalanceChange[] };
+
+/** An answer; `T` is its data, an order unless said otherwise. */
+export interface Reply<T = OrderObject> {
   status: number;
   headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: tests read whatever the service answers
-  body: any;
+  body: { status: string; errors: Record<string, string>; data: T };
+}
+
+/** The `data` of the rates operation, as far as tests read it. */
+export type Rates = Record<string, Record<string, Payers>>;
+/** Who pays which commission of a pair. */
+export interface Payers {
+  fee_percent_from_payer: string | null;
+  fee_percent_to_payer: string | null;
 }
 
 /** Starts a sandbox that is closed when the test ends; fast unless told otherwise. */
@@ -27,12 +43,12 @@ export const headersFor = (sandbox: Pick<Sandbox, 'apiKey' | 'apiSecret'>, body:
 });
 
 /** Posts a body (an object, or text as it is) signed to an operation. Redirects are not followed. */
-export async function call(
+export async function call<T = OrderObject>(
   sandbox: Pick<Sandbox, 'url' | 'apiKey' | 'apiSecret'>,
   path: string,
   body: unknown = {},
   headers: Record<string, string> = {},
-): Promise<Reply> {
+): Promise<Reply<T>> {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const response = await fetch(`${sandbox.url}/v2/${path}`, {
     method: 'POST',
@@ -58,13 +74,14 @@ export async function until<T>(ask: () => T | Promise<T>, holds: (value: T) => b
 const FINAL = ['completed', 'completed_partially', 'canceled', 'error'];
 
 /** The order's list item once it is final. */
-export async function finalItem(sandbox: Sandbox, orderId: string, timeoutMs?: number): Promise<Reply['body']> {
-  const reply = await until(
-    () => call(sandbox, 'order/list', { order_ids: [orderId] }),
-    ({ body }) => FINAL.includes(body.data?.[0]?.status),
+export async function finalItem(sandbox: Sandbox, orderId: string, timeoutMs?: number): Promise<Item> {
+  const [item] = await until(
+    async () => (await call<Item[]>(sandbox, 'order/list', { order_ids: [orderId] })).body.data,
+    ([first]) => first !== undefined && FINAL.includes(first.status),
     timeoutMs,
   );
-  return reply.body.data[0];
+  if (!item) throw new Error('no such order');
+  return item;
 }
 
 /** A valid create body of every type. */
