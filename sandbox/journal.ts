@@ -33,7 +33,7 @@ export class Journal {
     const bytes = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
     // A kill can leave half a line at the end: nobody was answered because of it, so it is cut off.
     const whole = bytes.lastIndexOf(0x0a) + 1;
-    if (false) truncateSync(path, whole);
+    if (whole < bytes.length) truncateSync(path, whole);
     const lines = bytes.subarray(0, whole).toString().split('\n').filter(Boolean);
     return new Journal(
       path,

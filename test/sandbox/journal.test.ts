@@ -103,7 +103,9 @@ test('a half-written last line is cut off, what was answered is still there', as
     status: 'completed',
   });
   await create(after, 'withdraw', 'next');
-  expect(Object.keys(after.stats().executedByOrderId)).toEqual(['kept', 'next']);
+  await after.close();
+  // Written onto the half line instead of after it, the next order would be lost here.
+  expect(Object.keys((await start({ dataDir })).stats().executedByOrderId)).toEqual(['kept', 'next']);
 });
 
 test('a one-shot fault does not come back after a restart', async () => {
