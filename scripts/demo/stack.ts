@@ -1,0 +1,124 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '../temporal/dev-server.js';
+import { resolveTemporal } from '../temporal/resolve.js';
+import { type StackProcess, startProcess } from './processes.js';
+import { step } from './step.js';
+
+/** Everything running: Temporal with its Web UI, sandbox, worker and receiver, each a process of its own. */
+export interface Stack {
+  temporal: { address: string; namespace: string; uiUrl?: string };
+  sandbox: { url: string; adminUrl: string };
+  receiverUrl: string;
+  /** Rejects when any process ends by itself. */
+  failed: Promise<never>;
+  stop(): Promise<void>;
+}
+
+/** Quick enough to watch; a real installation keeps the defaults (polls up to 5 min, settle window 10 min). */
+const DEMO_PACE = {
+  ORDER_POLL_INITIAL: '2s',
+  ORDER_POLL_MAX: '4s',
+  ORDER_SETTLE_WINDOW: '6s',
+  ORDER_CONFIRM_DELAY: '3s',
+};
+
+/** Kept between runs, so that `npm run dev` shows the orders of an earlier demo under the very same links. */
+const DATA_FOLDER = fileURLToPath(new URL('../../.demo', import.meta.url));
+
+const TEMPORAL_PORT = 7233;
+const UI_PORT = 8233;
+const SANDBOX_PORT = 4010;
+const SANDBOX_ADMIN_PORT = 4011;
+
+/** The wanted port where it is free, so that tools find the server by default; another one otherwise. */
+const preferredPort = (wanted: number): Promise<number> => freePort(wanted).catch(() => freePort());
+
+const field = (ready: string, name: string): string => new RegExp(`${name}=(\\S+)`).exec(ready)?.[1] ?? '';
+
+/** Brings the stack up, saying what it does. On failure everything started so far is stopped. */
+export async function startStack(pace: Record<string, string> = DEMO_PACE): Promise<Stack> {
+  const started: { stop(): Promise<void> }[] = [];
+  const stop = async () => {
+    for (const part of started.splice(0).reverse()) await part.stop();
+  };
+  const running = async (part: Promise<StackProcess>) => {
+    const process = await part;
+    started.push(process);
+    return process;
+  };
+  try {
+    await mkdir(join(DATA_FOLDER, 'sandbox'), { recursive: true });
+    const temporal = await step('Temporal server', (log) => startTemporal(log));
+    started.push(temporal);
+    const base = inherited();
+    const temporalEnv = { ...base, TEMPORAL_ADDRESS: temporal.address, TEMPORAL_NAMESPACE: temporal.namespace };
+    const receiverPort = String(await freePort());
+    const receiverUrl = `http://127.0.0.1:${receiverPort}`;
+    const tokenKey = randomBytes(24).toString('base64url');
+
+    const sandboxSecret = randomBytes(24).toString('base64url');
+    const sandboxEnv = {
+      SANDBOX_PORT: String(await preferredPort(SANDBOX_PORT)),
+      SANDBOX_ADMIN_PORT: String(await preferredPort(SANDBOX_ADMIN_PORT)),
+      SANDBOX_DATA_DIR: join(DATA_FOLDER, 'sandbox'),
+      SANDBOX_API_KEY: 'demo',
+      SANDBOX_API_SECRET: sandboxSecret,
+    };
+    const sandbox = await step('Sandbox', () =>
+      running(startProcess('sandbox', 'sandbox/main.ts', { ...base, ...sandboxEnv })),
+    );
+    const serviceUrl = field(sandbox.ready, 'service');
+    const receiver = await step('Receiver', () =>
+      running(
+        startProcess('receiver', 'src/receiver.ts', {
+          ...temporalEnv,
+          CALLBACK_PORT: receiverPort,
+          CALLBACK_TOKEN_KEY: tokenKey,
+        }),
+      ),
+    );
+    const worker = await step('Worker', () =>
+      running(
+        startProcess('worker', 'src/worker.ts', {
+          ...temporalEnv,
+          ...pace,
+          PAYMENT_BASE_URL: serviceUrl,
+          PAYMENT_API_KEY: 'demo',
+          PAYMENT_API_SECRET: sandboxSecret,
+          PAYMENT_SIGNER: 'hmac-sha256',
+          CALLBACK_BASE_URL: receiverUrl,
+          CALLBACK_TOKEN_KEY: tokenKey,
+        }),
+      ),
+    );
+    const failed = Promise.race([sandbox.failed, receiver.failed, worker.failed]);
+    failed.catch(() => undefined);
+    const { address, namespace, uiUrl } = temporal;
+    return {
+      temporal: { address, namespace, ...(uiUrl && { uiUrl }) },
+      sandbox: { url: serviceUrl, adminUrl: field(sandbox.ready, 'admin') },
+      receiverUrl,
+      failed,
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function startTemporal(log: (line: string) => void) {
+  const [port, uiPort] = [await preferredPort(TEMPORAL_PORT), await preferredPort(UI_PORT)];
+  const dbFile = join(DATA_FOLDER, 'temporal.db');
+  return resolveTemporal({ log, port, uiPort, dbFile });
+}
+
+/** What processes of ours may know of the environment: not the caller's own PAYMENT_* or CALLBACK_* settings. */
+function inherited(): Record<string, string> {
+  const foreign = /^(PAYMENT|CALLBACK|ORDER|SANDBOX|TEMPORAL)_/;
+  const kept = Object.entries(process.env).filter(([name, value]) => value !== undefined && !foreign.test(name));
+  return Object.fromEntries(kept) as Record<string, string>;
+}

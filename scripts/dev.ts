@@ -1,0 +1,19 @@
+/** `npm run dev`: the demo's stack, to stay: Temporal with its Web UI, sandbox, worker and receiver. Ctrl-C ends it. */
+import { startStack } from './demo/stack.js';
+
+const stack = await startStack();
+const { address, namespace, uiUrl } = stack.temporal;
+process.stdout.write(`ready temporal=${address} namespace=${namespace} ui=${uiUrl ?? '-'} sandbox=${stack.sandbox.url} sandbox-admin=${stack.sandbox.adminUrl} receiver=${stack.receiverUrl}
+
+Start an order from another terminal:
+  TEMPORAL_ADDRESS=${address} npm run -s starter -- order start withdraw examples/withdraw.json --wait
+Ctrl-C stops everything.
+`);
+const stopped = new Promise<void>((resolve) => {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+});
+try {
+  await Promise.race([stopped, stack.failed]);
+} finally {
+  await stack.stop();
+}
