@@ -2,10 +2,11 @@ import type { Client } from '@temporalio/client';
 import { listOrders, type OrderFilter, type OrderListEntry } from './client/list-orders.js';
 import type { WaitOptions } from './client/order-errors.js';
 import { OrderHandle } from './client/order-handle.js';
-import { type AddressRequest, type AddressResult, createDepositAddress, readService } from './client/service-reads.js';
+import { createDepositAddress, readService } from './client/service-reads.js';
 import { checkOrderInput, createOrder, startOrder, startOrderAgain } from './client/start-order.js';
 import { DEFAULT_ACCOUNT } from './contract/ids.js';
 import type { Order, OrderInput, OrderListItem, OrderType } from './contract/orders.js';
+import type { DepositAddressInput, DepositAddressResult } from './contract/reads.js';
 import type { Balance, DepositAddress, Rates } from './contract/service-objects.js';
 import { connectTemporal } from './temporal.js';
 
@@ -50,6 +51,11 @@ export class PaymentOrders {
   constructor(client: Client, close: () => Promise<void> = async () => {}) {
     this.#client = client;
     this.#close = close;
+  }
+
+  /** The Temporal client in use, for what this library does not do. */
+  get client(): Client {
+    return this.#client;
   }
 
   /** Connects where the `TEMPORAL_*` variables point to. Close it when done. */
@@ -124,7 +130,7 @@ export class PaymentOrders {
   }
 
   /** Creates a permanent deposit address, or returns the one that has this `ref`. Throws InvalidInputError. */
-  createAddress(request: AddressRequest): Promise<AddressResult> {
+  createAddress(request: DepositAddressInput): Promise<DepositAddressResult> {
     return createDepositAddress(this.#client, request);
   }
 }

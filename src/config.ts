@@ -1,6 +1,6 @@
 import { type AccountConfig, readAccounts } from './config/accounts.js';
 import { Problems } from './config/problems.js';
-import { baseUrl, duration, port, tokenKeys } from './config/values.js';
+import { baseUrl, duration, host, port, tokenKeys } from './config/values.js';
 import type { Pace } from './contract/pace.js';
 
 export type { AccountConfig } from './config/accounts.js';
@@ -73,7 +73,7 @@ export function loadWorkerConfig(env: Env = process.env): WorkerConfig {
 export function loadReceiverConfig(env: Env = process.env): ReceiverConfig {
   const problems = new Problems();
   const config = {
-    host: env.CALLBACK_HOST || '127.0.0.1',
+    host: host(env, 'CALLBACK_HOST', '127.0.0.1', problems),
     port: port(env, 'CALLBACK_PORT', 8080, problems),
     tokenKeys: tokenKeys(env, problems),
   };

@@ -15,7 +15,6 @@ export {
 export type { OrderFilter, OrderListEntry } from './client/list-orders.js';
 export type { WaitOptions } from './client/order-errors.js';
 export { OrderHandle } from './client/order-handle.js';
-export type { AddressRequest, AddressResult } from './client/service-reads.js';
 export {
   type AddressListQuery,
   type OrderListQuery,
@@ -42,5 +41,6 @@ export {
   type Remainder,
   type RevertTarget,
 } from './contract/orders.js';
+export type { DepositAddressInput, DepositAddressResult } from './contract/reads.js';
 export type { Balance, DepositAddress, RateEntry, Rates } from './contract/service-objects.js';
 export { FINAL_STATUSES, type FinalStatus } from './contract/status.js';

@@ -28,9 +28,13 @@ export function createOrderActivity(deps: ActivityDeps) {
     const request = validRequest(attempt);
     const account = accountOf(deps, attempt.account);
     const rates = await account.rates.current();
-    if (rates && attempt.earlierSends === 0) refuseUnlessOffered(attempt, request, rates);
-    const verdict = await probeThenSend(deps, account, attempt, request, deadline);
-    log.info('create attempt ended', { verdict: verdict.kind, earlierSends: attempt.earlierSends });
+    // Once something may have been sent, limits no longer decide: InvalidOrder would say that no order exists.
+    if (rates && attempt.permission === 'first') refuseUnlessOffered(attempt, request, rates);
+    const verdict =
+      attempt.host === undefined || attempt.host === account.host
+        ? await probeThenSend(deps, account, attempt, request, deadline)
+        : otherHost(attempt.host, account.host);
+    log.info('create attempt ended', { verdict: verdict.kind, permission: attempt.permission });
     return {
       ...verdict,
       ...circumstances(deps, account, attempt, request, rates),
@@ -82,16 +86,26 @@ async function probeThenSend(
     if (differences.length === 0) return { kind: 'adopted', order };
     return { kind: 'conflict', orderUuid: order.order_uuid, differences };
   }
-  const { workflowExecution } = activityInfo();
-  const reset = workflowExecution?.runId !== attempt.firstExecutionRunId;
-  // THE gate before every send: an earlier create that may have reached the service forbids it, unless the workflow has
-  // proven its absence (maySend); in a reset run the earlier create is the one of the run it was cut from.
-  if (!attempt.maySend) return { kind: 'uncertain', reason: 'an earlier create is not proven absent' };
-  if (reset && attempt.earlierSends === 0) {
-    return { kind: 'uncertain', reason: 'the workflow was reset; an earlier create may be on its way', reset: true };
+  // THE gate before every send. What was proven or permitted earlier never replaces the probe just made.
+  switch (attempt.permission) {
+    case 'none':
+      return { kind: 'uncertain', reason: 'an earlier create is not proven absent' };
+    case 'first':
+      // The run that this one was cut from may have a create on its way that no probe shows yet.
+      if (isResetRun(attempt)) return { kind: 'uncertain', reason: 'the workflow was reset', reset: true };
+      return send(deps, account, attempt, request, deadline);
+    case 'absent':
+      return send(deps, account, attempt, request, deadline);
   }
-  return send(deps, account, attempt, request, deadline);
 }
+
+const isResetRun = ({ firstExecutionRunId }: CreateOrderInput): boolean =>
+  activityInfo().workflowExecution?.runId !== firstExecutionRunId;
+
+const otherHost = (sentTo: string, asked: string): CreateVerdict => ({
+  kind: 'notSent',
+  reason: `an earlier create went to ${sentTo}, but this worker asks ${asked}: set the account's base URL back`,
+});
 
 async function send(
   deps: ActivityDeps,

@@ -7,7 +7,7 @@ import {
   type WorkflowStartOptions,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { INVALID_INPUT } from '../contract/failures.js';
+import { INVALID_INPUT, SERVICE_UNAVAILABLE } from '../contract/failures.js';
 import {
   ACCOUNT_FORMAT,
   ADDRESS_REF_FORMAT,
@@ -16,8 +16,7 @@ import {
   readWorkflowId,
 } from '../contract/ids.js';
 import { DEPOSIT_ADDRESS_WORKFLOW, ORDERS_TASK_QUEUE, SERVICE_READ_WORKFLOW } from '../contract/names.js';
-import type { ClientInfo } from '../contract/orders.js';
-import type { DepositAddress } from '../contract/service-objects.js';
+import type { DepositAddressInput, DepositAddressResult, ServiceReadInput } from '../contract/reads.js';
 import { InvalidInputError, NoWorkerError, ServiceRequestFailedError } from './errors.js';
 import { fieldsOfFailure } from './failure-details.js';
 import { translated } from './temporal-calls.js';
@@ -26,28 +25,6 @@ import { translated } from './temporal-calls.js';
 const READ_TIMEOUT_MS = 75_000;
 /** An address needs up to three rounds of look-ups; until then its workflow goes on without us. */
 const ADDRESS_TIMEOUT_MS = 180_000;
-
-/** What a signed read may ask for. */
-export type ServiceRead = 'rates' | 'balances' | 'orderStatus' | 'orderList' | 'addressList';
-
-/** A permanent deposit address to be created; `ref` is yours, and a second request with it finds the first address. */
-export interface AddressRequest {
-  account?: string;
-  ref: string;
-  address: {
-    currency: string;
-    network: string;
-    currency_to?: string;
-    address_title?: string;
-    client_info?: ClientInfo;
-  };
-}
-
-/** A permanent deposit address. `adopted`: found at the service instead of being answered to our create. */
-export interface AddressResult {
-  address: DepositAddress;
-  adopted: boolean;
-}
 
 function failureOf(cause: unknown): Error {
   if (!(cause instanceof ApplicationFailure)) {
@@ -60,9 +37,9 @@ function failureOf(cause: unknown): Error {
   return new ServiceRequestFailedError(cause.type ?? 'Unknown', cause.message);
 }
 
-async function explain(client: Client, error: unknown): Promise<unknown> {
+async function explain(client: Client, error: unknown, timedOut: Error): Promise<unknown> {
   if (error instanceof WorkflowFailedError) return failureOf(error.cause);
-  return isGrpcDeadlineError(error) ? new NoWorkerError(ORDERS_TASK_QUEUE) : translated(client, error);
+  return isGrpcDeadlineError(error) ? timedOut : translated(client, error);
 }
 
 function requireFormat(field: string, value: string, format: RegExp): void {
@@ -72,29 +49,29 @@ function requireFormat(field: string, value: string, format: RegExp): void {
 /** Lets a worker read from the service with its secrets; resolves to the answer's `data`. */
 export async function readService<T>(
   client: Client,
-  read: ServiceRead,
+  read: ServiceReadInput['read'],
   account = DEFAULT_ACCOUNT,
   query?: object,
 ): Promise<T> {
   requireFormat('account', account, ACCOUNT_FORMAT);
-  const options: WorkflowStartOptions<(input: object) => Promise<T>> = {
+  const options: WorkflowStartOptions<(input: ServiceReadInput) => Promise<T>> = {
     workflowId: readWorkflowId(account, randomUUID()),
     taskQueue: ORDERS_TASK_QUEUE,
-    args: [{ account, read, ...(query === undefined ? {} : { query }) }],
+    args: [{ account, read, ...(query === undefined ? {} : { query: { ...query } }) }],
     staticSummary: `read ${read}`,
     // Nobody waits any more by then; without workers such reads would pile up.
     workflowExecutionTimeout: READ_TIMEOUT_MS,
   };
   try {
     return await client.withDeadline(Date.now() + READ_TIMEOUT_MS, () =>
-      client.workflow.execute<(input: object) => Promise<T>>(SERVICE_READ_WORKFLOW, options),
+      client.workflow.execute<(input: ServiceReadInput) => Promise<T>>(SERVICE_READ_WORKFLOW, options),
     );
   } catch (error) {
-    throw await explain(client, error);
+    throw await explain(client, error, new NoWorkerError(ORDERS_TASK_QUEUE));
   }
 }
 
-function requireSameAddress({ address: wanted }: AddressRequest, { address: found }: AddressResult): void {
+function requireSameAddress({ address: wanted }: DepositAddressInput, { address: found }: DepositAddressResult): void {
   const same =
     wanted.currency === found.currency &&
     wanted.network === found.network &&
@@ -106,13 +83,16 @@ function requireSameAddress({ address: wanted }: AddressRequest, { address: foun
 }
 
 /** Creates a permanent deposit address, or returns the one that has this `ref`. Throws InvalidInputError. */
-export async function createDepositAddress(client: Client, request: AddressRequest): Promise<AddressResult> {
+export async function createDepositAddress(
+  client: Client,
+  request: DepositAddressInput,
+): Promise<DepositAddressResult> {
   const { account = DEFAULT_ACCOUNT, ref, address } = request;
   requireFormat('account', account, ACCOUNT_FORMAT);
   requireFormat('ref', ref, ADDRESS_REF_FORMAT);
   const workflowId = addressWorkflowId(account, ref);
   const start = () =>
-    client.workflow.start<(input: AddressRequest) => Promise<AddressResult>>(DEPOSIT_ADDRESS_WORKFLOW, {
+    client.workflow.start<(input: DepositAddressInput) => Promise<DepositAddressResult>>(DEPOSIT_ADDRESS_WORKFLOW, {
       workflowId,
       taskQueue: ORDERS_TASK_QUEUE,
       args: [{ account, ref, address }],
@@ -126,11 +106,14 @@ export async function createDepositAddress(client: Client, request: AddressReque
       await start().catch((error: unknown) => {
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
       });
-      return client.workflow.getHandle<(input: AddressRequest) => Promise<AddressResult>>(workflowId).result();
+      return client.workflow
+        .getHandle<(input: DepositAddressInput) => Promise<DepositAddressResult>>(workflowId)
+        .result();
     });
     requireSameAddress(request, result);
     return result;
   } catch (error) {
-    throw await explain(client, error);
+    const goesOn = `no address yet; the creation of ${ref} goes on`;
+    throw await explain(client, error, new ServiceRequestFailedError(SERVICE_UNAVAILABLE, goesOn));
   }
 }

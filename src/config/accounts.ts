@@ -4,7 +4,15 @@ import { fieldErrors } from '../contract/field-errors.js';
 import { ACCOUNT_FORMAT, DEFAULT_ACCOUNT } from '../contract/ids.js';
 import type { Problems } from './problems.js';
 import { Secret } from './secret.js';
-import { baseUrl, rate, readSecretFile, secret, secretProblem, urlProblem } from './values.js';
+import {
+  baseUrlOrFile,
+  rate,
+  readSecretFile,
+  secretProblem,
+  signerProblem,
+  urlProblem,
+  valueOrFile,
+} from './values.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -21,46 +29,61 @@ export interface AccountConfig {
   requestsPerSecond?: number;
 }
 
-const url = z.string().superRefine((text, context) => {
-  const problem = urlProblem(text);
-  if (problem) context.addIssue({ code: 'custom', message: problem });
-});
+const checkedBy = (problemOf: (text: string) => string | undefined) =>
+  z.string().superRefine((text, context) => {
+    const problem = problemOf(text);
+    if (problem) context.addIssue({ code: 'custom', message: problem });
+  });
 
 const accountsFile = z.record(
   z.string().regex(ACCOUNT_FORMAT, 'account names are [a-z0-9-]{1,32}'),
   z.strictObject({
-    baseUrl: url,
+    baseUrl: checkedBy(urlProblem),
     apiKey: z.string().optional(),
     apiKeyFile: z.string().optional(),
     apiSecret: z.string().optional(),
     apiSecretFile: z.string().optional(),
-    signer: z.string().min(1),
+    signer: checkedBy(signerProblem),
     requestsPerSecond: z.number().positive().optional(),
   }),
 );
 
 type AccountEntry = z.infer<typeof accountsFile>[string];
 
+/** Variables of the one account without a file; useless, and so a mistake, next to PAYMENT_ACCOUNTS_FILE. */
+const ONE_ACCOUNT_VARIABLES = [
+  ...['PAYMENT_BASE_URL', 'PAYMENT_API_KEY', 'PAYMENT_API_SECRET', 'PAYMENT_SIGNER'].flatMap((name) => [
+    name,
+    `${name}_FILE`,
+  ]),
+  'PAYMENT_REQUESTS_PER_SECOND',
+];
+
 /** The one account of PAYMENT_BASE_URL and its companions. */
 function accountFromEnv(env: Env, problems: Problems): AccountConfig {
-  const signer = secret(env, 'PAYMENT_SIGNER', problems);
   return {
     name: DEFAULT_ACCOUNT,
-    baseUrl: env.PAYMENT_BASE_URL_FILE
-      ? baseUrl({ PAYMENT_BASE_URL: readSecretFile(env.PAYMENT_BASE_URL_FILE) }, 'PAYMENT_BASE_URL', problems)
-      : baseUrl(env, 'PAYMENT_BASE_URL', problems),
-    apiKey: new Secret(secret(env, 'PAYMENT_API_KEY', problems)),
-    apiSecret: new Secret(secret(env, 'PAYMENT_API_SECRET', problems)),
-    signer,
+    baseUrl: baseUrlOrFile(env, 'PAYMENT_BASE_URL', problems),
+    apiKey: new Secret(valueOrFile(env, 'PAYMENT_API_KEY', problems, secretProblem)),
+    apiSecret: new Secret(valueOrFile(env, 'PAYMENT_API_SECRET', problems, secretProblem)),
+    signer: valueOrFile(env, 'PAYMENT_SIGNER', problems, signerProblem),
     requestsPerSecond: rate(env, 'PAYMENT_REQUESTS_PER_SECOND', problems),
   };
 }
 
+/** A secret of the accounts file, which holds it or names the file that does. */
 function secretOfEntry(account: string, entry: AccountEntry, key: 'apiKey' | 'apiSecret', problems: Problems): Secret {
+  const name = `${account}.${key}`;
+  const refuse = (reason: string) => problems.add('PAYMENT_ACCOUNTS_FILE', `${name} ${reason}`);
   const path = entry[`${key}File`];
-  const value = entry[key] ?? (path ? readSecretFile(path) : undefined);
-  const problem = secretProblem(value);
-  if (problem) problems.add('PAYMENT_ACCOUNTS_FILE', `${account}.${key} (or ${key}File) ${problem}`);
+  if (entry[key] !== undefined && path !== undefined) refuse(`is given twice: leave out ${key} or ${key}File`);
+  if (entry[key] === undefined && path === undefined) {
+    refuse(`is required (or ${name}File)`);
+    return new Secret('');
+  }
+  const value = path === undefined ? entry[key] : readSecretFile(path);
+  const problem = value === undefined ? 'cannot be read' : secretProblem(value);
+  if (problem) refuse(`${path === undefined ? '' : '(file) '}${problem}`);
   return new Secret(value ?? '');
 }
 
@@ -93,8 +116,11 @@ function accountsFromFile(path: string, problems: Problems): AccountConfig[] {
 /** All accounts a worker serves, by name. */
 export function readAccounts(env: Env, problems: Problems): ReadonlyMap<string, AccountConfig> {
   const path = env.PAYMENT_ACCOUNTS_FILE;
-  if (path && env.PAYMENT_BASE_URL) {
-    problems.add('PAYMENT_ACCOUNTS_FILE', 'cannot be combined with PAYMENT_BASE_URL: use one of them');
+  if (path) {
+    // They would be ignored silently, and orders go to another account than the operator believes.
+    for (const name of ONE_ACCOUNT_VARIABLES.filter((variable) => env[variable])) {
+      problems.add(name, 'cannot be combined with PAYMENT_ACCOUNTS_FILE: use one of them');
+    }
   }
   const accounts = path ? accountsFromFile(path, problems) : [accountFromEnv(env, problems)];
   return new Map(accounts.map((account) => [account.name, account]));

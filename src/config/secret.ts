@@ -28,3 +28,21 @@ export class Secret {
     return '[secret]';
   }
 }
+
+/** Several secrets in an ordinary array that shows itself no more than a Secret does. Make it with `SecretList.from`. */
+export class SecretList extends Array<string> {
+  /** Placeholder for string contexts. */
+  override toString(): string {
+    return '[secret]';
+  }
+
+  /** Placeholder for JSON. */
+  toJSON(): string {
+    return '[secret]';
+  }
+
+  /** Placeholder for console and loggers. */
+  [inspect.custom](): string {
+    return '[secret]';
+  }
+}

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import type { Problems } from './problems.js';
+import { SecretList } from './secret.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -44,10 +46,12 @@ const isLoopback = (hostname: string): boolean =>
 
 /** Why a URL may not be used, or undefined. Plain http would show payments to the network, so it is for loopback only. */
 export function urlProblem(text: string): string | undefined {
-  if (!URL.canParse(text)) return 'must be a URL';
+  // The parser drops blanks and line breaks silently, so it cannot be the one to find them.
+  if (/[^\x21-\x7e]/.test(text) || !URL.canParse(text)) return 'must be a URL';
   const url = new URL(text);
   if (url.username || url.password) return 'must not carry credentials';
-  if (url.search || url.hash) return 'must not carry a query or fragment';
+  // Looked for in the text: an empty query or fragment is not to be seen in the parsed URL, but would swallow the path.
+  if (/[?#]/.test(text)) return 'must not carry a query or fragment';
   if (url.protocol === 'https:') return undefined;
   if (url.protocol !== 'http:') return 'must be an https URL';
   return isLoopback(url.hostname) ? undefined : 'must be https (plain http is allowed to a loopback address only)';
@@ -61,7 +65,31 @@ export function baseUrl(env: Env, name: string, problems: Problems): string {
   return (text ?? '').replace(/\/+$/, '');
 }
 
-/** The first line of a secret file; undefined when it cannot be read. */
+/** A base URL from NAME or from the file that NAME_FILE names. */
+export function baseUrlOrFile(env: Env, name: string, problems: Problems): string {
+  const text = valueOrFile(env, name, problems, urlProblem);
+  return text.replace(/\/+$/, '');
+}
+
+const isBuiltInSigner = (text: string): boolean => text === 'hmac-sha256' || text === 'hmac-sha512';
+
+/** Why a text cannot name a signer, or undefined. Whether a module can be loaded shows when the worker loads it. */
+export function signerProblem(text: string): string | undefined {
+  if (isBuiltInSigner(text) || /^[\x20-\x7e]*[./\\][\x20-\x7e]*$/.test(text)) return undefined;
+  return 'must be hmac-sha256, hmac-sha512 or the path of a module';
+}
+
+/** A bare host name or IP address to listen on. */
+export function host(env: Env, name: string, fallback: string, problems: Problems): string {
+  const text = env[name];
+  if (!text) return fallback;
+  if (isIP(text) === 0 && !/^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(text)) {
+    problems.add(name, 'must be a host name or IP address');
+  }
+  return text;
+}
+
+/** The content of a secret file without its last line break; undefined when it cannot be read. */
 export function readSecretFile(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8').replace(/\r?\n$/, '');
@@ -71,14 +99,18 @@ export function readSecretFile(path: string): string | undefined {
 }
 
 /** Why a key or secret cannot be one, or undefined. A newline would end up in a header, or be a badly pasted file. */
-export function secretProblem(value: string | undefined): string | undefined {
-  if (value === undefined) return 'cannot be read';
+export function secretProblem(value: string): string | undefined {
   if (value === '') return 'must not be empty';
   return /^[\x21-\x7e]+$/.test(value) ? undefined : 'must not contain blanks, line breaks or control characters';
 }
 
-/** A secret from NAME or from the file that NAME_FILE names. */
-export function secret(env: Env, name: string, problems: Problems): string {
+/** A text from NAME or from the file that NAME_FILE names, checked by `problemOf`; '' when there is none. */
+export function valueOrFile(
+  env: Env,
+  name: string,
+  problems: Problems,
+  problemOf: (value: string) => string | undefined,
+): string {
   const path = env[`${name}_FILE`];
   if (env[name] !== undefined && path) problems.add(name, `is given twice: unset ${name} or ${name}_FILE`);
   if (env[name] === undefined && !path) {
@@ -86,7 +118,7 @@ export function secret(env: Env, name: string, problems: Problems): string {
     return '';
   }
   const value = path ? readSecretFile(path) : env[name];
-  const problem = secretProblem(value);
+  const problem = value === undefined ? 'cannot be read' : problemOf(value);
   if (problem) problems.add(path ? `${name}_FILE` : name, problem);
   return value ?? '';
 }
@@ -94,11 +126,15 @@ export function secret(env: Env, name: string, problems: Problems): string {
 /** Shortest callback token key; a shorter one could be guessed from callback URLs seen in transit. */
 const MIN_TOKEN_KEY_LENGTH = 16;
 
+/** Every key counts, the empty one behind a stray comma too: it would verify callbacks that anybody can sign. */
+function tokenKeysProblem(list: string): string | undefined {
+  const tooShort = list.split(',').some((key) => key.length < MIN_TOKEN_KEY_LENGTH);
+  return (
+    secretProblem(list) ?? (tooShort ? `each key must have at least ${MIN_TOKEN_KEY_LENGTH} characters` : undefined)
+  );
+}
+
 /** The comma list CALLBACK_TOKEN_KEY: the first signs, all verify. */
-export function tokenKeys(env: Env, problems: Problems): string[] {
-  const keys = secret(env, 'CALLBACK_TOKEN_KEY', problems).split(',');
-  if (keys.some((key) => key.length > 0 && key.length < MIN_TOKEN_KEY_LENGTH)) {
-    problems.add('CALLBACK_TOKEN_KEY', `each key must have at least ${MIN_TOKEN_KEY_LENGTH} characters`);
-  }
-  return keys;
+export function tokenKeys(env: Env, problems: Problems): readonly string[] {
+  return SecretList.from(valueOrFile(env, 'CALLBACK_TOKEN_KEY', problems, tokenKeysProblem).split(','));
 }

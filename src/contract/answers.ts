@@ -21,6 +21,12 @@ export interface Circumstances {
   payers?: Payers;
 }
 
+/**
+ * Whether an attempt that finds nothing may send. 'first': nothing was sent by this run. 'absent': an earlier create is
+ * proven absent. 'none': an earlier create may have reached the service; only look.
+ */
+export type SendPermission = 'first' | 'absent' | 'none';
+
 /** One attempt to create an order. */
 export interface CreateOrderInput {
   type: OrderType;
@@ -29,10 +35,9 @@ export interface CreateOrderInput {
   input: unknown;
   /** Differs from the activity's own run id in a run that was reset. */
   firstExecutionRunId: string;
-  /** Creates of this order id that may have reached the service already. */
-  earlierSends: number;
-  /** False while absence is not proven after one of them: then this attempt may probe, but never send. */
-  maySend: boolean;
+  permission: SendPermission;
+  /** Host that an earlier attempt was sent to; this one sends nowhere else. */
+  host?: string;
   /** What is left of `delay_order_for_minutes` at a re-send. */
   delayMinutes?: number;
   /** True for a follow-up whose parent workflow is the order it extends. */

@@ -14,7 +14,7 @@ const SHOWN = new Set([
   'durationMs',
   'sdkComponent',
   'verdict',
-  'earlierSends',
+  'permission',
 ]);
 
 const LEVELS: Record<LogEntry['level'], Level> = {

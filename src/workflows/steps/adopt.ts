@@ -2,7 +2,7 @@ import type { LookUpReading } from '../../contract/answers.js';
 import type { Order } from '../../contract/orders.js';
 import { closeWithoutOrder } from './close.js';
 import { lookUp } from './look-up.js';
-import type { OrderRun } from './order-run.js';
+import { nothingSent, type OrderRun } from './order-run.js';
 import { park } from './park.js';
 
 /** From here on the order is ours and is looked up by its `order_uuid`. */
@@ -34,7 +34,7 @@ export async function takeReading(run: OrderRun, reading: LookUpReading): Promis
  * a person names the order to follow. Adopting checks the echo again: a person cannot adopt a different payment.
  */
 export async function resolveConflict(run: OrderRun, reason: string): Promise<void> {
-  if (run.sends === 0) closeWithoutOrder(run, 'OrderConflict', `${reason}. Nothing was sent; use another order id`);
+  if (nothingSent(run)) closeWithoutOrder(run, 'OrderConflict', `${reason}. Nothing was sent; use another order id`);
   let conflict = reason;
   while (!run.order) {
     const decision = await park(run, conflict, ['adopt']);

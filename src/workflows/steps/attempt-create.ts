@@ -9,19 +9,19 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
-import type { CreateVerdict } from '../../contract/answers.js';
+import type { CreateVerdict, SendPermission } from '../../contract/answers.js';
 import { isFollowUp } from './check-identity.js';
 import { closeCancelled, closeWithoutOrder } from './close.js';
 import { remainingDelayMinutes } from './delay.js';
-import { noteCircumstances, type OrderRun } from './order-run.js';
+import { noteCircumstances, nothingSent, type OrderRun } from './order-run.js';
 import { enterPhase } from './phase.js';
 import { moneyMoving } from './profiles.js';
 
 /**
- * One attempt of the create activity. It sends at most once, and not at all without `maySend`. Whatever ends it without
+ * One attempt of the create activity. It sends at most once, and not at all without permission. Whatever ends it without
  * an answer of its own (worker died, time-out, a bug) is 'uncertain': the create may have reached the service.
  */
-export async function attemptCreate(run: OrderRun, maySend: boolean): Promise<CreateVerdict> {
+export async function attemptCreate(run: OrderRun, permission: SendPermission): Promise<CreateVerdict> {
   if (run.revision > 1) enterPhase(run, 'creating', 'the create');
   const { createOrder } = proxyActivities<Activities>({ ...moneyMoving(run.account), summary: summaryOf(run) });
   const delayMinutes = remainingDelayMinutes(run);
@@ -33,8 +33,8 @@ export async function attemptCreate(run: OrderRun, maySend: boolean): Promise<Cr
         account: run.account,
         input: run.input,
         firstExecutionRunId: workflowInfo().firstExecutionRunId,
-        earlierSends: run.sends,
-        maySend,
+        permission,
+        ...(run.host && { host: run.host }),
         ...(delayMinutes !== undefined && { delayMinutes }),
         followUp: isFollowUp(run),
       }),
@@ -50,7 +50,7 @@ const summaryOf = (run: OrderRun): string => (run.sends === 0 ? 'Probe, then cre
 
 /** While nothing was sent, cancelling the workflow takes the attempt out of the queue, unless a worker has it already. */
 async function cancellableBeforeFirstSend<T>(run: OrderRun, attempt: () => Promise<T>): Promise<T> {
-  if (run.sends > 0) return attempt();
+  if (!nothingSent(run)) return attempt();
   const scope = new CancellationScope();
   let ended = false;
   const cancelling = condition(() => run.cancelRequested || ended).then(() => {
@@ -66,10 +66,11 @@ async function cancellableBeforeFirstSend<T>(run: OrderRun, attempt: () => Promi
 
 function verdictOfFailure(run: OrderRun, error: unknown): CreateVerdict {
   // Reported only for an attempt that no worker had started: nothing was sent.
-  if (isCancellation(error) && run.cancelRequested && run.sends === 0) closeCancelled(run);
+  if (isCancellation(error) && run.cancelRequested && nothingSent(run)) closeCancelled(run);
   const cause = error instanceof ActivityFailure ? error.cause : undefined;
   if (cause instanceof ApplicationFailure && cause.type === 'InvalidOrder') {
-    closeWithoutOrder(run, 'InvalidOrder', cause.message, ...(cause.details ?? []));
+    if (nothingSent(run)) closeWithoutOrder(run, 'InvalidOrder', cause.message, ...(cause.details ?? []));
+    return { kind: 'notSent', reason: cause.message };
   }
   if (cause instanceof TimeoutFailure) {
     // Written by the attempt right before its send; says where it went even when the worker died.

@@ -3,6 +3,7 @@ import type { Activities } from '../../activities/index.js';
 import type { Order } from '../../contract/orders.js';
 import { isFinal, isKnownStatus } from '../../contract/status.js';
 import { untilDelayedStartMs } from './delay.js';
+import { keepAsking } from './keep-asking.js';
 import { lookUp } from './look-up.js';
 import type { OrderRun } from './order-run.js';
 import { enterPhase, raiseAttention } from './phase.js';
@@ -29,8 +30,10 @@ const needsMoreWork = (order: Order): boolean => order.status !== 'completed';
 function observe(run: OrderRun, order: Order | undefined): void {
   if (!order || run.finalOrder) return;
   run.order = order;
-  if (isFinal(order.status)) run.finalOrder = order;
-  else if (!isKnownStatus(order.status)) {
+  if (isFinal(order.status)) {
+    run.finalOrder = order;
+    run.attention = undefined;
+  } else if (!isKnownStatus(order.status)) {
     raiseAttention(
       run,
       `the service reports the status "${order.status}", which is not documented; taken as not final`,
@@ -45,13 +48,13 @@ function startPolling(run: OrderRun): CancellationScope {
     const toleratedStatuses: string[] = [];
     while (!run.finalOrder) {
       const order = await pollOnce(run, toleratedStatuses);
+      run.lastLookupAtMs = Date.now();
       observe(run, order);
       if (!isFinal(order.status)) toleratedStatuses.push(order.status);
     }
   };
   scope.run(poll).catch((error: unknown) => {
-    if (!isCancellation(error))
-      raiseAttention(run, 'polling stopped; callbacks are still heard. See the failed activity');
+    if (!isCancellation(error)) throw error; callbacks are still heard. See the failed activity');
   });
   return scope;
 }
@@ -61,14 +64,15 @@ function pollOnce(run: OrderRun, toleratedStatuses: string[]): Promise<Order> {
   const summary =
     delayedMs > 0 ? 'Poll the status once the delayed order has started' : 'Poll the status until it is final';
   const { pollOrder } = proxyActivities<Activities>({ ...readOnly(run.account), activityId: 'poll-status', summary });
-  return pollOrder({
+  const input = {
     account: run.account,
     orderId: run.orderId,
     orderUuid: run.order?.order_uuid,
     ...(run.host && { host: run.host }),
     firstDelayMs: delayedMs,
     toleratedStatuses,
-  });
+  };
+  return keepAsking(run, () => pollOrder(input));
 }
 
 /**
@@ -93,7 +97,7 @@ async function confirm(run: OrderRun): Promise<void> {
   let answered = false;
   const reading = lookUp(run, { summary: 'Callback: what is the status?' }).then((answer) => {
     // Seen once, never absent again: an answer without the order changes nothing.
-    if (answer.kind === 'found') observe(run, answer.order);
+    if (answer.kind === 'found' && answer.order.user_order_id === run.orderId) observe(run, answer.order);
   });
   const watched = reading.finally(() => {
     answered = true;

@@ -8,6 +8,7 @@ import { type Case, type Figures, figures, remainders } from '../compensation/fi
 import { type FollowUp, finishingOrder } from '../compensation/follow-up.js';
 import { type Row, rowOf } from '../compensation/table.js';
 import { runFollowUp } from './follow-up.js';
+import { keepAsking } from './keep-asking.js';
 import type { OrderRun } from './order-run.js';
 import { park } from './park.js';
 import { enterPhase, raiseAttention } from './phase.js';
@@ -68,12 +69,13 @@ function readOutcome(run: OrderRun): Promise<OutcomeReading> {
     ...readOnly(run.account),
     summary: 'Read status and balance changes',
   });
-  return read({
+  const input = {
     account: run.account,
     orderId: run.orderId,
     orderUuid: run.order?.order_uuid ?? '',
     ...(run.host && { host: run.host }),
-  });
+  };
+  return keepAsking(run, () => read(input));
 }
 
 /** Says what is left, moves nothing and never parks. Where the remainder cannot be told, it says that instead. */
@@ -132,7 +134,7 @@ function checkFollowUp(run: OrderRun, { type, request }: FollowUp) {
     ...readOnly(run.account),
     summary: 'Do limits, precision and balance allow the follow-up?',
   });
-  return check({ account: run.account, type, request });
+  return keepAsking(run, () => check({ account: run.account, type, request }));
 }
 
 /** Equal in everything that money depends on; `updated_at` may move. */

@@ -1,4 +1,4 @@
-import type { CreateVerdict } from '../../contract/answers.js';
+import type { CreateVerdict, SendPermission } from '../../contract/answers.js';
 import { movesMoneyAtOnce } from '../../contract/orders.js';
 import { resolveConflict, takeOrder, takeReading } from './adopt.js';
 import { attemptCreate } from './attempt-create.js';
@@ -6,7 +6,7 @@ import { closeCancelled, closeWithoutOrder } from './close.js';
 import { closeIfAbsent } from './close-if-absent.js';
 import { delayHasPassed } from './delay.js';
 import { lookUp } from './look-up.js';
-import type { OrderRun } from './order-run.js';
+import { nothingSent, type OrderRun } from './order-run.js';
 import { parkUnless } from './park.js';
 import { enterPhase } from './phase.js';
 import { settle } from './settle.js';
@@ -21,21 +21,20 @@ const LATE_CALLBACKS = 20;
 /**
  * Brings the order into being, once. Returns with `run.order` set; closes the workflow when no order comes to exist.
  *
- * Whether a create is sent again is decided here and only here: `maySend` starts true, any attempt that may have
- * reached the service makes it false, and only `mayResend` makes it true again. Every attempt probes before it sends.
+ * Whether a create is sent again is decided here and only here: after an attempt that may have reached the service, the
+ * next one gets the permission to send from `mayResend` alone. Every attempt probes before it sends.
  */
 export async function createOrder(run: OrderRun): Promise<void> {
-  let maySend = true;
+  let permission: SendPermission = 'first';
   let resendsLeft = run.input.resend === 'never' ? 0 : movesMoneyAtOnce(run.type) ? 1 : 2;
   const rounds = { notSent: 0, rateLimited: 0 };
   while (!run.order) {
-    if (run.cancelRequested && run.sends === 0) closeCancelled(run);
-    const verdict = await attemptCreate(run, maySend);
+    if (run.cancelRequested && nothingSent(run)) closeCancelled(run);
+    const verdict = await attemptCreate(run, permission);
     if (verdict.kind === 'uncertain') {
       run.sends += 1;
-      maySend = false;
       if ((await settle(run, verdict.reason, { oldAttemptMayLive: verdict.reset })) === 'found') return;
-      maySend = await mayResend(run, resendsLeft);
+      permission = (await mayResend(run, resendsLeft)) ? 'absent' : 'none';
       resendsLeft -= 1;
     } else {
       await onCertain(run, verdict, rounds);
@@ -111,7 +110,7 @@ async function onRejected(run: OrderRun): Promise<void> {
 
 async function absentAfterRejection(run: OrderRun): Promise<boolean> {
   enterPhase(run, 'uncertain', 'proof that the refused order does not exist');
-  if (run.sends > 0) return (await settle(run, 'the service refused a repeated create')) === 'absent';
+  if (!nothingSent(run)) return (await settle(run, 'the service refused a repeated create')) === 'absent';
   const first = await lookUp(run, { summary: 'Refused: is it there?', alarm: true });
   if (first.kind !== 'absent') return takeReading(run, first).then(() => false);
   if (!movesMoneyAtOnce(run.type)) return true;

@@ -5,14 +5,14 @@ import type { OrderRun } from './order-run.js';
 const isText = (value: unknown): value is string =>
   typeof value === 'string' && value.trim() !== '' && value.length <= 500;
 
-const FIELDS = ['action', 'by', 'reason', 'revision', 'order_uuid', 'kind', 'as', 'revertTo', 'wallet_details'];
+const FIELDS = ['action', 'by', 'reason', 'revision', 'order_uuid', 'kind'];
 
 /** Why a decision is refused now, in words for the person who sent it; undefined = it may be taken. */
 export function refusal(run: OrderRun, decision: unknown): string | undefined {
   if (typeof decision !== 'object' || decision === null) return 'decide needs {action, by, reason, revision}';
   const { action, by, reason, revision, order_uuid, kind } = decision as Partial<Decision>;
   const unknown = Object.keys(decision).filter((key) => !FIELDS.includes(key));
-  if (unknown.length > 0) return `unknown field ${unknown.join(', ')}`;
+  if (unknown.length > 0) return `unknown or not yet supported: ${unknown.join(', ')}`;
   const allowed = run.attention?.allowed ?? [];
   const allowedNow = allowed.length > 0 ? `allowed now: ${allowed.join(', ')}` : 'nothing can be decided now';
   if (run.decision) return 'another decision was taken a moment ago; look again';

@@ -1,6 +1,7 @@
 import { condition, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
 import type { LookUpAnswer, LookUpInput } from '../../contract/answers.js';
+import { keepAsking } from './keep-asking.js';
 import { noteCircumstances, type OrderRun } from './order-run.js';
 import { clearAttention, raiseAttention } from './phase.js';
 import { readOnly } from './profiles.js';
@@ -28,7 +29,7 @@ export async function lookUp(
     ...(options.delayMs && { delayMs: options.delayMs }),
   };
   const { lookUpOrder } = proxyActivities<Activities>({ ...readOnly(run.account), summary: options.summary });
-  const pending = lookUpOrder(input);
+  const pending = keepAsking(run, () => lookUpOrder(input));
   if (options.alarm) await alarmWhileUnanswered(run, pending, options.delayMs ?? 0);
   const answer = await pending;
   noteCircumstances(run, answer);

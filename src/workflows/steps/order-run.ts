@@ -1,4 +1,4 @@
-import type { ApplicationFailure } from '@temporalio/workflow';
+import { type ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import type { CreateAnswer, LookUpAnswer, Payers } from '../../contract/answers.js';
 import { DEFAULT_ACCOUNT } from '../../contract/ids.js';
 import type { Attention, OrderPhase } from '../../contract/messages.js';
@@ -72,3 +72,10 @@ export function noteCircumstances(run: OrderRun, answer: CreateAnswer | LookUpAn
   run.host ??= answer.host;
   run.payers ??= answer.payers;
 }
+
+/**
+ * True while no create of this order can have reached the service. A reset run cannot say so: the run it was cut from may
+ * have sent one. (The run id is only looked at where a workflow ends or a person is asked, never to order steps.)
+ */
+export const nothingSent = (run: OrderRun): boolean =>
+  run.sends === 0 && workflowInfo().runId === workflowInfo().firstExecutionRunId;

@@ -5,6 +5,7 @@ import {
   condition,
   setCurrentDetails,
 } from '@temporalio/workflow';
+import { isOrderFailure } from '../../contract/failures.js';
 import type { OrderInput, OrderResult, OrderType } from '../../contract/orders.js';
 import { checkIdentity } from './check-identity.js';
 import { currentDetails } from './current-details.js';
@@ -28,18 +29,21 @@ export async function runOrder(
     run.cancelRequested = true;
   });
   return CancellationScope.nonCancellable(async () => {
+    let result: OrderResult | undefined;
     try {
       checkIdentity(run);
       setCurrentDetails(currentDetails(run));
-      const result = await follow(run);
+      result = await follow(run);
       enterDone(run, result.outcome, run.attention);
-      return result;
     } catch (error) {
-      // Only a failure that says "no order of ours exists" ends an order; anything else is a bug and must not.
-      if (error instanceof ApplicationFailure) run.failure = error;
-      throw error;
-    } finally {
-      await condition(allHandlersFinished);
+      // Only a failure that says "no order of ours exists" ends an order. Anything else is a bug: as a plain error it
+      // keeps the workflow open, failing its task until the bug is mended.
+      if (!(error instanceof ApplicationFailure) || !isOrderFailure(error.type))
+        throw new Error(`bug: ${String(error)}`);
+      run.failure = error;
     }
+    await condition(allHandlersFinished);
+    if (result) return result;
+    throw run.failure;
   });
 }

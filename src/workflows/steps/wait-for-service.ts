@@ -3,7 +3,7 @@ import { takeReading } from './adopt.js';
 import { closeCancelled } from './close.js';
 import { closeIfAbsent } from './close-if-absent.js';
 import { lookUp } from './look-up.js';
-import type { OrderRun } from './order-run.js';
+import { nothingSent, type OrderRun } from './order-run.js';
 import { park } from './park.js';
 import { enterPhase } from './phase.js';
 
@@ -36,7 +36,7 @@ export async function waitForService(run: OrderRun, wait: NotSentRounds): Promis
     answered = true;
   });
   watched.catch(() => undefined);
-  await condition(() => answered || (run.cancelRequested && run.sends === 0));
+  await condition(() => answered || (run.cancelRequested && nothingSent(run)));
   if (!answered) closeCancelled(run);
   return watched;
 }
