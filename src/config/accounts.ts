@@ -36,7 +36,7 @@ const checkedBy = (problemOf: (text: string) => string | undefined) =>
   });
 
 const accountsFile = z.record(
-  z.string().regex(ACCOUNT_FORMAT, 'account names are [a-z0-9-]{1,32}'),
+  z.string().regex(ACCOUNT_FORMAT),
   z.strictObject({
     baseUrl: checkedBy(urlProblem),
     apiKey: z.string().optional(),
@@ -46,6 +46,7 @@ const accountsFile = z.record(
     signer: checkedBy(signerProblem),
     requestsPerSecond: z.number().positive().optional(),
   }),
+  { error: ({ code }) => (code === 'invalid_key' ? 'account names are [a-z0-9-]{1,32}' : undefined) },
 );
 
 type AccountEntry = z.infer<typeof accountsFile>[string];
@@ -76,14 +77,14 @@ function secretOfEntry(account: string, entry: AccountEntry, key: 'apiKey' | 'ap
   const name = `${account}.${key}`;
   const refuse = (reason: string) => problems.add('PAYMENT_ACCOUNTS_FILE', `${name} ${reason}`);
   const path = entry[`${key}File`];
-  if (entry[key] !== undefined && path !== undefined) refuse(`is given twice: leave out ${key} or ${key}File`);
-  if (entry[key] === undefined && path === undefined) {
-    refuse(`is required (or ${name}File)`);
-    return new Secret('');
-  }
   const value = path === undefined ? entry[key] : readSecretFile(path);
-  const problem = value === undefined ? 'cannot be read' : secretProblem(value);
-  if (problem) refuse(`${path === undefined ? '' : '(file) '}${problem}`);
+  if (entry[key] !== undefined && path !== undefined) refuse(`is given twice: leave out ${key} or ${key}File`);
+  else if (entry[key] === undefined && path === undefined) refuse(`is required (or ${name}File)`);
+  else if (value === undefined) refuse('(file) cannot be read');
+  else {
+    const problem = secretProblem(value);
+    if (problem) refuse(`${path === undefined ? '' : '(file) '}${problem}`);
+  }
   return new Secret(value ?? '');
 }
 

@@ -1,5 +1,6 @@
 import Big from 'big.js';
-import { decimal, decimalOrZero, toAmount } from '../../contract/money.js';
+import { type Amount, decimal, decimalOrZero, toAmount } from '../../contract/money.js';
+import type { Order } from '../../contract/orders.js';
 import { type Case, type Figures, netChange, requestedAmount } from './figures.js';
 
 /**
@@ -64,17 +65,17 @@ function rateMatches(c: Case, left: Figures): string[] {
   if (left.unexchanged === undefined) return [];
   const exchanged = exchangedPart(c, left.unexchanged);
   if (!exchanged.gt(0)) return [];
-  if (!order.exchange_rate_actual || !order.exchange_rate_initial) return ['an exchange without a rate'];
-  const rate = decimal(order.exchange_rate_actual);
+  const actualRate = order.exchange_rate_actual;
+  if (!actualRate || !order.exchange_rate_initial) return ['an exchange without a rate'];
   const received = receivedPart(c);
   const matches = directionsThatFit(c).some((multiply) => {
-    const arrived = applyRate(exchanged, rate, multiply);
+    const arrived = applyRate(exchanged, decimal(actualRate), multiply);
     return received
       .minus(arrived)
       .abs()
-      .lte(tolerance(c, exchanged, rate, multiply));
+      .lte(tolerance(order, exchanged, actualRate, multiply));
   });
-  const shown = `${toAmount(exchanged)} exchanged at ${order.exchange_rate_actual} does not give ${toAmount(received)}`;
+  const shown = `${toAmount(exchanged)} exchanged at ${actualRate} does not give ${toAmount(received)}`;
   return matches ? [] : [shown];
 }
 
@@ -103,24 +104,34 @@ function receivedPart(c: Case): Big {
   return netTo.plus(decimalOrZero(c.order.amount_to)).plus(decimalOrZero(c.order.amount_to_fee));
 }
 
-/** Whether a rate multiplies or divides is not documented: the directions that fit the order's expected amounts. */
+/** Two directions whose results differ by less than this factor cannot be told apart: commissions hide the difference. */
+const AMBIGUOUS_WITHIN = 2;
+
+/**
+ * Whether a rate multiplies or divides is not documented: the directions that fit the order's expected amounts. The
+ * commissions between those only take, so a direction that gives less than what is expected is ruled out.
+ */
 function directionsThatFit({ order }: Case): boolean[] {
   const from = decimal(order.expected_amount_from);
-  const to = decimal(order.expected_amount_to);
-  const rate = decimal(order.exchange_rate_initial ?? '0');
-  if (!rate.gt(0) || !from.gt(0)) return [];
-  // Commissions lie between the expected amounts, so "fits" means nearer than the other direction.
-  const off = (multiply: boolean) => applyRate(from, rate, multiply).minus(to).abs();
-  return off(true).lte(off(false)) ? [true] : [false];
+  const rate = order.exchange_rate_initial ?? '0';
+  if (!decimal(rate).gt(0)) return [];
+  const possible = [true, false]
+    .map((multiply) => ({ multiply, gives: applyRate(from, decimal(rate), multiply) }))
+    .filter(({ multiply, gives }) =>
+      gives.plus(tolerance(order, from, rate, multiply)).gte(decimal(order.expected_amount_to)),
+    )
+    .sort((a, b) => a.gives.cmp(b.gives));
+  const most = possible[0]?.gives.times(AMBIGUOUS_WITHIN);
+  return possible.flatMap(({ multiply, gives }) => (most && gives.lte(most) ? [multiply] : []));
 }
 
 /** One unit of the target's precision, plus half of the rate's last digit applied to the exchanged part. */
-function tolerance({ order }: Case, exchanged: Big, rate: Big, multiply: boolean): Big {
+function tolerance(order: Order, exchanged: Big, rate: Amount, multiply: boolean): Big {
   const unit = new Big(`1e-${order.currency_to_precision}`);
-  const digits = (order.exchange_rate_actual ?? '').split('.')[1]?.length ?? 0;
+  const digits = rate.split('.')[1]?.length ?? 0;
   const halfDigit = new Big(`5e-${digits + 1}`);
   if (multiply) return unit.plus(exchanged.times(halfDigit));
-  return unit.plus(applyRate(applyRate(exchanged, rate, false).times(halfDigit), rate, false));
+  return unit.plus(applyRate(applyRate(exchanged, decimal(rate), false).times(halfDigit), decimal(rate), false));
 }
 
 /** 5. Who paid a commission must be known, or a remainder could be off by it. */

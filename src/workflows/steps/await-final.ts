@@ -54,7 +54,7 @@ function startPolling(run: OrderRun): CancellationScope {
     }
   };
   scope.run(poll).catch((error: unknown) => {
-    if (!isCancellation(error)) throw error; callbacks are still heard. See the failed activity');
+    if (!isCancellation(error)) throw error;
   });
   return scope;
 }
