@@ -31,15 +31,15 @@ export class Admin {
   ) {}
 
   stats(): SandboxStats {
-    const { store, requests, callbacksSent, callbacksAcked, redirectHits } = this.world;
+    const { store, traffic, redirectHits } = this.world;
     const requestsByPath = new Map<string, number>();
-    for (const { path } of requests) requestsByPath.set(path, (requestsByPath.get(path) ?? 0) + 1);
+    for (const { path } of traffic.requests) requestsByPath.set(path, (requestsByPath.get(path) ?? 0) + 1);
     return {
       requestsByPath: Object.fromEntries(requestsByPath),
       createsByOrderId: Object.fromEntries([...store.watches].map(([id, { creates }]) => [id, creates])),
       executedByOrderId: Object.fromEntries([...store.uuidsByOrderId].map(([id, uuids]) => [id, uuids.length])),
-      callbacksSent,
-      callbacksAcked,
+      callbacksSent: traffic.callbacksSent,
+      callbacksAcked: traffic.callbacksAcked,
       redirectHits,
     };
   }

@@ -9,6 +9,8 @@ export interface Answer {
   delivery?: Delivery;
   /** Waits this long before answering. */
   delayMs?: number;
+  /** Name of the fault that was met, for the log. */
+  fault?: string;
 }
 
 /** A documented success: `{status: 'success', data}`. */

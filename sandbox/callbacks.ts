@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { chance } from './chance.js';
 import { isFinal } from './life.js';
 import { markerNumber } from './markers.js';
-import type { StoredOrder } from './orders.js';
+import type { OrderObject, StoredOrder } from './orders.js';
 import { Timers } from './timers.js';
 import type { World } from './world.js';
 
@@ -66,12 +66,16 @@ export class Callbacks {
   }
 
   /** Posts once: true when acknowledged, false when not, undefined when the sandbox is being stopped. */
-  async #post(url: string, body: unknown): Promise<boolean | undefined> {
-    this.world.callbacksSent += 1;
-    const status = await postJson(url, JSON.stringify(body), this.#stopping.signal);
+  async #post(url: string, order: OrderObject): Promise<boolean | undefined> {
+    const { traffic } = this.world;
+    traffic.callbacksSent += 1;
+    const sentAtMs = Date.now();
+    const status = await postJson(url, JSON.stringify(order), this.#stopping.signal);
     if (this.#stopping.signal.aborted) return undefined;
+    const { user_order_id: orderId, order_uuid: orderUuid } = order;
+    traffic.callback({ sentAtMs, answeredAtMs: Date.now(), orderId, orderUuid, status });
     const acked = status === 200 || status === 201;
-    if (acked) this.world.callbacksAcked += 1;
+    if (acked) traffic.callbacksAcked += 1;
     return acked;
   }
 }

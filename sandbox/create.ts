@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Answer, refusal, success } from './answer.js';
+import { withFault } from './faults.js';
 import type { Life } from './life.js';
 import { type Marker, markerNumber, readMarker } from './markers.js';
 import { checkMarker, newOrder } from './new-order.js';
@@ -31,7 +32,7 @@ export class Creates {
     if (chosen?.timing === 'later') this.#queue(type, body, markerNumber(marker, 'later_ms') ?? 1000);
     const executes = chosen === undefined || chosen.timing === 'after';
     const plain = executes ? this.#execute(orderId, made, marker) : success({});
-    return chosen?.fault.answer?.(plain, marker) ?? plain;
+    return withFault(plain, chosen, marker);
   }
 
   /** Goes on with what an earlier run had queued. */

@@ -162,17 +162,25 @@ export const FAULTS: readonly Fault[] = [
 
 /** A fault as chosen for one request. */
 export interface ChosenFault {
+  /** As it was asked for, such as `500-after`. */
+  name: string;
   fault: Fault;
   timing: Timing;
+}
+
+/** The answer as the chosen fault leaves it; unchanged without one. */
+export function withFault(plain: Answer, chosen: ChosenFault | undefined, marker: Marker): Answer {
+  if (!chosen) return plain;
+  return { ...(chosen.fault.answer?.(plain, marker) ?? plain), fault: chosen.name };
 }
 
 /** Reads `<fault>` or, for creates, `<fault>-before|-after|-later`; undefined when a place knows no such fault. */
 export function parseFault(place: Place, name: string): ChosenFault | undefined {
   const known = (wanted: string) => FAULTS.find((fault) => fault.name === wanted && fault.places.includes(place));
   const whole = known(name);
-  if (whole) return { fault: whole, timing: whole.timing };
+  if (whole) return { name, fault: whole, timing: whole.timing };
   if (place !== 'create') return undefined;
   const timing = TIMINGS.find((candidate) => name.endsWith(`-${candidate}`));
   const fault = timing && known(name.slice(0, -timing.length - 1));
-  return fault && { fault, timing };
+  return fault && { name, fault, timing };
 }

@@ -16,13 +16,14 @@ import {
 } from './options.js';
 import { Service } from './service.js';
 import { Store } from './store.js';
-import type { RequestLogEntry, World } from './world.js';
+import { type RequestLogEntry, Traffic } from './traffic.js';
+import type { World } from './world.js';
 
 export type { Receipt } from './addresses.js';
 export type { SandboxOrder, SandboxStats } from './admin.js';
 export type { SandboxOptions, SandboxSettings, SettingsChange } from './options.js';
 export type { BalanceChange, OrderObject } from './orders.js';
-export type { RequestLogEntry } from './world.js';
+export type { CallbackLogEntry, RequestLogEntry, TrafficLine } from './traffic.js';
 
 /** A running double of the payment service. */
 export interface Sandbox {
@@ -57,11 +58,9 @@ function createWorld(options: SandboxOptions): World {
     },
     store: new Store(options.dataDir, settings.balances),
     settings,
-    requests: [],
+    traffic: new Traffic(options.dataDir),
     draws: new Map(),
     redirectHits: 0,
-    callbacksSent: 0,
-    callbacksAcked: 0,
   };
 }
 
@@ -90,6 +89,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     for (const part of [creates, life, callbacks]) part.stop();
     await Promise.all([server.close(), adminServer.close()]);
     world.store.close();
+    world.traffic.close();
   });
   // What an earlier run left goes on before the first request, so that nothing new is taken for something left.
   for (const order of world.store.orders.values()) life.follow(order);
@@ -113,7 +113,7 @@ function describe(world: World, admin: Admin, running: Pick<Sandbox, 'url' | 'ad
     set: (change) => void admin.set(change),
     stats: () => admin.stats(),
     orders: () => admin.orders(),
-    requests: () => [...world.requests],
+    requests: () => [...world.traffic.requests],
     receiveDeposit: (receipt) => admin.receive(receipt),
   };
 }

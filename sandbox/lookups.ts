@@ -1,14 +1,22 @@
 import { type Answer, refusal, success } from './answer.js';
+import { chance } from './chance.js';
+import { withFault } from './faults.js';
 import { markerNumber } from './markers.js';
 import type { StoredOrder } from './orders.js';
 import { check, LIST_SCHEMA, type ListQuery, STATUS_SCHEMA } from './requests.js';
 import { chooseFault, type World } from './world.js';
 
+/** True when an order is one of the share to which `visibilityLagMs` applies. */
+export const lagsByRate = (seed: string, orderId: string, rate: number): boolean =>
+  chance(seed, `lag ${orderId}`) < rate;
+
 /** True while the order is not shown yet: a replica that lags behind. */
 function lags(world: World, place: 'status' | 'list', stored: StoredOrder): boolean {
   const marker = world.store.watches.get(stored.order.user_order_id)?.marker ?? {};
   const ownMs = place === 'status' ? markerNumber(marker, 'status_lag_ms') : markerNumber(marker, 'list_lag_ms');
-  const lagMs = Math.max(world.settings.visibilityLagMs, markerNumber(marker, 'lag_ms') ?? 0, ownMs ?? 0);
+  const { visibilityLagMs, visibilityLagRate } = world.settings;
+  const commonMs = lagsByRate(world.options.seed, stored.order.user_order_id, visibilityLagRate) ? visibilityLagMs : 0;
+  const lagMs = Math.max(commonMs, markerNumber(marker, 'lag_ms') ?? 0, ownMs ?? 0);
   return Date.now() < stored.createdAtMs + lagMs;
 }
 
@@ -35,7 +43,7 @@ export function answerStatus(world: World, value: unknown): Answer {
   const chosen = chooseFault(world, 'status', id);
   const seen = stored && !lags(world, 'status', stored) && !chosen?.fault.hides?.(chosen.n);
   const plain = seen ? success(stored.order) : unknownOrder(world.settings.unknownMode);
-  return chosen?.fault.answer?.(plain, world.store.watches.get(id)?.marker ?? {}) ?? plain;
+  return withFault(plain, chosen, world.store.watches.get(id)?.marker ?? {});
 }
 
 function matches({ order }: StoredOrder, query: ListQuery): boolean {
@@ -79,6 +87,7 @@ export function answerList(world: World, value: unknown): Answer {
     .sort((a, b) => (a.order.order_uuid < b.order.order_uuid ? -1 : 1));
   const first = (query.page - 1) * query.limit;
   const plain = success(found.slice(first, first + query.limit).map(listItem));
-  const broken = chosen.find(({ fault }) => fault.answer);
-  return broken?.fault.answer?.(plain, store.watches.get(broken.id)?.marker ?? {}) ?? plain;
+  // One answer can be broken once; what only hides orders has done so above.
+  const met = chosen.find(({ fault }) => fault.answer) ?? chosen[0];
+  return withFault(plain, met, store.watches.get(met?.id ?? '')?.marker ?? {});
 }

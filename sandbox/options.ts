@@ -75,6 +75,8 @@ const SETTINGS = z.strictObject({
   serverDown: z.boolean(),
   /** How long new orders stay invisible to status and list. Not scaled. */
   visibilityLagMs: durationMs,
+  /** Share of orders that lag. */
+  visibilityLagRate: rate,
   /** Sets the named balances, now; decimal strings. */
   balances: z.record(currency, decimalText),
 });
@@ -102,6 +104,7 @@ export const DEFAULT_SETTINGS: SandboxSettings = {
   requestsPerSecond: null,
   serverDown: false,
   visibilityLagMs: 0,
+  visibilityLagRate: 1,
   balances: {},
 };
 

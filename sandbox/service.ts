@@ -1,7 +1,7 @@
 import { answerAddressCreate, answerAddressList } from './addresses.js';
 import { type Answer, isObject, refusal, success } from './answer.js';
 import type { Creates } from './create.js';
-import type { Place } from './faults.js';
+import { type Place, withFault } from './faults.js';
 import { answerList, answerStatus } from './lookups.js';
 import { ORDER_TYPES, ratesData } from './rates.js';
 import { BadRequest, check, EMPTY_SCHEMA, parseBody } from './requests.js';
@@ -99,7 +99,7 @@ export class Service {
   #faulty(place: Place, value: unknown, operation: Operation): Answer {
     const chosen = chooseFault(this.world, place, '');
     const plain = chosen?.timing === 'before' && place === 'address' ? success({}) : operation(value);
-    return chosen?.fault.answer?.(plain, {}) ?? plain;
+    return withFault(plain, chosen, {});
   }
 
   /** The one order a request is about, for the log. */

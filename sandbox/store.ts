@@ -42,7 +42,7 @@ export class Store {
 
   constructor(dataDir: string | undefined, balances: Readonly<Record<string, string>>) {
     this.ledger = new Ledger(balances, Date.now());
-    const journal = dataDir === undefined ? undefined : Journal.open(dataDir);
+    const journal = dataDir === undefined ? undefined : new Journal(dataDir);
     for (const record of journal?.earlier ?? []) this.#take(record);
     this.#journal = journal;
   }

@@ -3,29 +3,20 @@ import { type ChosenFault, ORDER_PLACES, type OrderPlace, type Place, parseFault
 import { markerNumber } from './markers.js';
 import type { SandboxOptions, SandboxSettings } from './options.js';
 import type { Store } from './store.js';
+import type { Traffic } from './traffic.js';
 
 /** Options with every default filled in. */
 export type ResolvedOptions = Required<Omit<SandboxOptions, 'dataDir' | 'settings'>>;
-
-/** One request as it was seen; no bodies, no headers. `status` 0: no answer left the sandbox. */
-export interface RequestLogEntry {
-  atMs: number;
-  path: string;
-  orderId?: string;
-  status: number;
-}
 
 /** What all parts of a running sandbox share. */
 export interface World {
   readonly options: ResolvedOptions;
   readonly store: Store;
   settings: SandboxSettings;
-  readonly requests: RequestLogEntry[];
+  readonly traffic: Traffic;
   /** How many draws were made per place and order, so that each request draws anew. */
   readonly draws: Map<string, number>;
   redirectHits: number;
-  callbacksSent: number;
-  callbacksAcked: number;
 }
 
 const TIMES_KEY = { create: 'times', status: 'status_times', list: 'list_times' } as const;

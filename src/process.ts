@@ -7,17 +7,24 @@ const EXIT_BAD_CONFIGURATION = 2;
 
 /**
  * Runs a process to its end: 0 when `main` returns, 2 with one line per mistake on bad configuration, 1 otherwise.
- * Only names and messages of our own errors are printed: a raw error may carry what must not be shown.
+ * What `main` fails with at start is shown; of a bug that shows later only where it is, since its words may carry data.
  */
 export async function exitOnFailure(main: () => Promise<void>): Promise<void> {
-  process.on('unhandledRejection', (reason) => fail(reason));
-  process.on('uncaughtException', (error) => fail(error));
+  process.on('unhandledRejection', crash);
+  process.on('uncaughtException', crash);
   try {
     await main();
     process.exit(0);
   } catch (error) {
     fail(error);
   }
+}
+
+function crash(error: unknown): never {
+  const [name, place = ''] =
+    error instanceof Error ? [error.name, /^ +at .*/m.exec(error.stack ?? '')?.[0]] : ['something that is no error'];
+  process.stderr.write(`unexpected: ${name}${place && ` ${place.trim()}`}\n`);
+  process.exit(EXIT_FAILED);
 }
 
 function fail(error: unknown): never {
@@ -31,8 +38,19 @@ function fail(error: unknown): never {
   process.exit(EXIT_FAILED);
 }
 
-/** Resolves when `running` ends by itself or after SIGTERM or SIGINT, once `stop` has brought it to its end. */
+/**
+ * Resolves when `running` ends by itself or after SIGTERM or SIGINT, once `stop` has brought it to its end. Listens from
+ * the moment it is called: call it before saying `ready`.
+ */
 export async function untilStopped(running: Promise<void>, stop: () => void): Promise<void> {
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, stop);
+  let stopping = false;
+  const stopOnce = () => {
+    if (stopping) return;
+    stopping = true;
+    stop();
+  };
+  // Stays in place: a second SIGTERM (npm passes on what the whole group gets) must not cut off a create.
+  process.on('SIGTERM', stopOnce);
+  process.once('SIGINT', stopOnce);
   await running;
 }

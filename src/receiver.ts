@@ -12,11 +12,12 @@ await exitOnFailure(async () => {
   const log = pino({ base: { service: 'payment-orders-receiver' } }, pino.destination(2));
   const { client } = await connectTemporal();
   const receiver = await startReceiver({ ...config, signal: createSignalOrder(client), log });
-  process.stdout.write(`ready receiver=${receiver.url}\n`);
-  let stopped = () => {};
+  let closed = () => {};
   const running = new Promise<void>((resolve) => {
-    stopped = resolve;
+    closed = resolve;
   });
-  await untilStopped(running, () => void receiver.close().then(stopped));
+  const stopped = untilStopped(running, () => void receiver.close().then(closed));
+  process.stdout.write(`ready receiver=${receiver.url}\n`);
+  await stopped;
   // The Temporal connection is not closed: a retry of a failed signal may still be due and would throw on a closed one.
 });

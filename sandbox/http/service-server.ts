@@ -25,7 +25,8 @@ export function createServiceServer(world: World, service: Service): FastifyInst
     const path = request.url;
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
     const { answer, orderId } = service.serve({ path, headers: request.headers, body });
-    world.requests.push({ atMs: Date.now(), path, orderId, status: visibleStatus(answer) });
+    const { fault } = answer;
+    world.traffic.request({ atMs: Date.now(), path, orderId, status: visibleStatus(answer), ...(fault && { fault }) });
     reply.hijack();
     deliver(reply.raw, answer).catch(() => reply.raw.destroy());
   });

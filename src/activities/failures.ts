@@ -16,9 +16,9 @@ export function retryLater(error: unknown, delayMs?: number): unknown {
   });
 }
 
-/** An answer that cannot be right (another order, a filter that was ignored): no reading, ask again. */
-export const noReading = (reason: string): ApplicationFailure =>
-  ApplicationFailure.create({ type: 'NoReading', message: reason });
+/** An answer that cannot be right (another order, a filter that was ignored): no reading, ask again, as `retryLater`. */
+export const noReading = (reason: string, nextRetryDelay?: number): ApplicationFailure =>
+  ApplicationFailure.create({ type: 'NoReading', message: reason, nextRetryDelay });
 
 /**
  * "Nothing is wrong, come back in `delayMs`": the server waits and repeats the activity without writing history.

@@ -34,7 +34,7 @@ async function askStatus(deps: ActivityDeps, input: PollInput, delayMs: number):
   try {
     const order = await account.service.orderStatus(orderUuid ? { order_uuid: orderUuid } : { order_id: orderId });
     if (order && (order.user_order_id !== orderId || (orderUuid && order.order_uuid !== orderUuid))) {
-      throw noReading('the status operation answered with another order');
+      throw noReading('the status operation answered with another order', delayMs);
     }
     return order;
   } catch (error) {

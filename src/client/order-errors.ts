@@ -1,6 +1,5 @@
 import {
   type Client,
-  isGrpcDeadlineError,
   WorkflowFailedError,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
@@ -10,7 +9,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { isOrderFailure } from '../contract/failures.js';
 import { NotDecidedYetError, OrderFailedError, OrderUnresolvedError, UnknownOrderError } from './errors.js';
 import { fieldsOfFailure } from './failure-details.js';
-import { translated } from './temporal-calls.js';
+import { isTimeOver, translated } from './temporal-calls.js';
 
 /** The server's failure type of an update whose workflow ended before the update did. */
 const UPDATE_OUTLIVED_WORKFLOW = 'AcceptedUpdateCompletedWorkflow';
@@ -60,7 +59,7 @@ export async function waitForOrder<T>(
   try {
     return timeoutMs === undefined ? await call() : await client.withDeadline(Date.now() + timeoutMs, call);
   } catch (error) {
-    const timedOut = error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isGrpcDeadlineError(error);
+    const timedOut = error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isTimeOver(error);
     throw timedOut && timeoutMs !== undefined
       ? new NotDecidedYetError(order.orderId)
       : await explain(client, order, error);

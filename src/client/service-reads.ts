@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
   type Client,
-  isGrpcDeadlineError,
   WorkflowExecutionAlreadyStartedError,
   WorkflowFailedError,
   type WorkflowStartOptions,
@@ -19,7 +18,7 @@ import { DEPOSIT_ADDRESS_WORKFLOW, ORDERS_TASK_QUEUE, SERVICE_READ_WORKFLOW } fr
 import type { DepositAddressInput, DepositAddressResult, ServiceReadInput } from '../contract/reads.js';
 import { InvalidInputError, NoWorkerError, ServiceRequestFailedError } from './errors.js';
 import { fieldsOfFailure } from './failure-details.js';
-import { translated } from './temporal-calls.js';
+import { isTimeOver, translated } from './temporal-calls.js';
 
 /** A read gives up after 60 s by itself; longer silence means that no worker took it. */
 const READ_TIMEOUT_MS = 75_000;
@@ -39,7 +38,7 @@ function failureOf(cause: unknown): Error {
 
 async function explain(client: Client, error: unknown, timedOut: Error): Promise<unknown> {
   if (error instanceof WorkflowFailedError) return failureOf(error.cause);
-  return isGrpcDeadlineError(error) ? timedOut : translated(client, error);
+  return isTimeOver(error) ? timedOut : translated(client, error);
 }
 
 function requireFormat(field: string, value: string, format: RegExp): void {

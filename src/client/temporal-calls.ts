@@ -1,4 +1,10 @@
-import { type Client, Connection, isGrpcDeadlineError, isGrpcServiceError } from '@temporalio/client';
+import {
+  type Client,
+  Connection,
+  isGrpcCancelledError,
+  isGrpcDeadlineError,
+  isGrpcServiceError,
+} from '@temporalio/client';
 import { NamespaceNotFoundError } from '@temporalio/common';
 import { missingSearchAttributesCommand, TemporalUnreachableError } from '../temporal.js';
 import { TemporalSetupError } from './errors.js';
@@ -8,6 +14,7 @@ const CALL_TIMEOUT_MS = 30_000;
 
 /** gRPC status codes this code tells apart. */
 const GRPC = {
+  cancelled: 1,
   invalidArgument: 3,
   deadlineExceeded: 4,
   permissionDenied: 7,
@@ -18,6 +25,7 @@ const GRPC = {
 } as const;
 
 const UNREACHABLE: readonly number[] = [
+  GRPC.cancelled,
   GRPC.deadlineExceeded,
   GRPC.resourceExhausted,
   GRPC.unavailable,
@@ -30,9 +38,12 @@ function grpcStatus(error: unknown): { code: number; details: string } | undefin
   return error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : undefined;
 }
 
+/** True when a call's deadline ended it. On a busy machine gRPC sometimes reports that as a cancelled call. */
+export const isTimeOver = (error: unknown): boolean => isGrpcDeadlineError(error) || isGrpcCancelledError(error);
+
 /** True when Temporal says that a query found nobody to answer it. */
 export const isNobodyAnswering = (error: unknown): boolean =>
-  isGrpcDeadlineError(error) || grpcStatus(error)?.code === GRPC.failedPrecondition;
+  isTimeOver(error) || grpcStatus(error)?.code === GRPC.failedPrecondition;
 
 async function setupError(client: Client, details: string): Promise<TemporalSetupError> {
   const command = await missingSearchAttributesCommand(client).catch(() => undefined);

@@ -30,6 +30,8 @@ export interface Lab {
   events(orderId: string): Promise<number>;
   /** Paths of the requests that the service got about an order, rates apart. */
   requestsOf(orderId: string): string[];
+  /** Starts the workers of a lab that was opened without them. */
+  startWorkers(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -39,6 +41,10 @@ export interface LabOptions {
   pace?: Partial<Pace>;
   /** False: no receiver, no callback URLs; orders are followed by polling alone. */
   callbacks?: boolean;
+  /** False: orders wait until `startWorkers`. */
+  workers?: boolean;
+  /** Where the workers find the sandbox, such as a line in front of it that can be cut; its own URL when omitted. */
+  serviceUrl?: (sandboxUrl: string) => Promise<string>;
 }
 
 /** Configuration of a worker for a sandbox. */
@@ -62,7 +68,8 @@ export function workerConfigFor(sandbox: Sandbox, pace: Partial<Pace> = {}, call
 }
 
 /** Brings a lab up on free ports. Close it in afterAll. */
-export async function openLab({ sandbox: sandboxOptions, pace, callbacks = true }: LabOptions = {}): Promise<Lab> {
+export async function openLab(options: LabOptions = {}): Promise<Lab> {
+  const { sandbox: sandboxOptions, pace, callbacks = true, workers = true, serviceUrl } = options;
   const temporal = await createTestNamespace();
   const sandbox = await startSandbox({ timeScale: 0.2, ...sandboxOptions });
   const receiver = callbacks
@@ -74,10 +81,15 @@ export async function openLab({ sandbox: sandboxOptions, pace, callbacks = true 
         log: pino({ level: 'silent' }),
       })
     : undefined;
-  const config = workerConfigFor(sandbox, pace, receiver?.url);
-  const target = { connection: temporal.nativeConnection, namespace: temporal.namespace };
-  const workers = await createWorkers(config, target, { workflowBundle: workflowBundle() });
-  const running = workers.map((worker: Worker) => worker.run());
+  const url = (await serviceUrl?.(sandbox.url)) ?? sandbox.url;
+  const config = workerConfigFor({ ...sandbox, url }, pace, receiver?.url);
+  const running: { worker: Worker; run: Promise<void> }[] = [];
+  const startWorkers = async (): Promise<void> => {
+    const target = { connection: temporal.nativeConnection, namespace: temporal.namespace };
+    const started = await createWorkers(config, target, { workflowBundle: workflowBundle() });
+    running.push(...started.map((worker) => ({ worker, run: worker.run() })));
+  };
+  if (workers) await startWorkers();
   return {
     sandbox,
     orders: new PaymentOrders(temporal.client),
@@ -88,9 +100,10 @@ export async function openLab({ sandbox: sandboxOptions, pace, callbacks = true 
       return (await handle.fetchHistory()).events?.length ?? 0;
     },
     requestsOf: (orderId) => sandbox.requests().flatMap((entry) => (entry.orderId === orderId ? [entry.path] : [])),
+    startWorkers,
     close: async () => {
-      for (const worker of workers) worker.shutdown();
-      await Promise.all(running);
+      for (const { worker } of running) worker.shutdown();
+      await Promise.all(running.map(({ run }) => run));
       await receiver?.close();
       await sandbox.close();
       await temporal.close();

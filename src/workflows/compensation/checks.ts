@@ -15,6 +15,7 @@ export function failedChecks(c: Case, left: Figures): string[] {
     ...amountsMatchChanges(c),
     ...rateMatches(c, left),
     ...partialLeftSomething(c, left),
+    ...nothingMovedUnseen(c),
   ];
 }
 
@@ -150,4 +151,10 @@ function partialLeftSomething({ order, changes }: Case, { unexchanged, unpaid }:
   const reasons = changes.length === 0 ? ['a partial order without balance changes'] : [];
   if (!unexchanged?.gt(0) && !unpaid?.gt(0)) reasons.push('a partial order that left nothing');
   return reasons;
+}
+
+/** 7. An amount paid or a payout's hash without a balance change: the changes do not tell all, so they tell nothing. */
+function nothingMovedUnseen({ order, changes }: Case): string[] {
+  const paid = decimalOrZero(order.amount_to).gt(0) || order.blockchain_withdrawal_hash !== null;
+  return paid && changes.length === 0 ? ['something was paid, but no balance change shows it'] : [];
 }

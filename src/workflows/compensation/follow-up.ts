@@ -41,7 +41,8 @@ export function finishingOrder(c: Case, { unexchanged, unpaid }: Figures, orderI
     };
     return { type: 'withdraw', request };
   }
-  if (!exchangeable) return undefined;
+  // What an exact payout still needs cannot be bought for exactly R_F: the rate may give more than was asked for.
+  if (!exchangeable || fields.amount_to) return undefined;
   const exchange = {
     ...common,
     currency_from: currencyFrom,
@@ -60,3 +61,7 @@ function payableOf(c: Case, unpaid: Big): Big | undefined {
   const payable = missing.lt(unpaid) ? missing : unpaid;
   return payable.gt(0) ? payable : undefined;
 }
+
+/** What a person must know before a follow-up pays: each payout costs a commission, and a client's comes out of it. */
+export const followUpCosts = ({ payers }: Case, { type }: FollowUp): string[] =>
+  type !== 'exchange' && payers?.to === 'client' ? ['the recipient bears a second commission'] : [];

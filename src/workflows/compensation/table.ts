@@ -10,8 +10,8 @@ interface Situation {
   left: 'nothing' | 'unexchanged' | 'unpaid' | 'both';
   /** Balance changes, an amount received or paid, or a blockchain hash. */
   moved: boolean;
-  /** An exact payout was asked for by `amount_to`. */
-  strict: boolean;
+  /** An amount paid out, or the hash of a payout. */
+  paid: boolean;
   multipleCards: boolean;
 }
 
@@ -26,6 +26,8 @@ export interface Row {
   nothingLeft?: true;
   /** A person should look although nothing waits for a decision. */
   attention?: true;
+  /** No figure says what is left. */
+  untold?: true;
   finish: Permission;
   /** 'report': there is nothing to revert, so the policy ends like `report`. */
   revert: Permission | 'report';
@@ -54,6 +56,7 @@ export const COMPENSATION_TABLE: readonly Row[] = [
   {
     name: 'a deposit that the service holds or credited',
     applies: (s) => s.type === 'deposit',
+    untold: true,
     ...askOnly,
   },
   {
@@ -89,10 +92,18 @@ export const COMPENSATION_TABLE: readonly Row[] = [
     byDefault: 'ask',
   },
   {
-    name: 'neither exchanged nor paid out in full',
-    applies: (s) => paysOut(s.type) && partial(s) && s.left === 'unexchanged',
+    name: 'the deposit was neither exchanged nor paid out in full',
+    applies: (s) => s.type === 'deposit_exchange_withdraw' && partial(s) && s.left === 'unexchanged',
     finish: 'decide',
     revert: 'never',
+    byDefault: 'ask',
+  },
+  {
+    name: 'neither exchanged nor paid out in full',
+    applies: (s) => s.type === 'exchange_withdraw' && partial(s) && s.left === 'unexchanged',
+    finish: 'decide',
+    // What is left is where it came from.
+    revert: 'report',
     byDefault: 'ask',
   },
   {
@@ -111,7 +122,7 @@ export const COMPENSATION_TABLE: readonly Row[] = [
   },
   {
     name: 'ended in error after the exchange',
-    applies: (s) => s.type === 'exchange_withdraw' && error(s) && s.left === 'unpaid',
+    applies: (s) => s.type === 'exchange_withdraw' && error(s) && s.left === 'unpaid' && !s.paid,
     finish: 'decide',
     revert: 'never',
     byDefault: 'ask',
@@ -125,7 +136,7 @@ export const COMPENSATION_TABLE: readonly Row[] = [
     byDefault: 'report',
   },
   // An error or cancellation after something moved contradicts "was not executed": only a person may close it.
-  { name: 'a contradiction: it failed, but something moved', applies: () => true, ...askOnly },
+  { name: 'a contradiction: the status does not fit what moved', applies: () => true, ...askOnly },
 ];
 
 /** The row of a final order. Every order has one. */
@@ -138,6 +149,8 @@ export function rowOf(c: Case, left: Figures): Row {
 
 function situationOf(c: Case, { unexchanged, unpaid }: Figures): Situation {
   const { order } = c;
+  const withdrawn = order.blockchain_withdrawal_hash !== null;
+  const gained = decimalOrZero(order.amount_to).gt(0);
   const sides = [unexchanged?.gt(0) ? 'unexchanged' : '', unpaid?.gt(0) ? 'unpaid' : ''] as const;
   return {
     type: c.type,
@@ -145,11 +158,11 @@ function situationOf(c: Case, { unexchanged, unpaid }: Figures): Situation {
     left: sides[0] && sides[1] ? 'both' : sides[0] || sides[1] || 'nothing',
     moved:
       c.changes.length > 0 ||
-      decimalOrZero(order.amount_to).gt(0) ||
+      gained ||
       (c.type.startsWith('deposit') && decimalOrZero(order.amount_from).gt(0)) ||
       order.blockchain_deposit_hash !== null ||
-      order.blockchain_withdrawal_hash !== null,
-    strict: order.strict_withdrawal_amount,
+      withdrawn,
+    paid: withdrawn || (paysOut(c.type) && gained),
     multipleCards: Array.isArray(c.request && 'wallet_details' in c.request ? c.request.wallet_details : null),
   };
 }

@@ -1,4 +1,4 @@
-import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
+import { workflowInfo } from '@temporalio/workflow';
 import type { FieldError } from '../../contract/failures.js';
 import {
   ACCOUNT_FORMAT,
@@ -7,17 +7,21 @@ import {
   parseFollowUpOrderId,
   parseOrderWorkflowId,
 } from '../../contract/ids.js';
+import { closeWithoutOrder } from './close.js';
 import type { OrderRun } from './order-run.js';
 
-function invalid(field: string, reason: string): never {
+function invalid(run: OrderRun, field: string, reason: string): never {
   const errors: FieldError[] = [{ field, reason }];
-  throw ApplicationFailure.create({
-    type: 'InvalidOrder',
-    message: `${field}: ${reason}. Nothing was sent`,
-    nonRetryable: true,
-    details: [errors],
-  });
+  closeWithoutOrder(run, 'InvalidOrder', `${field}: ${reason}. Nothing was sent`, errors);
 }
+
+/** More levels than any order has; what is nested thousands deep cannot be handed on to an activity. */
+const MAX_LEVELS = 50;
+
+const isDeeperThan = (levels: number, value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((item) => isDeeperThan(levels - 1, item)));
 
 /** True when this run is a follow-up started by the very order it extends. */
 export function isFollowUp(run: OrderRun): boolean {
@@ -34,17 +38,20 @@ export function isFollowUp(run: OrderRun): boolean {
  */
 export function checkIdentity(run: OrderRun): void {
   const { account, orderId } = run;
-  if (typeof run.input !== 'object' || run.input === null) invalid('input', 'must be an object {account?, order, …}');
-  if (typeof run.request !== 'object' || run.request === null) invalid('order', 'must be the create request');
-  if (typeof account !== 'string' || !ACCOUNT_FORMAT.test(account)) invalid('account', 'must match [a-z0-9-]{1,32}');
+  if (typeof run.input !== 'object' || run.input === null)
+    invalid(run, 'input', 'must be an object {account?, order, …}');
+  if (isDeeperThan(MAX_LEVELS, run.input)) invalid(run, 'input', 'is nested too deeply');
+  if (typeof run.request !== 'object' || run.request === null) invalid(run, 'order', 'must be the create request');
+  if (typeof account !== 'string' || !ACCOUNT_FORMAT.test(account))
+    invalid(run, 'account', 'must match [a-z0-9-]{1,32}');
   if (typeof orderId !== 'string' || !ORDER_ID_FORMAT.test(orderId.replace(/\.r\d{1,4}$/, ''))) {
-    invalid('order.order_id', 'must match [A-Za-z0-9._:-]{1,120}');
+    invalid(run, 'order.order_id', 'must match [A-Za-z0-9._:-]{1,120}');
   }
   if (/\.r\d+$/.test(orderId) && !isFollowUp(run)) {
-    invalid('order.order_id', 'must not end in .r<digits>: those ids belong to follow-ups');
+    invalid(run, 'order.order_id', 'must not end in .r<digits>: those ids belong to follow-ups');
   }
   const demanded = orderWorkflowId(account, orderId);
   if (workflowInfo().workflowId !== demanded) {
-    invalid('order.order_id', `belongs to the workflow id ${demanded}, not to this one. Start it under that id`);
+    invalid(run, 'order.order_id', `belongs to the workflow id ${demanded}, not to this one. Start it under that id`);
   }
 }

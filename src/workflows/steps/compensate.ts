@@ -5,7 +5,7 @@ import { followUpOrderId } from '../../contract/ids.js';
 import type { CompensationPolicy, DecideAction, OrderResult } from '../../contract/orders.js';
 import { failedChecks } from '../compensation/checks.js';
 import { type Case, type Figures, figures, remainders } from '../compensation/figures.js';
-import { type FollowUp, finishingOrder } from '../compensation/follow-up.js';
+import { type FollowUp, finishingOrder, followUpCosts } from '../compensation/follow-up.js';
 import { type Row, rowOf } from '../compensation/table.js';
 import { runFollowUp } from './follow-up.js';
 import { keepAsking } from './keep-asking.js';
@@ -39,9 +39,11 @@ export async function compensate(run: OrderRun): Promise<OrderResult> {
   }
   enterPhase(run, 'compensating', 'the balance changes of the order');
   const assessment = await assess(run);
-  const { row, policy } = assessment;
+  const { row, policy, reading } = assessment;
   if (row.attention) raiseAttention(run, row.name);
-  if (row.nothingLeft) return resultOf(run, { compensation: { policy, status: 'none', reason: row.name } });
+  if (row.nothingLeft && reading.order.status === order.status) {
+    return resultOf(run, { compensation: { policy, status: 'none', reason: row.name } });
+  }
   if (policy === 'report' || (policy === 'revert' && row.revert === 'report')) return report(run, assessment);
   if (policy === 'finish' && row.finish === 'auto') return finish(run, assessment);
   return ask(run, assessment, row.name);
@@ -60,8 +62,19 @@ async function assess(run: OrderRun): Promise<Assessment> {
   const left = figures(c);
   const row = rowOf(c, left);
   const policy = run.input.compensation ?? row.byDefault;
-  const doubts = [...reading.disagreements, ...failedChecks(c, left)];
+  const doubts = [
+    ...(row.untold ? ['no figure says what is left'] : []),
+    ...contradictions(run, reading),
+    ...reading.disagreements,
+    ...failedChecks(c, left),
+  ];
   return { reading, case: c, left, row, policy, doubts };
+}
+
+/** The first final status wins: what the service says differently later is for a person and moves no money. */
+function contradictions({ finalOrder }: OrderRun, { order }: OutcomeReading): string[] {
+  if (!finalOrder || finalOrder.status === order.status) return [];
+  return [`the final status was ${finalOrder.status} and now reads ${order.status}`];
 }
 
 function readOutcome(run: OrderRun): Promise<OutcomeReading> {
@@ -89,10 +102,12 @@ function report(run: OrderRun, { case: c, left, row, policy, doubts }: Assessmen
 /** A person decides: `accept` ends the order as it is, `finish` starts the follow-up where the table allows one. */
 async function ask(run: OrderRun, assessment: Assessment, why: string): Promise<OrderResult> {
   const { case: c, left, row, policy, doubts } = assessment;
-  const mayFinish = row.finish !== 'never' && doubts.length === 0 && finishingOrder(c, left, 'probe') !== undefined;
-  const allowed: DecideAction[] = mayFinish ? ['finish', 'accept'] : ['accept'];
+  const mayFinish = row.finish !== 'never' && doubts.length === 0;
+  const followUp = mayFinish ? finishingOrder(c, left, followUpOrderId(run.orderId, 1)) : undefined;
+  const allowed: DecideAction[] = followUp ? ['finish', 'accept'] : ['accept'];
+  const costs = followUp ? followUpCosts(c, followUp) : [];
   const shown = remainders(c, left).map(({ kind, amount, currency }) => `${kind} ${amount} ${currency}`);
-  const decision = await park(run, [why, ...shown, ...doubts].join('; '), allowed);
+  const decision = await park(run, [why, ...shown, ...costs, ...doubts].join('; '), allowed);
   enterPhase(run, 'compensating', 'what was decided');
   if (decision.action === 'finish') return finish(run, assessment);
   return resultOf(run, {
@@ -114,7 +129,8 @@ async function finish(run: OrderRun, assessment: Assessment): Promise<OrderResul
   const second = await assess(run);
   if (!sameReading(assessment.reading, second.reading)) return ask(run, second, 'two readings of the order differ');
   const check = await checkFollowUp(run, followUp);
-  if (check.kind === 'refused') return ask(run, { ...second, doubts: [check.reason] }, 'the follow-up cannot be sent');
+  // The figures still hold and the reason may pass (a balance is topped up): finishing may be decided once more.
+  if (check.kind === 'refused') return ask(run, second, `the follow-up cannot be sent: ${check.reason}`);
   const remainder = remainders(c, left);
   if (check.kind === 'belowMinimum') {
     raiseAttention(run, check.reason);
@@ -122,11 +138,9 @@ async function finish(run: OrderRun, assessment: Assessment): Promise<OrderResul
   }
   enterPhase(run, 'compensating', `the follow-up ${followUp.request.order_id}`);
   const ended = await runFollowUp(run, followUp);
-  const compensation = { policy, order_id: followUp.request.order_id, ...ended.result };
-  if (ended.done) return resultOf(run, { remainder, compensation: { ...compensation, status: 'done' } });
-  const decision = await park(run, `the follow-up ${followUp.request.order_id} ${ended.reason}`, ['accept']);
-  const reason = `${ended.reason}; accepted by ${decision.by}: ${decision.reason}`;
-  return resultOf(run, { remainder, compensation: { ...compensation, status: 'failed', reason } });
+  const [costs] = ended.status === 'done' ? followUpCosts(c, followUp) : [];
+  const compensation = { policy, order_id: followUp.request.order_id, ...(costs && { reason: costs }), ...ended };
+  return resultOf(run, { remainder, compensation });
 }
 
 function checkFollowUp(run: OrderRun, { type, request }: FollowUp) {

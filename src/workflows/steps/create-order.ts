@@ -1,5 +1,5 @@
 import type { CreateVerdict, SendPermission } from '../../contract/answers.js';
-import { movesMoneyAtOnce } from '../../contract/orders.js';
+import { type Decision, movesMoneyAtOnce } from '../../contract/orders.js';
 import { resolveConflict, takeOrder, takeReading } from './adopt.js';
 import { attemptCreate } from './attempt-create.js';
 import { closeCancelled, closeWithoutOrder } from './close.js';
@@ -53,15 +53,24 @@ async function mayResend(run: OrderRun, resendsLeft: number): Promise<boolean> {
     if (decision?.action === 'resend') return true;
     if (decision?.action === 'close-absent') {
       await closeIfAbsent(run, decision.by);
+    } else if (decision) {
+      reason = await adoptChosen(run, decision);
     } else {
-      if (!decision) callbacksHeard += 1;
+      callbacksHeard += 1;
       run.callbackPending = false;
-      const summary = decision ? 'Look up the chosen order' : 'A late callback: is it there?';
-      await takeReading(run, await lookUp(run, { summary, orderUuid: decision?.order_uuid }));
-      if (decision) reason = `the service has no order ${decision.order_uuid}, which ${decision.by} chose`;
+      await takeReading(run, await lookUp(run, { summary: 'A late callback: is it there?' }));
     }
   }
   return false;
+}
+
+/** Takes the order a person named, if it is ours. Returns what to say where it is not. */
+async function adoptChosen(run: OrderRun, { order_uuid: orderUuid, by }: Decision): Promise<string> {
+  const reading = await lookUp(run, { summary: 'Look up the chosen order', orderUuid });
+  // Another payment named by mistake is no conflict about our id: all of the decisions stay open.
+  const other = reading.kind === 'found' && reading.order.user_order_id !== run.orderId;
+  if (!other) await takeReading(run, reading);
+  return `the order ${orderUuid}, which ${by} chose, ${other ? 'is another payment' : 'is not at the service'}`;
 }
 
 /** Acts on every verdict that leaves no doubt about what this attempt sent. */

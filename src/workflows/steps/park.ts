@@ -21,6 +21,7 @@ export async function parkUnless(
 ): Promise<Decision | undefined> {
   run.phase = 'parked';
   run.waitingFor = 'a decision';
+  run.attention = undefined;
   raiseAttention(run, reason, allowed);
   await condition(() => run.decision !== undefined || resolved());
   const decision = run.decision;

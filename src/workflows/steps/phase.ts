@@ -74,19 +74,28 @@ function publish(run: OrderRun, status: string): void {
     known.get(searchAttribute.orderStatus) === status &&
     (known.get(searchAttribute.needsAttention) ?? false) === needsAttention;
   if (unchanged) return;
-  const { from, to } = currenciesOf(run.request);
   upsertSearchAttributes([
     { key: searchAttribute.orderStatus, value: status },
     { key: searchAttribute.needsAttention, value: needsAttention },
     ...(run.order ? [{ key: searchAttribute.orderUuid, value: run.order.order_uuid }] : []),
-    // A start from the UI or the plain CLI carries none of these.
-    ...(started
-      ? []
-      : [
-          { key: searchAttribute.account, value: run.account },
-          { key: searchAttribute.currencyFrom, value: from },
-          { key: searchAttribute.currencyTo, value: to },
-          ...(run.input.batchId ? [{ key: searchAttribute.batchId, value: run.input.batchId }] : []),
-        ]),
+    ...(started ? [] : attributesOfInput(run)),
   ]);
 }
+
+/**
+ * What a start from the UI or the plain CLI did not bring along. Its input may be anything: values that Temporal would
+ * refuse are left out, because a refused upsert fails the workflow task for ever.
+ */
+function attributesOfInput({ account, input, request }: OrderRun) {
+  const known = typeof request === 'object' && request !== null;
+  const { from, to } = known ? currenciesOf(request) : {};
+  return [
+    { key: searchAttribute.account, value: account },
+    { key: searchAttribute.currencyFrom, value: from },
+    { key: searchAttribute.currencyTo, value: to },
+    { key: searchAttribute.batchId, value: input?.batchId },
+  ].flatMap(({ key, value }) => (isKeyword(value) ? [{ key, value }] : []));
+}
+
+const isKeyword = (value: unknown): value is string =>
+  typeof value === 'string' && /^[A-Za-z0-9._-]{1,120}$/.test(value);

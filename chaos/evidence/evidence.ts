@@ -1,0 +1,56 @@
+import type { CallbackLogEntry, RequestLogEntry, SandboxOrder } from '../../sandbox/index.js';
+import type { OrderResult } from '../../src/contract/orders.js';
+
+/** What a workflow's history tells about its order. Times are ms since the epoch. */
+export interface FollowedOrder {
+  orderId: string;
+  /** `completed`, `failed`, `terminated`, … as Temporal says it; `open` while it runs. */
+  end: string;
+  endedAtMs?: number;
+  result?: OrderResult;
+  /** Failure type of a workflow that failed. */
+  failureType?: string;
+  /** Why an open workflow waits for a person. */
+  parkedFor?: string;
+  /** When each `orderCallback` signal was accepted. */
+  signalsAtMs: readonly number[];
+}
+
+/** A value in a place where it must not be; the value itself is not repeated. */
+export interface Leak {
+  place: string;
+  what: string;
+}
+
+/** Everything the oracle judges: what was asked for, what the service did, what our side says, and what was written down. */
+export interface Evidence {
+  /** Order ids that Temporal accepted a start of. */
+  accepted: ReadonlySet<string>;
+  /** By order id; follow-ups included. */
+  followed: ReadonlyMap<string, FollowedOrder>;
+  service: readonly SandboxOrder[];
+  /** Balances by currency before the first order and after the last; decimal strings. */
+  ledger: { start: Readonly<Record<string, string>>; end: Readonly<Record<string, string>> };
+  /** Oldest first. */
+  requests: readonly RequestLogEntry[];
+  callbacks: readonly CallbackLogEntry[];
+  leaks: readonly Leak[];
+  /** Forged callbacks that were not refused. */
+  wronglyAccepted: readonly string[];
+}
+
+/** Something that must not be. `orderId` names the order whose history is kept. */
+export interface Finding {
+  orderId?: string;
+  text: string;
+}
+
+/** The service's orders by order id, oldest first. */
+export function ordersById(service: readonly SandboxOrder[]): Map<string, SandboxOrder[]> {
+  const byId = new Map<string, SandboxOrder[]>();
+  for (const item of service) {
+    const id = item.order.user_order_id;
+    byId.set(id, [...(byId.get(id) ?? []), item]);
+  }
+  return byId;
+}

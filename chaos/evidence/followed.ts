@@ -1,0 +1,40 @@
+import { defaultPayloadConverter } from '@temporalio/common';
+import type { History } from '@temporalio/common/lib/proto-utils.js';
+import { optionalTsToMs, tsToMs } from '@temporalio/common/lib/time.js';
+import { ORDER_CALLBACK_SIGNAL } from '../../src/contract/names.js';
+import type { OrderResult } from '../../src/contract/orders.js';
+import type { FollowedOrder } from './evidence.js';
+
+type Event = NonNullable<History['events']>[number];
+
+/** Ends that are no verdict, by the attributes of their event. */
+const OTHER_ENDS = {
+  workflowExecutionTerminatedEventAttributes: 'terminated',
+  workflowExecutionTimedOutEventAttributes: 'timed out',
+  workflowExecutionCanceledEventAttributes: 'canceled',
+  workflowExecutionContinuedAsNewEventAttributes: 'continued as new',
+} as const;
+
+/** Reads out of a history what became of its order. */
+export function followedOrder(orderId: string, { events }: History): FollowedOrder {
+  const all = events ?? [];
+  const signalsAtMs = all
+    .filter((event) => event.workflowExecutionSignaledEventAttributes?.signalName === ORDER_CALLBACK_SIGNAL)
+    .map(({ eventTime }) => tsToMs(eventTime));
+  const last = all.at(-1);
+  const end = last && endOf(last);
+  if (!end) return { orderId, end: 'open', signalsAtMs };
+  return { orderId, ...end, endedAtMs: optionalTsToMs(last.eventTime), signalsAtMs };
+}
+
+function endOf(event: Event): Pick<FollowedOrder, 'end' | 'result' | 'failureType'> | undefined {
+  const completed = event.workflowExecutionCompletedEventAttributes;
+  if (completed) {
+    const [payload] = completed.result?.payloads ?? [];
+    return { end: 'completed', result: payload && defaultPayloadConverter.fromPayload<OrderResult>(payload) };
+  }
+  const failure = event.workflowExecutionFailedEventAttributes?.failure;
+  if (failure) return { end: 'failed', failureType: failure.applicationFailureInfo?.type ?? 'no type' };
+  const other = Object.entries(OTHER_ENDS).find(([attributes]) => event[attributes as keyof typeof OTHER_ENDS]);
+  return other && { end: other[1] };
+}

@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ChaosStack } from './stack.js';
+
+/** When and how often each process is killed, in milliseconds since the load began. */
+const SCHEDULE = {
+  worker: { firstMs: 10_000, everyMs: 10_000 },
+  receiver: { firstMs: 15_000, everyMs: 20_000 },
+  temporal: { firstMs: 30_000, everyMs: 60_000 },
+  sandbox: { firstMs: 45_000, everyMs: Number.POSITIVE_INFINITY },
+} as const;
+
+/** Kills processes until `signal` says stop; then resolves when the last victim is being started again. */
+export async function killAll(stack: ChaosStack, signal: AbortSignal): Promise<void> {
+  let nextWorker = 0;
+  const killNextWorker = () => {
+    stack.workers[nextWorker]?.kill();
+    nextWorker = (nextWorker + 1) % stack.workers.length;
+  };
+  await Promise.all([
+    repeat(SCHEDULE.worker, signal, async () => killNextWorker()),
+    repeat(SCHEDULE.receiver, signal, async () => stack.receiver.kill()),
+    repeat(SCHEDULE.temporal, signal, () => stack.temporal.killAndRestart()),
+    repeat(SCHEDULE.sandbox, signal, async () => stack.sandbox.kill()),
+  ]);
+}
+
+async function repeat(
+  { firstMs, everyMs }: { firstMs: number; everyMs: number },
+  signal: AbortSignal,
+  kill: () => Promise<void>,
+): Promise<void> {
+  const startedAt = performance.now();
+  for (let dueMs = firstMs; dueMs < Number.POSITIVE_INFINITY; dueMs += everyMs) {
+    const leftMs = dueMs - (performance.now() - startedAt);
+    if (!(await waited(Math.max(0, leftMs), signal))) return;
+    await kill();
+  }
+}
+
+/** False when the wait was cut short. */
+async function waited(ms: number, signal: AbortSignal): Promise<boolean> {
+  try {
+    await sleep(ms, undefined, { signal });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WORKFLOW_TYPE_OF_ORDER } from '../src/contract/names.js';
+import { DecisionRefusedError, NoWorkerError, type OrderState, type PaymentOrders } from '../src/index.js';
+
+/** How often the operator looks at the list of parked orders. */
+const ROUND_MS = 2_000;
+const MAX_PARKED = 10_000;
+
+/** What the operator saw and did. */
+export interface OperatorReport {
+  /** Parks by reason, ids and figures left out. */
+  parks: Map<string, number>;
+  /** Decisions taken, by action. */
+  decisions: Map<string, number>;
+  /** How long after healing the last order was final, ms; undefined when some never were. */
+  allFinalAfterMs?: number;
+}
+
+const ORDER_TYPES_QUERY = `WorkflowType IN (${Object.values(WORKFLOW_TYPE_OF_ORDER)
+  .map((type) => `'${type}'`)
+  .join(', ')})`;
+
+/** Number of order workflows that are open, or closed, as Temporal's visibility shows it. */
+export async function countOrders(orders: PaymentOrders, which: 'open' | 'closed'): Promise<number> {
+  const status = which === 'open' ? "ExecutionStatus = 'Running'" : "ExecutionStatus != 'Running'";
+  return (await orders.client.workflow.count(`${ORDER_TYPES_QUERY} AND ${status}`)).count;
+}
+
+/** Waits until every order is final, deciding the parked ones through the library, at most until `deadlineMs`. */
+export async function operate(orders: PaymentOrders, healedAtMs: number, limitMs: number): Promise<OperatorReport> {
+  const report: OperatorReport = { parks: new Map(), decisions: new Map() };
+  while (Date.now() - healedAtMs < limitMs) {
+    for (const { orderId } of await orders.list({ status: 'parked', limit: MAX_PARKED })) {
+      await decideOne(orders, orderId, report);
+    }
+    if ((await countOrders(orders, 'open')) === 0) return { ...report, allFinalAfterMs: Date.now() - healedAtMs };
+    await sleep(ROUND_MS);
+  }
+  return report;
+}
+
+/** What an order proven absent needs is another send; everything else stays as it is. */
+function choose({ attention }: OrderState): 'resend' | 'accept' | undefined {
+  return (['resend', 'accept'] as const).find((action) => attention?.allowed.includes(action));
+}
+
+async function decideOne(orders: PaymentOrders, orderId: string, report: OperatorReport): Promise<void> {
+  const handle = orders.order(orderId);
+  try {
+    const state = await handle.state();
+    if (state.phase !== 'parked' || !state.attention) return;
+    const action = choose(state);
+    // Stays parked, and the oracle says so.
+    if (!action) return;
+    await handle.decide({ action, by: 'chaos', reason: 'after healing', revision: state.revision });
+    count(report.parks, kindOf(state.attention.reason));
+    count(report.decisions, action);
+  } catch (error) {
+    // It moved on between the two calls, or a worker is just starting: the next round sees it again.
+    if (!(error instanceof DecisionRefusedError || error instanceof NoWorkerError)) throw error;
+  }
+}
+
+const count = (counts: Map<string, number>, key: string): void => void counts.set(key, (counts.get(key) ?? 0) + 1);
+
+/** A reason without what differs from order to order: ids, figures. */
+export function kindOf(reason: string): string {
+  return reason
+    .replace(/\bchaos-\S+/g, '…')
+    .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '…')
+    .replace(/\b\d+(\.\d+)?\b/g, '#');
+}

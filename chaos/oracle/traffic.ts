@@ -1,0 +1,57 @@
+import type { RequestLogEntry } from '../../sandbox/index.js';
+import { ORDER_TYPES } from '../../src/contract/orders.js';
+import type { Evidence, Finding } from '../evidence/evidence.js';
+
+/** A create attempt ends itself after 50 s; a probe older than that belongs to another attempt. */
+const ATTEMPT_MS = 50_000;
+
+const CREATE_PATHS = new Set<string>(ORDER_TYPES.map((type) => `/v2/order/${type}`));
+
+/** True for a request that creates an order. */
+export const isCreate = ({ path }: RequestLogEntry): boolean => CREATE_PATHS.has(path);
+
+/**
+ * Creates without a probe of their own: the request about that order right before must be a list that was answered in full.
+ * A settling look-up ends with the status operation, so its list does not pass for a probe.
+ */
+export function blindSends({ requests }: Evidence): Finding[] {
+  const lastAbout = new Map<string, RequestLogEntry>();
+  const findings: Finding[] = [];
+  for (const request of requests) {
+    const { orderId, atMs } = request;
+    if (orderId === undefined) continue;
+    const before = lastAbout.get(orderId);
+    lastAbout.set(orderId, request);
+    if (isCreate(request) && !(before && isProbe(before) && atMs - before.atMs <= ATTEMPT_MS)) {
+      const found = before
+        ? `${before.path} (HTTP ${before.status}${before.fault ? `, ${before.fault}` : ''})`
+        : 'nothing';
+      findings.push({ orderId, text: `a create of ${orderId} was sent right after ${found}` });
+    }
+  }
+  return findings;
+}
+
+const isProbe = ({ path, status, fault }: RequestLogEntry): boolean =>
+  path === '/v2/order/list' && status === 200 && fault === undefined;
+
+/** Identical callbacks under way share one signal, so it may be this much older than the callback that shares it. */
+const SHARED_SIGNAL_MS = 2_000;
+
+/** Callbacks that were acknowledged although no signal reached the order's workflow and it had not ended. */
+export function callbacksWithoutEffect({ callbacks, followed }: Evidence): Finding[] {
+  return callbacks.flatMap(({ orderId, status, sentAtMs, answeredAtMs }) => {
+    const workflow = followed.get(orderId);
+    // An order that Temporal does not know is acknowledged on purpose; whether it is ours, `orphans` tells.
+    if (status !== 200 || !workflow) return [];
+    const signalled = workflow.signalsAtMs.some(
+      (atMs) => atMs >= sentAtMs - SHARED_SIGNAL_MS && atMs <= answeredAtMs + SHARED_SIGNAL_MS,
+    );
+    const ended = workflow.endedAtMs !== undefined && workflow.endedAtMs <= answeredAtMs + SHARED_SIGNAL_MS;
+    if (signalled || ended) return [];
+    return [{ orderId, text: `a callback of ${orderId} was acknowledged at ${answeredAtMs} without a signal` }];
+  });
+}
+
+/** Forged callbacks that were not refused. */
+export const forgedAccepted = ({ wronglyAccepted }: Evidence): Finding[] => wronglyAccepted.map((text) => ({ text }));

@@ -1,0 +1,130 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { freePort } from '../scripts/temporal/dev-server.js';
+import { PaymentOrders } from '../src/client.js';
+import { buildProduct, ROOT } from './product.js';
+import { ServiceAdmin } from './service-admin.js';
+import { Supervised } from './supervised.js';
+import { MortalTemporal } from './temporal.js';
+
+/** What no log, history or database may show. */
+export interface Secrets {
+  apiKey: string;
+  apiSecret: string;
+  tokenKey: string;
+}
+
+/** Everything running, each a process of its own. */
+export interface ChaosStack {
+  temporal: MortalTemporal;
+  sandbox: Supervised;
+  receiver: Supervised;
+  workers: readonly Supervised[];
+  service: ServiceAdmin;
+  receiverUrl: string;
+  secrets: Secrets;
+  client: Client;
+  orders: PaymentOrders;
+  /** Files that hold what the processes printed. */
+  logFiles: readonly string[];
+  dbFile: string;
+  trafficFile: string;
+  stop(): Promise<void>;
+}
+
+/** Quick polls; the settle window is twice as long as any visibility lag. */
+const PACE = {
+  ORDER_POLL_INITIAL: '1s',
+  ORDER_POLL_MAX: '4s',
+  ORDER_SETTLE_WINDOW: '20s',
+  ORDER_CONFIRM_DELAY: '1s',
+};
+
+const secret = (): string => randomBytes(24).toString('base64url');
+
+/** Only what a program needs to run; nothing of the caller's own settings, the pace apart. */
+const baseEnv = (): Record<string, string> => ({ PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '' });
+
+const pace = (): Record<string, string> =>
+  Object.fromEntries(Object.entries(PACE).map(([name, value]) => [name, process.env[name] ?? value]));
+
+/** Brings everything up in a folder of its own, saying what it does. On failure all that was started is stopped. */
+export async function startStack(folder: string, seed: string, log: (line: string) => void): Promise<ChaosStack> {
+  const started: { stop(): Promise<void> }[] = [];
+  const stop = async () => {
+    // In the order of their dependence; the workers first, so that nobody is left calling.
+    for (const part of started.splice(0).reverse()) await part.stop();
+  };
+  try {
+    return await bringUp(folder, seed, log, started, stop);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function bringUp(
+  folder: string,
+  seed: string,
+  log: (line: string) => void,
+  started: { stop(): Promise<void> }[],
+  stop: () => Promise<void>,
+): Promise<ChaosStack> {
+  const dist = join(folder, 'dist');
+  const logs = join(folder, 'logs');
+  const dbFile = join(folder, 'temporal.db');
+  await mkdir(logs, { recursive: true });
+  log('compiling the product');
+  await buildProduct(dist);
+  log('starting Temporal, sandbox, receiver and two workers');
+  const temporal = await MortalTemporal.start(dbFile, log);
+  started.push(temporal);
+
+  const run = (name: string, args: string[], env: Record<string, string>, onReady?: () => Promise<void>) => {
+    const logFile = join(logs, `${name}.log`);
+    const process = new Supervised({ name, args, cwd: ROOT, logFile, env: { ...baseEnv(), ...env }, onReady });
+    started.push(process);
+    return process;
+  };
+  const secrets: Secrets = { apiKey: secret(), apiSecret: secret(), tokenKey: secret() };
+  const [servicePort, adminPort, receiverPort] = [await freePort(), await freePort(), await freePort()];
+  const receiverUrl = `http://127.0.0.1:${receiverPort}`;
+  const service = new ServiceAdmin(`http://127.0.0.1:${adminPort}`);
+  const sandboxEnv = {
+    SANDBOX_PORT: `${servicePort}`,
+    SANDBOX_ADMIN_PORT: `${adminPort}`,
+    SANDBOX_DATA_DIR: join(folder, 'sandbox'),
+    SANDBOX_SEED: seed,
+    SANDBOX_API_KEY: secrets.apiKey,
+    SANDBOX_API_SECRET: secrets.apiSecret,
+  };
+  const temporalEnv = { TEMPORAL_ADDRESS: temporal.address, TEMPORAL_NAMESPACE: temporal.namespace };
+  const receiverEnv = { ...temporalEnv, CALLBACK_PORT: `${receiverPort}`, CALLBACK_TOKEN_KEY: secrets.tokenKey };
+  const workerEnv = {
+    ...temporalEnv,
+    ...pace(),
+    PAYMENT_BASE_URL: `http://127.0.0.1:${servicePort}`,
+    PAYMENT_API_KEY: secrets.apiKey,
+    PAYMENT_API_SECRET: secrets.apiSecret,
+    PAYMENT_SIGNER: 'hmac-sha256',
+    CALLBACK_BASE_URL: receiverUrl,
+    CALLBACK_TOKEN_KEY: secrets.tokenKey,
+  };
+  const sandbox = run('sandbox', ['--import', 'tsx', 'sandbox/main.ts'], sandboxEnv, () => service.setAgain());
+  const receiver = run('receiver', [join(dist, 'receiver.js')], receiverEnv);
+  const workers = ['worker-1', 'worker-2'].map((name) => run(name, [join(dist, 'worker.js')], workerEnv));
+  await Promise.all([sandbox, receiver, ...workers].map((process) => process.whenReady()));
+
+  const connection = Connection.lazy({ address: temporal.address });
+  started.push({ stop: () => connection.close() });
+  const client = new Client({ connection, namespace: temporal.namespace });
+  const printed = [sandbox, receiver, ...workers].map(({ program }) => program.logFile);
+  return {
+    ...{ temporal, sandbox, receiver, workers, service, receiverUrl, secrets, client, stop, dbFile },
+    orders: new PaymentOrders(client),
+    logFiles: [...printed, `${dbFile}.log`],
+    trafficFile: join(folder, 'sandbox', 'traffic.ndjson'),
+  };
+}

@@ -1,0 +1,36 @@
+/**
+ * Records the histories that `test/replay` replays: `node --import tsx scripts/record-histories.ts`.
+ *
+ * They stand for orders that are open at customers while a new version is rolled out. So they are recorded once per
+ * scenario and NEVER again to turn a red replay green: a red replay means that the new code breaks running orders, and
+ * the code must keep the old way (`patched`). Nothing is overwritten: only scenarios without a history are recorded.
+ */
+import { mkdir } from 'node:fs/promises';
+import { HISTORIES_FOLDER, recordedNames, writeHistory } from './replay/files.js';
+import { type Installation, openInstallation } from './replay/installation.js';
+import { SCENARIOS, type Scenario } from './replay/scenarios.js';
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+async function record(installation: Installation, { name, run }: Scenario): Promise<void> {
+  const workflowId = await run(installation);
+  const { client } = installation;
+  await writeHistory(name, await client.workflow.getHandle(workflowId).fetchHistory());
+  const followUp = client.workflow.getHandle(`${workflowId}.r1`);
+  const children = await followUp.fetchHistory().catch(() => undefined);
+  if (children) await writeHistory(`${name}-follow-up`, children);
+  say(`recorded ${name}`);
+}
+
+const recorded = await recordedNames();
+for (const name of recorded) say(`kept ${name}`);
+const missing = SCENARIOS.filter(({ name }) => !recorded.includes(name));
+if (missing.length > 0) {
+  await mkdir(HISTORIES_FOLDER, { recursive: true });
+  const installation = await openInstallation(say);
+  try {
+    await Promise.all(missing.map((scenario) => record(installation, scenario)));
+  } finally {
+    await installation.close();
+  }
+}

@@ -1,0 +1,69 @@
+import { Client, Connection } from '@temporalio/client';
+import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import { pino } from 'pino';
+import { type Sandbox, startSandbox } from '../../sandbox/index.js';
+import { PaymentOrders } from '../../src/client.js';
+import { loadWorkerConfig } from '../../src/config.js';
+import { startReceiver } from '../../src/receiver/server.js';
+import { createSignalOrder } from '../../src/receiver/signal-order.js';
+import { createWorkers } from '../../src/worker/start-worker.js';
+import { startDevServer } from '../temporal/dev-server.js';
+import { buildWorkflowBundle } from '../workflow-bundle.js';
+
+/** What scenarios work with. */
+export interface Installation {
+  orders: PaymentOrders;
+  client: Client;
+  sandbox: Sandbox;
+  close(): Promise<void>;
+}
+
+const TOKEN_KEY = 'token-key-of-recorded-histories';
+
+/** Starts Temporal, sandbox, receiver and worker for one recording, in this process and on free ports. */
+export async function openInstallation(log: (line: string) => void): Promise<Installation> {
+  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  const server = await startDevServer({ log });
+  const { address, namespace } = server;
+  const connection = await Connection.connect({ address });
+  const nativeConnection = await NativeConnection.connect({ address });
+  const client = new Client({ connection, namespace });
+  const sandbox = await startSandbox({ timeScale: 0.2 });
+  const signal = createSignalOrder(client);
+  const receiver = await startReceiver({
+    host: '127.0.0.1',
+    port: 0,
+    tokenKeys: [TOKEN_KEY],
+    signal,
+    log: pino({ level: 'silent' }),
+  });
+  const config = loadWorkerConfig({
+    PAYMENT_BASE_URL: sandbox.url,
+    PAYMENT_API_KEY: sandbox.apiKey,
+    PAYMENT_API_SECRET: sandbox.apiSecret,
+    PAYMENT_SIGNER: 'hmac-sha256',
+    CALLBACK_BASE_URL: receiver.url,
+    CALLBACK_TOKEN_KEY: TOKEN_KEY,
+    ORDER_POLL_INITIAL: '300ms',
+    ORDER_POLL_MAX: '1s',
+    ORDER_SETTLE_WINDOW: '1s',
+    ORDER_CONFIRM_DELAY: '100ms',
+  });
+  const workflowBundle = await buildWorkflowBundle();
+  const workers = await createWorkers(config, { connection: nativeConnection, namespace }, { workflowBundle });
+  const running = workers.map((worker) => worker.run());
+  return {
+    orders: new PaymentOrders(client),
+    client,
+    sandbox,
+    close: async () => {
+      for (const worker of workers) worker.shutdown();
+      await Promise.all(running);
+      await receiver.close();
+      await sandbox.close();
+      await nativeConnection.close();
+      await connection.close();
+      await server.stop();
+    },
+  };
+}

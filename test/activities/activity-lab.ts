@@ -1,0 +1,125 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+import { onTestFinished } from 'vitest';
+import { type Sandbox, type SandboxOptions, type SettingsChange, startSandbox } from '../../sandbox/index.js';
+import { type Activities, createActivities, SharedRates } from '../../src/activities/index.js';
+import type { CreateOrderInput } from '../../src/contract/answers.js';
+import type { OrderInput, OrderType } from '../../src/contract/orders.js';
+import type { Pace } from '../../src/contract/pace.js';
+import { createPaymentService, loadSigner } from '../../src/payment-service/index.js';
+import { orderInput } from '../support/inputs.js';
+
+export const PACE: Pace = {
+  pollInitialMs: 5_000,
+  pollMaxMs: 300_000,
+  settleWindowMs: { atOnce: 600_000, deposit: 15_000 },
+  confirmDelayMs: 600_000,
+};
+
+export const CALLBACK = { baseUrl: 'http://127.0.0.1:1', tokenKeys: ['a-token-key-for-tests-only'] };
+
+/** What a test may say about the attempt it stands for. */
+export interface AttemptInfo {
+  attempt?: number;
+  runId?: string;
+  onHeartbeat?: (details: unknown) => void;
+}
+
+/** Runs an activity by name as one attempt. */
+export type RunActivity = <K extends keyof Activities>(
+  name: K,
+  input: Parameters<Activities[K]>[0],
+  info?: AttemptInfo,
+) => Promise<Awaited<ReturnType<Activities[K]>>>;
+
+const logger = new DefaultLogger('ERROR');
+
+export const RUN_ID = 'run-1';
+
+/** The real activities with the real client for one service. */
+export async function activitiesFor(
+  { baseUrl, apiKey = 'key', apiSecret = 'secret' }: { baseUrl: string; apiKey?: string; apiSecret?: string },
+  { callback, requestTimeoutMs = 2_000 }: { callback?: typeof CALLBACK; requestTimeoutMs?: number } = {},
+): Promise<RunActivity> {
+  const sign = await loadSigner('hmac-sha256');
+  const service = createPaymentService({ baseUrl, apiKey, apiSecret, sign, requestTimeoutMs });
+  const rates = new SharedRates(() => service.rates());
+  const account = { name: 'default', service, host: new URL(baseUrl).host, rates };
+  const activities = createActivities({ accounts: new Map([['default', account]]), pace: PACE, callback });
+  const run = async (name: keyof Activities, input: unknown, info: AttemptInfo = {}) => {
+    const { attempt = 1, runId = RUN_ID, onHeartbeat } = info;
+    const env = new MockActivityEnvironment(
+      { attempt, workflowExecution: { workflowId: 'order:default:x', runId } },
+      { logger },
+    );
+    if (onHeartbeat) env.on('heartbeat', onHeartbeat);
+    return env.run(activities[name] as (input: unknown) => Promise<unknown>, input);
+  };
+  return run as RunActivity;
+}
+
+/** A sandbox and activities for it, until the test ends. Orders are final at once unless a marker says otherwise. */
+export async function openActivities(
+  settings: SettingsChange = {},
+  { callback, ...options }: Omit<SandboxOptions, 'settings'> & { callback?: typeof CALLBACK } = {},
+): Promise<{ sandbox: Sandbox; run: RunActivity; host: string }> {
+  const durationsMs = { pay: 0, execute: 0 };
+  const sandbox = await startSandbox({
+    ...options,
+    settings: { durationsMs, callbacks: { enabled: false }, ...settings },
+  });
+  onTestFinished(() => sandbox.close());
+  const run = await activitiesFor({ baseUrl: sandbox.url, ...sandbox }, { callback });
+  return { sandbox, run, host: new URL(sandbox.url).host };
+}
+
+/** Input of a create attempt: the first one, unless `changes` says otherwise. */
+export function attemptOf<T extends OrderType>(
+  type: T,
+  input: OrderInput<T> | unknown = orderInput(type, `${type}-1`),
+  changes: Partial<CreateOrderInput> = {},
+): CreateOrderInput {
+  return {
+    type,
+    account: 'default',
+    input,
+    firstExecutionRunId: RUN_ID,
+    permission: 'first',
+    followUp: false,
+    ...changes,
+  };
+}
+
+/** Operations asked of a sandbox, rates apart: `create`, `status`, `list`, `balances`, …, oldest first. */
+export const operations = (sandbox: Sandbox): string[] =>
+  sandbox.requests().flatMap(({ path }) => {
+    const name = path.split('/').at(-1) ?? '';
+    if (name === 'rates') return [];
+    return path.includes('/order/') && name !== 'status' && name !== 'list' ? ['create'] : [name];
+  });
+
+/** The failure an activity ends with; fails when it answers or throws anything else. */
+export async function failureOf(answer: Promise<unknown>): Promise<ApplicationFailure> {
+  const error = await answer.then(
+    (value) => new Error(`answered ${JSON.stringify(value)}`),
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof ApplicationFailure) return error;
+  throw error;
+}
+
+/** Answers that tell nothing about an order, by fault name, wherever they come from. */
+export const UNCLEAR_FAULTS = [
+  '500',
+  '502',
+  '503',
+  '504',
+  '401',
+  '403',
+  '405',
+  '302',
+  'html',
+  'truncated',
+  'reset',
+] as const;

@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'vitest';
+import { verifyCallbackPath } from '../../src/contract/callback-url.js';
+import { addressObject } from '../payment-service/support/objects.js';
+import { answer, startServer } from '../payment-service/support/server.js';
+import { activitiesFor, CALLBACK, failureOf, openActivities, UNCLEAR_FAULTS } from './activity-lab.js';
+
+const ADDRESS = { currency: 'usdt', network: 'tron' };
+const inputOf = (ref = 'client-7', address: object = ADDRESS) => ({ account: 'default', input: { ref, address } });
+
+/** A service whose address list is empty and whose create is answered with a status. */
+async function serviceAnswering(status: number, data: unknown = 'no') {
+  const { baseUrl, received } = await startServer((response, { path }) =>
+    path.endsWith('/list') ? answer(response, []) : answer(response, data, status),
+  );
+  const run = await activitiesFor({ baseUrl }, { callback: CALLBACK });
+  return { run, paths: () => received.map(({ path }) => path.split('/').at(-1)) };
+}
+
+describe('createAddress', () => {
+  test('creates an address whose callback URL carries the reference', async () => {
+    const { run } = await openActivities({}, { callback: CALLBACK });
+    const created = await run('createAddress', inputOf());
+    expect(created).toMatchObject({ kind: 'created', address: ADDRESS });
+    const url = 'address' in created ? created.address.callback_url : null;
+    const target = { kind: 'address', account: 'default', ref: 'client-7' };
+    expect(verifyCallbackPath(new URL(url ?? '').pathname, CALLBACK.tokenKeys)).toEqual(target);
+  });
+
+  test('creates one address for a reference, and another for another', async () => {
+    const { run } = await openActivities({}, { callback: CALLBACK });
+    const first = await run('createAddress', inputOf());
+    const again = await run('createAddress', inputOf());
+    expect(again).toEqual({ ...first, kind: 'found' });
+    expect(await run('createAddress', inputOf('client-8'))).toMatchObject({ kind: 'created' });
+    // A reference that is the beginning of another one is not mistaken for it.
+    expect(await run('createAddress', inputOf('client'))).toMatchObject({ kind: 'created' });
+    expect(await run('readService', { account: 'default', read: 'addressList' })).toHaveLength(3);
+  });
+
+  test('needs callbacks to be configured', async () => {
+    const { sandbox, run } = await openActivities();
+    const failure = await failureOf(run('createAddress', inputOf()));
+    expect(failure).toMatchObject({ type: 'InvalidInput', message: expect.stringContaining('CALLBACK_BASE_URL') });
+    expect(sandbox.requests()).toEqual([]);
+  });
+
+  test.for<[input: unknown, field: string]>([
+    [{ ref: 'a b', address: ADDRESS }, 'ref'],
+    [{ ref: 'r', address: { currency: 'usdt' } }, 'address.network'],
+    [{ ref: 'r', address: { ...ADDRESS, callback_url: 'http://127.0.0.1/' } }, 'address.callback_url'],
+    [{ ref: 'r', address: ADDRESS, note: 1 }, 'note'],
+    [null, 'input'],
+  ])('%j: names %s and asks nothing', async ([input, field]) => {
+    const { sandbox, run } = await openActivities({}, { callback: CALLBACK });
+    const failure = await failureOf(run('createAddress', { account: 'default', input }));
+    expect(failure).toMatchObject({ type: 'InvalidInput', nonRetryable: true, details: [[{ field }]] });
+    expect(sandbox.requests()).toEqual([]);
+  });
+
+  test.for([...UNCLEAR_FAULTS, '400', '429'])('a search that answers %s: nothing is sent', async (fault) => {
+    const { sandbox, run } = await openActivities({ faults: { [`address.${fault}`]: 1 } }, { callback: CALLBACK });
+    expect(await run('createAddress', inputOf())).toMatchObject({ kind: 'notSent' });
+    expect(sandbox.requests()).toHaveLength(1);
+  });
+
+  test.for([
+    [400, 'rejected'],
+    [401, 'uncertain'],
+    [500, 'uncertain'],
+    [302, 'uncertain'],
+  ] as const)('a create answered with %i is %s, sent once', async ([status, kind]) => {
+    const { run, paths } = await serviceAnswering(status);
+    expect(await run('createAddress', inputOf())).toMatchObject({ kind });
+    expect(paths()).toEqual(['list', 'create']);
+  });
+
+  test('a create answered with 200 and no address is uncertain', async () => {
+    const { run } = await serviceAnswering(200, { status: 'new' });
+    expect(await run('createAddress', inputOf())).toMatchObject({ kind: 'uncertain' });
+  });
+
+  test('a create answered with the address of another reference is uncertain', async () => {
+    const { run } = await serviceAnswering(200, addressObject({ callback_url: 'http://127.0.0.1/callbacks/other' }));
+    expect(await run('createAddress', inputOf())).toMatchObject({ kind: 'uncertain' });
+  });
+});
+
+describe('findAddress', () => {
+  test('finds the address of a reference, and null for one that has none', async () => {
+    const { run } = await openActivities({}, { callback: CALLBACK });
+    const created = await run('createAddress', inputOf());
+    const address = 'address' in created ? created.address : undefined;
+    expect(await run('findAddress', inputOf())).toEqual(address);
+    expect(await run('findAddress', inputOf('client-8'))).toBeNull();
+  });
+
+  test.for(UNCLEAR_FAULTS)('answered with %s is repeated', async (fault) => {
+    const { run } = await openActivities({ faults: { [`address.${fault}`]: 1 } }, { callback: CALLBACK });
+    expect((await failureOf(run('findAddress', inputOf()))).nonRetryable).not.toBe(true);
+  });
+
+  test('with an entry that cannot be read is no reading: it might be the one', async () => {
+    const { baseUrl } = await startServer((response) => answer(response, [addressObject({ uuid: 7 })]));
+    const run = await activitiesFor({ baseUrl }, { callback: CALLBACK });
+    expect(await failureOf(run('findAddress', inputOf()))).toMatchObject({ type: 'NoReading' });
+  });
+});

@@ -1,0 +1,254 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { verifyCallbackPath } from '../../src/contract/callback-url.js';
+import { ORDER_TYPES } from '../../src/contract/orders.js';
+import { answer, startServer } from '../payment-service/support/server.js';
+import { orderInput } from '../support/inputs.js';
+import { activitiesFor, attemptOf, CALLBACK, failureOf, openActivities, operations, PACE } from './activity-lab.js';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const marked = (marker: string, orderId = 'w-1') => orderInput('withdraw', orderId, { marker });
+
+describe('an accepted create', () => {
+  test.for(ORDER_TYPES)(
+    '%s: is sent once, after the probe, and answers the order with its circumstances',
+    async (type) => {
+      const { sandbox, run, host } = await openActivities();
+      const verdict = await run('createOrder', attemptOf(type));
+      expect(verdict).toMatchObject({ kind: 'accepted', order: { user_order_id: `${type}-1` }, pace: PACE, host });
+      expect(verdict).toHaveProperty('payers');
+      expect(verdict).not.toHaveProperty('notes');
+      expect(operations(sandbox)).toEqual(['list', 'create']);
+    },
+  );
+
+  test('tells the server where it is about to be sent, before it is sent', async () => {
+    const { sandbox, run, host } = await openActivities();
+    const seen: unknown[] = [];
+    await run('createOrder', attemptOf('withdraw'), {
+      onHeartbeat: (details) => seen.push(details, operations(sandbox)),
+    });
+    expect(seen).toEqual([{ host }, ['list']]);
+  });
+
+  test('carries a callback URL that only the token key could have made, and the remaining delay', async () => {
+    const { baseUrl, received } = await startServer((response, { path }) =>
+      path.endsWith('/list') ? answer(response, []) : answer(response, 'no', 500),
+    );
+    const run = await activitiesFor({ baseUrl }, { callback: CALLBACK });
+    await run('createOrder', attemptOf('withdraw', orderInput('withdraw', 'w-1'), { delayMinutes: 7 }));
+    const body = JSON.parse(String(received.at(-1)?.body));
+    expect(body.delay_order_for_minutes).toBe(7);
+    const { pathname } = new URL(body.callback_url);
+    expect(verifyCallbackPath(pathname, CALLBACK.tokenKeys)).toEqual({
+      kind: 'order',
+      account: 'default',
+      orderId: 'w-1',
+    });
+  });
+});
+
+describe('bad input', () => {
+  const valid = orderInput('withdraw', 'w-1');
+  const withOrder = (changes: object) => ({ order: { ...valid.order, ...changes } });
+
+  test.for<[title: string, input: unknown, fields: string[]]>([
+    ['no input', null, ['input']],
+    ['a text as input', 'withdraw', ['input']],
+    ['an unknown field', { ...valid, priority: 1 }, ['priority']],
+    ['an unknown field of the order', withOrder({ note: 'x' }), ['order.note']],
+    ['an amount as number', withOrder({ amount: 12.5 }), ['order.amount']],
+    ['an amount of zero', withOrder({ amount: '0' }), ['order.amount']],
+    ['no wallet', withOrder({ wallet: undefined }), ['order.wallet']],
+    ['a callback URL', withOrder({ callback_url: 'http://127.0.0.1/' }), ['order.callback_url']],
+    ['the id of a follow-up', withOrder({ order_id: 'w-1.r1' }), ['order.order_id']],
+    ['an id with a space', withOrder({ order_id: 'w 1' }), ['order.order_id']],
+    ['a delay of half a minute', withOrder({ delay_order_for_minutes: 0.5 }), ['order.delay_order_for_minutes']],
+    ['an unknown policy', { ...valid, compensation: 'undo' }, ['compensation']],
+    ['two mistakes', withOrder({ amount: '-1', currency: '' }), ['order.currency', 'order.amount']],
+  ])('%s: is InvalidOrder with the fields named, and nothing is sent', async ([, input, fields]) => {
+    const { sandbox, run } = await openActivities();
+    const failure = await failureOf(run('createOrder', attemptOf('withdraw', input)));
+    expect(failure).toMatchObject({ type: 'InvalidOrder', nonRetryable: true });
+    const [errors] = failure.details as [{ field: string }[]];
+    expect(errors.map(({ field }) => field).sort()).toEqual([...fields].sort());
+    for (const field of fields) expect(failure.message).toContain(field);
+    expect(failure.message).not.toContain('4111111111111111');
+    expect(sandbox.requests()).toEqual([]);
+  });
+
+  test('neither amount nor amount_to, or both: is InvalidOrder', async () => {
+    const { sandbox, run } = await openActivities();
+    const { order } = orderInput('exchange_withdraw', 'xw-1');
+    for (const amounts of [{ amount: undefined }, { amount_to: '5' }]) {
+      const input = { order: { ...order, ...amounts } };
+      expect(await failureOf(run('createOrder', attemptOf('exchange_withdraw', input)))).toMatchObject({
+        type: 'InvalidOrder',
+        message: expect.stringContaining('order.amount'),
+      });
+    }
+    expect(sandbox.requests()).toEqual([]);
+  });
+
+  test('an account that this worker does not serve: is InvalidOrder', async () => {
+    const { sandbox, run } = await openActivities();
+    const failure = await failureOf(run('createOrder', attemptOf('withdraw', valid, { account: 'other' })));
+    expect(failure).toMatchObject({ type: 'InvalidOrder', details: [[{ field: 'account' }]] });
+    expect(sandbox.requests()).toEqual([]);
+  });
+});
+
+describe('the checks against the rates', () => {
+  const withOrder = (changes: object) => {
+    const { order } = orderInput('withdraw', 'w-1');
+    return { order: { ...order, ...changes } };
+  };
+
+  test.for([
+    ['below the minimum', { amount: '0.5' }, 'order.amount'],
+    ['above the maximum', { amount: '100001' }, 'order.amount'],
+    ['too many decimals', { amount: '12.505' }, 'order.amount'],
+    ['an unknown currency', { currency: 'xyz' }, 'order.currency'],
+    ['a network that does not fit', { currency: 'btc', amount: '0.01' }, 'order.network'],
+  ] as const)('%s: is InvalidOrder, and nothing but the rates is asked', async ([, changes, field]) => {
+    const { sandbox, run } = await openActivities();
+    const failure = await failureOf(run('createOrder', attemptOf('withdraw', withOrder(changes))));
+    expect(failure).toMatchObject({ type: 'InvalidOrder', nonRetryable: true, details: [[{ field }]] });
+    expect(sandbox.requests().map(({ path }) => path)).toEqual(['/v2/rates']);
+  });
+
+  test.for(['500', '429', 'html', 'truncated', 'reset'])(
+    'rates that answer %s: are skipped, and noted',
+    async (fault) => {
+      const { run } = await openActivities({ faults: { [`rates.${fault}`]: 1 } });
+      const verdict = await run('createOrder', attemptOf('withdraw'));
+      expect(verdict).toMatchObject({ kind: 'accepted', notes: [expect.stringContaining('rates')] });
+      expect(verdict).not.toHaveProperty('payers');
+    },
+  );
+
+  test('do not hold up an order that may exist already', async () => {
+    const { run } = await openActivities();
+    const attempt = attemptOf('withdraw', withOrder({ amount: '0.5' }), { permission: 'absent' });
+    // Refused by the service itself, not by us.
+    expect(await run('createOrder', attempt)).toMatchObject({ kind: 'rejected' });
+  });
+
+  test('ask for rates once for many orders', async () => {
+    const { sandbox, run } = await openActivities();
+    const inputs = ['w-1', 'w-2', 'w-3'].map((orderId) => attemptOf('withdraw', orderInput('withdraw', orderId)));
+    await Promise.all(inputs.map((input) => run('createOrder', input)));
+    expect(sandbox.requests().filter(({ path }) => path === '/v2/rates')).toHaveLength(1);
+  });
+});
+
+describe('the gate before a send', () => {
+  test('without permission nothing is sent', async () => {
+    const { sandbox, run } = await openActivities();
+    const attempt = attemptOf('withdraw', undefined, { permission: 'none' });
+    expect(await run('createOrder', attempt)).toMatchObject({ kind: 'uncertain' });
+    expect(operations(sandbox)).toEqual(['list']);
+  });
+
+  test('without permission an order that is there is still adopted', async () => {
+    const { sandbox, run } = await openActivities();
+    await run('createOrder', attemptOf('withdraw'));
+    const attempt = attemptOf('withdraw', undefined, { permission: 'none' });
+    expect(await run('createOrder', attempt)).toMatchObject({ kind: 'adopted' });
+    expect(sandbox.stats().createsByOrderId['withdraw-1']).toBe(1);
+  });
+
+  test('a reset run sends nothing and says that an older attempt may be on its way', async () => {
+    const { sandbox, run } = await openActivities();
+    const verdict = await run('createOrder', attemptOf('withdraw'), { runId: 'run-2' });
+    expect(verdict).toMatchObject({ kind: 'uncertain', reset: true });
+    expect(operations(sandbox)).toEqual(['list']);
+  });
+
+  test('a reset run sends once absence was proven', async () => {
+    const { run } = await openActivities();
+    const attempt = attemptOf('withdraw', undefined, { permission: 'absent' });
+    expect(await run('createOrder', attempt, { runId: 'run-2' })).toMatchObject({ kind: 'accepted' });
+  });
+
+  test('an order that was sent to another host is neither looked for nor sent here', async () => {
+    const { sandbox, run } = await openActivities();
+    const attempt = attemptOf('withdraw', undefined, { permission: 'absent', host: 'elsewhere:443' });
+    const verdict = await run('createOrder', attempt);
+    expect(verdict).toMatchObject({ kind: 'notSent', reason: expect.stringContaining('elsewhere:443') });
+    expect(operations(sandbox)).toEqual([]);
+  });
+
+  describe.each(['performance', 'Date'] as const)('an attempt that grew old by the clock of %s', (clock) => {
+    const outcomeAfter = async (pauseMs: number) => {
+      const real = clock === 'Date' ? Date.now.bind(Date) : performance.now.bind(performance);
+      let stoppedMs = 0;
+      const spied = clock === 'Date' ? vi.spyOn(Date, 'now') : vi.spyOn(performance, 'now');
+      spied.mockImplementation(() => real() + stoppedMs);
+      const { baseUrl, received } = await startServer((response, { path }) => {
+        // As if the process had been stopped while it waited for the probe.
+        if (path.endsWith('/list')) stoppedMs = pauseMs;
+        answer(response, path.endsWith('/list') ? [] : 'down', path.endsWith('/list') ? 200 : 503);
+      });
+      const run = await activitiesFor({ baseUrl });
+      const { kind } = await run('createOrder', attemptOf('withdraw'));
+      return { kind, paths: received.map(({ path }) => path) };
+    };
+
+    test('less than 25 s are left: nothing is sent', async () => {
+      expect(await outcomeAfter(25_500)).toEqual({ kind: 'notSent', paths: ['/v2/rates', '/v2/order/list'] });
+    });
+
+    test('more than 25 s are left: it is sent', async () => {
+      expect(await outcomeAfter(20_000)).toMatchObject({ kind: 'uncertain', paths: { 2: '/v2/order/withdraw' } });
+    });
+  });
+
+  test('an attempt that waits long for the rates does not send', async () => {
+    const now = Date.now.bind(Date);
+    let stoppedMs = 0;
+    vi.spyOn(Date, 'now').mockImplementation(() => now() + stoppedMs);
+    const { baseUrl, received } = await startServer(async (response, { path }) => {
+      if (!path.endsWith('/rates')) return answer(response, []);
+      stoppedMs = 30_000;
+      await sleep(20);
+      answer(response, 'down', 503);
+    });
+    const run = await activitiesFor({ baseUrl });
+    expect(await run('createOrder', attemptOf('withdraw'))).toMatchObject({ kind: 'notSent' });
+    expect(received.map(({ path }) => path)).not.toContain('/v2/order/withdraw');
+  });
+});
+
+describe('an order id that is used already', () => {
+  test('by the same order: it is adopted and not sent again', async () => {
+    const { sandbox, run } = await openActivities();
+    await run('createOrder', attemptOf('withdraw'));
+    expect(await run('createOrder', attemptOf('withdraw'))).toMatchObject({ kind: 'adopted' });
+    expect(sandbox.stats().createsByOrderId['withdraw-1']).toBe(1);
+  });
+
+  test('by another payment: is a conflict that names the fields, and nothing is sent', async () => {
+    const { sandbox, run } = await openActivities();
+    await run('createOrder', attemptOf('withdraw', marked('after_ms=0')));
+    const { order } = orderInput('withdraw', 'w-1');
+    const other = { order: { ...order, amount: '99', wallet: '5555555555554444' } };
+    const verdict = await run('createOrder', attemptOf('withdraw', other));
+    expect(verdict).toMatchObject({ kind: 'conflict', differences: ['wallet', 'amount'] });
+    expect(sandbox.stats().createsByOrderId['w-1']).toBe(1);
+  });
+
+  test('by two orders: they are named, and nothing is sent', async () => {
+    const { sandbox, run } = await openActivities({ duplicateMode: 'c', faults: { 'list.unseen': 1 } });
+    await run('createOrder', attemptOf('withdraw'));
+    await run('createOrder', attemptOf('withdraw'));
+    sandbox.set({ faults: {} });
+    const uuids = sandbox.orders().map(({ order }) => order.order_uuid);
+    const verdict = await run('createOrder', attemptOf('withdraw'));
+    expect(verdict).toMatchObject({ kind: 'duplicates', orderUuids: expect.arrayContaining(uuids) });
+    expect(sandbox.stats().createsByOrderId['withdraw-1']).toBe(2);
+  });
+});

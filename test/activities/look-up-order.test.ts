@@ -1,0 +1,188 @@
+import { ApplicationFailureCategory } from '@temporalio/common';
+import { describe, expect, test } from 'vitest';
+import type { LookUpInput } from '../../src/contract/answers.js';
+import { orderInput } from '../support/inputs.js';
+import {
+  attemptOf,
+  failureOf,
+  openActivities,
+  operations,
+  PACE,
+  type RunActivity,
+  UNCLEAR_FAULTS,
+} from './activity-lab.js';
+
+const lookUpOf = (changes: Partial<LookUpInput> = {}): LookUpInput => ({
+  type: 'withdraw',
+  account: 'default',
+  request: orderInput('withdraw', 'w-1').order,
+  ...changes,
+});
+
+/** Brings an order into being; `marker` steers what look-ups will see. */
+async function create(run: RunActivity, marker = 'after_ms=1000000', orderId = 'w-1'): Promise<void> {
+  await run('createOrder', attemptOf('withdraw', orderInput('withdraw', orderId, { marker })));
+}
+
+/** Looks up and says which operations that took. */
+async function lookUp(lab: Awaited<ReturnType<typeof openActivities>>, changes: Partial<LookUpInput> = {}) {
+  const before = operations(lab.sandbox).length;
+  const answer = await lab.run('lookUpOrder', lookUpOf(changes));
+  return { answer, asked: operations(lab.sandbox).slice(before) };
+}
+
+describe('a look-up by order id', () => {
+  test('finds the order in the list alone, with its circumstances', async () => {
+    const lab = await openActivities();
+    await create(lab.run);
+    const { answer, asked } = await lookUp(lab);
+    expect(answer).toMatchObject({
+      kind: 'found',
+      differences: [],
+      order: { user_order_id: 'w-1', status: 'processing' },
+      pace: PACE,
+      host: lab.host,
+      payers: { to: 'merchant' },
+    });
+    expect(answer).not.toHaveProperty('order.balance_changes');
+    expect(asked).toEqual(['list']);
+  });
+
+  test('finds an order that only the status operation shows yet', async () => {
+    const lab = await openActivities();
+    await create(lab.run, 'list_lag_ms=100000');
+    const { answer, asked } = await lookUp(lab);
+    expect(answer).toMatchObject({ kind: 'found', differences: [] });
+    expect(asked).toEqual(['list', 'status']);
+  });
+
+  test('names what differs from the request', async () => {
+    const lab = await openActivities();
+    await create(lab.run);
+    const request = { ...lookUpOf().request, amount: '13', wallet: '5555555555554444' };
+    const { answer } = await lookUp(lab, { request });
+    expect(answer).toMatchObject({ kind: 'found', differences: ['wallet', 'amount'] });
+  });
+
+  test('names all orders where there are several', async () => {
+    const lab = await openActivities({ duplicateMode: 'c', faults: { 'list.unseen': 1 } });
+    await create(lab.run);
+    await create(lab.run);
+    lab.sandbox.set({ faults: {} });
+    const { answer } = await lookUp(lab);
+    expect(answer).toMatchObject({ kind: 'duplicates', orderUuids: { length: 2 } });
+  });
+
+  test.for([
+    ['a', '400'],
+    ['b', '404'],
+    ['c', '200 {status: "error"}'],
+    ['d', '200 with null'],
+    ['e', '200 with []'],
+  ] as const)('is absent when the list is empty and the status answers %s (%s)', async ([unknownMode]) => {
+    const lab = await openActivities({ unknownMode });
+    const { answer, asked } = await lookUp(lab);
+    expect(answer.kind).toBe('absent');
+    expect(asked).toEqual(['list', 'status']);
+  });
+});
+
+describe('no reading', () => {
+  test.for([...UNCLEAR_FAULTS, '400', '404', 'status-error'])(
+    'a list that answers %s: the status is not even asked',
+    async (fault) => {
+      const { sandbox, run } = await openActivities({ faults: { [`list.${fault}`]: 1 } });
+      const failure = await failureOf(run('lookUpOrder', lookUpOf()));
+      expect(failure.nonRetryable).not.toBe(true);
+      expect(operations(sandbox)).toEqual(['list']);
+    },
+  );
+
+  test.for(UNCLEAR_FAULTS)('an empty list and a status that answers %s', async (fault) => {
+    // Unknown orders are answered with 200 here: half of a 400 is a 400 all the same.
+    const { sandbox, run } = await openActivities({ unknownMode: 'd', faults: { [`status.${fault}`]: 1 } });
+    const failure = await failureOf(run('lookUpOrder', lookUpOf()));
+    expect(failure.nonRetryable).not.toBe(true);
+    expect(operations(sandbox)).toEqual(['list', 'status']);
+  });
+
+  test.for([
+    ['list.429-huge', 60_000],
+    ['status.429', 1_000],
+  ] as const)('%s: is repeated after %i ms', async ([fault, nextRetryDelay]) => {
+    const { run } = await openActivities({ faults: { [fault]: 1 } });
+    const failure = await failureOf(run('lookUpOrder', lookUpOf()));
+    expect(failure).toMatchObject({ type: 'RateLimitedError', nextRetryDelay });
+  });
+
+  test('a list whose filter was ignored', async () => {
+    const { sandbox, run } = await openActivities();
+    await create(run, 'after_ms=0', 'another');
+    sandbox.set({ faults: { 'list.ignore-filter': 1 } });
+    expect(await failureOf(run('lookUpOrder', lookUpOf()))).toMatchObject({ type: 'NoReading' });
+  });
+
+  test.for(['list', 'status'] as const)('another order from the %s operation', async (place) => {
+    const lab = await openActivities();
+    const hideList = place === 'status' ? ' list=unseen' : '';
+    await create(lab.run, `${place}=crossed ${place}_times=all${hideList}`);
+    expect(await failureOf(lab.run('lookUpOrder', lookUpOf()))).toMatchObject({ type: 'NoReading' });
+  });
+
+  test('another host than the order was sent to: it is not even asked', async () => {
+    const { sandbox, run, host } = await openActivities();
+    const failure = await failureOf(run('lookUpOrder', lookUpOf({ host: 'elsewhere:443' })));
+    expect(failure).toMatchObject({ type: 'NoReading', message: expect.stringContaining(host) });
+    expect(failure.nonRetryable).not.toBe(true);
+    expect(sandbox.requests()).toEqual([]);
+    expect((await run('lookUpOrder', lookUpOf({ host }))).kind).toBe('absent');
+  });
+});
+
+describe('a look-up that is to wait first', () => {
+  test('asks nothing at its first attempt and sets the delay', async () => {
+    const { sandbox, run } = await openActivities();
+    const failure = await failureOf(run('lookUpOrder', lookUpOf({ delayMs: 30_000 })));
+    expect(failure).toMatchObject({ nextRetryDelay: 30_000, category: ApplicationFailureCategory.BENIGN });
+    expect(failure.nonRetryable).not.toBe(true);
+    expect(sandbox.requests()).toEqual([]);
+  });
+
+  test('asks at its second attempt', async () => {
+    const { run } = await openActivities();
+    expect((await run('lookUpOrder', lookUpOf({ delayMs: 30_000 }), { attempt: 2 })).kind).toBe('absent');
+  });
+});
+
+describe('a look-up by order_uuid', () => {
+  const uuidOf = ({ sandbox }: Awaited<ReturnType<typeof openActivities>>) =>
+    sandbox.orders()[0]?.order.order_uuid ?? '';
+
+  test('asks the status alone', async () => {
+    const lab = await openActivities();
+    await create(lab.run);
+    const { answer, asked } = await lookUp(lab, { orderUuid: uuidOf(lab) });
+    expect(answer).toMatchObject({ kind: 'found', differences: [], order: { order_uuid: uuidOf(lab) } });
+    expect(asked).toEqual(['status']);
+  });
+
+  test('of an order that the service does not show is absent', async () => {
+    const lab = await openActivities();
+    const { answer } = await lookUp(lab, { orderUuid: '3f0c8c2e-5b8e-4f0e-9d6a-000000000001' });
+    expect(answer.kind).toBe('absent');
+  });
+
+  test('answered with another order is no reading', async () => {
+    const lab = await openActivities();
+    await create(lab.run, 'status=crossed status_times=all');
+    const look = lab.run('lookUpOrder', lookUpOf({ orderUuid: uuidOf(lab) }));
+    expect(await failureOf(look)).toMatchObject({ type: 'NoReading' });
+  });
+
+  test('of another payment names what differs', async () => {
+    const lab = await openActivities();
+    await create(lab.run, 'after_ms=0', 'another');
+    const { answer } = await lookUp(lab, { orderUuid: uuidOf(lab) });
+    expect(answer).toMatchObject({ kind: 'found', differences: ['order_id'] });
+  });
+});

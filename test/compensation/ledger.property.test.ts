@@ -1,0 +1,124 @@
+import Big from 'big.js';
+import fc from 'fast-check';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startSandbox } from '../../sandbox/index.js';
+import { LEFTOVERS, type Plan, STAGES } from '../../sandbox/plan.js';
+import { quoteFrom, quoteTo } from '../../sandbox/quote.js';
+import { TERMS, type Terms } from '../../sandbox/rates.js';
+import { payersOf } from '../../src/activities/shared-rates.js';
+import { ORDER_TYPES } from '../../src/contract/orders.js';
+import { createPaymentService, loadSigner } from '../../src/payment-service/index.js';
+import { failedChecks } from '../../src/workflows/compensation/checks.js';
+import { figures } from '../../src/workflows/compensation/figures.js';
+import { requestOf, truthFor, workedCase, written } from './cases.js';
+
+/** A pair of a type, every type as often as the others. */
+const pairs = fc
+  .constantFrom(...ORDER_TYPES)
+  .chain((type) => fc.constantFrom(...[...TERMS.values()].filter(({ orderType }) => orderType === type)));
+const fraction = fc.integer({ min: 1, max: 999_999 }).map((millionths) => (millionths / 1e6).toFixed(6));
+
+type Asked = { amount: string } | { amountTo: string };
+
+/** A pair and an amount it admits, with as many decimals as it allows; exact payouts where the type knows them. */
+const orders = fc
+  .tuple(pairs, fc.bigInt({ min: 1n, max: 10n ** 24n }), fc.integer({ min: 0, max: 5 }), fc.boolean())
+  .map(([terms, digits, magnitude, exact]) => ({ terms, asked: asked(terms, digits, magnitude, exact) }))
+  .filter(({ terms, asked: wanted }) => {
+    const quote = 'amount' in wanted ? quoteFrom(wanted.amount, terms) : quoteTo(wanted.amountTo, terms);
+    const within = new Big(quote.from).gte(terms.min) && new Big(quote.from).lte(terms.max ?? '1e30');
+    return within && new Big(quote.credited).gt(0) && new Big(quote.to).gt(0);
+  });
+
+function asked(terms: Terms, digits: bigint, magnitude: number, exact: boolean): Asked {
+  const amount = admitted(terms, digits, magnitude);
+  const knowsExact = terms.orderType.includes('exchange_withdraw');
+  const { to } = quoteFrom(amount, terms);
+  return exact && knowsExact && new Big(to).gt(0) ? { amountTo: to } : { amount };
+}
+
+/** min + a random part of 10 ** magnitude · min, cut to the currency's precision. */
+function admitted(terms: Terms, digits: bigint, magnitude: number): string {
+  const part = new Big(digits.toString()).times(`1e-24`).times(`1e${magnitude}`).times(terms.min);
+  return new Big(terms.min).plus(part).round(terms.precisionFrom, Big.roundDown).toFixed();
+}
+
+const plans: fc.Arbitrary<Plan> = fc
+  .record({
+    outcome: fc.constantFrom('completed', 'completed_partially', 'error', 'canceled'),
+    stage: fc.constantFrom(...STAGES),
+    left: fc.constantFrom(...LEFTOVERS),
+    unexchanged: fraction,
+    unpaid: fraction,
+    paid: fc.constantFrom('1', '0.93', '1.2'),
+    rateFactor: fc.constantFrom('1', '0.98', '1.0173'),
+  })
+  .map(
+    ({ left, ...plan }) =>
+      ({
+        ...plan,
+        unexchanged: plan.outcome === 'completed_partially' && left !== 'unpaid' ? plan.unexchanged : '0',
+        unpaid: plan.outcome === 'completed_partially' && left !== 'unexchanged' ? plan.unpaid : '0',
+      }) as Plan,
+  );
+
+const directions = fc.constantFrom('times' as const, 'divided' as const);
+
+describe('orders worked by the sandbox', () => {
+  it('leave exactly what the figures say, for every pair, payer, outcome and stage', () => {
+    fc.assert(
+      fc.property(orders, plans, ({ terms, asked: wanted }, plan) => {
+        const { c, truth } = workedCase(terms, wanted, plan);
+        expect(written(figures(c))).toEqual(truthFor(c.type, truth));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('pass every check, whichever way the rate is written', () => {
+    fc.assert(
+      fc.property(orders, plans, directions, ({ terms, asked: wanted }, plan, direction) => {
+        const { c } = workedCase(terms, wanted, plan, direction);
+        fc.pre(c.order.status !== 'completed_partially' || c.changes.length > 0);
+        const left = figures(c);
+        const nothing = c.order.status === 'completed_partially' && !left.unexchanged?.gt(0) && !left.unpaid?.gt(0);
+        expect(failedChecks(c, left)).toEqual(nothing ? ['a partial order that left nothing'] : []);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('leave exactly that in what the running service publishes', async () => {
+    const settings = { overdraft: true, durationsMs: { pay: 0, execute: 0 }, callbacks: { enabled: false } };
+    const sandbox = await startSandbox({ settings });
+    onTestFinished(() => sandbox.close());
+    const { url: baseUrl, apiKey, apiSecret } = sandbox;
+    const service = createPaymentService({ baseUrl, apiKey, apiSecret, sign: await loadSigner('hmac-sha256') });
+    const rates = await service.rates();
+    const seed = Date.now();
+    const cases = fc.sample(fc.tuple(orders, plans), { numRuns: 150, seed });
+    const made = await Promise.all(
+      cases.map(async ([{ terms, asked: wanted }, plan], n) => {
+        const request = { ...requestOf(terms, wanted), order_id: `order-${n}`, description: markerOf(plan) };
+        await service.createOrder(terms.orderType, request as never);
+        return { type: terms.orderType, request, payers: payersOf(rates, terms.orderType, request) };
+      }),
+    );
+    await expect.poll(() => sandbox.orders().every(({ order }) => order.finalized_at !== null)).toBe(true);
+    const truths = new Map(sandbox.orders().map(({ order, truth }) => [order.user_order_id, truth]));
+    for (const { type, request, payers } of made) {
+      const [item] = (await service.listOrders({ order_ids: [request.order_id] })).items;
+      if (!item) throw new Error(`${request.order_id} is not listed`);
+      const c = { type, request, order: item, changes: item.balance_changes, payers };
+      const truth = truths.get(request.order_id) ?? { unexchanged: '?', unpaid: '?' };
+      expect(written(figures(c)), `seed ${seed}: ${type} ${request.description}`).toEqual(truthFor(type, truth));
+    }
+  });
+});
+
+/** The marker that gives an order its plan. */
+function markerOf({ outcome, stage, unexchanged, unpaid, paid, rateFactor }: Plan): string {
+  const left = unexchanged === '0' ? 'unpaid' : unpaid === '0' ? 'unexchanged' : 'both';
+  const fraction = unexchanged === '0' ? unpaid : unexchanged;
+  return `[sandbox outcome=${outcome} stage=${stage} left=${left} fraction=${fraction} paid=${paid} rate=${rateFactor}]`;
+}

@@ -1,0 +1,38 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { ConfigError } from '../../src/config.js';
+
+type Env = Record<string, string | undefined>;
+
+/** A worker's smallest complete environment. */
+export const WORKER_ENV = {
+  PAYMENT_BASE_URL: 'https://pay.example/api',
+  PAYMENT_API_KEY: 'the-api-key',
+  PAYMENT_API_SECRET: 'the-api-secret',
+  PAYMENT_SIGNER: 'hmac-sha256',
+} as const;
+
+/** A key that CALLBACK_TOKEN_KEY takes. */
+export const TOKEN_KEY = 'token-key-of-enough-characters';
+
+/** Writes a file that is gone after the test; returns its path. */
+export function tempFile(content: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'payment-orders-config-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'file');
+  writeFileSync(path, content);
+  return path;
+}
+
+/** The mistakes that `load` finds in an environment; empty when it finds none. */
+export function problemsOf(load: (env: Env) => unknown, env: Env): readonly string[] {
+  try {
+    load(env);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+}

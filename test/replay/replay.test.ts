@@ -1,0 +1,61 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Worker } from '@temporalio/worker';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { type RecordedHistory, readHistories, workflowTypeIn } from '../../scripts/replay/files.js';
+import * as workflows from '../../src/workflows/index.js';
+import { quietWorkers, workflowBundle } from '../support/temporal.js';
+
+let histories: RecordedHistory[];
+beforeAll(async () => {
+  quietWorkers();
+  histories = await readHistories();
+});
+
+/** [workflow id, error] of every history that the present workflow code would not have written. */
+async function replayErrors(recorded: RecordedHistory[]): Promise<[string, unknown][]> {
+  const errors: [string, unknown][] = [];
+  for await (const { workflowId, error } of Worker.runReplayHistories({ workflowBundle: workflowBundle() }, recorded)) {
+    if (error) errors.push([workflowId, error]);
+  }
+  return errors;
+}
+
+describe('recorded histories', () => {
+  test('are there, and every registered workflow type has one', () => {
+    expect(histories.length).toBeGreaterThan(0);
+    expect([...new Set(histories.map(workflowTypeIn))].sort()).toEqual(Object.keys(workflows).sort());
+  });
+
+  test('are replayed by the present workflow code without a difference', async () => {
+    expect(await replayErrors(histories)).toEqual([]);
+  });
+
+  test('carry no secret and nothing of the machine they were recorded on', () => {
+    const text = JSON.stringify(histories).replace(/(?<="data":")[^"]*/g, (data) =>
+      Buffer.from(data, 'base64').toString(),
+    );
+    expect(text).toContain('order_id');
+    expect(text).not.toMatch(/sandbox-key|sandbox-secret|token-key|node_modules|\/src\/|\d+@\w/);
+  });
+});
+
+describe('the gate can fail', () => {
+  test('on a history in which another activity was scheduled', async () => {
+    const [tampered] = (await readHistories()).filter((recorded) => workflowTypeIn(recorded) === 'withdraw');
+    if (!tampered) throw new Error('no history');
+    const scheduled = tampered.history.events?.find((event) => event.activityTaskScheduledEventAttributes);
+    const { activityType } = scheduled?.activityTaskScheduledEventAttributes ?? {};
+    if (!activityType) throw new Error('no activity');
+    activityType.name = 'somethingElse';
+    expect(await replayErrors([tampered])).toHaveLength(1);
+  });
+
+  test('on an empty folder', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'payment-orders-replay-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    expect(await readHistories(folder)).toEqual([]);
+    expect(await readHistories(join(folder, 'missing'))).toEqual([]);
+  });
+});

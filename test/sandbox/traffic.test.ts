@@ -1,0 +1,55 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { TrafficLine } from '../../sandbox/index.js';
+import { startReceiver } from './receiver.js';
+import { BODIES, call, create, type Item, start, until } from './support.js';
+
+const linesOf = async (dataDir: string): Promise<TrafficLine[]> =>
+  (await readFile(join(dataDir, 'traffic.ndjson'), 'utf8'))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+test('with a data directory every request and callback is a line on disk, over restarts, with the fault it met', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'sandbox-'));
+  onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
+  const { url: callback_url, received } = await startReceiver([500]);
+  const before = await start({ dataDir });
+  await create(before, 'withdraw', 'w', { callback_url, description: '[sandbox create=502-after list=503]' });
+  await until(
+    () => received.length,
+    (n) => n >= 2,
+  );
+  await before.close();
+
+  const after = await start({ dataDir });
+  await call(after, 'order/list', { order_ids: ['w'] });
+  await call(after, 'order/status', { order_id: 'w' });
+  const lines = await linesOf(dataDir);
+  expect(lines.filter(({ kind }) => kind === 'request')).toMatchObject([
+    { path: '/v2/order/withdraw', orderId: 'w', status: 502, fault: '502-after' },
+    { path: '/v2/order/list', orderId: 'w', status: 503, fault: '503' },
+    { path: '/v2/order/status', orderId: 'w', status: 200 },
+  ]);
+  expect(lines.filter(({ kind }) => kind === 'callback')).toMatchObject([
+    { orderId: 'w', status: 500 },
+    { orderId: 'w', status: 200 },
+  ]);
+  expect(JSON.stringify(lines)).not.toMatch(new RegExp(`${BODIES.withdraw.wallet}|sandbox-key|sandbox-secret`));
+});
+
+test('visibilityLagRate 0.5 hides about half of the orders, the same ones in every run of a seed', async () => {
+  const ids = Array.from({ length: 40 }, (_, index) => `lag-${index}`);
+  const seen = async () => {
+    const sandbox = await start({ seed: 's', settings: { visibilityLagMs: 60_000, visibilityLagRate: 0.5 } });
+    await Promise.all(ids.map((id) => create(sandbox, 'deposit', id)));
+    const { body } = await call<Item[]>(sandbox, 'order/list', { order_ids: ids });
+    return body.data.map(({ user_order_id }) => user_order_id).sort();
+  };
+  const [first, second] = [await seen(), await seen()];
+  expect(first).toEqual(second);
+  expect(first.length).toBeGreaterThan(10);
+  expect(first.length).toBeLessThan(30);
+});

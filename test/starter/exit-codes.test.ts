@@ -1,0 +1,75 @@
+import { CommanderError } from 'commander';
+import { describe, expect, it } from 'vitest';
+import {
+  AgainRefusedError,
+  DecisionRefusedError,
+  InvalidInputError,
+  NotDecidedYetError,
+  NoWorkerError,
+  OrderConflictError,
+  OrderFailedError,
+  OrderUnresolvedError,
+  ServiceRequestFailedError,
+  TemporalSetupError,
+  TemporalUnreachableError,
+  UnknownOrderError,
+} from '../../src/client/errors.js';
+import type { OrderFailure } from '../../src/contract/failures.js';
+import type { CompensationResult, Order, OrderResult } from '../../src/contract/orders.js';
+import { exitCodeOfError, exitCodeOfResult, UsageError } from '../../src/starter/exit-codes.js';
+
+const result = (outcome: OrderResult['outcome'], status?: CompensationResult['status']): OrderResult => ({
+  outcome,
+  order: {} as Order,
+  adopted: false,
+  ...(status && { compensation: { policy: 'finish', status } }),
+});
+
+describe('the exit code of a result', () => {
+  it.each([
+    [0, result('completed')],
+    [0, result('completed', 'none')],
+    [0, result('completed_partially', 'done')],
+    [1, result('completed_partially')],
+    [1, result('completed_partially', 'none')],
+    [1, result('completed_partially', 'failed')],
+    [1, result('completed_partially', 'not_possible')],
+    [1, result('canceled')],
+    [1, result('error')],
+    [1, result('error', 'done')],
+  ])('is %d', (code, ended) => {
+    expect(exitCodeOfResult(ended)).toBe(code);
+  });
+});
+
+const failed = (type: OrderFailure) => new OrderFailedError('o-1', type, 'because');
+
+describe('the exit code of an error', () => {
+  it.each<[number, unknown]>([
+    [0, new CommanderError(0, 'commander.helpDisplayed', 'help')],
+    [2, new CommanderError(1, 'commander.unknownOption', 'no')],
+    [2, new UsageError('no')],
+    [2, new InvalidInputError([])],
+    [2, new OrderConflictError('o-1', ['order.amount'])],
+    [2, new DecisionRefusedError('o-1', 'stale')],
+    [2, new UnknownOrderError('o-1', 'default')],
+    [2, new TemporalSetupError('no', 'do')],
+    [2, failed('InvalidOrder')],
+    [1, failed('OrderRejected')],
+    [1, failed('OrderConflict')],
+    [1, failed('OrderCancelled')],
+    [1, failed('OrderAbsent')],
+    [3, new TemporalUnreachableError('a', 'n', 'down')],
+    [4, new NotDecidedYetError('o-1')],
+    [4, new NoWorkerError('q')],
+    [4, new OrderUnresolvedError('o-1', 'terminated')],
+    [4, new AgainRefusedError('o-1', 'open', true)],
+    [2, new AgainRefusedError('o-1', 'completed', false)],
+    [1, new ServiceRequestFailedError('ServiceUnavailable', 'down')],
+    [2, new ServiceRequestFailedError('ServiceRejected', 'no')],
+    [4, new Error('a bug says nothing about the order')],
+    [4, 'not even an error'],
+  ])('is %d for %s', (code, error) => {
+    expect(exitCodeOfError(error)).toBe(code);
+  });
+});

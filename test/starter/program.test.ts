@@ -1,0 +1,137 @@
+import { Readable, Writable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { TemporalUnreachableError } from '../../src/client/errors.js';
+import { runStarter } from '../../src/starter/program.js';
+
+/** Runs a command line where Temporal cannot be reached: whatever gets past the checks ends with 3. */
+async function starter(argv: string[], stdin = ''): Promise<{ code: number; stdout: string; stderr: string }> {
+  const texts = { stdout: '', stderr: '' };
+  const sink = (name: 'stdout' | 'stderr') =>
+    new Writable({
+      write: (chunk, _encoding, done) => {
+        texts[name] += String(chunk);
+        done();
+      },
+    });
+  const code = await runStarter(argv, {
+    stdin: Readable.from([Buffer.from(stdin)]),
+    stdout: sink('stdout'),
+    stderr: sink('stderr'),
+    connect: async () => Promise.reject(new TemporalUnreachableError('nowhere:1', 'default', 'refused')),
+    self: 'payment-orders',
+  });
+  return { code, ...texts };
+}
+
+const input = JSON.stringify({
+  order: { order_id: 'o-1', currency: 'usd', network: 'card', amount: '1', wallet: '4111111111111111' },
+});
+
+describe('bad usage exits 2 with a message on stderr', () => {
+  it.each([
+    [[]],
+    [['order']],
+    [['nonsense']],
+    [['order', 'start']],
+    [['order', 'start', 'payout', '-']],
+    [['order', 'start', 'withdraw', '/no/such/file']],
+    [['order', 'start', 'withdraw', '-', '--unknown']],
+    [['order', 'start', 'withdraw', '-', '--timeout', '10']],
+    [['order', 'start', 'withdraw', '-', '--timeout']],
+    [['order', 'show']],
+    [['order', 'show', 'a b']],
+    [['order', 'show', 'o-1', 'o-2']],
+    [['order', 'show', 'o-1', '--account', 'Shop']],
+    [['order', 'decide', 'o-1', '--action', 'pay-twice', '--by', 'ann', '--reason', 'no']],
+    [['order', 'decide', 'o-1', '--by', 'ann', '--reason', 'no']],
+    [['order', 'decide', 'o-1', '--action', 'resend', '--by', 'ann', '--reason', 'no', '--revision', '1.5']],
+    [['order', 'list', '--limit', '0']],
+    [['address', 'create', 'a b', '--currency', 'usdt', '--network', 'tron']],
+    [['address', 'create', 'ref-1']],
+  ])('%j', async (argv) => {
+    const { code, stdout, stderr } = await starter(argv);
+    expect(code).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).not.toBe('');
+  });
+});
+
+describe('bad input exits 2', () => {
+  it.each([['not JSON'], ['[]'], ['{"order":{}}'], [input.replace('"1"', '1')], [input.replace('usd', 'USD')]])(
+    '%s',
+    async (text) => {
+      expect((await starter(['order', 'start', 'withdraw', '-'], text)).code).toBe(2);
+    },
+  );
+
+  it('names a number amount with the string to write', async () => {
+    const { stderr } = await starter(['order', 'start', 'withdraw', '-'], input.replace('"1"', '0.10'));
+    expect(stderr).toContain('order.amount: amounts are strings: write "0.10"');
+  });
+
+  it('when the account of the input contradicts --account', async () => {
+    const other = JSON.stringify({ account: 'shop', ...JSON.parse(input) });
+    const { code, stderr } = await starter(['order', 'start', 'withdraw', '-', '--account', 'other'], other);
+    expect(code).toBe(2);
+    expect(stderr).toContain('account: differs from --account');
+  });
+});
+
+describe('a secret on the command line', () => {
+  it.each([[['--api-secret=s3cret-value']], [['--api-secret', 's3cret-value']], [['--password=s3cret-value']]])(
+    '%j is refused without repeating it',
+    async (argv) => {
+      for (const json of [[], ['--json']]) {
+        const { code, stdout, stderr } = await starter(['balances', ...argv, ...json]);
+        expect(code).toBe(2);
+        expect(stderr).toContain(argv[0]?.split('=')[0]);
+        expect(stdout + stderr).not.toContain('s3cret-value');
+      }
+    },
+  );
+});
+
+it('help exits 0 and tells the exit codes', async () => {
+  const { code, stdout } = await starter(['--help']);
+  expect(code).toBe(0);
+  expect(stdout).toContain('4  not decided yet');
+});
+
+describe('when Temporal cannot be reached', () => {
+  it.each([
+    [['rates']],
+    [['balances']],
+    [['order', 'list']],
+    [['order', 'show', 'o-1']],
+    [['order', 'wait', 'o-1.r1']],
+    [['order', 'start', 'withdraw', '-']],
+    [['order', 'decide', 'o-1', '--action', 'resend', '--by', 'ann', '--reason', 'checked', '--revision', '0']],
+    [['address', 'list']],
+  ])('%j exits 3', async (argv) => {
+    expect(await starter(argv, input)).toMatchObject({ code: 3, stderr: expect.stringContaining('nowhere:1') });
+  });
+});
+
+describe('--json prints exactly one object on stdout', () => {
+  it.each([
+    [2, ['order', 'start', 'payout', '-', '--json'], ''],
+    [2, ['order', 'start', 'withdraw', '-', '--json'], 'no'],
+    [2, ['order', 'start', 'withdraw', '-', '--json'], '{"order":{}}'],
+    [3, ['rates', '--json'], ''],
+  ])('also when it exits %d: %j', async (expected, argv, stdin) => {
+    const { code, stdout } = await starter(argv, stdin);
+    expect(code).toBe(expected);
+    expect(JSON.parse(stdout)).toMatchObject({ error: { type: expect.any(String), message: expect.any(String) } });
+  });
+
+  it('with every bad field', async () => {
+    const { stdout } = await starter(
+      ['order', 'start', 'withdraw', '-', '--json'],
+      input.replace('"1"', '1').replace('usd', 'USD'),
+    );
+    expect(JSON.parse(stdout).error.fields.map(({ field }: { field: string }) => field)).toEqual([
+      'order.amount',
+      'order.currency',
+    ]);
+  });
+});

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import type { OrderState } from '../../src/contract/messages.js';
+import type { Order } from '../../src/contract/orders.js';
+import { decideText, listText, progressLine, resultText, stateText, table } from '../../src/starter/text.js';
+
+const order = {
+  order_uuid: 'u-1',
+  order_type: 'withdraw',
+  user_order_id: 'w-1',
+  expected_amount_from: '12.50',
+  amount_from: null,
+  currency_from: 'usd',
+  expected_amount_to: '12.50',
+  amount_to: '12.00',
+  currency_to: 'usd',
+  wallet_from: null,
+  wallet_to: '4111111111111111',
+  deposit_address: null,
+  deposit_memo: null,
+  deposit_url: null,
+  error_message: '',
+} as Order;
+
+const parked: OrderState = {
+  phase: 'parked',
+  revision: 4,
+  status: null,
+  order,
+  attention: { reason: 'outcome unknown', since: '2026-01-02T03:04:05Z', allowed: ['resend', 'adopt'] },
+  lastLookupAt: null,
+};
+
+describe('the state', () => {
+  it('shows phase, status, attention, allowed actions, amounts and last look-up', () => {
+    const text = stateText('w-1', parked);
+    expect(text).toMatch(/^phase +parked, revision 4$/m);
+    expect(text).toMatch(/^status +not known yet$/m);
+    expect(text).toMatch(/^attention +outcome unknown \(since 2026-01-02T03:04:05Z\)$/m);
+    expect(text).toMatch(/^allowed +resend, adopt$/m);
+    expect(text).toMatch(/^from +12.50 usd expected$/m);
+    expect(text).toMatch(/^to +12.00 usd \(expected 12.50\)$/m);
+    expect(text).toMatch(/^last look-up +none yet$/m);
+  });
+
+  it('masks wallets and shows where the client pays', () => {
+    const deposit = { ...order, deposit_address: 'TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC' };
+    const text = stateText('w-1', { ...parked, order: deposit });
+    expect(text).toContain('****1111');
+    expect(text).not.toContain('41111');
+    expect(text).toContain('TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC');
+  });
+});
+
+describe('the result', () => {
+  it('shows outcome, difference, what is left and what was done about it', () => {
+    const text = resultText('w-1', {
+      outcome: 'completed_partially',
+      order,
+      adopted: false,
+      difference: { to: '-0.50' },
+      remainder: [{ kind: 'unpaid', currency: 'usd', amount: '0.50' }],
+      compensation: { policy: 'finish', status: 'done', order_id: 'w-1.r1', outcome: 'completed' },
+      decisions: [{ action: 'resend', by: 'ann', reason: 'looked', revision: 4, at: 'now' }],
+    });
+    expect(text).toMatch(/^outcome +completed_partially$/m);
+    expect(text).toMatch(/^difference +from 0, to -0.50$/m);
+    expect(text).toMatch(/^left +0.50 usd unpaid$/m);
+    expect(text).toMatch(/^compensation +finish: done, w-1.r1 completed$/m);
+    expect(text).toMatch(/^decisions +resend by ann: looked$/m);
+  });
+});
+
+describe('the decision', () => {
+  it('is offered as one command line per allowed action', () => {
+    expect(decideText('payment-orders', 'shop', 'w-1', parked).split('\n').slice(1)).toEqual([
+      '  payment-orders order decide w-1 --account shop --action resend --by <you> --reason "<why>" --revision 4',
+      '  payment-orders order decide w-1 --account shop --action adopt --order-uuid <order_uuid> --by <you> --reason "<why>" --revision 4',
+    ]);
+  });
+
+  it('is not offered when there is nothing to decide', () => {
+    expect(decideText('payment-orders', 'default', 'w-1', { ...parked, attention: undefined })).toBe('');
+  });
+});
+
+it('a progress line changes with phase, status and attention only', () => {
+  expect(progressLine(parked)).toBe('parked, not known at the service yet, attention: outcome unknown');
+  expect(progressLine({ ...parked, lastLookupAt: 'later', revision: 9 })).toBe(progressLine(parked));
+  expect(progressLine(undefined)).toBe('no worker answers; the order waits');
+});
+
+it('tables are aligned and free of control characters', () => {
+  expect(
+    table([
+      ['a', 'b'],
+      ['long', '\u001b[31mred\n'],
+    ]),
+  ).toBe('a     b\nlong   [31mred');
+});
+
+it('an empty list says so', () => {
+  expect(listText([])).toBe('no orders');
+});

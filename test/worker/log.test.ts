@@ -1,0 +1,56 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { describe, expect, test } from 'vitest';
+import { shownFields } from '../../src/worker/log.js';
+
+const WALLET = '4111111111111111';
+const SECRETS = [WALLET, 'the-api-secret', 'the-signature', 'anna@example.com', 'DE89370400440532013000'];
+
+const order = { order_id: 'o-1', wallet: WALLET, wallet_details: { recipient_email: 'anna@example.com' } };
+
+/** A raw HTTP error as clients make them: everything hangs on enumerable fields. */
+function httpError(): Error {
+  return Object.assign(new Error('Response code 500'), {
+    options: { headers: { 'API-Key': 'the-api-secret', Signature: 'the-signature' }, body: JSON.stringify(order) },
+    response: { body: { order, iban: 'DE89370400440532013000' } },
+  });
+}
+
+describe('fields of a log entry', () => {
+  test('show where it happened', () => {
+    const where = {
+      workflowId: 'order:default:o-1',
+      workflowType: 'withdraw',
+      runId: 'r',
+      activityType: 'createOrder',
+      attempt: 2,
+      taskQueue: 'payment-service:default:create',
+      verdict: 'accepted',
+    };
+    expect(shownFields(where)).toEqual(where);
+  });
+
+  test('are none where the entry has none', () => {
+    expect(shownFields()).toEqual({});
+  });
+
+  test.for<[string, Record<string, unknown>]>([
+    ['an input', { input: { order }, args: [{ order }] }],
+    ['an activity’s headers and heartbeat', { headers: order, heartbeatDetails: order }],
+    ['a result', { result: { order } }],
+    ['failure details', { error: ApplicationFailure.nonRetryable('bad', 'InvalidOrder', [order]) }],
+    ['a raw HTTP error', { error: httpError() }],
+    ['a chain of causes', { error: Object.assign(new Error('outer'), { cause: httpError() }) }],
+    ['an error under another name', { err: httpError(), cause: httpError(), reason: httpError() }],
+    ['something thrown that is no error', { error: { order } }],
+    ['a memo', { memo: { wallet: WALLET } }],
+  ])('never show what comes with %s', ([, meta]) => {
+    const shown = JSON.stringify(shownFields({ workflowId: 'order:default:o-1', ...meta }));
+    expect(shown).toContain('order:default:o-1');
+    for (const secret of SECRETS) expect(shown).not.toContain(secret);
+  });
+
+  test('show an error by its type and message alone, without its stack', () => {
+    const error = ApplicationFailure.create({ type: 'UnavailableError', message: 'HTTP 503', details: [order] });
+    expect(shownFields({ error })).toEqual({ error: { type: 'UnavailableError', message: 'HTTP 503' } });
+  });
+});

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { orderInput } from '../support/inputs.js';
+import { HOUR_MS, MINUTE_MS, openSkippingLab, SECOND_MS, type SkippingLab } from '../support/skipping-lab.js';
+
+let lab: SkippingLab;
+beforeAll(async () => {
+  lab = await openSkippingLab();
+});
+afterAll(() => lab?.close());
+
+/** A payout of which 40 % stay unpaid, to be finished by a follow-up. */
+const partial = (orderId: string) =>
+  orderInput('withdraw', orderId, { marker: 'outcome=completed_partially fraction=0.4', compensation: 'finish' });
+
+describe('a payout that is finished by a follow-up', () => {
+  test('is read twice, ORDER_CONFIRM_DELAY (10 min) apart, before the follow-up is sent', async () => {
+    const orderId = 'finished';
+    const handle = await lab.orders.start('withdraw', partial(orderId));
+    const result = await lab.result(handle, HOUR_MS);
+    expect(result).toMatchObject({
+      outcome: 'completed_partially',
+      remainder: [{ kind: 'unpaid', currency: 'usd', amount: '5' }],
+      compensation: { policy: 'finish', status: 'done', order_id: `${orderId}.r1`, outcome: 'completed' },
+    });
+    const [first = 0, second = 0, ...more] = (await lab.history(orderId)).scheduled('readOutcome');
+    expect(more).toEqual([]);
+    expect(second - first).toBeGreaterThanOrEqual(10 * MINUTE_MS);
+    expect(second - first).toBeLessThan(10 * MINUTE_MS + 10 * SECOND_MS);
+    const creates = lab.gate.about(`${orderId}.r1`, 'create').map(({ atMs }) => atMs);
+    expect(creates).toHaveLength(1);
+    expect(creates[0]).toBeGreaterThan(second);
+  });
+
+  test('is left to a person when the second reading differs from the first', async () => {
+    const orderId = 'changed-between';
+    let statusReadings = 0;
+    lab.gate.rule = ({ path, orderId: asked }) => {
+      if (asked !== orderId || !path.endsWith('/order/status')) return undefined;
+      statusReadings += 1;
+      return undefined;
+    };
+    const handle = await lab.orders.start('withdraw', partial(orderId));
+    await lab.skipUntil(() => statusReadings >= 2, 5 * SECOND_MS, 5 * MINUTE_MS);
+    const [shown] = lab.sandbox.orders().filter(({ order }) => order.user_order_id === orderId);
+    // A late correction: the service shows one more cent as paid.
+    const body = JSON.stringify({ status: 'success', data: { ...shown?.order, amount_to: '7.51' } });
+    lab.gate.rule = ({ path, orderId: asked }) =>
+      asked === orderId && path.endsWith('/order/status') ? { status: 200, body } : undefined;
+    await lab.skipUntil(async () => (await lab.state(orderId)).phase === 'parked', MINUTE_MS, HOUR_MS);
+    const { attention, revision } = await lab.state(orderId);
+    expect(attention?.reason).toContain('differ');
+    expect(attention?.allowed).toEqual(['accept']);
+    expect(lab.gate.about(`${orderId}.r1`)).toEqual([]);
+    await handle.decide({ action: 'accept', by: 'operator', reason: 'paid by hand', revision });
+    expect(await lab.result(handle, MINUTE_MS)).toMatchObject({ compensation: { status: 'none' } });
+  });
+});
+
+test('every history replays', async () => {
+  expect(await lab.replayAll()).toBe(3);
+});
