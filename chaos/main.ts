@@ -19,6 +19,8 @@ import { type ChaosStack, startStack } from './stack.js';
 /** Killing goes on at least this long in all, and after the last start. */
 const MIN_FIRE_MS = 75_000;
 const FIRE_AFTER_LAST_START_MS = 20_000;
+/** Starts take at least this long. */
+const STARTS_SPREAD_S = 50;
 /** All orders must be final within this time of healing. */
 const FINAL_WITHIN_MS = 5 * 60_000;
 
@@ -89,7 +91,8 @@ async function fire(stack: ChaosStack, load: Load, rate: number): Promise<void> 
   const killing = killAll(stack, over.signal);
   const startedAt = performance.now();
   try {
-    await load.run(rate);
+    // Few orders are spread out, so that some of them start at any time while processes die.
+    await load.run(Math.min(rate, load.planned.length / STARTS_SPREAD_S));
     const leftMs = Math.max(FIRE_AFTER_LAST_START_MS, MIN_FIRE_MS - (performance.now() - startedAt));
     await sleep(leftMs, undefined, { signal: aborted.signal });
   } finally {

@@ -1,8 +1,5 @@
-import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
-
-/** Entry file of all workflows; every function it exports is a workflow type. */
-const WORKFLOWS_PATH = fileURLToPath(new URL('../src/workflows/index.ts', import.meta.url));
+import { DefaultLogger } from '@temporalio/worker';
+import { bundleWorkflows } from '../src/worker/bundle.js';
 
 /** The code a worker runs workflows from, the files it was made of, and what the bundler complained about. */
 export type WorkflowBundle = { code: string; sources: string[]; warnings: string[] };
@@ -12,7 +9,7 @@ export async function buildWorkflowBundle(): Promise<WorkflowBundle> {
   const messages: string[] = [];
   const logger = new DefaultLogger('INFO', ({ message }) => messages.push(message));
   try {
-    const { code } = await bundleWorkflowCode({ workflowsPath: WORKFLOWS_PATH, logger });
+    const { code } = await bundleWorkflows(logger);
     return { code, sources: sourcesOf(code), warnings: messages.filter((text) => /\bWARNING in\b/.test(text)) };
   } catch (error) {
     const output = messages.join('\n');

@@ -34,9 +34,21 @@ export async function connectTemporal(): Promise<{ client: Client; close: () => 
 /** The command that creates search attributes a namespace lacks; undefined when it has them all. */
 export async function missingSearchAttributesCommand(client: Client): Promise<string | undefined> {
   const { namespace } = client.options;
-  const { customAttributes } = await client.connection.operatorService.listSearchAttributes({ namespace });
+  const { customAttributes } = await client.connection.operatorService
+    .listSearchAttributes({ namespace })
+    .catch(unlessNotOffered);
   const missing = Object.entries(SEARCH_ATTRIBUTES).filter(([name]) => !(name in (customAttributes ?? {})));
   if (missing.length === 0) return undefined;
   const flags = missing.map(([name, type]) => `--name ${name} --type ${type === 'BOOL' ? 'Bool' : 'Keyword'}`);
   return `temporal operator search-attribute create --namespace ${namespace} ${flags.join(' ')}`;
 }
+
+/** Temporal Cloud offers no operator service: there the attributes are made in its console, and starts show what lacks. */
+function unlessNotOffered(error: unknown): { customAttributes: Record<string, unknown> } {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code !== GRPC_UNIMPLEMENTED && code !== GRPC_PERMISSION_DENIED) throw error;
+  return { customAttributes: SEARCH_ATTRIBUTES };
+}
+
+const GRPC_PERMISSION_DENIED = 7;
+const GRPC_UNIMPLEMENTED = 12;

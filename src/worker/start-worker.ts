@@ -11,6 +11,7 @@ import {
   temporalTarget,
 } from '../temporal.js';
 import { openAccounts } from './accounts.js';
+import { bundleWorkflows } from './bundle.js';
 import { installLogger } from './log.js';
 import { queueLimits } from './queue-limits.js';
 
@@ -30,8 +31,8 @@ export interface WorkerTarget {
   namespace: string;
 }
 
-/** Where workflow code comes from: bundled ahead (production) or bundled from its sources at start. */
-export type WorkflowCode = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'>;
+/** The bundle that workflows run from. */
+export type WorkflowCode = Pick<WorkerOptions, 'workflowBundle'>;
 
 /** Connects as `TEMPORAL_*` says, checks the namespace and polls all queues. Throws ConfigError, TemporalUnreachableError. */
 export async function startWorker(config: WorkerConfig): Promise<StartedWorker> {
@@ -41,7 +42,7 @@ export async function startWorker(config: WorkerConfig): Promise<StartedWorker> 
   const connection = await NativeConnection.connect(connectionOptions).catch((error: unknown) => {
     throw new TemporalUnreachableError(address, namespace, error instanceof Error ? error.message : 'unknown error');
   });
-  const workers = await createWorkers(config, { connection, namespace }, workflowCode());
+  const workers = await createWorkers(config, { connection, namespace }, await workflowCode());
   return {
     description: `temporal=${address} namespace=${namespace} accounts=${[...config.accounts.keys()].join(',')}`,
     run: Promise.all(workers.map((worker) => worker.run())).then(() => connection.close()),
@@ -87,10 +88,8 @@ async function refuseWithoutSearchAttributes(): Promise<void> {
   }
 }
 
-/** The bundle that `npm run build` made, where there is one; the sources otherwise. */
-function workflowCode(): WorkflowCode {
+/** The bundle that `npm run build` made, where there is one; otherwise the sources are bundled now. */
+async function workflowCode(): Promise<WorkflowCode> {
   const codePath = fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
-  if (existsSync(codePath)) return { workflowBundle: { codePath } };
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  return { workflowsPath: fileURLToPath(new URL(`../workflows/index.${extension}`, import.meta.url)) };
+  return { workflowBundle: existsSync(codePath) ? { codePath } : await bundleWorkflows() };
 }

@@ -38,10 +38,10 @@ export async function createTestNamespace(): Promise<TestNamespace> {
   return { address: options.address, namespace, client, nativeConnection, close };
 }
 
-/** Keeps the workers' INFO lines out of the test output. Call it before anything else starts the SDK's runtime. */
+/** Keeps the workers' expected warnings (failed orders, repeated activities) out of the test output. Call it before anything else starts the SDK's runtime. */
 export function quietWorkers(): void {
   if (quieted) return;
-  Runtime.install({ logger: new DefaultLogger('WARN') });
+  Runtime.install({ logger: new DefaultLogger('ERROR') });
   quieted = true;
 }
 
