@@ -63,9 +63,10 @@ async function decideOne(orders: PaymentOrders, orderId: string, report: Operato
 
 const count = (counts: Map<string, number>, key: string): void => void counts.set(key, (counts.get(key) ?? 0) + 1);
 
-/** A reason without what differs from order to order: ids, figures. */
+/** A reason without what differs from order to order: what is left, ids, figures. */
 export function kindOf(reason: string): string {
   return reason
+    .replace(/;.*/s, '')
     .replace(/\bchaos-\S+/g, '…')
     .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '…')
     .replace(/\b\d+(\.\d+)?\b/g, '#');

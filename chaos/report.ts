@@ -49,12 +49,14 @@ export function courseLines(evidence: Evidence, load: Load, operator: OperatorRe
     const name = result?.outcome ?? failureType ?? end;
     ends.set(name, (ends.get(name) ?? 0) + 1);
   }
+  const cutOff = [...evidence.followed.values()].reduce((total, { createsCutOff }) => total + createsCutOff, 0);
   const compensated = [...evidence.followed.values()].filter(({ result }) => result?.compensation?.order_id).length;
   const final =
     operator.allFinalAfterMs === undefined ? 'not all' : `all after ${Math.round(operator.allFinalAfterMs / 1000)} s`;
   return [
     `started ${load.accepted.size} of ${load.planned.length}, starts repeated ${load.retries}${listed(load.surprises)}`,
     `ends ${listed(ends)}; follow-ups ${compensated}; final after healing: ${final}`,
+    `create attempts whose worker was killed under them ${cutOff}`,
     `forged callbacks: refused ${load.forged.refused}, taken as a hint ${load.forged.accepted}, unanswered ${load.forged.unanswered}`,
     `decisions ${listed(operator.decisions) || 'none'}`,
     ...[...operator.parks].map(([reason, count]) => `parked ${count}: ${reason}`),

@@ -1,6 +1,6 @@
 import { type AccountConfig, readAccounts } from './config/accounts.js';
 import { Problems } from './config/problems.js';
-import { baseUrl, duration, host, port, tokenKeys } from './config/values.js';
+import { amountsByCurrency, baseUrl, duration, flag, host, port, tokenKeys } from './config/values.js';
 import type { Pace } from './contract/pace.js';
 
 export type { AccountConfig } from './config/accounts.js';
@@ -22,6 +22,10 @@ export interface WorkerConfig {
   accounts: ReadonlyMap<string, AccountConfig>;
   pace: Pace;
   callback?: CallbackConfig;
+  /** Amounts above which an order waits for a person, by currency. */
+  caps?: ReadonlyMap<string, string>;
+  /** Refuse orders that the balance does not cover. */
+  checkBalance?: boolean;
 }
 
 /** Everything the callback receiver needs; it holds no secret of the payment service. */
@@ -64,6 +68,8 @@ export function loadWorkerConfig(env: Env = process.env): WorkerConfig {
     accounts: readAccounts(env, problems),
     pace: readPace(env, problems),
     callback: readCallback(env, problems),
+    caps: amountsByCurrency(env, 'PAYMENT_ORDER_CAPS', problems),
+    checkBalance: flag(env, 'PAYMENT_CHECK_BALANCE', problems),
   };
   problems.throwIfAny();
   return config;

@@ -14,6 +14,8 @@ export interface FollowedOrder {
   parkedFor?: string;
   /** When each `orderCallback` signal was accepted. */
   signalsAtMs: readonly number[];
+  /** Create attempts whose worker died under them. */
+  createsCutOff: number;
 }
 
 /** A value in a place where it must not be; the value itself is not repeated. */

@@ -7,6 +7,9 @@ import type { FollowedOrder } from './evidence.js';
 
 type Event = NonNullable<History['events']>[number];
 
+/** Name of the activity that sends creates. */
+const CREATE_ACTIVITY = 'createOrder';
+
 /** Ends that are no verdict, by the attributes of their event. */
 const OTHER_ENDS = {
   workflowExecutionTerminatedEventAttributes: 'terminated',
@@ -21,10 +24,22 @@ export function followedOrder(orderId: string, { events }: History): FollowedOrd
   const signalsAtMs = all
     .filter((event) => event.workflowExecutionSignaledEventAttributes?.signalName === ORDER_CALLBACK_SIGNAL)
     .map(({ eventTime }) => tsToMs(eventTime));
+  const seen = { orderId, signalsAtMs, createsCutOff: createsCutOff(all) };
   const last = all.at(-1);
   const end = last && endOf(last);
-  if (!end) return { orderId, end: 'open', signalsAtMs };
-  return { orderId, ...end, endedAtMs: optionalTsToMs(last.eventTime), signalsAtMs };
+  if (!end) return { ...seen, end: 'open' };
+  return { ...seen, ...end, endedAtMs: optionalTsToMs(last.eventTime) };
+}
+
+function createsCutOff(events: readonly Event[]): number {
+  const creates = new Set(
+    events
+      .filter((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === CREATE_ACTIVITY)
+      .map(({ eventId }) => String(eventId)),
+  );
+  return events.filter(({ activityTaskTimedOutEventAttributes: timedOut }) =>
+    creates.has(String(timedOut?.scheduledEventId)),
+  ).length;
 }
 
 function endOf(event: Event): Pick<FollowedOrder, 'end' | 'result' | 'failureType'> | undefined {

@@ -5,13 +5,13 @@ import { callbackUrl } from '../contract/callback-url.js';
 import { echoDifferences } from '../contract/echo-check.js';
 import { validateOrderInput } from '../contract/order-schema.js';
 import type { CreateRequest, Order } from '../contract/orders.js';
-import { checkAgainstRates } from '../contract/rate-checks.js';
 import type { Rates } from '../contract/service-objects.js';
 import { NotSentError, RateLimitedError, RejectedError } from '../payment-service/index.js';
 import { accountOf } from './account-of.js';
 import { AttemptDeadline } from './attempt-deadline.js';
 import type { Account, ActivityDeps } from './deps.js';
 import { invalidOrder } from './failures.js';
+import { exceededCap, refuseBeyondLimits } from './limits.js';
 import { probe } from './probe.js';
 import { payersOf } from './shared-rates.js';
 
@@ -29,7 +29,8 @@ export function createOrderActivity(deps: ActivityDeps) {
     const account = accountOf(deps, attempt.account);
     const rates = await account.rates.current();
     // Once something may have been sent, limits no longer decide: InvalidOrder would say that no order exists.
-    if (rates && attempt.permission === 'first') refuseUnlessOffered(attempt, request, rates);
+    const notes =
+      attempt.permission === 'first' ? await refuseBeyondLimits(deps, account, attempt.type, request, rates) : [];
     const verdict =
       attempt.host === undefined || attempt.host === account.host
         ? await probeThenSend(deps, account, attempt, request, deadline)
@@ -38,7 +39,7 @@ export function createOrderActivity(deps: ActivityDeps) {
     return {
       ...verdict,
       ...circumstances(deps, account, attempt, request, rates),
-      ...(!rates && { notes: ['rates were not to be had: limits and precision were not checked'] }),
+      ...(notes.length > 0 && { notes }),
     };
   };
 }
@@ -49,11 +50,6 @@ function validRequest({ type, input, followUp }: CreateOrderInput): CreateReques
   return checked.input.order;
 }
 
-function refuseUnlessOffered({ type }: CreateOrderInput, request: CreateRequest, rates: Rates): void {
-  const errors = checkAgainstRates(type, request, rates);
-  if (errors.length > 0) throw invalidOrder(errors);
-}
-
 function circumstances(
   deps: ActivityDeps,
   account: Account,
@@ -62,7 +58,7 @@ function circumstances(
   rates: Rates | undefined,
 ): Circumstances {
   const payers = payersOf(rates, type, request);
-  return { pace: deps.pace, host: account.host, ...(payers && { payers }) };
+  return { pace: deps.pace, ...whereSent(account), ...(payers && { payers }) };
 }
 
 async function probeThenSend(
@@ -87,17 +83,21 @@ async function probeThenSend(
     return { kind: 'conflict', orderUuid: order.order_uuid, differences };
   }
   // THE gate before every send. What was proven or permitted earlier never replaces the probe just made.
-  switch (attempt.permission) {
-    case 'none':
-      return { kind: 'uncertain', reason: 'an earlier create is not proven absent' };
-    case 'first':
-      // The run that this one was cut from may have a create on its way that no probe shows yet.
-      if (isResetRun(attempt)) return { kind: 'uncertain', reason: 'the workflow was reset', reset: true };
-      return send(deps, account, attempt, request, deadline);
-    case 'absent':
-      return send(deps, account, attempt, request, deadline);
+  if (attempt.permission === 'none') return { kind: 'uncertain', reason: 'an earlier create is not proven absent' };
+  // The run that this one was cut from may have a create on its way that no probe shows yet.
+  if (attempt.permission === 'first' && isResetRun(attempt)) {
+    return { kind: 'uncertain', reason: 'the workflow was reset', reset: true };
   }
+  const cap = attempt.approved ? undefined : exceededCap(deps, attempt.type, request);
+  if (cap) return { kind: 'overCap', reason: cap };
+  return send(deps, account, attempt, request, deadline);
 }
+
+/** What an order is pinned to at its send: the host, and the account's wallets where they are known. */
+const whereSent = ({ host, seenWallets }: Account): Pick<Circumstances, 'host' | 'wallets'> => ({
+  host,
+  ...(seenWallets && { wallets: [...seenWallets] }),
+});
 
 const isResetRun = ({ firstExecutionRunId }: CreateOrderInput): boolean =>
   activityInfo().workflowExecution?.runId !== firstExecutionRunId;
@@ -120,7 +120,7 @@ async function send(
         // Checked again here because the wait for the rate limit lies in between.
         if (!deadline.allowsSend()) throw new AttemptTooOldError();
         // Reaches the workflow even when this worker dies now.
-        heartbeat({ host: account.host });
+        heartbeat(whereSent(account));
       },
     });
     return verdictOfAnswer(attempt, request, order);

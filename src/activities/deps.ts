@@ -10,6 +10,8 @@ export interface Account {
   /** Host of the base URL: pinned with every order at its first send. */
   host: string;
   rates: SharedRates;
+  /** Wallets of the last balances answer seen by this worker; absent before the first. */
+  seenWallets?: readonly string[];
 }
 
 /** What activities need from their worker. */
@@ -18,4 +20,8 @@ export interface ActivityDeps {
   pace: Pace;
   /** Absent: orders get no callback URL and are followed by polling alone. */
   callback?: CallbackConfig;
+  /** Above its currency's cap an order waits for a person. Decimal strings by currency. */
+  caps?: ReadonlyMap<string, string>;
+  /** Refuse orders that the balance does not cover. */
+  checkBalance?: boolean;
 }

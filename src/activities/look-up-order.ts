@@ -2,6 +2,7 @@ import { activityInfo } from '@temporalio/activity';
 import type { LookUpAnswer, LookUpInput, LookUpReading } from '../contract/answers.js';
 import { echoDifferences } from '../contract/echo-check.js';
 import { accountOf } from './account-of.js';
+import { readBalances } from './balances.js';
 import type { Account, ActivityDeps } from './deps.js';
 import { comeBackIn, noReading, retryLater } from './failures.js';
 import { probe } from './probe.js';
@@ -17,6 +18,7 @@ export function lookUpOrderActivity(deps: ActivityDeps) {
     const account = accountOf(deps, input.account);
     refuseOtherHost(account, input.host);
     try {
+      await refuseOtherWallets(account, input.wallets);
       const reading = await (input.orderUuid
         ? readByUuid(account, input, input.orderUuid)
         : readByOrderId(account, input));
@@ -34,6 +36,14 @@ export function refuseOtherHost(account: Account, pinnedHost: string | undefined
   throw noReading(
     `the order was sent to ${pinnedHost}, but this worker asks ${account.host}: set the account's base URL back`,
   );
+}
+
+/** An account without a wallet that the order's account had is another one (or another environment behind the host). */
+async function refuseOtherWallets(account: Account, pinned: readonly string[] | undefined): Promise<void> {
+  if (!pinned) return;
+  if (!account.seenWallets) await readBalances(account);
+  const missing = pinned.filter((wallet) => !account.seenWallets?.includes(wallet));
+  if (missing.length > 0) throw noReading('this key shows another account: wallets of the order are missing');
 }
 
 async function readByUuid(account: Account, { type, request }: LookUpInput, orderUuid: string): Promise<LookUpReading> {

@@ -10,11 +10,11 @@ import {
   type OrderStatusQuery,
   orderListSchema,
   orderStatusSchema,
-  type PaymentService,
   RejectedError,
 } from '../payment-service/index.js';
 import { accountOf } from './account-of.js';
-import type { ActivityDeps } from './deps.js';
+import { readBalances } from './balances.js';
+import type { Account, ActivityDeps } from './deps.js';
 import { invalidInput, retryLater } from './failures.js';
 
 /** More orders than this would not fit into one Temporal payload. */
@@ -32,9 +32,8 @@ export function readServiceActivity(deps: ActivityDeps) {
     const parsed = inputSchema.safeParse(raw);
     if (!parsed.success) throw invalidInput(fieldErrors(parsed.error));
     const { account, read, query = {} } = parsed.data;
-    const { service } = accountOf(deps, account);
     try {
-      return await readFrom(service, read, query);
+      return await readFrom(accountOf(deps, account), read, query);
     } catch (error) {
       if (error instanceof InvalidRequestError) throw invalidInput(error.errors.map(inQuery));
       if (error instanceof RejectedError) throw rejected('the service refused the read (400); check the query');
@@ -50,14 +49,15 @@ const rejected = (message: string): ApplicationFailure =>
 
 const noQuery = z.strictObject({});
 
-async function readFrom(service: PaymentService, read: (typeof READS)[number], query: unknown): Promise<unknown> {
+async function readFrom(account: Account, read: (typeof READS)[number], query: unknown): Promise<unknown> {
+  const { service } = account;
   switch (read) {
     case 'rates':
       checkRequest(noQuery, query);
       return service.rates();
     case 'balances':
       checkRequest(noQuery, query);
-      return service.balances();
+      return readBalances(account);
     case 'orderStatus': {
       const order = await service.orderStatus(checkRequest(orderStatusSchema, query) as OrderStatusQuery);
       if (!order) throw rejected('the service shows no such order');

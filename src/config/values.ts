@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { z } from 'zod';
+import { CURRENCY_FORMAT } from '../contract/field-schemas.js';
+import { AMOUNT_FORMAT, MAX_AMOUNT_LENGTH } from '../contract/money.js';
 import type { Problems } from './problems.js';
 import { SecretList } from './secret.js';
 
@@ -137,4 +140,35 @@ function tokenKeysProblem(list: string): string | undefined {
 /** The comma list CALLBACK_TOKEN_KEY: the first signs, all verify. */
 export function tokenKeys(env: Env, problems: Problems): readonly string[] {
   return SecretList.from(valueOrFile(env, 'CALLBACK_TOKEN_KEY', problems, tokenKeysProblem).split(','));
+}
+
+/** `true` or `false`; false when unset. */
+export function flag(env: Env, name: string, problems: Problems): boolean {
+  const text = env[name];
+  if (text !== undefined && text !== '' && text !== 'true' && text !== 'false')
+    problems.add(name, 'must be true or false');
+  return text === 'true';
+}
+
+/** A JSON object of decimal strings by currency, such as `{"usd": "2000"}`; undefined when unset. */
+export function amountsByCurrency(env: Env, name: string, problems: Problems): ReadonlyMap<string, string> | undefined {
+  const text = env[name];
+  if (!text) return undefined;
+  const parsed = amountsSchema.safeParse(parseJson(text));
+  if (parsed.success) return new Map(Object.entries(parsed.data));
+  problems.add(name, 'must be JSON such as {"usd": "2000", "btc": "0.5"}: currencies and decimal strings');
+  return undefined;
+}
+
+const amountsSchema = z.record(
+  z.string().regex(CURRENCY_FORMAT),
+  z.string().regex(AMOUNT_FORMAT).max(MAX_AMOUNT_LENGTH),
+);
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -17,6 +17,8 @@ export interface Circumstances {
   pace: Pace;
   /** Host the service was asked at; pinned with the order at its first send. */
   host: string;
+  /** Wallets of the account, where a balances answer was at hand when the order was sent; pinned like the host. */
+  wallets?: string[];
   /** Absent when rates were not to be had. */
   payers?: Payers;
 }
@@ -38,6 +40,8 @@ export interface CreateOrderInput {
   permission: SendPermission;
   /** Host that an earlier attempt was sent to; this one sends nowhere else. */
   host?: string;
+  /** A person approved an amount above the cap. */
+  approved?: boolean;
   /** What is left of `delay_order_for_minutes` at a re-send. */
   delayMinutes?: number;
   /** True for a follow-up whose parent workflow is the order it extends. */
@@ -53,6 +57,7 @@ export type CreateVerdict =
   | { kind: 'notSent'; reason: string }
   | { kind: 'rateLimited'; retryAfterMs: number }
   | { kind: 'rejected' }
+  | { kind: 'overCap'; reason: string }
   /** `reset`: nothing was sent now, but an attempt of the run this one was cut from may still be on its way. */
   | { kind: 'uncertain'; reason: string; reset?: true };
 
@@ -67,6 +72,8 @@ export interface LookUpInput {
   orderUuid?: string;
   /** Host the order was sent to; an answer from another host is no reading. */
   host?: string;
+  /** Wallets the account had then; an account that lacks one is another account. */
+  wallets?: string[];
   /** Wait of the first attempt, which then asks nothing: waiting this way writes no history. */
   delayMs?: number;
 }

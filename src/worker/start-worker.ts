@@ -59,7 +59,7 @@ export async function createWorkers(
   workflows: WorkflowCode,
 ): Promise<Worker[]> {
   const accounts = await openAccounts(config.accounts);
-  const activities = createActivities({ accounts, pace: config.pace, callback: config.callback });
+  const activities = createActivities({ ...config, accounts });
   const common = { connection, namespace, shutdownGraceTime: SHUTDOWN_GRACE };
   const perAccount = [...config.accounts.values()].flatMap(({ name, requestsPerSecond }) => {
     const limits = queueLimits(requestsPerSecond);

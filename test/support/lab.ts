@@ -45,6 +45,8 @@ export interface LabOptions {
   workers?: boolean;
   /** Where the workers find the sandbox, such as a line in front of it that can be cut; its own URL when omitted. */
   serviceUrl?: (sandboxUrl: string) => Promise<string>;
+  /** Caps and the balance check; none when omitted. */
+  limits?: Pick<WorkerConfig, 'caps' | 'checkBalance'>;
 }
 
 /** Configuration of a worker for a sandbox. */
@@ -69,7 +71,7 @@ export function workerConfigFor(sandbox: Sandbox, pace: Partial<Pace> = {}, call
 
 /** Brings a lab up on free ports. Close it in afterAll. */
 export async function openLab(options: LabOptions = {}): Promise<Lab> {
-  const { sandbox: sandboxOptions, pace, callbacks = true, workers = true, serviceUrl } = options;
+  const { sandbox: sandboxOptions, pace, callbacks = true, workers = true, serviceUrl, limits } = options;
   const temporal = await createTestNamespace();
   const sandbox = await startSandbox({ timeScale: 0.2, ...sandboxOptions });
   const receiver = callbacks
@@ -82,7 +84,7 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
       })
     : undefined;
   const url = (await serviceUrl?.(sandbox.url)) ?? sandbox.url;
-  const config = workerConfigFor({ ...sandbox, url }, pace, receiver?.url);
+  const config = { ...workerConfigFor({ ...sandbox, url }, pace, receiver?.url), ...limits };
   const running: { worker: Worker; run: Promise<void> }[] = [];
   const startWorkers = async (): Promise<void> => {
     const target = { connection: temporal.nativeConnection, namespace: temporal.namespace };

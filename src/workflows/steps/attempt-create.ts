@@ -35,6 +35,7 @@ export async function attemptCreate(run: OrderRun, permission: SendPermission): 
         firstExecutionRunId: workflowInfo().firstExecutionRunId,
         permission,
         ...(run.host && { host: run.host }),
+        ...(run.approved && { approved: true }),
         ...(delayMinutes !== undefined && { delayMinutes }),
         followUp: isFollowUp(run),
       }),
@@ -74,8 +75,9 @@ function verdictOfFailure(run: OrderRun, error: unknown): CreateVerdict {
   }
   if (cause instanceof TimeoutFailure) {
     // Written by the attempt right before its send; says where it went even when the worker died.
-    const sentTo = cause.lastHeartbeatDetails as { host?: string } | undefined;
+    const sentTo = cause.lastHeartbeatDetails as { host?: string; wallets?: string[] } | undefined;
     run.host ??= sentTo?.host;
+    run.wallets ??= sentTo?.wallets;
     return { kind: 'uncertain', reason: 'the worker that held the create gave no answer in time' };
   }
   if (error instanceof ActivityFailure)

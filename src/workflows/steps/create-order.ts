@@ -101,9 +101,20 @@ async function onCertain(
         maxRounds: 20,
         retryAfterMs: verdict.retryAfterMs,
       });
+    case 'overCap':
+      return askForApproval(run, verdict.reason);
     case 'rejected':
       return onRejected(run);
   }
+}
+
+/** Nothing was sent: a person approves the amount or refuses the order. Cancelling the workflow refuses it, too. */
+async function askForApproval(run: OrderRun, reason: string): Promise<void> {
+  const cancelled = () => run.cancelRequested && nothingSent(run);
+  const decision = await parkUnless(run, reason, ['approve', 'refuse'], cancelled);
+  if (!decision) closeCancelled(run);
+  if (decision.action === 'approve') run.approved = true;
+  else closeWithoutOrder(run, 'OrderCancelled', `order ${run.orderId} was refused by ${decision.by}: ${reason}`);
 }
 
 /** A 400 ends the order only after absence was read: it may also mean that the id exists already. */

@@ -26,6 +26,7 @@ export async function lookUp(
     request: run.request,
     ...(orderUuid && { orderUuid }),
     ...(run.host && { host: run.host }),
+    ...(run.wallets && { wallets: run.wallets }),
     ...(options.delayMs && { delayMs: options.delayMs }),
   };
   const { lookUpOrder } = proxyActivities<Activities>({ ...readOnly(run.account), summary: options.summary });

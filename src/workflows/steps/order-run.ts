@@ -36,7 +36,10 @@ export interface OrderRun {
   firstAttemptAtMs?: number;
   pace?: Pace;
   host?: string;
+  wallets?: string[];
   payers?: Payers;
+  /** A person approved an amount above the cap. */
+  approved?: boolean;
 
   /** Somebody claimed that the order changed: one look-up is due. */
   callbackPending: boolean;
@@ -70,6 +73,7 @@ export function openRun(type: OrderType, input: OrderInput): OrderRun {
 export function noteCircumstances(run: OrderRun, answer: CreateAnswer | LookUpAnswer): void {
   run.pace = answer.pace;
   run.host ??= answer.host;
+  run.wallets ??= answer.wallets;
   run.payers ??= answer.payers;
 }
 

@@ -4,7 +4,7 @@ import { closeCancelled } from './close.js';
 import { closeIfAbsent } from './close-if-absent.js';
 import { lookUp } from './look-up.js';
 import { nothingSent, type OrderRun } from './order-run.js';
-import { park } from './park.js';
+import { parkUnless } from './park.js';
 import { enterPhase } from './phase.js';
 
 /** Longest wait between two rounds. */
@@ -43,6 +43,8 @@ export async function waitForService(run: OrderRun, wait: NotSentRounds): Promis
 
 async function askWhetherToGoOn(run: OrderRun, wait: NotSentRounds): Promise<void> {
   const reason = `nothing was sent: ${wait.reason} (${wait.round} rounds)`;
-  const decision = await park(run, reason, ['resend', 'close-absent']);
+  const cancelled = () => run.cancelRequested && nothingSent(run);
+  const decision = await parkUnless(run, reason, ['resend', 'close-absent'], cancelled);
+  if (!decision) closeCancelled(run);
   if (decision.action === 'close-absent') await closeIfAbsent(run, decision.by);
 }

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { underFire } from '../../chaos/faults.js';
+import { planOrders } from '../../chaos/inputs.js';
+import { kindOf } from '../../chaos/operator.js';
+import { changeSettings, DEFAULT_SETTINGS } from '../../sandbox/options.js';
+import { validateOrderInput } from '../../src/contract/order-schema.js';
+import { ORDER_TYPES } from '../../src/contract/orders.js';
+
+test('every planned order is valid, all six types and both policies occur, and a seed plans the same again', () => {
+  const planned = planOrders(400, 'plan');
+  const refused = planned.filter(({ type, input }) => 'errors' in validateOrderInput(type, input));
+  expect(refused).toEqual([]);
+  expect(new Set(planned.map(({ type }) => type))).toEqual(new Set(ORDER_TYPES));
+  expect(new Set(planned.map(({ input }) => input.compensation))).toEqual(new Set(['finish', 'report']));
+  expect(new Set(planned.map(({ orderId }) => orderId)).size).toBe(400);
+  expect(planOrders(400, 'plan')).toEqual(planned);
+  expect(planOrders(400, 'other')).not.toEqual(planned);
+});
+
+test('the faults under fire add up to the promised rates', () => {
+  const { faults, duplicateMode } = changeSettings(DEFAULT_SETTINGS, underFire('1'));
+  const rateOf = (pattern: RegExp) =>
+    Object.entries(faults).reduce((total, [name, rate]) => (pattern.test(name) ? total + rate : total), 0);
+  expect(rateOf(/^create\.5\d\d-after$/)).toBeCloseTo(0.2);
+  expect(rateOf(/^create\.5\d\d-before$/)).toBeCloseTo(0.05);
+  expect(rateOf(/^create\.no-answer/)).toBeCloseTo(0.1);
+  expect(rateOf(/^create\.reset/)).toBeCloseTo(0.05);
+  expect(rateOf(/^create\.(html|truncated|status-error)$/)).toBeCloseTo(0.05);
+  expect(rateOf(/^status\./)).toBeCloseTo(0.2);
+  expect(rateOf(/^list\./)).toBeCloseTo(0.2);
+  expect(duplicateMode).toBe('c');
+});
+
+test('parks are counted by reason, without ids and figures', () => {
+  expect(kindOf('the follow-up chaos-1-00042.r1 ended error')).toBe('the follow-up … ended error');
+  expect(kindOf('paid out in part; unpaid 12.50 usd; the recipient bears a second commission')).toBe(
+    'paid out in part',
+  );
+});
