@@ -93,7 +93,7 @@ describe('a create answered with 429', () => {
       'withdraw',
       orderInput('withdraw', orderId, { marker: 'create=429 times=20 retry_after=2' }),
     );
-    await lab.skipUntil(async () => (await lab.state(orderId)).phase === 'parked', 10 * SECOND_MS, HOUR_MS);
+    await lab.skipUntil(async () => (await lab.state(orderId)).phase === 'parked', 10 * SECOND_MS, 10 * MINUTE_MS);
     expect(timesOf(orderId, 'create')).toHaveLength(20);
     const { attention, revision } = await lab.state(orderId);
     expect(attention).toMatchObject({ allowed: ['resend', 'close-absent'] });
