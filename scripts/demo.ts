@@ -7,7 +7,7 @@ import { startStack } from './demo/stack.js';
 import { step } from './demo/step.js';
 import { outcomeTable } from './demo/table.js';
 
-const stack = await startStack();
+const stack = await startStack().catch(giveUp);
 process.once('SIGINT', () => void stack.stop().then(() => process.exit(130)));
 try {
   process.exitCode = await Promise.race([runDemo(), stack.failed]);
@@ -40,4 +40,10 @@ function report(outcomes: readonly Outcome[]): number {
       : `${wrong.length} of ${outcomes.length} orders ended otherwise than they should.\n`,
   );
   return wrong.length === 0 ? 0 : 1;
+}
+
+/** Nothing is running any more: the message says what to mend, a stack trace would hide it. */
+function giveUp(error: unknown): never {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
 }

@@ -1,7 +1,10 @@
 /** `npm run dev`: the demo's stack, to stay: Temporal with its Web UI, sandbox, worker and receiver. Ctrl-C ends it. */
 import { startStack } from './demo/stack.js';
 
-const stack = await startStack();
+const stack = await startStack().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  return process.exit(1);
+});
 const { address, namespace, uiUrl } = stack.temporal;
 process.stdout.write(`ready temporal=${address} namespace=${namespace} ui=${uiUrl ?? '-'} sandbox=${stack.sandbox.url} sandbox-admin=${stack.sandbox.adminUrl} receiver=${stack.receiverUrl}
 

@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../temporal/dev-server.js';
+import { findTemporalCli } from '../temporal/find-cli.js';
 import { resolveTemporal } from '../temporal/resolve.js';
 import { type StackProcess, startProcess } from './processes.js';
 import { step } from './step.js';
@@ -111,6 +112,8 @@ export async function startStack(pace: Record<string, string> = DEMO_PACE): Prom
 }
 
 async function startTemporal(log: (line: string) => void) {
+  // Building the server may take minutes; only then are the ports chosen, or somebody else may take them meanwhile.
+  if (!process.env.TEMPORAL_ADDRESS) await findTemporalCli(log);
   const [port, uiPort] = [await preferredPort(TEMPORAL_PORT), await preferredPort(UI_PORT)];
   const dbFile = join(DATA_FOLDER, 'temporal.db');
   return resolveTemporal({ log, port, uiPort, dbFile });

@@ -25,8 +25,15 @@ async function plainStep<T>(
   run: (log: (line: string) => void) => Promise<T>,
   seconds: () => string,
 ): Promise<T> {
-  const write = (line: string) => process.stderr.write(`${line}\n`);
-  const alive = setInterval(() => write(`${title}: still working, ${seconds()}`), SIGN_OF_LIFE_MS);
+  let lastLineAt = Date.now();
+  const write = (line: string) => {
+    lastLineAt = Date.now();
+    process.stderr.write(`${line}\n`);
+  };
+  // Only where the step itself has said nothing for a while.
+  const alive = setInterval(() => {
+    if (Date.now() - lastLineAt >= SIGN_OF_LIFE_MS) write(`${title}: still working, ${seconds()}`);
+  }, 1_000);
   write(`${title} …`);
   try {
     const result = await run((line) => write(`${title}: ${line}`));
