@@ -6,6 +6,8 @@ export interface GateRequest {
   atMs: number;
   path: string;
   orderId: string | undefined;
+  /** The request's JSON as sent. */
+  body: string;
   status: number;
 }
 
@@ -77,7 +79,7 @@ export class ServiceGate {
   async #answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = incoming.url ?? '';
     const body = await readAll(incoming);
-    const entry = { atMs: await this.#nowMs(), path, orderId: this.#orderIdOf(body), status: 0 };
+    const entry = { atMs: await this.#nowMs(), path, orderId: this.#orderIdOf(body), body, status: 0 };
     this.requests.push(entry);
     const own = this.rule(entry) ?? this.#snapshot(entry);
     const answer = own ?? (await this.#forward(incoming, body));
