@@ -33,25 +33,21 @@ await rm(folder, { recursive: true, force: true });
 await mkdir(folder, { recursive: true });
 print(`chaos: ${options.orders} orders, seed ${options.seed}`);
 const stack = await startStack(folder, options.seed, (line) => void process.stderr.write(`${line}\n`));
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void interrupt());
-let clean = false;
+const interrupted = new Promise<'interrupted'>((resolve) => {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve('interrupted'));
+});
+let ended: 'clean' | 'failed' | 'interrupted' = 'failed';
 try {
-  clean = await runChaos(stack, options);
+  ended = await Promise.race([runChaos(stack, options), interrupted]);
 } finally {
   aborted.abort();
+  // Every process ends with the run. What a failed or interrupted one left stays in the folder.
   await stack.stop();
-  if (clean) await rm(folder, { recursive: true, force: true });
+  if (ended === 'clean') await rm(folder, { recursive: true, force: true });
 }
-process.exit(clean ? 0 : 1);
+process.exit({ clean: 0, failed: 1, interrupted: 130 }[ended]);
 
-/** Ctrl-C: every process ends with the run; what it left stays in the folder. */
-async function interrupt(): Promise<void> {
-  aborted.abort();
-  await stack.stop();
-  process.exit(130);
-}
-
-async function runChaos(stack: ChaosStack, { orders: count, seed, rate }: ChaosOptions): Promise<boolean> {
+async function runChaos(stack: ChaosStack, { orders: count, seed, rate }: ChaosOptions): Promise<'clean' | 'failed'> {
   const ledgerAtStart = await stack.service.ledger();
   await stack.service.set(underFire(seed));
   const load = new Load(
@@ -77,10 +73,10 @@ async function runChaos(stack: ChaosStack, { orders: count, seed, rate }: ChaosO
   print(killedText(stack));
   for (const line of ratesReached(evidence, seed, healedAtMs)) print(line);
   for (const line of verdictLines(judged)) print(line);
-  if (isClean(judged)) return true;
+  if (isClean(judged)) return 'clean';
   await keepEvidence(folder, stack, evidence, judged);
   print(`kept: ${folder}`);
-  return false;
+  return 'failed';
 }
 
 /** Starts all orders while processes die; returns when both are over. */

@@ -72,9 +72,7 @@ async function bringUp(
   started: { stop(): Promise<void> }[],
   stop: () => Promise<void>,
 ): Promise<ChaosStack> {
-  const dist = join(folder, 'dist');
-  const logs = join(folder, 'logs');
-  const dbFile = join(folder, 'temporal.db');
+  const [dist, logs, dbFile] = [join(folder, 'dist'), join(folder, 'logs'), join(folder, 'temporal.db')];
   await mkdir(logs, { recursive: true });
   log('compiling the product');
   await buildProduct(dist);
@@ -89,32 +87,12 @@ async function bringUp(
     return process;
   };
   const secrets: Secrets = { apiKey: secret(), apiSecret: secret(), tokenKey: secret() };
-  const [servicePort, adminPort, receiverPort] = [await freePort(), await freePort(), await freePort()];
-  const receiverUrl = `http://127.0.0.1:${receiverPort}`;
-  const service = new ServiceAdmin(`http://127.0.0.1:${adminPort}`);
-  const sandboxEnv = {
-    SANDBOX_PORT: `${servicePort}`,
-    SANDBOX_ADMIN_PORT: `${adminPort}`,
-    SANDBOX_DATA_DIR: join(folder, 'sandbox'),
-    SANDBOX_SEED: seed,
-    SANDBOX_API_KEY: secrets.apiKey,
-    SANDBOX_API_SECRET: secrets.apiSecret,
-  };
-  const temporalEnv = { TEMPORAL_ADDRESS: temporal.address, TEMPORAL_NAMESPACE: temporal.namespace };
-  const receiverEnv = { ...temporalEnv, CALLBACK_PORT: `${receiverPort}`, CALLBACK_TOKEN_KEY: secrets.tokenKey };
-  const workerEnv = {
-    ...temporalEnv,
-    ...pace(),
-    PAYMENT_BASE_URL: `http://127.0.0.1:${servicePort}`,
-    PAYMENT_API_KEY: secrets.apiKey,
-    PAYMENT_API_SECRET: secrets.apiSecret,
-    PAYMENT_SIGNER: 'hmac-sha256',
-    CALLBACK_BASE_URL: receiverUrl,
-    CALLBACK_TOKEN_KEY: secrets.tokenKey,
-  };
-  const sandbox = run('sandbox', ['--import', 'tsx', 'sandbox/main.ts'], sandboxEnv, () => service.setAgain());
-  const receiver = run('receiver', [join(dist, 'receiver.js')], receiverEnv);
-  const workers = ['worker-1', 'worker-2'].map((name) => run(name, [join(dist, 'worker.js')], workerEnv));
+  const ports = { service: await freePort(), admin: await freePort(), receiver: await freePort() };
+  const service = new ServiceAdmin(loopback(ports.admin));
+  const env = environments({ temporal, secrets, ports, seed, dataDir: join(folder, 'sandbox') });
+  const sandbox = run('sandbox', ['--import', 'tsx', 'sandbox/main.ts'], env.sandbox, () => service.setAgain());
+  const receiver = run('receiver', [join(dist, 'receiver.js')], env.receiver);
+  const workers = ['worker-1', 'worker-2'].map((name) => run(name, [join(dist, 'worker.js')], env.worker));
   await Promise.all([sandbox, receiver, ...workers].map((process) => process.whenReady()));
 
   const connection = Connection.lazy({ address: temporal.address });
@@ -122,9 +100,48 @@ async function bringUp(
   const client = new Client({ connection, namespace: temporal.namespace });
   const printed = [sandbox, receiver, ...workers].map(({ program }) => program.logFile);
   return {
-    ...{ temporal, sandbox, receiver, workers, service, receiverUrl, secrets, client, stop, dbFile },
+    ...{ temporal, sandbox, receiver, workers, service, secrets, client, stop, dbFile },
+    receiverUrl: loopback(ports.receiver),
     orders: new PaymentOrders(client),
     logFiles: [...printed, `${dbFile}.log`],
     trafficFile: join(folder, 'sandbox', 'traffic.ndjson'),
+  };
+}
+
+const loopback = (port: number): string => `http://127.0.0.1:${port}`;
+
+/** What the programs are configured with. Ports and secrets stay the same over all their lives. */
+interface Setting {
+  temporal: MortalTemporal;
+  secrets: Secrets;
+  ports: { service: number; admin: number; receiver: number };
+  seed: string;
+  dataDir: string;
+}
+
+/** The environment of each program: only workers know the key and the secret. */
+function environments({ temporal, secrets, ports, seed, dataDir }: Setting) {
+  const { apiKey, apiSecret, tokenKey } = secrets;
+  const temporalEnv = { TEMPORAL_ADDRESS: temporal.address, TEMPORAL_NAMESPACE: temporal.namespace };
+  return {
+    sandbox: {
+      SANDBOX_PORT: `${ports.service}`,
+      SANDBOX_ADMIN_PORT: `${ports.admin}`,
+      SANDBOX_DATA_DIR: dataDir,
+      SANDBOX_SEED: seed,
+      SANDBOX_API_KEY: apiKey,
+      SANDBOX_API_SECRET: apiSecret,
+    },
+    receiver: { ...temporalEnv, CALLBACK_PORT: `${ports.receiver}`, CALLBACK_TOKEN_KEY: tokenKey },
+    worker: {
+      ...temporalEnv,
+      ...pace(),
+      PAYMENT_BASE_URL: loopback(ports.service),
+      PAYMENT_API_KEY: apiKey,
+      PAYMENT_API_SECRET: apiSecret,
+      PAYMENT_SIGNER: 'hmac-sha256',
+      CALLBACK_BASE_URL: loopback(ports.receiver),
+      CALLBACK_TOKEN_KEY: tokenKey,
+    },
   };
 }

@@ -1,12 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { endWithParent } from '../scripts/temporal/watchdog.js';
 
 /** A process that ends by itself (Temporal was down when it started) is started again after this long. */
 const RESTART_AFTER_MS = 500;
+/** Longer than any start on a busy machine. */
+const READY_WITHIN_MS = 60_000;
+/** Characters of the log that an error shows. */
+const LOG_TAIL = 2_000;
 /** Enough once nothing is in flight; what is in flight after Ctrl-C does not matter. */
 const STOP_LIMIT_MS = 5_000;
 
@@ -30,7 +34,7 @@ export class Supervised {
   crashes = 0;
   #wanted = true;
   #child: ChildProcess | undefined;
-  #ready = deferred();
+  #ready = readiness();
   readonly #supervision: Promise<void>;
 
   constructor(readonly program: Program) {
@@ -38,15 +42,22 @@ export class Supervised {
     this.#supervision.catch(() => undefined);
   }
 
-  /** Resolves while the process runs and is ready; waits when it is just starting again. */
-  whenReady(): Promise<void> {
-    return this.#ready.promise;
+  /** Resolves while the process runs and is ready; waits when it is just starting again. Throws with what it printed last. */
+  async whenReady(): Promise<void> {
+    const late = new AbortController();
+    const tooLate = sleep(READY_WITHIN_MS, undefined, { signal: late.signal }).then(() => {
+      const printed = readFileSync(this.program.logFile, 'utf8').slice(-LOG_TAIL);
+      throw new Error(`${this.program.name} was not ready within ${READY_WITHIN_MS / 1000} s\n${printed}`);
+    });
+    tooLate.catch(() => undefined);
+    await Promise.race([this.#ready.promise, tooLate]).finally(() => late.abort());
   }
 
   /** SIGKILL. It is started again at once. */
   kill(): void {
     if (!this.#child) return;
     this.kills += 1;
+    this.#notReady();
     this.#child.kill('SIGKILL');
   }
 
@@ -65,7 +76,7 @@ export class Supervised {
       const killsBefore = this.kills;
       await this.#live();
       this.#child = undefined;
-      this.#ready = deferred();
+      this.#notReady();
       if (!this.#wanted || this.kills > killsBefore) continue;
       this.crashes += 1;
       await sleep(RESTART_AFTER_MS);
@@ -92,21 +103,37 @@ export class Supervised {
     closeSync(log);
   }
 
+  /** Those who wait already go on waiting, for the next life. */
+  #notReady(): void {
+    if (this.#ready.isReady) this.#ready = readiness();
+  }
+
   async #becomeReady(): Promise<void> {
     const { resolve } = this.#ready;
+    const child = this.#child;
     try {
       await this.program.onReady?.();
-      resolve();
+      // Killed meanwhile, it must not count as ready.
+      if (child === this.#child && child?.killed === false) resolve();
     } catch {
       // It was killed meanwhile: the next life says `ready` again.
     }
   }
 }
 
-function deferred(): { promise: Promise<void>; resolve: () => void } {
-  let resolve = () => {};
-  const promise = new Promise<void>((done) => {
-    resolve = done;
+interface Readiness {
+  promise: Promise<void>;
+  isReady: boolean;
+  resolve: () => void;
+}
+
+function readiness(): Readiness {
+  const made: Readiness = { promise: Promise.resolve(), isReady: false, resolve: () => {} };
+  made.promise = new Promise<void>((done) => {
+    made.resolve = () => {
+      made.isReady = true;
+      done();
+    };
   });
-  return { promise, resolve };
+  return made;
 }

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { TrafficLine } from '../../sandbox/index.js';
 import { DEFAULT_ACCOUNT, orderWorkflowId } from '../../src/contract/ids.js';
+import { NoWorkerError } from '../../src/index.js';
 import type { Load } from '../load.js';
 import type { ChaosStack } from '../stack.js';
 import type { Evidence, FollowedOrder, Leak } from './evidence.js';
@@ -88,11 +89,21 @@ async function readOne(stack: ChaosStack, orderId: string, scanner: SecretScanne
     const history = await stack.client.workflow.getHandle(workflowId).fetchHistory();
     const order = followedOrder(orderId, history);
     const leaks = scanner.leaksOf(workflowId, history);
-    if (order.end !== 'open') return { order, leaks };
-    const { phase, attention } = await stack.orders.order(orderId).state();
-    return { order: phase === 'parked' ? { ...order, parkedFor: attention?.reason ?? 'no reason' } : order, leaks };
+    return { order: order.end === 'open' ? { ...order, parkedFor: await parkedFor(stack, orderId) } : order, leaks };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+/** Why an open order waits for a person; undefined when it does not, or does not even answer. */
+async function parkedFor(stack: ChaosStack, orderId: string): Promise<string | undefined> {
+  try {
+    const { phase, attention } = await stack.orders.order(orderId).state();
+    return phase === 'parked' ? (attention?.reason ?? 'no reason') : undefined;
+  } catch (error) {
+    // A workflow that fails its task again and again answers no query.
+    if (error instanceof NoWorkerError) return undefined;
     throw error;
   }
 }

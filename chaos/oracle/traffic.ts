@@ -38,18 +38,19 @@ const isProbe = ({ path, status, fault }: RequestLogEntry): boolean =>
 /** Identical callbacks under way share one signal, so it may be this much older than the callback that shares it. */
 const SHARED_SIGNAL_MS = 2_000;
 
-/** Callbacks that were acknowledged although no signal reached the order's workflow and it had not ended. */
+/**
+ * Callbacks that were acknowledged before a signal had reached the order's workflow, and the workflow had not ended. All
+ * processes share one clock, so there is no tolerance: an acknowledgement a moment too early is one that a crash loses.
+ */
 export function callbacksWithoutEffect({ callbacks, followed }: Evidence): Finding[] {
   return callbacks.flatMap(({ orderId, status, sentAtMs, answeredAtMs }) => {
     const workflow = followed.get(orderId);
     // An order that Temporal does not know is acknowledged on purpose; whether it is ours, `orphans` tells.
     if (status !== 200 || !workflow) return [];
-    const signalled = workflow.signalsAtMs.some(
-      (atMs) => atMs >= sentAtMs - SHARED_SIGNAL_MS && atMs <= answeredAtMs + SHARED_SIGNAL_MS,
-    );
-    const ended = workflow.endedAtMs !== undefined && workflow.endedAtMs <= answeredAtMs + SHARED_SIGNAL_MS;
-    if (signalled || ended) return [];
-    return [{ orderId, text: `a callback of ${orderId} was acknowledged at ${answeredAtMs} without a signal` }];
+    const { signalsAtMs, endedAtMs } = workflow;
+    const signalled = signalsAtMs.some((atMs) => atMs >= sentAtMs - SHARED_SIGNAL_MS && atMs <= answeredAtMs);
+    if (signalled || (endedAtMs !== undefined && endedAtMs <= answeredAtMs)) return [];
+    return [{ orderId, text: `a callback of ${orderId} was acknowledged at ${answeredAtMs} before any signal` }];
   });
 }
 

@@ -175,6 +175,11 @@ const FAULTS: [title: string, change: (evidence: Draft) => void, found: Record<s
     { 'callbacks acknowledged without effect': 1 },
   ],
   [
+    'a callback acknowledged right before its signal shows',
+    (evidence) => say(evidence, 'a', { signalsAtMs: [50_011] }),
+    { 'callbacks acknowledged without effect': 1 },
+  ],
+  [
     'the signal of an earlier callback does not count for a later one',
     (evidence) => say(evidence, 'a', { signalsAtMs: [40_000] }),
     { 'callbacks acknowledged without effect': 1 },
