@@ -32,6 +32,7 @@ export {
   type DecideAction,
   type Decision,
   type DecisionRecord,
+  type FollowUpType,
   ORDER_TYPES,
   type Order,
   type OrderInput,

@@ -1,21 +1,26 @@
 import type { CheckFollowUpInput, FollowUpCheck } from '../contract/answers.js';
 import { describeFieldErrors } from '../contract/failures.js';
+import { maskName } from '../contract/masking.js';
 import { decimal, toAmount } from '../contract/money.js';
+import { validateOrderInput } from '../contract/order-schema.js';
 import { checkAgainstRates, rateKeyOf } from '../contract/rate-checks.js';
 import { accountOf } from './account-of.js';
 import { readBalances, shortfall } from './balances.js';
 import type { ActivityDeps } from './deps.js';
 import { retryLater } from './failures.js';
-import { rateEntryOf } from './shared-rates.js';
+import { payersOf, rateEntryOf } from './shared-rates.js';
 
-/** Asks fresh rates and balances whether a follow-up would be accepted and can be paid for. Sends nothing. */
+/** Validates a follow-up and asks fresh rates and balances whether it can be had and paid for. Sends nothing. */
 export function checkFollowUpActivity(deps: ActivityDeps) {
   return async function checkFollowUp({ account: name, type, request }: CheckFollowUpInput): Promise<FollowUpCheck> {
     const account = accountOf(deps, name);
     try {
+      // Refused here, a wallet that a person mistyped costs neither an order id nor a failed follow-up.
+      const checked = validateOrderInput(type, { order: request }, { followUp: true });
+      if ('errors' in checked) return refused(describeFieldErrors(checked.errors));
       const rates = await account.service.rates();
       const entry = rateEntryOf(rates, type, request);
-      if (!entry) return refused(`the pair ${rateKeyOf(type, request)} is not offered now`);
+      if (!entry) return refused(`the pair ${maskName(rateKeyOf(type, request))} is not offered now`);
       const amount = decimal(request.amount ?? '0');
       if (amount.lt(decimal(entry.min_amount_from))) {
         const reason = `${toAmount(amount)} is below the minimum of ${entry.min_amount_from} for ${rateKeyOf(type, request)}`;
@@ -24,7 +29,8 @@ export function checkFollowUpActivity(deps: ActivityDeps) {
       const errors = checkAgainstRates(type, request, rates);
       if (errors.length > 0) return refused(describeFieldErrors(errors));
       const lacking = shortfall(await readBalances(account), entry, type, request);
-      return lacking ? refused(lacking) : { kind: 'ok' };
+      const payers = payersOf(rates, type, request);
+      return lacking ? refused(lacking) : { kind: 'ok', ...(payers && { payers }) };
     } catch (error) {
       throw retryLater(error);
     }

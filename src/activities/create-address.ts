@@ -2,7 +2,13 @@ import { z } from 'zod';
 import { fieldErrors } from '../contract/field-errors.js';
 import { ADDRESS_REF_FORMAT } from '../contract/ids.js';
 import type { CreateAddressAnswer, CreateAddressInput } from '../contract/reads.js';
-import { addressCreateSchema, NotSentError, PaymentServiceError, RejectedError } from '../payment-service/index.js';
+import {
+  addressCreateSchema,
+  NotSentError,
+  PaymentServiceError,
+  RateLimitedError,
+  RejectedError,
+} from '../payment-service/index.js';
 import { accountOf } from './account-of.js';
 import { addressCallbackUrl, searchAddress } from './address-search.js';
 import { AttemptDeadline } from './attempt-deadline.js';
@@ -43,6 +49,7 @@ export function createAddressActivity(deps: ActivityDeps) {
       return { kind: 'uncertain', reason: 'the create was answered with another address' };
     } catch (error) {
       if (error instanceof NotSentError) return { kind: 'notSent', reason: nameOf(error) };
+      if (error instanceof RateLimitedError) return { kind: 'notSent', reason: nameOf(error) };
       if (error instanceof RejectedError) return { kind: 'rejected' };
       return { kind: 'uncertain', reason: `the create got no clear answer (${nameOf(error)})` };
     }

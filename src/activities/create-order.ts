@@ -1,4 +1,4 @@
-import { activityInfo, heartbeat, log } from '@temporalio/activity';
+import { activityInfo, log } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Circumstances, CreateAnswer, CreateOrderInput, CreateVerdict } from '../contract/answers.js';
 import { callbackUrl } from '../contract/callback-url.js';
@@ -15,7 +15,7 @@ import { exceededCap, refuseBeyondLimits } from './limits.js';
 import { probe } from './probe.js';
 import { payersOf } from './shared-rates.js';
 
-/** The attempt is too old to send: nothing was sent. */
+/** The attempt is too old, or no longer the one that counts: nothing was sent. */
 class AttemptTooOldError extends Error {}
 
 /**
@@ -58,7 +58,7 @@ function circumstances(
   rates: Rates | undefined,
 ): Circumstances {
   const payers = payersOf(rates, type, request);
-  return { pace: deps.pace, ...whereSent(account), ...(payers && { payers }) };
+  return { pace: deps.pace, runId: runId(), ...whereSent(account), ...(payers && { payers }) };
 }
 
 async function probeThenSend(
@@ -85,7 +85,7 @@ async function probeThenSend(
   // THE gate before every send. What was proven or permitted earlier never replaces the probe just made.
   if (attempt.permission === 'none') return { kind: 'uncertain', reason: 'an earlier create is not proven absent' };
   // The run that this one was cut from may have a create on its way that no probe shows yet.
-  if (attempt.permission === 'first' && isResetRun(attempt)) {
+  if (isForOtherRun(attempt)) {
     return { kind: 'uncertain', reason: 'the workflow was reset', reset: true };
   }
   const cap = attempt.approved ? undefined : exceededCap(deps, attempt.type, request);
@@ -99,8 +99,11 @@ const whereSent = ({ host, seenWallets }: Account): Pick<Circumstances, 'host' |
   ...(seenWallets && { wallets: [...seenWallets] }),
 });
 
-const isResetRun = ({ firstExecutionRunId }: CreateOrderInput): boolean =>
-  activityInfo().workflowExecution?.runId !== firstExecutionRunId;
+/** True when the permission was earned by a run that this one was cut from by a reset. */
+const isForOtherRun = ({ permission, firstExecutionRunId, provenIn }: CreateOrderInput): boolean =>
+  runId() !== (permission === 'first' ? firstExecutionRunId : (provenIn ?? runId()));
+
+const runId = (): string | undefined => activityInfo().workflowExecution?.runId;
 
 const otherHost = (sentTo: string, asked: string): CreateVerdict => ({
   kind: 'notSent',
@@ -116,16 +119,19 @@ async function send(
 ): Promise<CreateVerdict> {
   try {
     const order = await account.service.createOrder(attempt.type, wireRequest(deps, attempt, request), {
-      beforeSend: () => {
-        // Checked again here because the wait for the rate limit lies in between.
+      beforeSend: async () => {
+        // What it tells the server reaches the workflow even when this worker dies now.
+        await deps.confirmAttempt(whereSent(account)).catch(() => {
+          throw new AttemptTooOldError();
+        });
+        // Last of all, because the waits for the rate limit and the server lie in between.
         if (!deadline.allowsSend()) throw new AttemptTooOldError();
-        // Reaches the workflow even when this worker dies now.
-        heartbeat(whereSent(account));
       },
     });
     return verdictOfAnswer(attempt, request, order);
   } catch (error) {
-    if (error instanceof AttemptTooOldError) return { kind: 'notSent', reason: 'the attempt was too old to send' };
+    if (error instanceof AttemptTooOldError)
+      return { kind: 'notSent', reason: 'the attempt was given up before it could send' };
     if (error instanceof NotSentError) return { kind: 'notSent', reason: `no connection (${error.reason})` };
     if (error instanceof RateLimitedError) return { kind: 'rateLimited', retryAfterMs: error.retryAfterMs };
     if (error instanceof RejectedError) return { kind: 'rejected' };

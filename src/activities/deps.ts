@@ -18,6 +18,8 @@ export interface Account {
 export interface ActivityDeps {
   accounts: ReadonlyMap<string, Account>;
   pace: Pace;
+  /** Throws unless the server still waits for this very attempt; see confirm-attempt.ts. */
+  confirmAttempt: (details: unknown) => Promise<void>;
   /** Absent: orders get no callback URL and are followed by polling alone. */
   callback?: CallbackConfig;
   /** Above its currency's cap an order waits for a person. Decimal strings by currency. */

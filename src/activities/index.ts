@@ -8,6 +8,7 @@ import { pollOrderActivity } from './poll-order.js';
 import { readOutcomeActivity } from './read-outcome.js';
 import { readServiceActivity } from './read-service.js';
 
+export { confirmAttempt } from './confirm-attempt.js';
 export type { Account, ActivityDeps } from './deps.js';
 export { SharedRates } from './shared-rates.js';
 

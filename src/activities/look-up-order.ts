@@ -23,7 +23,8 @@ export function lookUpOrderActivity(deps: ActivityDeps) {
         ? readByUuid(account, input, input.orderUuid)
         : readByOrderId(account, input));
       const payers = payersOf(await account.rates.current(), input.type, input.request);
-      return { ...reading, pace: deps.pace, host: account.host, ...(payers && { payers }) };
+      const runId = activityInfo().workflowExecution?.runId;
+      return { ...reading, pace: deps.pace, runId, host: account.host, ...(payers && { payers }) };
     } catch (error) {
       throw retryLater(error);
     }
@@ -41,9 +42,10 @@ export function refuseOtherHost(account: Account, pinnedHost: string | undefined
 /** An account without a wallet that the order's account had is another one (or another environment behind the host). */
 async function refuseOtherWallets(account: Account, pinned: readonly string[] | undefined): Promise<void> {
   if (!pinned) return;
-  if (!account.seenWallets) await readBalances(account);
-  const missing = pinned.filter((wallet) => !account.seenWallets?.includes(wallet));
-  if (missing.length > 0) throw noReading('this key shows another account: wallets of the order are missing');
+  const lacks = () => pinned.some((wallet) => !account.seenWallets?.includes(wallet));
+  // Wallets are added in the course of time: what this worker saw earlier proves nothing.
+  if (lacks()) await readBalances(account);
+  if (lacks()) throw noReading('this key shows another account: wallets of the order are missing');
 }
 
 async function readByUuid(account: Account, { type, request }: LookUpInput, orderUuid: string): Promise<LookUpReading> {

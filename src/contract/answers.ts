@@ -21,6 +21,8 @@ export interface Circumstances {
   wallets?: string[];
   /** Absent when rates were not to be had. */
   payers?: Payers;
+  /** Run of the workflow that asked: answers of an earlier run stay in the history of one that was reset. */
+  runId?: string;
 }
 
 /**
@@ -38,6 +40,8 @@ export interface CreateOrderInput {
   /** Differs from the activity's own run id in a run that was reset. */
   firstExecutionRunId: string;
   permission: SendPermission;
+  /** Run that read the absence behind 'absent'. In any other run it proves nothing: that one may have sent since. */
+  provenIn?: string;
   /** Host that an earlier attempt was sent to; this one sends nowhere else. */
   host?: string;
   /** A person approved an amount above the cap. */
@@ -59,7 +63,7 @@ export type CreateVerdict =
   | { kind: 'rejected' }
   | { kind: 'overCap'; reason: string }
   /** `reset`: nothing was sent now, but an attempt of the run this one was cut from may still be on its way. */
-  | { kind: 'uncertain'; reason: string; reset?: true };
+  | { kind: 'uncertain'; reason: string; reset?: true; timedOut?: true };
 
 /** Answer of the create activity. `notes` says which checks were skipped. */
 export type CreateAnswer = Circumstances & CreateVerdict & { notes?: string[] };
@@ -123,8 +127,8 @@ export interface CheckFollowUpInput {
   request: CreateRequest;
 }
 
-/** 'belowMinimum' is lasting; 'refused' needs a person; `fees` is shown to that person. */
+/** 'belowMinimum' is lasting; 'refused' needs a person. `payers`: of the follow-up's own commissions. */
 export type FollowUpCheck =
-  | { kind: 'ok' }
+  | { kind: 'ok'; payers?: Payers }
   | { kind: 'belowMinimum'; reason: string }
   | { kind: 'refused'; reason: string };

@@ -205,7 +205,13 @@ export interface Remainder {
   amount: Amount;
 }
 
-/** What was done about a remainder. `reason` and `order_id` (of the follow-up) say how. */
+/** Types that a follow-up may have: those that begin on the balance. */
+export const FOLLOW_UP_TYPES = ['exchange', 'exchange_withdraw', 'withdraw'] as const;
+
+/** One of the types of follow-ups. */
+export type FollowUpType = (typeof FOLLOW_UP_TYPES)[number];
+
+/** What was done about a remainder. `reason` and `order_id` (of the last follow-up) say how. */
 export interface CompensationResult {
   policy: CompensationPolicy;
   status: 'none' | 'done' | 'failed' | 'not_possible';
@@ -245,7 +251,10 @@ export const DECIDE_ACTIONS = [
 /** One of the decide actions. */
 export type DecideAction = (typeof DECIDE_ACTIONS)[number];
 
-/** Argument of the `decide` update. `revision` is the one the person saw in `orderState`; a stale one is refused. */
+/**
+ * Argument of the `decide` update. `revision` is the one the person saw in `orderState`; a stale one is refused. `kind`,
+ * `as`, `revertTo` and `wallet_details` (the cards of a payout to several) say how to `finish` or `revert`.
+ */
 export interface Decision {
   action: DecideAction;
   by: string;
@@ -253,12 +262,15 @@ export interface Decision {
   revision: number;
   order_uuid?: string;
   kind?: Remainder['kind'];
-  as?: 'exchange' | 'exchange_withdraw' | 'withdraw';
+  as?: FollowUpType;
   revertTo?: RevertTarget;
   wallet_details?: WalletDetails;
 }
 
-/** A decision as kept in the result. `at` is an ISO time of the workflow's clock. */
+/**
+ * A decision as kept in the result. `at` is an ISO time of the workflow's clock; `kind` and `as` are what was chosen, also
+ * where there was only one choice; wallets are masked.
+ */
 export interface DecisionRecord {
   action: DecideAction;
   by: string;
@@ -266,6 +278,10 @@ export interface DecisionRecord {
   revision: number;
   at: string;
   order_uuid?: string;
+  kind?: Remainder['kind'];
+  as?: FollowUpType;
+  revertTo?: { network: string; wallet: string };
+  wallet_details?: CardPart[];
 }
 
 /** What an order takes from and gives to, whichever names its request uses: for search attributes and summaries. */

@@ -1,9 +1,10 @@
-import { NoWorkerError, OrderFailedError } from '../client/errors.js';
+import { InvalidInputError, NoWorkerError, OrderFailedError } from '../client/errors.js';
 import type { OrderFilter } from '../client/list-orders.js';
 import type { OrderHandle } from '../client/order-handle.js';
 import { checkOrderInput } from '../client/start-order.js';
 import type { PaymentOrders } from '../client.js';
 import type { FieldError } from '../contract/failures.js';
+import { maskName } from '../contract/masking.js';
 import type { OrderState } from '../contract/messages.js';
 import type { Decision, OrderInput, OrderResult, OrderType } from '../contract/orders.js';
 import { EXIT, exitCodeOfResult, UsageError } from './exit-codes.js';
@@ -122,6 +123,24 @@ export async function showOrder(io: StarterIo, handle: OrderHandle): Promise<Rep
 
 /** A decision as typed; without a revision it is not one. */
 export type TypedDecision = Omit<Decision, 'revision'> & { revision?: number };
+
+const DECISION_FILE_FIELDS = ['revertTo', 'wallet_details'];
+
+/** Reads what a decision must not name on a command line. Throws UsageError or InvalidInputError. */
+export async function readDecisionFile(
+  io: StarterIo,
+  file: string,
+): Promise<Pick<Decision, 'revertTo' | 'wallet_details'>> {
+  return checkWith(parseInput(await readInput(file, io.stdin)), (value) => {
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    if (!isObject) throw new UsageError('the file of a decision holds {"revertTo", "wallet_details"}');
+    const unknown = Object.keys(value).filter((key) => !DECISION_FILE_FIELDS.includes(key));
+    if (unknown.length > 0) {
+      throw new InvalidInputError(unknown.map((key) => ({ field: maskName(key), reason: 'unknown field' })));
+    }
+    return value;
+  });
+}
 
 /** Hands a decision over. Without `--revision` it shows what there is to decide on, for people decide on what they saw. */
 export async function decideOrder(io: StarterIo, handle: OrderHandle, typed: TypedDecision): Promise<Report> {

@@ -1,10 +1,11 @@
 import { Argument, Command, CommanderError, Option } from 'commander';
 import type { PaymentOrders } from '../client.js';
-import { DECIDE_ACTIONS, ORDER_TYPES, type OrderType } from '../contract/orders.js';
+import { DECIDE_ACTIONS, FOLLOW_UP_TYPES, ORDER_TYPES, type OrderType } from '../contract/orders.js';
 import { type CommonOptions, orderIdArgument, parseWhole, withCommonOptions, withTimeout } from './arguments.js';
 import {
   decideOrder,
   listOrders,
+  readDecisionFile,
   readOrderInput,
   showOrder,
   startOrder,
@@ -46,6 +47,11 @@ function addStart(order: Command, io: StarterIo, run: Run): void {
   );
 }
 
+type DecideOptions = Pick<TypedDecision, 'action' | 'by' | 'reason' | 'revision' | 'kind' | 'as'> & {
+  orderUuid?: string;
+  file?: string;
+};
+
 function addDecide(order: Command, io: StarterIo, run: Run): void {
   const decide = order
     .command('decide')
@@ -56,19 +62,23 @@ function addDecide(order: Command, io: StarterIo, run: Run): void {
     .requiredOption('--reason <text>', 'why')
     .option('--revision <n>', 'the revision the decision is based on', parseWhole(0))
     .option('--order-uuid <uuid>', 'adopt: the order to follow')
-    .addOption(new Option('--kind <kind>', 'which remainder').choices(['unexchanged', 'unpaid']))
-    .addOption(
-      new Option('--as <type>', 'type of the follow-up').choices(['exchange', 'exchange_withdraw', 'withdraw']),
+    .addOption(new Option('--kind <kind>', 'finish, revert: which remainder').choices(['unexchanged', 'unpaid']))
+    .addOption(new Option('--as <type>', 'finish, revert: type of the follow-up').choices([...FOLLOW_UP_TYPES]))
+    // Wallets never stand on a command line: others on the machine can read it, and shells keep it.
+    .option('--file <file>', 'finish, revert: JSON {"revertTo", "wallet_details"}, - for standard input');
+  withCommonOptions(decide).action(async (orderId: string, options: CommonOptions & DecideOptions) => {
+    const { action, by, reason, revision, orderUuid, kind, as, file } = options;
+    const named = file === undefined ? {} : await readDecisionFile(io, file);
+    const optional = {
+      ...(orderUuid && { order_uuid: orderUuid }),
+      ...(kind && { kind }),
+      ...(as && { as }),
+      ...named,
+    };
+    await run((orders) =>
+      decideOrder(io, handleOf(orders, orderId, options), { action, by, reason, revision, ...optional }),
     );
-  withCommonOptions(decide).action(
-    async (orderId: string, options: CommonOptions & Omit<TypedDecision, 'order_uuid'> & { orderUuid?: string }) => {
-      const { action, by, reason, revision, orderUuid, kind, as } = options;
-      const optional = { ...(orderUuid && { order_uuid: orderUuid }), ...(kind && { kind }), ...(as && { as }) };
-      await run((orders) =>
-        decideOrder(io, handleOf(orders, orderId, options), { action, by, reason, revision, ...optional }),
-      );
-    },
-  );
+  });
 }
 
 function addOrderVerbs(program: Command, io: StarterIo, run: Run): void {

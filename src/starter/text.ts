@@ -1,7 +1,7 @@
 import type { OrderListEntry } from '../client/list-orders.js';
 import { maskWallet } from '../contract/masking.js';
 import type { OrderState } from '../contract/messages.js';
-import type { Decision, Order, OrderResult } from '../contract/orders.js';
+import type { Decision, DecisionRecord, Order, OrderResult } from '../contract/orders.js';
 import type { Balance, DepositAddress, Rates } from '../contract/service-objects.js';
 
 /** Rows of cells in aligned columns. Control characters are taken out: some texts come from the service. */
@@ -68,6 +68,11 @@ function compensationText({ compensation }: OrderResult): string | undefined {
     .join(', ');
 }
 
+function decisionText({ action, kind, as, by, reason }: DecisionRecord): string {
+  const way = [kind, as && `as ${as}`].filter(Boolean).join(' ');
+  return `${action}${way && ` ${way}`} by ${by}: ${reason}`;
+}
+
 /** How an order ended, for people. */
 export function resultText(orderId: string, result: OrderResult): string {
   const { difference, remainder } = result;
@@ -79,7 +84,7 @@ export function resultText(orderId: string, result: OrderResult): string {
     ['left', remainder?.map(({ kind, currency, amount }) => `${amount} ${currency} ${kind}`).join(', ')],
     ['left unknown', result.remainderUnknown],
     ['compensation', compensationText(result)],
-    ['decisions', result.decisions?.map(({ action, by, reason }) => `${action} by ${by}: ${reason}`).join('; ')],
+    ['decisions', result.decisions?.map(decisionText).join('; ')],
   ]);
 }
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
-import { createActivities } from '../activities/index.js';
+import { confirmAttempt, createActivities } from '../activities/index.js';
 import { ConfigError, type WorkerConfig } from '../config.js';
 import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../contract/names.js';
 import {
@@ -59,7 +59,7 @@ export async function createWorkers(
   workflows: WorkflowCode,
 ): Promise<Worker[]> {
   const accounts = await openAccounts(config.accounts);
-  const activities = createActivities({ ...config, accounts });
+  const activities = createActivities({ ...config, accounts, confirmAttempt });
   const common = { connection, namespace, shutdownGraceTime: SHUTDOWN_GRACE };
   const perAccount = [...config.accounts.values()].flatMap(({ name, requestsPerSecond }) => {
     const limits = queueLimits(requestsPerSecond);

@@ -6,4 +6,5 @@ export { depositExchangeWithdraw } from './deposit-exchange-withdraw.js';
 export { exchange } from './exchange.js';
 export { exchangeWithdraw } from './exchange-withdraw.js';
 export { serviceRead } from './service-read.js';
+export { default } from './unknown-type.js';
 export { withdraw } from './withdraw.js';

@@ -11,8 +11,25 @@ const checkOf = (changes: object = {}): CheckFollowUpInput => ({
 
 test('a follow-up within limits, precision and balance is fine, and nothing is sent', async () => {
   const { sandbox, run } = await openActivities();
-  expect(await run('checkFollowUp', checkOf())).toEqual({ kind: 'ok' });
+  expect(await run('checkFollowUp', checkOf())).toEqual({ kind: 'ok', payers: { from: null, to: 'merchant' } });
   expect(operations(sandbox)).toEqual(['balances']);
+});
+
+test.for([
+  ['a card number with a typing error', { wallet: '4111111111111112' }, 'order.wallet'],
+  ['details that do not fit the network', { network: 'sepa', wallet_details: { bank_code: '1' } }, 'wallet_details'],
+  [
+    'cards that do not add up',
+    { network: 'multiple_cards', wallet_details: [{ amount: '1', wallet: '5555555555554444' }] },
+    'add up',
+  ],
+  ['an order id that is no follow-up', { order_id: 'w-1' }, 'order.order_id'],
+] as const)('%s is refused before the service is asked', async ([, changes, reason]) => {
+  const { sandbox, run } = await openActivities();
+  const check = await run('checkFollowUp', checkOf(changes));
+  expect(check).toMatchObject({ kind: 'refused', reason: expect.stringContaining(reason) });
+  expect(JSON.stringify(check)).not.toContain('4111111111111112');
+  expect(sandbox.requests()).toEqual([]);
 });
 
 test('an amount below the minimum is told apart: waiting does not help', async () => {
@@ -22,7 +39,7 @@ test('an amount below the minimum is told apart: waiting does not help', async (
 });
 
 test.for([
-  ['a pair that is not offered', { network: 'tron' }, 'usd_tron'],
+  ['a pair that is not offered', { network: 'hawala' }, 'usd_hawala'],
   ['an amount above the maximum', { amount: '100001' }, 'max_amount_from'],
   ['too many decimals', { amount: '1.505' }, 'decimals'],
 ] as const)('%s is refused', async ([, changes, reason]) => {

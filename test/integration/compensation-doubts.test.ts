@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { OrderHandle } from '../../src/client/order-handle.js';
 import { type Lab, openLab } from '../support/lab.js';
-import { decideNow, executions, parkedFor, startSteered, trueRemainder } from './fixtures/parked-orders.js';
+import { atService, decideNow, executions, parkedFor, startSteered, trueRemainder } from './fixtures/parked-orders.js';
 
 const HALF = 'outcome=completed_partially fraction=0.4';
 
@@ -16,7 +16,7 @@ afterAll(() => lab?.close());
 test('a follow-up that ends in error parks its order; accepted, the compensation has failed', async () => {
   const { orderId, handle } = await startSteered(lab, 'withdraw', { marker: HALF, compensation: 'finish' });
   const { attention } = await parkedFor(handle, `the follow-up ${orderId}.r1 ended error`);
-  expect(attention?.allowed).toEqual(['accept']);
+  expect(attention?.allowed).toEqual(['finish', 'accept']);
   await decideNow(handle, 'accept');
   expect(await handle.result()).toMatchObject({
     remainder: trueRemainder(lab, orderId),
@@ -29,6 +29,43 @@ test('a follow-up that ends in error parks its order; accepted, the compensation
     },
   });
   expect(executions(lab, `${orderId}.r1`)).toBe(1);
+});
+
+/** Parks an order whose first follow-up ended as asked for; those after it complete. */
+async function afterFirst(outcome: 'error' | 'completed_partially' | 'canceled') {
+  lab.sandbox.set({ outcomes: { [outcome]: 1 } });
+  const { orderId, handle } = await startSteered(lab, 'withdraw', { marker: HALF, compensation: 'finish' });
+  const { attention } = await parkedFor(handle, `the follow-up ${orderId}.r1 ended ${outcome}`);
+  lab.sandbox.set({ outcomes: { completed: 1 } });
+  return { orderId, handle, attention };
+}
+
+describe('after a follow-up that did not complete', () => {
+  afterAll(() => lab?.sandbox.set({ outcomes: { error: 1 } }));
+
+  test.for(['error', 'completed_partially'] as const)(
+    '(%s) a second one takes exactly what it left',
+    async (outcome) => {
+      const { orderId, handle, attention } = await afterFirst(outcome);
+      const [left] = trueRemainder(lab, `${orderId}.r1`);
+      expect(attention?.reason).toContain(`unpaid ${left?.amount} usd`);
+      await decideNow(handle, 'finish');
+      const result = await handle.result();
+      expect(result).toMatchObject({
+        remainder: trueRemainder(lab, orderId),
+        compensation: { status: 'done', order_id: `${orderId}.r2`, outcome: 'completed' },
+      });
+      expect(atService(lab, `${orderId}.r2`).order.expected_amount_from).toBe(left?.amount);
+      expect([executions(lab, `${orderId}.r1`), executions(lab, `${orderId}.r2`)]).toEqual([1, 1]);
+    },
+  );
+
+  test('of which nobody can tell what it moved, it may only be accepted', async () => {
+    const { orderId, handle, attention } = await afterFirst('canceled');
+    expect(attention).toMatchObject({ allowed: ['accept'], reason: expect.stringContaining('not documented') });
+    await decideNow(handle, 'accept');
+    expect((await handle.result()).compensation).toMatchObject({ status: 'failed', order_id: `${orderId}.r1` });
+  });
 });
 
 /** Waits until the first of the two readings was made: the probe's list request, then the reading's. */
@@ -62,7 +99,7 @@ test('a follow-up that the service refuses parks its order', async () => {
   lab.sandbox.set({ faults: { 'create.400': 1 } });
   const { attention } = await parkedFor(handle, `the follow-up ${orderId}.r1 came to no order (OrderRejected)`);
   lab.sandbox.set({ faults: {} });
-  expect(attention?.allowed).toEqual(['accept']);
+  expect(attention?.allowed).toEqual(['finish', 'accept']);
   await decideNow(handle, 'accept');
   const { compensation } = await handle.result();
   expect(compensation).toMatchObject({ status: 'failed', order_id: `${orderId}.r1` });

@@ -31,10 +31,22 @@ const FINISHED: Finished[] = [
   { type: 'withdraw', what: 'R_T', marker: HALF, as: 'withdraw', byPolicy: true },
   { type: 'exchange', what: 'R_F', marker: HALF, as: 'exchange', byPolicy: true },
   { type: 'deposit_exchange', what: 'R_F', marker: HALF, as: 'exchange', byPolicy: true },
-  { type: 'exchange_withdraw', what: 'R_F', marker: `${HALF} left=unexchanged`, as: 'exchange_withdraw' },
-  { type: 'exchange_withdraw', what: 'R_T', marker: `${HALF} left=unpaid`, as: 'withdraw' },
-  { type: 'deposit_exchange_withdraw', what: 'R_F', marker: `${HALF} left=unexchanged`, as: 'exchange_withdraw' },
-  { type: 'deposit_exchange_withdraw', what: 'R_T', marker: `${HALF} left=unpaid`, as: 'withdraw' },
+  {
+    type: 'exchange_withdraw',
+    what: 'R_F',
+    marker: `${HALF} left=unexchanged`,
+    as: 'exchange_withdraw',
+    byPolicy: true,
+  },
+  { type: 'exchange_withdraw', what: 'R_T', marker: `${HALF} left=unpaid`, as: 'withdraw', byPolicy: true },
+  {
+    type: 'deposit_exchange_withdraw',
+    what: 'R_F',
+    marker: `${HALF} left=unexchanged`,
+    as: 'exchange_withdraw',
+    byPolicy: true,
+  },
+  { type: 'deposit_exchange_withdraw', what: 'R_T', marker: `${HALF} left=unpaid`, as: 'withdraw', byPolicy: true },
   { type: 'withdraw', what: 'all of it', marker: 'outcome=error', as: 'withdraw' },
   { type: 'exchange', what: 'all of it', marker: 'outcome=error', as: 'exchange' },
   {
@@ -87,14 +99,6 @@ describe.concurrent('finish', () => {
     const paid = [orderId, `${orderId}.r1`].map((id) => atService(lab, id).order.amount_to ?? '0');
     const total = paid.reduce((all, amount) => all.plus(amount), new Big(0));
     expect(total.lte('95.5'), `${paid.join(' + ')} of 95.5`).toBe(true);
-  });
-
-  test('an exact payout whose rest was not exchanged may only be accepted', async () => {
-    const order = { amount: undefined, amount_to: '95.5' };
-    const { handle } = await startSteered(lab, 'exchange_withdraw', { marker: `${HALF} left=unexchanged`, order });
-    expect((await parkedFor(handle)).attention?.allowed).toEqual(['accept']);
-    await decideNow(handle, 'accept');
-    expect((await handle.result()).compensation).toMatchObject({ status: 'none' });
   });
 
   test('a payout whose recipient bears the commission says that it was borne twice', async () => {

@@ -19,6 +19,7 @@ const CARDS = {
   ],
 };
 const FINISH: DecideAction[] = ['finish', 'accept'];
+const EITHER: DecideAction[] = ['finish', 'revert', 'accept'];
 const ACCEPT: DecideAction[] = ['accept'];
 const REFUND = { network: 'tron', wallet: 'TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC' };
 
@@ -33,16 +34,16 @@ interface Partial {
 
 const left = (what: string, fraction: string) => ({ what, marker: `left=${what} fraction=${fraction}` });
 const PARTIAL: Partial[] = [
-  { type: 'deposit_exchange', ...left('unexchanged', '0.37'), allowed: FINISH, byDefault: 'report' },
-  { type: 'deposit_exchange_withdraw', ...left('unexchanged', '0.41'), allowed: FINISH, byDefault: 'ask' },
-  { type: 'deposit_exchange_withdraw', ...left('unpaid', '0.3'), allowed: FINISH, byDefault: 'ask' },
-  { type: 'deposit_exchange_withdraw', ...left('both', '0.29'), allowed: ACCEPT, byDefault: 'ask' },
-  { type: 'exchange', ...left('unexchanged', '0.123456'), allowed: FINISH, byDefault: 'report' },
+  { type: 'deposit_exchange', ...left('unexchanged', '0.37'), allowed: EITHER, byDefault: 'report' },
+  { type: 'deposit_exchange_withdraw', ...left('unexchanged', '0.41'), allowed: EITHER, byDefault: 'ask' },
+  { type: 'deposit_exchange_withdraw', ...left('unpaid', '0.3'), allowed: EITHER, byDefault: 'ask' },
+  { type: 'deposit_exchange_withdraw', ...left('both', '0.29'), allowed: EITHER, byDefault: 'ask' },
+  { type: 'exchange', ...left('unexchanged', '0.123456'), allowed: EITHER, byDefault: 'report' },
   { type: 'exchange_withdraw', ...left('unexchanged', '0.55'), allowed: FINISH, byDefault: 'ask' },
-  { type: 'exchange_withdraw', ...left('unpaid', '0.61'), allowed: FINISH, byDefault: 'ask' },
-  { type: 'exchange_withdraw', ...left('both', '0.2'), allowed: ACCEPT, byDefault: 'ask' },
+  { type: 'exchange_withdraw', ...left('unpaid', '0.61'), allowed: EITHER, byDefault: 'ask' },
+  { type: 'exchange_withdraw', ...left('both', '0.2'), allowed: EITHER, byDefault: 'ask' },
   { type: 'withdraw', ...left('unpaid', '0.43'), allowed: FINISH, byDefault: 'ask' },
-  { type: 'withdraw', ...left('unpaid', '0.5'), what: 'a card', order: CARDS, allowed: ACCEPT, byDefault: 'ask' },
+  { type: 'withdraw', ...left('unpaid', '0.5'), what: 'a card', order: CARDS, allowed: FINISH, byDefault: 'ask' },
 ];
 
 describe.concurrent('a partial order', () => {
@@ -146,9 +147,9 @@ const FAILED: Ended[] = [
   { type: 'exchange_withdraw', ...clean, compensation: 'finish', allowed: FINISH },
   { type: 'withdraw', ...clean, compensation: 'finish', allowed: FINISH },
   { type: 'withdraw', ...clean, compensation: 'ask', allowed: FINISH },
-  { type: 'deposit_exchange', ...afterDeposit, allowed: FINISH },
+  { type: 'deposit_exchange', ...afterDeposit, allowed: EITHER },
   { type: 'deposit_exchange_withdraw', ...afterDeposit, allowed: ACCEPT },
-  { type: 'exchange_withdraw', ...afterExchange, allowed: FINISH },
+  { type: 'exchange_withdraw', ...afterExchange, allowed: EITHER },
   { type: 'deposit_exchange_withdraw', ...afterExchange, compensation: 'finish', allowed: ACCEPT },
   { type: 'withdraw', ...afterPayout, compensation: 'finish', allowed: ACCEPT },
 ];

@@ -56,7 +56,9 @@ describe.concurrent('a caller', () => {
   test('is refused another input under the same id, by the names of its fields, and nothing is sent', async () => {
     const orderId = newOrderId('conflict');
     await (await start(orderId)).result();
-    const requests = lab.requestsOf(orderId).length;
+    // A poll that was under way when the order ended may still come.
+    const requests = () => lab.requestsOf(orderId).filter((path) => !path.endsWith('/status'));
+    const before = requests();
     const input = orderInput('withdraw', orderId, { compensation: 'ask' });
     const other = { ...input, order: { ...input.order, amount: '13', wallet: '5555555555554444' } };
     const refused = { name: 'OrderConflictError', fields: ['order.wallet', 'order.amount', 'compensation'] };
@@ -66,7 +68,7 @@ describe.concurrent('a caller', () => {
     await expect(lab.orders.start('exchange', otherType)).rejects.toMatchObject({
       fields: expect.arrayContaining(['order_type']),
     });
-    expect(lab.requestsOf(orderId)).toHaveLength(requests);
+    expect(requests()).toEqual(before);
   });
 });
 

@@ -25,7 +25,9 @@ async function replayErrors(recorded: RecordedHistory[]): Promise<[string, unkno
 describe('recorded histories', () => {
   test('are there, and every registered workflow type has one', () => {
     expect(histories.length).toBeGreaterThan(0);
-    expect([...new Set(histories.map(workflowTypeIn))].sort()).toEqual(Object.keys(workflows).sort());
+    // `default` runs mistyped starts and ends them at once.
+    const registered = Object.keys(workflows).filter((name) => name !== 'default');
+    expect([...new Set(histories.map(workflowTypeIn))].sort()).toEqual(registered.sort());
   });
 
   test('are replayed by the present workflow code without a difference', async () => {

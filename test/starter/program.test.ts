@@ -45,6 +45,8 @@ describe('bad usage exits 2 with a message on stderr', () => {
     [['order', 'decide', 'o-1', '--action', 'pay-twice', '--by', 'ann', '--reason', 'no']],
     [['order', 'decide', 'o-1', '--by', 'ann', '--reason', 'no']],
     [['order', 'decide', 'o-1', '--action', 'resend', '--by', 'ann', '--reason', 'no', '--revision', '1.5']],
+    [['order', 'decide', 'o-1', '--action', 'finish', '--by', 'ann', '--reason', 'no', '--as', 'deposit']],
+    [['order', 'decide', 'o-1', '--action', 'revert', '--by', 'ann', '--reason', 'no', '--file', '/no/such/file']],
     [['order', 'list', '--limit', '0']],
     [['address', 'create', 'a b', '--currency', 'usdt', '--network', 'tron']],
     [['address', 'create', 'ref-1']],
@@ -74,6 +76,25 @@ describe('bad input exits 2', () => {
     const { code, stderr } = await starter(['order', 'start', 'withdraw', '-', '--account', 'other'], other);
     expect(code).toBe(2);
     expect(stderr).toContain('account: differs from --account');
+  });
+});
+
+describe('the file of a decision', () => {
+  const revert = ['order', 'decide', 'o-1', '--action', 'revert', '--by', 'ann', '--reason', 'refund', '--file', '-'];
+  it.each([
+    ['[]', 'the file of a decision holds {"revertTo", "wallet_details"}'],
+    ['{"revert_to":{"wallet":"4111111111111111"}}', 'revert_to: unknown field'],
+    ['{"wallet_details":[{"amount":1.50,"wallet":"4111111111111111"}]}', 'amounts are strings: write "1.50"'],
+  ])('%s is refused', async (text, why) => {
+    const { code, stderr } = await starter(revert, text);
+    expect(code).toBe(2);
+    expect(stderr).toContain(why);
+    expect(stderr).not.toContain('4111111111111111');
+  });
+
+  it('is read from standard input', async () => {
+    const text = '{"revertTo":{"network":"card","wallet":"4111111111111111"}}';
+    expect((await starter([...revert, '--revision', '3'], text)).code).toBe(3);
   });
 });
 

@@ -1,67 +1,62 @@
-import type Big from 'big.js';
-import { decimal, decimalOrZero, toAmount } from '../../contract/money.js';
+import type { Amount } from '../../contract/money.js';
 import { orderSides, type RequestFields } from '../../contract/order-sides.js';
-import type { CreateRequest, CreateRequests, OrderType } from '../../contract/orders.js';
-import type { Case, Figures } from './figures.js';
+import type { CardPart, CreateRequest, CreateRequests, FollowUpType, RevertTarget } from '../../contract/orders.js';
+import type { Case } from './figures.js';
+import { EXCHANGE_AND_PAY, type Move, PAY, REFUND } from './moves.js';
 
-/** An order that does what its parent left undone. */
+/** An order that goes on where its parent stopped. */
 export interface FollowUp {
-  type: OrderType;
+  type: FollowUpType;
   request: CreateRequest;
 }
 
-/**
- * The follow-up that finishes an order: pays what was not paid, to the same wallet, or exchanges (and pays) what was not
- * exchanged. Exactly the remainder, never the request's amount; undefined when not exactly one side is left.
- */
-export function finishingOrder(c: Case, { unexchanged, unpaid }: Figures, orderId: string): FollowUp | undefined {
-  const payable = unpaid?.gt(0) ? payableOf(c, unpaid) : undefined;
-  const exchangeable = unexchanged?.gt(0) ? unexchanged : undefined;
-  if (unpaid?.gt(0) && exchangeable) return undefined;
-  const fields: RequestFields = c.request;
-  const { currencyFrom, currencyTo, networkTo } = orderSides(c.type, c.request);
+/** What only a person or the order's own input can name: where a refund goes, which cards are still to be paid. */
+export interface Named {
+  revertTo?: RevertTarget;
+  cards?: CardPart[];
+}
+
+/** The order of a move over an amount. Throws where a refund has no `revertTo`: callers ask for it first. */
+export function followUpOrder(c: Case, move: Move, amount: Amount, orderId: string, named: Named = {}): FollowUp {
+  const { order_id: parent, client_info: clientInfo }: RequestFields = c.request;
   const common = {
     order_id: orderId,
     // The parent's own description is never copied: it may say "full salary" or steer the receiving side.
-    description: `Follow-up of ${fields.order_id}`,
-    ...(fields.client_info && { client_info: fields.client_info }),
+    description: `Follow-up of ${parent}`,
+    ...(clientInfo && { client_info: clientInfo }),
+    amount,
   };
-  const target = {
-    wallet: fields.wallet ?? '',
-    ...(fields.wallet_memo && { wallet_memo: fields.wallet_memo }),
-    ...(fields.wallet_details && { wallet_details: fields.wallet_details }),
-  };
-  if (payable) {
-    const request: CreateRequests['withdraw'] = {
-      ...common,
-      currency: currencyTo,
-      network: networkTo ?? '',
-      amount: toAmount(payable),
-      ...target,
-    };
-    return { type: 'withdraw', request };
+  const { currencyFrom, currencyTo, networkTo } = orderSides(c.type, c.request);
+  if (move === REFUND)
+    return { type: 'withdraw', request: { ...common, currency: currencyFrom, ...refundTarget(named) } };
+  if (move === PAY) {
+    const target = { network: networkTo ?? '', ...payoutTarget(c, named) };
+    return { type: 'withdraw', request: { ...common, currency: currencyTo, ...target } };
   }
-  // What an exact payout still needs cannot be bought for exactly R_F: the rate may give more than was asked for.
-  if (!exchangeable || fields.amount_to) return undefined;
-  const exchange = {
+  const back = move.action === 'revert';
+  const request: CreateRequests['exchange'] = {
     ...common,
-    currency_from: currencyFrom,
-    currency_to: currencyTo,
-    amount: toAmount(exchangeable),
+    currency_from: back ? currencyTo : currencyFrom,
+    currency_to: back ? currencyFrom : currencyTo,
   };
-  if (c.type === 'exchange' || c.type === 'deposit_exchange') return { type: 'exchange', request: exchange };
-  return { type: 'exchange_withdraw', request: { ...exchange, network_to: networkTo ?? '', ...target } };
+  if (move !== EXCHANGE_AND_PAY) return { type: 'exchange', request };
+  return { type: 'exchange_withdraw', request: { ...request, network_to: networkTo ?? '', ...payoutTarget(c, named) } };
 }
 
-/** An exact payout never gets more than was asked for, whatever the exchange yielded; the surplus stays reported. */
-function payableOf(c: Case, unpaid: Big): Big | undefined {
-  const fields: RequestFields = c.request;
-  if (!fields.amount_to) return unpaid;
-  const missing = decimal(fields.amount_to).minus(decimalOrZero(c.order.amount_to));
-  const payable = missing.lt(unpaid) ? missing : unpaid;
-  return payable.gt(0) ? payable : undefined;
+function payoutTarget(c: Case, { cards }: Named) {
+  const { wallet = '', wallet_memo, wallet_details }: RequestFields = c.request;
+  const details = cards ?? wallet_details;
+  return { wallet, ...(wallet_memo && { wallet_memo }), ...(details && { wallet_details: details }) };
+}
+
+function refundTarget({ revertTo }: Named) {
+  if (!revertTo) throw new RangeError('a refund needs revertTo');
+  const { network, wallet, wallet_memo, wallet_details } = revertTo;
+  return { network, wallet, ...(wallet_memo && { wallet_memo }), ...(wallet_details && { wallet_details }) };
 }
 
 /** What a person must know before a follow-up pays: each payout costs a commission, and a client's comes out of it. */
-export const followUpCosts = ({ payers }: Case, { type }: FollowUp): string[] =>
-  type !== 'exchange' && payers?.to === 'client' ? ['the recipient bears a second commission'] : [];
+export const followUpCosts = ({ payers }: Case, move: Move): string[] =>
+  move.as !== 'exchange' && move !== REFUND && payers?.to === 'client'
+    ? ['the recipient bears a second commission']
+    : [];

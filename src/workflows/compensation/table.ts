@@ -1,7 +1,20 @@
 import { decimalOrZero } from '../../contract/money.js';
 import { paysOut } from '../../contract/order-sides.js';
-import type { OrderType } from '../../contract/orders.js';
+import type { CompensationPolicy, OrderType } from '../../contract/orders.js';
 import type { Case, Figures } from './figures.js';
+import {
+  EXCHANGE,
+  EXCHANGE_AND_PAY,
+  EXCHANGE_BACK,
+  EXCHANGE_TO_PAY,
+  isStrict,
+  type Move,
+  PAY,
+  paysToCards,
+  REFUND,
+  startsWithDeposit,
+  UNDO_EXCHANGE,
+} from './moves.js';
 
 /** A final order seen as the table sees it. */
 interface Situation {
@@ -13,10 +26,12 @@ interface Situation {
   /** An amount paid out, or the hash of a payout. */
   paid: boolean;
   multipleCards: boolean;
+  /** Asked for by `amount_to`. */
+  strict: boolean;
 }
 
-/** Who may start a follow-up: the policy by itself, only a person, or nobody. */
-type Permission = 'auto' | 'decide' | 'never';
+/** What a policy does on a row: one move by itself and others only by decision, or nothing but ask, or the same as report. */
+type Way = { byPolicy?: Move; byDecision: readonly Move[] } | 'ask' | 'report';
 
 /** One row of the compensation table. */
 export interface Row {
@@ -26,25 +41,29 @@ export interface Row {
   nothingLeft?: true;
   /** A person should look although nothing waits for a decision. */
   attention?: true;
+  /** Two remainders: one follow-up cannot deal with both. */
+  twoPlaces?: true;
   /** No figure says what is left. */
   untold?: true;
-  finish: Permission;
-  /** 'report': there is nothing to revert, so the policy ends like `report`. */
-  revert: Permission | 'report';
+  finish: Way;
+  revert: Way;
   /** The policy of an order that names none. */
   byDefault: 'report' | 'ask';
 }
 
 const partial = (s: Situation): boolean => s.status === 'completed_partially';
 const error = (s: Situation): boolean => s.status === 'error';
-const startsWithDeposit = (s: Situation): boolean => s.type.startsWith('deposit');
+const leaves = (s: Situation, type: OrderType, left: Situation['left']): boolean => s.type === type && s.left === left;
 
-const nothingLeft = { nothingLeft: true, finish: 'never', revert: 'never', byDefault: 'report' } as const;
-const askOnly = { finish: 'never', revert: 'never', byDefault: 'ask' } as const;
+const auto = (byPolicy: Move, ...byDecision: Move[]): Way => ({ byPolicy, byDecision });
+const decide = (...byDecision: Move[]): Way => ({ byDecision });
+
+const nothingLeft = { nothingLeft: true, finish: 'ask', revert: 'ask', byDefault: 'report' } as const;
+const acceptOnly = { finish: 'ask', revert: 'ask', byDefault: 'ask' } as const;
 
 /**
- * What is left of an order and what may be done about it; the first row that applies holds. No row lets `revert` move
- * money yet: where 'never' stands in that column, the policy asks a person instead.
+ * What is left of an order and what may be done about it; the first row that applies holds. `auto`: its first move by
+ * policy, all of them by decision. `decide`: by decision only, and the policy asks.
  */
 export const COMPENSATION_TABLE: readonly Row[] = [
   { name: 'completed', applies: (s) => s.status === 'completed', ...nothingLeft },
@@ -57,86 +76,121 @@ export const COMPENSATION_TABLE: readonly Row[] = [
     name: 'a deposit that the service holds or credited',
     applies: (s) => s.type === 'deposit',
     untold: true,
-    ...askOnly,
+    ...acceptOnly,
   },
   {
     name: 'a partial payout to several cards (which one is missing is not documented)',
     applies: (s) => paysOut(s.type) && partial(s) && s.multipleCards,
-    ...askOnly,
+    finish: decide(PAY),
+    revert: 'ask',
+    byDefault: 'ask',
   },
   {
     name: 'left in two places',
     applies: (s) => partial(s) && s.left === 'both',
-    ...askOnly,
+    twoPlaces: true,
+    finish: decide(PAY, EXCHANGE_AND_PAY, EXCHANGE_TO_PAY),
+    revert: decide(EXCHANGE_BACK, REFUND),
+    byDefault: 'ask',
   },
   {
     name: 'not exchanged in full',
-    applies: (s) => !paysOut(s.type) && partial(s) && s.left === 'unexchanged',
-    finish: 'auto',
-    revert: 'never',
+    applies: (s) => partial(s) && leaves(s, 'exchange', 'unexchanged'),
+    finish: auto(EXCHANGE),
+    revert: auto(UNDO_EXCHANGE),
+    byDefault: 'report',
+  },
+  {
+    name: 'the deposit was not exchanged in full',
+    applies: (s) => partial(s) && leaves(s, 'deposit_exchange', 'unexchanged'),
+    finish: auto(EXCHANGE),
+    revert: auto(UNDO_EXCHANGE, REFUND),
     byDefault: 'report',
   },
   {
     name: 'paid out in part',
-    applies: (s) => s.type === 'withdraw' && partial(s) && s.left === 'unpaid',
-    finish: 'auto',
+    applies: (s) => partial(s) && leaves(s, 'withdraw', 'unpaid'),
+    finish: auto(PAY),
     // Paid money cannot return.
     revert: 'report',
     byDefault: 'ask',
   },
   {
     name: 'exchanged, but not paid out in full',
-    applies: (s) => paysOut(s.type) && partial(s) && s.left === 'unpaid',
-    finish: 'decide',
-    revert: 'never',
+    applies: (s) => partial(s) && leaves(s, 'exchange_withdraw', 'unpaid'),
+    finish: auto(PAY),
+    revert: auto(EXCHANGE_BACK),
     byDefault: 'ask',
   },
   {
-    name: 'the deposit was neither exchanged nor paid out in full',
-    applies: (s) => s.type === 'deposit_exchange_withdraw' && partial(s) && s.left === 'unexchanged',
-    finish: 'decide',
-    revert: 'never',
+    name: 'the deposit was exchanged, but not paid out in full',
+    applies: (s) => partial(s) && leaves(s, 'deposit_exchange_withdraw', 'unpaid'),
+    finish: auto(PAY),
+    // First back, then the refund of what that brought.
+    revert: decide(EXCHANGE_BACK, REFUND),
     byDefault: 'ask',
   },
   {
     name: 'neither exchanged nor paid out in full',
-    applies: (s) => s.type === 'exchange_withdraw' && partial(s) && s.left === 'unexchanged',
-    finish: 'decide',
+    applies: (s) => partial(s) && leaves(s, 'exchange_withdraw', 'unexchanged') && !s.strict,
+    // PAY: what an earlier follow-up exchanged but could not pay.
+    finish: auto(EXCHANGE_AND_PAY, PAY),
     // What is left is where it came from.
     revert: 'report',
     byDefault: 'ask',
   },
   {
+    name: 'an exact payout neither exchanged nor paid out in full',
+    applies: (s) => partial(s) && leaves(s, 'exchange_withdraw', 'unexchanged') && s.strict,
+    finish: decide(EXCHANGE_TO_PAY, PAY),
+    revert: 'report',
+    byDefault: 'ask',
+  },
+  {
+    name: 'the deposit was neither exchanged nor paid out in full',
+    applies: (s) => partial(s) && leaves(s, 'deposit_exchange_withdraw', 'unexchanged') && !s.strict,
+    finish: auto(EXCHANGE_AND_PAY, PAY),
+    revert: auto(REFUND, EXCHANGE_BACK),
+    byDefault: 'ask',
+  },
+  {
+    name: 'the deposit for an exact payout was neither exchanged nor paid out in full',
+    applies: (s) => partial(s) && leaves(s, 'deposit_exchange_withdraw', 'unexchanged') && s.strict,
+    finish: decide(EXCHANGE_TO_PAY, PAY),
+    revert: auto(REFUND, EXCHANGE_BACK),
+    byDefault: 'ask',
+  },
+  {
     name: 'not executed: all of it is still on the balance',
     applies: (s) => !startsWithDeposit(s) && error(s) && !s.moved,
-    finish: 'decide',
+    finish: decide(PAY, EXCHANGE, EXCHANGE_AND_PAY, EXCHANGE_TO_PAY),
     revert: 'report',
     byDefault: 'report',
   },
   {
     name: 'ended in error after the deposit was credited',
-    applies: (s) => s.type === 'deposit_exchange' && error(s) && s.left === 'unexchanged',
-    finish: 'decide',
-    revert: 'never',
+    applies: (s) => error(s) && leaves(s, 'deposit_exchange', 'unexchanged'),
+    finish: decide(EXCHANGE),
+    revert: decide(REFUND),
     byDefault: 'ask',
   },
   {
     name: 'ended in error after the exchange',
-    applies: (s) => s.type === 'exchange_withdraw' && error(s) && s.left === 'unpaid' && !s.paid,
-    finish: 'decide',
-    revert: 'never',
+    applies: (s) => error(s) && leaves(s, 'exchange_withdraw', 'unpaid') && !s.paid,
+    finish: decide(PAY),
+    revert: decide(EXCHANGE_BACK),
     byDefault: 'ask',
   },
   {
     name: 'canceled although it starts with our own money (not documented)',
     applies: (s) => !startsWithDeposit(s) && s.status === 'canceled' && !s.moved,
     attention: true,
-    finish: 'never',
+    finish: 'ask',
     revert: 'report',
     byDefault: 'report',
   },
   // An error or cancellation after something moved contradicts "was not executed": only a person may close it.
-  { name: 'a contradiction: the status does not fit what moved', applies: () => true, ...askOnly },
+  { name: 'a contradiction: the status does not fit what moved', applies: () => true, ...acceptOnly },
 ];
 
 /** The row of a final order. Every order has one. */
@@ -145,6 +199,18 @@ export function rowOf(c: Case, left: Figures): Row {
   const row = COMPENSATION_TABLE.find((candidate) => candidate.applies(situation));
   if (!row) throw new RangeError('the last row of the table applies to everything');
   return row;
+}
+
+/** Every move of a row, those by policy first. */
+export const movesOf = ({ finish, revert }: Row): Move[] =>
+  [finish, revert].flatMap((way) =>
+    typeof way === 'string' ? [] : [...(way.byPolicy ? [way.byPolicy] : []), ...way.byDecision],
+  );
+
+/** The move that a policy makes by itself on a row; undefined where it asks or reports. */
+export function moveByPolicy(row: Row, policy: CompensationPolicy): Move | undefined {
+  const way = policy === 'finish' || policy === 'revert' ? row[policy] : 'report';
+  return typeof way === 'string' ? undefined : way.byPolicy;
 }
 
 function situationOf(c: Case, { unexchanged, unpaid }: Figures): Situation {
@@ -159,10 +225,11 @@ function situationOf(c: Case, { unexchanged, unpaid }: Figures): Situation {
     moved:
       c.changes.length > 0 ||
       gained ||
-      (c.type.startsWith('deposit') && decimalOrZero(order.amount_from).gt(0)) ||
+      (startsWithDeposit(c) && decimalOrZero(order.amount_from).gt(0)) ||
       order.blockchain_deposit_hash !== null ||
       withdrawn,
     paid: withdrawn || (paysOut(c.type) && gained),
-    multipleCards: Array.isArray(c.request && 'wallet_details' in c.request ? c.request.wallet_details : null),
+    multipleCards: paysToCards(c),
+    strict: isStrict(c),
   };
 }

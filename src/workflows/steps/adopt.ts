@@ -4,6 +4,7 @@ import { closeWithoutOrder } from './close.js';
 import { lookUp } from './look-up.js';
 import { nothingSent, type OrderRun } from './order-run.js';
 import { park } from './park.js';
+import { enterPhase } from './phase.js';
 
 /** From here on the order is ours and is looked up by its `order_uuid`. */
 export function takeOrder(run: OrderRun, order: Order, how: 'accepted' | 'adopted'): void {
@@ -38,7 +39,9 @@ export async function resolveConflict(run: OrderRun, reason: string): Promise<vo
   let conflict = reason;
   while (!run.order) {
     const decision = await park(run, conflict, ['adopt']);
-    const reading = await lookUp(run, { summary: 'Look up the chosen order', orderUuid: decision.order_uuid });
+    enterPhase(run, 'uncertain', `a look-up of the order that ${decision.by} chose`);
+    const choice = { summary: 'Look up the chosen order', orderUuid: decision.order_uuid, alarm: true };
+    const reading = await lookUp(run, choice);
     if (reading.kind === 'found' && reading.differences.length === 0) takeOrder(run, reading.order, 'adopted');
     else conflict = `${reason}. The order ${decision.order_uuid} chosen by ${decision.by} is not this payment either`;
   }

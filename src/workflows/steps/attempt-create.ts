@@ -34,6 +34,7 @@ export async function attemptCreate(run: OrderRun, permission: SendPermission): 
         input: run.input,
         firstExecutionRunId: workflowInfo().firstExecutionRunId,
         permission,
+        ...(permission === 'absent' && { provenIn: run.answeredIn }),
         ...(run.host && { host: run.host }),
         ...(run.approved && { approved: true }),
         ...(delayMinutes !== undefined && { delayMinutes }),
@@ -78,7 +79,7 @@ function verdictOfFailure(run: OrderRun, error: unknown): CreateVerdict {
     const sentTo = cause.lastHeartbeatDetails as { host?: string; wallets?: string[] } | undefined;
     run.host ??= sentTo?.host;
     run.wallets ??= sentTo?.wallets;
-    return { kind: 'uncertain', reason: 'the worker that held the create gave no answer in time' };
+    return { kind: 'uncertain', reason: 'the worker that held the create gave no answer in time', timedOut: true };
   }
   if (error instanceof ActivityFailure)
     return { kind: 'uncertain', reason: 'the create attempt ended without an answer' };

@@ -50,8 +50,22 @@ export function checkIdentity(run: OrderRun): void {
   if (/\.r\d+$/.test(orderId) && !isFollowUp(run)) {
     invalid(run, 'order.order_id', 'must not end in .r<digits>: those ids belong to follow-ups');
   }
+  const { executionTimeoutMs, runTimeoutMs, cronSchedule } = workflowInfo();
+  if (cronSchedule || isShort(executionTimeoutMs) || isShort(runTimeoutMs)) {
+    invalid(
+      run,
+      'workflow',
+      'must be started without execution or run time-out and without cron: a time-out would lose the order',
+    );
+  }
   const demanded = orderWorkflowId(account, orderId);
   if (workflowInfo().workflowId !== demanded) {
     invalid(run, 'order.order_id', `belongs to the workflow id ${demanded}, not to this one. Start it under that id`);
   }
 }
+
+/** A time-out of years is none; some servers set one on every workflow. */
+const isShort = (timeoutMs: number | undefined): boolean =>
+  timeoutMs !== undefined && timeoutMs > 0 && timeoutMs < YEAR_MS;
+
+const YEAR_MS = 365 * 86_400_000;

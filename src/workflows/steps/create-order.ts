@@ -9,6 +9,7 @@ import { lookUp } from './look-up.js';
 import { nothingSent, type OrderRun } from './order-run.js';
 import { parkUnless } from './park.js';
 import { enterPhase } from './phase.js';
+import { CREATE_TIMEOUT_MS, SEND_TIMEOUT_MS } from './profiles.js';
 import { settle } from './settle.js';
 import { waitForService } from './wait-for-service.js';
 
@@ -33,13 +34,19 @@ export async function createOrder(run: OrderRun): Promise<void> {
     const verdict = await attemptCreate(run, permission);
     if (verdict.kind === 'uncertain') {
       run.sends += 1;
-      if ((await settle(run, verdict.reason, { oldAttemptMayLive: verdict.reset })) === 'found') return;
+      if ((await settle(run, verdict.reason, attemptMayLiveMs(verdict))) === 'found') return;
       permission = (await mayResend(run, resendsLeft)) ? 'absent' : 'none';
       resendsLeft -= 1;
     } else {
       await onCertain(run, verdict, rounds);
     }
   }
+}
+
+/** How long an attempt that ended without an answer of its own may still send or be executed. */
+function attemptMayLiveMs({ reset, timedOut }: { reset?: true; timedOut?: true }): number {
+  if (reset) return CREATE_TIMEOUT_MS;
+  return timedOut ? SEND_TIMEOUT_MS : 0;
 }
 
 /** THE decision whether an uncertain create, now proven absent, is sent again: by the budget, otherwise by a person. */
@@ -58,7 +65,8 @@ async function mayResend(run: OrderRun, resendsLeft: number): Promise<boolean> {
     } else {
       callbacksHeard += 1;
       run.callbackPending = false;
-      await takeReading(run, await lookUp(run, { summary: 'A late callback: is it there?' }));
+      enterPhase(run, 'uncertain', 'a look-up: a callback came late');
+      await takeReading(run, await lookUp(run, { summary: 'A late callback: is it there?', alarm: true }));
     }
   }
   return false;
@@ -66,7 +74,8 @@ async function mayResend(run: OrderRun, resendsLeft: number): Promise<boolean> {
 
 /** Takes the order a person named, if it is ours. Returns what to say where it is not. */
 async function adoptChosen(run: OrderRun, { order_uuid: orderUuid, by }: Decision): Promise<string> {
-  const reading = await lookUp(run, { summary: 'Look up the chosen order', orderUuid });
+  enterPhase(run, 'uncertain', `a look-up of the order that ${by} chose`);
+  const reading = await lookUp(run, { summary: 'Look up the chosen order', orderUuid, alarm: true });
   // Another payment named by mistake is no conflict about our id: all of the decisions stay open.
   const other = reading.kind === 'found' && reading.order.user_order_id !== run.orderId;
   if (!other) await takeReading(run, reading);
@@ -108,13 +117,19 @@ async function onCertain(
   }
 }
 
-/** Nothing was sent: a person approves the amount or refuses the order. Cancelling the workflow refuses it, too. */
+/** Above a cap: a person approves the amount or refuses it. Cancelling refuses it, too, while nothing was sent. */
 async function askForApproval(run: OrderRun, reason: string): Promise<void> {
   const cancelled = () => run.cancelRequested && nothingSent(run);
   const decision = await parkUnless(run, reason, ['approve', 'refuse'], cancelled);
   if (!decision) closeCancelled(run);
-  if (decision.action === 'approve') run.approved = true;
-  else closeWithoutOrder(run, 'OrderCancelled', `order ${run.orderId} was refused by ${decision.by}: ${reason}`);
+  if (decision.action === 'approve') {
+    run.approved = true;
+  } else if (nothingSent(run)) {
+    closeWithoutOrder(run, 'OrderCancelled', `order ${run.orderId} was refused by ${decision.by}: ${reason}`);
+  } else {
+    // An earlier create may have been executed while this waited: only proven absence may close it.
+    await closeIfAbsent(run, decision.by);
+  }
 }
 
 /** A 400 ends the order only after absence was read: it may also mean that the id exists already. */

@@ -1,18 +1,23 @@
 import { ORDER_UUID_FORMAT } from '../../contract/ids.js';
-import type { Decision } from '../../contract/orders.js';
+import { type Decision, FOLLOW_UP_TYPES } from '../../contract/orders.js';
+import { wayProblem } from './decision-fields.js';
 import type { OrderRun } from './order-run.js';
 
 const isText = (value: unknown): value is string =>
   typeof value === 'string' && value.trim() !== '' && value.length <= 500;
 
-const FIELDS = ['action', 'by', 'reason', 'revision', 'order_uuid', 'kind'];
+const FIELDS = ['action', 'by', 'reason', 'revision', 'order_uuid', 'kind', 'as', 'revertTo', 'wallet_details'];
+
+/** Fields that only one kind of action can mean. */
+const ADOPT_FIELDS = ['order_uuid'] as const;
+const WAY_FIELDS = ['kind', 'as', 'revertTo', 'wallet_details'] as const;
 
 /** Why a decision is refused now, in words for the person who sent it; undefined = it may be taken. */
 export function refusal(run: OrderRun, decision: unknown): string | undefined {
   if (typeof decision !== 'object' || decision === null) return 'decide needs {action, by, reason, revision}';
-  const { action, by, reason, revision, order_uuid, kind } = decision as Partial<Decision>;
+  const { action, by, reason, revision } = decision as Partial<Decision>;
   const unknown = Object.keys(decision).filter((key) => !FIELDS.includes(key));
-  if (unknown.length > 0) return `unknown or not yet supported: ${unknown.join(', ')}`;
+  if (unknown.length > 0) return `unknown: ${unknown.join(', ')}`;
   const allowed = run.attention?.allowed ?? [];
   const allowedNow = allowed.length > 0 ? `allowed now: ${allowed.join(', ')}` : 'nothing can be decided now';
   if (run.decision) return 'another decision was taken a moment ago; look again';
@@ -22,8 +27,19 @@ export function refusal(run: OrderRun, decision: unknown): string | undefined {
   if (revision !== run.revision) {
     return `revision ${String(revision)} is stale: the order is at revision ${run.revision}; look again (orderState), then decide`;
   }
-  if (action === 'adopt' && !ORDER_UUID_FORMAT.test(order_uuid ?? '')) return 'adopt needs the order_uuid to follow';
+  return fieldsProblem(run, decision as Partial<Decision>);
+}
+
+/** What is wrong with the fields that an action takes besides. */
+function fieldsProblem(run: OrderRun, decision: Partial<Decision>): string | undefined {
+  const { action, order_uuid: orderUuid, kind, as } = decision;
+  const moves = action === 'finish' || action === 'revert';
+  const others = [...(action === 'adopt' ? [] : ADOPT_FIELDS), ...(moves ? [] : WAY_FIELDS)];
+  const misplaced = others.filter((field) => decision[field] !== undefined);
+  if (misplaced.length > 0) return `${action} does not take ${misplaced.join(', ')}`;
+  if (action === 'adopt' && !ORDER_UUID_FORMAT.test(orderUuid ?? '')) return 'adopt needs the order_uuid to follow';
   if (kind !== undefined && kind !== 'unexchanged' && kind !== 'unpaid')
     return "kind must be 'unexchanged' or 'unpaid'";
-  return undefined;
+  if (as !== undefined && !FOLLOW_UP_TYPES.includes(as)) return `as must be one of ${FOLLOW_UP_TYPES.join(', ')}`;
+  return moves ? wayProblem(run.offers, decision) : undefined;
 }

@@ -12,61 +12,61 @@ import {
   WorkflowIdReusePolicy,
 } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
+import { echoDifferences } from '../../contract/echo-check.js';
+import { isOrderFailure } from '../../contract/failures.js';
 import { orderWorkflowId, workflowTypeOf } from '../../contract/ids.js';
 import { orderSides } from '../../contract/order-sides.js';
-import type { CompensationResult, Decision, OrderInput, OrderResult } from '../../contract/orders.js';
+import type { Decision, Order, OrderInput, OrderResult } from '../../contract/orders.js';
 import { searchAttribute } from '../../contract/search-attributes.js';
 import { type FinalStatus, isFinal } from '../../contract/status.js';
 import type { FollowUp } from '../compensation/follow-up.js';
 import { keepAsking } from './keep-asking.js';
 import type { OrderRun } from './order-run.js';
-import { park, parkUnless } from './park.js';
+import { parkUnless } from './park.js';
 import { readOnly } from './profiles.js';
 
 /** A follow-up that was started before and is not final after this long may be accepted as it is. */
 const ASK_AFTER_MS = 15 * 60_000;
 
-/** What became of a follow-up, as the result names it. */
-type FollowUpEnd = Pick<CompensationResult, 'status' | 'reason' | 'outcome'>;
-
-/** How it ended; without `outcome`, `how` says why none is known. `accepted`: a person did not wait for it. */
-interface Ending {
-  outcome?: FinalStatus;
-  how: string;
-  accepted?: Decision;
-}
+/**
+ * How a follow-up ended. 'none': no order of it exists, so nothing moved. 'unknown': it may have moved money; `accepted`:
+ * a person did not wait for it.
+ */
+export type FollowUpEnd =
+  | { kind: 'final'; how: string; outcome: FinalStatus; order: Order }
+  | { kind: 'none'; how: string }
+  | { kind: 'unknown'; how: string; accepted?: Decision };
 
 /**
  * Runs a follow-up to its end as a child of its own: it outlives this workflow, is started once per order id whatever
- * happens here, and is followed by look-up where it exists already. One that does not complete parks its parent.
+ * happens here, and is followed by look-up where it exists already.
  */
 export async function runFollowUp(run: OrderRun, followUp: FollowUp): Promise<FollowUpEnd> {
-  const { outcome, how, accepted } = await startOrFollow(run, followUp);
-  if (outcome === 'completed') return { status: 'done', outcome };
-  const { by, reason } = accepted ?? (await park(run, `the follow-up ${followUp.request.order_id} ${how}`, ['accept']));
-  return { status: 'failed', reason: `${how}; accepted by ${by}: ${reason}`, ...(outcome && { outcome }) };
-}
-
-async function startOrFollow(run: OrderRun, followUp: FollowUp): Promise<Ending> {
   try {
     const child = await startChild<(input: OrderInput) => Promise<OrderResult>>(
       workflowTypeOf(followUp.type),
       childOptions(run, followUp),
     );
-    return ended((await child.result()).outcome);
+    return ended((await child.result()).order);
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return followExisting(run, followUp);
     if (!(error instanceof ChildWorkflowFailure)) throw error;
-    const cause = error.cause;
-    // A stopped workflow proves nothing about its order: only the failures of an order say that there is none.
-    return {
-      how:
-        cause instanceof ApplicationFailure ? `came to no order (${cause.type})` : 'was stopped: its order may exist',
-    };
+    return endedWithoutOrder(error.cause);
   }
 }
 
-const ended = (outcome: FinalStatus): Ending => ({ outcome, how: `ended ${outcome}` });
+/** A stopped workflow proves nothing about its order: only the failures of an order say that there is none of ours. */
+function endedWithoutOrder(cause: unknown): FollowUpEnd {
+  const type = cause instanceof ApplicationFailure ? cause.type : undefined;
+  if (!isOrderFailure(type)) return { kind: 'unknown', how: 'was stopped: its order may exist' };
+  // Somebody else's order under an id that is made from ours may be another attempt at this very follow-up.
+  return { kind: type === 'OrderConflict' ? 'unknown' : 'none', how: `came to no order (${type})` };
+}
+
+function ended(order: Order): FollowUpEnd {
+  if (!isFinal(order.status)) throw new Error('a follow-up ends with a final order');
+  return { kind: 'final', how: `ended ${order.status}`, outcome: order.status, order };
+}
 
 function childOptions(run: OrderRun, { type, request }: FollowUp) {
   const { currencyFrom, currencyTo } = orderSides(type, request);
@@ -99,29 +99,36 @@ function childOptions(run: OrderRun, { type, request }: FollowUp) {
  * Another run started it: its result is not to be had here, but the service tells how it ended. It may also have come to
  * no order, which no poll can tell from "not yet": after a while a person may accept that, while the polling goes on.
  */
-async function followExisting(run: OrderRun, followUp: FollowUp): Promise<Ending> {
+async function followExisting(run: OrderRun, followUp: FollowUp): Promise<FollowUpEnd> {
   const polling = new CancellationScope();
-  const seen: { outcome?: FinalStatus } = {};
+  const seen: { order?: Order } = {};
   polling
     .run(() => pollToFinal(run, followUp))
     .then(
-      (outcome) => {
-        seen.outcome = outcome;
+      (order) => {
+        seen.order = order;
       },
       (error: unknown) => {
         if (!isCancellation(error)) throw error;
       },
     );
-  await condition(() => seen.outcome !== undefined, ASK_AFTER_MS);
-  if (seen.outcome) return ended(seen.outcome);
+  await condition(() => seen.order !== undefined, ASK_AFTER_MS);
+  if (seen.order) return existingEnded(followUp, seen.order);
   const reason = `the follow-up ${followUp.request.order_id} was started before and shows no final status yet`;
-  const accepted = await parkUnless(run, reason, ['accept'], () => seen.outcome !== undefined);
-  if (!accepted) return { outcome: seen.outcome, how: 'ended otherwise' };
+  const accepted = await parkUnless(run, reason, ['accept'], () => seen.order !== undefined);
+  if (seen.order && !accepted) return existingEnded(followUp, seen.order);
   polling.cancel();
-  return { how: 'showed no final status', accepted };
+  return { kind: 'unknown', how: 'showed no final status', ...(accepted && { accepted }) };
 }
 
-async function pollToFinal(run: OrderRun, { request }: FollowUp): Promise<FinalStatus> {
+/** The run that started it may have been decided differently: what it moved is then not what this one asked for. */
+function existingEnded({ type, request }: FollowUp, order: Order): FollowUpEnd {
+  const differences = echoDifferences(type, request, order);
+  if (differences.length === 0) return ended(order);
+  return { kind: 'unknown', how: `was started before, as another payment (${differences.join(', ')})` };
+}
+
+async function pollToFinal(run: OrderRun, { request }: FollowUp): Promise<Order> {
   const { pollOrder } = proxyActivities<Activities>({
     ...readOnly(run.account),
     summary: `Follow ${request.order_id}, which was started before`,
@@ -135,8 +142,8 @@ async function pollToFinal(run: OrderRun, { request }: FollowUp): Promise<FinalS
       firstDelayMs: 0,
       toleratedStatuses,
     };
-    const { status } = await keepAsking(run, () => pollOrder(input));
-    if (isFinal(status)) return status;
-    toleratedStatuses.push(status);
+    const order = await keepAsking(run, () => pollOrder(input));
+    if (isFinal(order.status)) return order;
+    toleratedStatuses.push(order.status);
   }
 }

@@ -25,6 +25,14 @@ const created = defineUpdate<Order>(CREATED_UPDATE);
 const final = defineUpdate<Order>(FINAL_UPDATE);
 const decide = defineUpdate<OrderState, [Decision]>(DECIDE_UPDATE);
 
+/** Shown by the Temporal UI beside the update. */
+const DECIDE_DESCRIPTION = [
+  'Decides a parked order: {"action", "by", "reason", "revision"} with the revision and one of the actions of orderState.',
+  'adopt: "order_uuid". finish, revert: "kind" (unexchanged, unpaid) and "as" (exchange, exchange_withdraw, withdraw) where',
+  'several ways are possible; "revertTo" {network, wallet, wallet_memo?, wallet_details?} for a refund; "wallet_details"',
+  '[{amount, wallet}] for a payout to several cards.',
+].join(' ');
+
 /** Waits for an order that a step provides; fails as the workflow does when none comes to exist. */
 async function orderOrFailure(run: OrderRun, pick: () => Order | undefined): Promise<Order> {
   await condition(() => pick() !== undefined || run.failure !== undefined);
@@ -59,8 +67,7 @@ export function setHandlers(run: OrderRun): void {
       return orderState(run);
     },
     {
-      description:
-        'Decides a parked order: {"action", "by", "reason", "revision"} with the revision and one of the actions of orderState.',
+      description: DECIDE_DESCRIPTION,
       // Synchronous on purpose: an async validator would never refuse.
       validator: (decision) => {
         const reason = refusal(run, decision);

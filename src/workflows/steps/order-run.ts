@@ -4,6 +4,7 @@ import { DEFAULT_ACCOUNT } from '../../contract/ids.js';
 import type { Attention, OrderPhase } from '../../contract/messages.js';
 import type { CreateRequest, Decision, DecisionRecord, Order, OrderInput, OrderType } from '../../contract/orders.js';
 import type { Pace } from '../../contract/pace.js';
+import type { Offer } from '../compensation/offers.js';
 
 /** Everything one order workflow knows; handlers and steps read and change it, nothing else is shared. */
 export interface OrderRun {
@@ -37,6 +38,8 @@ export interface OrderRun {
   pace?: Pace;
   host?: string;
   wallets?: string[];
+  /** Run that asked for the newest answer; differs from the one before it where the workflow was reset in between. */
+  answeredIn: string;
   payers?: Payers;
   /** A person approved an amount above the cap. */
   approved?: boolean;
@@ -45,6 +48,8 @@ export interface OrderRun {
   callbackPending: boolean;
   cancelRequested: boolean;
   decision?: Decision;
+  /** What `finish` and `revert` may mean while the order is parked for them. */
+  offers: readonly Offer[];
   decisions: DecisionRecord[];
 }
 
@@ -63,8 +68,10 @@ export function openRun(type: OrderType, input: OrderInput): OrderRun {
     adopted: false,
     orderFromLookUp: false,
     sends: 0,
+    answeredIn: workflowInfo().firstExecutionRunId,
     callbackPending: false,
     cancelRequested: false,
+    offers: [],
     decisions: [],
   };
 }
@@ -72,6 +79,7 @@ export function openRun(type: OrderType, input: OrderInput): OrderRun {
 /** Keeps what an answer tells besides its verdict. The host is pinned by the first send and never changes. */
 export function noteCircumstances(run: OrderRun, answer: CreateAnswer | LookUpAnswer): void {
   run.pace = answer.pace;
+  run.answeredIn = answer.runId ?? run.answeredIn;
   run.host ??= answer.host;
   run.wallets ??= answer.wallets;
   run.payers ??= answer.payers;

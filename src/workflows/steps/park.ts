@@ -1,13 +1,22 @@
 import { condition } from '@temporalio/workflow';
 import type { DecideAction, Decision } from '../../contract/orders.js';
+import type { Offer } from '../compensation/offers.js';
+import { recordOf } from './decision-record.js';
 import type { OrderRun } from './order-run.js';
 import { raiseAttention } from './phase.js';
 
 /**
  * Keeps the workflow open until a person decides. There is no time-out: an order whose outcome is unknown must not
- * close by itself. The decision is kept for the result; the step that acts on it enters the next phase.
+ * close by itself. The decision is kept for the result; the step that acts on it enters the next phase. `offers`: what
+ * `finish` and `revert` may mean here.
  */
-export async function park(run: OrderRun, reason: string, allowed: DecideAction[]): Promise<Decision> {
+export async function park(
+  run: OrderRun,
+  reason: string,
+  allowed: DecideAction[],
+  offers: readonly Offer[] = [],
+): Promise<Decision> {
+  run.offers = offers;
   // Without another way out, only a decision ends the wait.
   return (await parkUnless(run, reason, allowed, () => false)) as Decision;
 }
@@ -28,13 +37,7 @@ export async function parkUnless(
   run.decision = undefined;
   run.attention = undefined;
   if (!decision) return undefined;
-  run.decisions.push({
-    action: decision.action,
-    by: decision.by,
-    reason: decision.reason,
-    revision: decision.revision,
-    at: new Date().toISOString(),
-    ...(decision.order_uuid && { order_uuid: decision.order_uuid }),
-  });
+  run.decisions.push(recordOf(run.offers, decision));
+  run.offers = [];
   return decision;
 }

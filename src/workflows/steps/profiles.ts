@@ -8,6 +8,9 @@ import { createTaskQueue, lookupTaskQueue } from '../../contract/names.js';
 /** An attempt must end well before the server gives it up: HTTP total 20 s, attempt deadline 50 s, this 60 s. */
 export const CREATE_TIMEOUT_MS = 60_000;
 
+/** One request from its write to its end (HTTP total 20 s), with a margin: a send begun at the last moment is over by then. */
+export const SEND_TIMEOUT_MS = 25_000;
+
 /**
  * Creates: ONE attempt. A create whose worker died may have reached the service, so the server must never repeat it;
  * whether it is sent again is decided in `create-order.ts` alone. Cancellation reaches an attempt only while no worker

@@ -19,22 +19,25 @@ const EARLY_READINGS = 3;
  * Finds out what became of an uncertain create. 'found' leaves `run.order` set. 'absent' was read at least three times
  * in a row over the whole settle window, and only once no attempt of ours could still be on its way.
  */
-export async function settle(
-  run: OrderRun,
-  reason: string,
-  options: { oldAttemptMayLive?: boolean } = {},
-): Promise<'found' | 'absent'> {
+export async function settle(run: OrderRun, reason: string, attemptMayLiveMs = 0): Promise<'found' | 'absent'> {
   enterPhase(run, 'uncertain', `certainty: ${reason}`);
-  const countFromMs = Date.now() + (options.oldAttemptMayLive ? CREATE_TIMEOUT_MS : 0);
+  let countFromMs = Date.now() + attemptMayLiveMs;
   let absentSinceMs: number | undefined;
   let readings = 0;
   let earlyReadings = EARLY_READINGS;
   for (;;) {
     const askedAtMs = Date.now();
+    const before = run.answeredIn;
     const reading = await lookUp(run, { summary: 'Uncertain create: is it there?', alarm: true });
     await takeReading(run, reading);
     if (run.order) return 'found';
     const windowMs = settleWindowMs(run);
+    if (run.answeredIn !== before) {
+      // Reset meanwhile: the run before may have sent again since its last reading. Nothing read so far counts.
+      countFromMs = Date.now() + CREATE_TIMEOUT_MS;
+      absentSinceMs = undefined;
+      readings = 0;
+    }
     if (askedAtMs >= countFromMs) {
       readings += 1;
       absentSinceMs ??= Date.now();

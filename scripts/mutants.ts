@@ -1,0 +1,63 @@
+/** `npm run mutants`: breaks a copy of our own code in every known deadly way and sees that a named test notices. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { copyTree } from './mutants/copy-tree.js';
+import { runTests, type TestOutcome } from './mutants/run-tests.js';
+import { applyMutant, MUTANTS, type Mutant } from './mutants/table.js';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const stop = new AbortController();
+for (const name of ['SIGINT', 'SIGTERM'] as const)
+  process.once(name, () => stop.abort(new Error(`stopped by ${name}`)));
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const seconds = (sinceMs: number): string => `${Math.round((performance.now() - sinceMs) / 1_000)} s`;
+
+/** Runs tests in a fresh copy of the tree, with the mutant's mistake in it if one is given. */
+async function runInCopy(tests: readonly Mutant['test'][], mutant?: Mutant): Promise<TestOutcome[]> {
+  const copy = await copyTree(root);
+  try {
+    if (mutant) {
+      const file = join(copy.root, mutant.file);
+      await writeFile(file, applyMutant(mutant, await readFile(file, 'utf8')));
+    }
+    return await runTests(copy.root, tests, stop.signal);
+  } finally {
+    await copy.remove();
+  }
+}
+
+/** A test that fails anyway would kill every mutant. Throws unless all of them pass in the code as it is. */
+async function requirePassing(): Promise<void> {
+  const startedMs = performance.now();
+  print(`the code as it is: ${MUTANTS.length} tests …`);
+  const outcomes = await runInCopy(MUTANTS.map(({ test }) => test));
+  const bad = MUTANTS.filter((_, n) => outcomes[n] !== 'passed').map(({ test }) => `${test.file}: ${test.name}`);
+  if (bad.length > 0) throw new Error(`these tests do not pass without a mutant:\n${bad.join('\n')}`);
+  print(`the code as it is: all pass (${seconds(startedMs)})`);
+}
+
+/** True when the mutant's test noticed it. */
+async function isKilled(mutant: Mutant, place: string): Promise<boolean> {
+  const startedMs = performance.now();
+  const [outcome] = await runInCopy([mutant.test], mutant);
+  const verdict = outcome === 'failed' ? 'killed' : outcome === 'passed' ? 'SURVIVED' : 'TEST DID NOT RUN';
+  print(`${place}  ${verdict}  ${mutant.name}  ←  ${mutant.test.file}: ${mutant.test.name} (${seconds(startedMs)})`);
+  return outcome === 'failed';
+}
+
+try {
+  // All texts are looked for before anything is run.
+  for (const mutant of MUTANTS) applyMutant(mutant, await readFile(join(root, mutant.file), 'utf8'));
+  await requirePassing();
+  let killed = 0;
+  for (const [n, mutant] of MUTANTS.entries()) {
+    if (await isKilled(mutant, `${n + 1}/${MUTANTS.length}`)) killed += 1;
+  }
+  print(`${killed} of ${MUTANTS.length} killed`);
+  process.exitCode = killed === MUTANTS.length ? 0 : 1;
+} catch (error) {
+  process.stderr.write(`${(error as Error).message}\n`);
+  process.exitCode = 1;
+}

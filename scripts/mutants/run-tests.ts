@@ -1,0 +1,41 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import type { Mutant } from './table.js';
+
+/** What became of one test; 'missing': it did not run, because its file could not be loaded or has no such test. */
+export type TestOutcome = 'passed' | 'failed' | 'missing';
+
+type Report = { testResults: { assertionResults: { fullName: string; status: string }[] }[] };
+
+/** Where the configuration of vitest has its JSON report written. */
+const REPORT = 'test-results/results.json';
+
+const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+/** Runs the named tests, and nothing else, in a copy of the tree; answers one outcome each. */
+export async function runTests(
+  root: string,
+  tests: readonly Mutant['test'][],
+  signal: AbortSignal,
+): Promise<TestOutcome[]> {
+  const files = [...new Set(tests.map(({ file }) => file))];
+  const names = tests.map(({ name }) => escapeRegExp(name)).join('|');
+  await rm(join(root, REPORT), { force: true });
+  await execa('vitest', ['run', ...files, '-t', `^(${names})$`], {
+    cwd: root,
+    preferLocal: true,
+    // Told to stop, vitest ends its Temporal server before it ends itself.
+    cancelSignal: signal,
+    forceKillAfterDelay: 20_000,
+    reject: false,
+    stdio: 'ignore',
+  });
+  signal.throwIfAborted();
+  const text = await readFile(join(root, REPORT), 'utf8').catch(() => '{"testResults":[]}');
+  const results = (JSON.parse(text) as Report).testResults.flatMap(({ assertionResults }) => assertionResults);
+  return tests.map(({ name }) => {
+    const status = results.find(({ fullName }) => fullName === name)?.status;
+    return status === 'passed' || status === 'failed' ? status : 'missing';
+  });
+}

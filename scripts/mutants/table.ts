@@ -1,0 +1,101 @@
+/** One deliberate mistake in our own code, and the test that has to notice it. */
+export interface Mutant {
+  /** What is broken. */
+  name: string;
+  /** Source file, from the repository's root. */
+  file: string;
+  /** Text that the file holds exactly once. */
+  find: string;
+  replacement: string;
+  /** File and full name (groups and title, separated by blanks) of the test that must fail. */
+  test: { file: string; name: string };
+}
+
+/** Every mutant; each stands for a way in which money or a secret would be lost. */
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: 'unlimited create attempts',
+    file: 'src/workflows/steps/profiles.ts',
+    find: 'retry: { maximumAttempts: 1 }',
+    replacement: "retry: { initialInterval: '1s' }",
+    test: {
+      file: 'test/reliability/single-attempt.test.ts',
+      name: 'a create that fails in its worker is never repeated by the server',
+    },
+  },
+  {
+    name: 'settle window 0',
+    file: 'src/workflows/steps/settle.ts',
+    find: 'const windowMs = settleWindowMs(run);',
+    replacement: 'const windowMs = settleWindowMs(run) * 0;',
+    test: {
+      file: 'test/workflows/settle.test.ts',
+      name: 'an order that appears within the window is adopted and not sent again',
+    },
+  },
+  {
+    name: 'callback body trusted',
+    file: 'src/workflows/steps/handlers.ts',
+    find: `    () => {
+      run.callbackPending = true;
+    },`,
+    replacement: `    (hint) => {
+      run.callbackPending = true;
+      if (run.order && hint?.status) run.finalOrder = { ...run.order, status: hint.status };
+    },`,
+    test: {
+      file: 'test/integration/following.test.ts',
+      name: 'callbacks only wake the order up one with a forged body is looked up and not believed',
+    },
+  },
+  {
+    name: 'reuse policy ALLOW_DUPLICATE',
+    file: 'src/client/start-options.ts',
+    find: "workflowIdReusePolicy: 'REJECT_DUPLICATE'",
+    replacement: "workflowIdReusePolicy: 'ALLOW_DUPLICATE'",
+    test: { file: 'test/client/start-options.test.ts', name: 'an id is used once, and no time limit ends an order' },
+  },
+  {
+    name: 'redirects followed',
+    file: 'src/payment-service/transport.ts',
+    find: 'followRedirect: false',
+    replacement: 'followRedirect: true, methodRewriting: false',
+    test: { file: 'test/payment-service/failures.test.ts', name: 'answers other than 200 307 is not followed' },
+  },
+  {
+    name: 'acknowledgement before the signal',
+    file: 'src/receiver/handle-callback.ts',
+    find: 'return { result: await signal(target, hint) };',
+    replacement: `signal(target, hint).catch(() => undefined);
+    return { result: 'delivered' };`,
+    test: {
+      file: 'test/receiver/server.test.ts',
+      name: 'a genuine callback is answered only after the signal was accepted',
+    },
+  },
+  {
+    name: 'float sum',
+    file: 'src/contract/money.ts',
+    find: 'amounts.reduce((total, amount) => total.plus(amount), new Big(0))',
+    replacement: 'new Big(amounts.reduce((total, amount) => total + amount.toNumber(), 0))',
+    test: { file: 'test/contract/money.test.ts', name: 'amounts add up exactly where floating point does not' },
+  },
+  {
+    name: 'raw HTTP error as cause',
+    file: 'src/payment-service/transport.ts',
+    find: 'throw new NoAnswerError(signal.aborted ? String(signal.reason) : codeOf(error));',
+    replacement:
+      'throw Object.assign(new NoAnswerError(signal.aborted ? String(signal.reason) : codeOf(error)), { cause: error });',
+    test: {
+      file: 'test/payment-service/secrets.test.ts',
+      name: 'no error of any kind carries a key, secret, signature, wallet, text of a body or query',
+    },
+  },
+];
+
+/** The file's text with the mistake in it. Throws when the text to replace is not there exactly once. */
+export function applyMutant({ name, file, find, replacement }: Mutant, source: string): string {
+  const found = source.split(find).length - 1;
+  if (found !== 1) throw new Error(`mutant "${name}": its text occurs ${found} times in ${file}, not once`);
+  return source.split(find).join(replacement);
+}

@@ -1,0 +1,81 @@
+import type Big from 'big.js';
+import { decimal, sum, toAmount } from '../../contract/money.js';
+import { orderSides } from '../../contract/order-sides.js';
+import type { CardPart, CompensationPolicy, DecideAction, Decision, RevertTarget } from '../../contract/orders.js';
+import type { Case } from './figures.js';
+import { type Move, PAY, paysToCards, REFUND } from './moves.js';
+import { type Purse, payable, takes } from './purse.js';
+import { moveByPolicy, movesOf, type Row } from './table.js';
+
+/** A move that is open now, over an amount. */
+export interface Offer {
+  move: Move;
+  amount: Big;
+  currency: string;
+  /** What else a decision may name for it, and whether it must. */
+  names?: { field: 'revertTo' | 'wallet_details'; required: boolean };
+}
+
+/** The moves of a row that have something to take. */
+export function offersOf(c: Case, purse: Purse, row: Row, revertTo?: RevertTarget): Offer[] {
+  const { currencyFrom, currencyTo } = orderSides(c.type, c.request);
+  return movesOf(row).flatMap((move) => {
+    const amount = takes(c, purse, move);
+    if (!amount.gt(0)) return [];
+    const fromBalanceOfT = move.kind === 'unexchanged' ? currencyFrom : currencyTo;
+    const names = namesOf(c, move, amount, revertTo);
+    return [{ move, amount, currency: fromBalanceOfT, ...(names && { names }) }];
+  });
+}
+
+function namesOf(c: Case, move: Move, amount: Big, revertTo?: RevertTarget): Offer['names'] {
+  if (move === REFUND) return { field: 'revertTo', required: revertTo === undefined };
+  if (move !== PAY || !paysToCards(c)) return undefined;
+  // The order's own cards fit only where all of it is to be paid again.
+  const { wallet_details: cards } = c.request as { wallet_details: CardPart[] };
+  return { field: 'wallet_details', required: !totalOf(cards).eq(amount) };
+}
+
+/** Σ of the amounts of cards. */
+export const totalOf = (cards: readonly CardPart[]): Big => sum(cards.map(({ amount }) => decimal(amount)));
+
+/** The offer that a policy takes up by itself; undefined where it needs a person. */
+export function offerByPolicy(offers: readonly Offer[], row: Row, policy: CompensationPolicy): Offer | undefined {
+  const move = moveByPolicy(row, policy);
+  return offers.find((offer) => offer.move === move && !offer.names?.required);
+}
+
+/** What may be decided, given what is offered. */
+export const actionsOf = (offers: readonly Offer[]): DecideAction[] => [
+  ...new Set<DecideAction>(offers.map(({ move }) => move.action)),
+  'accept',
+];
+
+const wayOf = ({ kind, as }: Move): string => (kind ? `${kind} as ${as}` : `as ${as}`);
+
+/** An offer in words, as attention and refusals name it. */
+export function describeOffer({ move, amount, currency, names }: Offer): string {
+  const needs = names?.required ? `, needs ${names.field}` : '';
+  return `${move.action} ${wayOf(move)} (${toAmount(amount)} ${currency}${needs})`;
+}
+
+/** The one offer that a decision means, or why it means none. */
+export function chooseOffer(offers: readonly Offer[], decision: Partial<Decision>): Offer | string {
+  const { action, kind, as } = decision;
+  const ofAction = offers.filter(({ move }) => move.action === action);
+  const fitting = ofAction.filter(({ move }) => (!kind || move.kind === kind) && (!as || move.as === as));
+  const [offer, ...others] = fitting;
+  const possible = ofAction.map(describeOffer).join(', ');
+  if (!offer) return `no such way to ${action}; possible: ${possible}`;
+  if (others.length > 0) return `which way to ${action}? Name kind or as; possible: ${possible}`;
+  return offer;
+}
+
+/** Whether something is left that the direction taken by a follow-up has not come to an end with. */
+export function isUnfinished(c: Case, purse: Purse, row: Row, action: Move['action']): boolean {
+  const unpaid = payable(c, purse).gt(0);
+  if (action === 'finish') return purse.unexchanged.gt(0) || unpaid;
+  if (purse.unpaid.gt(0) || takes(c, purse, REFUND).gt(0)) return true;
+  // What never left the balance is where it came from; only where it was one of two remainders, it is asked for.
+  return row.twoPlaces === true && purse.unexchanged.gt(0);
+}

@@ -1,0 +1,121 @@
+import { proxyActivities, sleep } from '@temporalio/workflow';
+import type { Activities } from '../../activities/index.js';
+import type { OutcomeReading } from '../../contract/answers.js';
+import { followUpOrderId } from '../../contract/ids.js';
+import { toAmount } from '../../contract/money.js';
+import type { OrderResult } from '../../contract/orders.js';
+import { remainders } from '../compensation/figures.js';
+import { type FollowUp, followUpCosts, followUpOrder, type Named } from '../compensation/follow-up.js';
+import { isUnfinished, type Offer, totalOf } from '../compensation/offers.js';
+import { afterFollowUp } from '../compensation/purse.js';
+import { assess, type Sent, type Situation } from './assess.js';
+import { runFollowUp } from './follow-up.js';
+import { keepAsking } from './keep-asking.js';
+import type { OrderRun } from './order-run.js';
+import { enterPhase, raiseAttention } from './phase.js';
+import { readOnly } from './profiles.js';
+import { resultOf } from './result.js';
+
+/** The end of compensation, or a new situation in which a person has to decide, and why. */
+type Step = { result: OrderResult } | { situation: Situation; why: string };
+
+/**
+ * THE place where compensation moves money. Everything must hold: an offer made without any doubt about the figures, a
+ * second equal reading after ORDER_CONFIRM_DELAY, limits, precision and balance. Anything else goes to a person.
+ */
+export async function carryOut(run: OrderRun, first: Situation, offer: Offer, named: Named): Promise<Step> {
+  const amount = toAmount(named.cards ? totalOf(named.cards) : offer.amount);
+  const orderId = followUpOrderId(run.orderId, first.sent.length + 1);
+  const followUp = followUpOrder(first.case, offer.move, amount, orderId, named);
+  enterPhase(run, 'compensating', 'the second reading before money moves');
+  await sleep(run.pace?.confirmDelayMs ?? 0, { summary: 'Two equal readings before money moves' });
+  const situation = await assess(run, first.sent);
+  if (!sameReadings(first.readings, situation.readings)) return { situation, why: 'two readings of the order differ' };
+  const check = await checkFollowUp(run, followUp);
+  if (check.kind === 'belowMinimum' && situation.offers.length === 1 && situation.sent.length === 0) {
+    return { result: notPossible(run, situation, check.reason) };
+  }
+  // The figures still hold and the reason may pass (a balance is topped up): it may be decided once more.
+  if (check.kind !== 'ok') return { situation, why: `the follow-up cannot be sent: ${check.reason}` };
+  enterPhase(run, 'compensating', `the follow-up ${orderId}`);
+  const end = await runFollowUp(run, followUp);
+  return goOn(run, situation, { ...followUp, move: offer.move, ...(check.payers && { payers: check.payers }), end });
+}
+
+/** After a follow-up: done, or something is left that a person has to decide about. */
+async function goOn(run: OrderRun, before: Situation, sent: Sent): Promise<Step> {
+  const { request, end } = sent;
+  if (end.kind === 'unknown' && end.accepted) {
+    const { by, reason } = end.accepted;
+    return { result: endedWith(run, before, sent, `${end.how}; accepted by ${by}: ${reason}`) };
+  }
+  const costs = followUpCosts(before.case, sent.move)[0];
+  if (endsIt(before, sent)) return { result: endedWith(run, before, sent, costs) };
+  const situation = await assess(run, [...before.sent, sent]);
+  const { case: c, purse, row } = situation;
+  const certain = situation.doubts.length === 0 && situation.sentDoubts.length === 0;
+  if (isCompleted(sent) && certain && !isUnfinished(c, purse, row, sent.move.action)) {
+    return { result: endedWith(run, situation, sent, costs) };
+  }
+  return { situation, why: `the follow-up ${request.order_id} ${end.how}` };
+}
+
+const isCompleted = ({ end }: Sent): boolean => end.kind === 'final' && end.order.status === 'completed';
+
+/** True where a completed follow-up leaves nothing to do, whatever its balance changes are: they need not be read. */
+function endsIt({ case: c, purse, row }: Situation, { move, type, request, end }: Sent): boolean {
+  // What an exchange brought is only known from its changes.
+  const brings = move.kind !== undefined && type === 'exchange' && c.type.endsWith('withdraw');
+  if (end.kind !== 'final' || end.order.status !== 'completed' || brings) return false;
+  const child = { type, request, order: end.order, changes: [] };
+  const after = afterFollowUp(c, purse, { move, amount: request.amount ?? '0', case: child, left: {} });
+  return !isUnfinished(c, after, row, move.action);
+}
+
+/** The result after the last follow-up. */
+export function endedWith(run: OrderRun, s: Situation, last: Sent, reason?: string): OrderResult {
+  const { end, request } = last;
+  return resultOf(run, {
+    ...whatIsLeft(s),
+    compensation: {
+      policy: s.policy,
+      status: isCompleted(last) ? 'done' : 'failed',
+      order_id: request.order_id,
+      ...(end.kind === 'final' && { outcome: end.outcome }),
+      ...(reason && { reason }),
+    },
+  });
+}
+
+/** What the order left, before any follow-up; or why that cannot be told. */
+export function whatIsLeft({ case: c, left, doubts }: Situation): Pick<OrderResult, 'remainder' | 'remainderUnknown'> {
+  return doubts.length === 0 ? { remainder: remainders(c, left) } : { remainderUnknown: doubts.join('; ') };
+}
+
+function notPossible(run: OrderRun, s: Situation, reason: string): OrderResult {
+  raiseAttention(run, reason);
+  return resultOf(run, { ...whatIsLeft(s), compensation: { policy: s.policy, status: 'not_possible', reason } });
+}
+
+function checkFollowUp(run: OrderRun, { type, request }: FollowUp) {
+  const { checkFollowUp: check } = proxyActivities<Activities>({
+    ...readOnly(run.account),
+    summary: 'Do limits, precision and balance allow the follow-up?',
+  });
+  return keepAsking(run, () => check({ account: run.account, type, request }));
+}
+
+/** Equal in everything that money depends on; `updated_at` may move. */
+function sameReadings(first: OutcomeReading[], second: OutcomeReading[]): boolean {
+  const money = ({ order, changes, disagreements }: OutcomeReading) => [
+    order.status,
+    order.amount_from,
+    order.amount_to,
+    order.amount_from_fee,
+    order.amount_to_fee,
+    order.exchange_rate_actual,
+    changes,
+    disagreements,
+  ];
+  return JSON.stringify(first.map(money)) === JSON.stringify(second.map(money));
+}

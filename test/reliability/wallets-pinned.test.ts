@@ -1,0 +1,152 @@
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { type Sandbox, startSandbox } from '../../sandbox/index.js';
+import type { WorkerConfig } from '../../src/config.js';
+import type { LookUpInput } from '../../src/contract/answers.js';
+import type { Balance } from '../../src/contract/service-objects.js';
+import { createWorkers } from '../../src/worker/start-worker.js';
+import { attemptOf, failureOf, openActivities, operations } from '../activities/activity-lab.js';
+import { serviceView } from '../integration/fixtures/service-view.js';
+import { orderInput } from '../support/inputs.js';
+import { type Lab, newOrderId, openLab, workerConfigFor } from '../support/lab.js';
+import { workflowBundle } from '../support/temporal.js';
+import { type Line, openLine } from './fixtures/line.js';
+
+const lookUpOf = (changes: Partial<LookUpInput> = {}): LookUpInput => ({
+  type: 'withdraw',
+  account: 'default',
+  request: orderInput('withdraw', 'w-1').order,
+  ...changes,
+});
+
+type ActivityLab = Awaited<ReturnType<typeof openActivities>>;
+
+/** Wallets of the lab's account; its worker has seen them from now on. */
+async function walletsOf({ run }: ActivityLab): Promise<string[]> {
+  const balances = (await run('readService', { account: 'default', read: 'balances' })) as Record<string, Balance>;
+  return Object.values(balances).map(({ wallet_uuid }) => wallet_uuid);
+}
+
+describe('a look-up whose order is pinned to wallets', () => {
+  test('reads where the account has all of them, more or not', async () => {
+    const lab = await openActivities();
+    const wallets = await walletsOf(lab);
+    expect(wallets.length).toBeGreaterThan(1);
+    for (const pinned of [wallets, wallets.slice(0, 1)]) {
+      expect((await lab.run('lookUpOrder', lookUpOf({ wallets: pinned }))).kind).toBe('absent');
+    }
+  });
+
+  test('reads nothing where one is missing: not even whether the order is there', async () => {
+    const lab = await openActivities();
+    const wallets = [...(await walletsOf(lab)), '3f0c8c2e-5b8e-4f0e-9d6a-000000000001'];
+    const failure = await failureOf(lab.run('lookUpOrder', lookUpOf({ wallets })));
+    expect(failure).toMatchObject({ type: 'NoReading' });
+    expect(failure.nonRetryable).not.toBe(true);
+    expect(new Set(operations(lab.sandbox))).toEqual(new Set(['balances']));
+  });
+
+  test.for(['500', '401', 'html', 'reset'])('reads nothing while the balances answer %s', async (fault) => {
+    const lab = await openActivities({ faults: { [`balances.${fault}`]: 1 } });
+    const failure = await failureOf(lab.run('lookUpOrder', lookUpOf({ wallets: ['w'] })));
+    expect(failure.nonRetryable).not.toBe(true);
+    expect(operations(lab.sandbox)).toEqual(['balances']);
+  });
+});
+
+test('an order pinned to another host: neither look-up, poll nor create asks this one anything', async () => {
+  const { sandbox, run } = await openActivities();
+  const host = 'elsewhere:443';
+  const poll = { account: 'default', orderId: 'w-1', orderUuid: 'u-1', host, firstDelayMs: 0, toleratedStatuses: [] };
+  expect(await failureOf(run('lookUpOrder', lookUpOf({ host })))).toMatchObject({ type: 'NoReading' });
+  expect(await failureOf(run('pollOrder', poll, { attempt: 2 }))).toMatchObject({ type: 'NoReading' });
+  expect(await run('createOrder', attemptOf('withdraw', undefined, { host }))).toMatchObject({ kind: 'notSent' });
+  expect(operations(sandbox)).toEqual([]);
+});
+
+/** Starts workers with a configuration of their own; call the answer to stop them. */
+async function runWorkers(lab: Lab, config: WorkerConfig): Promise<() => Promise<void>> {
+  const target = { connection: lab.temporal.nativeConnection, namespace: lab.temporal.namespace };
+  const workers = await createWorkers(config, target, { workflowBundle: workflowBundle() });
+  const runs = workers.map((worker) => worker.run());
+  return async () => {
+    for (const worker of workers) worker.shutdown();
+    await Promise.all(runs);
+  };
+}
+
+/** A lab without workers whose service is reached through a line, and a second service with an account of its own. */
+async function openTwoServices(): Promise<{ lab: Lab; line: Line; other: Sandbox }> {
+  let line: Line | undefined;
+  const lab = await openLab({
+    workers: false,
+    callbacks: false,
+    limits: { checkBalance: true },
+    // Long enough for the test: nothing may be proven absent meanwhile.
+    pace: { settleWindowMs: { atOnce: 60_000, deposit: 60_000 } },
+    serviceUrl: async (url) => {
+      line = await openLine(url);
+      return line.url;
+    },
+  });
+  if (!line) throw new Error('no line');
+  const opened = { lab, line, other: await startSandbox({ apiKey: 'another-key', timeScale: 0.2 }) };
+  onTestFinished(async () => {
+    await lab.close();
+    await opened.line.close();
+    await opened.other.close();
+  });
+  return opened;
+}
+
+/** What the order's look-up last failed with, as an operator reads it. */
+async function lastFailureOf(lab: Lab, workflowId: string): Promise<string> {
+  const { raw } = await lab.temporal.client.workflow.getHandle(workflowId).describe();
+  return raw.pendingActivities?.map(({ lastFailure }) => lastFailure?.message).join() ?? '';
+}
+
+interface Case {
+  title: string;
+  /** How the worker that comes back reaches the other service. */
+  misled(services: { line: Line; other: Sandbox }): { url: string; apiKey: string };
+  failure: RegExp;
+}
+
+const CASES: Case[] = [
+  {
+    title: 'the key of another account',
+    misled: ({ line, other }) => {
+      line.leadTo(other.url);
+      return { url: line.url, apiKey: other.apiKey };
+    },
+    failure: /wallets of the order are missing/,
+  },
+  {
+    title: 'the base URL of another service',
+    misled: ({ other }) => other,
+    failure: /set the account's base URL back/,
+  },
+];
+
+describe.concurrent('an uncertain order whose worker comes back with', () => {
+  test.for(CASES)('$title: the other one learns nothing of it; later it is adopted', async ({ misled, failure }) => {
+    const { lab, line, other } = await openTwoServices();
+    const input = orderInput('withdraw', newOrderId('misled'), { marker: 'create=500 lag_ms=4000 duplicate=c' });
+    const handle = await lab.orders.start('withdraw', input);
+    const stopFirst = await runWorkers(lab, lab.config);
+    await vi.waitFor(async () => expect(await handle.state()).toMatchObject({ phase: 'uncertain' }), 20_000);
+    await stopFirst();
+
+    const { url, apiKey } = misled({ line, other });
+    const stopMisled = await runWorkers(lab, workerConfigFor({ ...other, url, apiKey }, lab.config.pace));
+    await vi.waitFor(async () => expect(await lastFailureOf(lab, handle.workflowId)).toMatch(failure), 30_000);
+    expect(await handle.state()).toMatchObject({ phase: 'uncertain' });
+    await stopMisled();
+    expect(other.requests().filter(({ path }) => path.includes('/order/'))).toEqual([]);
+
+    line.leadTo(lab.sandbox.url);
+    const stopLast = await runWorkers(lab, lab.config);
+    expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: true });
+    await stopLast();
+    expect(serviceView(lab, handle.orderId)).toEqual({ creates: 1, executed: 1, blindCreates: 0 });
+  });
+});
