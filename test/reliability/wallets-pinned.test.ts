@@ -127,7 +127,7 @@ const CASES: Case[] = [
   },
 ];
 
-describe.concurrent('an uncertain order whose worker comes back with', () => {
+describe('an uncertain order whose worker comes back with', () => {
   test.for(CASES)('$title: the other one learns nothing of it; later it is adopted', async ({ misled, failure }) => {
     const { lab, line, other } = await openTwoServices();
     const input = orderInput('withdraw', newOrderId('misled'), { marker: 'create=500 lag_ms=4000 duplicate=c' });
