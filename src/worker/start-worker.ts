@@ -37,6 +37,8 @@ export type WorkflowCode = Pick<WorkerOptions, 'workflowBundle'>;
 /** Connects as `TEMPORAL_*` says, checks the namespace and polls all queues. Throws ConfigError, TemporalUnreachableError. */
 export async function startWorker(config: WorkerConfig): Promise<StartedWorker> {
   installLogger();
+  // A signer that cannot be loaded is a mistake of configuration: it is said before anything that takes long.
+  await openAccounts(config.accounts);
   const { connectionOptions, address, namespace } = temporalTarget();
   await refuseWithoutSearchAttributes();
   const connection = await NativeConnection.connect(connectionOptions).catch((error: unknown) => {
