@@ -1,9 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
 /** Folders whose tests need a Temporal server; everything else runs without starting one. */
-const TEMPORAL_TESTS = ['temporal', 'workflows', 'worker', 'client', 'integration', 'replay', 'reliability'].map(
+const TEMPORAL_TESTS = ['temporal', 'workflows', 'worker', 'client', 'integration', 'replay'].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 );
+
+/** Minutes of crashes, stopped workers and floods: `npm run test:reliability`. */
+const RELIABILITY_TESTS = ['test/reliability/**/*.test.ts', 'test/integration/compensation-crashes.test.ts'];
 
 export default defineConfig({
   test: {
@@ -14,10 +17,22 @@ export default defineConfig({
     hookTimeout: 120_000,
     reporters: ['default', ['json', { outputFile: 'test-results/results.json' }]],
     projects: [
-      { extends: true, test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: TEMPORAL_TESTS } },
       {
         extends: true,
-        test: { name: 'temporal', include: TEMPORAL_TESTS, globalSetup: 'test/support/global-setup.ts' },
+        test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: [...TEMPORAL_TESTS, ...RELIABILITY_TESTS] },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'temporal',
+          include: TEMPORAL_TESTS,
+          exclude: RELIABILITY_TESTS,
+          globalSetup: 'test/support/global-setup.ts',
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'reliability', include: RELIABILITY_TESTS, globalSetup: 'test/support/global-setup.ts' },
       },
     ],
   },

@@ -9,11 +9,13 @@ import { countsLine } from './test-counts.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const reportFile = join(root, 'test-results', 'results.json');
-const vitestArguments = process.argv.slice(2);
+const given = process.argv.slice(2);
+// The long reliability tests have a command of their own.
+const vitestArguments = given.length > 0 ? given : ['--project', 'unit', '--project', 'temporal'];
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
 // With arguments only some tests run, perhaps none that needs a server; the others' set-up prepares the same.
-if (vitestArguments.length === 0) {
+if (given.length === 0) {
   if (!process.env.TEMPORAL_ADDRESS) await findTemporalCli(log);
   await findTimeSkippingServer(log);
 }
