@@ -1,9 +1,11 @@
 import { type AccountConfig, readAccounts } from './config/accounts.js';
+import { type Directories, readDirectories } from './config/directories.js';
 import { Problems } from './config/problems.js';
 import { amountsByCurrency, baseUrl, duration, flag, host, port, tokenKeys } from './config/values.js';
 import type { Pace } from './contract/pace.js';
 
 export type { AccountConfig } from './config/accounts.js';
+export type { Directories } from './config/directories.js';
 export { ConfigError } from './config/problems.js';
 export { Secret } from './config/secret.js';
 
@@ -26,6 +28,8 @@ export interface WorkerConfig {
   caps?: ReadonlyMap<string, string>;
   /** Refuse orders that the balance does not cover. */
   checkBalance?: boolean;
+  /** Where batch files are and reports go; {} when there are none. */
+  directories?: Directories;
 }
 
 /** Everything the callback receiver needs; it holds no secret of the payment service. */
@@ -70,6 +74,7 @@ export function loadWorkerConfig(env: Env = process.env): WorkerConfig {
     callback: readCallback(env, problems),
     caps: amountsByCurrency(env, 'PAYMENT_ORDER_CAPS', problems),
     checkBalance: flag(env, 'PAYMENT_CHECK_BALANCE', problems),
+    directories: readDirectories(env, problems),
   };
   problems.throwIfAny();
   return config;

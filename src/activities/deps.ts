@@ -1,4 +1,4 @@
-import type { CallbackConfig } from '../config.js';
+import type { CallbackConfig, Directories } from '../config.js';
 import type { Pace } from '../contract/pace.js';
 import type { PaymentService } from '../payment-service/index.js';
 import type { SharedRates } from './shared-rates.js';
@@ -26,4 +26,6 @@ export interface ActivityDeps {
   caps?: ReadonlyMap<string, string>;
   /** Refuse orders that the balance does not cover. */
   checkBalance?: boolean;
+  /** Where batch files are and reports go. */
+  directories?: Directories;
 }

@@ -19,6 +19,30 @@ export const ORDER_UUID_FORMAT = /^[A-Za-z0-9-]{1,64}$/;
 /** Reference of a permanent deposit address, chosen by the caller. */
 export const ADDRESS_REF_FORMAT = /^[A-Za-z0-9_-]{1,64}$/;
 
+/** A batch id: by default the first 16 hex digits of the file's hash. */
+export const BATCH_ID_FORMAT = /^[A-Za-z0-9._-]{1,120}$/;
+
+/** Name of a payout plan that a schedule runs. */
+export const PLAN_FORMAT = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** Workflow id of a batch: the same batch always has the same id. */
+export const batchWorkflowId = (account: string, batchId: string): string => `bulk:${account}:${batchId}`;
+
+/** Workflow id of a plan, which sends nothing and may be made any number of times. */
+export const batchPlanWorkflowId = (account: string, random: string): string => `bulk-plan:${account}:${random}`;
+
+/** Workflow id that a schedule starts; Temporal appends the nominal time. */
+export const scheduledBatchWorkflowId = (account: string, plan: string): string => `scheduled:${account}:${plan}`;
+
+/** Id of the schedule of a plan. */
+export const scheduleIdOf = (account: string, plan: string): string => `${account}.${plan}`;
+
+/** Batch id of a plan's period. */
+export const periodBatchId = (plan: string, period: string): string => `${plan}.${period}`;
+
+/** Workflow id of the reconciliation of an account: one at a time. */
+export const reconcileWorkflowId = (account: string): string => `reconcile:${account}`;
+
 /** Workflow id of an order. Business keys only: the same order always has the same id. */
 export const orderWorkflowId = (account: string, orderId: string): string => `order:${account}:${orderId}`;
 

@@ -26,6 +26,12 @@ export const WORKFLOW_TYPE_OF_ORDER = {
 export const SERVICE_READ_WORKFLOW = 'serviceRead';
 /** Creates one permanent deposit address. */
 export const DEPOSIT_ADDRESS_WORKFLOW = 'depositAddress';
+/** Sends the withdrawals of a file. */
+export const BULK_WITHDRAW_WORKFLOW = 'bulkWithdraw';
+/** What a schedule starts: finds the period's file and runs its batch. */
+export const SCHEDULED_BATCH_WORKFLOW = 'scheduledBatch';
+/** Compares the service's orders, our workflows and the balances. */
+export const RECONCILE_WORKFLOW = 'reconcile';
 
 /** Signal: somebody claims that the order changed. A hint, never a fact. */
 export const ORDER_CALLBACK_SIGNAL = 'orderCallback';

@@ -71,7 +71,14 @@ export async function createWorkers(
     ];
   });
   return Promise.all([
-    Worker.create({ ...common, taskQueue: ORDERS_TASK_QUEUE, ...workflows }),
+    // Batches and reconciliations heartbeat their progress here and must hear quickly that they are paused.
+    Worker.create({
+      ...common,
+      taskQueue: ORDERS_TASK_QUEUE,
+      activities,
+      maxHeartbeatThrottleInterval: '1s',
+      ...workflows,
+    }),
     ...perAccount.map((options) => Worker.create(options)),
   ]);
 }
