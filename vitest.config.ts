@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 /** Folders whose tests need a Temporal server; everything else runs without starting one. */
-const TEMPORAL_TESTS = ['temporal', 'workflows', 'worker', 'client', 'integration', 'replay'].map(
+const TEMPORAL_TESTS = ['temporal', 'workflows', 'worker', 'client', 'integration', 'model', 'replay'].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 );
 

@@ -1,5 +1,5 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, rm, rmdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { DEFAULT_ACCOUNT, orderWorkflowId } from '../src/contract/ids.js';
 import type { Evidence } from './evidence/evidence.js';
 import { ROOT } from './product.js';
@@ -11,6 +11,28 @@ const MAX_HISTORIES = 50;
 
 /** The folder of a run; outside of git. */
 export const folderOf = (seed: string): string => join(ROOT, '.chaos', seed);
+
+const EXPLANATION = `What this run left:
+requested.ndjson      every start and when Temporal took it
+sandbox/              the service's journal (orders, ledger) and every request and callback
+temporal.db           the server's database with all histories
+logs/                 what the processes printed
+findings.json         what the oracle found, once it was asked; beside it the ledger, the service's orders, our verdicts
+histories/            the histories of the orders it found something about
+`;
+
+/** Says in the folder of a run what is in it; drops the compiled product, which can be made again. */
+export async function explainFolder(folder: string): Promise<void> {
+  await rm(join(folder, 'dist'), { recursive: true, force: true });
+  await writeFile(join(folder, 'README.txt'), EXPLANATION);
+}
+
+/** Removes the folder of a run, and the one that holds all of them when it was the last. */
+export async function removeFolder(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  // Not empty: another run is under way or was kept.
+  await rmdir(dirname(folder)).catch(() => undefined);
+}
 
 /** Writes down what is needed to understand a failure, beside the journals and logs that are in the folder already. */
 export async function keepEvidence(
@@ -32,7 +54,6 @@ export async function keepEvidence(
     const history = await handle.fetchHistory().catch(() => undefined);
     if (history) await json(join('histories', `${orderId}.json`), history);
   }
-  await rm(join(folder, 'dist'), { recursive: true, force: true });
 }
 
 /** Payloads as the text they hold; without it JSON shows numbers. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChaosStack } from './stack.js';
 
 /** When and how often each process is killed, in milliseconds since the load began. */
-const SCHEDULE = {
+export const SCHEDULE = {
   worker: { firstMs: 10_000, everyMs: 10_000 },
   receiver: { firstMs: 15_000, everyMs: 20_000 },
   temporal: { firstMs: 30_000, everyMs: 60_000 },

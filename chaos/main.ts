@@ -6,13 +6,13 @@ import { collectEvidence } from './evidence/collect.js';
 import { underFire } from './faults.js';
 import { heal } from './healing.js';
 import { planOrders } from './inputs.js';
-import { folderOf, keepEvidence } from './keep.js';
+import { explainFolder, folderOf, keepEvidence, removeFolder } from './keep.js';
 import { killAll } from './killer.js';
 import { Load } from './load.js';
 import { countOrders, operate } from './operator.js';
 import { type ChaosOptions, readOptions } from './options.js';
 import { withProgress } from './progress.js';
-import { ratesReached } from './rates.js';
+import { forgedText, ratesReached } from './rates.js';
 import { courseLines, isClean, judge, killedText, verdictLines } from './report.js';
 import { type ChaosStack, startStack } from './stack.js';
 
@@ -23,31 +23,54 @@ const FIRE_AFTER_LAST_START_MS = 20_000;
 const STARTS_SPREAD_S = 50;
 /** All orders must be final within this time of healing. */
 const FINAL_WITHIN_MS = 5 * 60_000;
+/** For compiling, restarts and the oracle. */
+const SPARE_MS = 5 * 60_000;
+
+type End = 'clean' | 'failed' | 'interrupted';
 
 const options = readOptions(process.argv);
 const folder = folderOf(options.seed);
 const aborted = new AbortController();
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
 await rm(folder, { recursive: true, force: true });
 await mkdir(folder, { recursive: true });
 print(`chaos: ${options.orders} orders, seed ${options.seed}`);
-const stack = await startStack(folder, options.seed, (line) => void process.stderr.write(`${line}\n`));
-const interrupted = new Promise<'interrupted'>((resolve) => {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve('interrupted'));
+const startedAt = performance.now();
+const ended = await run().catch((error: unknown): End => {
+  log(error instanceof Error ? `${error.stack}` : 'the run failed');
+  return 'failed';
 });
-let ended: 'clean' | 'failed' | 'interrupted' = 'failed';
-try {
-  ended = await Promise.race([runChaos(stack, options), interrupted]);
-} finally {
-  aborted.abort();
-  // Every process ends with the run. What a failed or interrupted one left stays in the folder.
-  await stack.stop();
-  if (ended === 'clean') await rm(folder, { recursive: true, force: true });
-}
+print(`${ended} after ${Math.round((performance.now() - startedAt) / 1000)} s`);
+if (ended === 'clean') await removeFolder(folder);
+else print(`kept: ${folder} (README.txt there says what is what)`);
 process.exit({ clean: 0, failed: 1, interrupted: 130 }[ended]);
 
-async function runChaos(stack: ChaosStack, { orders: count, seed, rate }: ChaosOptions): Promise<'clean' | 'failed'> {
+/** Every process ends with the run, however it ends. */
+async function run(): Promise<End> {
+  const interrupted = new Promise<End>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve('interrupted'));
+  });
+  const stack = await startStack(folder, options.seed, log);
+  try {
+    return await Promise.race([runChaos(stack, options), interrupted, tooLate(options)]);
+  } finally {
+    aborted.abort();
+    await stack.stop();
+    await explainFolder(folder);
+  }
+}
+
+/** A run that hangs has failed. */
+async function tooLate({ orders, rate }: ChaosOptions): Promise<End> {
+  const limitMs = fireMs(orders, rate) + FINAL_WITHIN_MS + SPARE_MS;
+  await sleep(limitMs, undefined, { ref: false });
+  log(`not over after ${Math.round(limitMs / 1000)} s`);
+  return 'failed';
+}
+
+async function runChaos(stack: ChaosStack, { orders: count, seed, rate }: ChaosOptions): Promise<End> {
   const ledgerAtStart = await stack.service.ledger();
   await stack.service.set(underFire(seed));
   const load = new Load(
@@ -72,12 +95,19 @@ async function runChaos(stack: ChaosStack, { orders: count, seed, rate }: ChaosO
   for (const line of courseLines(evidence, load, operator)) print(line);
   print(killedText(stack));
   for (const line of ratesReached(evidence, seed, healedAtMs)) print(line);
+  print(forgedText(load));
   for (const line of verdictLines(judged)) print(line);
   if (isClean(judged)) return 'clean';
   await keepEvidence(folder, stack, evidence, judged);
-  print(`kept: ${folder}`);
   return 'failed';
 }
+
+/** Orders started per second: few orders are spread out, so that some start at any time while processes die. */
+const startRate = (orders: number, rate: number): number => Math.min(rate, orders / STARTS_SPREAD_S);
+
+/** How long starts and kills take when nothing delays them. */
+const fireMs = (orders: number, rate: number): number =>
+  Math.max(MIN_FIRE_MS, (1_000 * orders) / startRate(orders, rate) + FIRE_AFTER_LAST_START_MS);
 
 /** Starts all orders while processes die; returns when both are over. */
 async function fire(stack: ChaosStack, load: Load, rate: number): Promise<void> {
@@ -85,14 +115,18 @@ async function fire(stack: ChaosStack, load: Load, rate: number): Promise<void> 
   const stop = () => over.abort();
   aborted.signal.addEventListener('abort', stop, { once: true });
   const killing = killAll(stack, over.signal);
-  const startedAt = performance.now();
   try {
-    // Few orders are spread out, so that some of them start at any time while processes die.
-    await load.run(Math.min(rate, load.planned.length / STARTS_SPREAD_S));
-    const leftMs = Math.max(FIRE_AFTER_LAST_START_MS, MIN_FIRE_MS - (performance.now() - startedAt));
-    await sleep(leftMs, undefined, { signal: aborted.signal });
+    // What is killed may fail to come back: without this the starts would wait for it for ever.
+    await Promise.race([startAll(load, rate), killing.then(() => new Promise<never>(() => {}))]);
   } finally {
     stop();
     await killing;
   }
+}
+
+async function startAll(load: Load, rate: number): Promise<void> {
+  const began = performance.now();
+  await load.run(startRate(load.planned.length, rate));
+  const leftMs = Math.max(FIRE_AFTER_LAST_START_MS, MIN_FIRE_MS - (performance.now() - began));
+  await sleep(leftMs, undefined, { signal: aborted.signal });
 }

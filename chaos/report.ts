@@ -38,9 +38,17 @@ export function verdictLines(judged: readonly Judged[]): string[] {
 export function killedText({ workers, receiver, temporal, sandbox }: ChaosStack): string {
   const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
   const exits = sum([...workers, receiver, sandbox].map(({ crashes }) => crashes));
-  const killed = `killed worker ${sum(workers.map(({ kills }) => kills))}, receiver ${receiver.kills}, Temporal ${temporal.kills}, sandbox ${sandbox.kills}`;
+  const times = { worker: sum(workers.map(({ kills }) => kills)), receiver, temporal, sandbox };
+  const killed = `killed ${Object.entries(SCHEDULE)
+    .map(([name, schedule]) => `${name} ${killsOf(times[name as keyof typeof times])} (${periodOf(schedule)})`)
+    .join(', ')}`;
   return exits === 0 ? killed : `${killed}; ended by themselves ${exits}`;
 }
+
+const killsOf = (part: number | { kills: number }): number => (typeof part === 'number' ? part : part.kills);
+
+const periodOf = ({ everyMs }: { everyMs: number }): string =>
+  Number.isFinite(everyMs) ? `every ${everyMs / 1000} s` : 'once';
 
 /** What was started and how it went, one line each. */
 export function courseLines(evidence: Evidence, load: Load, operator: OperatorReport): string[] {

@@ -1,7 +1,10 @@
-import { type Receipt, receiveDeposit } from './addresses.js';
+import type { DepositAddress } from './addresses.js';
+import type { Callbacks } from './callbacks.js';
 import type { Life } from './life.js';
 import { changeSettings, type SandboxSettings } from './options.js';
 import type { BalanceChange, OrderObject, StoredOrder } from './orders.js';
+import { type Receipt, receiveDeposit } from './receipts.js';
+import type { RequestsOfSecond } from './traffic.js';
 import type { World } from './world.js';
 
 /** Counters of a sandbox. Records by order id or path. */
@@ -21,6 +24,16 @@ export interface SandboxOrder {
   order: OrderObject;
   balance_changes: BalanceChange[];
   truth: StoredOrder['truth'];
+  /** The service shows it no more. */
+  removed?: true;
+}
+
+/** The request rate as the service sees it. */
+export interface RequestRate {
+  /** Seconds that had requests, oldest first. */
+  perSecond: RequestsOfSecond[];
+  /** The most requests within any time span of the length asked for. */
+  busiest: number;
 }
 
 /** Looking into a running sandbox and changing it. */
@@ -28,15 +41,16 @@ export class Admin {
   constructor(
     private readonly world: World,
     private readonly life: Life,
+    private readonly callbacks: Callbacks,
   ) {}
 
   stats(): SandboxStats {
     const { store, traffic, redirectHits } = this.world;
-    const requestsByPath = new Map<string, number>();
-    for (const { path } of traffic.requests) requestsByPath.set(path, (requestsByPath.get(path) ?? 0) + 1);
+    // Keys with a NUL stand for addresses and receipts, which no create of an order names.
+    const created = [...store.watches].filter(([key, { creates }]) => creates > 0 && !key.includes('\0'));
     return {
-      requestsByPath: Object.fromEntries(requestsByPath),
-      createsByOrderId: Object.fromEntries([...store.watches].map(([id, { creates }]) => [id, creates])),
+      requestsByPath: Object.fromEntries(traffic.requestsByPath),
+      createsByOrderId: Object.fromEntries(created.map(([id, { creates }]) => [id, creates])),
       executedByOrderId: Object.fromEntries([...store.uuidsByOrderId].map(([id, uuids]) => [id, uuids.length])),
       callbacksSent: traffic.callbacksSent,
       callbacksAcked: traffic.callbacksAcked,
@@ -44,10 +58,21 @@ export class Admin {
     };
   }
 
+  /** The request rate; `windowMs` is the time span for `busiest`. */
+  rate(windowMs: number): RequestRate {
+    const { traffic } = this.world;
+    return { perSecond: traffic.perSecond(), busiest: traffic.busiest(windowMs) };
+  }
+
+  /** Every order, or those under an order id; removed ones included. */
   orders(orderId?: string): SandboxOrder[] {
     const { store } = this.world;
-    const stored = orderId === undefined ? [...store.orders.values()] : store.ordersOf(orderId);
-    return stored.map(({ order, balanceChanges, truth }) => ({ order, balance_changes: balanceChanges, truth }));
+    const uuids = orderId === undefined ? [...store.orders.keys()] : (store.uuidsByOrderId.get(orderId) ?? []);
+    return uuids.flatMap((uuid) => store.orders.get(uuid) ?? []).map((stored) => this.#shownToTests(stored));
+  }
+
+  addresses(): DepositAddress[] {
+    return [...this.world.store.addresses.values()];
   }
 
   ledger(): Record<string, string> {
@@ -69,7 +94,29 @@ export class Admin {
 
   /** Throws RangeError on a bad receipt. */
   receive(receipt: Receipt): SandboxOrder {
-    const { order, balanceChanges, truth } = receiveDeposit(this.world, this.life, receipt);
-    return { order, balance_changes: balanceChanges, truth };
+    return this.#shownToTests(receiveDeposit(this.world, this.life, receipt));
+  }
+
+  /** Removes an order from status and lists; its balance changes stay. Throws RangeError when there is none. */
+  remove(orderUuid: string): SandboxOrder {
+    const stored = this.#stored(orderUuid);
+    this.world.store.keep({ kind: 'removed', orderUuid });
+    return this.#shownToTests(stored);
+  }
+
+  /** Posts an order's callback now, early, late or again: the HTTP status, 0 without an answer. Throws RangeError. */
+  sendCallback(orderUuid: string): Promise<number> {
+    return this.callbacks.sendNow(this.#stored(orderUuid));
+  }
+
+  #stored(orderUuid: string): StoredOrder {
+    const stored = this.world.store.orders.get(orderUuid);
+    if (!stored) throw new RangeError('no such order');
+    return stored;
+  }
+
+  #shownToTests({ order, balanceChanges, truth }: StoredOrder): SandboxOrder {
+    const removed = this.world.store.removed.has(order.order_uuid);
+    return { order, balance_changes: balanceChanges, truth, ...(removed && { removed }) };
   }
 }

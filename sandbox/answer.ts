@@ -1,5 +1,14 @@
 /** How an answer leaves: whole, or broken in one of the ways networks and servers break. */
-export type Delivery = 'whole' | 'truncated' | 'none' | 'reset' | 'oversized' | 'drip';
+export type Delivery =
+  | 'whole'
+  | 'truncated'
+  | 'cut'
+  | 'none'
+  | 'reset'
+  | 'oversized'
+  | 'endless'
+  | 'gzip-bomb'
+  | 'drip';
 
 /** What the service answers. Objects are sent as JSON, strings as they are. */
 export interface Answer {
@@ -11,6 +20,8 @@ export interface Answer {
   delayMs?: number;
   /** Name of the fault that was met, for the log. */
   fault?: string;
+  /** Indexes (from 0) of list items that cannot be read, for the log. */
+  malformed?: number[];
 }
 
 /** A documented success: `{status: 'success', data}`. */
@@ -36,4 +47,17 @@ export function mapOrders(answer: Answer, change: (order: Record<string, unknown
       ? change(data)
       : data;
   return { ...answer, body: { ...answer.body, data: changed } };
+}
+
+/** Changes the items at some indexes (from 0) of a list answer; those it does not have are left out. */
+export function changeItems(
+  answer: Answer,
+  indexes: readonly number[],
+  change: (item: Record<string, unknown>) => unknown,
+): Answer {
+  if (!isObject(answer.body) || !Array.isArray(answer.body.data)) return answer;
+  const { data }: { data?: unknown[] } = answer.body;
+  const malformed = indexes.filter((index) => isObject(data?.[index]));
+  const changed = data?.map((item, index) => (malformed.includes(index) && isObject(item) ? change(item) : item));
+  return { ...answer, body: { ...answer.body, data: changed }, malformed };
 }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { request } from 'node:http';
 import { chance } from './chance.js';
 import { isFinal } from './life.js';
@@ -16,22 +17,27 @@ export class Callbacks {
   readonly #timers = new Timers();
   readonly #stopping = new AbortController();
 
-  constructor(private readonly world: World) {}
+  constructor(private readonly world: World) {
+    // Every callback under way listens, and there may be thousands.
+    setMaxListeners(0, this.#stopping.signal);
+  }
 
   /** Starts the delivery for an order that became final. */
   deliver(stored: StoredOrder): void {
-    const { settings, options, store } = this.world;
-    const { user_order_id: orderId, order_uuid: uuid } = stored.order;
-    const marker = store.watches.get(orderId)?.marker ?? {};
-    const lost =
-      marker.callback === 'drop' || chance(options.seed, `callback ${orderId}`) < settings.callbacks.lostRate;
-    if (!settings.callbacks.enabled || lost || !isLoopback(stored.callbackUrl)) {
-      store.keep({ kind: 'callback', orderUuid: uuid, attempts: 0, acked: false, done: true });
+    const { settings, store } = this.world;
+    if (!settings.callbacks.enabled || this.#isLost(stored) || !isLoopback(stored.callbackUrl)) {
+      const orderUuid = stored.order.order_uuid;
+      store.keep({ kind: 'callback', orderUuid, attempts: 0, acked: false, done: true });
       return;
     }
-    const copies = markerNumber(marker, 'callback_copies') ?? settings.callbacks.copies;
+    const copies = markerNumber(store.markerOf(stored.key), 'callback_copies') ?? settings.callbacks.copies;
     for (let copy = 1; copy < copies; copy += 1) void this.#post(stored.callbackUrl, stored.order);
     void this.#attempt(stored, 0);
+  }
+
+  /** Posts an order as it stands now, once, whatever was sent before. The HTTP status; 0 when no answer came. */
+  async sendNow({ callbackUrl, order }: StoredOrder): Promise<number> {
+    return isLoopback(callbackUrl) ? ((await this.#post(callbackUrl, order)) ?? 0) : 0;
   }
 
   /** Goes on with deliveries that an earlier run had not finished. */
@@ -49,10 +55,18 @@ export class Callbacks {
     this.#stopping.abort();
   }
 
+  #isLost({ key, addressUuid }: StoredOrder): boolean {
+    const { settings, options, store } = this.world;
+    const { lostAddresses, lostRate } = settings.callbacks;
+    if (addressUuid !== undefined && lostAddresses.includes(addressUuid)) return true;
+    return store.markerOf(key).callback === 'drop' || chance(options.seed, `callback ${key}`) < lostRate;
+  }
+
   async #attempt(stored: StoredOrder, earlier: number): Promise<void> {
     if (!isLoopback(stored.callbackUrl)) return;
-    const acked = await this.#post(stored.callbackUrl, stored.order);
-    if (acked === undefined) return;
+    const status = await this.#post(stored.callbackUrl, stored.order);
+    if (status === undefined) return;
+    const acked = isAck(status);
     const attempts = earlier + 1;
     const done = acked || attempts > MAX_RETRIES;
     this.world.store.keep({ kind: 'callback', orderUuid: stored.order.order_uuid, attempts, acked, done });
@@ -65,20 +79,21 @@ export class Callbacks {
     this.#timers.at(Date.now() + delayMs, () => void this.#attempt(stored, attempts));
   }
 
-  /** Posts once: true when acknowledged, false when not, undefined when the sandbox is being stopped. */
-  async #post(url: string, order: OrderObject): Promise<boolean | undefined> {
+  /** Posts once: the HTTP status, 0 when no answer came, undefined when the sandbox is being stopped. */
+  async #post(url: string, order: OrderObject): Promise<number | undefined> {
     const { traffic } = this.world;
     traffic.callbacksSent += 1;
     const sentAtMs = Date.now();
-    const status = await postJson(url, JSON.stringify(order), this.#stopping.signal);
+    const httpStatus = await postJson(url, JSON.stringify(order), this.#stopping.signal);
     if (this.#stopping.signal.aborted) return undefined;
-    const { user_order_id: orderId, order_uuid: orderUuid } = order;
-    traffic.callback({ sentAtMs, answeredAtMs: Date.now(), orderId, orderUuid, status });
-    const acked = status === 200 || status === 201;
-    if (acked) traffic.callbacksAcked += 1;
-    return acked;
+    const { user_order_id: orderId, order_uuid: orderUuid, status: orderStatus } = order;
+    traffic.callback({ sentAtMs, answeredAtMs: Date.now(), orderId, orderUuid, orderStatus, status: httpStatus });
+    if (isAck(httpStatus)) traffic.callbacksAcked += 1;
+    return httpStatus;
   }
 }
+
+const isAck = (status: number): boolean => status === 200 || status === 201;
 
 /** A double must never reach real systems, so it posts to this machine only, by plain http. */
 function isLoopback(url: string | null): url is string {

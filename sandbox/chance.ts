@@ -19,6 +19,22 @@ export function pick(rates: ReadonlyArray<readonly [string, number]>, draw: numb
   return undefined;
 }
 
+/** The items in an order that depends on the seed and the key only. */
+export function shuffled<T>(items: readonly T[], seed: string, key: string): T[] {
+  // One draw decides all: a digest for each of many thousand items would take seconds.
+  let state = Math.floor(chance(seed, key) * 2 ** 32) | 1;
+  const next = (): number => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return state >>> 0;
+  };
+  return items
+    .map((item) => [next(), item] as const)
+    .sort(([a], [b]) => a - b)
+    .map(([, item]) => item);
+}
+
 /** Hex text of the wanted length that looks like a hash and depends on the key only. */
 export const fakeHex = (key: string, length: number): string =>
   createHash('sha512').update(key).digest('hex').slice(0, length);

@@ -1,37 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Answer, mapOrders, refusal } from './answer.js';
+import { type Fault, ORDER_PLACES, PLACES, type Place, type Timing } from './fault-types.js';
 import { type Marker, markerNumber } from './markers.js';
-
-/** Operations about orders at which faults can be injected. */
-export const ORDER_PLACES = ['create', 'status', 'list'] as const;
-/** A place whose requests are about orders; markers work here. */
-export type OrderPlace = (typeof ORDER_PLACES)[number];
-/** All places; `address` is both address operations. */
-export const PLACES = [...ORDER_PLACES, 'rates', 'balances', 'address'] as const;
-/** A place of faults. */
-export type Place = (typeof PLACES)[number];
-
-/** When a faulty create is executed: not at all, before the answer, or some time after it. */
-export const TIMINGS = ['before', 'after', 'later'] as const;
-/** A timing: `before` = the fault comes before executing, so nothing is executed. */
-export type Timing = (typeof TIMINGS)[number];
-
-/** One entry of the catalogue. */
-export interface Fault {
-  name: string;
-  places: readonly Place[];
-  what: string;
-  /** Of creates, unless the name is used with -before, -after or -later. */
-  timing: Timing;
-  /** Changes the answer that would have been given. */
-  answer?: (answer: Answer, marker: Marker) => Answer;
-  /** Look-ups: true when the n-th (from 1) must not see the order. */
-  hides?: (n: number) => boolean;
-  /** Lists: true when the order_ids filter is ignored. */
-  ignoresFilter?: boolean;
-  /** Markers without `status_times` or `list_times` apply to every look-up instead of the first. */
-  lasts?: boolean;
-}
 
 const everywhere = PLACES;
 const lookups: readonly Place[] = ['status', 'list'];
@@ -69,6 +39,30 @@ const delivered = (delivery: NonNullable<Answer['delivery']>, name: string, what
   answer: (answer) => ({ ...answer, delivery }),
 });
 
+type Change = (order: Record<string, unknown>, marker: Marker) => Record<string, unknown>;
+
+/** A 200 whose orders are not what they should be. */
+const changed = (name: string, what: string, change: Change): Fault => ({
+  name,
+  places: orders,
+  what: `answers 200 with ${what}`,
+  timing: 'after',
+  answer: (answer, marker) => mapOrders(answer, (order) => change(order, marker)),
+});
+
+/** Balances whose `amount` is the given text in every currency. */
+const balancesOf = (name: string, amount: string): Fault => ({
+  name,
+  places: ['balances'],
+  what: `answers 200 with amount "${amount}" in every currency`,
+  timing: 'after',
+  answer: (answer) => {
+    const { data } = answer.body as { data: Record<string, object> };
+    const entries = Object.entries(data).map(([currency, entry]) => [currency, { ...entry, amount }]);
+    return { ...answer, body: { status: 'success', data: Object.fromEntries(entries) } };
+  },
+});
+
 const HTML =
   '<!doctype html><html><head><title>Sign in</title></head><body>Please sign in to the network.</body></html>';
 
@@ -76,6 +70,21 @@ function without(order: Record<string, unknown>, field: string): Record<string, 
   const { [field]: _, ...rest } = order;
   return rest;
 }
+
+const isAmount = (value: unknown): value is string => typeof value === 'string' && /^\d+\.\d+$|^[1-9]\d*$/.test(value);
+
+/** Every amount written in another way; dates and codes are no amounts. */
+const withAmounts = (order: Record<string, unknown>, write: (amount: string) => unknown): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(order).map(([key, value]) => [key, /amount/.test(key) && isAmount(value) ? write(value) : value]),
+  );
+
+const nullsAs = (order: Record<string, unknown>, text: unknown): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(order).map(([key, value]) => [key, value === null ? text : value]));
+
+/** An item that no reader can take for an order or an address. */
+const malform = (item: Record<string, unknown>): Record<string, unknown> =>
+  'order_uuid' in item ? { ...item, order_uuid: null, status: 7 } : { ...item, uuid: null, address: 7 };
 
 /** Every fault the sandbox knows. A new one is one more entry. */
 export const FAULTS: readonly Fault[] = [
@@ -89,8 +98,25 @@ export const FAULTS: readonly Fault[] = [
   delivered('none', 'no-answer', 'takes the request and never answers'),
   delivered('reset', 'reset', 'resets the connection instead of answering'),
   delivered('truncated', 'truncated', 'answers 200 and closes in the middle of the JSON'),
+  delivered('cut', 'cut', 'answers 200 with the right content-length and resets the connection half-way'),
   delivered('oversized', 'oversized', 'answers 200 with 40 MiB'),
+  delivered('endless', 'endless', 'answers 200 with chunks that never end'),
+  delivered('gzip-bomb', 'gzip-bomb', 'answers 200 with 64 KiB of gzip that unpack to 64 MiB'),
   delivered('drip', 'drip', 'answers 200 one byte a second'),
+  {
+    name: 'reset-unread',
+    places: everywhere,
+    what: 'resets the connection when the headers are in, before the body is read',
+    timing: 'before',
+    unread: true,
+  },
+  {
+    name: 'twice',
+    places: ['create', 'address-create'],
+    what: 'takes the create twice, as if a proxy had repeated it, and answers the second time',
+    timing: 'after',
+    twice: true,
+  },
   {
     name: 'slow',
     places: everywhere,
@@ -113,34 +139,45 @@ export const FAULTS: readonly Fault[] = [
     answer: () => ({ status: 200, body: { status: 'error' } }),
   },
   {
-    name: 'crossed',
-    places: orders,
-    what: 'answers 200 with an order of another id',
+    name: 'status-unknown',
+    places: everywhere,
+    what: 'answers 200 with the right data under status "accepted"',
     timing: 'after',
-    answer: (answer) =>
-      mapOrders(answer, (order) => ({ ...order, order_uuid: randomUUID(), user_order_id: 'crossed-order' })),
+    answer: (answer) => ({ ...answer, body: { ...(answer.body as object), status: 'accepted' } }),
   },
-  {
-    name: 'missing-field',
-    places: orders,
-    what: 'answers 200 without the field named by marker field (default order_uuid)',
-    timing: 'after',
-    answer: (answer, marker) => mapOrders(answer, (order) => without(order, marker.field ?? 'order_uuid')),
-  },
-  {
-    name: 'extra-fields',
-    places: orders,
-    what: 'answers 200 with fields the interface does not know',
-    timing: 'after',
-    answer: (answer) => mapOrders(answer, (order) => ({ ...order, risk_score: 7, labels: { source: ['new'] } })),
-  },
-  {
-    name: 'unknown-status',
-    places: orders,
-    what: 'answers 200 with order status "on_hold"',
-    timing: 'after',
-    answer: (answer) => mapOrders(answer, (order) => ({ ...order, status: 'on_hold' })),
-  },
+  changed('crossed', 'an order of another id', (order) => ({
+    ...order,
+    order_uuid: randomUUID(),
+    user_order_id: 'crossed-order',
+  })),
+  changed('other-type', 'our id on an order of another type', (order) => ({
+    ...order,
+    order_type: order.order_type === 'deposit' ? 'withdraw' : 'deposit',
+  })),
+  changed('other-amount', 'our id on an order of larger amounts', (order) =>
+    withAmounts(order, (amount) => `1${amount}`),
+  ),
+  changed('other-wallet', 'our id on an order to another wallet', (order) => ({ ...order, wallet_to: 'other-wallet' })),
+  changed('missing-field', 'the field named by marker field (default order_uuid) missing', (order, marker) =>
+    without(order, marker.field ?? 'order_uuid'),
+  ),
+  changed('null-field', 'the field named by marker field (default order_uuid) null', (order, marker) => ({
+    ...order,
+    [marker.field ?? 'order_uuid']: null,
+  })),
+  changed('nulls-as-text', 'empty text for every null', (order) => nullsAs(order, '')),
+  changed('amounts-as-numbers', 'amounts as JSON numbers', (order) => withAmounts(order, Number)),
+  changed('amounts-with-commas', 'amounts like "1,000.00"', (order) => withAmounts(order, (amount) => `1,${amount}`)),
+  changed('extra-fields', 'fields the interface does not know', (order) => ({
+    ...order,
+    risk_score: 7,
+    labels: { source: ['new'] },
+  })),
+  changed('unknown-status', 'order status "on_hold"', (order) => ({ ...order, status: 'on_hold' })),
+  changed('unknown-type', 'order type "swap"', (order) => ({ ...order, order_type: 'swap' })),
+  changed('error-code-text', 'error_code as text', (order) => ({ ...order, error_code: String(order.error_code) })),
+  balancesOf('negative', '-5'),
+  balancesOf('not-a-number', 'NaN'),
   { name: 'unseen', places: lookups, what: 'does not see the order', timing: 'before', hides: () => true, lasts: true },
   {
     name: 'alternating',
@@ -158,29 +195,12 @@ export const FAULTS: readonly Fault[] = [
     ignoresFilter: true,
     lasts: true,
   },
+  {
+    name: 'malformed',
+    places: ['list', 'address-list'],
+    what: 'answers with one item that cannot be read; the request log says at which index',
+    timing: 'after',
+    item: malform,
+    lasts: true,
+  },
 ];
-
-/** A fault as chosen for one request. */
-export interface ChosenFault {
-  /** As it was asked for, such as `500-after`. */
-  name: string;
-  fault: Fault;
-  timing: Timing;
-}
-
-/** The answer as the chosen fault leaves it; unchanged without one. */
-export function withFault(plain: Answer, chosen: ChosenFault | undefined, marker: Marker): Answer {
-  if (!chosen) return plain;
-  return { ...(chosen.fault.answer?.(plain, marker) ?? plain), fault: chosen.name };
-}
-
-/** Reads `<fault>` or, for creates, `<fault>-before|-after|-later`; undefined when a place knows no such fault. */
-export function parseFault(place: Place, name: string): ChosenFault | undefined {
-  const known = (wanted: string) => FAULTS.find((fault) => fault.name === wanted && fault.places.includes(place));
-  const whole = known(name);
-  if (whole) return { name, fault: whole, timing: whole.timing };
-  if (place !== 'create') return undefined;
-  const timing = TIMINGS.find((candidate) => name.endsWith(`-${candidate}`));
-  const fault = timing && known(name.slice(0, -timing.length - 1));
-  return fault && { name, fault, timing };
-}

@@ -1,29 +1,23 @@
 import type { FastifyInstance } from 'fastify';
-import type { Receipt } from './addresses.js';
-import { Admin, type SandboxOrder, type SandboxStats } from './admin.js';
+import type { DepositAddress } from './addresses.js';
+import { Admin, type RequestRate, type SandboxOrder, type SandboxStats } from './admin.js';
 import { Callbacks } from './callbacks.js';
 import { Creates } from './create.js';
 import { createAdminServer } from './http/admin-server.js';
 import { createServiceServer } from './http/service-server.js';
 import { Life } from './life.js';
-import {
-  changeSettings,
-  DEFAULT_SETTINGS,
-  SANDBOX_API_KEY,
-  SANDBOX_API_SECRET,
-  type SandboxOptions,
-  type SettingsChange,
-} from './options.js';
+import type { SandboxOptions, SettingsChange } from './options.js';
+import type { Receipt } from './receipts.js';
 import { Service } from './service.js';
-import { Store } from './store.js';
-import { type RequestLogEntry, Traffic } from './traffic.js';
-import type { World } from './world.js';
+import type { RequestLogEntry } from './traffic.js';
+import { createWorld, type World } from './world.js';
 
-export type { Receipt } from './addresses.js';
-export type { SandboxOrder, SandboxStats } from './admin.js';
+export type { DepositAddress } from './addresses.js';
+export type { RequestRate, SandboxOrder, SandboxStats } from './admin.js';
 export type { SandboxOptions, SandboxSettings, SettingsChange } from './options.js';
 export type { BalanceChange, OrderObject } from './orders.js';
-export type { CallbackLogEntry, RequestLogEntry, TrafficLine } from './traffic.js';
+export type { Receipt } from './receipts.js';
+export type { CallbackLogEntry, RequestLogEntry, RequestsOfSecond, TrafficLine } from './traffic.js';
 
 /** A running double of the payment service. */
 export interface Sandbox {
@@ -35,33 +29,24 @@ export interface Sandbox {
   /** Changes settings at once. Throws RangeError naming every bad field. */
   set(change: SettingsChange): void;
   stats(): SandboxStats;
+  /** Requests per second so far, and the most that came within any `windowMs` (default 1000). */
+  requestRate(windowMs?: number): RequestRate;
+  /** Every order, removed ones included. */
   orders(): SandboxOrder[];
+  /** Every permanent address, in the order of their creation. */
+  addresses(): DepositAddress[];
+  /** Balances by currency; decimal strings. */
+  ledger(): Record<string, string>;
   /** Every request so far, oldest first. */
   requests(): RequestLogEntry[];
   /** A deposit arrives at a permanent address. Throws RangeError on a bad receipt. */
   receiveDeposit(receipt: Receipt): SandboxOrder;
+  /** The order vanishes from status and lists; its balance changes stay, as a gap. Throws RangeError. */
+  removeOrder(orderUuid: string): SandboxOrder;
+  /** Posts the order as it stands to its callback URL, once: the HTTP status, 0 without an answer. Throws RangeError. */
+  sendCallback(orderUuid: string): Promise<number>;
   /** Stops at once; with a data directory a later start goes on where this one stopped. */
   close(): Promise<void>;
-}
-
-function createWorld(options: SandboxOptions): World {
-  const settings = changeSettings(DEFAULT_SETTINGS, options.settings ?? {});
-  return {
-    options: {
-      port: options.port ?? 0,
-      adminPort: options.adminPort ?? 0,
-      apiKey: options.apiKey ?? SANDBOX_API_KEY,
-      apiSecret: options.apiSecret ?? SANDBOX_API_SECRET,
-      signer: options.signer ?? 'hmac-sha256',
-      seed: options.seed ?? '1',
-      timeScale: options.timeScale ?? 1,
-    },
-    store: new Store(options.dataDir, settings.balances),
-    settings,
-    traffic: new Traffic(options.dataDir),
-    draws: new Map(),
-    redirectHits: 0,
-  };
 }
 
 const listen = (server: FastifyInstance, port: number): Promise<string> => server.listen({ host: '127.0.0.1', port });
@@ -81,8 +66,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const callbacks = new Callbacks(world);
   const life = new Life(world, (order) => callbacks.deliver(order));
   const creates = new Creates(world, life);
-  const admin = new Admin(world, life);
-  const server = createServiceServer(world, new Service(world, creates));
+  const admin = new Admin(world, life, callbacks);
+  const server = createServiceServer(world, new Service(world, creates, life));
   const adminServer = createAdminServer(admin);
   const close = once(async () => {
     // Timers first: nothing may be written to a journal that is closed.
@@ -112,8 +97,14 @@ function describe(world: World, admin: Admin, running: Pick<Sandbox, 'url' | 'ad
     apiSecret: world.options.apiSecret,
     set: (change) => void admin.set(change),
     stats: () => admin.stats(),
+    requestRate: (windowMs = 1000) => admin.rate(windowMs),
     orders: () => admin.orders(),
+    addresses: () => admin.addresses(),
+    ledger: () => admin.ledger(),
     requests: () => [...world.traffic.requests],
     receiveDeposit: (receipt) => admin.receive(receipt),
+    removeOrder: (orderUuid) => admin.remove(orderUuid),
+    // Async, so that an unknown order rejects instead of throwing.
+    sendCallback: async (orderUuid) => admin.sendCallback(orderUuid),
   };
 }

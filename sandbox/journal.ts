@@ -7,7 +7,8 @@ import type { QueuedCreate } from './store.js';
 /** One line of the journal. Later lines about the same thing replace earlier ones. */
 export type JournalRecord =
   | { kind: 'order'; order: StoredOrder }
-  | { kind: 'create'; orderId: string; description: string | null; atMs: number }
+  | { kind: 'removed'; orderUuid: string }
+  | { kind: 'create'; key: string; description: string | null }
   | { kind: 'queued'; create: QueuedCreate }
   | { kind: 'unqueued'; id: string }
   | { kind: 'address'; address: DepositAddress }

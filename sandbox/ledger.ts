@@ -5,15 +5,15 @@ import { type Decimal, decimal, text, ZERO } from './money.js';
 import type { BalanceChange } from './orders.js';
 import { CURRENCIES } from './rates.js';
 
-/** The balances every sandbox starts with; decimal strings. */
+/** The balances every sandbox starts with, enough for 100,000 payouts; decimal strings. */
 export const STARTING_BALANCES: Readonly<Record<string, string>> = {
-  usd: '1000000',
-  eur: '1000000',
-  uah: '40000000',
-  btc: '100',
-  eth: '2000',
-  usdt: '1000000',
-  trx: '10000000',
+  usd: '100000000',
+  eur: '100000000',
+  uah: '4000000000',
+  btc: '10000',
+  eth: '200000',
+  usdt: '100000000',
+  trx: '1000000000',
 };
 
 /** The merchant's balances. A negative one is a debt. */

@@ -7,6 +7,7 @@ import {
   type OrderObject,
   paidFields,
   type StoredOrder,
+  statusFields,
 } from './orders.js';
 import { Timers } from './timers.js';
 import type { World } from './world.js';
@@ -35,6 +36,8 @@ export class Life {
     const beginsAtMs = order.status === 'new' ? payAtMs : startAtMs;
     const stored: StoredOrder = {
       order,
+      key: made.key,
+      ...(made.address && { addressUuid: made.address.uuid }),
       balanceChanges: [],
       callbackUrl: made.callbackUrl,
       terms: made.terms,
@@ -52,10 +55,12 @@ export class Life {
   }
 
   /** Schedules the next step of an order; also of one read from the journal. */
-  follow({ order, plan, payAtMs, finalAtMs }: StoredOrder): void {
-    if (isFinal(order.status)) return;
+  follow(stored: StoredOrder): void {
+    const { order, plan, payAtMs, finalAtMs } = stored;
+    if (stored.regressed) return;
     const pays = order.status === 'new' && plan.outcome !== 'canceled';
-    if (pays) this.#timers.at(payAtMs, () => this.#pay(order.order_uuid));
+    if (isFinal(order.status)) this.#followFinal(stored);
+    else if (pays) this.#timers.at(payAtMs, () => this.#pay(order.order_uuid));
     else this.#timers.at(finalAtMs, () => this.#finish(order.order_uuid));
   }
 
@@ -63,8 +68,15 @@ export class Life {
     this.#timers.stop();
   }
 
+  #followFinal({ order, plan: { regression, regressMs }, finalAtMs }: StoredOrder): void {
+    if (regression === undefined || regression === order.status) return;
+    const { options, settings } = this.world;
+    const delayMs = regressMs ?? settings.durationsMs.regress * options.timeScale;
+    this.#timers.at(finalAtMs + delayMs, () => this.#regress(order.order_uuid, regression));
+  }
+
   #pay(uuid: string): void {
-    const stored = this.#change(uuid, (order) => ({
+    const stored = this.#change(uuid, {}, (order) => ({
       ...paidFields(order),
       status: 'processing',
       updated_at: dateTime(Date.now()),
@@ -72,10 +84,21 @@ export class Life {
     if (stored) this.follow(stored);
   }
 
-  #change(uuid: string, fields: (order: OrderObject) => Partial<OrderObject>): StoredOrder | undefined {
+  /** What a final order must never do. Only its status changes: the money has moved. */
+  #regress(uuid: string, status: string): void {
+    const final = isFinal(status);
+    const stored = this.#change(uuid, { regressed: true }, () => statusFields(status, final, Date.now()));
+    if (stored && final) this.onFinal(stored);
+  }
+
+  #change(
+    uuid: string,
+    facts: Partial<StoredOrder>,
+    fields: (order: OrderObject) => Partial<OrderObject>,
+  ): StoredOrder | undefined {
     const stored = this.world.store.orders.get(uuid);
     if (!stored) return undefined;
-    const changed = { ...stored, order: { ...stored.order, ...fields(stored.order) } };
+    const changed = { ...stored, ...facts, order: { ...stored.order, ...fields(stored.order) } };
     this.world.store.keep({ kind: 'order', order: changed });
     return changed;
   }
@@ -99,5 +122,6 @@ export class Life {
     };
     store.keep({ kind: 'order', order: stored });
     this.onFinal(stored);
+    this.follow(stored);
   }
 }

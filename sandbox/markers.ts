@@ -13,6 +13,8 @@ export const MARKER_KEYS = [
   'rate',
   'pay_ms',
   'after_ms',
+  'then',
+  'then_ms',
   'create',
   'times',
   'later_ms',

@@ -1,53 +1,29 @@
-import { ORDER_PLACES, parseFault } from './faults.js';
-import { type Marker, markerNumber, readMarker } from './markers.js';
+import { checkedMarker } from './marker-checks.js';
+import type { Marker } from './markers.js';
 import { decimal } from './money.js';
-import { DUPLICATE_MODES } from './options.js';
 import type { NewOrder } from './orders.js';
 import { planOrder } from './plan.js';
 import { type Quote, quoteFrom, quoteTo } from './quote.js';
-import { findTerms, inPrecision, type OrderType, type Pair, type Terms } from './rates.js';
+import { inPrecision, type OrderType, type Pair, type Terms } from './rates.js';
 import { BadRequest, type CreateBody } from './requests.js';
-import type { World } from './world.js';
+import { termsNow, type World } from './world.js';
 
-const NUMBERS = [
-  'times',
-  'status_times',
-  'list_times',
-  'later_ms',
-  'slow_ms',
-  'lag_ms',
-  'status_lag_ms',
-  'list_lag_ms',
-  'callback_copies',
-] as const;
+/** A field that may hold a marker. */
+type MarkerField = 'description' | 'address_title';
 
-/** Runs what reads a marker; its RangeErrors become a BadRequest about the description. */
-function explained<T>(read: () => T): T {
+/** Runs what reads a marker; its RangeErrors become a BadRequest about the field that holds it. */
+function explained<T>(field: MarkerField, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof RangeError) throw new BadRequest({ description: error.message });
+    if (error instanceof RangeError) throw new BadRequest({ [field]: error.message });
     throw error;
   }
 }
 
-/** Reads the marker and refuses a wrong one: a fault that silently never happens makes a test worthless. */
-export function checkMarker(description: string | null | undefined): Marker {
-  return explained(() => {
-    const marker = readMarker(description);
-    for (const place of ORDER_PLACES) {
-      const name = marker[place];
-      if (name !== undefined && !parseFault(place, name)) throw new RangeError(`unknown sandbox fault at ${place}`);
-    }
-    const { duplicate, callback } = marker;
-    if (duplicate !== undefined && !(DUPLICATE_MODES as readonly string[]).includes(duplicate)) {
-      throw new RangeError('sandbox marker duplicate must be one of a to e');
-    }
-    if (callback !== undefined && callback !== 'drop') throw new RangeError('sandbox marker callback must be drop');
-    for (const key of NUMBERS) markerNumber(marker, key);
-    return marker;
-  });
-}
+/** Reads the marker of a field. Throws BadRequest for a wrong one. */
+export const checkMarker = (field: MarkerField, value: string | null): Marker =>
+  explained(field, () => checkedMarker(value, field === 'description' ? 'create' : 'address-create'));
 
 function pairOf(type: OrderType, body: CreateBody): Pair {
   const { currency = '', network = '' } = body;
@@ -83,14 +59,16 @@ function quoteOf(body: CreateBody, terms: Terms): Quote {
 
 /** What a checked request orders. Throws BadRequest for unknown pairs, bad amounts and bad marker values. */
 export function newOrder(world: World, type: OrderType, body: CreateBody, marker: Marker): NewOrder {
-  const terms = findTerms(type, pairOf(type, body));
+  const terms = termsNow(world, type, pairOf(type, body));
   if (!terms) throw new BadRequest({ currency: 'no such pair for this order type' });
   const quote = quoteOf(body, terms);
+  const { order_id: orderId } = body;
   return {
-    orderId: body.order_id,
+    key: orderId,
+    orderId,
     terms,
     quote,
-    plan: explained(() => planOrder(type, body.order_id, marker, world.settings.outcomes, world.options.seed)),
+    plan: explained('description', () => planOrder(type, orderId, marker, world.settings, world.options.seed)),
     strict: body.amount_to !== undefined,
     description: body.description ?? null,
     callbackUrl: body.callback_url ?? null,

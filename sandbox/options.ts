@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { PLACES, type Place, parseFault } from './faults.js';
-import { OUTCOMES } from './plan.js';
-import { CURRENCIES } from './rates.js';
+import { parseFault } from './choose-fault.js';
+import { PLACES, type Place } from './fault-types.js';
+import { OUTCOMES, REGRESSIONS } from './plan.js';
+import { CURRENCIES, TERMS } from './rates.js';
 import type { Signer } from './signature.js';
 
 /** What to start a sandbox with. Everything has a default. */
@@ -48,13 +49,28 @@ const CALLBACKS = z.strictObject({
   enabled: z.boolean(),
   /** Share of orders whose callback never comes. */
   lostRate: rate,
+  /** Uuids of permanent addresses whose orders are never called back. */
+  lostAddresses: z.array(z.string()),
   /** How often each one is sent, at the same time. */
   copies: z.number().int().min(1).max(200),
   initialRetryMs: durationMs,
   /** Sends an older state once more after the final one was acknowledged. */
   reorder: z.boolean(),
 });
-const DURATIONS = z.strictObject({ pay: durationMs, execute: durationMs });
+const DURATIONS = z.strictObject({ pay: durationMs, execute: durationMs, regress: durationMs });
+
+/** Terms of a pair that differ from what the sandbox starts with; null: the pair is gone. */
+const PAIR = z
+  .strictObject({
+    rate: decimalText,
+    min: decimalText,
+    max: decimalText.nullable(),
+    precisionFrom: z.number().int().min(0).max(18),
+    precisionTo: z.number().int().min(0).max(18),
+  })
+  .partial()
+  .nullable();
+const pairName = z.string().refine((name) => TERMS.has(name), { error: 'must be <order type> <pair key>' });
 
 const SETTINGS = z.strictObject({
   /** Answer to a used order_id: a 400, b 200 with the same order, c a second order, d 409, e 500. */
@@ -64,19 +80,37 @@ const SETTINGS = z.strictObject({
   /** `<place>.<fault>` to its rate. */
   faults: z.record(faultKey, rate),
   callbacks: CALLBACKS,
-  /** pay: new → processing; execute: processing → final. Scaled. */
+  /** pay: new → processing; execute: processing → final; regress: final → another status. Scaled. */
   durationsMs: DURATIONS,
   outcomes: z.partialRecord(z.enum(OUTCOMES), rate),
+  /** Shares of orders that turn into another status after they were final. */
+  regressions: z.partialRecord(z.enum(REGRESSIONS), rate),
   /** False: an order that the balances do not cover ends `error`. */
   overdraft: z.boolean(),
-  /** Requests per second before 429; null: no limit. */
+  /** Requests within a second before 429; null: no limit. */
   requestsPerSecond: z.number().positive().nullable(),
   /** Every connection is destroyed. */
   serverDown: z.boolean(),
+  /** A connection that idled longer is stale: its next request meets a reset. null: never. Not scaled. */
+  staleAfterMs: durationMs.nullable(),
   /** How long new orders stay invisible to status and list. Not scaled. */
   visibilityLagMs: durationMs,
   /** Share of orders that lag. */
   visibilityLagRate: rate,
+  /** `fixed`: by identifier, always the same; `random`: a new order in every answer. */
+  listOrder: z.enum(['fixed', 'random']),
+  /** So many orders of somebody else appear, first in the list, after every full page. */
+  newOrdersWhilePaging: z.number().int().min(0).max(100),
+  /** The clock of date_from and date_to is so many hours ahead of that of created_at. */
+  dateFilterShiftHours: z.number().min(-12).max(14),
+  /** Where in its page the item stands that `malformed` by rate breaks. */
+  malformedIndex: z.number().int().min(0).max(999),
+  /** user_order_id of receipts, which is not documented: an id of the service, the order's own uuid, or ''. */
+  receiptOrderId: z.enum(['generated', 'uuid', 'empty']),
+  /** New permanent addresses of a network are one blockchain address and differ in their memo. */
+  sharedAddresses: z.boolean(),
+  /** Terms that changed, by `<order type> <pair key>`. */
+  pairs: z.record(pairName, PAIR),
   /** Sets the named balances, now; decimal strings. */
   balances: z.record(currency, decimalText),
 });
@@ -97,14 +131,23 @@ export const DEFAULT_SETTINGS: SandboxSettings = {
   duplicateMode: 'a',
   unknownMode: 'a',
   faults: {},
-  callbacks: { enabled: true, lostRate: 0, copies: 1, initialRetryMs: 1000, reorder: false },
-  durationsMs: { pay: 200, execute: 200 },
+  callbacks: { enabled: true, lostRate: 0, lostAddresses: [], copies: 1, initialRetryMs: 1000, reorder: false },
+  durationsMs: { pay: 200, execute: 200, regress: 1000 },
   outcomes: {},
+  regressions: {},
   overdraft: false,
   requestsPerSecond: null,
   serverDown: false,
+  staleAfterMs: null,
   visibilityLagMs: 0,
   visibilityLagRate: 1,
+  listOrder: 'fixed',
+  newOrdersWhilePaging: 0,
+  dateFilterShiftHours: 0,
+  malformedIndex: 0,
+  receiptOrderId: 'generated',
+  sharedAddresses: false,
+  pairs: {},
   balances: {},
 };
 

@@ -64,6 +64,10 @@ export interface BalanceChange {
 /** An order as the sandbox keeps it. Plain JSON: the journal holds exactly this. Times are ms since the epoch. */
 export interface StoredOrder {
   order: OrderObject;
+  /** What its marker and its chances go by: the order id; of receipts, whose ids are the service's, their number. */
+  key: string;
+  /** The permanent address it came in on. */
+  addressUuid?: string;
   balanceChanges: BalanceChange[];
   callbackUrl: string | null;
   terms: Terms;
@@ -74,13 +78,19 @@ export interface StoredOrder {
   /** When the simulated client pays; only deposit types use it. */
   payAtMs: number;
   finalAtMs: number;
+  /** After it was final its status changed once more. */
+  regressed?: true;
   /** What is really left, for tests: unexchanged in currency_from, unpaid in currency_to. */
   truth: { unexchanged: string; unpaid: string };
 }
 
 /** What a new order is made of. */
 export interface NewOrder {
+  key: string;
+  /** null: the same as the service's identifier. */
   orderId: string | null;
+  /** The service's identifier; made up when left out. */
+  orderUuid?: string;
   terms: Terms;
   quote: Quote;
   plan: Plan;
@@ -92,7 +102,7 @@ export interface NewOrder {
   walletMemo: string | null;
   walletDetails: unknown;
   delayMinutes?: number;
-  address?: { address: string; memo: string | null; title: string; initialOrderUuid: string | null };
+  address?: { uuid: string; address: string; memo: string | null; title: string; initialOrderUuid: string | null };
 }
 
 /** True for networks on which clients pay on a page instead of to an address. */
@@ -145,11 +155,10 @@ function amountFields(made: NewOrder) {
 
 /** Builds the order object as the create operation answers it. */
 export function createOrderObject(made: NewOrder, nowMs: number, startAtMs: number): OrderObject {
-  const uuid = randomUUID();
+  const uuid = made.orderUuid ?? randomUUID();
   return {
     order_uuid: uuid,
     order_type: made.terms.orderType,
-    // A receipt on a permanent address has no id of the merchant's; the service then repeats its own.
     user_order_id: made.orderId ?? uuid,
     description: made.description,
     ...amountFields(made),
@@ -188,16 +197,25 @@ export function paidFields(order: OrderObject): Partial<OrderObject> {
   };
 }
 
+/** The fields that say how an order stands; `final` is false for a status that it fell back to. */
+export function statusFields(status: string, final: boolean, nowMs: number): Partial<OrderObject> {
+  const failed = status === 'error';
+  return {
+    status,
+    error_code: failed ? 1001 : 0,
+    error_message: failed ? 'The order was not executed' : '',
+    updated_at: dateTime(nowMs),
+    finalized_at: final ? dateTime(nowMs) : null,
+  };
+}
+
 /** The order object after its execution. */
 export function finalFields(stored: StoredOrder, done: Execution, nowMs: number): Partial<OrderObject> {
   const { order, terms, plan } = stored;
-  const failed = plan.outcome === 'error';
   const hash = done.paidOut && isChain(order.network_to) ? fakeHex(`payout ${order.order_uuid}`, 64) : null;
   return {
     ...(done.deposited ? paidFields(order) : { wallet_from: null, blockchain_deposit_hash: null }),
-    status: plan.outcome,
-    error_code: failed ? 1001 : 0,
-    error_message: failed ? 'The order was not executed' : '',
+    ...statusFields(plan.outcome, true, nowMs),
     amount_from: done.amountFrom,
     amount_to: done.amountTo,
     amount_from_fee: terms.feeFrom ? done.feeFrom : null,
@@ -206,7 +224,5 @@ export function finalFields(stored: StoredOrder, done: Execution, nowMs: number)
     blockchain_withdrawal_hash: hash,
     wallet_to_transactions:
       done.paidOut && Array.isArray(order.wallet_to_details) ? order.wallet_to_details : order.wallet_to_transactions,
-    updated_at: dateTime(nowMs),
-    finalized_at: dateTime(nowMs),
   };
 }

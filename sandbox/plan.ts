@@ -1,12 +1,18 @@
 import { chance, pick } from './chance.js';
 import { type Marker, markerNumber } from './markers.js';
 import { decimal, text } from './money.js';
+import type { SandboxSettings } from './options.js';
 import type { OrderType } from './rates.js';
 
 /** The four final statuses. */
 export const OUTCOMES = ['completed', 'completed_partially', 'canceled', 'error'] as const;
 /** A final status. */
 export type Outcome = (typeof OUTCOMES)[number];
+
+/** What a final order's status may turn into. */
+export const REGRESSIONS = ['processing', ...OUTCOMES] as const;
+/** A status that a final order may turn into. */
+export type Regression = (typeof REGRESSIONS)[number];
 
 /** How far an order that ends `error` or `canceled` comes. */
 export const STAGES = ['clean', 'after-deposit', 'after-exchange', 'after-payout'] as const;
@@ -31,6 +37,9 @@ export interface Plan {
   /** Milliseconds, unscaled; undefined = the settings' durations. */
   payMs?: number;
   afterMs?: number;
+  /** The status it turns into after its end, and how long after. */
+  regression?: Regression;
+  regressMs?: number;
 }
 
 /** True for types that have an exchange. */
@@ -57,15 +66,17 @@ function leftOf(type: OrderType, wanted: Left | undefined, draw: number): Left |
   return wanted ?? LEFTOVERS[Math.floor(draw * LEFTOVERS.length)];
 }
 
-/** Decides an order's fate from its marker, else from the outcome rates and the seed. Throws RangeError on a bad marker. */
+type Rates = Pick<SandboxSettings, 'outcomes' | 'regressions'>;
+
+/** Decides an order's fate from its marker, else from the rates and the seed. Throws RangeError on a bad marker. */
 export function planOrder(
   type: OrderType,
   key: string,
   marker: Marker,
-  rates: Partial<Record<Outcome, number>>,
+  { outcomes, regressions }: Rates,
   seed: string,
 ): Plan {
-  const drawn = pick(Object.entries(rates), chance(seed, `outcome ${key}`)) ?? 'completed';
+  const drawn = pick(Object.entries(outcomes), chance(seed, `outcome ${key}`)) ?? 'completed';
   const chosen = oneOf(OUTCOMES, marker.outcome ?? drawn, 'outcome') ?? 'completed';
   // A deposit alone has nothing that could stay behind; only a marker makes one partial.
   const outcome =
@@ -74,6 +85,7 @@ export function planOrder(
   const left = outcome === 'completed_partially' ? leftOf(type, wantedLeft, chance(seed, `left ${key}`)) : undefined;
   const drawnFraction = (1 + Math.floor(chance(seed, `fraction ${key}`) * 98)) / 100;
   const fraction = share(marker.fraction ?? String(drawnFraction), 'fraction');
+  const regression = pick(Object.entries(regressions), chance(seed, `regression ${key}`));
   if (decimal(fraction).gt(1)) throw new RangeError('sandbox marker fraction must be at most 1');
   return {
     outcome,
@@ -84,5 +96,7 @@ export function planOrder(
     rateFactor: share(marker.rate ?? '1', 'rate'),
     payMs: markerNumber(marker, 'pay_ms'),
     afterMs: markerNumber(marker, 'after_ms'),
+    regression: oneOf(REGRESSIONS, marker.then ?? regression, 'then'),
+    regressMs: markerNumber(marker, 'then_ms'),
   };
 }

@@ -195,9 +195,9 @@ function rateEntry(terms: Terms): Record<string, unknown> {
 }
 
 /** The `data` of the rates operation. */
-export function ratesData(): Record<string, Record<string, unknown>> {
+export function ratesData(served: Iterable<Terms>): Record<string, Record<string, unknown>> {
   const data: Record<string, Record<string, unknown>> = Object.fromEntries(ORDER_TYPES.map((type) => [type, {}]));
-  for (const terms of TERMS.values()) {
+  for (const terms of served) {
     const ofType = data[terms.orderType];
     if (ofType) ofType[pairKey(terms.orderType, terms)] = rateEntry(terms);
   }

@@ -1,12 +1,15 @@
-import { answerAddressCreate, answerAddressList } from './addresses.js';
+import { answerAddressList } from './addresses.js';
 import { type Answer, isObject, refusal, success } from './answer.js';
+import { chooseFault, drawnFault, withFault } from './choose-fault.js';
 import type { Creates } from './create.js';
-import { type Place, withFault } from './faults.js';
-import { answerList, answerStatus } from './lookups.js';
+import type { Place } from './fault-types.js';
+import type { Life } from './life.js';
+import { answerStatus } from './lookups.js';
+import { answerList } from './order-list.js';
 import { ORDER_TYPES, ratesData } from './rates.js';
 import { BadRequest, check, EMPTY_SCHEMA, parseBody } from './requests.js';
 import { sameText, sign } from './signature.js';
-import { chooseFault, type World } from './world.js';
+import { allTermsNow, type World } from './world.js';
 
 /** A request as it came over the wire. Header names are lowercase. */
 export interface ServiceRequest {
@@ -21,7 +24,10 @@ export interface Served {
   orderId?: string;
 }
 
-type Operation = (value: unknown) => Answer;
+interface Operation {
+  place: Place;
+  answer: (value: unknown) => Answer;
+}
 
 /** The 12 operations behind signature, headers and request limit. */
 export class Service {
@@ -31,19 +37,26 @@ export class Service {
   constructor(
     private readonly world: World,
     creates: Creates,
+    life: Life,
   ) {
+    const on = (path: string, place: Place, answer: Operation['answer']) => [path, { place, answer }] as const;
     this.#operations = new Map<string, Operation>([
-      ...ORDER_TYPES.map((type) => [`/v2/order/${type}`, (value: unknown) => creates.answer(type, value)] as const),
-      ['/v2/order/status', (value) => answerStatus(world, value)],
-      ['/v2/order/list', (value) => answerList(world, value)],
-      [
-        '/v2/deposit_address/create',
-        (value) => this.#faulty('address', value, (body) => answerAddressCreate(world, body)),
-      ],
-      ['/v2/deposit_address/list', (value) => this.#faulty('address', value, (body) => answerAddressList(world, body))],
-      ['/v2/rates', (value) => this.#faulty('rates', value, (body) => empty(body, ratesData))],
-      ['/v2/balances', (value) => this.#faulty('balances', value, (body) => empty(body, () => this.#balances()))],
+      ...ORDER_TYPES.map((type) => on(`/v2/order/${type}`, 'create', (value) => creates.answer(type, value))),
+      on('/v2/order/status', 'status', (value) => answerStatus(world, value)),
+      on('/v2/order/list', 'list', (value) => answerList(world, life, value)),
+      on('/v2/deposit_address/create', 'address-create', (value) => creates.answerAddress(value)),
+      on('/v2/deposit_address/list', 'address-list', (value) => answerAddressList(world, value)),
+      on('/v2/rates', 'rates', (value) => this.#answerEmpty('rates', value, () => ratesData(allTermsNow(world)))),
+      on('/v2/balances', 'balances', (value) =>
+        this.#answerEmpty('balances', value, () => world.store.ledger.data(world.options.apiKey)),
+      ),
     ]);
+  }
+
+  /** Name of the fault that a request meets before its body is read, if any. */
+  unreadFault(path: string): string | undefined {
+    const operation = this.#operations.get(path);
+    return operation && drawnFault(this.world, operation.place, '', true)?.name;
   }
 
   /** Serves one request. Never throws for what a client can send. */
@@ -56,7 +69,7 @@ export class Service {
     try {
       const value = parseBody(request.body);
       orderId = this.#orderIdOf(value);
-      return { answer: operation(value), orderId };
+      return { answer: operation.answer(value), orderId };
     } catch (error) {
       if (error instanceof BadRequest) return { answer: refusal(400, 'validation failed', error.errors), orderId };
       throw error;
@@ -71,7 +84,11 @@ export class Service {
     if (!signed || !sameText(key, apiKey) || !sameText(signature, sign(signer, body, apiSecret))) {
       return refusal(401, 'wrong key or signature');
     }
-    if (this.#tooFast()) return { ...refusal(429, 'too many requests'), headers: { 'retry-after': '1' } };
+    const waitMs = this.#waitMs();
+    if (waitMs > 0) {
+      const headers = { 'retry-after': String(Math.ceil(waitMs / 1000)) };
+      return { ...refusal(429, 'too many requests'), headers, fault: 'rate-limit' };
+    }
     if (headers['content-type'] !== 'application/json') {
       return refusal(400, 'validation failed', { 'Content-Type': 'must be application/json' });
     }
@@ -81,25 +98,22 @@ export class Service {
     return undefined;
   }
 
-  #tooFast(): boolean {
+  /** How long until the limit admits another request; 0: now, and this one counts. */
+  #waitMs(): number {
     const limit = this.world.settings.requestsPerSecond;
-    if (limit === null) return false;
+    if (limit === null) return 0;
     const nowMs = Date.now();
     this.#recentMs = this.#recentMs.filter((atMs) => atMs > nowMs - 1000);
-    if (this.#recentMs.length >= limit) return true;
+    const [oldest] = this.#recentMs;
+    if (oldest !== undefined && this.#recentMs.length >= limit) return oldest + 1000 - nowMs;
     this.#recentMs.push(nowMs);
-    return false;
+    return 0;
   }
 
-  #balances(): unknown {
-    return this.world.store.ledger.data(this.world.options.apiKey);
-  }
-
-  /** Operations that are not about one order: the fault, if any, replaces what would have been answered. */
-  #faulty(place: Place, value: unknown, operation: Operation): Answer {
-    const chosen = chooseFault(this.world, place, '');
-    const plain = chosen?.timing === 'before' && place === 'address' ? success({}) : operation(value);
-    return withFault(plain, chosen, {});
+  /** Operations on the empty object: the fault, if any, replaces what would have been answered. */
+  #answerEmpty(place: Place, value: unknown, data: () => unknown): Answer {
+    check(EMPTY_SCHEMA, value);
+    return withFault(success(data()), chooseFault(this.world, place, ''), {});
   }
 
   /** The one order a request is about, for the log. */
@@ -110,9 +124,4 @@ export class Service {
     if (typeof uuid === 'string') return this.world.store.orders.get(uuid)?.order.user_order_id;
     return Array.isArray(ids) && ids.length === 1 && typeof ids[0] === 'string' ? ids[0] : undefined;
   }
-}
-
-function empty(value: unknown, data: () => unknown): Answer {
-  check(EMPTY_SCHEMA, value);
-  return success(data());
 }

@@ -2,23 +2,21 @@ import type { DepositAddress } from './addresses.js';
 import { Journal, type JournalRecord } from './journal.js';
 import { Ledger } from './ledger.js';
 import { type Marker, readMarker } from './markers.js';
+import { OrderIndex } from './order-index.js';
 import type { StoredOrder } from './orders.js';
 import type { OrderType } from './rates.js';
-import type { CreateBody } from './requests.js';
+import type { AddressBody, CreateBody } from './requests.js';
+
+/** What a create request asks for: an order or a permanent address. */
+export type Create = { type: OrderType; body: CreateBody } | { type: 'address'; body: AddressBody };
 
 /** A create that was received, answered with a failure, and is executed only later. */
-export interface QueuedCreate {
-  id: string;
-  type: OrderType;
-  body: CreateBody;
-  dueAtMs: number;
-}
+export type QueuedCreate = Create & { id: string; dueAtMs: number };
 
-/** What was seen of an order id, whether or not an order exists: how faults know the how-manieth request it is. */
+/** What was seen about an order or address, whether or not it exists: how faults know the how-manieth request it is. */
 export interface Watch {
   marker: Marker;
   creates: number;
-  firstCreateAtMs: number;
   looks: { status: number; list: number };
 }
 
@@ -33,9 +31,19 @@ export interface CallbackProgress {
 export class Store {
   readonly orders = new Map<string, StoredOrder>();
   readonly uuidsByOrderId = new Map<string, string[]>();
+  /** By order uuid: gone from status and lists, while their balance changes stay. */
+  readonly removed = new Set<string>();
+  readonly index = new OrderIndex();
   readonly addresses = new Map<string, DepositAddress>();
+  /** First order of each permanent address, by the address's uuid. */
+  readonly firstOrders = new Map<string, string>();
+  receipts = 0;
   readonly queued = new Map<string, QueuedCreate>();
+  /** By key: the order id, or what stands for it where there is none. */
   readonly watches = new Map<string, Watch>();
+  /** Keys of the orders whose marker has a fault for lists, and of those that lag by their marker. */
+  readonly markedForLists = new Set<string>();
+  readonly lagging = new Set<string>();
   readonly callbacks = new Map<string, CallbackProgress>();
   readonly ledger: Ledger;
   readonly #journal: Journal | undefined;
@@ -53,9 +61,18 @@ export class Store {
     this.#take(record);
   }
 
-  /** Orders under an order id, oldest first. More than one means: the service executed twice. */
+  /** Orders under an order id, oldest first, removed ones left out. More than one means: the service executed twice. */
   ordersOf(orderId: string): StoredOrder[] {
-    return (this.uuidsByOrderId.get(orderId) ?? []).flatMap((uuid) => this.orders.get(uuid) ?? []);
+    return (this.uuidsByOrderId.get(orderId) ?? []).flatMap((uuid) => this.shown(uuid) ?? []);
+  }
+
+  /** An order that was not removed. */
+  shown(uuid: string): StoredOrder | undefined {
+    return this.removed.has(uuid) ? undefined : this.orders.get(uuid);
+  }
+
+  markerOf(key: string): Marker {
+    return this.watches.get(key)?.marker ?? {};
   }
 
   close(): void {
@@ -67,8 +84,12 @@ export class Store {
       case 'order':
         this.#takeOrder(record.order);
         return;
+      case 'removed':
+        this.removed.add(record.orderUuid);
+        this.index.remove(record.orderUuid);
+        return;
       case 'create':
-        this.#takeCreate(record.orderId, record.description, record.atMs);
+        this.#watch(record.key, record.description).creates += 1;
         return;
       case 'queued':
         this.queued.set(record.create.id, record.create);
@@ -88,24 +109,36 @@ export class Store {
     }
   }
 
-  #takeOrder(order: StoredOrder): void {
-    const { order_uuid: uuid, user_order_id: orderId } = order.order;
-    const uuids = this.uuidsByOrderId.get(orderId) ?? [];
-    if (!uuids.includes(uuid)) this.uuidsByOrderId.set(orderId, [...uuids, uuid]);
-    this.orders.set(uuid, order);
-    if (!this.watches.has(orderId)) this.#watch(orderId, order.order.description, order.createdAtMs, 0);
-    // An order is kept with changes exactly once, when it becomes final; the journal's order is the ledger's.
-    for (const change of order.balanceChanges) this.ledger.set(change.currency, change.amount_after, order.finalAtMs);
+  #takeOrder(stored: StoredOrder): void {
+    const { order_uuid: uuid } = stored.order;
+    const known = this.orders.get(uuid);
+    if (!known) this.#takeNewOrder(stored);
+    this.orders.set(uuid, stored);
+    this.index.put(stored);
+    // An order gets its changes once, when it becomes final; its status may change after that.
+    if (known?.balanceChanges.length) return;
+    for (const change of stored.balanceChanges) this.ledger.set(change.currency, change.amount_after, stored.finalAtMs);
   }
 
-  #takeCreate(orderId: string, description: string | null, atMs: number): void {
-    const known = this.watches.get(orderId);
-    if (known) known.creates += 1;
-    else this.#watch(orderId, description, atMs, 1);
+  #takeNewOrder({ order, key, addressUuid }: StoredOrder): void {
+    const { order_uuid: uuid, user_order_id: orderId } = order;
+    this.#watch(key, order.description);
+    // Receipts may have no order id, which is not an id they share.
+    if (orderId !== '') this.uuidsByOrderId.set(orderId, [...(this.uuidsByOrderId.get(orderId) ?? []), uuid]);
+    if (addressUuid === undefined) return;
+    this.receipts += 1;
+    if (!this.firstOrders.has(addressUuid)) this.firstOrders.set(addressUuid, uuid);
   }
 
-  #watch(orderId: string, description: string | null, firstCreateAtMs: number, creates: number): void {
-    const looks = { status: 0, list: 0 };
-    this.watches.set(orderId, { marker: readMarker(description), creates, firstCreateAtMs, looks });
+  /** What is known about a key; from the first time on. */
+  #watch(key: string, description: string | null): Watch {
+    const known = this.watches.get(key);
+    if (known) return known;
+    const watch = { marker: readMarker(description), creates: 0, looks: { status: 0, list: 0 } };
+    this.watches.set(key, watch);
+    const { list, lag_ms, status_lag_ms, list_lag_ms } = watch.marker;
+    if (list !== undefined) this.markedForLists.add(key);
+    if (lag_ms ?? status_lag_ms ?? list_lag_ms) this.lagging.add(key);
+    return watch;
   }
 }

@@ -1,8 +1,9 @@
-/** `npm run build`: the compiled package and the workflow bundle that workers load in production. */
+/** `npm run build`: the compiled package and the workflow bundles that workers load in production. */
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
+import { bundleFile } from '../src/worker/bundle.js';
 import { buildWorkflowBundle } from './workflow-bundle.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -17,7 +18,9 @@ const { exitCode } = await execa('tsc', ['-p', 'tsconfig.build.json'], {
   reject: false,
 });
 if (exitCode === 0) {
-  const { code } = await buildWorkflowBundle();
-  await writeFile(join(dist, 'workflow-bundle.js'), code);
+  for (const encrypted of [false, true]) {
+    const { code } = await buildWorkflowBundle({ encrypted });
+    await writeFile(join(dist, bundleFile(encrypted)), code);
+  }
 }
 process.exitCode = exitCode ?? 1;

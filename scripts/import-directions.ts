@@ -27,6 +27,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   ],
   process: ['config', 'temporal'],
   receiver: ['contract', 'client', 'temporal', 'config', 'process'],
+  codec: ['temporal', 'config', 'process'],
   worker: ['contract', 'activities', 'payment-service', 'client', 'temporal', 'config', 'process'],
   // The starter and the library hold no service secret: they cannot even load what uses one.
   starter: ['contract', 'client', 'temporal', 'config', 'process'],

@@ -7,6 +7,7 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { HISTORIES_FOLDER, recordedNames, writeHistory } from './replay/files.js';
+import { FOLLOWER_SCENARIOS } from './replay/follower-scenarios.js';
 import { type Installation, openInstallation } from './replay/installation.js';
 import { SCENARIOS, type Scenario } from './replay/scenarios.js';
 
@@ -16,7 +17,8 @@ async function record(installation: Installation, { name, run }: Scenario): Prom
   const workflowId = await run(installation);
   const { client } = installation;
   await writeHistory(name, await client.workflow.getHandle(workflowId).fetchHistory());
-  const followUp = client.workflow.getHandle(`${workflowId}.r1`);
+  // Follow-ups of received orders are orders, too.
+  const followUp = client.workflow.getHandle(`${workflowId.replace(/^received:/, 'order:')}.r1`);
   const children = await followUp.fetchHistory().catch(() => undefined);
   if (children) await writeHistory(`${name}-follow-up`, children);
   say(`recorded ${name}`);
@@ -24,7 +26,7 @@ async function record(installation: Installation, { name, run }: Scenario): Prom
 
 const recorded = await recordedNames();
 for (const name of recorded) say(`kept ${name}`);
-const missing = SCENARIOS.filter(({ name }) => !recorded.includes(name));
+const missing = [...SCENARIOS, ...FOLLOWER_SCENARIOS].filter(({ name }) => !recorded.includes(name));
 if (missing.length > 0) {
   await mkdir(HISTORIES_FOLDER, { recursive: true });
   const installation = await openInstallation(say);

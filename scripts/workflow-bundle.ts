@@ -5,11 +5,11 @@ import { bundleWorkflows } from '../src/worker/bundle.js';
 export type WorkflowBundle = { code: string; sources: string[]; warnings: string[] };
 
 /** Bundles the workflows as a worker does; throws when they import a Node built-in that workflows must not use. */
-export async function buildWorkflowBundle(): Promise<WorkflowBundle> {
+export async function buildWorkflowBundle({ encrypted = false } = {}): Promise<WorkflowBundle> {
   const messages: string[] = [];
   const logger = new DefaultLogger('INFO', ({ message }) => messages.push(message));
   try {
-    const { code } = await bundleWorkflows(logger);
+    const { code } = await bundleWorkflows({ logger, encrypted });
     return { code, sources: sourcesOf(code), warnings: messages.filter((text) => /\bWARNING in\b/.test(text)) };
   } catch (error) {
     const output = messages.join('\n');

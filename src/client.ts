@@ -1,14 +1,20 @@
 import type { Client } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
+import { Batches } from './client/batches.js';
 import { listOrders, type OrderFilter, type OrderListEntry } from './client/list-orders.js';
 import type { WaitOptions } from './client/order-errors.js';
 import { OrderHandle } from './client/order-handle.js';
+import { type ReconcileOptions, reconcile } from './client/reconcile.js';
+import { type ReconcileSchedule, scheduleReconcile, unscheduleReconcile } from './client/reconcile-schedule.js';
+import { Schedules } from './client/schedules.js';
 import { createDepositAddress, readService } from './client/service-reads.js';
 import { checkOrderInput, createOrder, startOrder, startOrderAgain } from './client/start-order.js';
-import { DEFAULT_ACCOUNT } from './contract/ids.js';
+import { DEFAULT_ACCOUNT, receivedWorkflowId } from './contract/ids.js';
 import type { Order, OrderInput, OrderListItem, OrderType } from './contract/orders.js';
 import type { DepositAddressInput, DepositAddressResult } from './contract/reads.js';
+import type { ReconcileInput, ReconcileResult } from './contract/reconcile.js';
 import type { Balance, DepositAddress, Rates } from './contract/service-objects.js';
-import { connectTemporal } from './temporal.js';
+import { configuredDataConverter, connectTemporal } from './temporal.js';
 
 /** `again`: the id was used by a run that ended with no order at the service; start it anew. */
 export interface StartOptions {
@@ -46,16 +52,30 @@ export interface AddressListQuery {
 export class PaymentOrders {
   readonly #client: Client;
   readonly #close: () => Promise<void>;
+  /** Withdrawals by the file: plan, start, approve, pause, stop. */
+  readonly batches: Batches;
+  /** Batches that Temporal starts by the clock. */
+  readonly schedules: Schedules;
 
-  /** Uses a connected client of yours, which stays yours to close unless you hand over `close`. */
+  /**
+   * Uses a connected client of yours, which stays yours to close unless you hand over `close`. Where payloads are
+   * encrypted it must have been made with `dataConverter`: otherwise its orders start in the clear.
+   */
   constructor(client: Client, close: () => Promise<void> = async () => {}) {
     this.#client = client;
     this.#close = close;
+    this.batches = new Batches(client);
+    this.schedules = new Schedules(client);
   }
 
   /** The Temporal client in use, for what this library does not do. */
   get client(): Client {
     return this.#client;
+  }
+
+  /** What a client of yours needs where PAYLOAD_ENCRYPTION_KEYS is set, or may be one day. */
+  static dataConverter(): DataConverter {
+    return configuredDataConverter();
   }
 
   /** Connects where the `TEMPORAL_*` variables point to. Close it when done. */
@@ -99,6 +119,11 @@ export class PaymentOrders {
     return new OrderHandle(this.#client, account, orderId);
   }
 
+  /** The handle of an order that a receipt on a permanent address made, by its order_uuid; asks nothing yet. */
+  received(orderUuid: string, { account = DEFAULT_ACCOUNT }: { account?: string } = {}): OrderHandle {
+    return new OrderHandle(this.#client, account, orderUuid, undefined, receivedWorkflowId(account, orderUuid));
+  }
+
   /** Orders known to Temporal, newest first; needs no worker. Throws InvalidInputError. */
   list(filter: OrderFilter = {}): Promise<OrderListEntry[]> {
     return listOrders(this.#client, filter);
@@ -132,5 +157,23 @@ export class PaymentOrders {
   /** Creates a permanent deposit address, or returns the one that has this `ref`. Throws InvalidInputError. */
   createAddress(request: DepositAddressInput): Promise<DepositAddressResult> {
     return createDepositAddress(this.#client, request);
+  }
+
+  /**
+   * Compares the service's orders, our workflows and the balance changes; starts followers where nobody follows. Attaches
+   * to a run that is under way. Throws InvalidInputError, ServiceRequestFailedError and ReconcileUnderWayError.
+   */
+  reconcile(input: ReconcileInput = {}, options?: ReconcileOptions): Promise<ReconcileResult> {
+    return reconcile(this.#client, input, options);
+  }
+
+  /** Reconciles an account again and again from now on, or at another pace. Throws InvalidInputError. */
+  scheduleReconcile(schedule: ReconcileSchedule): Promise<void> {
+    return scheduleReconcile(this.#client, schedule);
+  }
+
+  /** Ends what `scheduleReconcile` began; false: there was nothing. */
+  unscheduleReconcile(account?: string): Promise<boolean> {
+    return unscheduleReconcile(this.#client, account);
   }
 }

@@ -1,11 +1,13 @@
 import { type AccountConfig, readAccounts } from './config/accounts.js';
 import { type Directories, readDirectories } from './config/directories.js';
+import { type EncryptionKey, readEncryptionKeys, requireEncryptionKeys } from './config/encryption-keys.js';
 import { Problems } from './config/problems.js';
-import { amountsByCurrency, baseUrl, duration, flag, host, port, tokenKeys } from './config/values.js';
+import { amountsByCurrency, baseUrl, duration, flag, host, origin, port, tokenKeys } from './config/values.js';
 import type { Pace } from './contract/pace.js';
 
 export type { AccountConfig } from './config/accounts.js';
 export type { Directories } from './config/directories.js';
+export type { EncryptionKey } from './config/encryption-keys.js';
 export { ConfigError } from './config/problems.js';
 export { Secret } from './config/secret.js';
 
@@ -30,6 +32,8 @@ export interface WorkerConfig {
   checkBalance?: boolean;
   /** Where batch files are and reports go; {} when there are none. */
   directories?: Directories;
+  /** Payloads are encrypted with the first and decrypted with any; absent = no encryption. */
+  encryptionKeys?: readonly EncryptionKey[];
 }
 
 /** Everything the callback receiver needs; it holds no secret of the payment service. */
@@ -37,6 +41,17 @@ export interface ReceiverConfig {
   host: string;
   port: number;
   tokenKeys: readonly string[];
+  /** As in WorkerConfig. */
+  encryptionKeys?: readonly EncryptionKey[];
+}
+
+/** Everything the codec endpoint needs. */
+export interface CodecConfig {
+  host: string;
+  port: number;
+  encryptionKeys: readonly EncryptionKey[];
+  /** Origin of the Temporal UI whose pages may ask; absent = no web page may. */
+  uiOrigin?: string;
 }
 
 const DEPOSIT_SETTLE_WINDOW_MS = 15_000;
@@ -75,6 +90,7 @@ export function loadWorkerConfig(env: Env = process.env): WorkerConfig {
     caps: amountsByCurrency(env, 'PAYMENT_ORDER_CAPS', problems),
     checkBalance: flag(env, 'PAYMENT_CHECK_BALANCE', problems),
     directories: readDirectories(env, problems),
+    encryptionKeys: readEncryptionKeys(env, problems),
   };
   problems.throwIfAny();
   return config;
@@ -87,6 +103,28 @@ export function loadReceiverConfig(env: Env = process.env): ReceiverConfig {
     host: host(env, 'CALLBACK_HOST', '127.0.0.1', problems),
     port: port(env, 'CALLBACK_PORT', 8080, problems),
     tokenKeys: tokenKeys(env, problems),
+    encryptionKeys: readEncryptionKeys(env, problems),
+  };
+  problems.throwIfAny();
+  return config;
+}
+
+/** Reads the keys that payloads are encrypted with, undefined = off; throws ConfigError. For clients of Temporal. */
+export function loadEncryptionKeys(env: Env = process.env): readonly EncryptionKey[] | undefined {
+  const problems = new Problems();
+  const keys = readEncryptionKeys(env, problems);
+  problems.throwIfAny();
+  return keys;
+}
+
+/** Reads the codec endpoint's configuration; throws ConfigError with one line per mistake. */
+export function loadCodecConfig(env: Env = process.env): CodecConfig {
+  const problems = new Problems();
+  const config = {
+    host: host(env, 'CODEC_HOST', '127.0.0.1', problems),
+    port: port(env, 'CODEC_PORT', 8081, problems),
+    encryptionKeys: requireEncryptionKeys(env, problems),
+    uiOrigin: origin(env, 'CODEC_UI_ORIGIN', problems),
   };
   problems.throwIfAny();
   return config;

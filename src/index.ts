@@ -1,5 +1,13 @@
+export { BatchHandle } from './client/batch-handle.js';
+export { Batches, type BatchStart } from './client/batches.js';
 export {
   AgainRefusedError,
+  BatchConflictError,
+  BatchFailedError,
+  type BatchFailure,
+  BatchNotDecidedYetError,
+  BatchRefusedError,
+  BatchUnresolvedError,
   DecisionRefusedError,
   InvalidInputError,
   NotDecidedYetError,
@@ -7,20 +15,47 @@ export {
   OrderConflictError,
   OrderFailedError,
   OrderUnresolvedError,
+  PayloadDecryptionError,
+  ScheduleConflictError,
   ServiceRequestFailedError,
   TemporalSetupError,
   TemporalUnreachableError,
+  UnknownBatchError,
   UnknownOrderError,
+  UnknownScheduleError,
 } from './client/errors.js';
 export type { OrderFilter, OrderListEntry } from './client/list-orders.js';
 export type { WaitOptions } from './client/order-errors.js';
 export { OrderHandle } from './client/order-handle.js';
+export { type ReconcileOptions, type ReconcileState, ReconcileUnderWayError } from './client/reconcile.js';
+export type { ReconcileSchedule } from './client/reconcile-schedule.js';
+export type { ScheduleEntry, ScheduleRun } from './client/schedule-entry.js';
+export type { BatchCalendar, ScheduleInput } from './client/schedule-spec.js';
+export { type PlanOptions, Schedules } from './client/schedules.js';
 export {
   type AddressListQuery,
   type OrderListQuery,
   PaymentOrders,
   type StartOptions,
 } from './client.js';
+export type {
+  AmountsByCurrency,
+  BatchApproval,
+  BatchFile,
+  BatchInput,
+  BatchInterruption,
+  BatchOrder,
+  BatchOutcomes,
+  BatchPhase,
+  BatchPlan,
+  BatchProgress,
+  BatchResult,
+  BatchState,
+  BatchWarning,
+  CurrencyPlan,
+  ReportFile,
+  StopAfter,
+} from './contract/batches.js';
 export { type FieldError, ORDER_FAILURES, type OrderFailure } from './contract/failures.js';
 export type { Attention, OrderPhase, OrderState } from './contract/messages.js';
 export type { Amount } from './contract/money.js';
@@ -43,5 +78,18 @@ export {
   type RevertTarget,
 } from './contract/orders.js';
 export type { DepositAddressInput, DepositAddressResult } from './contract/reads.js';
+export {
+  AGREED_CLASSES,
+  type BalanceGap,
+  type ChainSummary,
+  DISAGREEING_CLASSES,
+  disagreementOf,
+  type MalformedItem,
+  type ReconcileClass,
+  type ReconcileInput,
+  type ReconcileProgress,
+  type ReconcileResult,
+  type ReconcileRow,
+} from './contract/reconcile.js';
 export type { Balance, DepositAddress, RateEntry, Rates } from './contract/service-objects.js';
 export { FINAL_STATUSES, type FinalStatus } from './contract/status.js';

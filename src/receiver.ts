@@ -4,14 +4,16 @@ import { loadReceiverConfig } from './config.js';
 import { exitOnFailure, untilStopped } from './process.js';
 import { startReceiver } from './receiver/server.js';
 import { createSignalOrder } from './receiver/signal-order.js';
+import { createSignalReceived } from './receiver/signal-received.js';
 import { connectTemporal } from './temporal.js';
 
 /** The callback receiver process: verifies callbacks and wakes the order they are about. Holds no service secret. */
 await exitOnFailure(async () => {
   const config = loadReceiverConfig();
   const log = pino({ base: { service: 'payment-orders-receiver' } }, pino.destination(2));
-  const { client } = await connectTemporal();
-  const receiver = await startReceiver({ ...config, signal: createSignalOrder(client), log });
+  const { client } = await connectTemporal(config.encryptionKeys);
+  const received = createSignalReceived(client);
+  const receiver = await startReceiver({ ...config, signal: createSignalOrder(client), received, log });
   let closed = () => {};
   const running = new Promise<void>((resolve) => {
     closed = resolve;

@@ -1,6 +1,11 @@
 import { Client, Connection } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { type EncryptionKey, loadEncryptionKeys } from './config.js';
 import { SEARCH_ATTRIBUTES } from './contract/names.js';
+import { encryptionCodec } from './temporal/encryption-codec.js';
+
+export { PayloadDecryptionError } from './temporal/encryption-codec.js';
 
 /** Temporal cannot be reached. Nothing was started; the message names the address and what to check. */
 export class TemporalUnreachableError extends Error {
@@ -19,12 +24,25 @@ export function temporalTarget() {
   return { connectionOptions, address: connectionOptions.address ?? 'localhost:7233', namespace };
 }
 
-/** Connects a client; throws TemporalUnreachableError. Close the connection when done. */
-export async function connectTemporal(): Promise<{ client: Client; close: () => Promise<void> }> {
+/** How clients write and read payloads: encrypted where there are keys. Without any, ciphertext is still told as such. */
+export const dataConverter = (keys?: readonly EncryptionKey[]): DataConverter => ({
+  payloadCodecs: [encryptionCodec(keys)],
+});
+
+/** The same as `PAYLOAD_ENCRYPTION_KEYS` says; throws ConfigError. */
+export const configuredDataConverter = (): DataConverter => dataConverter(loadEncryptionKeys());
+
+/**
+ * Connects a client; throws TemporalUnreachableError. Close the connection when done. `keys`: as PAYLOAD_ENCRYPTION_KEYS
+ * names them when omitted; throws ConfigError where it is bad.
+ */
+export async function connectTemporal(
+  keys = loadEncryptionKeys(),
+): Promise<{ client: Client; close: () => Promise<void> }> {
   const { connectionOptions, address, namespace } = temporalTarget();
   try {
     const connection = await Connection.connect({ ...connectionOptions, connectTimeout: '10s' });
-    const client = new Client({ connection, namespace });
+    const client = new Client({ connection, namespace, dataConverter: dataConverter(keys) });
     return { client, close: () => connection.close() };
   } catch (error) {
     throw new TemporalUnreachableError(address, namespace, error instanceof Error ? error.message : 'unknown error');

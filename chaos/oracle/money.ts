@@ -2,6 +2,7 @@ import type { SandboxOrder } from '../../sandbox/index.js';
 import { parseFollowUpOrderId } from '../../src/contract/ids.js';
 import { decimal, sum, toAmount } from '../../src/contract/money.js';
 import { type Evidence, type Finding, ordersById } from '../evidence/evidence.js';
+import { afterWorked, beyondPools, poolsLeft } from './pools.js';
 
 /**
  * Per currency: the balance at the start and every change of every order make the balance at the end, and so do the changes
@@ -28,21 +29,45 @@ function differenceTo(orders: readonly SandboxOrder[], { ledger }: Evidence, nam
   });
 }
 
-/** Follow-ups that move more than their order left, or something that it did not leave. */
+/** Follow-ups that move more than their order and the follow-ups before them left, or something that they did not leave. */
 export function beyondRemainder({ service, followed }: Evidence): Finding[] {
   const byId = ordersById(service);
-  return service.flatMap(({ order }) => {
-    const followUp = parseFollowUpOrderId(order.user_order_id);
-    if (!followUp) return [];
-    const parentUuid = followed.get(followUp.parentOrderId)?.result?.order.order_uuid;
-    const parent = byId.get(followUp.parentOrderId)?.find((item) => item.order.order_uuid === parentUuid);
-    if (!parent) return [{ orderId: order.user_order_id, text: `${order.user_order_id} follows no order of ours` }];
-    const { truth } = parent;
-    const left = order.currency_from === parent.order.currency_from ? [truth.unexchanged] : [];
-    const leftPaid = order.currency_from === parent.order.currency_to ? [truth.unpaid] : [];
-    const allowed = sum([...left, ...leftPaid].map((amount) => decimal(amount)));
-    if (decimal(order.expected_amount_from).lte(allowed)) return [];
-    const text = `${order.user_order_id} asks for ${order.expected_amount_from} ${order.currency_from}, left were ${toAmount(allowed)}`;
-    return [{ orderId: order.user_order_id, text }];
+  return [...followUpsByParent(service)].flatMap(([parentId, followUps]) => {
+    const parentUuid = followed.get(parentId)?.result?.order.order_uuid;
+    const parent = byId.get(parentId)?.find(({ order }) => order.order_uuid === parentUuid);
+    return parent
+      ? beyondParent(parent, followUps)
+      : followUps.map((item) => finding(item, 'follows no order of ours'));
   });
 }
+
+/** Every order that extends another, by the id of that one, in the order of their numbers. */
+function followUpsByParent(service: readonly SandboxOrder[]): Map<string, SandboxOrder[]> {
+  const numbered = service.flatMap((item) => {
+    const id = parseFollowUpOrderId(item.order.user_order_id);
+    return id ? [{ ...id, item }] : [];
+  });
+  const byParent = new Map<string, SandboxOrder[]>();
+  for (const { parentOrderId, item } of numbered.sort((a, b) => a.n - b.n)) {
+    byParent.set(parentOrderId, [...(byParent.get(parentOrderId) ?? []), item]);
+  }
+  return byParent;
+}
+
+function beyondParent(parent: SandboxOrder, followUps: readonly SandboxOrder[]): Finding[] {
+  if (parent.order.status === 'completed') return followUps.map((item) => finding(item, 'follows a completed order'));
+  const findings: Finding[] = [];
+  let pools = poolsLeft(parent);
+  for (const followUp of followUps) {
+    const beyond = beyondPools(parent.order, pools, followUp);
+    // What was taken in excess is taken once: the next one is judged by what was there before.
+    if (beyond === undefined) pools = afterWorked(parent.order, pools, followUp);
+    else findings.push(finding(followUp, `asks for more than is left: ${beyond}`));
+  }
+  return findings;
+}
+
+const finding = ({ order: { user_order_id: orderId } }: SandboxOrder, what: string): Finding => ({
+  orderId,
+  text: `${orderId} ${what}`,
+});

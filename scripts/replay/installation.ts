@@ -6,6 +6,7 @@ import { PaymentOrders } from '../../src/client.js';
 import { loadWorkerConfig } from '../../src/config.js';
 import { startReceiver } from '../../src/receiver/server.js';
 import { createSignalOrder } from '../../src/receiver/signal-order.js';
+import { createSignalReceived } from '../../src/receiver/signal-received.js';
 import { createWorkers } from '../../src/worker/start-worker.js';
 import { startDevServer } from '../temporal/dev-server.js';
 import { buildWorkflowBundle } from '../workflow-bundle.js';
@@ -35,6 +36,7 @@ export async function openInstallation(log: (line: string) => void): Promise<Ins
     port: 0,
     tokenKeys: [TOKEN_KEY],
     signal,
+    received: createSignalReceived(client),
     log: pino({ level: 'silent' }),
   });
   const config = loadWorkerConfig({

@@ -22,7 +22,8 @@ function requestOf(type: OrderType): CreateRequest {
   return template.input.order;
 }
 
-function input(type: OrderType, name: string, marker?: string, options: Partial<OrderInput> = {}): OrderInput {
+/** Input of an order that the marker steers. */
+export function input(type: OrderType, name: string, marker?: string, options: Partial<OrderInput> = {}): OrderInput {
   const { description: _, ...fields } = requestOf(type);
   const order = { ...fields, order_id: name, ...(marker && { description: `[sandbox ${marker}]` }) };
   return { ...options, order } as OrderInput;
@@ -48,7 +49,7 @@ const orderScenario = (name: string, { type, marker, options, meanwhile }: Order
 });
 
 /** Decides as soon as the order is parked. */
-const decideWhenParked =
+export const decideWhenParked =
   (action: DecideAction) =>
   async (handle: OrderHandle): Promise<void> => {
     for (;;) {
@@ -77,7 +78,8 @@ const bareScenario = (name: string, argument: unknown): Scenario => ({
   },
 });
 
-const PARTIAL = 'outcome=completed_partially fraction=0.4';
+/** Ends partially. */
+export const PARTIAL = 'outcome=completed_partially fraction=0.4';
 
 /** Every registered workflow type, and the main branches of the order workflows. */
 export const SCENARIOS: Scenario[] = [

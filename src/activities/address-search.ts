@@ -1,4 +1,5 @@
 import { callbackUrl } from '../contract/callback-url.js';
+import type { FoundAddress } from '../contract/reads.js';
 import type { DepositAddress } from '../contract/service-objects.js';
 import type { PaymentService } from '../payment-service/index.js';
 import type { ActivityDeps } from './deps.js';
@@ -16,16 +17,24 @@ export function addressCallbackUrl({ callback }: ActivityDeps, account: string, 
   ]);
 }
 
-/** Searches the address list for a reference; compares the URL's tail, so that a moved base URL changes nothing. */
+/**
+ * Searches the address list for a reference; compares the URL's tail, so that a moved base URL changes nothing. Reads the
+ * whole list: of several addresses everyone must take the same one, the oldest.
+ */
 export async function searchAddress(
   service: PaymentService,
   { account, ref, currency, network }: { account: string; ref: string; currency: string; network: string },
-): Promise<DepositAddress | undefined> {
+): Promise<FoundAddress | undefined> {
   const tail = `/callbacks/${account}/a.${ref}.`;
+  const found: DepositAddress[] = [];
   for await (const page of service.allDepositAddresses({ currency, network })) {
-    const found = page.items.find(({ callback_url }) => callback_url?.includes(tail));
-    if (found) return found;
     if (page.malformed.length > 0) throw noReading('the address list shows an item that cannot be read');
+    found.push(...page.items.filter(({ callback_url }) => callback_url?.includes(tail)));
   }
-  return undefined;
+  const [address, ...others] = found.toSorted(byAge);
+  return address && { address, ...(others.length > 0 && { others: others.map(({ uuid }) => uuid) }) };
 }
+
+/** Dates are opaque, but of one format; the uuid makes the order total. */
+const byAge = (a: DepositAddress, b: DepositAddress): number =>
+  a.created_at.localeCompare(b.created_at) || a.uuid.localeCompare(b.uuid);

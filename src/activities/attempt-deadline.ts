@@ -1,3 +1,24 @@
+import type { ActivityDeps } from './deps.js';
+
+/** The attempt is too old, or no longer the one that counts: nothing was sent. */
+export class AttemptTooOldError extends Error {}
+
+/**
+ * The last step before a create is written. `details` reach the workflow even when this worker dies right afterwards.
+ * Throws AttemptTooOldError.
+ */
+export async function confirmSend(
+  { confirmAttempt }: ActivityDeps,
+  deadline: AttemptDeadline,
+  details: object,
+): Promise<void> {
+  await confirmAttempt(details).catch(() => {
+    throw new AttemptTooOldError();
+  });
+  // Last of all, because the waits for the rate limit and the server lie in between.
+  if (!deadline.allowsSend()) throw new AttemptTooOldError();
+}
+
 /** An attempt may use this much of its 60 s: what is left covers the report to the server. */
 const ATTEMPT_MS = 50_000;
 

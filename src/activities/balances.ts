@@ -13,6 +13,19 @@ export async function readBalances(account: Account, options?: CallOptions): Pro
   return balances;
 }
 
+/**
+ * True when a balances answer of now lacks one of these wallets: the key is another account's, or the host another
+ * environment's. Wallets are added in the course of time, so that what this worker saw earlier proves nothing.
+ */
+export async function lacksWallets(account: Account, wallets: readonly string[]): Promise<boolean> {
+  await readBalances(account);
+  return !hasSeen(account, wallets);
+}
+
+/** True when the last balances answer that this worker got shows all of these wallets. */
+export const hasSeen = ({ seenWallets = [] }: Account, wallets: readonly string[]): boolean =>
+  wallets.every((wallet) => seenWallets.includes(wallet));
+
 /** Why the balance does not cover an amount with its fees, with the figures; undefined = it does. */
 export function shortfall(
   balances: Record<string, Balance>,
@@ -32,14 +45,16 @@ export function shortfall(
   return `the balance of ${toAmount(available)} ${currencyFrom} is less than ${toAmount(needed)} (with fees)`;
 }
 
-/** fixed + max(percent, min), of both sides where they are one currency: an upper estimate, whoever pays it. */
+/** fixed + max(percent, min): what the service takes of an amount, before it rounds. */
+export function commission(amount: Big, fixed: string | null, percent: string | null, min: string | null): Big {
+  const byPercent = amount.times(decimalOrZero(percent)).times('0.01');
+  const least = decimalOrZero(min);
+  return decimalOrZero(fixed).plus(byPercent.gt(least) ? byPercent : least);
+}
+
+/** The commissions of both sides where they are one currency: an upper estimate, whoever pays them. */
 function highestFee(entry: RateEntry, amount: Big): Big {
-  const side = (fixed: string | null, percent: string | null, min: string | null) => {
-    const byPercent = amount.times(decimalOrZero(percent)).times('0.01');
-    const least = decimalOrZero(min);
-    return decimalOrZero(fixed).plus(byPercent.gt(least) ? byPercent : least);
-  };
-  const from = side(entry.fixed_fee_amount_from, entry.fee_percent_from, entry.min_fee_amount_from);
+  const from = commission(amount, entry.fixed_fee_amount_from, entry.fee_percent_from, entry.min_fee_amount_from);
   if (entry.currency_from !== entry.currency_to) return from;
-  return from.plus(side(entry.fixed_fee_amount_to, entry.fee_percent_to, entry.min_fee_amount_to));
+  return from.plus(commission(amount, entry.fixed_fee_amount_to, entry.fee_percent_to, entry.min_fee_amount_to));
 }

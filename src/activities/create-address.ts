@@ -2,18 +2,12 @@ import { z } from 'zod';
 import { fieldErrors } from '../contract/field-errors.js';
 import { ADDRESS_REF_FORMAT } from '../contract/ids.js';
 import type { CreateAddressAnswer, CreateAddressInput } from '../contract/reads.js';
-import {
-  addressCreateSchema,
-  NotSentError,
-  PaymentServiceError,
-  RateLimitedError,
-  RejectedError,
-} from '../payment-service/index.js';
+import { addressCreateSchema, NotSentError, RateLimitedError, RejectedError } from '../payment-service/index.js';
 import { accountOf } from './account-of.js';
 import { addressCallbackUrl, searchAddress } from './address-search.js';
-import { AttemptDeadline } from './attempt-deadline.js';
+import { AttemptDeadline, AttemptTooOldError, confirmSend } from './attempt-deadline.js';
 import type { ActivityDeps } from './deps.js';
-import { invalidInput } from './failures.js';
+import { invalidInput, reasonOf } from './failures.js';
 
 /** Input of the `depositAddress` workflow, checked. */
 export const addressInputSchema = z.strictObject({
@@ -38,22 +32,28 @@ export function createAddressActivity(deps: ActivityDeps) {
     const { service } = accountOf(deps, name);
     try {
       const found = await searchAddress(service, { account: name, ref, ...address });
-      if (found) return { kind: 'found', address: found };
+      if (found) return { kind: 'found', ...found };
     } catch (error) {
-      return { kind: 'notSent', reason: `the search before the create failed (${nameOf(error)})` };
+      return notSent('the search before the create failed', error);
     }
-    if (!deadline.allowsSend()) return { kind: 'notSent', reason: 'the attempt was too old to send' };
     try {
-      const created = await service.createDepositAddress({ ...address, callback_url: url });
+      const created = await service.createDepositAddress(
+        { ...address, callback_url: url },
+        { beforeSend: () => confirmSend(deps, deadline, {}) },
+      );
       if (created.callback_url === null || created.callback_url === url) return { kind: 'created', address: created };
       return { kind: 'uncertain', reason: 'the create was answered with another address' };
     } catch (error) {
-      if (error instanceof NotSentError) return { kind: 'notSent', reason: nameOf(error) };
-      if (error instanceof RateLimitedError) return { kind: 'notSent', reason: nameOf(error) };
+      if (error instanceof AttemptTooOldError || error instanceof NotSentError || error instanceof RateLimitedError) {
+        return notSent('the create was not sent', error);
+      }
       if (error instanceof RejectedError) return { kind: 'rejected' };
-      return { kind: 'uncertain', reason: `the create got no clear answer (${nameOf(error)})` };
+      return { kind: 'uncertain', reason: `the create got no clear answer (${reasonOf(error)})` };
     }
   };
 }
 
-const nameOf = (error: unknown): string => (error instanceof PaymentServiceError ? error.message : 'unknown error');
+function notSent(what: string, error: unknown): CreateAddressAnswer {
+  const reason = `${what} (${reasonOf(error)})`;
+  return { kind: 'notSent', reason, ...(error instanceof RateLimitedError && { retryAfterMs: error.retryAfterMs }) };
+}

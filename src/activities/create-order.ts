@@ -1,5 +1,4 @@
 import { activityInfo, log } from '@temporalio/activity';
-import { ApplicationFailure } from '@temporalio/common';
 import type { Circumstances, CreateAnswer, CreateOrderInput, CreateVerdict } from '../contract/answers.js';
 import { callbackUrl } from '../contract/callback-url.js';
 import { echoDifferences } from '../contract/echo-check.js';
@@ -8,15 +7,14 @@ import type { CreateRequest, Order } from '../contract/orders.js';
 import type { Rates } from '../contract/service-objects.js';
 import { NotSentError, RateLimitedError, RejectedError } from '../payment-service/index.js';
 import { accountOf } from './account-of.js';
-import { AttemptDeadline } from './attempt-deadline.js';
+import { AttemptDeadline, AttemptTooOldError, confirmSend } from './attempt-deadline.js';
+import { lacksWallets } from './balances.js';
 import type { Account, ActivityDeps } from './deps.js';
-import { invalidOrder } from './failures.js';
+import { invalidOrder, reasonOf } from './failures.js';
 import { exceededCap, refuseBeyondLimits } from './limits.js';
+import { OTHER_ACCOUNT, otherHost } from './look-up-order.js';
 import { probe } from './probe.js';
 import { payersOf } from './shared-rates.js';
-
-/** The attempt is too old, or no longer the one that counts: nothing was sent. */
-class AttemptTooOldError extends Error {}
 
 /**
  * One attempt to create an order: check → probe → send. It sends at most once and answers what is known afterwards; the
@@ -32,9 +30,7 @@ export function createOrderActivity(deps: ActivityDeps) {
     const notes =
       attempt.permission === 'first' ? await refuseBeyondLimits(deps, account, attempt.type, request, rates) : [];
     const verdict =
-      attempt.host === undefined || attempt.host === account.host
-        ? await probeThenSend(deps, account, attempt, request, deadline)
-        : otherHost(attempt.host, account.host);
+      (await refuseElsewhere(account, attempt)) ?? (await probeThenSend(deps, account, attempt, request, deadline));
     log.info('create attempt ended', { verdict: verdict.kind, permission: attempt.permission });
     return {
       ...verdict,
@@ -74,7 +70,7 @@ async function probeThenSend(
   } catch (error) {
     if (error instanceof RateLimitedError) return { kind: 'rateLimited', retryAfterMs: error.retryAfterMs };
     // A look-up that failed proves nothing, so nothing is sent.
-    return { kind: 'notSent', reason: `the probe before the create failed (${nameOf(error)})` };
+    return notSent(`the probe before the create failed (${reasonOf(error)})`);
   }
   if (seen.kind === 'duplicates') return seen;
   if (seen.kind === 'found') {
@@ -105,10 +101,23 @@ const isForOtherRun = ({ permission, firstExecutionRunId, provenIn }: CreateOrde
 
 const runId = (): string | undefined => activityInfo().workflowExecution?.runId;
 
-const otherHost = (sentTo: string, asked: string): CreateVerdict => ({
-  kind: 'notSent',
-  reason: `an earlier create went to ${sentTo}, but this worker asks ${asked}: set the account's base URL back`,
-});
+/** An order that may have been sent is sent nowhere else: not to another host, nor to another account behind the same one. */
+async function refuseElsewhere(
+  account: Account,
+  { host, wallets }: CreateOrderInput,
+): Promise<CreateVerdict | undefined> {
+  if (host !== undefined && host !== account.host) return notSent(otherHost(host, account));
+  if (!wallets) return undefined;
+  try {
+    // Always asked anew: before money is sent once more, what this worker saw earlier is not enough.
+    return (await lacksWallets(account, wallets)) ? notSent(OTHER_ACCOUNT) : undefined;
+  } catch (error) {
+    if (error instanceof RateLimitedError) return { kind: 'rateLimited', retryAfterMs: error.retryAfterMs };
+    return notSent(`the balances before the create could not be read (${reasonOf(error)})`);
+  }
+}
+
+const notSent = (reason: string): CreateVerdict => ({ kind: 'notSent', reason });
 
 async function send(
   deps: ActivityDeps,
@@ -119,24 +128,16 @@ async function send(
 ): Promise<CreateVerdict> {
   try {
     const order = await account.service.createOrder(attempt.type, wireRequest(deps, attempt, request), {
-      beforeSend: async () => {
-        // What it tells the server reaches the workflow even when this worker dies now.
-        await deps.confirmAttempt(whereSent(account)).catch(() => {
-          throw new AttemptTooOldError();
-        });
-        // Last of all, because the waits for the rate limit and the server lie in between.
-        if (!deadline.allowsSend()) throw new AttemptTooOldError();
-      },
+      beforeSend: () => confirmSend(deps, deadline, whereSent(account)),
     });
     return verdictOfAnswer(attempt, request, order);
   } catch (error) {
-    if (error instanceof AttemptTooOldError)
-      return { kind: 'notSent', reason: 'the attempt was given up before it could send' };
-    if (error instanceof NotSentError) return { kind: 'notSent', reason: `no connection (${error.reason})` };
+    if (error instanceof AttemptTooOldError) return notSent('the attempt was given up before it could send');
+    if (error instanceof NotSentError) return notSent(`no connection (${error.reason})`);
     if (error instanceof RateLimitedError) return { kind: 'rateLimited', retryAfterMs: error.retryAfterMs };
     if (error instanceof RejectedError) return { kind: 'rejected' };
     // Everything else, known or not, may have reached the service: 5xx, time-out, reset, redirect, 401, garbage.
-    return { kind: 'uncertain', reason: `the create got no clear answer (${nameOf(error)})` };
+    return { kind: 'uncertain', reason: `the create got no clear answer (${reasonOf(error)})` };
   }
 }
 
@@ -162,11 +163,4 @@ function wireRequest(deps: ActivityDeps, { account, delayMinutes }: CreateOrderI
         }),
       }),
   };
-}
-
-/** An error's class name, and the service's HTTP status where there is one; never its message. */
-function nameOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown error';
-  if (error instanceof ApplicationFailure) return error.message;
-  return 'status' in error ? `HTTP ${String(error.status)}` : error.name;
 }

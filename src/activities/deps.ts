@@ -10,6 +10,8 @@ export interface Account {
   /** Host of the base URL: pinned with every order at its first send. */
   host: string;
   rates: SharedRates;
+  /** The account's total over all workers; absent = no limit. */
+  requestsPerSecond?: number;
   /** Wallets of the last balances answer seen by this worker; absent before the first. */
   seenWallets?: readonly string[];
 }

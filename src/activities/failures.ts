@@ -16,6 +16,13 @@ export function retryLater(error: unknown, delayMs?: number): unknown {
   });
 }
 
+/** What went wrong, in a word or two that people read: the service's HTTP status or the error's class; never its message. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown error';
+  if (error instanceof ApplicationFailure) return error.message;
+  return 'status' in error ? `HTTP ${String(error.status)}` : error.name;
+}
+
 /** An answer that cannot be right (another order, a filter that was ignored): no reading, ask again, as `retryLater`. */
 export const noReading = (reason: string, nextRetryDelay?: number): ApplicationFailure =>
   ApplicationFailure.create({ type: 'NoReading', message: reason, nextRetryDelay });

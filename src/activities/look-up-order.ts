@@ -2,10 +2,10 @@ import { activityInfo } from '@temporalio/activity';
 import type { LookUpAnswer, LookUpInput, LookUpReading } from '../contract/answers.js';
 import { echoDifferences } from '../contract/echo-check.js';
 import { accountOf } from './account-of.js';
-import { readBalances } from './balances.js';
+import { hasSeen, lacksWallets } from './balances.js';
 import type { Account, ActivityDeps } from './deps.js';
 import { comeBackIn, noReading, retryLater } from './failures.js';
-import { probe } from './probe.js';
+import { listedOrders, readingOf } from './probe.js';
 import { payersOf } from './shared-rates.js';
 
 /**
@@ -33,20 +33,21 @@ export function lookUpOrderActivity(deps: ActivityDeps) {
 
 /** An answer from another host says nothing about an order that was sent elsewhere. */
 export function refuseOtherHost(account: Account, pinnedHost: string | undefined): void {
-  if (pinnedHost === undefined || pinnedHost === account.host) return;
-  throw noReading(
-    `the order was sent to ${pinnedHost}, but this worker asks ${account.host}: set the account's base URL back`,
-  );
+  if (pinnedHost !== undefined && pinnedHost !== account.host) throw noReading(otherHost(pinnedHost, account));
 }
+
+/** Said where the host asked is not the one that the order was sent to. */
+export const otherHost = (sentTo: string, { host }: Account): string =>
+  `the order was sent to ${sentTo}, but this worker asks ${host}: set the account's base URL back`;
 
 /** An account without a wallet that the order's account had is another one (or another environment behind the host). */
 async function refuseOtherWallets(account: Account, pinned: readonly string[] | undefined): Promise<void> {
-  if (!pinned) return;
-  const lacks = () => pinned.some((wallet) => !account.seenWallets?.includes(wallet));
-  // Wallets are added in the course of time: what this worker saw earlier proves nothing.
-  if (lacks()) await readBalances(account);
-  if (lacks()) throw noReading('this key shows another account: wallets of the order are missing');
+  if (!pinned || hasSeen(account, pinned)) return;
+  if (await lacksWallets(account, pinned)) throw noReading(OTHER_ACCOUNT);
 }
+
+/** Said where the account asked is not the one that the order was sent to. */
+export const OTHER_ACCOUNT = 'this key shows another account: wallets of the order are missing';
 
 async function readByUuid(account: Account, { type, request }: LookUpInput, orderUuid: string): Promise<LookUpReading> {
   const order = await account.service.orderStatus({ order_uuid: orderUuid });
@@ -56,14 +57,20 @@ async function readByUuid(account: Account, { type, request }: LookUpInput, orde
 }
 
 /**
- * Absence needs both in the same round: the signed list answers with nothing (which proves key and host), and the status
- * operation knows no such order. Presence needs one of them.
+ * That our order is absent needs both in the same round: the signed list does not show it (which proves key and host), and
+ * the status operation does not know it. Presence needs one of them, also beside orders of somebody else.
  */
 async function readByOrderId({ service }: Account, { type, request }: LookUpInput): Promise<LookUpReading> {
-  const listed = await probe(service, type, request);
-  if (listed.kind !== 'absent') return listed;
+  const listed = await listedOrders(service, request.order_id);
+  const reading = readingOf(type, request, listed);
+  if (showsOurs(reading)) return reading;
   const order = await service.orderStatus({ order_id: request.order_id });
-  if (!order) return { kind: 'absent' };
-  if (order.user_order_id !== request.order_id) throw noReading('the status operation answered with another order');
-  return { kind: 'found', order, differences: echoDifferences(type, request, order) };
+  if (order && order.user_order_id !== request.order_id) {
+    throw noReading('the status operation answered with another order');
+  }
+  return readingOf(type, request, order ? [...listed, order] : listed);
 }
+
+const showsOurs = (reading: LookUpReading): boolean =>
+  (reading.kind === 'found' && reading.differences.length === 0) ||
+  (reading.kind === 'duplicates' && reading.ours.length > 0);

@@ -20,12 +20,14 @@ export function pollOrderActivity(deps: ActivityDeps) {
     const delayMs = pollDelayMs(deps.pace, attempt);
     const order = await askStatus(deps, input, delayMs);
     if (!order) throw comeBackIn(delayMs, 'the service does not show the order right now');
-    const isNews =
-      isFinal(order.status) || !(isKnownStatus(order.status) || input.toleratedStatuses.includes(order.status));
-    if (isNews) return order;
+    if (isFinal(order.status) || !isTolerated(order.status, input)) return order;
     throw comeBackIn(delayMs, `status at the service: ${order.status.slice(0, 40)}`);
   };
 }
+
+/** True for a status that is not final and need not be reported. */
+const isTolerated = (status: string, { toleratedStatuses, tolerateAll = false }: PollInput): boolean =>
+  tolerateAll || isKnownStatus(status) || toleratedStatuses.includes(status);
 
 async function askStatus(deps: ActivityDeps, input: PollInput, delayMs: number): Promise<Order | undefined> {
   const { account: name, orderId, orderUuid, host } = input;

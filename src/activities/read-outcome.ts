@@ -4,6 +4,7 @@ import type { Order } from '../contract/orders.js';
 import { accountOf } from './account-of.js';
 import type { ActivityDeps } from './deps.js';
 import { noReading, retryLater } from './failures.js';
+import { readListItem } from './list-item.js';
 import { refuseOtherHost } from './look-up-order.js';
 
 /** Fields on which status and list item must agree before money is moved by what they say. */
@@ -17,9 +18,7 @@ export function readOutcomeActivity(deps: ActivityDeps) {
     try {
       const order = await account.service.orderStatus({ order_uuid: input.orderUuid });
       if (order?.order_uuid !== input.orderUuid) throw noReading('the status operation does not show the order');
-      const page = await account.service.listOrders({ order_ids: [input.orderId] });
-      const item = page.items.find(({ order_uuid }) => order_uuid === input.orderUuid);
-      if (!item) throw noReading('the order list does not show the order');
+      const item = await readListItem(account.service, order, input.orderId);
       return { order, changes: item.balance_changes, disagreements: disagreementsOf(order, item) };
     } catch (error) {
       throw retryLater(error);

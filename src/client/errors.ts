@@ -1,6 +1,13 @@
-import { describeFieldErrors, type FieldError, type OrderFailure, SERVICE_REJECTED } from '../contract/failures.js';
+import { BATCH_FILE_UNUSABLE, BATCH_NOT_APPROVED, BATCH_STOPPED } from '../contract/batches.js';
+import {
+  describeFieldErrors,
+  type FieldError,
+  INVALID_INPUT,
+  type OrderFailure,
+  SERVICE_REJECTED,
+} from '../contract/failures.js';
 
-export { TemporalUnreachableError } from '../temporal.js';
+export { PayloadDecryptionError, TemporalUnreachableError } from '../temporal.js';
 
 /** The input is bad; `fields` names every bad field. Nothing was started and nothing was sent. */
 export class InvalidInputError extends Error {
@@ -34,6 +41,14 @@ const NEXT_STEP: Record<OrderFailure, string> = {
   OrderAbsent: 'Its absence was proven; it may be started again with `again`',
 };
 
+/** A received order is started by its callback or by reconcile, never by hand. */
+const NEXT_STEP_RECEIVED: Record<OrderFailure, string> = {
+  ...NEXT_STEP,
+  InvalidOrder: 'Correct the input',
+  OrderConflict: 'It is no receipt on that address: look at it at the service',
+  OrderAbsent: 'If the service lists it later, reconcile follows it',
+};
+
 /** The order ended and no order of ours exists at the service. `fields` is filled for `InvalidOrder`. */
 export class OrderFailedError extends Error {
   override readonly name = 'OrderFailedError';
@@ -43,8 +58,10 @@ export class OrderFailedError extends Error {
     readonly type: OrderFailure,
     reason: string,
     readonly fields: readonly FieldError[] = [],
+    { received = false }: { received?: boolean } = {},
   ) {
-    super(`order ${orderId} ended as ${type}: ${reason}. ${NEXT_STEP[type]}`);
+    const next = (received ? NEXT_STEP_RECEIVED : NEXT_STEP)[type];
+    super(`order ${orderId} ended as ${type}: ${reason}. ${next}`);
   }
 }
 
@@ -142,5 +159,129 @@ export class TemporalSetupError extends Error {
 
   constructor(reason: string, next: string) {
     super(`Temporal refused the call: ${reason}. ${next}`);
+  }
+}
+
+/** The batch id belongs to a batch with another input; `fields` names what differs. Nothing was sent. */
+export class BatchConflictError extends Error {
+  override readonly name = 'BatchConflictError';
+
+  constructor(
+    readonly batchId: string,
+    readonly fields: readonly string[],
+  ) {
+    super(
+      `batch ${batchId} was started before with another ${fields.join(', ')}; nothing was sent. ` +
+        'Send the first input again, use a new id if this is another batch, or start it anew with `again` once it has ended',
+    );
+  }
+}
+
+/** Why a batch failed before any order was started. */
+export type BatchFailure =
+  | typeof INVALID_INPUT
+  | typeof BATCH_NOT_APPROVED
+  | typeof BATCH_FILE_UNUSABLE
+  | typeof BATCH_STOPPED;
+
+const BATCH_NEXT_STEP: Record<BatchFailure, string> = {
+  [INVALID_INPUT]: 'Correct it',
+  [BATCH_NOT_APPROVED]: 'Have somebody else approve the plan in time',
+  [BATCH_FILE_UNUSABLE]: 'Put the file in place',
+  [BATCH_STOPPED]: 'If it is to be sent after all, plan it',
+};
+
+/**
+ * A batch (or, without `batchId`, a plan) ended before any order was started. `fields` names bad fields, those of rows
+ * with their line.
+ */
+export class BatchFailedError extends Error {
+  override readonly name = 'BatchFailedError';
+
+  constructor(
+    readonly batchId: string | undefined,
+    readonly type: BatchFailure,
+    reason: string,
+    readonly fields: readonly FieldError[] = [],
+  ) {
+    const [what, how] = batchId === undefined ? ['the plan', ''] : [`batch ${batchId}`, ' with `again`'];
+    super(`${what} ended as ${type}: ${reason}. ${BATCH_NEXT_STEP[type]}, then start it again${how}`);
+  }
+}
+
+/** The batch's workflow was terminated or broke: some rows may have been started, and those orders go on. */
+export class BatchUnresolvedError extends Error {
+  override readonly name = 'BatchUnresolvedError';
+
+  constructor(
+    readonly batchId: string,
+    reason: string,
+  ) {
+    super(
+      `the workflow of batch ${batchId} ended without a result (${reason}); orders it started go on. ` +
+        'List them by the batch, then start the same file again with `again`: rows that have an order are not paid twice',
+    );
+  }
+}
+
+/** Temporal has no such batch: never started, or older than the namespace keeps closed workflows. */
+export class UnknownBatchError extends Error {
+  override readonly name = 'UnknownBatchError';
+
+  constructor(
+    readonly batchId: string,
+    account: string,
+  ) {
+    super(`no batch ${batchId} of account ${account} in Temporal. Check id and account`);
+  }
+}
+
+/** The batch did not take an approval, pause, resume or stop; the message carries its reason. Nothing changed. */
+export class BatchRefusedError extends Error {
+  override readonly name = 'BatchRefusedError';
+
+  constructor(
+    readonly batchId: string,
+    reason: string,
+  ) {
+    super(`batch ${batchId} refused: ${reason}. Read its state again`);
+  }
+}
+
+/** The time the caller gave is over and the batch goes on. */
+export class BatchNotDecidedYetError extends Error {
+  override readonly name = 'BatchNotDecidedYetError';
+
+  constructor(readonly batchId: string) {
+    super(
+      `batch ${batchId} has not ended yet and goes on by itself. Ask again later; never send its rows under other ids`,
+    );
+  }
+}
+
+/** A schedule of this plan exists with other settings; `fields` names what differs. Nothing was changed. */
+export class ScheduleConflictError extends Error {
+  override readonly name = 'ScheduleConflictError';
+
+  constructor(
+    readonly plan: string,
+    readonly fields: readonly string[],
+  ) {
+    super(
+      `a schedule of plan ${plan} exists with another ${fields.join(', ')}; nothing was changed. ` +
+        'Delete it first, or use another plan',
+    );
+  }
+}
+
+/** Temporal has no schedule of this plan. */
+export class UnknownScheduleError extends Error {
+  override readonly name = 'UnknownScheduleError';
+
+  constructor(
+    readonly plan: string,
+    account: string,
+  ) {
+    super(`no schedule of plan ${plan} of account ${account}. Check both, or create it`);
   }
 }

@@ -1,25 +1,34 @@
 import type { Client } from '@temporalio/client';
+import type { Payload } from '@temporalio/common';
 import type { OrderInput } from '../contract/orders.js';
 
 /** How a run was started: what its first history event keeps. */
-export interface FirstInput {
+export interface FirstInput<I = OrderInput> {
   workflowType: string;
   /** Unchecked: runs may be started from anywhere. */
-  input: OrderInput;
+  input: I;
 }
 
 /** Reads how the newest run of a workflow id was started; closed runs too, as long as the namespace keeps them. */
-export async function readFirstInput(client: Client, workflowId: string): Promise<FirstInput> {
+export async function readFirstInput<I = OrderInput>(client: Client, workflowId: string): Promise<FirstInput<I>> {
   const { history } = await client.workflowService.getWorkflowExecutionHistory({
     namespace: client.options.namespace,
     execution: { workflowId },
     maximumPageSize: 1,
   });
   const started = history?.events?.[0]?.workflowExecutionStartedEventAttributes;
-  const { payloadCodecs, payloadConverter } = client.workflow.options.loadedDataConverter;
-  let payloads = started?.input?.payloads ?? [];
-  for (const codec of payloadCodecs.toReversed()) payloads = await codec.decode(payloads);
-  const input = payloads[0] ? payloadConverter.fromPayload<OrderInput>(payloads[0]) : undefined;
+  const input = await decodeFirst<I>(client, started?.input);
   // A run without any argument compares as one that asks for nothing.
-  return { workflowType: started?.workflowType?.name ?? '', input: input ?? ({} as OrderInput) };
+  return { workflowType: started?.workflowType?.name ?? '', input: input ?? ({} as I) };
+}
+
+/** The first of some payloads that the server handed out as they are; undefined when there is none. */
+export async function decodeFirst<T>(
+  client: Client,
+  given: { payloads?: Payload[] | null } | null | undefined,
+): Promise<T | undefined> {
+  const { payloadCodecs, payloadConverter } = client.workflow.options.loadedDataConverter;
+  let payloads = given?.payloads ?? [];
+  for (const codec of payloadCodecs.toReversed()) payloads = await codec.decode(payloads);
+  return payloads[0] ? payloadConverter.fromPayload<T>(payloads[0]) : undefined;
 }

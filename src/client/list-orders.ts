@@ -1,7 +1,7 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import type { FieldError } from '../contract/failures.js';
-import { ACCOUNT_FORMAT, parseOrderWorkflowId } from '../contract/ids.js';
-import { WORKFLOW_TYPE_OF_ORDER } from '../contract/names.js';
+import { ACCOUNT_FORMAT, parseOrderWorkflowId, parseReceivedWorkflowId } from '../contract/ids.js';
+import { RECEIVED_DEPOSIT_WORKFLOW, WORKFLOW_TYPE_OF_ORDER } from '../contract/names.js';
 import { ORDER_TYPES, type OrderType } from '../contract/orders.js';
 import { searchAttribute } from '../contract/search-attributes.js';
 import { InvalidInputError } from './errors.js';
@@ -13,8 +13,9 @@ const MAX_LIMIT = 10_000;
 /** Which orders to list; fields are combined with "and". */
 export interface OrderFilter {
   account?: string;
-  /** `open`, `uncertain`, `parked`, `none` or a final status. */
+  /** `open`, `uncertain`, `parked`, `stopped`, `none` or a final status. */
   status?: string;
+  /** Stopped orders need attention, too. */
   needsAttention?: boolean;
   batchId?: string;
   /** At most this many, newest first; 50 when omitted. */
@@ -23,12 +24,18 @@ export interface OrderFilter {
 
 /** An order as Temporal's visibility shows it: a few seconds old at most, and without asking a worker. */
 export interface OrderListEntry {
+  /** Of a received order its order_uuid. */
   orderId: string;
+  /** True for orders that receipts on permanent addresses made. */
+  received: boolean;
   account: string;
   workflowId: string;
-  /** The service's order type. */
+  /** The service's order type; undefined for received orders, whose start did not know it. */
   type: OrderType | undefined;
-  /** `open`, `uncertain` or `parked` while so, then the final status; `none` when no order came to exist. */
+  /**
+   * `open`, `uncertain` or `parked` while so, then the final status; `none` when no order came to exist; `stopped` when
+   * its workflow was terminated or timed out: the order may exist at the service and nobody follows it.
+   */
   status: string | undefined;
   needsAttention: boolean;
   currencyFrom: string | undefined;
@@ -57,26 +64,50 @@ const quoted = (text: string): string =>
     .replaceAll('\\', '\\\\')
     .replaceAll("'", "\\'")}'`;
 
+/** Shown as an order's status; its search attribute still says what it was when the workflow was stopped. */
+const STOPPED = 'stopped';
+
+/** Ends that Temporal or an operator makes, with their names in queries. A cancelled order workflow ends by itself. */
+const STOPPED_BY: Readonly<Record<string, string>> = {
+  TERMINATED: 'Terminated',
+  TIMED_OUT: 'TimedOut',
+  CANCELLED: 'Canceled',
+};
+
+const stoppedStatuses = Object.values(STOPPED_BY).map(quoted).join(', ');
+const IS_STOPPED = `ExecutionStatus IN (${stoppedStatuses})`;
+const IS_NOT_STOPPED = `ExecutionStatus NOT IN (${stoppedStatuses})`;
+
+const isStopped = ({ status }: WorkflowExecutionInfo): boolean => status.name in STOPPED_BY;
+
 /** The visibility query of a filter; every value is a literal, whatever it holds. */
 export function orderQuery({ account, status, needsAttention, batchId }: OrderFilter): string {
-  const terms = [`WorkflowType IN (${Object.values(WORKFLOW_TYPE_OF_ORDER).map(quoted).join(', ')})`];
+  const types = [...Object.values(WORKFLOW_TYPE_OF_ORDER), RECEIVED_DEPOSIT_WORKFLOW];
+  const terms = [`WorkflowType IN (${types.map(quoted).join(', ')})`];
   if (account !== undefined) terms.push(`PaymentAccount = ${quoted(account)}`);
-  if (status !== undefined) terms.push(`PaymentOrderStatus = ${quoted(status)}`);
-  if (needsAttention !== undefined) terms.push(`PaymentNeedsAttention = ${needsAttention}`);
+  if (status === STOPPED) terms.push(IS_STOPPED);
+  else if (status !== undefined) terms.push(`PaymentOrderStatus = ${quoted(status)}`, IS_NOT_STOPPED);
+  if (needsAttention === true) terms.push(`(PaymentNeedsAttention = true OR ${IS_STOPPED})`);
+  if (needsAttention === false) terms.push('PaymentNeedsAttention = false', IS_NOT_STOPPED);
   if (batchId !== undefined) terms.push(`PaymentBatchId = ${quoted(batchId)}`);
   return terms.join(' AND ');
 }
 
 function toEntry(info: WorkflowExecutionInfo): OrderListEntry | undefined {
-  const id = parseOrderWorkflowId(info.workflowId);
-  if (!id) return undefined;
+  const ordered = parseOrderWorkflowId(info.workflowId);
+  const received = parseReceivedWorkflowId(info.workflowId);
+  const account = (ordered ?? received)?.account;
+  const orderId = ordered?.orderId ?? received?.orderUuid;
+  if (account === undefined || orderId === undefined) return undefined;
   const attributes = info.typedSearchAttributes;
   return {
-    ...id,
+    account,
+    orderId,
+    received: received !== undefined,
     workflowId: info.workflowId,
     type: ORDER_TYPES.find((type) => WORKFLOW_TYPE_OF_ORDER[type] === info.type),
-    status: attributes.get(searchAttribute.orderStatus),
-    needsAttention: attributes.get(searchAttribute.needsAttention) ?? false,
+    status: isStopped(info) ? STOPPED : attributes.get(searchAttribute.orderStatus),
+    needsAttention: isStopped(info) || (attributes.get(searchAttribute.needsAttention) ?? false),
     currencyFrom: attributes.get(searchAttribute.currencyFrom),
     currencyTo: attributes.get(searchAttribute.currencyTo),
     orderUuid: attributes.get(searchAttribute.orderUuid),
@@ -84,6 +115,13 @@ function toEntry(info: WorkflowExecutionInfo): OrderListEntry | undefined {
     startedAt: info.startTime,
     closedAt: info.closeTime,
   };
+}
+
+/** True for a stopped run after which another one of the same id took the order over. */
+async function wasFollowedUp(client: Client, info: WorkflowExecutionInfo): Promise<boolean> {
+  if (!isStopped(info)) return false;
+  const newest = await client.workflow.getHandle(info.workflowId).describe();
+  return newest.runId !== info.runId;
 }
 
 /** Orders that fit the filter, newest first. Throws InvalidInputError. */
@@ -95,7 +133,7 @@ export async function listOrders(client: Client, filter: OrderFilter): Promise<O
     const entries: OrderListEntry[] = [];
     for await (const info of client.workflow.list({ query: orderQuery(filter), pageSize: Math.min(limit, 1000) })) {
       const entry = toEntry(info);
-      if (entry) entries.push(entry);
+      if (entry && !(await wasFollowedUp(client, info))) entries.push(entry);
       if (entries.length >= limit) break;
     }
     return entries;

@@ -19,16 +19,17 @@ export interface WaitOptions {
   timeoutMs?: number;
 }
 
-/** Which order a call is about. */
+/** Which order a call is about. `received`: one that a receipt made, named by its order_uuid. */
 export interface OrderKey {
   account: string;
   orderId: string;
+  received: boolean;
 }
 
 /** What the end of a workflow or update says about the order: no order of ours exists, or nothing is known. */
-function failureOf(orderId: string, cause: unknown): Error {
+function failureOf({ orderId, received }: OrderKey, cause: unknown): Error {
   if (cause instanceof ApplicationFailure && isOrderFailure(cause.type)) {
-    return new OrderFailedError(orderId, cause.type, cause.message, fieldsOfFailure(cause));
+    return new OrderFailedError(orderId, cause.type, cause.message, fieldsOfFailure(cause), { received });
   }
   return new OrderUnresolvedError(orderId, cause instanceof Error ? cause.message : 'no reason given');
 }
@@ -41,10 +42,10 @@ export function cameTooLate(error: unknown): boolean {
 }
 
 /** The library's error for what the SDK threw. */
-export async function explain(client: Client, { account, orderId }: OrderKey, error: unknown): Promise<unknown> {
-  if (error instanceof WorkflowNotFoundError) return new UnknownOrderError(orderId, account);
+export async function explain(client: Client, order: OrderKey, error: unknown): Promise<unknown> {
+  if (error instanceof WorkflowNotFoundError) return new UnknownOrderError(order.orderId, order.account);
   if (error instanceof WorkflowFailedError || error instanceof WorkflowUpdateFailedError) {
-    return failureOf(orderId, error.cause);
+    return failureOf(order, error.cause);
   }
   return translated(client, error);
 }

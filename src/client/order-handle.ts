@@ -1,5 +1,5 @@
 import { type Client, type WorkflowHandle, WorkflowUpdateFailedError } from '@temporalio/client';
-import { orderWorkflowId } from '../contract/ids.js';
+import { orderWorkflowId, parseReceivedWorkflowId } from '../contract/ids.js';
 import type { OrderState } from '../contract/messages.js';
 import {
   CREATED_UPDATE,
@@ -18,22 +18,31 @@ const QUERY_TIMEOUT_MS = 10_000;
 
 type OrderWorkflow = (input: OrderInput) => Promise<OrderResult>;
 
-/** One order. Every method may throw TemporalUnreachableError and, when there is no such order, UnknownOrderError. */
+/** One order, also one that a receipt made. Every method may throw TemporalUnreachableError and, when there is no such order, UnknownOrderError. */
 export class OrderHandle {
   readonly workflowId: string;
   readonly #client: Client;
   readonly #workflow: WorkflowHandle<OrderWorkflow>;
 
-  /** Made by PaymentOrders; `attached` is true when `start` found the order already started. */
+  /**
+   * Made by PaymentOrders; `attached` is true when `start` found the order already started. An order that a receipt made
+   * has the service's order_uuid for `orderId`, and a `workflowId` of its own kind.
+   */
   constructor(
     client: Client,
     readonly account: string,
     readonly orderId: string,
     readonly attached?: boolean,
+    workflowId = orderWorkflowId(account, orderId),
   ) {
     this.#client = client;
-    this.workflowId = orderWorkflowId(account, orderId);
+    this.workflowId = workflowId;
     this.#workflow = client.workflow.getHandle<OrderWorkflow>(this.workflowId);
+  }
+
+  /** True for an order that a receipt on a permanent address made. */
+  get received(): boolean {
+    return parseReceivedWorkflowId(this.workflowId) !== undefined;
   }
 
   /** Where the order stands, also after its end. A worker answers: throws NoWorkerError within 10 s when none does. */

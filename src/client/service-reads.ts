@@ -25,7 +25,8 @@ const READ_TIMEOUT_MS = 75_000;
 /** An address needs up to three rounds of look-ups; until then its workflow goes on without us. */
 const ADDRESS_TIMEOUT_MS = 180_000;
 
-function failureOf(cause: unknown): Error {
+/** What the end of a workflow that is no order means for who asked for it. */
+export function failureOf(cause: unknown): Error {
   if (!(cause instanceof ApplicationFailure)) {
     return new ServiceRequestFailedError('Unknown', cause instanceof Error ? cause.message : 'no reason given');
   }

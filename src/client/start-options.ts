@@ -2,34 +2,36 @@ import type { WorkflowStartOptions } from '@temporalio/client';
 import type { SearchAttributePair } from '@temporalio/common';
 import { DEFAULT_ACCOUNT, orderWorkflowId } from '../contract/ids.js';
 import { ORDERS_TASK_QUEUE } from '../contract/names.js';
-import type { RequestFields } from '../contract/order-sides.js';
-import { currenciesOf, type OrderInput, type OrderType } from '../contract/orders.js';
+import { orderSides, type RequestFields } from '../contract/order-sides.js';
+import type { OrderInput, OrderType } from '../contract/orders.js';
 import { searchAttribute } from '../contract/search-attributes.js';
 
 /** Single orders run before polls (3) and bulk rows (4). */
-const INTERACTIVE_PRIORITY = 2;
+export const INTERACTIVE_PRIORITY = 2;
+/** Nobody waits for a single row of a batch. */
+const BATCH_ROW_PRIORITY = 4;
 
 /** What is exchanged or paid, such as `12.50 usd`, `100 usd → btc` or `usd → 0.001 btc`; never a wallet. */
-function whatMoves(input: OrderInput): string {
-  const { amount, amount_to: amountTo }: RequestFields = input.order;
-  const { from, to } = currenciesOf(input.order);
+function whatMoves(type: OrderType, { order }: OrderInput): string {
+  const { amount, amount_to: amountTo }: RequestFields = order;
+  const { currencyFrom: from, currencyTo: to } = orderSides(type, order);
   const source = amount === undefined ? from : `${amount} ${from}`;
   if (from === to && amountTo === undefined) return source;
   return `${source} → ${amountTo === undefined ? to : `${amountTo} ${to}`}`;
 }
 
 /** One line for the list in the Temporal UI, at most 200 bytes. */
-export const orderSummary = (type: OrderType, input: OrderInput): string => `${type} ${whatMoves(input)}`;
+export const orderSummary = (type: OrderType, input: OrderInput): string => `${type} ${whatMoves(type, input)}`;
 
 /** Markdown table for the workflow's page in the Temporal UI; no wallet, e-mail or description. */
 export function orderDetails(type: OrderType, input: OrderInput): string {
-  const { from, to } = currenciesOf(input.order);
+  const { currencyFrom: from, currencyTo: to } = orderSides(type, input.order);
   const rows: [string, string][] = [
     ['type', type],
     ['order_id', input.order.order_id],
     ['account', input.account ?? DEFAULT_ACCOUNT],
     ['currencies', from === to ? from : `${from} → ${to}`],
-    ['amount', whatMoves(input)],
+    ['amount', whatMoves(type, input)],
     ['compensation', input.compensation ?? 'by the table'],
     ['resend', input.resend ?? 'once'],
   ];
@@ -37,13 +39,13 @@ export function orderDetails(type: OrderType, input: OrderInput): string {
 }
 
 /** Search attributes an order starts with: set now they cost no event. */
-function searchAttributes(input: OrderInput): SearchAttributePair[] {
-  const { from, to } = currenciesOf(input.order);
+function searchAttributes(type: OrderType, input: OrderInput): SearchAttributePair[] {
+  const { currencyFrom, currencyTo } = orderSides(type, input.order);
   return [
     { key: searchAttribute.account, value: input.account ?? DEFAULT_ACCOUNT },
     { key: searchAttribute.orderStatus, value: 'open' },
-    { key: searchAttribute.currencyFrom, value: from },
-    { key: searchAttribute.currencyTo, value: to },
+    { key: searchAttribute.currencyFrom, value: currencyFrom },
+    { key: searchAttribute.currencyTo, value: currencyTo },
     { key: searchAttribute.needsAttention, value: false },
     ...(input.batchId === undefined ? [] : [{ key: searchAttribute.batchId, value: input.batchId }]),
   ];
@@ -58,9 +60,9 @@ export function orderStartOptions(type: OrderType, input: OrderInput) {
     taskQueue: ORDERS_TASK_QUEUE,
     args: [input],
     workflowIdReusePolicy: 'REJECT_DUPLICATE',
-    typedSearchAttributes: searchAttributes(input),
+    typedSearchAttributes: searchAttributes(type, input),
     staticSummary: orderSummary(type, input),
     staticDetails: orderDetails(type, input),
-    priority: { priorityKey: INTERACTIVE_PRIORITY },
+    priority: { priorityKey: input.batchId === undefined ? INTERACTIVE_PRIORITY : BATCH_ROW_PRIORITY },
   } satisfies WorkflowStartOptions<OrderWorkflow>;
 }

@@ -1,4 +1,6 @@
 import { type Client, WithStartWorkflowOperation, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { echoDifferences } from '../contract/echo-check.js';
+import { validateRecoveredInput } from '../contract/follower-schemas.js';
 import { DEFAULT_ACCOUNT, orderWorkflowId, workflowTypeOf } from '../contract/ids.js';
 import { maskName } from '../contract/masking.js';
 import { CREATED_UPDATE } from '../contract/names.js';
@@ -23,20 +25,43 @@ type OrderWorkflow = (input: OrderInput) => Promise<OrderResult>;
 
 /** The checked input; throws InvalidInputError naming every bad field. */
 export function checkOrderInput<T extends OrderType>(type: T, input: unknown): OrderInput<T> {
-  const checked = validateOrderInput(type, input);
+  const recovered = typeof input === 'object' && input !== null && 'recovered' in input;
+  const checked = recovered ? validateRecoveredInput(type, input) : validateOrderInput(type, input);
   if ('errors' in checked) throw new InvalidInputError(checked.errors);
   return checked.input;
 }
 
-/** Throws OrderConflictError unless the run that has this order id was started with the same type and input. */
-async function refuseOtherInput(client: Client, type: OrderType, input: OrderInput): Promise<void> {
+/**
+ * Throws OrderConflictError unless the run that has this order id was started with the same type and input. Throws
+ * NotDecidedYetError where that run was rebuilt and its order cannot be compared with yet.
+ */
+export async function refuseOtherInput(client: Client, type: OrderType, input: OrderInput): Promise<void> {
   const orderId = input.order.order_id;
   const workflowId = orderWorkflowId(input.account ?? DEFAULT_ACCOUNT, orderId);
   const first = await callTemporal(client, () => readFirstInput(client, workflowId));
-  const fields = orderInputDifferences(input, first.input).map(maskName);
-  if (first.workflowType !== workflowTypeOf(type)) fields.unshift('order_type');
+  const rebuilt = input.recovered !== undefined || first.input.recovered !== undefined;
+  const differing = rebuilt
+    ? await differencesFromOrder(handleOf(client, input), type, input)
+    : orderInputDifferences(input, first.input);
+  const fields = differing.map(maskName);
+  if (first.workflowType !== workflowTypeOf(type) && !fields.includes('order_type')) fields.unshift('order_type');
   if (fields.length > 0) throw new OrderConflictError(orderId, fields);
 }
+
+/** A run rebuilt from the order list was not started with what the caller asked for: the order itself tells. */
+async function differencesFromOrder(handle: OrderHandle, type: OrderType, input: OrderInput): Promise<string[]> {
+  try {
+    const order = await handle.created({ timeoutMs: ORDER_TIMEOUT_MS });
+    return echoDifferences(type, input.order, order);
+  } catch (error) {
+    // No order exists: there is nothing to differ from, and the handle says what became of it.
+    if (error instanceof OrderFailedError) return [];
+    throw error;
+  }
+}
+
+/** How long a start waits for the order of a rebuilt run; one that is parked has none to compare with. */
+const ORDER_TIMEOUT_MS = 10_000;
 
 const handleOf = (client: Client, input: OrderInput, attached?: boolean): OrderHandle =>
   new OrderHandle(client, input.account ?? DEFAULT_ACCOUNT, input.order.order_id, attached);

@@ -92,6 +92,16 @@ export function host(env: Env, name: string, fallback: string, problems: Problem
   return text;
 }
 
+/** The origin of a web page, such as `https://temporal.example.com`; undefined when unset. */
+export function origin(env: Env, name: string, problems: Problems): string | undefined {
+  const text = env[name];
+  if (!text) return undefined;
+  // Compared as text with what browsers send: a trailing slash or a path would never match.
+  if (!/^https?:/.test(text) || !URL.canParse(text) || new URL(text).origin !== text)
+    problems.add(name, 'must be an origin such as https://temporal.example.com, without a path');
+  return text;
+}
+
 /** The content of a secret file without its last line break; undefined when it cannot be read. */
 export function readSecretFile(path: string): string | undefined {
   try {

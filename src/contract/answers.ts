@@ -44,6 +44,8 @@ export interface CreateOrderInput {
   provenIn?: string;
   /** Host that an earlier attempt was sent to; this one sends nowhere else. */
   host?: string;
+  /** Wallets of the account that an earlier attempt was sent to; this one sends to no account that lacks one. */
+  wallets?: string[];
   /** A person approved an amount above the cap. */
   approved?: boolean;
   /** What is left of `delay_order_for_minutes` at a re-send. */
@@ -52,12 +54,18 @@ export interface CreateOrderInput {
   followUp: boolean;
 }
 
+/** Several orders under one order id; `ours`: those of them that are what we asked for. */
+export interface SeveralOrders {
+  orderUuids: string[];
+  ours: string[];
+}
+
 /** What became of one create attempt. Only 'accepted' and 'adopted' know an order of ours. */
 export type CreateVerdict =
   | { kind: 'accepted'; order: Order }
   | { kind: 'adopted'; order: Order }
   | { kind: 'conflict'; orderUuid: string; differences: string[] }
-  | { kind: 'duplicates'; orderUuids: string[] }
+  | ({ kind: 'duplicates' } & SeveralOrders)
   | { kind: 'notSent'; reason: string }
   | { kind: 'rateLimited'; retryAfterMs: number }
   | { kind: 'rejected' }
@@ -85,7 +93,7 @@ export interface LookUpInput {
 /** What one look-up read. Anything less than a clear reading is retried inside and never answered. */
 export type LookUpReading =
   | { kind: 'found'; order: Order; differences: string[] }
-  | { kind: 'duplicates'; orderUuids: string[] }
+  | ({ kind: 'duplicates' } & SeveralOrders)
   | { kind: 'absent' };
 
 /** Answer of the look-up activity. */
@@ -101,6 +109,8 @@ export interface PollInput {
   firstDelayMs: number;
   /** Statuses outside the documentation that were reported already. */
   toleratedStatuses: string[];
+  /** So many were reported that all others are tolerated, too. */
+  tolerateAll?: boolean;
 }
 
 /** Two views of a final order that must agree before money moves. */

@@ -1,4 +1,3 @@
-import type { FieldError } from './failures.js';
 import type { Amount } from './money.js';
 import type { CompensationPolicy, WithdrawRequest } from './orders.js';
 
@@ -8,6 +7,8 @@ export const MAX_INLINE_ROWS = 200;
 export const MAX_IN_FLIGHT = 500;
 /** Orders of one batch open at the same time, unless the input says otherwise. */
 export const DEFAULT_IN_FLIGHT = 100;
+/** Longest batch input as JSON, in characters: it is written into the history with every step. Larger ones need a file. */
+export const MAX_INLINE_LENGTH = 60_000;
 
 /** Amounts (decimal strings) by currency. */
 export type AmountsByCurrency = Record<string, Amount>;
@@ -59,13 +60,16 @@ export interface BatchWarning {
   reason: string;
 }
 
-/** Effect of a batch on one currency's balance; decimal strings. `fee` is an estimate from rates, null when unknown. */
+/** Effect of a batch on one currency's balance; decimal strings. Fees are estimates from rates, null when unknown. */
 export interface CurrencyPlan {
   currency: string;
   rows: number;
   total: Amount;
+  /** All commissions, whoever pays them. */
   fee: Amount | null;
-  /** Null where balances could not be read. */
+  /** The part of `fee` that the balance pays on top of the amounts; the rest comes out of what the recipients get. */
+  feeOnTop: Amount | null;
+  /** Null where balances could not be read. `balanceAfter` = before − total − feeOnTop; without fees while those are unknown. */
   balanceBefore: Amount | null;
   balanceAfter: Amount | null;
   /** What is missing; absent when the balance suffices or is unknown. */
@@ -87,12 +91,6 @@ export interface BatchPlan {
   resend: 'once' | 'never';
   again: boolean;
   digest: string;
-}
-
-/** One bad row: its line in the file (or its number inline), and every bad field. */
-export interface BadRow {
-  line: number;
-  fields: FieldError[];
 }
 
 /** What became of the rows. `refused`: no order exists and none will under this start; `conflict`: the id belongs to another order. */
@@ -125,11 +123,18 @@ export interface BatchProgress {
   outcomes: Omit<BatchOutcomes, 'notStarted'>;
   /** Paid out, by the orders' own `amount_to`. */
   moved: AmountsByCurrency;
-  /** Every row was taken. */
+  /** Every row was taken, or the batch was stopped and none will be any more. */
   exhausted: boolean;
+  /** The last rows that were parked while nobody knew whether their order exists; they count for `uncertainInARow`. */
+  unsettled: number[];
+  /** Why a person should look, such as an order whose workflow was terminated. */
+  attention?: string;
 }
 
-/** Why and by whom a batch was paused or stopped; `by` is 'the batch itself' where it did so by its own limits. */
+/** `by` of a pause or stop that a batch made by its own limits. */
+export const BY_ITSELF = 'the batch itself';
+
+/** Why and by whom a batch was paused or stopped; `by` is BY_ITSELF where it did so by its own limits. */
 export interface BatchInterruption {
   by: string;
   reason: string;
@@ -192,7 +197,7 @@ export interface BatchOrder {
 
 /** Query: where the batch stands. */
 export const BATCH_STATE_QUERY = 'batchState';
-/** Update: approves the plan with this digest. */
+/** Update: approves the plan with this digest. Like the other three it returns nothing; the query tells what came of it. */
 export const APPROVE_UPDATE = 'approve';
 /** Update: nothing new is sent until `resume`. */
 export const PAUSE_UPDATE = 'pause';
@@ -206,20 +211,30 @@ export const BATCH_NOT_APPROVED = 'BatchNotApproved';
 /** Failure type of a file that is missing, still grows or is another one than was planned. */
 export const BATCH_FILE_UNUSABLE = 'BatchFileUnusable';
 
+/** Failure type of a batch that was stopped or cancelled before its plan was made. Nothing was sent. */
+export const BATCH_STOPPED = 'BatchStopped';
+
+/** Failure type of a scheduled batch that ended with rows no order exists for. The batch's result is in its details. */
+export const BATCH_INCOMPLETE = 'BatchIncomplete';
+
 /** Input of the activity `planBatch`. */
 export interface PlanBatchInput {
   account: string;
   input: BatchInput;
 }
 
-/** Input of the activity `sendBatchRows`: takes rows from where `progress` stands, until `untilMs` of its own clock passed. */
+/**
+ * Input of the activity `sendBatchRows`, which goes on from `progress` for `durationMs`. Mode 'send' starts rows, 'wait'
+ * (paused) only follows open ones, 'finish' (stopped) first looks for rows that were started and not counted.
+ */
 export interface SendBatchRowsInput {
   account: string;
   input: BatchInput;
   plan: BatchPlan;
+  /** ISO time at which the batch was started: what began later under its rows' ids is its own. */
+  startedAt: string;
   progress: BatchProgress;
-  /** False: only follows open rows. */
-  mayStart: boolean;
+  mode: 'send' | 'wait' | 'finish';
   durationMs: number;
 }
 
@@ -260,4 +275,16 @@ export interface ScheduledBatchInput {
   /** How long the file may be missing or growing; 30 min when omitted. */
   waitForFileMs?: number;
   batch: Omit<BatchInput, 'account' | 'batchId' | 'file' | 'rows' | 'planOnly'>;
+}
+
+/** Input of the activity `awaitBatchFile`; `scheduledAt` (ISO time) is the schedule's, absent where a period is given. */
+export interface AwaitBatchFileInput {
+  input: ScheduledBatchInput;
+  scheduledAt?: string;
+}
+
+/** The batch of a period, as `awaitBatchFile` answers and `runBatch` takes it. A file without hash: only follow it. */
+export interface PeriodBatch extends BatchInput {
+  batchId: string;
+  file: BatchFile;
 }

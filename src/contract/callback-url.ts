@@ -31,6 +31,15 @@ export function callbackUrl(baseUrl: string, key: string, target: CallbackTarget
   return `${baseUrl.replace(/\/+$/, '')}/callbacks/${target.account}/${kind}.${shown}.${token}`;
 }
 
+/**
+ * The reference in the callback URL of an address of this account; undefined for URLs of anything else. Looks at the
+ * URL's tail only, so that a moved base URL changes nothing; whether the token is ours is not checked.
+ */
+export function addressRefOf(url: string | null, account: string): string | undefined {
+  const tail = /\/callbacks\/([a-z0-9-]{1,32})\/a\.([A-Za-z0-9_-]{1,64})\.[A-Za-z0-9_-]{43}$/.exec(url ?? '');
+  return tail?.[1] === account ? tail[2] : undefined;
+}
+
 /** Reads a callback path. undefined for everything that none of the keys signed; compares in constant time. */
 export function verifyCallbackPath(path: string, keys: readonly string[]): CallbackTarget | undefined {
   if (path.length > MAX_CALLBACK_PATH_LENGTH) return undefined;

@@ -46,7 +46,7 @@ function fitsMasked(value: string, shown: string): boolean {
 }
 
 /** Hex addresses mean the same in any case: the case is only a checksum, and services write it as they like. */
-const normalized = (text: string): string => (/^0x[0-9a-f*•]+$/i.test(text) ? text.toLowerCase() : text);
+export const normalized = (text: string): string => (/^0x[0-9a-f*•]+$/i.test(text) ? text.toLowerCase() : text);
 
 function sameEcho(requested: unknown, shown: unknown, key: string): boolean {
   if (sameValue(requested, shown, key)) return true;
@@ -72,8 +72,11 @@ function amountDifference(type: OrderType, request: RequestFields, order: Order)
  */
 export function echoDifferences(type: OrderType, request: CreateRequest, order: Order): string[] {
   const fields: RequestFields = request;
+  // Only a run rebuilt from the order list has a payout without a wallet: it does not know where the payout went.
+  const unknownTarget = fields.wallet === undefined;
   const echoed = ECHOES[type].filter(([asked, answered]) => {
     const mayBeMasked = asked.startsWith('wallet');
+    if (mayBeMasked && unknownTarget) return false;
     return differences(fields[asked], order[answered], asked, mayBeMasked ? sameEcho : sameValue).length > 0;
   });
   return [

@@ -46,6 +46,9 @@ export const reconcileWorkflowId = (account: string): string => `reconcile:${acc
 /** Workflow id of an order. Business keys only: the same order always has the same id. */
 export const orderWorkflowId = (account: string, orderId: string): string => `order:${account}:${orderId}`;
 
+/** Workflow id of the follower of a receipt on a permanent address, by the service's id: there is no other. */
+export const receivedWorkflowId = (account: string, orderUuid: string): string => `received:${account}:${orderUuid}`;
+
 /** Workflow id of a permanent deposit address. */
 export const addressWorkflowId = (account: string, ref: string): string => `address:${account}:${ref}`;
 
@@ -65,6 +68,12 @@ export function parseFollowUpOrderId(orderId: string): { parentOrderId: string; 
 export function parseOrderWorkflowId(workflowId: string): { account: string; orderId: string } | undefined {
   const match = /^order:([a-z0-9-]{1,32}):(.+)$/.exec(workflowId);
   return match?.[1] && match[2] ? { account: match[1], orderId: match[2] } : undefined;
+}
+
+/** Splits the workflow id of a follower of a receipt; undefined when it is not one. */
+export function parseReceivedWorkflowId(workflowId: string): { account: string; orderUuid: string } | undefined {
+  const match = /^received:([a-z0-9-]{1,32}):([A-Za-z0-9-]{1,64})$/.exec(workflowId);
+  return match?.[1] && match[2] ? { account: match[1], orderUuid: match[2] } : undefined;
 }
 
 /** The workflow type that runs an order type. */

@@ -23,6 +23,8 @@ export interface OrderState {
   /** The service's last known status; null before the order is known to exist. */
   status: string | null;
   order: Order | null;
+  /** What the order waits for, in words, such as `the final status, by callback or by polling`. */
+  waitingFor: string;
   attention?: Attention;
   /** ISO time of the last answered look-up. */
   lastLookupAt: string | null;

@@ -26,6 +26,8 @@ export const WORKFLOW_TYPE_OF_ORDER = {
 export const SERVICE_READ_WORKFLOW = 'serviceRead';
 /** Creates one permanent deposit address. */
 export const DEPOSIT_ADDRESS_WORKFLOW = 'depositAddress';
+/** Follows an order that a receipt on a permanent address made. */
+export const RECEIVED_DEPOSIT_WORKFLOW = 'receivedDeposit';
 /** Sends the withdrawals of a file. */
 export const BULK_WITHDRAW_WORKFLOW = 'bulkWithdraw';
 /** What a schedule starts: finds the period's file and runs its batch. */

@@ -33,7 +33,7 @@ const single = { currency: currencySchema, network: networkSchema, amount: amoun
 const eitherAmount = { amount: amountSchema.optional(), amount_to: amountSchema.optional() };
 
 /** Create requests by order type, strict; without `callback_url`, which the worker makes. */
-const orderSchemas: Record<OrderType, z.ZodType> = {
+export const orderSchemas: Record<OrderType, z.ZodObject> = {
   deposit: z.strictObject({ ...common, ...single }),
   deposit_exchange: z.strictObject({
     ...common,
@@ -69,23 +69,24 @@ const orderSchemas: Record<OrderType, z.ZodType> = {
   withdraw: z.strictObject({ ...common, ...payout, ...single, delay_order_for_minutes: delaySchema }),
 };
 
-const inputSchema = (type: OrderType) =>
-  z.strictObject({
-    account: z.string().regex(ACCOUNT_FORMAT, 'must be 1 to 32 of a-z 0-9 -').optional(),
-    order: orderSchemas[type],
-    compensation: z.enum(['report', 'finish', 'revert', 'ask']).optional(),
-    revertTo: z.strictObject({ ...payout, network: networkSchema }).optional(),
-    resend: z.enum(['once', 'never']).optional(),
-    batchId: z
-      .string()
-      .regex(/^[A-Za-z0-9._-]{1,120}$/, 'must be 1 to 120 of A-Z a-z 0-9 . _ -')
-      .optional(),
-  });
+/** The fields of an input besides the order. */
+export const optionSchemas = {
+  account: z.string().regex(ACCOUNT_FORMAT, 'must be 1 to 32 of a-z 0-9 -').optional(),
+  compensation: z.enum(['report', 'finish', 'revert', 'ask']).optional(),
+  revertTo: z.strictObject({ ...payout, network: networkSchema }).optional(),
+  resend: z.enum(['once', 'never']).optional(),
+  batchId: z
+    .string()
+    .regex(/^[A-Za-z0-9._-]{1,120}$/, 'must be 1 to 120 of A-Z a-z 0-9 . _ -')
+    .optional(),
+};
+
+const inputSchema = (type: OrderType) => z.strictObject({ ...optionSchemas, order: orderSchemas[type] });
 
 const inputSchemas = new Map(ORDER_TYPES.map((type) => [type, inputSchema(type)]));
 
-/** Errors as they may be shown: one reason per field (the first), names masked, a bounded number of them. */
-function presentable(found: readonly FieldError[]): FieldError[] {
+/** Errors of an input as they may be shown: one reason per field (the first), names masked, a bounded number of them. */
+export function presentable(found: readonly FieldError[]): FieldError[] {
   const reasons = new Map<string, string>();
   for (const { field, reason } of found) {
     const callback = field === 'order.callback_url' || field === 'callback_url';
@@ -112,6 +113,6 @@ export function validateOrderInput<T extends OrderType>(
   const parsed = schema.safeParse(input);
   const found = [...(parsed.success ? [] : fieldErrors(parsed.error)), ...ruleErrors(type, input, followUp)];
   return parsed.success && found.length === 0
-    ? { input: parsed.data as OrderInput<T> }
+    ? { input: parsed.data as unknown as OrderInput<T> }
     : { errors: presentable(found) };
 }

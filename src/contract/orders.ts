@@ -124,15 +124,24 @@ export interface RevertTarget {
   wallet_details?: WalletDetails | null;
 }
 
-/** Input of the six order workflows. */
-export interface OrderInput<T extends OrderType = OrderType> {
+/** What may be said about an order besides the order itself. */
+export interface OrderOptions {
   account?: string;
-  order: CreateRequests[T];
   compensation?: CompensationPolicy;
   revertTo?: RevertTarget;
   /** 'never': after an uncertain create the order is parked instead of being sent a second time. */
   resend?: 'once' | 'never';
   batchId?: string;
+  /**
+   * The run was rebuilt from the service's order list: it sends nothing, ever, and only follows that order. Needs
+   * `compensation: 'report'`; where a payout goes may be missing in `order`.
+   */
+  recovered?: { order_uuid: string };
+}
+
+/** Input of the six order workflows. */
+export interface OrderInput<T extends OrderType = OrderType> extends OrderOptions {
+  order: CreateRequests[T];
 }
 
 /** One change of a balance that an order caused; amounts are signed decimal strings. */
@@ -282,11 +291,4 @@ export interface DecisionRecord {
   as?: FollowUpType;
   revertTo?: { network: string; wallet: string };
   wallet_details?: CardPart[];
-}
-
-/** What an order takes from and gives to, whichever names its request uses: for search attributes and summaries. */
-export function currenciesOf(request: CreateRequest): { from: string; to: string } {
-  return 'currency' in request
-    ? { from: request.currency, to: request.currency }
-    : { from: request.currency_from, to: request.currency_to };
 }

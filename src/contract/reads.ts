@@ -24,21 +24,35 @@ export interface DepositAddressInput {
   };
 }
 
-/** Result of the `depositAddress` workflow. `adopted`: it was there already, from an earlier uncertain create. */
-export interface DepositAddressResult {
+/** What the address list shows under one reference: the oldest address, and the uuids of any others. */
+export interface FoundAddress {
   address: DepositAddress;
+  others?: string[];
+}
+
+/**
+ * Result of the `depositAddress` workflow. `adopted`: it was there already, from an earlier uncertain create. `others`:
+ * uuids of younger addresses with the same reference, if the service ever made more than one; receipts reach them, too.
+ */
+export interface DepositAddressResult extends FoundAddress {
   adopted: boolean;
 }
 
-/** One attempt to create an address. Without `maySend` it only looks. */
+/** One attempt to create an address. */
 export interface CreateAddressInput {
   account: string;
   input: unknown;
 }
 
+/** Asks for an address; the first attempt only waits `delayMs`, which writes no history. */
+export interface FindAddressInput extends CreateAddressInput {
+  delayMs?: number;
+}
+
 /** What became of one address create attempt. */
 export type CreateAddressAnswer =
-  | { kind: 'created' | 'found'; address: DepositAddress }
+  | ({ kind: 'created' } & FoundAddress)
+  | ({ kind: 'found' } & FoundAddress)
   | { kind: 'rejected' }
-  | { kind: 'notSent'; reason: string }
-  | { kind: 'uncertain'; reason: string };
+  | { kind: 'notSent'; reason: string; retryAfterMs?: number }
+  | { kind: 'uncertain'; reason: string; timedOut?: true };

@@ -66,7 +66,8 @@ export class UnexpectedStatusError extends PaymentServiceError {
   override readonly code = 'unexpected_status';
 
   constructor(readonly status: number) {
-    super(`payment service answered with HTTP ${status}`);
+    const hint = status === 401 || status === 403 ? ': check key and signer' : '';
+    super(`payment service answered with HTTP ${status}${hint}`);
   }
 }
 

@@ -10,6 +10,7 @@ export {
   RejectedError,
   UnexpectedStatusError,
 } from './errors.js';
+export { allPages } from './paging.js';
 export {
   type AddressCreateRequest,
   type AddressListQuery,
@@ -23,3 +24,4 @@ export {
 } from './requests.js';
 export { loadSigner, type Signer } from './signers.js';
 export type { CallOptions, Page, PaymentService, PaymentServiceOptions } from './types.js';
+export { type DateWindow, orderWindows, serviceDateTime, type WindowPage } from './windows.js';

@@ -46,7 +46,8 @@ const clientInfo = z
 const orderObject = z.object({
   order_uuid: z.string().regex(ORDER_UUID_FORMAT, 'not an order_uuid'),
   order_type: word,
-  user_order_id: word,
+  // '' where the merchant named nothing: receipts on permanent addresses, as far as is known.
+  user_order_id: text,
   description: textOrNull,
   expected_amount_from: amount,
   amount_from: amountOrNull,

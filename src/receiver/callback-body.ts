@@ -1,6 +1,7 @@
 import { parse } from 'lossless-json';
 import { ORDER_UUID_FORMAT } from '../contract/ids.js';
 import type { CallbackHint } from '../contract/messages.js';
+import type { ReceivedHint } from './signal-received.js';
 
 /** Largest callback body in bytes; a genuine one (the order object) is a few KiB. */
 export const MAX_CALLBACK_BODY_BYTES = 64 * 1024;
@@ -32,19 +33,30 @@ function matching(value: unknown, format: RegExp): string | undefined {
   return typeof value === 'string' && format.test(value) ? value : undefined;
 }
 
+/** The fields a hint may carry, each only where it has its format: the verdict comes from a signed look-up anyway. */
+function hintOf(body: Map<string, unknown>): CallbackHint {
+  const orderUuid = matching(body.get('order_uuid'), ORDER_UUID_FORMAT);
+  const status = matching(body.get('status'), STATUS_FORMAT);
+  return { ...(orderUuid && { order_uuid: orderUuid }), ...(status && { status }) };
+}
+
 /**
- * What a callback body claims; undefined when it is not one JSON object in UTF-8.
+ * What the body of an order's callback claims; undefined when it is not one JSON object in UTF-8.
  *
- * Fields of a wrong shape are left out instead of refused: the hint only wakes the workflow up, the verdict comes from
- * its signed look-up. For the same reason a body about another order than the token's is not refused. Whoever sent it
- * knows the URL, so it costs that order one look-up, but none of its claims goes along.
+ * Fields of a wrong shape are left out instead of refused: the hint only wakes the workflow up. For the same reason a
+ * body about another order than the token's is not refused. Whoever sent it knows the URL, so it costs that order one
+ * look-up, but none of its claims goes along.
  */
 export function readHint(raw: Uint8Array, orderId: string): CallbackHint | undefined {
   const body = parseObject(raw);
   if (!body) return undefined;
   const about = body.get('user_order_id');
-  if (typeof about === 'string' && about !== orderId) return {};
-  const orderUuid = matching(body.get('order_uuid'), ORDER_UUID_FORMAT);
-  const status = matching(body.get('status'), STATUS_FORMAT);
-  return { ...(orderUuid && { order_uuid: orderUuid }), ...(status && { status }) };
+  return typeof about === 'string' && about !== orderId ? {} : hintOf(body);
+}
+
+/** What the body of an address's callback claims; undefined when it does not name the order that came to be. */
+export function readReceivedHint(raw: Uint8Array): ReceivedHint | undefined {
+  const body = parseObject(raw);
+  const { order_uuid: orderUuid, ...others } = body ? hintOf(body) : {};
+  return orderUuid === undefined ? undefined : { ...others, order_uuid: orderUuid };
 }

@@ -4,7 +4,8 @@ import { type CallbackTarget, verifyCallbackPath } from '../contract/callback-ur
 import { MAX_CALLBACK_BODY_BYTES } from './callback-body.js';
 import { ANSWERS, type CallbackAnswer, handleCallback } from './handle-callback.js';
 import type { SignalOrder } from './signal-order.js';
-import { spareTemporal } from './spare-temporal.js';
+import type { SignalReceived } from './signal-received.js';
+import { spareReceived, spareTemporal } from './spare-temporal.js';
 
 /** Where the receiver writes; never given a body, token or query string. */
 export type ReceiverLog = Pick<Logger, 'info' | 'warn'>;
@@ -14,7 +15,10 @@ export interface ReceiverOptions {
   host: string;
   port: number;
   tokenKeys: readonly string[];
+  /** Wakes orders up. */
   signal: SignalOrder;
+  /** Wakes up, or starts, followers of receipts on permanent addresses. */
+  received: SignalReceived;
   log: ReceiverLog;
 }
 
@@ -100,7 +104,7 @@ function subjectOf(target: CallbackTarget): { account: string; orderId?: string;
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
   const { log, tokenKeys } = options;
   const refusals = createRefusals(log);
-  const signal = spareTemporal(options.signal);
+  const delivery = { order: spareTemporal(options.signal), received: spareReceived(options.received) };
   function refuse(reply: FastifyReply, answer: CallbackAnswer): FastifyReply {
     refusals.count();
     return send(reply, answer);
@@ -112,7 +116,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
     const target = verifyCallbackPath(path, tokenKeys);
     if (!target) return refuse(reply, NOT_FOUND);
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-    const outcome = await handleCallback(target, body, signal);
+    const outcome = await handleCallback(target, body, delivery);
     const level = outcome.result === 'delivered' || outcome.result === 'closed' ? 'info' : 'warn';
     log[level]({ ...subjectOf(target), ...outcome }, 'callback');
     return send(reply, ANSWERS[outcome.result]);

@@ -13,7 +13,7 @@ export type SignalResult = 'delivered' | 'closed' | 'unknown';
 /** Tells an order's workflow that a callback came. Rejects when Temporal has not accepted the signal. */
 export type SignalOrder = (target: OrderTarget, hint: CallbackHint) => Promise<SignalResult>;
 
-/** Temporal's time for signal and describe together; leaves 500 ms of the 2 s in which a callback is answered. */
+/** Temporal's time for all calls about one callback; leaves 500 ms of the 2 s in which it is answered. */
 const DEADLINE_MS = 1_500;
 
 /** Temporal answers "not found" both for an order that ended and for one it never had or no longer keeps. */
@@ -29,7 +29,8 @@ async function whyNotFound(handle: WorkflowHandle): Promise<SignalResult> {
   }
 }
 
-async function signal(handle: WorkflowHandle, hint: CallbackHint): Promise<SignalResult> {
+/** Signals the run of a workflow id, where there is an open one. */
+export async function signalIfKnown(handle: WorkflowHandle, hint: CallbackHint): Promise<SignalResult> {
   try {
     await handle.signal(ORDER_CALLBACK_SIGNAL, hint);
     return 'delivered';
@@ -40,19 +41,24 @@ async function signal(handle: WorkflowHandle, hint: CallbackHint): Promise<Signa
   }
 }
 
-/** Signals orders through Temporal, within 1.5 s or not at all as far as the caller knows; never starts a workflow. */
+/** Runs calls to Temporal within 1.5 s, or not at all as far as the caller knows. */
+export async function inTime<T>(client: Client, calls: () => Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  // The gRPC deadline ends the calls, but not the client's pauses between its retries, which grow beyond 1 s.
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer from Temporal within ${DEADLINE_MS} ms`)), DEADLINE_MS);
+  });
+  try {
+    return await Promise.race([client.withDeadline(Date.now() + DEADLINE_MS, calls), timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Signals orders through Temporal; never starts a workflow. */
 export function createSignalOrder(client: Client): SignalOrder {
-  return async ({ account, orderId }, hint) => {
+  return ({ account, orderId }, hint) => {
     const handle = client.workflow.getHandle(orderWorkflowId(account, orderId));
-    let timer: NodeJS.Timeout | undefined;
-    // The gRPC deadline ends the calls, but not the client's pauses between its retries, which grow beyond 1 s.
-    const timeout = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`no answer from Temporal within ${DEADLINE_MS} ms`)), DEADLINE_MS);
-    });
-    try {
-      return await Promise.race([client.withDeadline(Date.now() + DEADLINE_MS, () => signal(handle, hint)), timeout]);
-    } finally {
-      clearTimeout(timer);
-    }
+    return inTime(client, () => signalIfKnown(handle, hint));
   };
 }

@@ -1,6 +1,8 @@
-import { orderWorkflowId } from '../contract/ids.js';
+import { orderWorkflowId, receivedWorkflowId } from '../contract/ids.js';
 import type { CallbackHint } from '../contract/messages.js';
+import { createAllowance, createWindow } from './allowance.js';
 import type { OrderTarget, SignalOrder, SignalResult } from './signal-order.js';
+import type { ReceivedHint, ReceivedResult, ReceivedTarget, SignalReceived } from './signal-received.js';
 
 /** Signals an order may get at once. The service delivers a callback at most 21 times. */
 export const SIGNAL_BURST = 120;
@@ -9,30 +11,19 @@ export const SIGNAL_BURST = 120;
  * After a burst one more signal every 10 min, not more: an order has one run for its whole life, and Temporal ends a run
  * at 51,200 events. At 144 signals a day a flood needs weeks for that, at 30 a minute hours.
  */
-const SIGNAL_INTERVAL_MS = 10 * 60_000;
+const SIGNALS = { burst: SIGNAL_BURST, intervalMs: 10 * 60_000 };
 
-const SWEEP_INTERVAL_MS = 60_000;
+/** Followers that the callbacks of one address may start in a minute. Each costs the service a few look-ups. */
+export const MAX_STARTS_PER_MINUTE = 20;
+
+/**
+ * How often Temporal is asked about order_uuids of one address that it turns out not to know. Above it a flood is refused
+ * in memory. Followers that run are not lost by that: they poll.
+ */
+const UNKNOWN = { burst: 600, intervalMs: 100 };
 
 /** A signal's result, or 'limited': the order has had too many of them and this one was not sent. */
 export type SparedResult = SignalResult | 'limited';
-
-/** True when the order may be signalled now; counts the signal. `nowMs` is a monotonic clock. */
-export function createSignalLimit(nowMs: () => number = () => performance.now()): (orderKey: string) => boolean {
-  // Per order the time at which its allowance is full again; a time in the past is the same as no entry.
-  const fullAtMs = new Map<string, number>();
-  let sweptAtMs = nowMs();
-  return (orderKey) => {
-    const now = nowMs();
-    if (now - sweptAtMs >= SWEEP_INTERVAL_MS) {
-      for (const [key, fullAt] of fullAtMs) if (fullAt <= now) fullAtMs.delete(key);
-      sweptAtMs = now;
-    }
-    const fullAt = Math.max(now, fullAtMs.get(orderKey) ?? now) + SIGNAL_INTERVAL_MS;
-    if (fullAt - now > SIGNAL_BURST * SIGNAL_INTERVAL_MS) return false;
-    fullAtMs.set(orderKey, fullAt);
-    return true;
-  };
-}
 
 /**
  * Spares Temporal duplicates and floods. Callbacks that arrive while an identical one is on its way share its signal and
@@ -40,15 +31,53 @@ export function createSignalLimit(nowMs: () => number = () => performance.now())
  * stand in for a genuine one that says something else.
  */
 export function spareTemporal(signal: SignalOrder): (target: OrderTarget, hint: CallbackHint) => Promise<SparedResult> {
-  const allow = createSignalLimit();
-  const inFlight = new Map<string, Promise<SignalResult>>();
-  return async (target, hint) => {
-    const orderKey = orderWorkflowId(target.account, target.orderId);
-    const key = JSON.stringify([orderKey, hint.order_uuid, hint.status]);
+  const signals = createAllowance(SIGNALS);
+  const share = createSharing<SparedResult>();
+  return (target, hint) => {
+    const id = orderWorkflowId(target.account, target.orderId);
+    return share([id, hint.order_uuid, hint.status], async () => (signals.take(id) ? signal(target, hint) : 'limited'));
+  };
+}
+
+/** A signal's or start's result; 'limited' as for orders; 'crowded': the address has had too many new ones. */
+export type SparedReceivedResult = ReceivedResult | 'limited';
+
+/**
+ * The same for the orders of permanent addresses. Who knows an address's callback URL can name any number of
+ * order_uuids: those that Temporal does not know are counted by address, so that nothing is kept for each of them.
+ */
+export function spareReceived(
+  signal: SignalReceived,
+): (target: ReceivedTarget, hint: ReceivedHint) => Promise<SparedReceivedResult> {
+  const signals = createAllowance(SIGNALS);
+  const unknown = createAllowance(UNKNOWN);
+  const starts = createWindow({ max: MAX_STARTS_PER_MINUTE, windowMs: 60_000 });
+  const share = createSharing<SparedReceivedResult>();
+  return (target, hint) => {
+    const id = receivedWorkflowId(target.account, hint.order_uuid);
+    const address = `${target.account} ${target.ref}`;
+    return share([id, target.ref, hint.status], async () => {
+      if (!unknown.take(address)) return 'crowded';
+      if (!signals.take(id)) {
+        unknown.giveBack(address);
+        return 'limited';
+      }
+      const result = await signal(target, hint, () => starts.take(address));
+      if (result === 'crowded') signals.giveBack(id);
+      else unknown.giveBack(address);
+      return result;
+    });
+  };
+}
+
+/** Runs `call` unless one with the same key is under way, whose result is shared then. */
+function createSharing<T>(): (key: unknown[], call: () => Promise<T>) => Promise<T> {
+  const inFlight = new Map<string, Promise<T>>();
+  return (parts, call) => {
+    const key = JSON.stringify(parts);
     const running = inFlight.get(key);
     if (running) return running;
-    if (!allow(orderKey)) return 'limited';
-    const started = signal(target, hint).finally(() => inFlight.delete(key));
+    const started = call().finally(() => inFlight.delete(key));
     inFlight.set(key, started);
     return started;
   };

@@ -1,16 +1,24 @@
 import { CommanderError } from 'commander';
 import {
   AgainRefusedError,
+  BatchConflictError,
+  BatchFailedError,
+  BatchRefusedError,
   DecisionRefusedError,
   InvalidInputError,
   OrderConflictError,
   OrderFailedError,
+  ScheduleConflictError,
   ServiceRequestFailedError,
   TemporalSetupError,
   TemporalUnreachableError,
+  UnknownBatchError,
   UnknownOrderError,
+  UnknownScheduleError,
 } from '../client/errors.js';
-import { SERVICE_REJECTED } from '../contract/failures.js';
+import { ConfigError } from '../config.js';
+import { BATCH_FILE_UNUSABLE, type BatchResult } from '../contract/batches.js';
+import { INVALID_INPUT, SERVICE_REJECTED } from '../contract/failures.js';
 import type { OrderResult } from '../contract/orders.js';
 
 /** What the starter exits with. 4: not decided yet, never start it under another id. */
@@ -30,12 +38,24 @@ export function exitCodeOfResult({ outcome, compensation }: OrderResult): ExitCo
   return outcome === 'completed' || madeUp ? EXIT.done : EXIT.endedWithoutSuccess;
 }
 
+/** 4 while rows are parked: they may still be paid. 0 when every row completed, 1 for every other end. */
+export function exitCodeOfBatch({ rows, outcomes }: BatchResult): ExitCode {
+  if (outcomes.parked > 0) return EXIT.undecided;
+  return outcomes.completed === rows ? EXIT.done : EXIT.endedWithoutSuccess;
+}
+
 const BAD_USAGE = [
   UsageError,
+  ConfigError,
   InvalidInputError,
   OrderConflictError,
   DecisionRefusedError,
   UnknownOrderError,
+  BatchConflictError,
+  BatchRefusedError,
+  UnknownBatchError,
+  ScheduleConflictError,
+  UnknownScheduleError,
   TemporalSetupError,
 ];
 
@@ -46,6 +66,10 @@ export function exitCodeOfError(error: unknown): ExitCode {
   if (error instanceof TemporalUnreachableError) return EXIT.unreachable;
   if (error instanceof OrderFailedError)
     return error.type === 'InvalidOrder' ? EXIT.badUsage : EXIT.endedWithoutSuccess;
+  if (error instanceof BatchFailedError) {
+    const badInput = error.type === INVALID_INPUT || error.type === BATCH_FILE_UNUSABLE;
+    return badInput ? EXIT.badUsage : EXIT.endedWithoutSuccess;
+  }
   if (error instanceof AgainRefusedError) return error.undecided ? EXIT.undecided : EXIT.badUsage;
   if (error instanceof ServiceRequestFailedError) {
     return error.type === SERVICE_REJECTED ? EXIT.badUsage : EXIT.endedWithoutSuccess;

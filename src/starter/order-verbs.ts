@@ -1,4 +1,4 @@
-import { InvalidInputError, NoWorkerError, OrderFailedError } from '../client/errors.js';
+import { InvalidInputError, NoWorkerError, OrderFailedError, OrderUnresolvedError } from '../client/errors.js';
 import type { OrderFilter } from '../client/list-orders.js';
 import type { OrderHandle } from '../client/order-handle.js';
 import { checkOrderInput } from '../client/start-order.js';
@@ -16,6 +16,9 @@ import { decideText, listText, progressLine, resultText, stateText } from './tex
 
 /** What names an order on every line of JSON. */
 const idOf = ({ orderId, account, workflowId }: OrderHandle) => ({ orderId, account, workflowId });
+
+/** How the order is named on a command line. */
+const typedName = ({ orderId, received }: OrderHandle): string => `${orderId}${received ? ' --received' : ''}`;
 
 /** `--account` fills in the input's account, and must not contradict it. */
 function withAccount(value: unknown, account: string | undefined, errors: FieldError[]): unknown {
@@ -63,14 +66,16 @@ function resultReport(handle: OrderHandle, result: OrderResult): Report {
   };
 }
 
-function failureReport(handle: OrderHandle, error: OrderFailedError): Report {
+/** The order ended without a result: none of ours exists, or its workflow was stopped and nobody knows. */
+function failureReport(handle: OrderHandle, error: unknown): Report {
+  if (!(error instanceof OrderFailedError || error instanceof OrderUnresolvedError)) throw error;
   const report = reportOfError(error);
   return { ...report, json: { ...idOf(handle), ...report.json } };
 }
 
 function waitingReport(io: StarterIo, handle: OrderHandle, state: OrderState | undefined): Report {
   const never = `order ${handle.orderId} is not decided yet; never start it under another id`;
-  const decide = state ? decideText(io.self, handle.account, handle.orderId, state) : '';
+  const decide = state ? decideText(io.self, handle.account, typedName(handle), state) : '';
   const shown = state ? stateText(handle.orderId, state) : 'no worker answers; the order waits';
   return {
     exitCode: EXIT.undecided,
@@ -96,8 +101,7 @@ export async function waitForOrder(io: StarterIo, handle: OrderHandle, timeoutMs
     const end = await followOrder(handle, { timeoutMs, onState: (state) => progress.show(progressLine(state)) });
     return end.kind === 'ended' ? resultReport(handle, end.result) : waitingReport(io, handle, end.state);
   } catch (error) {
-    if (error instanceof OrderFailedError) return failureReport(handle, error);
-    throw error;
+    return failureReport(handle, error);
   } finally {
     progress.stop();
   }
@@ -116,8 +120,7 @@ export async function showOrder(io: StarterIo, handle: OrderHandle): Promise<Rep
   try {
     return resultReport(handle, await handle.result());
   } catch (error) {
-    if (error instanceof OrderFailedError) return failureReport(handle, error);
-    throw error;
+    return failureReport(handle, error);
   }
 }
 
@@ -158,7 +161,7 @@ export async function decideOrder(io: StarterIo, handle: OrderHandle, typed: Typ
   return {
     exitCode: EXIT.done,
     json: { ...idOf(handle), decided: typed.action, state },
-    text: `order ${handle.orderId} took the decision ${typed.action}; see how it goes on: ${io.self} order wait ${handle.orderId}`,
+    text: `order ${handle.orderId} took the decision ${typed.action}; see how it goes on: ${io.self} order wait ${typedName(handle)}`,
   };
 }
 

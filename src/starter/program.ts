@@ -2,6 +2,7 @@ import { Argument, Command, CommanderError, Option } from 'commander';
 import type { PaymentOrders } from '../client.js';
 import { DECIDE_ACTIONS, FOLLOW_UP_TYPES, ORDER_TYPES, type OrderType } from '../contract/orders.js';
 import { type CommonOptions, orderIdArgument, parseWhole, withCommonOptions, withTimeout } from './arguments.js';
+import { addBatchVerbs } from './batch-verbs.js';
 import {
   decideOrder,
   listOrders,
@@ -12,7 +13,9 @@ import {
   type TypedDecision,
   waitForOrder,
 } from './order-verbs.js';
+import { addReconcileVerb } from './reconcile-verb.js';
 import { type Report, type Run, reportOfError, type StarterIo, withoutValue } from './report.js';
+import { addScheduleVerbs } from './schedule-verbs.js';
 import { addServiceVerbs } from './service-verbs.js';
 
 const EXIT_CODES = `
@@ -23,8 +26,17 @@ Exit codes:
   3  Temporal cannot be reached
   4  not decided yet (uncertain, parked, waiting): never start it under another id`;
 
-const handleOf = (orders: PaymentOrders, orderId: string, { account }: CommonOptions) =>
-  orders.order(orderId, { account });
+/** Options of the verbs that are about one order. */
+type OneOrderOptions = CommonOptions & { received?: true };
+
+const handleOf = (orders: PaymentOrders, id: string, { account, received }: OneOrderOptions) =>
+  received ? orders.received(id, { account }) : orders.order(id, { account });
+
+/** The order that a verb is about. */
+const withOneOrder = (command: Command): Command =>
+  command
+    .addArgument(orderIdArgument())
+    .option('--received', 'the id is the order_uuid of a receipt on a permanent address');
 
 function addStart(order: Command, io: StarterIo, run: Run): void {
   const start = order
@@ -53,10 +65,8 @@ type DecideOptions = Pick<TypedDecision, 'action' | 'by' | 'reason' | 'revision'
 };
 
 function addDecide(order: Command, io: StarterIo, run: Run): void {
-  const decide = order
-    .command('decide')
+  const decide = withOneOrder(order.command('decide'))
     .description('decide on a parked order; without --revision it shows what there is to decide on')
-    .addArgument(orderIdArgument())
     .addOption(new Option('--action <action>').choices([...DECIDE_ACTIONS]).makeOptionMandatory())
     .requiredOption('--by <name>', 'who decides')
     .requiredOption('--reason <text>', 'why')
@@ -66,7 +76,7 @@ function addDecide(order: Command, io: StarterIo, run: Run): void {
     .addOption(new Option('--as <type>', 'finish, revert: type of the follow-up').choices([...FOLLOW_UP_TYPES]))
     // Wallets never stand on a command line: others on the machine can read it, and shells keep it.
     .option('--file <file>', 'finish, revert: JSON {"revertTo", "wallet_details"}, - for standard input');
-  withCommonOptions(decide).action(async (orderId: string, options: CommonOptions & DecideOptions) => {
+  withCommonOptions(decide).action(async (orderId: string, options: OneOrderOptions & DecideOptions) => {
     const { action, by, reason, revision, orderUuid, kind, as, file } = options;
     const named = file === undefined ? {} : await readDecisionFile(io, file);
     const optional = {
@@ -84,19 +94,19 @@ function addDecide(order: Command, io: StarterIo, run: Run): void {
 function addOrderVerbs(program: Command, io: StarterIo, run: Run): void {
   const order = program.command('order').description('orders: start, show, wait, decide, list');
   addStart(order, io, run);
-  withCommonOptions(order.command('show').description('where an order stands').addArgument(orderIdArgument())).action(
-    (orderId: string, options: CommonOptions) => run((orders) => showOrder(io, handleOf(orders, orderId, options))),
+  withCommonOptions(withOneOrder(order.command('show').description('where an order stands'))).action(
+    (orderId: string, options: OneOrderOptions) => run((orders) => showOrder(io, handleOf(orders, orderId, options))),
   );
-  const wait = order.command('wait').description('follow an order with progress').addArgument(orderIdArgument());
+  const wait = withOneOrder(order.command('wait').description('follow an order with progress'));
   withTimeout(withCommonOptions(wait), 'wait at most this long').action(
-    (orderId: string, options: CommonOptions & { timeout?: number }) =>
+    (orderId: string, options: OneOrderOptions & { timeout?: number }) =>
       run((orders) => waitForOrder(io, handleOf(orders, orderId, options), options.timeout)),
   );
   addDecide(order, io, run);
   const list = order
     .command('list')
     .description('orders known to Temporal, newest first')
-    .option('--status <status>', 'open, uncertain, parked, none or a final status')
+    .option('--status <status>', 'open, uncertain, parked, stopped, none or a final status')
     .option('--attention', 'only those a person should look at')
     .option('--batch <batch_id>', 'only those of a batch')
     .option('--limit <n>', 'at most this many', parseWhole(1), 50);
@@ -119,7 +129,10 @@ function buildProgram(io: StarterIo, run: Run): Command {
       outputError: (text, write) => write(withoutValue(text)),
     });
   addOrderVerbs(program, io, run);
+  addBatchVerbs(program, io, run);
+  addScheduleVerbs(program, io, run);
   addServiceVerbs(program, run);
+  addReconcileVerb(program, io, run);
   return program;
 }
 

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { CommanderError } from 'commander';
-import { InvalidInputError, OrderFailedError } from '../client/errors.js';
+import { BatchFailedError, InvalidInputError, OrderFailedError } from '../client/errors.js';
 import type { PaymentOrders } from '../client.js';
 import { type ExitCode, exitCodeOfError } from './exit-codes.js';
 
@@ -34,8 +34,9 @@ const messageOf = (error: unknown): string =>
 /** What an error has to say. */
 export function reportOfError(error: unknown): Report {
   const message = messageOf(error);
-  const named = error instanceof OrderFailedError ? error.type : error instanceof Error ? error.name : 'Error';
-  const fields = error instanceof InvalidInputError || error instanceof OrderFailedError ? error.fields : [];
+  const failed = error instanceof OrderFailedError || error instanceof BatchFailedError;
+  const named = failed ? error.type : error instanceof Error ? error.name : 'Error';
+  const fields = failed || error instanceof InvalidInputError ? error.fields : [];
   return {
     exitCode: exitCodeOfError(error),
     json: {

@@ -3,7 +3,7 @@ import { ADDRESS_REF_FORMAT } from '../contract/ids.js';
 import { type CommonOptions, parseWhole, withCommonOptions } from './arguments.js';
 import { EXIT } from './exit-codes.js';
 import type { Run } from './report.js';
-import { addressesText, balancesText, ratesText } from './text.js';
+import { addressesText, balancesText, createdAddressText, ratesText } from './text.js';
 
 function parseRef(ref: string): string {
   if (!ADDRESS_REF_FORMAT.test(ref)) throw new InvalidArgumentError('It must be 1 to 64 of A-Z a-z 0-9 _ -');
@@ -34,7 +34,7 @@ function addAddressVerbs(program: Command, run: Run): void {
       };
       return run(async (orders) => {
         const result = await orders.createAddress({ account, ref, address: wanted });
-        return { exitCode: EXIT.done, json: { ref, ...result }, text: addressesText([result.address]) };
+        return { exitCode: EXIT.done, json: { ref, ...result }, text: createdAddressText(result) };
       });
     },
   );

@@ -2,6 +2,7 @@ import type { OrderListEntry } from '../client/list-orders.js';
 import { maskWallet } from '../contract/masking.js';
 import type { OrderState } from '../contract/messages.js';
 import type { Decision, DecisionRecord, Order, OrderResult } from '../contract/orders.js';
+import type { DepositAddressResult } from '../contract/reads.js';
 import type { Balance, DepositAddress, Rates } from '../contract/service-objects.js';
 
 /** Rows of cells in aligned columns. Control characters are taken out: some texts come from the service. */
@@ -21,7 +22,7 @@ export function table(rows: readonly (readonly string[])[]): string {
 type Row = readonly [string, string | null | undefined];
 
 /** Named values, one a line; empty ones are left out. */
-const named = (rows: readonly Row[]): string =>
+export const named = (rows: readonly Row[]): string =>
   table(rows.flatMap(([name, value]) => (value == null || value === '' ? [] : [[name, value]])));
 
 const amounts = (actual: string | null, expected: string, currency: string): string =>
@@ -53,6 +54,7 @@ export function stateText(orderId: string, state: OrderState): string {
     ['order', orderId],
     ['phase', `${state.phase}, revision ${state.revision}`],
     ['status', state.status ?? 'not known yet'],
+    ['waiting for', state.waitingFor],
     ['attention', attention && `${attention.reason} (since ${attention.since})`],
     ['allowed', attention && (attention.allowed.join(', ') || 'nothing to decide, just look')],
     ...orderRows(state.order),
@@ -118,7 +120,7 @@ export function decideText(self: string, account: string, orderId: string, state
 export function listText(orders: readonly OrderListEntry[]): string {
   const rows = orders.map((order) => [
     order.orderId,
-    order.type ?? '',
+    order.received ? 'received' : (order.type ?? ''),
     order.status ?? '',
     order.needsAttention ? 'attention' : '',
     [...new Set([order.currencyFrom, order.currencyTo])].join(' → '),
@@ -148,16 +150,24 @@ export const balancesText = (balances: Record<string, Balance>): string =>
     ...Object.values(balances).map((entry) => [entry.currency, entry.amount, entry.overdraft, entry.updated_at]),
   ]);
 
-/** Permanent deposit addresses, one a line. */
+/** Permanent deposit addresses, one a line, with the limits of a receipt in the deposit currency. */
 export const addressesText = (addresses: readonly DepositAddress[]): string =>
   table([
-    ['address', 'memo', 'currency', 'network', 'to', 'title'],
+    ['address', 'memo', 'currency', 'network', 'to', 'min', 'max', 'title'],
     ...addresses.map((one) => [
       one.address,
       one.memo ?? '',
       one.currency,
       one.network,
       one.currency_to ?? '',
+      one.min_amount,
+      one.max_amount,
       one.address_title,
     ]),
   ]);
+
+/** An address that was created or found; several of one reference are an accident, and the younger ones stay usable. */
+export const createdAddressText = ({ address, others }: DepositAddressResult): string =>
+  [addressesText([address]), ...(others ? [`more addresses have this reference: ${others.join(', ')}`] : [])].join(
+    '\n',
+  );

@@ -12,15 +12,16 @@ export async function openAccounts(configs: ReadonlyMap<string, AccountConfig>):
 }
 
 async function openAccount(config: AccountConfig): Promise<Account> {
+  const limit = config.requestsPerSecond ? { requestsPerSecond: config.requestsPerSecond } : {};
   const service = createPaymentService({
     baseUrl: config.baseUrl,
     apiKey: config.apiKey.reveal(),
     apiSecret: config.apiSecret.reveal(),
     sign: await signerOf(config),
-    ...(config.requestsPerSecond && { requestsPerSecond: config.requestsPerSecond }),
+    ...limit,
   });
   const rates = new SharedRates(() => service.rates({ timeoutMs: RATES_TIMEOUT_MS }));
-  return { name: config.name, service, host: new URL(config.baseUrl).host, rates };
+  return { name: config.name, service, host: new URL(config.baseUrl).host, rates, ...limit };
 }
 
 async function signerOf({ name, signer }: AccountConfig): Promise<Signer> {

@@ -5,12 +5,32 @@ import { bundleWorkflowCode, type Logger } from '@temporalio/worker';
 const pathOf = (name: string): string =>
   fileURLToPath(new URL(`../workflows/${name}${import.meta.url.slice(-3)}`, import.meta.url));
 
-/** Bundles the workflow code, with its payload converter; every worker and replay must run exactly this bundle. */
-export async function bundleWorkflows(logger?: Logger): Promise<{ code: string }> {
+/**
+ * Module that hides messages and stacks of failures in payloads, which the codec then encrypts. Only where payloads are
+ * encrypted: otherwise operators could not read them in the Temporal UI.
+ */
+export const failureConverterPath = (): string => pathOf('failure-converter');
+
+/**
+ * Bundles the workflow code, with its payload converter; every worker and replay must run exactly this bundle.
+ * `encrypted`: for workers that encrypt payloads; a bundle cannot tell by itself, so there are two.
+ */
+export async function bundleWorkflows({
+  logger,
+  encrypted = false,
+}: {
+  logger?: Logger;
+  encrypted?: boolean;
+} = {}): Promise<{ code: string }> {
   const { code } = await bundleWorkflowCode({
     workflowsPath: pathOf('index'),
     payloadConverterPath: pathOf('payload-converter'),
+    ...(encrypted && { failureConverterPath: failureConverterPath() }),
     ...(logger && { logger }),
   });
   return { code };
 }
+
+/** Name of the bundle that `npm run build` makes ahead. */
+export const bundleFile = (encrypted: boolean): string =>
+  encrypted ? 'workflow-bundle-encrypted.js' : 'workflow-bundle.js';

@@ -1,17 +1,19 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { DataConverter } from '@temporalio/common';
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import { confirmAttempt, createActivities } from '../activities/index.js';
 import { ConfigError, type WorkerConfig } from '../config.js';
 import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../contract/names.js';
 import {
   connectTemporal,
+  dataConverter,
   missingSearchAttributesCommand,
   TemporalUnreachableError,
   temporalTarget,
 } from '../temporal.js';
 import { openAccounts } from './accounts.js';
-import { bundleWorkflows } from './bundle.js';
+import { bundleFile, bundleWorkflows, failureConverterPath } from './bundle.js';
 import { installLogger } from './log.js';
 import { queueLimits } from './queue-limits.js';
 
@@ -38,13 +40,14 @@ export type WorkflowCode = Pick<WorkerOptions, 'workflowBundle'>;
 export async function startWorker(config: WorkerConfig): Promise<StartedWorker> {
   installLogger();
   // A signer that cannot be loaded is a mistake of configuration: it is said before anything that takes long.
-  await openAccounts(config.accounts);
+  const accounts = await openAccounts(config.accounts);
   const { connectionOptions, address, namespace } = temporalTarget();
   await refuseWithoutSearchAttributes();
   const connection = await NativeConnection.connect(connectionOptions).catch((error: unknown) => {
     throw new TemporalUnreachableError(address, namespace, error instanceof Error ? error.message : 'unknown error');
   });
-  const workers = await createWorkers(config, { connection, namespace }, await workflowCode());
+  const code = await workflowCode(isEncrypted(config));
+  const workers = await createWorkers(config, { connection, namespace }, code, accounts);
   return {
     description: `temporal=${address} namespace=${namespace} accounts=${[...config.accounts.keys()].join(',')}`,
     run: Promise.all(workers.map((worker) => worker.run())).then(() => connection.close()),
@@ -59,10 +62,11 @@ export async function createWorkers(
   config: WorkerConfig,
   { connection, namespace }: WorkerTarget,
   workflows: WorkflowCode,
+  opened?: Awaited<ReturnType<typeof openAccounts>>,
 ): Promise<Worker[]> {
-  const accounts = await openAccounts(config.accounts);
+  const accounts = opened ?? (await openAccounts(config.accounts));
   const activities = createActivities({ ...config, accounts, confirmAttempt });
-  const common = { connection, namespace, shutdownGraceTime: SHUTDOWN_GRACE };
+  const common = { connection, namespace, shutdownGraceTime: SHUTDOWN_GRACE, dataConverter: workerConverter(config) };
   const perAccount = [...config.accounts.values()].flatMap(({ name, requestsPerSecond }) => {
     const limits = queueLimits(requestsPerSecond);
     return [
@@ -83,6 +87,14 @@ export async function createWorkers(
   ]);
 }
 
+const isEncrypted = ({ encryptionKeys }: WorkerConfig): boolean => encryptionKeys !== undefined;
+
+/** A worker writes failures, too, and their messages must not stay in the clear beside encrypted payloads. */
+const workerConverter = (config: WorkerConfig): DataConverter => ({
+  ...dataConverter(config.encryptionKeys),
+  ...(isEncrypted(config) && { failureConverterPath: failureConverterPath() }),
+});
+
 /** Without its search attributes a namespace refuses every order, so the worker refuses to start and says what to run. */
 async function refuseWithoutSearchAttributes(): Promise<void> {
   const { client, close } = await connectTemporal();
@@ -98,7 +110,7 @@ async function refuseWithoutSearchAttributes(): Promise<void> {
 }
 
 /** The bundle that `npm run build` made, where there is one; otherwise the sources are bundled now. */
-async function workflowCode(): Promise<WorkflowCode> {
-  const codePath = fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
-  return { workflowBundle: existsSync(codePath) ? { codePath } : await bundleWorkflows() };
+async function workflowCode(encrypted: boolean): Promise<WorkflowCode> {
+  const codePath = fileURLToPath(new URL(`../${bundleFile(encrypted)}`, import.meta.url));
+  return { workflowBundle: existsSync(codePath) ? { codePath } : await bundleWorkflows({ encrypted }) };
 }

@@ -1,46 +1,79 @@
-import { ActivityFailure, ApplicationFailure, proxyActivities, sleep, workflowInfo } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  proxyActivities,
+  TimeoutFailure,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import { ADDRESS_ABSENT, INVALID_INPUT, SERVICE_REJECTED } from '../contract/failures.js';
 import { ACCOUNT_FORMAT, ADDRESS_REF_FORMAT, addressWorkflowId, DEFAULT_ACCOUNT } from '../contract/ids.js';
-import type { CreateAddressAnswer, DepositAddressInput, DepositAddressResult } from '../contract/reads.js';
-import type { DepositAddress } from '../contract/service-objects.js';
-import { moneyMoving, readOnly } from './steps/profiles.js';
+import type {
+  CreateAddressAnswer,
+  DepositAddressInput,
+  DepositAddressResult,
+  FoundAddress,
+} from '../contract/reads.js';
+import {
+  type AddressRun,
+  askForPerson,
+  clearAttention,
+  findAddress,
+  settleAddress,
+  waitToCreate,
+} from './steps/address-search.js';
+import { moneyMoving } from './steps/profiles.js';
 
-/** Absent this often, this far apart, proves that an uncertain create made nothing: 15 s in all. */
-const ABSENCE_READINGS = 4;
-const BETWEEN_READINGS = '5s';
+/** Creates of one reference that may have reached the service. */
 const SENDS = 2;
 
 /** Creates a permanent deposit address, once per reference: an uncertain create is searched for before another one. */
 export async function depositAddress(input: DepositAddressInput): Promise<DepositAddressResult> {
-  const account = checkIdentity(input);
+  const run: AddressRun = { account: checkIdentity(input), input, rounds: 0 };
+  const result = await createOrFind(run).finally(() => clearAttention(run));
+  if (result.others) {
+    // All of them are ours and receipts reach each: nothing is lost, but a person should know.
+    askForPerson(run, `the service has more addresses with this reference: ${result.others.join(', ')}`);
+  }
+  return result;
+}
+
+async function createOrFind(run: AddressRun): Promise<DepositAddressResult> {
+  const { account, input } = run;
   const { createAddress } = proxyActivities<Activities>({ ...moneyMoving(account), summary: 'Search, then create' });
   let sends = 0;
-  let waits = 0;
   for (;;) {
     const answer = await createAddress({ account, input }).catch(uncertainUnlessInvalid);
-    switch (answer.kind) {
-      case 'created':
-      case 'found':
-        return { address: answer.address, adopted: answer.kind === 'found' };
-      case 'rejected':
-        throw ApplicationFailure.nonRetryable(
-          'the service refused the address (400); check its fields',
-          SERVICE_REJECTED,
-        );
-      case 'notSent':
-        waits += 1;
-        await sleep(Math.min(60_000, 500 * 2 ** Math.min(waits, 7)), { summary: answer.reason });
-        break;
-      case 'uncertain': {
-        sends += 1;
-        const found = await search(account, input);
-        if (found) return { address: found, adopted: true };
-        if (sends >= SENDS) {
-          throw ApplicationFailure.nonRetryable('the service shows no such address after two creates', ADDRESS_ABSENT);
-        }
-      }
+    if (answer.kind === 'created' || answer.kind === 'found') {
+      const { kind, ...found } = answer;
+      return { ...found, adopted: kind === 'found' };
     }
+    if (answer.kind === 'uncertain') sends += 1;
+    const found = await findAfter(run, answer, sends > 0);
+    if (found) return { ...found, adopted: true };
+    if (answer.kind === 'rejected') {
+      const message = 'the service refused the address (400) and shows none with this reference; check its fields';
+      throw ApplicationFailure.nonRetryable(message, SERVICE_REJECTED);
+    }
+    if (answer.kind === 'uncertain' && sends >= SENDS) {
+      throw ApplicationFailure.nonRetryable('the service shows no such address after two creates', ADDRESS_ABSENT);
+    }
+  }
+}
+
+/** No attempt that brought no address is believed before the list was read. null = there is none. */
+function findAfter(
+  run: AddressRun,
+  answer: Exclude<CreateAddressAnswer, { kind: 'created' | 'found' }>,
+  maySent: boolean,
+): Promise<FoundAddress | null> {
+  switch (answer.kind) {
+    case 'uncertain':
+      return settleAddress(run, answer.timedOut ?? false);
+    case 'notSent':
+      return waitToCreate(run, answer.reason, answer.retryAfterMs);
+    case 'rejected':
+      return maySent ? settleAddress(run, false) : findAddress(run, 'Refused: is it there?');
   }
 }
 
@@ -59,21 +92,12 @@ function checkIdentity(input: DepositAddressInput): string {
 
 /** A create that ended without an answer may have made the address; bad input made nothing. */
 function uncertainUnlessInvalid(error: unknown): CreateAddressAnswer {
-  const cause = error instanceof ActivityFailure ? error.cause : undefined;
-  if (cause instanceof ApplicationFailure && cause.nonRetryable) throw cause;
   if (!(error instanceof ActivityFailure)) throw error;
-  return { kind: 'uncertain', reason: 'the create attempt ended without an answer' };
-}
-
-async function search(account: string, input: DepositAddressInput): Promise<DepositAddress | undefined> {
-  const { findAddress } = proxyActivities<Activities>({
-    ...readOnly(account),
-    summary: 'Uncertain create: is it there?',
-  });
-  for (let reading = 0; reading < ABSENCE_READINGS; reading += 1) {
-    if (reading > 0) await sleep(BETWEEN_READINGS);
-    const found = await findAddress({ account, input });
-    if (found) return found;
-  }
-  return undefined;
+  const { cause } = error;
+  if (cause instanceof ApplicationFailure && cause.nonRetryable) throw cause;
+  return {
+    kind: 'uncertain',
+    reason: 'the create attempt ended without an answer',
+    ...(cause instanceof TimeoutFailure && { timedOut: true }),
+  };
 }

@@ -1,4 +1,4 @@
-import { ActivityFailure, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, proxyActivities, TimeoutFailure } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import { INVALID_INPUT, SERVICE_UNAVAILABLE } from '../contract/failures.js';
 import { ACCOUNT_FORMAT, DEFAULT_ACCOUNT } from '../contract/ids.js';
@@ -22,10 +22,17 @@ export async function serviceRead(input: ServiceReadInput): Promise<unknown> {
   try {
     return await readService({ ...input, account });
   } catch (error) {
-    const cause = error instanceof ActivityFailure ? error.cause : undefined;
-    if (cause instanceof ApplicationFailure && cause.nonRetryable) throw cause;
     if (!(error instanceof ActivityFailure)) throw error;
-    const message = `no answer from the payment service within ${ANSWER_WITHIN}; try again later`;
+    const last = lastFailure(error);
+    if (last?.nonRetryable) throw last;
+    const why = last ? ` (${last.message})` : '';
+    const message = `no answer from the payment service within ${ANSWER_WITHIN}${why}; try again later`;
     throw ApplicationFailure.nonRetryable(message, SERVICE_UNAVAILABLE);
   }
+}
+
+/** What the last attempt failed with: the cause itself or, where the time ran out during a later one, the cause of that. */
+function lastFailure({ cause }: ActivityFailure): ApplicationFailure | undefined {
+  const last = cause instanceof TimeoutFailure ? cause.cause : cause;
+  return last instanceof ApplicationFailure ? last : undefined;
 }

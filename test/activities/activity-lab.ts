@@ -4,10 +4,11 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { onTestFinished } from 'vitest';
 import { type Sandbox, type SandboxOptions, type SettingsChange, startSandbox } from '../../sandbox/index.js';
-import { type Activities, createActivities, SharedRates } from '../../src/activities/index.js';
+import { type Activities, type ActivityDeps, createActivities, SharedRates } from '../../src/activities/index.js';
 import type { CreateOrderInput } from '../../src/contract/answers.js';
 import type { OrderInput, OrderType } from '../../src/contract/orders.js';
 import type { Pace } from '../../src/contract/pace.js';
+import type { Balance } from '../../src/contract/service-objects.js';
 import { createPaymentService, loadSigner } from '../../src/payment-service/index.js';
 import { orderInput } from '../support/inputs.js';
 
@@ -24,7 +25,7 @@ export const CALLBACK = { baseUrl: 'http://127.0.0.1:1', tokenKeys: ['a-token-ke
 export interface AttemptInfo {
   attempt?: number;
   runId?: string;
-  onHeartbeat?: (details: unknown) => void;
+  onHeartbeat?: (details: unknown, environment: MockActivityEnvironment) => void;
 }
 
 /** Runs an activity by name as one attempt. */
@@ -38,10 +39,17 @@ const logger = new DefaultLogger('ERROR');
 
 export const RUN_ID = 'run-1';
 
+/** What only some activities need. */
+type Places = Pick<ActivityDeps, 'directories' | 'caps'>;
+
 /** The real activities with the real client for one service. */
 export async function activitiesFor(
   { baseUrl, apiKey = 'key', apiSecret = 'secret' }: { baseUrl: string; apiKey?: string; apiSecret?: string },
-  { callback, requestTimeoutMs = 2_000 }: { callback?: typeof CALLBACK; requestTimeoutMs?: number } = {},
+  {
+    callback,
+    requestTimeoutMs = 2_000,
+    ...places
+  }: Places & { callback?: typeof CALLBACK; requestTimeoutMs?: number } = {},
 ): Promise<RunActivity> {
   const sign = await loadSigner('hmac-sha256');
   const service = createPaymentService({ baseUrl, apiKey, apiSecret, sign, requestTimeoutMs });
@@ -51,6 +59,7 @@ export async function activitiesFor(
     accounts: new Map([['default', account]]),
     pace: PACE,
     callback,
+    ...places,
     // There is no server here that could give an attempt up; crash and zombie tests run with the real one.
     confirmAttempt: async (details) => heartbeat(details),
   });
@@ -60,7 +69,7 @@ export async function activitiesFor(
       { attempt, workflowExecution: { workflowId: 'order:default:x', runId } },
       { logger },
     );
-    if (onHeartbeat) env.on('heartbeat', onHeartbeat);
+    if (onHeartbeat) env.on('heartbeat', (details) => onHeartbeat(details, env));
     return env.run(activities[name] as (input: unknown) => Promise<unknown>, input);
   };
   return run as RunActivity;
@@ -69,7 +78,12 @@ export async function activitiesFor(
 /** A sandbox and activities for it, until the test ends. Orders are final at once unless a marker says otherwise. */
 export async function openActivities(
   settings: SettingsChange = {},
-  { callback, ...options }: Omit<SandboxOptions, 'settings'> & { callback?: typeof CALLBACK } = {},
+  {
+    callback,
+    directories,
+    caps,
+    ...options
+  }: Omit<SandboxOptions, 'settings'> & Places & { callback?: typeof CALLBACK } = {},
 ): Promise<{ sandbox: Sandbox; run: RunActivity; host: string }> {
   const durationsMs = { pay: 0, execute: 0 };
   const sandbox = await startSandbox({
@@ -77,7 +91,7 @@ export async function openActivities(
     settings: { durationsMs, callbacks: { enabled: false }, ...settings },
   });
   onTestFinished(() => sandbox.close());
-  const run = await activitiesFor({ baseUrl: sandbox.url, ...sandbox }, { callback });
+  const run = await activitiesFor({ baseUrl: sandbox.url, ...sandbox }, { callback, directories, caps });
   return { sandbox, run, host: new URL(sandbox.url).host };
 }
 
@@ -105,6 +119,12 @@ export const operations = (sandbox: Sandbox): string[] =>
     if (name === 'rates') return [];
     return path.includes('/order/') && name !== 'status' && name !== 'list' ? ['create'] : [name];
   });
+
+/** Wallets of the account; the worker has seen them from now on. */
+export async function walletsSeenBy(run: RunActivity): Promise<string[]> {
+  const balances = (await run('readService', { account: 'default', read: 'balances' })) as Record<string, Balance>;
+  return Object.values(balances).map(({ wallet_uuid }) => wallet_uuid);
+}
 
 /** The failure an activity ends with; fails when it answers or throws anything else. */
 export async function failureOf(answer: Promise<unknown>): Promise<ApplicationFailure> {

@@ -1,3 +1,4 @@
+import { ApplicationFailureCategory } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
 import { verifyCallbackPath } from '../../src/contract/callback-url.js';
 import { addressObject } from '../payment-service/support/objects.js';
@@ -74,6 +75,21 @@ describe('createAddress', () => {
     expect(paths()).toEqual(['list', 'create']);
   });
 
+  test('an attempt that the server has given up is not sent', async () => {
+    const { baseUrl, received } = await startServer((response) => answer(response, []));
+    const run = await activitiesFor({ baseUrl }, { callback: CALLBACK });
+    const onHeartbeat = () => {
+      throw new Error('no such activity any more');
+    };
+    expect(await run('createAddress', inputOf(), { onHeartbeat })).toMatchObject({ kind: 'notSent' });
+    expect(received.map(({ path }) => path.split('/').at(-1))).toEqual(['list']);
+  });
+
+  test('a create answered with 429 is not sent again before the service says', async () => {
+    const { run } = await serviceAnswering(429);
+    expect(await run('createAddress', inputOf())).toMatchObject({ kind: 'notSent', retryAfterMs: 5_000 });
+  });
+
   test('a create answered with 200 and no address is uncertain', async () => {
     const { run } = await serviceAnswering(200, { status: 'new' });
     expect(await run('createAddress', inputOf())).toMatchObject({ kind: 'uncertain' });
@@ -90,8 +106,30 @@ describe('findAddress', () => {
     const { run } = await openActivities({}, { callback: CALLBACK });
     const created = await run('createAddress', inputOf());
     const address = 'address' in created ? created.address : undefined;
-    expect(await run('findAddress', inputOf())).toEqual(address);
+    expect(await run('findAddress', inputOf())).toEqual({ address });
     expect(await run('findAddress', inputOf('client-8'))).toBeNull();
+  });
+
+  test('of several addresses takes the oldest, wherever it stands in the list, and names the others', async () => {
+    const callback_url = 'https://b.example/callbacks/default/a.client-7.mac';
+    const [young, old, alike] = [
+      addressObject({ uuid: 'a-3', callback_url, created_at: '2026-01-03 00:00:00' }),
+      addressObject({ uuid: 'a-2', callback_url, created_at: '2026-01-02 00:00:00' }),
+      addressObject({ uuid: 'a-1', callback_url, created_at: '2026-01-03 00:00:00' }),
+    ];
+    const { baseUrl } = await startServer((response) => answer(response, [young, old, alike]));
+    const run = await activitiesFor({ baseUrl }, { callback: CALLBACK });
+    const found = { address: { uuid: 'a-2' }, others: ['a-1', 'a-3'] };
+    expect(await run('findAddress', inputOf())).toMatchObject(found);
+    expect(await run('createAddress', inputOf())).toMatchObject({ kind: 'found', ...found });
+  });
+
+  test('with a delay asks nothing at its first attempt', async () => {
+    const { sandbox, run } = await openActivities({}, { callback: CALLBACK });
+    const failure = await failureOf(run('findAddress', { ...inputOf(), delayMs: 7_500 }));
+    expect(failure).toMatchObject({ nextRetryDelay: 7_500, category: ApplicationFailureCategory.BENIGN });
+    expect(sandbox.requests()).toEqual([]);
+    expect(await run('findAddress', { ...inputOf(), delayMs: 7_500 }, { attempt: 2 })).toBeNull();
   });
 
   test.for(UNCLEAR_FAULTS)('answered with %s is repeated', async (fault) => {

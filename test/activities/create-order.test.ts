@@ -2,9 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { verifyCallbackPath } from '../../src/contract/callback-url.js';
 import { ORDER_TYPES } from '../../src/contract/orders.js';
+import { balanceObject } from '../payment-service/support/objects.js';
 import { answer, startServer } from '../payment-service/support/server.js';
 import { orderInput } from '../support/inputs.js';
-import { activitiesFor, attemptOf, CALLBACK, failureOf, openActivities, operations, PACE } from './activity-lab.js';
+import {
+  activitiesFor,
+  attemptOf,
+  CALLBACK,
+  failureOf,
+  openActivities,
+  operations,
+  PACE,
+  walletsSeenBy,
+} from './activity-lab.js';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -182,6 +192,40 @@ describe('the gate before a send', () => {
     expect(operations(sandbox)).toEqual([]);
   });
 
+  describe('of an order that is pinned to wallets', () => {
+    const pinned = (wallets: string[]) => attemptOf('withdraw', undefined, { permission: 'absent', wallets });
+
+    test('asks the balances anew: an account with all of them, more or not, may send', async () => {
+      const { sandbox, run } = await openActivities();
+      const wallets = await walletsSeenBy(run);
+      expect(await run('createOrder', pinned(wallets.slice(1)))).toMatchObject({ kind: 'accepted' });
+      expect(operations(sandbox)).toEqual(['balances', 'balances', 'list', 'create']);
+    });
+
+    test('an account that lacks one is neither asked for the order nor sent it, whatever was seen earlier', async () => {
+      const answers = [{ usd: balanceObject('w-1'), eur: balanceObject('w-2') }, { usd: balanceObject('w-1') }];
+      const { baseUrl, received } = await startServer((response, { path }) =>
+        answer(response, path.endsWith('/balances') ? (answers.shift() ?? {}) : []),
+      );
+      const run = await activitiesFor({ baseUrl });
+      const wallets = await walletsSeenBy(run);
+      const verdict = await run('createOrder', pinned(wallets));
+      expect(verdict).toMatchObject({ kind: 'notSent', reason: expect.stringContaining('another account') });
+      expect(received.map(({ path }) => path).filter((path) => path.includes('/order'))).toEqual([]);
+    });
+
+    test.for([
+      ['500', { kind: 'notSent', reason: expect.stringContaining('HTTP 500') }],
+      ['429-huge', { kind: 'rateLimited', retryAfterMs: 60_000 }],
+    ] as const)('balances that answer %s: nothing is sent', async ([fault, verdict]) => {
+      const { sandbox, run } = await openActivities();
+      const wallets = await walletsSeenBy(run);
+      sandbox.set({ faults: { [`balances.${fault}`]: 1 } });
+      expect(await run('createOrder', pinned(wallets))).toMatchObject(verdict);
+      expect(operations(sandbox)).toEqual(['balances', 'balances']);
+    });
+  });
+
   describe.each(['performance', 'Date'] as const)('an attempt that grew old by the clock of %s', (clock) => {
     const outcomeAfter = async (pauseMs: number) => {
       const real = clock === 'Date' ? Date.now.bind(Date) : performance.now.bind(performance);
@@ -248,7 +292,8 @@ describe('an order id that is used already', () => {
     sandbox.set({ faults: {} });
     const uuids = sandbox.orders().map(({ order }) => order.order_uuid);
     const verdict = await run('createOrder', attemptOf('withdraw'));
-    expect(verdict).toMatchObject({ kind: 'duplicates', orderUuids: expect.arrayContaining(uuids) });
+    const all = expect.arrayContaining(uuids);
+    expect(verdict).toMatchObject({ kind: 'duplicates', orderUuids: all, ours: all });
     expect(sandbox.stats().createsByOrderId['withdraw-1']).toBe(2);
   });
 });

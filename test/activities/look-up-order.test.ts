@@ -1,8 +1,11 @@
 import { ApplicationFailureCategory } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
 import type { LookUpInput } from '../../src/contract/answers.js';
+import { balanceObject, orderObject } from '../payment-service/support/objects.js';
+import { answer, startServer } from '../payment-service/support/server.js';
 import { orderInput } from '../support/inputs.js';
 import {
+  activitiesFor,
   attemptOf,
   failureOf,
   openActivities,
@@ -10,6 +13,7 @@ import {
   PACE,
   type RunActivity,
   UNCLEAR_FAULTS,
+  walletsSeenBy,
 } from './activity-lab.js';
 
 const lookUpOf = (changes: Partial<LookUpInput> = {}): LookUpInput => ({
@@ -18,6 +22,10 @@ const lookUpOf = (changes: Partial<LookUpInput> = {}): LookUpInput => ({
   request: orderInput('withdraw', 'w-1').order,
   ...changes,
 });
+
+/** The order that `lookUpOf` asks for, as the service shows it. */
+const orderOf = (orderUuid: string) =>
+  orderObject({ order_uuid: orderUuid, expected_amount_from: '12.50', expected_amount_to: '12.50' });
 
 /** Brings an order into being; `marker` steers what look-ups will see. */
 async function create(run: RunActivity, marker = 'after_ms=1000000', orderId = 'w-1'): Promise<void> {
@@ -70,7 +78,33 @@ describe('a look-up by order id', () => {
     await create(lab.run);
     lab.sandbox.set({ faults: {} });
     const { answer } = await lookUp(lab);
-    expect(answer).toMatchObject({ kind: 'duplicates', orderUuids: { length: 2 } });
+    expect(answer).toMatchObject({ kind: 'duplicates', orderUuids: { length: 2 }, ours: { length: 2 } });
+  });
+
+  test('finds ours beside an order of somebody else that the list alone shows', async () => {
+    const [foreign, ours] = ['uuid-foreign', 'uuid-ours'].map((uuid) => orderOf(uuid));
+    const { baseUrl, received } = await startServer((response, { path }) =>
+      path.endsWith('/list')
+        ? answer(response, [{ ...foreign, expected_amount_from: '99', expected_amount_to: '99', balance_changes: [] }])
+        : answer(response, path.endsWith('/status') ? ours : {}),
+    );
+    const run = await activitiesFor({ baseUrl });
+    const reading = await run('lookUpOrder', lookUpOf());
+    expect(reading).toMatchObject({
+      kind: 'duplicates',
+      orderUuids: ['uuid-foreign', 'uuid-ours'],
+      ours: ['uuid-ours'],
+    });
+    expect(received.map(({ path }) => path.split('/').at(-1)).slice(0, 2)).toEqual(['list', 'status']);
+  });
+
+  test('of an id that only somebody else has asks the status, too, before it says so', async () => {
+    const lab = await openActivities();
+    await create(lab.run);
+    const request = { ...lookUpOf().request, amount: '13' };
+    const { answer, asked } = await lookUp(lab, { request });
+    expect(answer).toMatchObject({ kind: 'found', differences: ['amount'] });
+    expect(asked).toEqual(['list', 'status']);
   });
 
   test.for([
@@ -137,6 +171,22 @@ describe('no reading', () => {
     expect(sandbox.requests()).toEqual([]);
     expect((await run('lookUpOrder', lookUpOf({ host }))).kind).toBe('absent');
   });
+});
+
+test('a look-up pinned to a wallet that is newer than what this worker last saw asks the balances anew', async () => {
+  const balances = [
+    { usd: balanceObject('wallet-1') },
+    { usd: balanceObject('wallet-1'), eur: balanceObject('wallet-2') },
+  ];
+  const { baseUrl } = await startServer((response, { path }) => {
+    if (path.endsWith('/balances')) return answer(response, balances.shift() ?? {});
+    return path.endsWith('/list') ? answer(response, []) : answer(response, 'no', 400);
+  });
+  const run = await activitiesFor({ baseUrl });
+  expect(await walletsSeenBy(run)).toEqual(['wallet-1']);
+  const pinned = lookUpOf({ wallets: ['wallet-1', 'wallet-2'] });
+  expect((await run('lookUpOrder', pinned)).kind).toBe('absent');
+  expect(balances).toEqual([]);
 });
 
 describe('a look-up that is to wait first', () => {

@@ -78,11 +78,12 @@ describe('a poll', () => {
   test('returns an undocumented status once and then tolerates it', async () => {
     const { run, input } = await withOrder('status=unknown-status status_times=all');
     expect(await run('pollOrder', input, { attempt: 2 })).toMatchObject({ status: 'on_hold' });
-    const tolerant = { ...input, toleratedStatuses: ['on_hold'] };
-    expect(await failureOf(run('pollOrder', tolerant, { attempt: 2 }))).toMatchObject({
-      category: ApplicationFailureCategory.BENIGN,
-      message: expect.stringContaining('on_hold'),
-    });
+    for (const tolerant of [{ toleratedStatuses: ['on_hold'] }, { toleratedStatuses: ['held'], tolerateAll: true }]) {
+      expect(await failureOf(run('pollOrder', { ...input, ...tolerant }, { attempt: 2 }))).toMatchObject({
+        category: ApplicationFailureCategory.BENIGN,
+        message: expect.stringContaining('on_hold'),
+      });
+    }
   });
 });
 

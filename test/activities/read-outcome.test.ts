@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { orderInput } from '../support/inputs.js';
-import { attemptOf, failureOf, openActivities, operations, UNCLEAR_FAULTS } from './activity-lab.js';
+import { attemptOf, CALLBACK, failureOf, openActivities, operations, UNCLEAR_FAULTS } from './activity-lab.js';
 
 /** A lab with one payout of which 40 % were not paid, and the input that reads it. */
 async function withPartialOrder(marker = '') {
@@ -60,3 +60,22 @@ test('another host than the order was sent to is not asked', async () => {
   expect(failure).toMatchObject({ type: 'NoReading' });
   expect(sandbox.requests()).toHaveLength(before);
 });
+
+test.each([0, 14, -12])(
+  'finds a receipt without an order id in the list of its time, zones %i h apart',
+  async (hours) => {
+    const settings = { receiptOrderId: 'empty', dateFilterShiftHours: hours } as const;
+    const { sandbox, run } = await openActivities(settings, { callback: CALLBACK });
+    const address = { currency: 'usdt', network: 'tron', currency_to: 'btc' };
+    const made = await run('createAddress', { account: 'default', input: { ref: 'shop-7', address } });
+    if (made.kind !== 'created') throw new Error('no address');
+    const description = '[sandbox outcome=completed_partially after_ms=0]';
+    const receipt = () => sandbox.receiveDeposit({ addressUuid: made.address.uuid, amount: '250', description });
+    const [{ order }] = [receipt(), receipt(), receipt()];
+    const shown = () => sandbox.orders().find((each) => each.order.order_uuid === order.order_uuid);
+    await expect.poll(() => shown()?.order.status).toBe('completed_partially');
+    const reading = await run('readOutcome', { account: 'default', orderId: '', orderUuid: order.order_uuid });
+    expect(reading).toMatchObject({ order: { order_uuid: order.order_uuid }, disagreements: [] });
+    expect(reading.changes).toEqual(shown()?.balance_changes);
+  },
+);

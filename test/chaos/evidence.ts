@@ -65,6 +65,7 @@ export function cleanEvidence(): Draft {
       ...{ sentAtMs: 49_990, answeredAtMs: 50_010, status: 200 },
       orderId: order.user_order_id,
       orderUuid: order.order_uuid,
+      orderStatus: order.status,
     })),
     leaks: [],
     wronglyAccepted: [],

@@ -225,11 +225,11 @@ test('every line of the oracle is proven able to fail', () => {
 test('callbacks that were not acknowledged, came after the end or are about unknown orders are no findings', () => {
   const evidence = cleanEvidence();
   say(evidence, 'a', { signalsAtMs: [] });
-  const about = { orderId: 'a', orderUuid: 'uuid-a' };
+  const about = { orderId: 'a', orderUuid: 'uuid-a', orderStatus: 'completed' };
   evidence.callbacks = [
     { ...about, sentAtMs: 49_000, answeredAtMs: 49_010, status: 503 },
     { ...about, sentAtMs: 90_000, answeredAtMs: 90_010, status: 200 },
-    { orderId: 'nobody', orderUuid: 'u', sentAtMs: 1, answeredAtMs: 2, status: 200 },
+    { ...about, orderId: 'nobody', orderUuid: 'u', sentAtMs: 1, answeredAtMs: 2, status: 200 },
   ];
   expect(counts(evidence)).toEqual({});
 });

@@ -1,7 +1,9 @@
+import type { WorkflowStartOptions } from '@temporalio/client';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InvalidInputError } from '../../src/client/errors.js';
 import { orderQuery } from '../../src/client/list-orders.js';
+import { orderStartOptions } from '../../src/client/start-options.js';
 import { payout, useClient } from './client-fixture.js';
 
 const fixture = useClient();
@@ -35,6 +37,44 @@ describe('the list', () => {
     ]);
   });
 
+  it('shows an order whose workflow was terminated as stopped, with attention, and not as open', async () => {
+    const account = 'stopped';
+    const [gone] = await Promise.all(
+      ['gone-1', 'lives-1'].map((id) => fixture.orders.start('withdraw', { ...payout(id), account })),
+    );
+    await fixture.namespace.client.workflow.getHandle(gone?.workflowId ?? '').terminate('by mistake');
+    const stopped = () => fixture.orders.list({ account, status: 'stopped' });
+    await expect
+      .poll(stopped, { timeout: 10_000 })
+      .toEqual([expect.objectContaining({ orderId: 'gone-1', status: 'stopped', needsAttention: true })]);
+    expect(await ids({ account, status: 'open' })).toEqual(['lives-1']);
+    expect(await ids({ account, needsAttention: true })).toEqual(['gone-1']);
+    expect(await ids({ account, needsAttention: false })).toEqual(['lives-1']);
+    expect(await ids({ account })).toEqual(['gone-1', 'lives-1']);
+  });
+
+  it('shows an order that timed out as stopped', async () => {
+    const account = 'timed-out';
+    const options = {
+      ...orderStartOptions('withdraw', { ...payout('late-1'), account }),
+      workflowExecutionTimeout: '1s',
+    };
+    await fixture.namespace.client.workflow.start('withdraw', options as WorkflowStartOptions);
+    const shown = async () => (await fixture.orders.list({ account })).map(({ status }) => status);
+    await expect.poll(shown, { timeout: 20_000 }).toEqual(['stopped']);
+  });
+
+  it('forgets a stopped run once another run of the same id follows the order', async () => {
+    const account = 'again';
+    const input = { ...payout('again-1'), account };
+    const handle = await fixture.orders.start('withdraw', input);
+    await fixture.namespace.client.workflow.getHandle(handle.workflowId).terminate('by mistake');
+    const options = { ...orderStartOptions('withdraw', input), workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const };
+    await fixture.namespace.client.workflow.start('withdraw', options);
+    const shown = async () => (await fixture.orders.list({ account })).map(({ status }) => status);
+    await expect.poll(shown, { timeout: 10_000 }).toEqual(['open']);
+  });
+
   it('takes hostile values for what they are: values', async () => {
     await fixture.orders.start('withdraw', payout('list-4'));
     await expect.poll(() => ids({ status: 'open' }), { timeout: 10_000 }).toContain('list-4');
@@ -61,7 +101,7 @@ describe('the list', () => {
 describe('the visibility query', () => {
   it('asks for order workflows only', () => {
     expect(orderQuery({})).toBe(
-      "WorkflowType IN ('deposit', 'depositExchange', 'depositExchangeWithdraw', 'exchange', 'exchangeWithdraw', 'withdraw')",
+      "WorkflowType IN ('deposit', 'depositExchange', 'depositExchangeWithdraw', 'exchange', 'exchangeWithdraw', 'withdraw', 'receivedDeposit')",
     );
   });
 

@@ -1,6 +1,7 @@
 import Big from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { afterWorked, type Pools, poolsLeft, type Worked } from '../../chaos/oracle/pools.js';
 import type { Plan } from '../../sandbox/plan.js';
 import { quoteFrom } from '../../sandbox/quote.js';
 import { findTerms } from '../../sandbox/rates.js';
@@ -14,7 +15,6 @@ import { afterFollowUp, openPurse, type Purse } from '../../src/workflows/compen
 import { rowOf } from '../../src/workflows/compensation/table.js';
 import { orders, plans } from './arbitraries.js';
 import { workedCase } from './cases.js';
-import { afterWorked, type Pools, poolsLeft, type Worked } from './pools.js';
 
 /** The networks that refunds go to, one for each currency. */
 const REFUND_NETWORK: Record<string, string> = {

@@ -1,14 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
-import { decideNow, parkedFor, startSteered } from './fixtures/parked-orders.js';
+import { decideNow, executions, parkedFor, startSteered } from './fixtures/parked-orders.js';
+
+/** Read at every attempt; tests may change them, as a restart of the workers would. */
+const caps = new Map([
+  ['usd', '100'],
+  ['usdt', '50'],
+]);
 
 let lab: Lab;
 beforeAll(async () => {
-  const caps = new Map([
-    ['usd', '100'],
-    ['usdt', '50'],
-  ]);
   lab = await openLab({ limits: { caps, checkBalance: true } });
 });
 afterAll(() => lab?.close());
@@ -53,6 +55,39 @@ describe('an order above the cap of its currency', () => {
   test('an order at the cap is sent without asking', async () => {
     const { handle } = await startSteered(lab, 'exchange', { marker: '', order: { amount: '100.00' } });
     expect((await handle.result()).outcome).toBe('completed');
+  });
+});
+
+describe('an order whose first create is unclear and whose re-send is above a cap', () => {
+  /** Starts it without a cap; the cap comes after the first create. */
+  async function askedAtResend(marker: string) {
+    caps.delete('eur');
+    const started = await startSteered(lab, 'withdraw', { marker, order: { currency: 'eur' } });
+    await vi.waitFor(() => expect(creates(started.orderId)).toBe(1), 20_000);
+    caps.set('eur', '1');
+    const { attention } = await parkedFor(started.handle, 'above the cap of 1 eur');
+    expect(attention?.allowed).toEqual(['approve', 'refuse']);
+    return started;
+  }
+
+  test('closes, when it is refused, only after absence was proven once more', async () => {
+    const { orderId, handle } = await askedAtResend('create=500-before');
+    const before = lab.requestsOf(orderId).length;
+    await decideNow(handle, 'refuse');
+    await expect(handle.result()).rejects.toMatchObject({ type: 'OrderAbsent' });
+    // Three readings by list and status.
+    expect(lab.requestsOf(orderId).length - before).toBeGreaterThanOrEqual(6);
+    expect([creates(orderId), executions(lab, orderId)]).toEqual([1, 0]);
+  });
+
+  test('is followed, although it is refused, when it turns out to exist', async () => {
+    // Executed, and hidden from more look-ups than come before the decision.
+    const hidden = 'create=500 callback=drop list=unseen list_times=7 status=unseen status_times=6';
+    const { orderId, handle } = await askedAtResend(hidden);
+    await decideNow(handle, 'refuse');
+    const result = await handle.result();
+    expect(result).toMatchObject({ outcome: 'completed', adopted: true, decisions: [{ action: 'refuse' }] });
+    expect([creates(orderId), executions(lab, orderId)]).toEqual([1, 1]);
   });
 });
 

@@ -3,6 +3,7 @@ import { Worker } from '@temporalio/worker';
 import Big from 'big.js';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterWorked, poolsLeft } from '../../chaos/oracle/pools.js';
 import type { SandboxOrder } from '../../sandbox/index.js';
 import { quoteFrom } from '../../sandbox/quote.js';
 import { CURRENCIES, type Terms } from '../../sandbox/rates.js';
@@ -13,7 +14,6 @@ import type { Decision, OrderInput, OrderResult, OrderType, RevertTarget } from 
 import { createWorkers } from '../../src/worker/start-worker.js';
 import { orders, partialPlans } from '../compensation/arbitraries.js';
 import { requestOf } from '../compensation/cases.js';
-import { afterWorked, poolsLeft } from '../compensation/pools.js';
 import { BITCOIN, CARD, ETHEREUM, OTHER_CARD, SEPA_IBAN, TRON, UA_IBAN } from '../contract/fixtures.js';
 import { type Lab, openLab } from '../support/lab.js';
 import { workflowBundle } from '../support/temporal.js';

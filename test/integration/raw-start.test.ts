@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { WorkflowStartOptions } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -163,6 +164,54 @@ describe('garbage started by the plain command line', () => {
 
   test('sends nothing', () => {
     expect(sentRequests()).toBe(requestsBefore);
+  });
+});
+
+describe('a start that would lose an order', () => {
+  test.for<[string, Partial<WorkflowStartOptions>]>([
+    ['with an execution time-out', { workflowExecutionTimeout: '1h' }],
+    ['with a run time-out', { workflowRunTimeout: '1h' }],
+    ['as a cron', { cronSchedule: '@every 1s' }],
+  ])('%s is refused as InvalidOrder, and nothing is sent', async ([, options]) => {
+    const input = orderInput('withdraw', newOrderId('timed'));
+    const handle = await lab.temporal.client.workflow.start('withdraw', {
+      ...options,
+      taskQueue: 'payment-orders',
+      workflowId: `order:default:${input.order.order_id}`,
+      args: [input],
+    });
+    const { workflow } = lab.temporal.client;
+    const first = workflow.getHandle(handle.workflowId, handle.firstExecutionRunId);
+    const closed = async () => expect((await first.describe()).status.name).not.toBe('RUNNING');
+    await vi.waitFor(closed, { timeout: 15_000, interval: 100 });
+    const end = (await first.fetchHistory()).events?.at(-1);
+    // A run of a cron ends by starting the next one.
+    const { failure } =
+      end?.workflowExecutionFailedEventAttributes ?? end?.workflowExecutionContinuedAsNewEventAttributes ?? {};
+    expect(failure).toMatchObject({
+      message: expect.stringContaining('workflow: must be started without execution or run time-out and without cron'),
+      applicationFailureInfo: { type: 'InvalidOrder' },
+    });
+    expect(lab.requestsOf(input.order.order_id)).toEqual([]);
+    // The next run of a cron may be waiting; the others have ended.
+    await workflow
+      .getHandle(handle.workflowId)
+      .terminate()
+      .catch(() => undefined);
+  });
+
+  test('under a workflow type that does not exist ends at once, and the types that do are named', async () => {
+    const input = orderInput('withdraw', newOrderId('mistyped'));
+    const handle = await lab.temporal.client.workflow.start('withdrawal', {
+      taskQueue: 'payment-orders',
+      workflowId: `order:default:${input.order.order_id}`,
+      args: [input],
+    });
+    const error = await handle.result().catch(({ cause }: { cause: unknown }) => cause);
+    expect(error).toMatchObject({ type: 'InvalidOrder', details: [[{ field: 'workflow type' }]] });
+    expect((error as Error).message).toMatch(/withdrawal is not one of .*withdraw.*Nothing was sent/);
+    expect(await failedTasks(handle.workflowId)).toEqual([]);
+    expect(lab.requestsOf(input.order.order_id)).toEqual([]);
   });
 });
 

@@ -192,6 +192,22 @@ describe('a parked order', () => {
   }, 60_000);
 });
 
+describe('an order whose workflow was terminated', () => {
+  it('is listed as stopped, and show and wait exit 4 with the advice never to start it under another id', async () => {
+    const orderId = newOrderId('starter-stopped');
+    await start('deposit', orderInput('deposit', orderId, { marker: 'pay_ms=60000' }));
+    await lab.temporal.client.workflow.getHandle(`order:default:${orderId}`).terminate('by mistake');
+    for (const verb of ['show', 'wait']) {
+      const shown = await starter(['order', verb, orderId, '--json']);
+      expect(shown.exitCode).toBe(4);
+      expect(shown.json()).toMatchObject({ orderId, error: { type: 'OrderUnresolvedError' } });
+      expect(shown.json().error.message).toContain('never start it under another id');
+    }
+    const list = async () => (await starter(['order', 'list', '--attention'])).stdout;
+    await expect.poll(list, { timeout: 20_000 }).toMatch(new RegExp(`^${orderId} .* stopped +attention`, 'm'));
+  });
+});
+
 describe('the other verbs', () => {
   it('order list shows orders by status', async () => {
     const orderId = newOrderId('starter-list');
@@ -214,6 +230,8 @@ describe('the other verbs', () => {
     expect((await starter(create)).json().address.uuid).toBe(address.uuid);
     const listed = await starter(['address', 'list', '--json']);
     expect(listed.json().addresses).toContainEqual(expect.objectContaining({ uuid: address.uuid }));
+    const printed = await starter(['address', 'list']);
+    expect(printed.stdout).toMatch(/ min +max +title/);
   });
 });
 

@@ -23,6 +23,10 @@ describe('an order', () => {
     expect(readOrder({ surprise: 1, nested: { a: 1 } })).toEqual(orderObject());
   });
 
+  test('may have no order id of ours, as receipts on permanent addresses', () => {
+    expect(readOrder({ user_order_id: '' })).toMatchObject({ user_order_id: '' });
+  });
+
   test('may lack every nullable field', () => {
     const required = ['order_uuid', 'user_order_id', 'status', 'order_type', 'currency_from', 'currency_to'];
     const kept = [...required, 'expected_amount_from', 'expected_amount_to'];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readHint } from '../../src/receiver/callback-body.js';
+import { readHint, readReceivedHint } from '../../src/receiver/callback-body.js';
 
 const read = (text: string) => readHint(Buffer.from(text), 'invoice-1');
 
@@ -66,4 +66,22 @@ describe('no hint comes from', () => {
   ])('%s', (_what, raw) => {
     expect(readHint(raw, 'invoice-1')).toBeUndefined();
   });
+});
+
+describe('the body of a permanent address', () => {
+  const received = (text: string) => readReceivedHint(Buffer.from(text));
+
+  test('gives order_uuid and status, whatever else it names', () => {
+    const text = '{"user_order_id":"x","order_uuid":"a-B-1","status":"completed","deposit_address":"T1"}';
+    expect(received(text)).toEqual({ order_uuid: 'a-B-1', status: 'completed' });
+  });
+
+  test('keeps the order_uuid when the status is unusable', () => {
+    expect(received('{"order_uuid":"a-1","status":7}')).toEqual({ order_uuid: 'a-1' });
+  });
+
+  test.each(['{}', '[]', '', 'x', '{"order_uuid":"a/b"}', '{"order_uuid":""}', '{"order_uuid":["a"]}'])(
+    'gives nothing without a usable order_uuid: %s',
+    (text) => expect(received(text)).toBeUndefined(),
+  );
 });

@@ -6,15 +6,19 @@ import { type CallbackTarget, callbackUrl } from '../../src/contract/callback-ur
 import type { CallbackHint } from '../../src/contract/messages.js';
 import { type Receiver, startReceiver } from '../../src/receiver/server.js';
 import type { OrderTarget, SignalOrder } from '../../src/receiver/signal-order.js';
+import type { ReceivedHint, ReceivedTarget, SignalReceived } from '../../src/receiver/signal-received.js';
 
 export const TOKEN_KEY = 'token-key-of-the-tests-0123456789abcdef';
 export const ORDER: OrderTarget = { kind: 'order', account: 'default', orderId: 'invoice-1' };
+export const ADDRESS: ReceivedTarget = { kind: 'address', account: 'default', ref: 'shop-7' };
 export const BODY = JSON.stringify({ user_order_id: 'invoice-1', order_uuid: 'u-1', status: 'completed' });
 
 /** A receiver on a free port with the signals it sent and the log lines it wrote; closed when the test ends. */
 export interface RunningReceiver extends Receiver {
   port: number;
   signals: { target: OrderTarget; hint: CallbackHint }[];
+  /** What was asked of Temporal about receipts on permanent addresses. */
+  receipts: { target: ReceivedTarget; hint: ReceivedHint }[];
   log: Record<string, unknown>[];
   logText(): string;
   urlOf(target: CallbackTarget): string;
@@ -24,9 +28,11 @@ export interface RunningReceiver extends Receiver {
 export async function runReceiver(
   signal: SignalOrder = async () => 'delivered',
   tokenKeys: readonly string[] = [TOKEN_KEY],
+  received: SignalReceived = async () => 'delivered',
 ): Promise<RunningReceiver> {
   const lines: string[] = [];
   const signals: RunningReceiver['signals'] = [];
+  const receipts: RunningReceiver['receipts'] = [];
   const sink = new Writable({ write: (chunk, _encoding, done) => done(void lines.push(String(chunk))) });
   const receiver = await startReceiver({
     host: '127.0.0.1',
@@ -37,6 +43,10 @@ export async function runReceiver(
       signals.push({ target, hint });
       return signal(target, hint);
     },
+    received: (target, hint, mayStart) => {
+      receipts.push({ target, hint });
+      return received(target, hint, mayStart);
+    },
   });
   onTestFinished(() => receiver.close());
   const urlOf = (target: CallbackTarget): string => callbackUrl(receiver.url, TOKEN_KEY, target);
@@ -44,6 +54,7 @@ export async function runReceiver(
     ...receiver,
     port: Number(new URL(receiver.url).port),
     signals,
+    receipts,
     get log() {
       return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
     },

@@ -2,8 +2,9 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { callbackUrl } from '../../src/contract/callback-url.js';
 import type { SignalResult } from '../../src/receiver/signal-order.js';
-import { SIGNAL_BURST } from '../../src/receiver/spare-temporal.js';
-import { BODY, ORDER, openRaw, post, runReceiver, TOKEN_KEY } from './receiver-fixture.js';
+import type { SignalReceived } from '../../src/receiver/signal-received.js';
+import { MAX_STARTS_PER_MINUTE, SIGNAL_BURST } from '../../src/receiver/spare-temporal.js';
+import { ADDRESS, BODY, ORDER, openRaw, post, runReceiver, TOKEN_KEY } from './receiver-fixture.js';
 
 const HINT = { order_uuid: 'u-1', status: 'completed' };
 
@@ -58,17 +59,85 @@ describe('a genuine callback', () => {
     expect((await post(callbackUrl(receiver.url, 'other-key-0123456789', ORDER))).status).toBe(404);
   });
 
-  test('of a permanent address is answered 503 and logged, because nothing follows its receipts yet', async () => {
-    const receiver = await runReceiver();
-    const answer = await post(receiver.urlOf({ kind: 'address', account: 'default', ref: 'shop-7' }));
-    expect([answer.status, await answer.json()]).toEqual([503, { result: 'not followed yet' }]);
-    expect(receiver.log).toMatchObject([{ account: 'default', addressRef: 'shop-7', result: 'not-followed' }]);
-    expect(receiver.signals).toEqual([]);
-  });
-
   test('is known by its path alone: a query string changes nothing', async () => {
     const receiver = await runReceiver();
     expect((await post(`${receiver.urlOf(ORDER)}?attempt=2`)).status).toBe(200);
+  });
+});
+
+describe('a genuine callback of a permanent address', () => {
+  const withReceipts = (received: SignalReceived) => runReceiver(undefined, undefined, received);
+
+  test('goes to the follower of the order that the body names and is answered 200', async () => {
+    const receiver = await runReceiver();
+    const answer = await post(receiver.urlOf(ADDRESS));
+    expect(answer.status).toBe(200);
+    expect(receiver.receipts).toEqual([{ target: ADDRESS, hint: HINT }]);
+    expect(receiver.signals).toEqual([]);
+    const line = { account: 'default', addressRef: 'shop-7', orderUuid: 'u-1', result: 'delivered' };
+    expect(receiver.log).toMatchObject([line]);
+  });
+
+  test('is answered only after Temporal accepted it', async () => {
+    let accept: () => void = () => undefined;
+    const accepted = new Promise<'delivered'>((resolve) => {
+      accept = () => resolve('delivered');
+    });
+    const receiver = await withReceipts(() => accepted);
+    let answered = false;
+    const answer = post(receiver.urlOf(ADDRESS)).finally(() => {
+      answered = true;
+    });
+    await expect.poll(() => receiver.receipts.length).toBe(1);
+    expect(answered).toBe(false);
+    accept();
+    expect((await answer).status).toBe(200);
+  });
+
+  test('about an order that has ended is answered 200', async () => {
+    const receiver = await withReceipts(async () => 'closed');
+    expect((await post(receiver.urlOf(ADDRESS))).status).toBe(200);
+    expect(receiver.log).toMatchObject([{ level: 30, result: 'closed' }]);
+  });
+
+  test('that Temporal did not take is answered 503, and the next one is tried again', async () => {
+    let reachable = false;
+    const receiver = await withReceipts(async () => {
+      if (!reachable) throw new Error('14 UNAVAILABLE');
+      return 'delivered';
+    });
+    const refused = await post(receiver.urlOf(ADDRESS));
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
+    reachable = true;
+    expect((await post(receiver.urlOf(ADDRESS))).status).toBe(200);
+  });
+
+  test.each([
+    '{}',
+    '{"order_uuid":null}',
+    '{"order_uuid":7}',
+    '{"order_uuid":"a b"}',
+    `{"order_uuid":"${'a'.repeat(65)}"}`,
+    '[]',
+    '',
+  ])('whose body names no order (%s) is answered 400 and starts nothing', async (body) => {
+    const receiver = await runReceiver();
+    expect((await post(receiver.urlOf(ADDRESS), body)).status).toBe(400);
+    expect(receiver.receipts).toEqual([]);
+  });
+
+  test('that would start one order too many is answered 429, to come back in a minute', async () => {
+    const receiver = await withReceipts(async (_target, _hint, mayStart) => (mayStart() ? 'delivered' : 'crowded'));
+    const statuses: number[] = [];
+    for (let n = 0; n < MAX_STARTS_PER_MINUTE + 5; n += 1) {
+      const answer = await post(receiver.urlOf(ADDRESS), `{"order_uuid":"new-${n}"}`);
+      statuses.push(answer.status);
+      if (answer.status === 429) expect(answer.headers.get('retry-after')).toBe('60');
+    }
+    expect(statuses.filter((status) => status === 200)).toHaveLength(MAX_STARTS_PER_MINUTE);
+    expect(statuses.slice(MAX_STARTS_PER_MINUTE)).toEqual([429, 429, 429, 429, 429]);
+    const other = { ...ADDRESS, ref: 'shop-8' };
+    expect((await post(receiver.urlOf(other), '{"order_uuid":"new-0"}')).status).toBe(200);
   });
 });
 

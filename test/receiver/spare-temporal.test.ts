@@ -1,29 +1,13 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { SignalResult } from '../../src/receiver/signal-order.js';
-import { createSignalLimit, SIGNAL_BURST, spareTemporal } from '../../src/receiver/spare-temporal.js';
-import { ORDER } from './receiver-fixture.js';
-
-const MINUTE_MS = 60_000;
-
-test('an order may be signalled 120 times at once, then once every 10 minutes, full again after 20 hours', () => {
-  let now = 5_000;
-  const allow = createSignalLimit(() => now);
-  const allowedOf = (attempts: number): number =>
-    Array.from({ length: attempts }, () => allow('a')).filter(Boolean).length;
-  expect(allowedOf(500)).toBe(SIGNAL_BURST);
-  now += 9 * MINUTE_MS;
-  expect(allowedOf(5)).toBe(0);
-  now += 1 * MINUTE_MS;
-  expect(allowedOf(5)).toBe(1);
-  now += 20 * 60 * MINUTE_MS;
-  expect(allowedOf(500)).toBe(SIGNAL_BURST);
-});
-
-test('one flooded order does not slow another down', () => {
-  const allow = createSignalLimit();
-  while (allow('flooded'));
-  expect(allow('other')).toBe(true);
-});
+import type { ReceivedResult } from '../../src/receiver/signal-received.js';
+import {
+  MAX_STARTS_PER_MINUTE,
+  SIGNAL_BURST,
+  spareReceived,
+  spareTemporal,
+} from '../../src/receiver/spare-temporal.js';
+import { ADDRESS, ORDER } from './receiver-fixture.js';
 
 test('identical callbacks share the signal in flight and its failure', async () => {
   const answers: PromiseWithResolversOf<SignalResult>[] = [];
@@ -59,6 +43,67 @@ test('callbacks that differ in order, account or claim do not share a signal', a
     signal({ ...ORDER, account: 'second' }, { status: 'completed' }),
   ]);
   expect(signals).toBe(5);
+});
+
+test('one flooded order does not slow another down', async () => {
+  const signal = spareTemporal(async () => 'delivered');
+  for (let n = 0; n < SIGNAL_BURST; n += 1) await signal(ORDER, {});
+  expect(await signal(ORDER, {})).toBe('limited');
+  expect(await signal({ ...ORDER, orderId: 'invoice-2' }, {})).toBe('delivered');
+});
+
+describe('callbacks of one permanent address', () => {
+  /** A Temporal that knows the given order_uuids and counts how often it is asked about others. */
+  function temporal(known: string[]) {
+    const seen = { unknown: 0, started: [] as string[] };
+    const spared = spareReceived(async (_target, { order_uuid: uuid }, mayStart): Promise<ReceivedResult> => {
+      if (known.includes(uuid)) return 'delivered';
+      seen.unknown += 1;
+      if (!mayStart()) return 'crowded';
+      seen.started.push(uuid);
+      known.push(uuid);
+      return 'delivered';
+    });
+    return {
+      seen,
+      about: (uuid: string, status?: string) => spared(ADDRESS, { order_uuid: uuid, ...(status && { status }) }),
+    };
+  }
+
+  test('start 20 followers a minute at most and ask about no more than some hundred unknown orders', async () => {
+    const { seen, about } = temporal([]);
+    const results: string[] = [];
+    for (let n = 0; n < 10_000; n += 1) results.push(await about(`forged-${n}`));
+    expect(seen.started).toHaveLength(MAX_STARTS_PER_MINUTE);
+    expect(results.filter((result) => result === 'crowded')).toHaveLength(10_000 - MAX_STARTS_PER_MINUTE);
+    expect(seen.unknown).toBeLessThan(1_000);
+  });
+
+  test('about followers that run pass while no new one may start', async () => {
+    const { about } = temporal(['running']);
+    for (let n = 0; n < 100; n += 1) await about(`forged-${n}`);
+    expect(await about('forged-100')).toBe('crowded');
+    expect(await about('running')).toBe('delivered');
+  });
+
+  test('signal one follower as often as an order may be signalled', async () => {
+    const { about } = temporal(['running', 'other']);
+    const results: string[] = [];
+    for (let n = 0; n < SIGNAL_BURST + 5; n += 1) results.push(await about('running', `s${n}`));
+    expect(results.slice(SIGNAL_BURST)).toEqual(Array(5).fill('limited'));
+    expect(await about('other')).toBe('delivered');
+  });
+
+  test('that are identical share one call', async () => {
+    let calls = 0;
+    const spared = spareReceived(async () => {
+      calls += 1;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return 'delivered';
+    });
+    await Promise.all(Array.from({ length: 50 }, () => spared(ADDRESS, { order_uuid: 'u-1', status: 'completed' })));
+    expect(calls).toBe(1);
+  });
 });
 
 interface PromiseWithResolversOf<T> {

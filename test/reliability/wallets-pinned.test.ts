@@ -2,9 +2,9 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Sandbox, startSandbox } from '../../sandbox/index.js';
 import type { WorkerConfig } from '../../src/config.js';
 import type { LookUpInput } from '../../src/contract/answers.js';
-import type { Balance } from '../../src/contract/service-objects.js';
 import { createWorkers } from '../../src/worker/start-worker.js';
-import { attemptOf, failureOf, openActivities, operations } from '../activities/activity-lab.js';
+import { attemptOf, failureOf, openActivities, operations, walletsSeenBy } from '../activities/activity-lab.js';
+import { decideNow, parkedFor } from '../integration/fixtures/parked-orders.js';
 import { serviceView } from '../integration/fixtures/service-view.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab, workerConfigFor } from '../support/lab.js';
@@ -18,18 +18,10 @@ const lookUpOf = (changes: Partial<LookUpInput> = {}): LookUpInput => ({
   ...changes,
 });
 
-type ActivityLab = Awaited<ReturnType<typeof openActivities>>;
-
-/** Wallets of the lab's account; its worker has seen them from now on. */
-async function walletsOf({ run }: ActivityLab): Promise<string[]> {
-  const balances = (await run('readService', { account: 'default', read: 'balances' })) as Record<string, Balance>;
-  return Object.values(balances).map(({ wallet_uuid }) => wallet_uuid);
-}
-
 describe('a look-up whose order is pinned to wallets', () => {
   test('reads where the account has all of them, more or not', async () => {
     const lab = await openActivities();
-    const wallets = await walletsOf(lab);
+    const wallets = await walletsSeenBy(lab.run);
     expect(wallets.length).toBeGreaterThan(1);
     for (const pinned of [wallets, wallets.slice(0, 1)]) {
       expect((await lab.run('lookUpOrder', lookUpOf({ wallets: pinned }))).kind).toBe('absent');
@@ -38,7 +30,7 @@ describe('a look-up whose order is pinned to wallets', () => {
 
   test('reads nothing where one is missing: not even whether the order is there', async () => {
     const lab = await openActivities();
-    const wallets = [...(await walletsOf(lab)), '3f0c8c2e-5b8e-4f0e-9d6a-000000000001'];
+    const wallets = [...(await walletsSeenBy(lab.run)), '3f0c8c2e-5b8e-4f0e-9d6a-000000000001'];
     const failure = await failureOf(lab.run('lookUpOrder', lookUpOf({ wallets })));
     expect(failure).toMatchObject({ type: 'NoReading' });
     expect(failure.nonRetryable).not.toBe(true);
@@ -75,14 +67,13 @@ async function runWorkers(lab: Lab, config: WorkerConfig): Promise<() => Promise
 }
 
 /** A lab without workers whose service is reached through a line, and a second service with an account of its own. */
-async function openTwoServices(): Promise<{ lab: Lab; line: Line; other: Sandbox }> {
+async function openTwoServices(settleMs: number): Promise<{ lab: Lab; line: Line; other: Sandbox }> {
   let line: Line | undefined;
   const lab = await openLab({
     workers: false,
     callbacks: false,
     limits: { checkBalance: true },
-    // Long enough for the test: nothing may be proven absent meanwhile.
-    pace: { settleWindowMs: { atOnce: 60_000, deposit: 60_000 } },
+    pace: { settleWindowMs: { atOnce: settleMs, deposit: settleMs } },
     serviceUrl: async (url) => {
       line = await openLine(url);
       return line.url;
@@ -129,7 +120,8 @@ const CASES: Case[] = [
 
 describe('an uncertain order whose worker comes back with', () => {
   test.for(CASES)('$title: the other one learns nothing of it; later it is adopted', async ({ misled, failure }) => {
-    const { lab, line, other } = await openTwoServices();
+    // Long enough for the test: nothing may be proven absent meanwhile.
+    const { lab, line, other } = await openTwoServices(60_000);
     const input = orderInput('withdraw', newOrderId('misled'), { marker: 'create=500 lag_ms=4000 duplicate=c' });
     const handle = await lab.orders.start('withdraw', input);
     const stopFirst = await runWorkers(lab, lab.config);
@@ -149,4 +141,30 @@ describe('an uncertain order whose worker comes back with', () => {
     await stopLast();
     expect(serviceView(lab, handle.orderId)).toEqual({ creates: 1, executed: 1, blindCreates: 0 });
   });
+});
+
+test('a re-send that a worker with the key of another account takes is not sent there', async () => {
+  const { lab, line, other } = await openTwoServices(600);
+  const input = orderInput('withdraw', newOrderId('resent'), { marker: 'create=500-before', resend: 'never' });
+  const handle = await lab.orders.start('withdraw', input);
+  const stopFirst = await runWorkers(lab, lab.config);
+  await parkedFor(handle);
+  await stopFirst();
+
+  line.leadTo(other.url);
+  const config = workerConfigFor({ ...other, url: line.url }, lab.config.pace);
+  const stopMisled = await runWorkers(lab, config);
+  await decideNow(handle, 'resend');
+  await vi.waitFor(
+    async () => expect(await lastFailureOf(lab, handle.workflowId)).toMatch(/wallets of the order are missing/),
+    30_000,
+  );
+  await stopMisled();
+  expect(other.requests().filter(({ path }) => path.includes('/order/'))).toEqual([]);
+
+  line.leadTo(lab.sandbox.url);
+  const stopLast = await runWorkers(lab, lab.config);
+  expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: false });
+  await stopLast();
+  expect(serviceView(lab, handle.orderId)).toEqual({ creates: 2, executed: 1, blindCreates: 0 });
 });

@@ -44,7 +44,6 @@ test('receipts on an address become orders, announced at the address callback ur
     deposit_address: address,
     deposit_address_title: 'shop',
     deposit_address_initial_order_uuid: null,
-    user_order_id: first.order.order_uuid,
   });
   const second = sandbox.receiveDeposit({ addressUuid, amount: '0.25' });
   expect(second.order.deposit_address_initial_order_uuid).toBe(first.order.order_uuid);
@@ -75,8 +74,6 @@ test('a receipt without exchange is a deposit and may carry a marker', async () 
     (item) => item?.order.status === 'error',
   );
   expect(ended?.balance_changes.length).toBeGreaterThan(0);
-  expect(() => sandbox.receiveDeposit({ addressUuid: 'none', amount: '1' })).toThrow('no such deposit address');
-  expect(() => sandbox.receiveDeposit({ addressUuid: body.data.uuid, amount: '0.00000001' })).toThrow('too small');
 });
 
 test('the address list filters and pages', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { startReceiver } from './receiver.js';
 import { call, create, finalItem, start } from './support.js';
 
 const get = async (url: string) => {
@@ -24,7 +25,7 @@ test('the admin port shows counters, orders and ledger', async () => {
   expect((await get(`${sandbox.adminUrl}/orders`)).body).toEqual(JSON.parse(JSON.stringify(sandbox.orders())));
   expect((await get(`${sandbox.adminUrl}/orders/a`)).body).toMatchObject([{ order: { user_order_id: 'a' } }]);
   expect((await get(`${sandbox.adminUrl}/orders/b`)).status).toBe(404);
-  expect((await get(`${sandbox.adminUrl}/ledger`)).body).toMatchObject({ usd: '999750' });
+  expect((await get(`${sandbox.adminUrl}/ledger`)).body).toMatchObject({ usd: '99999750' });
 });
 
 test('settings change while it runs, in part, and wrong ones are refused', async () => {
@@ -53,6 +54,45 @@ test('receipts come in over the admin port', async () => {
   });
   expect((await send('POST', url, { addressUuid: 'none', amount: '55' })).status).toBe(400);
   expect((await send('POST', url, { amount: 55 })).status).toBe(400);
+});
+
+test('orders are removed and callbacks sent over the admin port', async () => {
+  const { url, received } = await startReceiver();
+  const sandbox = await start({ timeScale: 1000 });
+  const { order_uuid: uuid } = (await create(sandbox, 'withdraw', 'w', { callback_url: url })).body.data;
+  expect(await send('POST', `${sandbox.adminUrl}/callbacks/${uuid}`, {})).toEqual({
+    status: 200,
+    body: { status: 200 },
+  });
+  expect(received[0]?.body).toMatchObject({ user_order_id: 'w', status: 'processing' });
+  const remove = await fetch(`${sandbox.adminUrl}/orders/${uuid}`, { method: 'DELETE' });
+  expect(await remove.json()).toMatchObject({ order: { order_uuid: uuid }, removed: true });
+  expect((await call(sandbox, 'order/status', { order_id: 'w' })).status).toBe(400);
+  expect((await get(`${sandbox.adminUrl}/orders/w`)).body).toMatchObject([{ removed: true }]);
+  for (const [method, path] of [
+    ['DELETE', 'orders'],
+    ['POST', 'callbacks'],
+  ]) {
+    expect((await fetch(`${sandbox.adminUrl}/${path}/none`, { method })).status).toBe(400);
+  }
+});
+
+test('a list of receipts with a bad one stops there and says why', async () => {
+  const sandbox = await start();
+  const pair = { currency: 'trx', network: 'tron' };
+  const { body } = await call<{ uuid: string }>(sandbox, 'deposit_address/create', pair);
+  const addressUuid = body.data.uuid;
+  const receipts = [
+    { addressUuid, amount: '55' },
+    { addressUuid, amount: '-1' },
+  ];
+  expect(await send('POST', `${sandbox.adminUrl}/receipts`, receipts)).toMatchObject({
+    status: 400,
+    body: { error: expect.stringContaining('amount') },
+  });
+  expect((await get(`${sandbox.adminUrl}/addresses`)).body).toMatchObject([
+    { uuid: addressUuid, total_received_deposits: 1 },
+  ]);
 });
 
 test('the request log names path, order and status and nothing secret', async () => {

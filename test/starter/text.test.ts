@@ -1,7 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { OrderState } from '../../src/contract/messages.js';
 import type { Order } from '../../src/contract/orders.js';
-import { decideText, listText, progressLine, resultText, stateText, table } from '../../src/starter/text.js';
+import type { DepositAddress } from '../../src/contract/service-objects.js';
+import {
+  addressesText,
+  createdAddressText,
+  decideText,
+  listText,
+  progressLine,
+  resultText,
+  stateText,
+  table,
+} from '../../src/starter/text.js';
 
 const order = {
   order_uuid: 'u-1',
@@ -26,6 +36,7 @@ const parked: OrderState = {
   revision: 4,
   status: null,
   order,
+  waitingFor: 'a decision',
   attention: { reason: 'outcome unknown', since: '2026-01-02T03:04:05Z', allowed: ['resend', 'adopt'] },
   lastLookupAt: null,
 };
@@ -35,6 +46,7 @@ describe('the state', () => {
     const text = stateText('w-1', parked);
     expect(text).toMatch(/^phase +parked, revision 4$/m);
     expect(text).toMatch(/^status +not known yet$/m);
+    expect(text).toMatch(/^waiting for +a decision$/m);
     expect(text).toMatch(/^attention +outcome unknown \(since 2026-01-02T03:04:05Z\)$/m);
     expect(text).toMatch(/^allowed +resend, adopt$/m);
     expect(text).toMatch(/^from +12.50 usd expected$/m);
@@ -100,4 +112,29 @@ it('tables are aligned and free of control characters', () => {
 
 it('an empty list says so', () => {
   expect(listText([])).toBe('no orders');
+});
+
+describe('a permanent address', () => {
+  const address = {
+    uuid: 'a-1',
+    address: 'TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC',
+    memo: null,
+    currency: 'usdt',
+    network: 'tron',
+    currency_to: null,
+    address_title: 'shop',
+    min_amount: '5',
+    max_amount: '100000',
+  } as DepositAddress;
+
+  it('is shown with the limits of a receipt', () => {
+    const [head, row] = addressesText([address]).split('\n');
+    expect(head).toMatch(/min +max +title$/);
+    expect(row).toMatch(/usdt +tron +5 +100000 +shop$/);
+  });
+
+  it('is shown with the uuids of others that have its reference, if there are any', () => {
+    expect(createdAddressText({ address, adopted: true })).not.toContain('more addresses');
+    expect(createdAddressText({ address, adopted: true, others: ['a-2'] })).toMatch(/more addresses.*: a-2$/);
+  });
 });

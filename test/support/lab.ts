@@ -2,13 +2,15 @@ import type { Worker } from '@temporalio/worker';
 import { pino } from 'pino';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/index.js';
 import { PaymentOrders } from '../../src/client.js';
-import { Secret, type WorkerConfig } from '../../src/config.js';
+import { type EncryptionKey, Secret, type WorkerConfig } from '../../src/config.js';
 import { DEFAULT_ACCOUNT } from '../../src/contract/ids.js';
 import type { Pace } from '../../src/contract/pace.js';
 import { startReceiver } from '../../src/receiver/server.js';
 import { createSignalOrder } from '../../src/receiver/signal-order.js';
+import { createSignalReceived } from '../../src/receiver/signal-received.js';
+import { dataConverter } from '../../src/temporal.js';
 import { createWorkers } from '../../src/worker/start-worker.js';
-import { createTestNamespace, type TestNamespace, workflowBundle } from './temporal.js';
+import { createTestNamespace, encryptedWorkflowBundle, type TestNamespace, workflowBundle } from './temporal.js';
 
 /** Fast enough for tests; the embedded server keeps timers well below a second. */
 export const QUICK_PACE: Pace = {
@@ -30,8 +32,10 @@ export interface Lab {
   events(orderId: string): Promise<number>;
   /** Paths of the requests that the service got about an order, rates apart. */
   requestsOf(orderId: string): string[];
-  /** Starts the workers of a lab that was opened without them. */
-  startWorkers(): Promise<void>;
+  /** Starts the workers of a lab that has none; `change` replaces parts of its configuration. */
+  startWorkers(change?: Partial<WorkerConfig>): Promise<void>;
+  /** Ends all workers once their tasks are done. */
+  stopWorkers(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -47,6 +51,10 @@ export interface LabOptions {
   serviceUrl?: (sandboxUrl: string) => Promise<string>;
   /** Caps and the balance check; none when omitted. */
   limits?: Pick<WorkerConfig, 'caps' | 'checkBalance'>;
+  /** Client, receiver and workers encrypt payloads with the first of them; plain when omitted. */
+  encryptionKeys?: readonly EncryptionKey[];
+  /** A Temporal server of the test's own; that of the run when omitted. */
+  temporalAddress?: string;
 }
 
 /** Configuration of a worker for a sandbox. */
@@ -72,7 +80,8 @@ export function workerConfigFor(sandbox: Sandbox, pace: Partial<Pace> = {}, call
 /** Brings a lab up on free ports. Close it in afterAll. */
 export async function openLab(options: LabOptions = {}): Promise<Lab> {
   const { sandbox: sandboxOptions, pace, callbacks = true, workers = true, serviceUrl, limits } = options;
-  const temporal = await createTestNamespace();
+  const { encryptionKeys, temporalAddress: address } = options;
+  const temporal = await createTestNamespace({ address, dataConverter: dataConverter(encryptionKeys) });
   const sandbox = await startSandbox({ timeScale: 0.2, ...sandboxOptions });
   const receiver = callbacks
     ? await startReceiver({
@@ -80,16 +89,24 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
         port: 0,
         tokenKeys: [TOKEN_KEY],
         signal: createSignalOrder(temporal.client),
+        received: createSignalReceived(temporal.client),
         log: pino({ level: 'silent' }),
       })
     : undefined;
   const url = (await serviceUrl?.(sandbox.url)) ?? sandbox.url;
-  const config = { ...workerConfigFor({ ...sandbox, url }, pace, receiver?.url), ...limits };
+  const config = { ...workerConfigFor({ ...sandbox, url }, pace, receiver?.url), ...limits, encryptionKeys };
   const running: { worker: Worker; run: Promise<void> }[] = [];
-  const startWorkers = async (): Promise<void> => {
+  const startWorkers = async (change: Partial<WorkerConfig> = {}): Promise<void> => {
     const target = { connection: temporal.nativeConnection, namespace: temporal.namespace };
-    const started = await createWorkers(config, target, { workflowBundle: workflowBundle() });
+    const changed = { ...config, ...change };
+    const code = changed.encryptionKeys ? await encryptedWorkflowBundle() : workflowBundle();
+    const started = await createWorkers(changed, target, { workflowBundle: code });
     running.push(...started.map((worker) => ({ worker, run: worker.run() })));
+  };
+  const stopWorkers = async (): Promise<void> => {
+    const stopping = running.splice(0);
+    for (const { worker } of stopping) worker.shutdown();
+    await Promise.all(stopping.map(({ run }) => run));
   };
   if (workers) await startWorkers();
   return {
@@ -103,9 +120,9 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
     },
     requestsOf: (orderId) => sandbox.requests().flatMap((entry) => (entry.orderId === orderId ? [entry.path] : [])),
     startWorkers,
+    stopWorkers,
     close: async () => {
-      for (const { worker } of running) worker.shutdown();
-      await Promise.all(running.map(({ run }) => run));
+      await stopWorkers();
       await receiver?.close();
       await sandbox.close();
       await temporal.close();

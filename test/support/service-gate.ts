@@ -19,7 +19,9 @@ export interface GateAnswer {
 }
 
 /** Decides about one request: an answer of its own, or undefined to let the service answer. */
-export type GateRule = (request: Omit<GateRequest, 'status'>) => GateAnswer | undefined;
+export type GateRule = (
+  request: Omit<GateRequest, 'status'>,
+) => GateAnswer | undefined | Promise<GateAnswer | undefined>;
 
 /**
  * Stands between worker and sandbox, on the clock of the test: the sandbox lives in real time, workflows on a server that
@@ -81,7 +83,7 @@ export class ServiceGate {
     const body = await readAll(incoming);
     const entry = { atMs: await this.#nowMs(), path, orderId: this.#orderIdOf(body), body, status: 0 };
     this.requests.push(entry);
-    const own = this.rule(entry) ?? this.#snapshot(entry);
+    const own = (await this.rule(entry)) ?? this.#snapshot(entry);
     const answer = own ?? (await this.#forward(incoming, body));
     entry.status = answer.status;
     if (operationOf(path) === 'create' && answer.status === 200) this.#keepCreate(entry.orderId, answer.body ?? '');

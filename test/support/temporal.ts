@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { DefaultLogger, NativeConnection, Runtime, type WorkflowBundlePath } from '@temporalio/worker';
+import { register } from 'tsx/cjs/api';
 import { inject } from 'vitest';
 import { registerSearchAttributes } from '../../scripts/temporal/search-attributes.js';
+import { bundleWorkflows } from '../../src/worker/bundle.js';
 
 const USABLE_LIMIT_MS = 30_000;
 
@@ -20,15 +23,18 @@ export type TestNamespace = {
   close(): Promise<void>;
 };
 
+/** A server of a test's own, and how its client writes payloads; the run's server and plain payloads when omitted. */
+export type NamespaceOptions = { address?: string; dataConverter?: DataConverter };
+
 /** Registers a fresh namespace with the project's search attributes on the run's server, ready to use. */
-export async function createTestNamespace(): Promise<TestNamespace> {
+export async function createTestNamespace({ address, dataConverter }: NamespaceOptions = {}): Promise<TestNamespace> {
   quietWorkers();
-  const options = connectionOptions();
+  const options = address === undefined ? connectionOptions() : { address };
   const connection = await Connection.connect(options);
   const namespace = `test-${randomUUID()}`;
   await connection.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: msToTs('1 day') });
   await retryUntilUsable(() => registerSearchAttributes(connection, namespace));
-  const client = new Client({ connection, namespace });
+  const client = new Client({ connection, namespace, ...(dataConverter && { dataConverter }) });
   await retryUntilUsable(() => client.workflow.count('PaymentNeedsAttention = true'));
   const nativeConnection = await NativeConnection.connect(options);
   const close = async (): Promise<void> => {
@@ -53,6 +59,16 @@ export function workflowBundle(): WorkflowBundlePath {
   if (codePath === undefined) throw new Error('The workflows cannot be bundled: see the beginning of the output');
   return { codePath };
 }
+
+/** The workflows for workers that encrypt payloads; bundled by the first test file that asks. */
+export function encryptedWorkflowBundle(): Promise<{ code: string }> {
+  // Workers load their failure converter with `require`, which knows TypeScript only through tsx.
+  if (!encrypted) register();
+  encrypted ??= bundleWorkflows({ encrypted: true, logger: new DefaultLogger('ERROR') });
+  return encrypted;
+}
+
+let encrypted: Promise<{ code: string }> | undefined;
 
 function connectionOptions() {
   const address = inject('embeddedTemporal');

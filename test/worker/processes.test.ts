@@ -59,8 +59,12 @@ describe.concurrent('bad configuration ends a process with 2 and one line per mi
     expect(refused.stdout()).toBe('');
   });
 
-  test('the worker, when the signer’s module is missing', async () => {
-    const env = { ...workerEnv(temporalEnv(temporal), NO_SERVICE), PAYMENT_SIGNER: './zz/no-such-signer.js' };
+  test('the worker, when the signer’s module is missing, before it asks Temporal anything', async () => {
+    const env = {
+      ...workerEnv(temporalEnv(temporal), NO_SERVICE),
+      PAYMENT_SIGNER: './zz/no-such-signer.js',
+      TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}`,
+    };
     const refused = startProcess('src/worker.ts', env);
     expect(await refused.exited).toBe(2);
     expect(lines(refused.stderr())).toEqual([

@@ -79,6 +79,29 @@ describe('a delayed order', () => {
   });
 });
 
+test('a service that invents a new status at every poll is followed on, and the history stays small', async () => {
+  const orderId = 'ever-new';
+  let polls = 0;
+  lab.gate.rule = ({ path, orderId: asked }) => {
+    const order = lab.sandbox.orders().find((stored) => stored.order.user_order_id === orderId)?.order;
+    if (asked !== orderId || !path.endsWith('/order/status') || !order) return undefined;
+    polls += 1;
+    return { status: 200, body: JSON.stringify({ status: 'success', data: { ...order, status: `held-${polls}` } }) };
+  };
+  const handle = await lab.orders.start('withdraw', orderInput('withdraw', orderId));
+  await lab.skip(DAY_MS);
+  expect(polls).toBeGreaterThan(250);
+  expect((await lab.history(orderId)).scheduled('pollOrder')).toHaveLength(21);
+  expect((await lab.history(orderId)).events).toBeLessThan(200);
+  expect((await lab.state(orderId)).attention).toMatchObject({
+    reason: expect.stringContaining('held-20'),
+    allowed: [],
+  });
+
+  lab.gate.rule = () => undefined;
+  expect(await lab.result(handle, HOUR_MS)).toMatchObject({ outcome: 'completed' });
+});
+
 test('every history replays', async () => {
-  expect(await lab.replayAll()).toBe(4);
+  expect(await lab.replayAll()).toBe(5);
 });

@@ -1,10 +1,15 @@
-import type { LookUpReading } from '../../contract/answers.js';
+import type { LookUpReading, SeveralOrders } from '../../contract/answers.js';
 import type { Order } from '../../contract/orders.js';
-import { closeWithoutOrder } from './close.js';
-import { lookUp } from './look-up.js';
-import { nothingSent, type OrderRun } from './order-run.js';
-import { park } from './park.js';
-import { enterPhase } from './phase.js';
+import type { OrderRun } from './order-run.js';
+
+/** Something under our id that is not simply our order. `ours`: which of several orders are what we asked for. */
+export interface Conflict {
+  reason: string;
+  ours: readonly string[];
+}
+
+/** What a reading says about our order. */
+export type Finding = { kind: 'ours'; order: Order } | { kind: 'absent' } | ({ kind: 'conflict' } & Conflict);
 
 /** From here on the order is ours and is looked up by its `order_uuid`. */
 export function takeOrder(run: OrderRun, order: Order, how: 'accepted' | 'adopted'): void {
@@ -14,35 +19,29 @@ export function takeOrder(run: OrderRun, order: Order, how: 'accepted' | 'adopte
   run.orderFromLookUp = run.adopted;
 }
 
-/** Takes what a look-up found: our order, or something under our id that is not. Leaves 'absent' to the caller. */
-export async function takeReading(run: OrderRun, reading: LookUpReading): Promise<void> {
-  switch (reading.kind) {
-    case 'absent':
-      return;
-    case 'duplicates':
-      return resolveConflict(run, `the service shows several orders under our id: ${reading.orderUuids.join(', ')}`);
-    case 'found':
-      if (reading.differences.length === 0) return takeOrder(run, reading.order, 'adopted');
-      return resolveConflict(
-        run,
-        `order ${reading.order.order_uuid} has our id but differs in ${reading.differences.join(', ')}`,
-      );
-  }
+/** An order under our id that the echo check refused. */
+export const foreignOrder = (orderUuid: string, differences: readonly string[]): Conflict => ({
+  reason: `order ${orderUuid} has our id but differs in ${differences.join(', ')}`,
+  ours: [],
+});
+
+/** Several orders under our id: which one to follow is for a person to say, even where only one is like ours. */
+export function severalOrders({ orderUuids, ours }: SeveralOrders): Conflict {
+  const like = ours.length > 0 ? `like this payment: ${ours.join(', ')}` : 'none is this payment';
+  return { reason: `the service shows several orders under our id: ${orderUuids.join(', ')} (${like})`, ours };
 }
 
-/**
- * An order under our id that is not ours. Before our first send nobody is in doubt and the workflow fails; afterwards
- * a person names the order to follow. Adopting checks the echo again: a person cannot adopt a different payment.
- */
-export async function resolveConflict(run: OrderRun, reason: string): Promise<void> {
-  if (nothingSent(run)) closeWithoutOrder(run, 'OrderConflict', `${reason}. Nothing was sent; use another order id`);
-  let conflict = reason;
-  while (!run.order) {
-    const decision = await park(run, conflict, ['adopt']);
-    enterPhase(run, 'uncertain', `a look-up of the order that ${decision.by} chose`);
-    const choice = { summary: 'Look up the chosen order', orderUuid: decision.order_uuid, alarm: true };
-    const reading = await lookUp(run, choice);
-    if (reading.kind === 'found' && reading.differences.length === 0) takeOrder(run, reading.order, 'adopted');
-    else conflict = `${reason}. The order ${decision.order_uuid} chosen by ${decision.by} is not this payment either`;
+/** Sorts a reading: our order, none, or a conflict. Every adoption passes here, and with it the echo check. */
+export function judge(reading: LookUpReading): Finding {
+  switch (reading.kind) {
+    case 'absent':
+      return { kind: 'absent' };
+    case 'duplicates':
+      return { kind: 'conflict', ...severalOrders(reading) };
+    case 'found': {
+      const { order, differences } = reading;
+      if (differences.length === 0) return { kind: 'ours', order };
+      return { kind: 'conflict', ...foreignOrder(order.order_uuid, differences) };
+    }
   }
 }

@@ -1,6 +1,7 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
 import type { OutcomeReading, Payers } from '../../contract/answers.js';
+import { sameAmount } from '../../contract/money.js';
 import type { CompensationPolicy, Order } from '../../contract/orders.js';
 import { failedChecks } from '../compensation/checks.js';
 import { type Case, type Figures, figures } from '../compensation/figures.js';
@@ -51,6 +52,7 @@ export async function assess(run: OrderRun, sent: Sent[]): Promise<Situation> {
     ...(row.untold ? ['no figure says what is left'] : []),
     ...contradictions(run.finalOrder, reading.order),
     ...reading.disagreements,
+    ...(amountIsUnknown(run, reading.order) ? ['the run was rebuilt: the amount asked for is not known'] : []),
     ...failedChecks(c, left),
   ];
   const followed = await readSent(run, c, openPurse(c, left), sent);
@@ -67,6 +69,12 @@ export async function assess(run: OrderRun, sent: Sent[]): Promise<Situation> {
     offers: certain ? offersOf(c, followed.purse, row, run.input.revertTo) : [],
   };
 }
+
+/** Which of a payout's expected amounts was the one asked for is not documented, and a rebuilt run has no request. */
+const amountIsUnknown = ({ type, input }: OrderRun, order: Order): boolean =>
+  input.recovered !== undefined &&
+  type === 'withdraw' &&
+  !sameAmount(order.expected_amount_from, order.expected_amount_to);
 
 /** What the follow-ups moved, by their own balance changes; one that cannot be told stays out of the purse as a doubt. */
 async function readSent(run: OrderRun, c: Case, opened: Purse, sent: Sent[]) {

@@ -13,7 +13,8 @@ import type { CreateVerdict, SendPermission } from '../../contract/answers.js';
 import { isFollowUp } from './check-identity.js';
 import { closeCancelled, closeWithoutOrder } from './close.js';
 import { remainingDelayMinutes } from './delay.js';
-import { noteCircumstances, nothingSent, type OrderRun } from './order-run.js';
+import { noteAnswer } from './note-answer.js';
+import { nothingSent, type OrderRun } from './order-run.js';
 import { enterPhase } from './phase.js';
 import { moneyMoving } from './profiles.js';
 
@@ -36,12 +37,13 @@ export async function attemptCreate(run: OrderRun, permission: SendPermission): 
         permission,
         ...(permission === 'absent' && { provenIn: run.answeredIn }),
         ...(run.host && { host: run.host }),
+        ...(run.wallets && { wallets: run.wallets }),
         ...(run.approved && { approved: true }),
         ...(delayMinutes !== undefined && { delayMinutes }),
         followUp: isFollowUp(run),
       }),
     );
-    noteCircumstances(run, answer);
+    noteAnswer(run, answer);
     return answer;
   } catch (error) {
     return verdictOfFailure(run, error);

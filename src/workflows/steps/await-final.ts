@@ -8,6 +8,7 @@ import { lookUp } from './look-up.js';
 import type { OrderRun } from './order-run.js';
 import { enterPhase, raiseAttention } from './phase.js';
 import { readOnly } from './profiles.js';
+import { toleratedStatuses } from './tolerated-statuses.js';
 
 /**
  * Follows the order to its first final status: one polling activity, which the server repeats without history, and one
@@ -36,7 +37,7 @@ function observe(run: OrderRun, order: Order | undefined): void {
   } else if (!isKnownStatus(order.status)) {
     raiseAttention(
       run,
-      `the service reports the status "${order.status}", which is not documented; taken as not final`,
+      `the service reports the status "${order.status.slice(0, 40)}", which is not documented; taken as not final`,
     );
   }
 }
@@ -45,12 +46,12 @@ function observe(run: OrderRun, order: Order | undefined): void {
 function startPolling(run: OrderRun): CancellationScope {
   const scope = new CancellationScope();
   const poll = async () => {
-    const toleratedStatuses: string[] = [];
+    const reported: string[] = [];
     while (!run.finalOrder) {
-      const order = await pollOnce(run, toleratedStatuses);
+      const order = await pollOnce(run, reported);
       run.lastLookupAtMs = Date.now();
       observe(run, order);
-      if (!isFinal(order.status)) toleratedStatuses.push(order.status);
+      if (!isFinal(order.status)) reported.push(order.status);
     }
   };
   scope.run(poll).catch((error: unknown) => {
@@ -59,7 +60,7 @@ function startPolling(run: OrderRun): CancellationScope {
   return scope;
 }
 
-function pollOnce(run: OrderRun, toleratedStatuses: string[]): Promise<Order> {
+function pollOnce(run: OrderRun, reported: string[]): Promise<Order> {
   const delayedMs = untilDelayedStartMs(run);
   const summary =
     delayedMs > 0 ? 'Poll the status once the delayed order has started' : 'Poll the status until it is final';
@@ -70,7 +71,7 @@ function pollOnce(run: OrderRun, toleratedStatuses: string[]): Promise<Order> {
     orderUuid: run.order?.order_uuid,
     ...(run.host && { host: run.host }),
     firstDelayMs: delayedMs,
-    toleratedStatuses,
+    ...toleratedStatuses(reported),
   };
   return keepAsking(run, () => pollOrder(input));
 }

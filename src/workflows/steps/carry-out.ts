@@ -25,7 +25,7 @@ type Step = { result: OrderResult } | { situation: Situation; why: string };
  */
 export async function carryOut(run: OrderRun, first: Situation, offer: Offer, named: Named): Promise<Step> {
   const amount = toAmount(named.cards ? totalOf(named.cards) : offer.amount);
-  const orderId = followUpOrderId(run.orderId, first.sent.length + 1);
+  const orderId = followUpOrderId(run.request.order_id, first.sent.length + 1);
   const followUp = followUpOrder(first.case, offer.move, amount, orderId, named);
   enterPhase(run, 'compensating', 'the second reading before money moves');
   await sleep(run.pace?.confirmDelayMs ?? 0, { summary: 'Two equal readings before money moves' });

@@ -1,9 +1,9 @@
 import type { CreateVerdict, SendPermission } from '../../contract/answers.js';
-import { type Decision, movesMoneyAtOnce } from '../../contract/orders.js';
-import { resolveConflict, takeOrder, takeReading } from './adopt.js';
+import { movesMoneyAtOnce } from '../../contract/orders.js';
+import { foreignOrder, severalOrders, takeOrder } from './adopt.js';
 import { attemptCreate } from './attempt-create.js';
 import { closeCancelled, closeWithoutOrder } from './close.js';
-import { closeIfAbsent } from './close-if-absent.js';
+import { adoptChosen, closeIfAbsent, meetConflict, resolveConflict, takeReading } from './conflict.js';
 import { delayHasPassed } from './delay.js';
 import { lookUp } from './look-up.js';
 import { nothingSent, type OrderRun } from './order-run.js';
@@ -11,6 +11,7 @@ import { parkUnless } from './park.js';
 import { enterPhase } from './phase.js';
 import { CREATE_TIMEOUT_MS, SEND_TIMEOUT_MS } from './profiles.js';
 import { settle } from './settle.js';
+import { takeRecovered } from './take-recovered.js';
 import { waitForService } from './wait-for-service.js';
 
 /** Before a 400 on a type that moves money at once is believed, absence is read twice, this far apart. */
@@ -26,6 +27,8 @@ const LATE_CALLBACKS = 20;
  * next one gets the permission to send from `mayResend` alone. Every attempt probes before it sends.
  */
 export async function createOrder(run: OrderRun): Promise<void> {
+  const { recovered } = run.input;
+  if (recovered) return takeRecovered(run, recovered.order_uuid);
   let permission: SendPermission = 'first';
   let resendsLeft = run.input.resend === 'never' ? 0 : movesMoneyAtOnce(run.type) ? 1 : 2;
   const rounds = { notSent: 0, rateLimited: 0 };
@@ -34,7 +37,10 @@ export async function createOrder(run: OrderRun): Promise<void> {
     const verdict = await attemptCreate(run, permission);
     if (verdict.kind === 'uncertain') {
       run.sends += 1;
-      if ((await settle(run, verdict.reason, attemptMayLiveMs(verdict))) === 'found') return;
+      const end = await settle(run, verdict.reason, attemptMayLiveMs(verdict));
+      if (end.kind === 'found') return;
+      // Never sent again while somebody else's order has our id.
+      if (end.kind === 'conflict') return resolveConflict(run, end);
       permission = (await mayResend(run, resendsLeft)) ? 'absent' : 'none';
       resendsLeft -= 1;
     } else {
@@ -61,7 +67,9 @@ async function mayResend(run: OrderRun, resendsLeft: number): Promise<boolean> {
     if (decision?.action === 'close-absent') {
       await closeIfAbsent(run, decision.by);
     } else if (decision) {
-      reason = await adoptChosen(run, decision);
+      const { why, conflict } = await adoptChosen(run, decision);
+      if (conflict) await meetConflict(run, conflict);
+      reason = why;
     } else {
       callbacksHeard += 1;
       run.callbackPending = false;
@@ -70,16 +78,6 @@ async function mayResend(run: OrderRun, resendsLeft: number): Promise<boolean> {
     }
   }
   return false;
-}
-
-/** Takes the order a person named, if it is ours. Returns what to say where it is not. */
-async function adoptChosen(run: OrderRun, { order_uuid: orderUuid, by }: Decision): Promise<string> {
-  enterPhase(run, 'uncertain', `a look-up of the order that ${by} chose`);
-  const reading = await lookUp(run, { summary: 'Look up the chosen order', orderUuid, alarm: true });
-  // Another payment named by mistake is no conflict about our id: all of the decisions stay open.
-  const other = reading.kind === 'found' && reading.order.user_order_id !== run.orderId;
-  if (!other) await takeReading(run, reading);
-  return `the order ${orderUuid}, which ${by} chose, ${other ? 'is another payment' : 'is not at the service'}`;
 }
 
 /** Acts on every verdict that leaves no doubt about what this attempt sent. */
@@ -93,12 +91,9 @@ async function onCertain(
     case 'adopted':
       return takeOrder(run, verdict.order, verdict.kind);
     case 'conflict':
-      return resolveConflict(
-        run,
-        `order ${verdict.orderUuid} has our id but differs in ${verdict.differences.join(', ')}`,
-      );
+      return meetConflict(run, foreignOrder(verdict.orderUuid, verdict.differences));
     case 'duplicates':
-      return resolveConflict(run, `the service shows several orders under our id: ${verdict.orderUuids.join(', ')}`);
+      return meetConflict(run, severalOrders(verdict));
     case 'notSent':
       rounds.notSent += 1;
       return waitForService(run, { reason: verdict.reason, round: rounds.notSent, maxRounds: 50 });
@@ -134,7 +129,10 @@ async function askForApproval(run: OrderRun, reason: string): Promise<void> {
 
 /** A 400 ends the order only after absence was read: it may also mean that the id exists already. */
 async function onRejected(run: OrderRun): Promise<void> {
-  if (!(await absentAfterRejection(run))) return;
+  enterPhase(run, 'uncertain', 'proof that the refused order does not exist');
+  if (nothingSent(run)) await readAfterRejection(run);
+  else await settleAfterRejection(run);
+  if (run.order) return;
   const advice = 'Check the fields against the rates, then start it again with --again or under a new id';
   closeWithoutOrder(
     run,
@@ -143,17 +141,22 @@ async function onRejected(run: OrderRun): Promise<void> {
   );
 }
 
-async function absentAfterRejection(run: OrderRun): Promise<boolean> {
-  enterPhase(run, 'uncertain', 'proof that the refused order does not exist');
-  if (!nothingSent(run)) return (await settle(run, 'the service refused a repeated create')) === 'absent';
+/** A first create that was refused: types that move money at once are looked for twice, the others once. */
+async function readAfterRejection(run: OrderRun): Promise<void> {
   const first = await lookUp(run, { summary: 'Refused: is it there?', alarm: true });
-  if (first.kind !== 'absent') return takeReading(run, first).then(() => false);
-  if (!movesMoneyAtOnce(run.type)) return true;
-  const second = await lookUp(run, {
-    summary: 'Refused: is it really not there?',
-    delayMs: SECOND_ABSENCE_AFTER_MS,
-    alarm: true,
-  });
-  if (second.kind !== 'absent') return takeReading(run, second).then(() => false);
-  return true;
+  const isForeign = first.kind === 'found' && first.differences.length > 0;
+  // An order of somebody else explains the 400 and says nothing about ours.
+  const second = movesMoneyAtOnce(run.type) && (first.kind === 'absent' || isForeign);
+  await takeReading(run, second ? await lookUp(run, SECOND_LOOK) : first);
+}
+
+const SECOND_LOOK = {
+  summary: 'Refused: is it really not there?',
+  delayMs: SECOND_ABSENCE_AFTER_MS,
+  alarm: true,
+} as const;
+
+async function settleAfterRejection(run: OrderRun): Promise<void> {
+  const end = await settle(run, 'the service refused a repeated create');
+  if (end.kind === 'conflict') await resolveConflict(run, end);
 }

@@ -24,6 +24,7 @@ import { keepAsking } from './keep-asking.js';
 import type { OrderRun } from './order-run.js';
 import { parkUnless } from './park.js';
 import { readOnly } from './profiles.js';
+import { toleratedStatuses } from './tolerated-statuses.js';
 
 /** A follow-up that was started before and is not final after this long may be accepted as it is. */
 const ASK_AFTER_MS = 15 * 60_000;
@@ -84,7 +85,7 @@ function childOptions(run: OrderRun, { type, request }: FollowUp) {
     // A payout in flight must outlive its parent, however the parent ends.
     parentClosePolicy: ParentClosePolicy.ABANDON,
     cancellationType: ChildWorkflowCancellationType.ABANDON,
-    staticSummary: `follow-up ${type} of ${run.orderId}`,
+    staticSummary: `follow-up ${type} of ${run.request.order_id}`,
     typedSearchAttributes: [
       { key: searchAttribute.account, value: run.account },
       { key: searchAttribute.orderStatus, value: 'open' },
@@ -133,17 +134,17 @@ async function pollToFinal(run: OrderRun, { request }: FollowUp): Promise<Order>
     ...readOnly(run.account),
     summary: `Follow ${request.order_id}, which was started before`,
   });
-  const toleratedStatuses: string[] = [];
+  const reported: string[] = [];
   for (;;) {
     const input = {
       account: run.account,
       orderId: request.order_id,
       ...(run.host && { host: run.host }),
       firstDelayMs: 0,
-      toleratedStatuses,
+      ...toleratedStatuses(reported),
     };
     const order = await keepAsking(run, () => pollOrder(input));
     if (isFinal(order.status)) return order;
-    toleratedStatuses.push(order.status);
+    reported.push(order.status);
   }
 }

@@ -1,6 +1,6 @@
 import { ActivityFailure, isCancellation, sleep } from '@temporalio/workflow';
 import type { OrderRun } from './order-run.js';
-import { raiseAttention } from './phase.js';
+import { clearAttention, raiseAttention } from './phase.js';
 
 const ASK_AGAIN_AFTER = '1m';
 
@@ -9,12 +9,16 @@ const ASK_AGAIN_AFTER = '1m';
  * end because a question could not be asked.
  */
 export async function keepAsking<T>(run: OrderRun, ask: () => Promise<T>): Promise<T> {
+  let said: string | undefined;
   for (;;) {
     try {
-      return await ask();
+      const answer = await ask();
+      if (said && run.attention?.reason === said) clearAttention(run);
+      return answer;
     } catch (error) {
       if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
-      raiseAttention(run, `the activity ${error.activityType} failed for good; it is asked again every minute`);
+      said = `the activity ${error.activityType} failed for good; it is asked again every minute`;
+      raiseAttention(run, said);
       await sleep(ASK_AGAIN_AFTER);
     }
   }

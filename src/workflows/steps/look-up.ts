@@ -1,8 +1,10 @@
-import { condition, proxyActivities } from '@temporalio/workflow';
+import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
 import type { LookUpAnswer, LookUpInput } from '../../contract/answers.js';
+import { answersWithin } from './answers-within.js';
 import { keepAsking } from './keep-asking.js';
-import { noteCircumstances, type OrderRun } from './order-run.js';
+import { type Answer, noteAnswer } from './note-answer.js';
+import type { OrderRun } from './order-run.js';
 import { clearAttention, raiseAttention } from './phase.js';
 import { readOnly } from './profiles.js';
 
@@ -30,20 +32,24 @@ export async function lookUp(
     ...(options.delayMs && { delayMs: options.delayMs }),
   };
   const { lookUpOrder } = proxyActivities<Activities>({ ...readOnly(run.account), summary: options.summary });
-  const pending = keepAsking(run, () => lookUpOrder(input));
-  if (options.alarm) await alarmWhileUnanswered(run, pending, options.delayMs ?? 0);
+  return clearAnswer(run, () => lookUpOrder(input), options);
+}
+
+/** Asks by an activity that the server repeats until the service gives a clear answer, and keeps what that tells. */
+export async function clearAnswer<T extends Answer>(
+  run: OrderRun,
+  ask: () => Promise<T>,
+  { alarm, delayMs = 0 }: { alarm?: boolean; delayMs?: number },
+): Promise<T> {
+  const pending = keepAsking(run, ask);
+  if (alarm) await alarmWhileUnanswered(run, pending, delayMs);
   const answer = await pending;
-  noteCircumstances(run, answer);
+  noteAnswer(run, answer);
   run.lastLookupAtMs = Date.now();
   if (run.attention?.reason === NO_READING) clearAttention(run);
   return answer;
 }
 
 async function alarmWhileUnanswered(run: OrderRun, pending: Promise<unknown>, delayMs: number): Promise<void> {
-  let answered = false;
-  const done = () => {
-    answered = true;
-  };
-  pending.then(done, done);
-  if (!(await condition(() => answered, delayMs + ATTENTION_AFTER_MS))) raiseAttention(run, NO_READING);
+  if (!(await answersWithin(pending, delayMs + ATTENTION_AFTER_MS))) raiseAttention(run, NO_READING);
 }

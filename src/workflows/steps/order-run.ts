@@ -1,19 +1,31 @@
 import { type ApplicationFailure, workflowInfo } from '@temporalio/workflow';
-import type { CreateAnswer, LookUpAnswer, Payers } from '../../contract/answers.js';
+import type { Circumstances, Payers } from '../../contract/answers.js';
 import { DEFAULT_ACCOUNT } from '../../contract/ids.js';
 import type { Attention, OrderPhase } from '../../contract/messages.js';
-import type { CreateRequest, Decision, DecisionRecord, Order, OrderInput, OrderType } from '../../contract/orders.js';
+import type {
+  CreateRequest,
+  Decision,
+  DecisionRecord,
+  Order,
+  OrderInput,
+  OrderOptions,
+  OrderType,
+} from '../../contract/orders.js';
 import type { Pace } from '../../contract/pace.js';
+import { type ReceivedDepositInput, type ReceivedType, receivedRequest } from '../../contract/received.js';
 import type { Offer } from '../compensation/offers.js';
 
 /** Everything one order workflow knows; handlers and steps read and change it, nothing else is shared. */
 export interface OrderRun {
-  readonly type: OrderType;
-  /** As started: unchecked until `checkIdentity`, validated in full by the create activity. */
-  readonly input: OrderInput;
+  /** As started: unchecked until `checkIdentity`, validated in full by the first activity. */
+  readonly input: OrderOptions;
   readonly account: string;
-  readonly request: CreateRequest;
-  readonly orderId: string;
+  /** Of a received order, what it is shows at its look-up: `identify` then sets these three, once. */
+  type: OrderType;
+  /** Its `order_id` is what we call the order, and what follow-ups extend. */
+  request: CreateRequest;
+  /** What the service calls it, as `user_order_id`. Differs from ours for receipts, which nobody here named. */
+  orderId: string;
 
   phase: OrderPhase;
   revision: number;
@@ -67,7 +79,8 @@ export function openRun(type: OrderType, input: OrderInput): OrderRun {
     waitingFor: 'a worker that takes the create',
     adopted: false,
     orderFromLookUp: false,
-    sends: 0,
+    // The run that is lost has sent it.
+    sends: input?.recovered ? 1 : 0,
     answeredIn: workflowInfo().firstExecutionRunId,
     callbackPending: false,
     cancelRequested: false,
@@ -76,8 +89,25 @@ export function openRun(type: OrderType, input: OrderInput): OrderRun {
   };
 }
 
+/** The state of a run that follows a received order. Until the order is found there is nothing to decide or send. */
+export function openReceivedRun(input: ReceivedDepositInput): OrderRun {
+  return {
+    ...openRun('deposit', input as unknown as OrderInput),
+    orderId: input?.order_uuid,
+    phase: 'following',
+    waitingFor: 'a look-up of the order',
+  };
+}
+
+/** From here on it is known what a received order is. */
+export function identify(run: OrderRun, type: ReceivedType, order: Order): void {
+  run.type = type;
+  run.request = receivedRequest(type, order);
+  run.orderId = order.user_order_id;
+}
+
 /** Keeps what an answer tells besides its verdict. The host is pinned by the first send and never changes. */
-export function noteCircumstances(run: OrderRun, answer: CreateAnswer | LookUpAnswer): void {
+export function noteCircumstances(run: OrderRun, answer: Circumstances): void {
   run.pace = answer.pace;
   run.answeredIn = answer.runId ?? run.answeredIn;
   run.host ??= answer.host;

@@ -1,6 +1,7 @@
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { Attention, OrderPhase, OrderState } from '../../contract/messages.js';
-import { currenciesOf, type DecideAction } from '../../contract/orders.js';
+import { orderSides } from '../../contract/order-sides.js';
+import type { DecideAction } from '../../contract/orders.js';
 import { searchAttribute } from '../../contract/search-attributes.js';
 import { currentDetails } from './current-details.js';
 import type { OrderRun } from './order-run.js';
@@ -26,6 +27,8 @@ export function enterPhase(run: OrderRun, phase: OrderPhase, waitingFor: string)
 /** Asks for a person. `allowed` is what may be decided now; empty = look, the order goes on by itself. */
 export function raiseAttention(run: OrderRun, reason: string, allowed: DecideAction[] = []): void {
   if (run.attention?.reason === reason) return;
+  // A person was asked to decide: what goes on in the background must not take the question away.
+  if (allowed.length === 0 && (run.attention?.allowed.length ?? 0) > 0) return;
   run.revision += 1;
   run.attention = { reason, since: new Date().toISOString(), allowed };
   publish(run, SEARCHED_STATUS[run.phase]);
@@ -55,6 +58,7 @@ export function orderState(run: OrderRun): OrderState {
     revision: run.revision,
     status: run.order?.status ?? null,
     order: run.order ?? null,
+    waitingFor: run.waitingFor,
     ...(run.attention && { attention: run.attention }),
     lastLookupAt: run.lastLookupAtMs === undefined ? null : new Date(run.lastLookupAtMs).toISOString(),
   };
@@ -86,16 +90,17 @@ function publish(run: OrderRun, status: string): void {
  * What a start from the UI or the plain CLI did not bring along. Its input may be anything: values that Temporal would
  * refuse are left out, because a refused upsert fails the workflow task for ever.
  */
-function attributesOfInput({ account, input, request }: OrderRun) {
+function attributesOfInput({ type, account, input, request }: OrderRun) {
   const known = typeof request === 'object' && request !== null;
-  const { from, to } = known ? currenciesOf(request) : {};
+  const { currencyFrom, currencyTo } = known ? orderSides(type, request) : {};
   return [
     { key: searchAttribute.account, value: account },
-    { key: searchAttribute.currencyFrom, value: from },
-    { key: searchAttribute.currencyTo, value: to },
+    { key: searchAttribute.currencyFrom, value: currencyFrom },
+    { key: searchAttribute.currencyTo, value: currencyTo },
     { key: searchAttribute.batchId, value: input?.batchId },
   ].flatMap(({ key, value }) => (isKeyword(value) ? [{ key, value }] : []));
 }
 
-const isKeyword = (value: unknown): value is string =>
+/** True for texts that Temporal surely takes as a search attribute. */
+export const isKeyword = (value: unknown): value is string =>
   typeof value === 'string' && /^[A-Za-z0-9._-]{1,120}$/.test(value);

@@ -7,23 +7,42 @@ import {
 } from '@temporalio/workflow';
 import { isOrderFailure } from '../../contract/failures.js';
 import type { OrderInput, OrderResult, OrderType } from '../../contract/orders.js';
-import { checkIdentity } from './check-identity.js';
+import type { ReceivedDepositInput } from '../../contract/received.js';
+import { checkIdentity, checkReceivedIdentity } from './check-identity.js';
 import { currentDetails } from './current-details.js';
 import { setHandlers } from './handlers.js';
-import { type OrderRun, openRun } from './order-run.js';
+import { type OrderRun, openReceivedRun, openRun } from './order-run.js';
 import { enterDone } from './phase.js';
+
+/** Runs an order: checks that workflow id and input belong together, then takes the steps of its type. */
+export function runOrder(
+  type: OrderType,
+  input: OrderInput,
+  follow: (run: OrderRun) => Promise<OrderResult>,
+): Promise<OrderResult> {
+  return inFrame(openRun(type, input), (run) => {
+    checkIdentity(run);
+    return follow(run);
+  });
+}
+
+/** The same for an order that a receipt made, of which only the service's id is known. */
+export function runReceived(
+  input: ReceivedDepositInput,
+  follow: (run: OrderRun) => Promise<OrderResult>,
+): Promise<OrderResult> {
+  return inFrame(openReceivedRun(input), (run) => {
+    checkReceivedIdentity(run, input);
+    return follow(run);
+  });
+}
 
 /**
  * The frame of every order workflow: handlers first, then the steps of its type, then an end that leaves no caller
  * waiting. Cancelling the workflow never interrupts a step: the service knows no cancel, so the steps look at
  * `cancelRequested` where nothing has been sent yet and otherwise follow the order to its end.
  */
-export async function runOrder(
-  type: OrderType,
-  input: OrderInput,
-  follow: (run: OrderRun) => Promise<OrderResult>,
-): Promise<OrderResult> {
-  const run = openRun(type, input);
+async function inFrame(run: OrderRun, steps: (run: OrderRun) => Promise<OrderResult>): Promise<OrderResult> {
   setHandlers(run);
   CancellationScope.current().cancelRequested.catch(() => {
     run.cancelRequested = true;
@@ -31,9 +50,8 @@ export async function runOrder(
   return CancellationScope.nonCancellable(async () => {
     let result: OrderResult | undefined;
     try {
-      checkIdentity(run);
       setCurrentDetails(currentDetails(run));
-      result = await follow(run);
+      result = await steps(run);
       enterDone(run, result.outcome, run.attention);
     } catch (error) {
       // Only a failure that says "no order of ours exists" ends an order. Anything else is a bug: as a plain error it

@@ -1,6 +1,6 @@
 import { condition } from '@temporalio/workflow';
 import { movesMoneyAtOnce } from '../../contract/orders.js';
-import { takeReading } from './adopt.js';
+import { type Conflict, judge, takeOrder } from './adopt.js';
 import { lookUp } from './look-up.js';
 import type { OrderRun } from './order-run.js';
 import { enterPhase } from './phase.js';
@@ -15,22 +15,32 @@ const MIN_READINGS = 3;
 /** Callbacks that bring a reading forward; more are not needed, and a flood of forged ones must not cost look-ups. */
 const EARLY_READINGS = 3;
 
+/** How settling ended. 'conflict': something is there under our id that is not simply our order. */
+export type Settled = { kind: 'found' } | { kind: 'absent' } | ({ kind: 'conflict' } & Conflict);
+
 /**
- * Finds out what became of an uncertain create. 'found' leaves `run.order` set. 'absent' was read at least three times
- * in a row over the whole settle window, and only once no attempt of ours could still be on its way.
+ * Finds out what became of an uncertain create. 'found' leaves `run.order` set. That our order is absent, alone or beside
+ * orders of somebody else, was read at least three times in a row over the whole settle window, and only once no attempt
+ * of ours could still be on its way; one of somebody else's that was seen even once is never forgotten. A conflict in
+ * which one of several orders is ours ends it at once.
  */
-export async function settle(run: OrderRun, reason: string, attemptMayLiveMs = 0): Promise<'found' | 'absent'> {
+export async function settle(run: OrderRun, reason: string, attemptMayLiveMs = 0): Promise<Settled> {
   enterPhase(run, 'uncertain', `certainty: ${reason}`);
   let countFromMs = Date.now() + attemptMayLiveMs;
   let absentSinceMs: number | undefined;
   let readings = 0;
+  let foreign: Settled | undefined;
   let earlyReadings = EARLY_READINGS;
   for (;;) {
     const askedAtMs = Date.now();
     const before = run.answeredIn;
-    const reading = await lookUp(run, { summary: 'Uncertain create: is it there?', alarm: true });
-    await takeReading(run, reading);
-    if (run.order) return 'found';
+    const finding = judge(await lookUp(run, { summary: 'Uncertain create: is it there?', alarm: true }));
+    if (finding.kind === 'ours') {
+      takeOrder(run, finding.order, 'adopted');
+      return { kind: 'found' };
+    }
+    if (finding.kind === 'conflict') foreign = finding;
+    if (finding.kind === 'conflict' && finding.ours.length > 0) return finding;
     const windowMs = settleWindowMs(run);
     if (run.answeredIn !== before) {
       // Reset meanwhile: the run before may have sent again since its last reading. Nothing read so far counts.
@@ -41,7 +51,7 @@ export async function settle(run: OrderRun, reason: string, attemptMayLiveMs = 0
     if (askedAtMs >= countFromMs) {
       readings += 1;
       absentSinceMs ??= Date.now();
-      if (readings >= MIN_READINGS && askedAtMs - absentSinceMs >= windowMs) return 'absent';
+      if (readings >= MIN_READINGS && askedAtMs - absentSinceMs >= windowMs) return foreign ?? finding;
     }
     const waitMs = nextReadingAtMs(absentSinceMs ?? countFromMs, windowMs) - Date.now();
     if (await condition(() => earlyReadings > 0 && run.callbackPending, waitMs)) {

@@ -1,7 +1,6 @@
 import { condition } from '@temporalio/workflow';
-import { takeReading } from './adopt.js';
 import { closeCancelled } from './close.js';
-import { closeIfAbsent } from './close-if-absent.js';
+import { closeIfAbsent, takeReading } from './conflict.js';
 import { lookUp } from './look-up.js';
 import { nothingSent, type OrderRun } from './order-run.js';
 import { parkUnless } from './park.js';

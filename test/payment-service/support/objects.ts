@@ -100,3 +100,13 @@ export const withdrawRequest = (changes: Partial<CreateRequests['withdraw']> = {
   wallet: WALLET,
   ...changes,
 });
+
+/** A wallet as the service answers it. */
+export const balanceObject = (walletUuid: string): Record<string, unknown> => ({
+  currency: 'usd',
+  wallet_uuid: walletUuid,
+  amount: '1000',
+  overdraft: '0',
+  updated_at: '2026-01-02 03:04:05',
+  currency_precision: 2,
+});

@@ -1,0 +1,69 @@
+import { startReceived } from '../../src/client/received.js';
+import { orderStartOptions } from '../../src/client/start-options.js';
+import { receivedWorkflowId, workflowTypeOf } from '../../src/contract/ids.js';
+import type { OrderType } from '../../src/contract/orders.js';
+import { recoveredStart } from '../../src/contract/recovered.js';
+import type { Installation } from './installation.js';
+import { decideWhenParked, input, PARTIAL, type Scenario } from './scenarios.js';
+
+/** A receipt on a permanent address of its own. With a policy it is started by hand, else by its callback. */
+const receivedScenario = (name: string, marker: string, compensation?: 'finish'): Scenario => ({
+  name,
+  run: async ({ orders, client, sandbox }) => {
+    const address = { currency: 'usdt', network: 'tron', currency_to: 'btc' };
+    const { address: made } = await orders.createAddress({ ref: name, address });
+    const description = `[sandbox ${marker}${compensation ? ' callback=drop' : ''}]`;
+    const { order } = sandbox.receiveDeposit({ addressUuid: made.uuid, amount: '250', description });
+    const start = { ref: name, order_uuid: order.order_uuid, ...(compensation && { compensation }) };
+    if (compensation) await startReceived(client, start);
+    else await sandbox.sendCallback(order.order_uuid);
+    const handle = orders.received(order.order_uuid);
+    await handle.result();
+    return handle.workflowId;
+  },
+});
+
+/** A callback about an order that does not exist. */
+const forgedScenario = (name: string): Scenario => ({
+  name,
+  run: async ({ orders, client }) => {
+    await startReceived(client, { ref: name, order_uuid: name });
+    await orders
+      .received(name)
+      .result()
+      .catch(() => undefined);
+    return receivedWorkflowId('default', name);
+  },
+});
+
+/** An order whose run is lost, followed from what the list tells. `gone`: the service shows it no more. */
+const recoveredScenario = (name: string, type: OrderType, { gone = false } = {}): Scenario => ({
+  name,
+  run: async ({ orders, client, sandbox }: Installation) => {
+    const handle = await orders.start(type, input(type, name, 'pay_ms=3000 after_ms=3000 callback=drop'));
+    await handle.created();
+    await client.workflow.getHandle(handle.workflowId).terminate('its run is lost');
+    const [item] = await orders.orderList({ order_ids: [name] });
+    const start = item && recoveredStart('default', item);
+    if (!start) throw new Error('the order is not listed');
+    if (gone) sandbox.removeOrder(item.order_uuid);
+    await client.workflow.start(workflowTypeOf(type), {
+      ...orderStartOptions(type, start.input),
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    });
+    if (gone) await decideWhenParked('close-absent')(handle);
+    await handle.result().catch(() => undefined);
+    return handle.workflowId;
+  },
+});
+
+/** Runs that only follow: receipts on permanent addresses, and orders whose run is lost. */
+export const FOLLOWER_SCENARIOS: Scenario[] = [
+  receivedScenario('received', 'after_ms=1500'),
+  receivedScenario('received-late', 'after_ms=1500 status=unseen status_times=1'),
+  receivedScenario('received-partial-reported', PARTIAL),
+  receivedScenario('received-partial-finished', PARTIAL, 'finish'),
+  forgedScenario('received-absent'),
+  recoveredScenario('recovered', 'exchange'),
+  recoveredScenario('recovered-gone', 'deposit', { gone: true }),
+];

@@ -1,0 +1,85 @@
+import type Big from 'big.js';
+import type { CurrencyPlan } from '../contract/batches.js';
+import { decimal, decimalOrZero, toAmount } from '../contract/money.js';
+import type { WithdrawRequest } from '../contract/orders.js';
+import type { Balance, RateEntry, Rates } from '../contract/service-objects.js';
+import { commission } from './balances.js';
+import { rateEntryOf } from './shared-rates.js';
+
+/** Commissions are charged in whole smallest units of the currency. */
+const ROUND_UP = 3;
+
+interface Total {
+  rows: number;
+  total: Big;
+  fee: Big;
+  feeOnTop: Big;
+}
+
+/** Adds up what the rows of a batch take from the balance, by currency. Without rates fees stay unknown. */
+export class BatchTotals {
+  readonly #rates: Rates | undefined;
+  readonly #totals = new Map<string, Total>();
+
+  constructor(rates: Rates | undefined) {
+    this.#rates = rates;
+  }
+
+  add(order: WithdrawRequest): void {
+    const zero = decimal('0');
+    const known = this.#totals.get(order.currency) ?? { rows: 0, total: zero, fee: zero, feeOnTop: zero };
+    const amount = decimal(order.amount);
+    const entry = this.#rates && rateEntryOf(this.#rates, 'withdraw', order);
+    const { fee, onTop } = entry ? feesOf(entry, amount) : { fee: zero, onTop: zero };
+    this.#totals.set(order.currency, {
+      rows: known.rows + 1,
+      total: known.total.plus(amount),
+      fee: known.fee.plus(fee),
+      feeOnTop: known.feeOnTop.plus(onTop),
+    });
+  }
+
+  /** The effect on each currency, in alphabetical order; a currency without a wallet has a balance of 0. */
+  plan(balances: Record<string, Balance> | undefined): CurrencyPlan[] {
+    return [...this.#totals]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([currency, { rows, total, fee, feeOnTop }]) => ({
+        currency,
+        rows,
+        total: toAmount(total),
+        fee: this.#rates ? toAmount(fee) : null,
+        feeOnTop: this.#rates ? toAmount(feeOnTop) : null,
+        ...balanceEffect(balances, currency, total.plus(feeOnTop)),
+      }));
+  }
+}
+
+function balanceEffect(
+  balances: Record<string, Balance> | undefined,
+  currency: string,
+  needed: Big,
+): Pick<CurrencyPlan, 'balanceBefore' | 'balanceAfter' | 'shortfall'> {
+  if (!balances) return { balanceBefore: null, balanceAfter: null };
+  const before = decimalOrZero(Object.hasOwn(balances, currency) ? balances[currency]?.amount : null);
+  const after = before.minus(needed);
+  return {
+    balanceBefore: toAmount(before),
+    balanceAfter: toAmount(after),
+    ...(after.lt(0) && { shortfall: toAmount(after.times('-1')) }),
+  };
+}
+
+/** Commissions of both sides, which a payout has in one currency; whoever is not said to be the client is taken for us. */
+function feesOf(entry: RateEntry, amount: Big): { fee: Big; onTop: Big } {
+  const { currency_to_precision: places } = entry;
+  const rounded = (fee: Big) => (Number.isInteger(places) ? fee.round(places, ROUND_UP) : fee);
+  const from = rounded(
+    commission(amount, entry.fixed_fee_amount_from, entry.fee_percent_from, entry.min_fee_amount_from),
+  );
+  const to = rounded(commission(amount, entry.fixed_fee_amount_to, entry.fee_percent_to, entry.min_fee_amount_to));
+  const onTop = [
+    ...(entry.fee_percent_from_payer === 'client' ? [] : [from]),
+    ...(entry.fee_percent_to_payer === 'client' ? [] : [to]),
+  ];
+  return { fee: from.plus(to), onTop: onTop.reduce((sum, fee) => sum.plus(fee), decimal('0')) };
+}

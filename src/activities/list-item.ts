@@ -1,0 +1,37 @@
+import type { Order, OrderListItem } from '../contract/orders.js';
+import { isReceivedType } from '../contract/received.js';
+import type { OrderListQuery, PaymentService } from '../payment-service/index.js';
+import { noReading } from './failures.js';
+
+/** The clocks of `created_at` and of the date filters may lie this far apart: their time zones are not documented. */
+const ZONE_SLACK_MS = 26 * 3_600_000;
+
+const MAX_PER_PAGE = 1000;
+
+/**
+ * The list item of an order that status showed; the list alone has the balance changes. A receipt may have no merchant's
+ * id to ask the list for: then it is searched among the orders of its time. Throws service errors, and NoReading.
+ */
+export async function readListItem(service: PaymentService, order: Order, orderId: string): Promise<OrderListItem> {
+  const pages =
+    orderId === '' ? service.allOrders(sameTime(order)) : [await service.listOrders({ order_ids: [orderId] })];
+  for await (const { items } of pages) {
+    const item = items.find(({ order_uuid }) => order_uuid === order.order_uuid);
+    if (item) return item;
+  }
+  throw noReading('the order list does not show the order');
+}
+
+function sameTime({ order_type: type, created_at: createdAt }: Order): OrderListQuery {
+  const createdAtMs = Date.parse(`${createdAt.replace(' ', 'T')}Z`);
+  const ofType = { limit: MAX_PER_PAGE, ...(isReceivedType(type) && { order_type: type }) };
+  if (Number.isNaN(createdAtMs)) return ofType;
+  return {
+    ...ofType,
+    date_from: dateTime(createdAtMs - ZONE_SLACK_MS),
+    date_to: dateTime(createdAtMs + ZONE_SLACK_MS),
+  };
+}
+
+/** A time as the service writes it. */
+const dateTime = (ms: number): string => new Date(ms).toISOString().slice(0, 19).replace('T', ' ');

@@ -1,0 +1,156 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { cancellationSignal, heartbeat } from '@temporalio/activity';
+import { type BatchRow, type BatchSource, openBatchSource, orderInputOf } from '../batch-files/index.js';
+import { validateBatchInput } from '../contract/batch-schema.js';
+import type { BatchInput, BatchPlan, PlanBatchInput } from '../contract/batches.js';
+import type { FieldError } from '../contract/failures.js';
+import { validateOrderInput } from '../contract/order-schema.js';
+import type { WithdrawRequest } from '../contract/orders.js';
+import { checkAgainstRates } from '../contract/rate-checks.js';
+import type { Balance, Rates } from '../contract/service-objects.js';
+import { accountOf } from './account-of.js';
+import { BadRows } from './bad-rows.js';
+import { readBalances } from './balances.js';
+import { batchFailure } from './batch-failures.js';
+import { BatchTotals } from './batch-totals.js';
+import { BatchWarnings } from './batch-warnings.js';
+import { digestOf } from './canonical-json.js';
+import type { Account, ActivityDeps } from './deps.js';
+import { invalidInput } from './failures.js';
+import { exceededCap } from './limits.js';
+import { RepeatedRows } from './repeated-rows.js';
+
+/** Rows checked between two heartbeats; other tasks of the worker get their turn then. */
+const ROWS_A_TURN = 100;
+/** Hex digits of the file's hash that name a plan without a batch id. */
+const DEFAULT_ID_LENGTH = 16;
+
+/**
+ * Checks every row of a batch and says what sending them would do; sends nothing. One bad row refuses the whole batch.
+ * Fails for good with InvalidInput or BatchFileUnusable. Repeating it is free: it starts over.
+ */
+export function planBatchActivity(deps: ActivityDeps) {
+  return async function planBatch({ account: name, input: raw }: PlanBatchInput): Promise<BatchPlan> {
+    const checked = validateBatchInput(raw);
+    if ('errors' in checked) throw invalidInput(checked.errors);
+    const account = accountOf(deps, name);
+    try {
+      const source = await openBatchSource(deps.directories, checked.input);
+      try {
+        const batchId = checked.input.batchId ?? source.sha256.slice(0, DEFAULT_ID_LENGTH);
+        return await planOf(deps, account, source, { ...checked.input, batchId });
+      } finally {
+        await source.close();
+      }
+    } catch (error) {
+      throw batchFailure(error);
+    }
+  };
+}
+
+async function planOf(
+  deps: ActivityDeps,
+  account: Account,
+  source: BatchSource,
+  input: BatchInput & { batchId: string },
+): Promise<BatchPlan> {
+  const warnings = new BatchWarnings();
+  const rates = await account.rates.current();
+  if (!rates) warnings.add('rates', 'rates were not to be had: limits, precision and fees were not checked');
+  const totals = new BatchTotals(rates);
+  const rows = await checkRows(deps, source, input, { rates, totals, warnings });
+  const balances = await balancesOf(account, warnings);
+  const plan = {
+    account: account.name,
+    batchId: input.batchId,
+    sha256: source.sha256,
+    rows,
+    currencies: totals.plan(balances),
+    warnings: warnings.shown,
+    warningCount: warnings.count,
+    compensation: input.compensation ?? null,
+    resend: input.resend ?? 'once',
+    again: input.again ?? false,
+  };
+  return { ...plan, digest: digestOf(plan) };
+}
+
+/** A plan is worth something without balances, too. */
+async function balancesOf(account: Account, warnings: BatchWarnings): Promise<Record<string, Balance> | undefined> {
+  try {
+    return await readBalances(account);
+  } catch {
+    warnings.add('balances', 'balances were not to be had: whether they suffice is not known');
+    return undefined;
+  }
+}
+
+/** What the checks of the rows read and fill. */
+interface Checks {
+  rates: Rates | undefined;
+  totals: BatchTotals;
+  warnings: BatchWarnings;
+}
+
+/** Checks every row and answers how many there are. Throws the failure that refuses the batch when any is bad. */
+async function checkRows(
+  deps: ActivityDeps,
+  source: BatchSource,
+  input: BatchInput & { batchId: string },
+  checks: Checks,
+): Promise<number> {
+  const bad = new BadRows(deps.directories?.reportDir, input.batchId);
+  const repeated = new RepeatedRows(checks.warnings);
+  let rows = 0;
+  try {
+    for await (const row of source.rows()) {
+      rows = row.row;
+      if (rows % ROWS_A_TURN === 0) await takeTurn(rows);
+      const { order, errors } = checkRow(row, input, checks.rates);
+      const duplicate =
+        typeof order?.order_id === 'string' ? repeated.duplicateId(row.line, order.order_id, order) : [];
+      if (errors.length + duplicate.length > 0) await bad.add(row.line, [...errors, ...duplicate]);
+      else if (order) noteRow(deps, row.line, order, repeated, checks);
+    }
+    if (bad.count > 0) throw await bad.refusal(rows);
+    return rows;
+  } finally {
+    await bad.discard();
+  }
+}
+
+async function takeTurn(rowsChecked: number): Promise<void> {
+  heartbeat({ rowsChecked });
+  await nextTurn();
+  cancellationSignal().throwIfAborted();
+}
+
+/** What is wrong with a row; `order` also where it is bad, as far as it could be read. */
+function checkRow(
+  row: BatchRow,
+  input: BatchInput,
+  rates: Rates | undefined,
+): { order?: WithdrawRequest; errors: FieldError[] } {
+  const unreadable = row.problem ?? [];
+  if (row.order === undefined) return { errors: unreadable };
+  const checked = validateOrderInput('withdraw', orderInputOf(row, input));
+  const found =
+    'errors' in checked ? checked.errors : rates ? checkAgainstRates('withdraw', checked.input.order, rates) : [];
+  const others = found.filter(({ field }) => unreadable.every((problem) => !field.startsWith(problem.field)));
+  return { order: row.order as WithdrawRequest, errors: [...unreadable, ...others] };
+}
+
+/** Takes a good row into the sums and warnings. */
+function noteRow(
+  deps: ActivityDeps,
+  line: number,
+  order: WithdrawRequest,
+  repeated: RepeatedRows,
+  { totals, warnings }: Checks,
+): void {
+  totals.add(order);
+  repeated.noticePayouts(line, order);
+  if (exceededCap(deps, 'withdraw', order)) {
+    warnings.add('cap', 'above the cap for one order (PAYMENT_ORDER_CAPS): each waits for a decision', [line]);
+  }
+}

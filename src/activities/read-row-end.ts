@@ -1,0 +1,90 @@
+import { type Client, type WorkflowExecutionDescription, WorkflowNotFoundError } from '@temporalio/client';
+import { NotDecidedYetError, OrderConflictError, OrderFailedError, OrderUnresolvedError } from '../client/errors.js';
+import { OrderHandle } from '../client/order-handle.js';
+import { refuseOtherInput } from '../client/start-order.js';
+import type { BatchOutcomes } from '../contract/batches.js';
+import { DEFAULT_ACCOUNT } from '../contract/ids.js';
+import { maskName } from '../contract/masking.js';
+import type { Order, OrderInput, OrderResult } from '../contract/orders.js';
+import { searchAttribute } from '../contract/search-attributes.js';
+
+/**
+ * What a report says of a row. Beside the outcomes of a batch: 'open' (still followed) and 'unresolved' (its workflow was
+ * terminated: the order may exist).
+ */
+export type RowOutcome = keyof BatchOutcomes | 'open' | 'unresolved';
+
+/** How the order of a row stands; `order` is absent while none is known at the service. */
+export interface RowEnd {
+  outcome: RowOutcome;
+  order?: Order;
+  reason?: string;
+}
+
+/**
+ * Reads from Temporal how the order of a row ended, whichever batch or person started it. An order under the row's id
+ * that was started with another input is a conflict, whatever became of it.
+ */
+export async function readRowEnd(client: Client, input: OrderInput<'withdraw'>): Promise<RowEnd> {
+  const handle = new OrderHandle(client, input.account ?? DEFAULT_ACCOUNT, input.order.order_id);
+  const description = await describe(client, handle.workflowId);
+  if (!description) return { outcome: 'notStarted' };
+  try {
+    await refuseOtherInput(client, 'withdraw', input);
+    return description.status.name === 'RUNNING' ? await openEnd(handle, description) : endOf(await handle.result());
+  } catch (error) {
+    const end = endWithoutResult(error);
+    if (!end) throw error;
+    return end;
+  }
+}
+
+async function describe(client: Client, workflowId: string): Promise<WorkflowExecutionDescription | undefined> {
+  try {
+    return await client.workflow.getHandle(workflowId).describe();
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+/** An order that goes on. Why it waits is told by its workflow; without an answer the report does without. */
+async function openEnd(handle: OrderHandle, { typedSearchAttributes }: WorkflowExecutionDescription): Promise<RowEnd> {
+  const parked = typedSearchAttributes.get(searchAttribute.orderStatus) === 'parked';
+  const state = await handle.state().catch(() => undefined);
+  const reason = state?.attention?.reason;
+  return {
+    outcome: parked ? 'parked' : 'open',
+    ...(state?.order && { order: state.order }),
+    ...(reason && { reason }),
+  };
+}
+
+function endOf(result: OrderResult): RowEnd {
+  const reason = reasonOf(result);
+  return { outcome: result.outcome, order: result.order, ...(reason && { reason }) };
+}
+
+/** What makes an end worth a look; '' for a payout that simply was made. */
+function reasonOf({ order, remainder = [], remainderUnknown, compensation }: OrderResult): string {
+  return [
+    // The service's own words may hold anything.
+    ...(order.error_message ? [maskName(order.error_message)] : []),
+    ...remainder.map(({ kind, amount, currency }) => `${amount} ${currency} ${kind}`),
+    ...(remainderUnknown ? [remainderUnknown] : []),
+    ...(compensation && compensation.status !== 'none' ? [`compensation ${compensation.status}`] : []),
+    ...(compensation?.reason ? [compensation.reason] : []),
+  ].join('; ');
+}
+
+function endWithoutResult(error: unknown): RowEnd | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const reason = error.message;
+  if (error instanceof OrderConflictError) return { outcome: 'conflict', reason };
+  if (error instanceof OrderFailedError) {
+    return { outcome: error.type === 'OrderConflict' ? 'conflict' : 'refused', reason };
+  }
+  if (error instanceof NotDecidedYetError) return { outcome: 'open', reason };
+  if (error instanceof OrderUnresolvedError) return { outcome: 'unresolved', reason };
+  return undefined;
+}

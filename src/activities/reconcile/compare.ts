@@ -1,0 +1,153 @@
+import type Big from 'big.js';
+import type { OrderFailure } from '../../contract/failures.js';
+import { decimal, decimalOrZero, sameAmount, sum, toAmount } from '../../contract/money.js';
+import type { Order, OrderResult } from '../../contract/orders.js';
+import type { ReconcileClass } from '../../contract/reconcile.js';
+import { type FinalStatus, isFinal } from '../../contract/status.js';
+import type { SeenOrder } from './service-view.js';
+
+const AMOUNTS = ['amount_from', 'amount_to', 'amount_from_fee', 'amount_to_fee'] as const;
+
+/** The amounts of an order that must be the same on both sides. */
+export type Amounts = Pick<Order, (typeof AMOUNTS)[number]>;
+
+/** What one of our workflows says about its order. */
+export type OurWord =
+  /** It runs. `known`: the final order it saw; absent while it waits for one. */
+  | { kind: 'running'; startedAtMs: number; orderUuid?: string; known?: Verdict }
+  | { kind: 'ended'; verdict: Verdict }
+  /** It ended because no order of ours exists. */
+  | { kind: 'noOrder'; failure: OrderFailure }
+  /** It ended without saying anything: terminated, timed out, cancelled from outside. */
+  | { kind: 'unresolved'; how: string };
+
+/** A final order as a workflow saw it. `nothingLeft`: it found nothing of the order on the balance. */
+export interface Verdict {
+  outcome: FinalStatus;
+  orderUuid: string;
+  amounts: Amounts;
+  nothingLeft: boolean;
+}
+
+/** What a comparison says. 'wake' asks for a signal, 'follow' for a follower; everything else is only said. */
+export interface Finding {
+  class: ReconcileClass;
+  detail?: string;
+  wake?: true;
+}
+
+/** The verdict of a workflow's result. */
+export const verdictOf = ({ outcome, order, ...left }: OrderResult): Verdict => ({
+  outcome,
+  orderUuid: order.order_uuid,
+  amounts: amountsOf(order),
+  nothingLeft: !left.remainder && !left.remainderUnknown && !left.decisions,
+});
+
+/** The amounts of an order, and nothing else of it. */
+export const amountsOf = (order: Amounts): Amounts => ({
+  amount_from: order.amount_from,
+  amount_to: order.amount_to,
+  amount_from_fee: order.amount_from_fee,
+  amount_to_fee: order.amount_to_fee,
+});
+
+/** Compares an order of the service with what our workflow says about it. */
+export function compare(theirs: SeenOrder, ours: OurWord, { nowMs, openTooLongMs }: Clock): Finding {
+  switch (ours.kind) {
+    case 'ended':
+      return compareVerdict(theirs, ours.verdict);
+    case 'running':
+      if (ours.known) return compareVerdict(theirs, ours.known);
+      if (isFinal(theirs.status)) return { class: 'woken', detail: 'our workflow still waited', wake: true };
+      return openFinding(nowMs - ours.startedAtMs - delayOf(theirs), openTooLongMs);
+    case 'noOrder':
+      // Somebody else's order under our id is what that failure says.
+      if (ours.failure === 'OrderConflict') return { class: 'foreign', detail: 'our workflow ended as OrderConflict' };
+      return { class: 'verdictDiffers', detail: `our workflow ended as ${ours.failure}, and the order exists` };
+    case 'unresolved':
+      return { class: 'unresolved', detail: `our workflow was ${ours.how}; nobody follows the order` };
+  }
+}
+
+/** What the age of an order is measured with. */
+export interface Clock {
+  nowMs: number;
+  openTooLongMs: number;
+}
+
+/** An order that is not final: a person should look once it is older than the limit. */
+export function openFinding(ageMs: number, openTooLongMs: number): Finding {
+  if (ageMs <= openTooLongMs) return { class: 'open' };
+  return { class: 'openTooLong', detail: `not final after ${Math.floor(ageMs / 3_600_000)} h` };
+}
+
+/** How long the order was asked to wait before its execution. Both times have the service's unknown time zone. */
+function delayOf({ created_at, start_order_at }: SeenOrder): number {
+  const delayMs = Date.parse(start_order_at ?? '') - Date.parse(created_at);
+  return Number.isNaN(delayMs) ? 0 : Math.max(0, delayMs);
+}
+
+function compareVerdict(theirs: SeenOrder, ours: Verdict): Finding {
+  if (theirs.order_uuid !== ours.orderUuid) {
+    return { class: 'duplicate', detail: `our order is ${ours.orderUuid}; this is another one under its id` };
+  }
+  if (theirs.status !== ours.outcome) return { class: 'verdictDiffers' };
+  const differing = AMOUNTS.filter((field) => !sameAmount(theirs[field], ours.amounts[field]));
+  if (differing.length > 0)
+    return { class: 'amountDiffers', detail: differing.map(shownBoth(theirs, ours)).join(', ') };
+  const uneven = unevenChanges(theirs, ours.nothingLeft);
+  return uneven ? { class: 'amountDiffers', detail: uneven } : { class: 'equal' };
+}
+
+const shownBoth = (theirs: SeenOrder, ours: Verdict) => (field: keyof Amounts) =>
+  `${field} ${theirs[field] ?? 'none'} at the service, ${ours.amounts[field] ?? 'none'} here`;
+
+/**
+ * Balance changes that do not fit the end of the order: something is left of a completed one, or money came in after an
+ * order ended without any. undefined: they fit, or it cannot be told.
+ */
+export function unevenChanges(theirs: SeenOrder, nothingLeft: boolean): string | undefined {
+  if (theirs.balance_changes.length === 0) return undefined;
+  const { currency_from: from, currency_to: to } = theirs;
+  const uneven = [...new Set([from, to])].flatMap((currency) => {
+    const net = netOf(theirs, currency);
+    const fits = expectedNets(theirs, currency).some((expected) => expected.eq(net));
+    return fits ? [] : [`${toAmount(net)} ${currency}`];
+  });
+  if (uneven.length === 0) return undefined;
+  if (theirs.status === 'completed') return `completed, but its balance changes are ${uneven.join(', ')}`;
+  const late = (theirs.status === 'canceled' || theirs.status === 'error') && nothingLeft;
+  return late ? `ended ${theirs.status} with nothing, but its balance changes are ${uneven.join(', ')}` : undefined;
+}
+
+const netOf = ({ balance_changes: changes }: SeenOrder, currency: string): Big =>
+  sum(changes.filter((change) => change.currency === currency).map((change) => decimal(change.amount_change)));
+
+/**
+ * What the changes in a currency add up to when nothing is left (see the table of remainders). A commission that the
+ * merchant pays is withheld apart from the amount: who pays is not known here, so both are right.
+ */
+function expectedNets(order: SeenOrder, currency: string): Big[] {
+  const zero = decimal('0');
+  const [paid, got] = [decimalOrZero(order.amount_from), decimalOrZero(order.amount_to)];
+  const [feeFrom, feeTo] = [decimalOrZero(order.amount_from_fee), decimalOrZero(order.amount_to_fee)];
+  const isFrom = currency === order.currency_from;
+  if (order.status !== 'completed') return [zero];
+  switch (order.order_type) {
+    case 'deposit':
+      return [got, got.minus(feeFrom), paid.minus(feeFrom)];
+    case 'deposit_exchange':
+      return isFrom ? [zero, feeFrom.neg()] : [got];
+    case 'deposit_exchange_withdraw':
+      return isFrom ? [zero, feeFrom.neg()] : [zero, feeTo.neg()];
+    case 'exchange':
+      return [isFrom ? paid.neg() : got];
+    case 'exchange_withdraw':
+      return isFrom ? [paid.neg()] : [zero, feeTo.neg()];
+    case 'withdraw':
+      return [got.plus(feeTo).neg()];
+    default:
+      return [netOf(order, currency)];
+  }
+}

@@ -1,0 +1,104 @@
+import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { startReceived } from '../../client/received.js';
+import { orderStartOptions } from '../../client/start-options.js';
+import { callTemporal } from '../../client/temporal-calls.js';
+import { addressRefOf } from '../../contract/callback-url.js';
+import { normalized } from '../../contract/echo-check.js';
+import { describeFieldErrors } from '../../contract/failures.js';
+import { validateRecoveredInput } from '../../contract/follower-schemas.js';
+import { workflowTypeOf } from '../../contract/ids.js';
+import type { OrderInput, OrderListItem } from '../../contract/orders.js';
+import { isReceivedType } from '../../contract/received.js';
+import { recoveredStart } from '../../contract/recovered.js';
+import type { DepositAddress } from '../../contract/service-objects.js';
+import { allPages } from '../../payment-service/index.js';
+import type { Finding } from './compare.js';
+import type { Reconciliation } from './scan.js';
+import type { SeenOrder, ServiceView } from './service-view.js';
+
+/** An address's place in the book: tags are part of it, because several may share one address. */
+const placeOf = (address: string, memo: string | null): string => `${normalized(address)}\0${memo ?? ''}`;
+
+/** The permanent addresses of an account that carry a reference of ours; read once, and only when it is needed. */
+export class AddressBook {
+  readonly #work: Reconciliation;
+  readonly #view: ServiceView;
+  #refs?: Promise<ReadonlyMap<string, string>>;
+
+  constructor(work: Reconciliation, view: ServiceView) {
+    this.#work = work;
+    this.#view = view;
+  }
+
+  /** The reference of the address that an order is a receipt on; undefined for every other order. */
+  async refOf({
+    order_type: type,
+    deposit_address: address,
+    deposit_memo: memo,
+  }: SeenOrder): Promise<string | undefined> {
+    if (!isReceivedType(type) || !address) return undefined;
+    this.#refs ??= this.#read();
+    return (await this.#refs).get(placeOf(address, memo));
+  }
+
+  async #read(): Promise<Map<string, string>> {
+    const { reads, input } = this.#work;
+    const refs = new Map<string, string>();
+    const list = (query: { limit?: number; page?: number }) =>
+      reads.ask((service, options) => service.listDepositAddresses(query, options));
+    let pages = 0;
+    for await (const { items, malformed, total } of allPages(
+      { limit: 100 },
+      list,
+      ({ uuid }: DepositAddress) => uuid,
+    )) {
+      pages += 1;
+      for (const { address, memo, callback_url } of items) {
+        const ref = addressRefOf(callback_url, input.account);
+        if (ref !== undefined) refs.set(placeOf(address, memo), ref);
+      }
+      for (const { index, reason } of malformed) {
+        this.#view.malformed.push({ place: `address list, page ${pages}, item ${index + 1} of ${total}`, reason });
+      }
+    }
+    return refs;
+  }
+}
+
+/** Starts the follower of a receipt; one that ended because the order was not there yet is started again. */
+export async function followReceipt(client: Client, account: string, ref: string, orderUuid: string): Promise<Finding> {
+  const started = await startReceived(client, { account, ref, order_uuid: orderUuid }, { again: true });
+  return started ? { class: 'receiptFollowed', detail: `on the address ${ref}` } : { class: 'open' };
+}
+
+/**
+ * Starts a follower that never sends anything, from what the list tells of an order. `again`: the run before was stopped
+ * without a verdict; nothing else lets an id run a second time.
+ */
+export async function recover(
+  client: Client,
+  account: string,
+  item: OrderListItem,
+  { again }: { again: boolean },
+): Promise<Finding> {
+  const start = recoveredStart(account, item);
+  if (!start) return { class: 'foreign', detail: 'cannot be followed: its type is not known here' };
+  const checked = validateRecoveredInput(start.type, start.input);
+  if ('errors' in checked) {
+    return { class: 'foreign', detail: `cannot be followed: ${describeFieldErrors(checked.errors)}` };
+  }
+  try {
+    await callTemporal(client, () =>
+      client.workflow.start<(input: OrderInput) => Promise<unknown>>(workflowTypeOf(start.type), {
+        ...orderStartOptions(start.type, start.input),
+        ...(again && { workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY' }),
+        workflowIdConflictPolicy: 'FAIL',
+      }),
+    );
+    return { class: 'recovered' };
+  } catch (error) {
+    // Somebody started it meanwhile, and thereby follows it.
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return { class: 'open' };
+    throw error;
+  }
+}

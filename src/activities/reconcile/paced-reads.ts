@@ -1,0 +1,56 @@
+import { cancellationSignal, sleep } from '@temporalio/activity';
+import {
+  type CallOptions,
+  InvalidRequestError,
+  type PaymentService,
+  PaymentServiceError,
+  RateLimitedError,
+  RejectedError,
+} from '../../payment-service/index.js';
+import type { Account } from '../deps.js';
+
+/**
+ * Share of the account's requests a second that a scan may take. It makes hundreds of requests inside one activity, which
+ * the limits of the task queues do not see: those count tasks. The queues take 0.8, shared rates calls the rest.
+ */
+const SHARE = 0.1;
+
+/** A scan is begun anew when its activity fails, so that one lost answer of hundreds must not fail it. */
+const TRIES = 6;
+const FIRST_WAIT_MS = 1_000;
+
+/** The reads of one scan: evenly spaced, and each one tried again a few times before it fails the scan. */
+export class PacedReads {
+  readonly #service: PaymentService;
+  readonly #spacingMs: number;
+  #nextAtMs = 0;
+
+  constructor({ service, requestsPerSecond }: Account) {
+    this.#service = service;
+    this.#spacingMs = requestsPerSecond === undefined ? 0 : 1_000 / (requestsPerSecond * SHARE);
+  }
+
+  /** One read in its turn. Throws the last error of the service. */
+  async ask<T>(read: (service: PaymentService, options: CallOptions) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      await this.#turn();
+      try {
+        return await read(this.#service, { signal: cancellationSignal() });
+      } catch (error) {
+        if (attempt >= TRIES || !mayPass(error)) throw error;
+        await sleep(error instanceof RateLimitedError ? error.retryAfterMs : FIRST_WAIT_MS * 2 ** (attempt - 1));
+      }
+    }
+  }
+
+  async #turn(): Promise<void> {
+    const nowMs = Date.now();
+    const atMs = Math.max(nowMs, this.#nextAtMs);
+    this.#nextAtMs = atMs + this.#spacingMs;
+    if (atMs > nowMs) await sleep(atMs - nowMs);
+  }
+}
+
+/** True for errors that may pass by themselves. */
+const mayPass = (error: unknown): error is PaymentServiceError =>
+  error instanceof PaymentServiceError && !(error instanceof InvalidRequestError) && !(error instanceof RejectedError);

@@ -1,0 +1,113 @@
+import { activityInfo, getClient, heartbeat, sleep } from '@temporalio/activity';
+import {
+  AGREED_CLASSES,
+  DISAGREEING_CLASSES,
+  MAX_SHOWN,
+  type ReconcileAccountInput,
+  type ReconcileClass,
+  type ReconcileProgress,
+  type ReconcileResult,
+  type ReconcileRow,
+} from '../../contract/reconcile.js';
+import type { ActivityDeps } from '../deps.js';
+import { noReading, retryLater } from '../failures.js';
+import { findings } from './findings.js';
+import { PacedReads } from './paced-reads.js';
+import { type Proof, prove } from './prove.js';
+import { writeReports } from './report.js';
+import { type Reconciliation, type Scan, scan } from './scan.js';
+
+const HEARTBEAT_EVERY_MS = 2_000;
+/** Time until a second scan: one that lags behind has caught up, and the clock's second is another one. */
+const [SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS] = [2_000, 30_000];
+/** Classes of orders that need no line in the report. */
+const SILENT: readonly ReconcileClass[] = ['equal', 'open', 'noOrder'];
+
+/**
+ * Compares the service's orders of an account with our workflows and the balance changes with each other. Starts followers
+ * and wakes workflows that wait; it moves no money. Everything it does may be done again: an attempt whose worker died is
+ * begun anew.
+ */
+export function reconcileAccountActivity(deps: ActivityDeps) {
+  return async function reconcileAccount(input: ReconcileAccountInput): Promise<ReconcileResult> {
+    const account = deps.accounts.get(input.account);
+    // The queue is shared by all workers: another one may serve the account.
+    if (!account) throw noReading(`this worker does not serve the account ${input.account}; another one has to`);
+    const progress = { step: 'starting', seen: 0, windows: 0 };
+    const work = { account, client: getClient(), reads: new PacedReads(account), input, progress };
+    const beat = setInterval(() => heartbeat({ ...progress } satisfies ReconcileProgress), HEARTBEAT_EVERY_MS);
+    try {
+      const { found, proof } = await scanUntilProven(work, deps.pace.confirmDelayMs);
+      return await conclude(deps, work, found, proof);
+    } catch (error) {
+      throw retryLater(error);
+    } finally {
+      clearInterval(beat);
+    }
+  };
+}
+
+/** Money moves while a scan goes on: a gap counts only when a second scan finds it, too. */
+async function scanUntilProven(work: Reconciliation, confirmDelayMs: number): Promise<{ found: Scan; proof: Proof }> {
+  const first = await scan(work);
+  const proof = prove(first, work.input);
+  if (proof.gaps.length === 0) return { found: first, proof };
+  work.progress.step = 'waiting before a second look at gaps between balances';
+  await sleep(Math.min(Math.max(confirmDelayMs, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS));
+  const second = await scan(work);
+  return { found: second, proof: prove(second, work.input, proof.newest) };
+}
+
+async function conclude(
+  { directories }: ActivityDeps,
+  work: Reconciliation,
+  found: Scan,
+  { chains, gaps }: Proof,
+): Promise<ReconcileResult> {
+  const { input, progress } = work;
+  const { view } = found;
+  progress.step = 'comparing';
+  const classes = noneYet();
+  const rows: ReconcileRow[] = [];
+  for await (const row of findings(work, found)) {
+    classes[row.class] += 1;
+    if (!SILENT.includes(row.class)) rows.push(row);
+  }
+  if (!found.balances)
+    view.notes.add('the service showed no balances: the end of the balance changes was not compared');
+  const whole = {
+    account: input.account,
+    from: new Date(input.fromMs).toISOString(),
+    to: new Date(input.toMs).toISOString(),
+    seen: view.orders.size,
+    windows: progress.windows,
+    classes,
+    malformed: view.malformed,
+    malformedCount: view.malformed.length,
+    gaps,
+    gapCount: gaps.length,
+    chains,
+    notes: [...view.notes],
+  };
+  progress.step = 'writing the report';
+  const reportDir = directories?.reportDir;
+  const files = reportDir ? await writeReports(reportDir, reportName(input.account), rows, whole) : {};
+  const isDisagreement = ({ class: name }: ReconcileRow) => (DISAGREEING_CLASSES as readonly string[]).includes(name);
+  return {
+    ...whole,
+    disagreements: rows.filter(isDisagreement).slice(0, MAX_SHOWN),
+    malformed: whole.malformed.slice(0, MAX_SHOWN),
+    gaps: gaps.slice(0, MAX_SHOWN),
+    notes: whole.notes.slice(0, MAX_SHOWN),
+    ...files,
+  };
+}
+
+const noneYet = (): Record<ReconcileClass, number> => {
+  const none = [...AGREED_CLASSES, ...DISAGREEING_CLASSES].map((name) => [name, 0]);
+  return Object.fromEntries(none) as Record<ReconcileClass, number>;
+};
+
+/** The same for every attempt, so that one that is begun anew replaces the file. */
+const reportName = (account: string): string =>
+  `reconcile-${account}-${new Date(activityInfo().scheduledTimestampMs).toISOString().replace(/[:.]/g, '-')}`;

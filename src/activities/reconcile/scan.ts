@@ -1,0 +1,138 @@
+import type { Client } from '@temporalio/client';
+import type { ReconcileAccountInput, ReconcileProgress } from '../../contract/reconcile.js';
+import type { Balance } from '../../contract/service-objects.js';
+import { type OrderListQuery, orderWindows, PaymentServiceError } from '../../payment-service/index.js';
+import { readBalances } from '../balances.js';
+import type { Account } from '../deps.js';
+import { noReading } from '../failures.js';
+import { listOurRuns, type OurRun } from './our-runs.js';
+import type { PacedReads } from './paced-reads.js';
+import { ServiceView } from './service-view.js';
+
+const HOUR_MS = 3_600_000;
+/** The service's time zone is not documented: its clock may be 12 h behind UTC or 14 h ahead, on either side of a date. */
+const ZONE_SLACK_MS = 26 * HOUR_MS;
+/** What our clock calls the window may lie this far outside of what the service's filter does. */
+const OUR_SLACK_MS = 2 * ZONE_SLACK_MS;
+/** A balance change that the service dates into the window happened at most this long before it. */
+const AHEAD_OF_UTC_MS = 14 * HOUR_MS;
+/** How far back orders that are not final are looked for after a loss, however old they are. */
+const OPEN_SINCE_MS = 366 * 24 * HOUR_MS;
+const OPEN_STATUSES = ['new', 'processing'];
+/** Half a page: where the service executed an order twice, both must fit onto it. */
+const IDS_AT_ONCE = 500;
+
+/** What the steps of one reconciliation work with. */
+export interface Reconciliation {
+  account: Account;
+  client: Client;
+  reads: PacedReads;
+  input: ReconcileAccountInput;
+  progress: ReconcileProgress;
+}
+
+/** Both sides, read once. `balances`: what did not move while it was read; absent where the service gave no answer. */
+export interface Scan {
+  view: ServiceView;
+  runs: ReadonlyMap<string, OurRun>;
+  balances?: ReadonlyMap<string, { before?: Balance; after?: Balance }>;
+}
+
+/**
+ * Reads the service's orders and our workflows. The service first: an order that is started meanwhile is then among our
+ * workflows, and is asked for by its id.
+ */
+export async function scan(work: Reconciliation): Promise<Scan> {
+  const { client, input, progress } = work;
+  const view = new ServiceView(progress);
+  const before = await balancesOf(work);
+  progress.step = 'reading the orders of the service';
+  await readWindows(work, view, { fromMs: input.fromMs - ZONE_SLACK_MS, toMs: input.toMs + ZONE_SLACK_MS });
+  if (input.recover) await readOpenOrders(work, view);
+  progress.step = 'reading our workflows';
+  const runs = await listOurRuns(client, input.account, {
+    endedSinceMs: input.fromMs - OUR_SLACK_MS,
+    startedUntilMs: input.toMs + OUR_SLACK_MS,
+  });
+  progress.step = 'looking up our orders that no window showed';
+  await readUnseen(work, view, runs);
+  return { view, runs, ...together(before, await balancesOf(work)) };
+}
+
+async function readWindows(
+  { reads, progress }: Reconciliation,
+  view: ServiceView,
+  span: { fromMs: number; toMs: number },
+  filter: Pick<OrderListQuery, 'status'> = {},
+): Promise<void> {
+  const list = (query: OrderListQuery) => reads.ask((service, options) => service.listOrders(query, options));
+  for await (const { window, page, paged } of orderWindows(list, span, filter)) {
+    const place = `window ${window.from} to ${window.to}`;
+    view.take(page, place);
+    progress.windows += 1;
+    if (paged) view.notes.add(`${place} is full: its orders may have shifted while its pages were read`);
+  }
+}
+
+/** After a loss nobody may be following orders that are older than the window. */
+async function readOpenOrders(work: Reconciliation, view: ServiceView): Promise<void> {
+  const { fromMs, toMs } = work.input;
+  for (const status of OPEN_STATUSES) {
+    await readWindows(work, view, { fromMs: toMs - OPEN_SINCE_MS, toMs: fromMs }, { status });
+  }
+}
+
+/** True for runs whose order belongs to the window although no window of the service showed it. */
+export const belongs = ({ endedAtMs }: OurRun, { fromMs }: ReconcileAccountInput): boolean =>
+  endedAtMs === undefined || endedAtMs >= fromMs - AHEAD_OF_UTC_MS;
+
+async function readUnseen(work: Reconciliation, view: ServiceView, runs: ReadonlyMap<string, OurRun>): Promise<void> {
+  const unseen: string[] = [];
+  for (const run of runs.values()) {
+    if (!belongs(run, work.input) || isSeen(view, run)) continue;
+    const orderId = run.received ? await idOfReceipt(work, run.orderId) : run.orderId;
+    if (orderId) unseen.push(orderId);
+  }
+  const ids = [...new Set(unseen)];
+  for (let at = 0; at < ids.length; at += IDS_AT_ONCE) await readIds(work, view, ids.slice(at, at + IDS_AT_ONCE));
+}
+
+async function readIds({ reads }: Reconciliation, view: ServiceView, ids: string[]): Promise<void> {
+  const query = { order_ids: ids, limit: 2 * IDS_AT_ONCE };
+  const page = await reads.ask((service, options) => service.listOrders(query, options));
+  if (page.items.some((item) => !ids.includes(item.user_order_id))) {
+    throw noReading('the order list shows orders of other ids: its filter was ignored');
+  }
+  view.take(page, `look-up of ${ids.length} order ids from ${ids[0]} on`);
+}
+
+/** True when a window showed the order of a run. */
+export const isSeen = (view: ServiceView, { received, orderId }: OurRun): boolean =>
+  received ? view.orders.has(orderId) : view.uuidsById.has(orderId);
+
+/** The id the list can be asked for; the list knows no look-up by order_uuid. */
+async function idOfReceipt({ reads }: Reconciliation, orderUuid: string): Promise<string | undefined> {
+  const order = await reads.ask((service, options) => service.orderStatus({ order_uuid: orderUuid }, options));
+  return order?.order_uuid === orderUuid ? order.user_order_id : undefined;
+}
+
+/** Balances are a help and no condition: without an answer they are not compared. */
+async function balancesOf({ account, reads, progress }: Reconciliation): Promise<Record<string, Balance> | undefined> {
+  progress.step = 'reading balances';
+  try {
+    return await reads.ask((_, options) => readBalances(account, options));
+  } catch (error) {
+    if (error instanceof PaymentServiceError) return undefined;
+    throw error;
+  }
+}
+
+function together(before?: Record<string, Balance>, after?: Record<string, Balance>): Pick<Scan, 'balances'> {
+  if (!before || !after) return {};
+  const currencies = new Set([...Object.keys(before), ...Object.keys(after)]);
+  const own = (balances: Record<string, Balance>, currency: string) =>
+    Object.hasOwn(balances, currency) ? balances[currency] : undefined;
+  return {
+    balances: new Map([...currencies].map((name) => [name, { before: own(before, name), after: own(after, name) }])),
+  };
+}

@@ -1,0 +1,66 @@
+import { cancellationSignal, getClient, heartbeat } from '@temporalio/activity';
+import { type BatchRow, type BatchSource, openBatchSource, orderInputOf } from '../batch-files/index.js';
+import type { BatchInput, ReportBatchAnswer, ReportBatchInput } from '../contract/batches.js';
+import { describeFieldErrors } from '../contract/failures.js';
+import { validateOrderInput } from '../contract/order-schema.js';
+import { batchFailure } from './batch-failures.js';
+import { BatchReport, type ReportedRow, ReportFiles } from './batch-report.js';
+import type { ActivityDeps } from './deps.js';
+import { invalidInput } from './failures.js';
+import { mapInOrder } from './in-order.js';
+import { readRowEnd } from './read-row-end.js';
+
+/** Rows read from Temporal at the same time. */
+const CONCURRENCY = 20;
+
+/**
+ * Reads how the order of every row ended, counts and reports it. Needs no state of the batch: orders that another batch
+ * started under the rows' ids count the same. Repeating it is free: it starts over and replaces the files at its end.
+ */
+export function reportBatchActivity(deps: ActivityDeps) {
+  return async function reportBatch({ input, plan }: ReportBatchInput): Promise<ReportBatchAnswer> {
+    const { file, rows } = input;
+    // The plan's hash: a report about another file than was sent would be worse than none.
+    const pinned = { ...(file && { file: { ...file, sha256: plan.sha256 } }), rows };
+    try {
+      const source = await openBatchSource(deps.directories, pinned);
+      try {
+        return await writeReport(deps, source, { ...input, batchId: plan.batchId }, plan);
+      } finally {
+        await source.close();
+      }
+    } catch (error) {
+      throw batchFailure(error);
+    }
+  };
+}
+
+async function writeReport(
+  { directories }: ActivityDeps,
+  source: BatchSource,
+  input: BatchInput,
+  plan: ReportBatchInput['plan'],
+): Promise<ReportBatchAnswer> {
+  const files = directories?.reportDir ? await ReportFiles.open(directories.reportDir, plan, source) : undefined;
+  try {
+    const report = new BatchReport(files);
+    let rowsRead = 0;
+    for await (const reported of mapInOrder(source.rows(), CONCURRENCY, (row) => readRow(row, input))) {
+      await report.add(reported);
+      rowsRead += 1;
+      heartbeat({ rowsRead });
+      cancellationSignal().throwIfAborted();
+    }
+    return await report.finish();
+  } finally {
+    await files?.discard();
+  }
+}
+
+async function readRow(row: BatchRow, input: BatchInput): Promise<ReportedRow> {
+  const checked = validateOrderInput('withdraw', orderInputOf(row, input));
+  // The plan refused every bad row, so this is another program's plan.
+  if ('errors' in checked)
+    throw invalidInput([{ field: `line ${row.line}`, reason: describeFieldErrors(checked.errors) }]);
+  return { row, request: checked.input.order, end: await readRowEnd(getClient(), checked.input) };
+}

@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { activityInfo, cancellationSignal, getClient } from '@temporalio/activity';
+import { ActivityCancelledError, type Client } from '@temporalio/client';
+import {
+  type BatchProgress,
+  DEFAULT_IN_FLIGHT,
+  type SendBatchRowsAnswer,
+  type SendBatchRowsInput,
+} from '../contract/batches.js';
+import { batchFailure } from './batch-failures.js';
+import { countStarted, countTaken } from './batch-rows/count.js';
+import { findStarted } from './batch-rows/find-started.js';
+import { haltReason } from './batch-rows/halt-reason.js';
+import { RowReader } from './batch-rows/row-reader.js';
+import { startRow } from './batch-rows/start-row.js';
+import { watchRows } from './batch-rows/watch-rows.js';
+import type { ActivityDeps } from './deps.js';
+
+/** Rows started at the same time, between two questions whether the batch may go on. */
+const ROWS_AT_ONCE = 20;
+/** How often the open orders are looked after. */
+const WATCH_EVERY_MS = 1_000;
+const TURN_MS = 500;
+/** A process that was stopped in the middle of a group must not send when it goes on: the batch may be stopped by then. */
+const PERMISSION_LASTS_MS = 5_000;
+
+/** One chunk of a batch at work. */
+interface Chunk {
+  client: Client;
+  deps: ActivityDeps;
+  input: SendBatchRowsInput;
+  progress: BatchProgress;
+  /** Absent where no row may be taken. */
+  reader?: RowReader;
+  uncertain: number[];
+  watchedAtMs: number;
+  permittedAtMs: number;
+}
+
+/**
+ * Starts rows and follows open ones for a few seconds, then answers how far it came. The server keeps the progress with
+ * every heartbeat: an attempt after a dead worker goes on there, and rows started since are attached to. Cancelled, or on
+ * a worker that stops, it answers early instead of failing, so that nothing is lost.
+ */
+export function sendBatchRowsActivity(deps: ActivityDeps) {
+  return async function sendBatchRows(input: SendBatchRowsInput): Promise<SendBatchRowsAnswer> {
+    const progress: BatchProgress = activityInfo().heartbeatDetails ?? input.progress;
+    const times = { watchedAtMs: Number.NEGATIVE_INFINITY, permittedAtMs: 0 };
+    const chunk: Chunk = { client: getClient(), deps, input, progress, uncertain: [], ...times };
+    try {
+      if (!progress.exhausted && input.mode !== 'wait') {
+        chunk.reader = await RowReader.open(deps.directories, input.input, input.plan, progress);
+      }
+      return await work(chunk);
+    } catch (error) {
+      throw batchFailure(error);
+    } finally {
+      await chunk.reader?.close();
+    }
+  };
+}
+
+async function work(chunk: Chunk): Promise<SendBatchRowsAnswer> {
+  const { client, input, progress } = chunk;
+  const endMs = performance.now() + input.durationMs;
+  if (!(await mayGoOn(chunk))) return { progress };
+  if (input.mode === 'finish' && chunk.reader) {
+    await findStarted(client, input, progress, chunk.reader, () => mayGoOn(chunk));
+  }
+  for (;;) {
+    await watchNowAndThen(chunk);
+    const halt = reasonToHalt(chunk);
+    if (halt) return { progress, halt };
+    if (isIdle(chunk) || performance.now() >= endMs || !(await mayGoOn(chunk))) return { progress };
+    if ((await startRows(chunk)) === 0)
+      await sleep(TURN_MS, undefined, { signal: cancellationSignal() }).catch(() => {});
+  }
+}
+
+async function watchNowAndThen(chunk: Chunk): Promise<void> {
+  if (performance.now() - chunk.watchedAtMs < WATCH_EVERY_MS) return;
+  chunk.uncertain = await watchRows(chunk.client, chunk.input.account, chunk.progress);
+  chunk.watchedAtMs = performance.now();
+}
+
+function reasonToHalt({ input, progress, uncertain }: Chunk): string | undefined {
+  if (input.mode !== 'send' || progress.exhausted) return undefined;
+  return haltReason(input.input, progress, uncertain, Date.now());
+}
+
+/** Nothing to follow, and nothing to start. */
+const isIdle = ({ input, progress }: Chunk): boolean =>
+  progress.open.length === 0 && (progress.exhausted || input.mode !== 'send');
+
+/** Hands the progress to the server and hears whether this attempt still counts; false = answer now. Throws when it does not. */
+async function mayGoOn(chunk: Chunk): Promise<boolean> {
+  if (cancellationSignal().aborted) return false;
+  try {
+    await chunk.deps.confirmAttempt(chunk.progress);
+    chunk.permittedAtMs = performance.now();
+    return true;
+  } catch (error) {
+    if (error instanceof ActivityCancelledError) return false;
+    throw error;
+  }
+}
+
+/** Starts as many rows as there is room for, at most a group; answers how many were taken. */
+async function startRows({ client, input, progress, reader, permittedAtMs }: Chunk): Promise<number> {
+  if (input.mode !== 'send' || progress.exhausted || !reader) return 0;
+  const room = (input.input.maxInFlight ?? DEFAULT_IN_FLIGHT) - progress.open.length;
+  const rows = await reader.next(Math.min(room, ROWS_AT_ONCE));
+  const started = await Promise.all(
+    rows.map((row) => {
+      if (performance.now() - permittedAtMs > PERMISSION_LASTS_MS)
+        throw new Error('this worker was stopped in between');
+      return startRow(client, input, row);
+    }),
+  );
+  // Only now, all at once: an attempt that dies before leaves a progress after which these rows are started again.
+  for (const row of started) countStarted(progress, row);
+  countTaken(progress, rows);
+  progress.exhausted = progress.taken >= input.plan.rows;
+  return rows.length;
+}

@@ -1,0 +1,117 @@
+import { type Client, type WorkflowHandle, WorkflowUpdateFailedError } from '@temporalio/client';
+import {
+  APPROVE_UPDATE,
+  BATCH_STATE_QUERY,
+  type BatchApproval,
+  type BatchInput,
+  type BatchOrder,
+  type BatchResult,
+  type BatchState,
+  PAUSE_UPDATE,
+  RESUME_UPDATE,
+  STOP_UPDATE,
+} from '../contract/batches.js';
+import { batchWorkflowId } from '../contract/ids.js';
+import { ORDERS_TASK_QUEUE } from '../contract/names.js';
+import { explainBatch, waitForBatch } from './batch-errors.js';
+import { BatchRefusedError, NoWorkerError } from './errors.js';
+import { cameTooLate, type WaitOptions } from './order-errors.js';
+import { callTemporal, isNobodyAnswering } from './temporal-calls.js';
+
+/** A worker answers a query or an update at once or not at all. */
+const ANSWER_TIMEOUT_MS = 15_000;
+
+/** The `bulkWithdraw` workflow as clients see it. */
+export type BatchWorkflow = (input: BatchInput) => Promise<BatchResult>;
+
+/** One batch. Every method may throw TemporalUnreachableError and, when there is no such batch, UnknownBatchError. */
+export class BatchHandle {
+  readonly workflowId: string;
+  readonly #client: Client;
+  readonly #workflow: WorkflowHandle<BatchWorkflow>;
+
+  /** Made by Batches; `attached` is true when `start` found the batch already started. */
+  constructor(
+    client: Client,
+    readonly account: string,
+    readonly batchId: string,
+    readonly attached?: boolean,
+  ) {
+    this.#client = client;
+    this.workflowId = batchWorkflowId(account, batchId);
+    this.#workflow = client.workflow.getHandle<BatchWorkflow>(this.workflowId);
+  }
+
+  /** Where the batch stands, also after its end. A worker answers: throws NoWorkerError within 15 s when none does. */
+  state(): Promise<BatchState> {
+    return this.#answered(() => this.#workflow.query<BatchState>(BATCH_STATE_QUERY));
+  }
+
+  /** Approves the plan with this digest. Throws BatchRefusedError: another digest, the starter's own name, too late. */
+  approve(approval: BatchApproval): Promise<void> {
+    return this.#tell(APPROVE_UPDATE, approval);
+  }
+
+  /** Starts no more orders until `resume`. Throws BatchRefusedError when it has ended. */
+  pause(order: BatchOrder): Promise<void> {
+    return this.#tell(PAUSE_UPDATE, order);
+  }
+
+  /** Goes on sending. Throws BatchRefusedError when it is not paused. */
+  resume(order: BatchOrder): Promise<void> {
+    return this.#tell(RESUME_UPDATE, order);
+  }
+
+  /** Starts no more orders at all; those started are followed to their end. Throws BatchRefusedError. */
+  stop(order: BatchOrder): Promise<void> {
+    return this.#tell(STOP_UPDATE, order);
+  }
+
+  /**
+   * The end of the batch: every row is final, parked or was never sent. Throws BatchFailedError (nothing was sent),
+   * BatchUnresolvedError (terminated) and BatchNotDecidedYetError after `timeoutMs`.
+   */
+  result(options?: WaitOptions): Promise<BatchResult> {
+    return waitForBatch(this.#client, this, () => this.#workflow.result(), options);
+  }
+
+  /** True while the batch's workflow is open; needs no worker. */
+  async isOpen(): Promise<boolean> {
+    try {
+      const { status } = await callTemporal(this.#client, () => this.#workflow.describe());
+      return status.name === 'RUNNING';
+    } catch (error) {
+      throw await explainBatch(this.#client, this, error);
+    }
+  }
+
+  #tell(update: string, argument: BatchApproval | BatchOrder): Promise<void> {
+    return this.#answered(async () => {
+      try {
+        await this.#workflow.executeUpdate<unknown, [object]>(update, { args: [argument] });
+      } catch (error) {
+        if (cameTooLate(error)) return this.#refuse();
+        if (!(error instanceof WorkflowUpdateFailedError)) throw error;
+        throw new BatchRefusedError(this.batchId, error.cause?.message ?? 'no reason given');
+      }
+    });
+  }
+
+  async #answered<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      return await this.#client.withDeadline(Date.now() + ANSWER_TIMEOUT_MS, call);
+    } catch (error) {
+      if (error instanceof BatchRefusedError) throw error;
+      if (!isNobodyAnswering(error)) throw await explainBatch(this.#client, this, error);
+      // A silent Temporal looks the same from here; this call tells.
+      await this.isOpen();
+      throw new NoWorkerError(ORDERS_TASK_QUEUE);
+    }
+  }
+
+  /** Temporal answers "not found" for ended batches too; only the others are unknown. */
+  async #refuse(): Promise<never> {
+    await this.isOpen();
+    throw new BatchRefusedError(this.batchId, 'it has ended');
+  }
+}

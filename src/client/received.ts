@@ -1,0 +1,61 @@
+import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
+import { DEFAULT_ACCOUNT, receivedWorkflowId } from '../contract/ids.js';
+import { ORDERS_TASK_QUEUE, RECEIVED_DEPOSIT_WORKFLOW } from '../contract/names.js';
+import type { OrderResult } from '../contract/orders.js';
+import type { ReceivedDepositInput } from '../contract/received.js';
+import { searchAttribute } from '../contract/search-attributes.js';
+import { INTERACTIVE_PRIORITY } from './start-options.js';
+import { callTemporal } from './temporal-calls.js';
+
+/** The `receivedDeposit` workflow. */
+export type ReceivedWorkflow = (input: ReceivedDepositInput) => Promise<OrderResult>;
+
+/** How the follower of a received order is started; a closed run's id is taken. */
+export function receivedStartOptions(input: ReceivedDepositInput) {
+  const { account = DEFAULT_ACCOUNT, ref, order_uuid: orderUuid } = input;
+  const rows = [
+    ['order_uuid', orderUuid],
+    ['address', ref],
+    ['account', account],
+    ['compensation', input.compensation ?? 'by the table'],
+  ];
+  return {
+    workflowId: receivedWorkflowId(account, orderUuid),
+    taskQueue: ORDERS_TASK_QUEUE,
+    args: [input] as [ReceivedDepositInput],
+    workflowIdReusePolicy: 'REJECT_DUPLICATE',
+    typedSearchAttributes: [
+      { key: searchAttribute.account, value: account },
+      { key: searchAttribute.orderStatus, value: 'open' },
+      { key: searchAttribute.orderUuid, value: orderUuid },
+      { key: searchAttribute.needsAttention, value: false },
+    ],
+    staticSummary: `received on ${ref}`,
+    staticDetails: ['| | |', '|---|---|', ...rows.map(([name, value]) => `| ${name} | ${value} |`)].join('\n'),
+    priority: { priorityKey: INTERACTIVE_PRIORITY },
+  } satisfies WorkflowStartOptions<ReceivedWorkflow>;
+}
+
+/**
+ * Starts the follower of a received order. False: there is or was one. `again`: one that ended without an order (it came
+ * too early, or the address was not listed) does not count.
+ */
+export async function startReceived(
+  client: Client,
+  input: ReceivedDepositInput,
+  { again = false }: { again?: boolean } = {},
+): Promise<boolean> {
+  try {
+    await callTemporal(client, () =>
+      client.workflow.start<ReceivedWorkflow>(RECEIVED_DEPOSIT_WORKFLOW, {
+        ...receivedStartOptions(input),
+        ...(again && { workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY' }),
+        workflowIdConflictPolicy: 'FAIL',
+      }),
+    );
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
+    throw error;
+  }
+}

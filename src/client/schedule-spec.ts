@@ -1,0 +1,97 @@
+import type { CalendarSpec, ScheduleDescription, ScheduleSpec } from '@temporalio/client';
+import * as z from 'zod';
+import { validateScheduledBatchInput } from '../contract/batch-schema.js';
+import type { ScheduledBatchInput } from '../contract/batches.js';
+import { differences } from '../contract/differences.js';
+import type { FieldError } from '../contract/failures.js';
+import { fieldErrors } from '../contract/field-errors.js';
+import { DEFAULT_ACCOUNT } from '../contract/ids.js';
+import { SCHEDULED_BATCH_WORKFLOW } from '../contract/names.js';
+
+/** Times as Temporal's calendars tell them: `{dayOfWeek: 'FRIDAY', hour: 10}`; what is left out is 0, or every day. */
+export type BatchCalendar = Omit<CalendarSpec, 'comment'>;
+
+/** A batch that is started again and again, at the times of `cron` and `calendars` together, in `timeZone`. */
+export interface ScheduleInput extends Omit<ScheduledBatchInput, 'period'> {
+  /** Five fields such as `0 10 * * FRI`; a sixth is the year, a seventh in front the second. */
+  cron?: string[];
+  calendars?: BatchCalendar[];
+}
+
+/** Neither `@every` nor a time zone of its own: `timeZone` tells the period too, and the two must not differ. */
+const CRON_FORMAT = /^[A-Za-z0-9*,/?-]+( +[A-Za-z0-9*,/?-]+){4,6}$/;
+
+const part = z.union([z.number(), z.string(), z.looseObject({}), z.array(z.unknown())]).optional();
+const timesSchema = z.object({
+  cron: z.array(z.string().regex(CRON_FORMAT, 'must be five fields such as 0 10 * * FRI')).min(1).optional(),
+  calendars: z
+    .array(
+      z.strictObject({
+        second: part,
+        minute: part,
+        hour: part,
+        dayOfMonth: part,
+        month: part,
+        year: part,
+        dayOfWeek: part,
+      }),
+    )
+    .min(1)
+    .optional(),
+});
+
+/** Checks the input of a schedule; every bad field is named. Whether the times make sense is said by Temporal. */
+export function validateScheduleInput(input: unknown): { input: ScheduleInput } | { errors: FieldError[] } {
+  const { cron, calendars, ...action } = { ...(input as ScheduleInput | undefined) };
+  const times = timesSchema.safeParse({ cron, calendars });
+  const checked = validateScheduledBatchInput(action);
+  const errors = [
+    ...('errors' in checked ? checked.errors : []),
+    ...(times.success ? [] : fieldErrors(times.error)),
+    ...(cron || calendars ? [] : [{ field: 'cron', reason: 'cron or calendars are needed' }]),
+    ...('period' in action ? [{ field: 'period', reason: 'comes from the time of each run; leave it out' }] : []),
+  ];
+  return errors.length > 0 ? { errors } : { input: { ...(action as ScheduleInput), cron, calendars } };
+}
+
+const calendarText = (calendar: BatchCalendar): string => JSON.stringify(calendar);
+
+/**
+ * When the schedule acts. Temporal keeps only what the times compile to, so each carries the text it came from as its
+ * comment: for people who look at the schedule, and for comparing with a second create.
+ */
+export const specOf = ({ cron = [], calendars = [], timeZone }: ScheduleInput): ScheduleSpec => ({
+  cronExpressions: cron.map((expression) => `${expression} # ${expression}`),
+  calendars: calendars.map((calendar) => ({ ...calendar, comment: calendarText(calendar) })),
+  timezone: timeZone ?? 'UTC',
+});
+
+/** The times of a schedule as they were given; what somebody set elsewhere has no text. */
+export const timesOf = ({ spec }: Pick<ScheduleDescription, 'spec'>): string[] => [
+  ...(spec.calendars ?? []).map(({ comment }) => comment || 'set outside this program'),
+  ...(spec.intervals ?? []).map(({ every }) => `every ${every} ms`),
+];
+
+/** What the runs of a schedule are given. */
+export const actionInputOf = ({ action }: Pick<ScheduleDescription, 'action'>): Partial<ScheduledBatchInput> =>
+  (action.args?.[0] as Partial<ScheduledBatchInput> | undefined) ?? {};
+
+/** What a schedule asks for, with the defaults filled in; who created it is not part of it. */
+const wanted = (input: Partial<ScheduledBatchInput>): Record<string, unknown> => ({
+  account: input.account ?? DEFAULT_ACCOUNT,
+  timeZone: input.timeZone ?? 'UTC',
+  periodFormat: input.periodFormat ?? 'date',
+  filePattern: input.filePattern,
+  waitForFileMs: input.waitForFileMs,
+  batch: { ...input.batch, startedBy: undefined },
+});
+
+/** Fields in which an existing schedule differs from what is asked for; [] = it is the same one. */
+export function scheduleDifferences(input: ScheduleInput, existing: ScheduleDescription): string[] {
+  if (existing.action.workflowType !== SCHEDULED_BATCH_WORKFLOW) return ['workflow type'];
+  const [mine, theirs] = [wanted(input), wanted(actionInputOf(existing))];
+  const fields = Object.keys(mine).flatMap((field) => differences(mine[field], theirs[field], field, Object.is));
+  const given = [...(input.cron ?? []), ...(input.calendars ?? []).map(calendarText)];
+  const sameTimes = given.toSorted().join('\n') === timesOf(existing).toSorted().join('\n');
+  return sameTimes ? fields : ['times', ...fields];
+}

@@ -1,0 +1,183 @@
+import {
+  type Client,
+  ScheduleAlreadyRunning,
+  type ScheduleHandle,
+  ScheduleNotFoundError,
+  type ScheduleOptions,
+} from '@temporalio/client';
+import { validateScheduledBatchInput } from '../contract/batch-schema.js';
+import type { BatchOrder, BatchResult, ScheduledBatchInput } from '../contract/batches.js';
+import {
+  DEFAULT_ACCOUNT,
+  PLAN_FORMAT,
+  periodBatchId,
+  scheduledBatchWorkflowId,
+  scheduleIdOf,
+} from '../contract/ids.js';
+import { ORDERS_TASK_QUEUE, SCHEDULED_BATCH_WORKFLOW } from '../contract/names.js';
+import { searchAttribute } from '../contract/search-attributes.js';
+import { BatchHandle } from './batch-handle.js';
+import { InvalidInputError, ScheduleConflictError, UnknownScheduleError } from './errors.js';
+import { readScheduleEntry, type ScheduleEntry } from './schedule-entry.js';
+import {
+  actionInputOf,
+  type ScheduleInput,
+  scheduleDifferences,
+  specOf,
+  validateScheduleInput,
+} from './schedule-spec.js';
+import { callTemporal } from './temporal-calls.js';
+
+/** What Temporal missed while it was down is made up for within this time, not within its own default of a year. */
+const CATCH_UP_MS = 3_600_000;
+type ScheduledWorkflow = (input: ScheduledBatchInput) => Promise<BatchResult>;
+
+/** Which plan a call is about. */
+export interface PlanOptions {
+  account?: string;
+}
+
+function scheduleOptions(input: ScheduleInput): ScheduleOptions {
+  const { cron: _, calendars: __, ...args } = input;
+  const account = input.account ?? DEFAULT_ACCOUNT;
+  return {
+    scheduleId: scheduleIdOf(account, input.plan),
+    spec: specOf(input),
+    policies: { overlap: 'SKIP', catchupWindow: CATCH_UP_MS, pauseOnFailure: true },
+    action: {
+      type: 'startWorkflow',
+      workflowType: SCHEDULED_BATCH_WORKFLOW,
+      // Temporal appends the time.
+      workflowId: scheduledBatchWorkflowId(account, input.plan),
+      taskQueue: ORDERS_TASK_QUEUE,
+      args: [args],
+      typedSearchAttributes: [{ key: searchAttribute.account, value: account }],
+      staticSummary: `batch of plan ${input.plan}`,
+    },
+  };
+}
+
+/** Payout plans that Temporal starts by the clock. Every method may throw TemporalUnreachableError. */
+export class Schedules {
+  readonly #client: Client;
+
+  /** Made by PaymentOrders. */
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  /**
+   * Creates the schedule of a plan; the same settings again return the one that exists. Throws InvalidInputError and
+   * ScheduleConflictError, which names the settings that differ.
+   */
+  async create(input: ScheduleInput): Promise<ScheduleEntry & { attached: boolean }> {
+    const checked = validateScheduleInput(input);
+    if ('errors' in checked) throw new InvalidInputError(checked.errors);
+    const { plan, account = DEFAULT_ACCOUNT } = checked.input;
+    const attached = !(await this.#createUnlessThere(checked.input));
+    const description = await this.#call(plan, account, (handle) => handle.describe());
+    if (attached) {
+      const fields = scheduleDifferences(checked.input, description);
+      if (fields.length > 0) throw new ScheduleConflictError(plan, fields);
+    }
+    return { ...(await readScheduleEntry(this.#client, { plan, account }, description)), attached };
+  }
+
+  /** All schedules of an account. */
+  async list({ account = DEFAULT_ACCOUNT }: PlanOptions = {}): Promise<ScheduleEntry[]> {
+    const plans = await callTemporal(this.#client, async () => {
+      const found: string[] = [];
+      for await (const { scheduleId } of this.#client.schedule.list()) {
+        const plan = scheduleId.startsWith(`${account}.`) ? scheduleId.slice(account.length + 1) : '';
+        if (PLAN_FORMAT.test(plan)) found.push(plan);
+      }
+      return found.toSorted();
+    });
+    // Temporal's list is a few seconds old: each one is asked, and one deleted meanwhile is left out.
+    const entries = await Promise.all(plans.map((plan) => this.show(plan, { account }).catch(undefinedIfUnknown)));
+    return entries.filter((entry) => entry !== undefined);
+  }
+
+  /** The schedule of a plan. Throws UnknownScheduleError, as all methods below do. */
+  async show(plan: string, { account = DEFAULT_ACCOUNT }: PlanOptions = {}): Promise<ScheduleEntry> {
+    const description = await this.#call(plan, account, (handle) => handle.describe());
+    return readScheduleEntry(this.#client, { plan, account }, description);
+  }
+
+  /** Starts no more runs until `resume`; a run going on is not touched. */
+  async pause(
+    plan: string,
+    { by, reason }: BatchOrder,
+    { account = DEFAULT_ACCOUNT }: PlanOptions = {},
+  ): Promise<void> {
+    await this.#call(plan, account, (handle) => handle.pause(`paused by ${by}: ${reason}`));
+  }
+
+  /** Runs by the clock again. */
+  async resume(
+    plan: string,
+    { by, reason }: BatchOrder,
+    { account = DEFAULT_ACCOUNT }: PlanOptions = {},
+  ): Promise<void> {
+    await this.#call(plan, account, (handle) => handle.unpause(`resumed by ${by}: ${reason}`));
+  }
+
+  /**
+   * Runs the batch of a period now, as the schedule would have, also while it is paused. A batch that this period has
+   * already is followed and sends nothing. `by` becomes the batch's starter. Throws InvalidInputError.
+   */
+  async trigger(
+    plan: string,
+    { period, by }: { period: string; by?: string },
+    { account = DEFAULT_ACCOUNT }: PlanOptions = {},
+  ): Promise<{ workflowId: string; batch: BatchHandle }> {
+    const input = actionInputOf(await this.#call(plan, account, (handle) => handle.describe()));
+    const batch = by === undefined ? input.batch : { ...input.batch, startedBy: by };
+    const checked = validateScheduledBatchInput({ ...input, batch, period });
+    if ('errors' in checked) throw new InvalidInputError(checked.errors);
+    const workflowId = `${scheduledBatchWorkflowId(account, plan)}-${period}`;
+    await callTemporal(this.#client, () =>
+      this.#client.workflow.start<ScheduledWorkflow>(SCHEDULED_BATCH_WORKFLOW, {
+        workflowId,
+        taskQueue: ORDERS_TASK_QUEUE,
+        args: [checked.input],
+        // The batch's own id keeps a period from being paid twice; a trigger that found no file may be repeated.
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        typedSearchAttributes: [{ key: searchAttribute.account, value: account }],
+        staticSummary: `batch of plan ${plan}, period ${period}`,
+      }),
+    );
+    return { workflowId, batch: new BatchHandle(this.#client, account, periodBatchId(plan, period)) };
+  }
+
+  /** Deletes the schedule. Batches that it started go on. */
+  async delete(plan: string, { account = DEFAULT_ACCOUNT }: PlanOptions = {}): Promise<void> {
+    await this.#call(plan, account, (handle) => handle.delete());
+  }
+
+  async #createUnlessThere(input: ScheduleInput): Promise<boolean> {
+    try {
+      await callTemporal(this.#client, () => this.#client.schedule.create(scheduleOptions(input)));
+      return true;
+    } catch (error) {
+      if (error instanceof ScheduleAlreadyRunning) return false;
+      // The SDK's words for times that Temporal cannot make sense of.
+      if (error instanceof TypeError) throw new InvalidInputError([{ field: 'times', reason: error.message }]);
+      throw error;
+    }
+  }
+
+  async #call<T>(plan: string, account: string, call: (handle: ScheduleHandle) => Promise<T>): Promise<T> {
+    try {
+      return await callTemporal(this.#client, () => call(this.#client.schedule.getHandle(scheduleIdOf(account, plan))));
+    } catch (error) {
+      if (error instanceof ScheduleNotFoundError) throw new UnknownScheduleError(plan, account);
+      throw error;
+    }
+  }
+}
+
+function undefinedIfUnknown(error: unknown): undefined {
+  if (!(error instanceof UnknownScheduleError)) throw error;
+}

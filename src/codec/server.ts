@@ -1,0 +1,68 @@
+import type { Payload } from '@temporalio/common';
+import proto from '@temporalio/proto';
+import fastify, { type FastifyError, type FastifyInstance } from 'fastify';
+import type { CodecConfig } from '../config.js';
+import { encryptionCodec, PayloadDecryptionError } from '../temporal/encryption-codec.js';
+
+const { Payloads } = proto.temporal.api.common.v1;
+
+/** A UI page asks for all payloads of a history at once, each at most 2 MB at Temporal. */
+const BODY_LIMIT_BYTES = 64 * 1024 * 1024;
+
+/** A listening codec endpoint. */
+export interface Codec {
+  url: string;
+  /** Resolves once `close` has let the requests under way finish. */
+  closed: Promise<void>;
+  close: () => void;
+}
+
+/** Starts Temporal's codec protocol: POST /decode and /encode, JSON `{payloads}` in and out. Port 0 takes a free one. */
+export async function startCodec({ host, port, encryptionKeys, uiOrigin }: CodecConfig): Promise<Codec> {
+  const codec = encryptionCodec(encryptionKeys);
+  const app = fastify({ logger: false, bodyLimit: BODY_LIMIT_BYTES });
+  // Browsers send plain text across origins without asking first.
+  app.removeContentTypeParser('text/plain');
+  admitPages(app, uiOrigin);
+  app.post('/decode', async ({ body }) => toJson(await codec.decode(fromJson(body))));
+  app.post('/encode', async ({ body }) => toJson(await codec.encode(fromJson(body))));
+  app.setErrorHandler<FastifyError>(async (error, _request, reply) => {
+    const told = error instanceof PayloadDecryptionError || error instanceof MalformedError;
+    // Other messages could quote the body.
+    return reply.code(told ? 400 : (error.statusCode ?? 500)).send({ message: told ? error.message : 'not possible' });
+  });
+  const url = await app.listen({ host, port });
+  let ended = () => {};
+  const closed = new Promise<void>((resolve) => {
+    ended = resolve;
+  });
+  return { url, closed, close: () => void app.close().then(ended) };
+}
+
+/** Lets the pages of one origin read answers, and refuses all others, those of this very address under a false name too. */
+function admitPages(app: FastifyInstance, uiOrigin: string | undefined): void {
+  app.addHook('onRequest', async ({ headers: { origin } }, reply) => {
+    if (origin === undefined) return;
+    if (origin !== uiOrigin) return reply.code(403).send({ message: 'not an origin that may ask' });
+    reply.headers({
+      'access-control-allow-origin': uiOrigin,
+      'access-control-allow-methods': 'POST',
+      'access-control-allow-headers': 'content-type,x-namespace,authorization',
+      'access-control-allow-credentials': 'true',
+      vary: 'origin',
+    });
+  });
+  app.options('*', async (_request, reply) => reply.code(204).send());
+}
+
+class MalformedError extends Error {}
+
+function fromJson(body: unknown): Payload[] {
+  try {
+    return Payloads.fromObject(body as Record<string, unknown>).payloads;
+  } catch {
+    throw new MalformedError('must be {"payloads": […]} in the JSON form of the protocol');
+  }
+}
+
+const toJson = (payloads: Payload[]) => Payloads.toObject(Payloads.fromObject({ payloads }), { bytes: String });

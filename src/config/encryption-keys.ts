@@ -1,0 +1,48 @@
+import { createSecretKey, type KeyObject } from 'node:crypto';
+import type { Problems } from './problems.js';
+import { secretProblem, valueOrFile } from './values.js';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** A key that payloads are encrypted with. Its bytes show in no log: a KeyObject prints nothing of itself. */
+export interface EncryptionKey {
+  /** Stored with every payload, in the clear. */
+  id: string;
+  key: KeyObject;
+}
+
+const NAME = 'PAYLOAD_ENCRYPTION_KEYS';
+const ENTRY = /^([A-Za-z0-9_.-]{1,64}):([A-Za-z0-9+/]{43}=)$/;
+
+/** Bits beyond the 32 bytes would be dropped silently: a damaged key must not pass for another one. */
+const isExact = (base64: string): boolean => Buffer.from(base64, 'base64').toString('base64') === base64;
+
+function entriesOf(list: string): [id: string, base64: string][] | undefined {
+  const entries = list.split(',').map((entry) => ENTRY.exec(entry));
+  const wellFormed = entries.flatMap((entry): [string, string][] => (entry ? [[entry[1] ?? '', entry[2] ?? '']] : []));
+  return wellFormed.length === entries.length && wellFormed.every(([, key]) => isExact(key)) ? wellFormed : undefined;
+}
+
+function keysProblem(list: string): string | undefined {
+  const problem = secretProblem(list);
+  if (problem) return problem;
+  const entries = entriesOf(list);
+  if (!entries) return 'must be a comma list of id:key, each key the base64 of 32 bytes';
+  const ids = new Set(entries.map(([id]) => id));
+  return ids.size === entries.length ? undefined : 'names the same key id twice';
+}
+
+/**
+ * The comma list PAYLOAD_ENCRYPTION_KEYS (or the file PAYLOAD_ENCRYPTION_KEYS_FILE): the first encrypts, all decrypt.
+ * Undefined when neither is set. Set but empty is a mistake: encryption must not go off because a secret got lost.
+ */
+export function readEncryptionKeys(env: Env, problems: Problems): readonly EncryptionKey[] | undefined {
+  const unset = env[NAME] === undefined && env[`${NAME}_FILE`] === undefined;
+  return unset ? undefined : requireEncryptionKeys(env, problems);
+}
+
+/** The same list where there is no doing without it. */
+export function requireEncryptionKeys(env: Env, problems: Problems): readonly EncryptionKey[] {
+  const entries = entriesOf(valueOrFile(env, NAME, problems, keysProblem)) ?? [];
+  return entries.map(([id, base64]) => ({ id, key: createSecretKey(base64, 'base64') }));
+}

@@ -1,0 +1,122 @@
+import * as z from 'zod';
+import {
+  type BatchInput,
+  MAX_IN_FLIGHT,
+  MAX_INLINE_LENGTH,
+  MAX_INLINE_ROWS,
+  type ScheduledBatchInput,
+} from './batches.js';
+import type { FieldError } from './failures.js';
+import { fieldErrors } from './field-errors.js';
+import { nameSchema } from './field-schemas.js';
+import { ACCOUNT_FORMAT, BATCH_ID_FORMAT, DEFAULT_ACCOUNT, PLAN_FORMAT } from './ids.js';
+import { presentable, validateOrderInput } from './order-schema.js';
+import { isPeriod } from './periods.js';
+
+/** Hash of a file's bytes: lowercase hex. */
+export const SHA256_FORMAT = /^[0-9a-f]{64}$/;
+
+/** Longest wait for an approval or for a file, 90 days in milliseconds. */
+const MAX_WAIT_MS = 90 * 86_400_000;
+
+const wait = z.int().min(1).max(MAX_WAIT_MS);
+const account = z.string().regex(ACCOUNT_FORMAT, 'must be 1 to 32 of a-z 0-9 -').optional();
+
+/** A path below BATCH_DIR; whether it stays there shows only where the folder is, on the worker. */
+const path = z
+  .string()
+  .min(1, 'required')
+  .max(500)
+  .regex(/^[^\p{Cc}]*$/u, 'contains control characters')
+  .refine((value) => !/^[/\\]|^[A-Za-z]:[/\\]/.test(value), 'must be relative to BATCH_DIR');
+
+const options = {
+  approval: z.enum(['required', 'none']).optional(),
+  approvalExpiresMs: wait.optional(),
+  startedBy: nameSchema,
+  compensation: z.enum(['report', 'finish', 'revert', 'ask']).optional(),
+  resend: z.enum(['once', 'never']).optional(),
+  maxInFlight: z.int().min(1).max(MAX_IN_FLIGHT).optional(),
+  stopAfter: z
+    .strictObject({
+      failures: z.int().min(1).optional(),
+      share: z.number().gt(0).max(1).optional(),
+      uncertainInARow: z.int().min(1).optional(),
+    })
+    .optional(),
+};
+
+const batchSchema = z.strictObject({
+  ...options,
+  account,
+  batchId: z.string().regex(BATCH_ID_FORMAT, 'must be 1 to 120 of A-Z a-z 0-9 . _ -').optional(),
+  file: z
+    .strictObject({ path, sha256: z.string().regex(SHA256_FORMAT, 'must be 64 hex digits').optional() })
+    .optional(),
+  rows: z.array(z.unknown()).min(1).max(MAX_INLINE_ROWS).optional(),
+  again: z.boolean().optional(),
+  planOnly: z.boolean().optional(),
+  latestSend: z.iso.datetime({ offset: true, error: 'must be an ISO time such as 2026-11-27T18:00:00Z' }).optional(),
+});
+
+const scheduledSchema = z.strictObject({
+  account,
+  plan: z.string().regex(PLAN_FORMAT, 'must be 1 to 64 of A-Z a-z 0-9 _ -'),
+  timeZone: z.string().refine(isTimeZone, 'must be a time zone such as UTC or Europe/Berlin').optional(),
+  periodFormat: z.enum(['date', 'minute']).optional(),
+  period: z.string().optional(),
+  filePattern: path.refine((value) => value.includes('{period}'), 'must contain {period}'),
+  waitForFileMs: wait.optional(),
+  // Neither `again` nor `latestSend`: both are about one batch, a schedule would repeat them for all that follow.
+  batch: z.strictObject(options),
+});
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** Errors of the rows, by the same rules as single orders: `rows[3].amount`. */
+function rowErrors({ account: name, rows = [], compensation, resend }: BatchInput): FieldError[] {
+  return rows.flatMap((order, index) => {
+    const checked = validateOrderInput('withdraw', { account: name ?? DEFAULT_ACCOUNT, order, compensation, resend });
+    if ('input' in checked) return [];
+    return checked.errors.map(({ field, reason }) => ({ field: field.replace(/^order/, `rows[${index}]`), reason }));
+  });
+}
+
+function batchRules(input: BatchInput): FieldError[] {
+  const errors = rowErrors(input);
+  if ((input.file === undefined) === (input.rows === undefined)) {
+    errors.push({ field: 'file', reason: 'exactly one of file and rows is needed' });
+  }
+  if (JSON.stringify(input).length > MAX_INLINE_LENGTH) {
+    errors.push({ field: 'rows', reason: `are more than ${MAX_INLINE_LENGTH} characters; send them in a file` });
+  }
+  if (input.approvalExpiresMs !== undefined && input.approval !== 'required') {
+    errors.push({ field: 'approvalExpiresMs', reason: "only with approval 'required'" });
+  }
+  return errors;
+}
+
+/** Checks the input of a batch as far as that goes without its file; every bad field is named, never throws. */
+export function validateBatchInput(input: unknown): { input: BatchInput } | { errors: FieldError[] } {
+  const parsed = batchSchema.safeParse(input);
+  if (!parsed.success) return { errors: presentable(fieldErrors(parsed.error)) };
+  const checked = parsed.data as BatchInput;
+  const errors = batchRules(checked);
+  return errors.length === 0 ? { input: checked } : { errors: presentable(errors) };
+}
+
+/** Checks the input of `scheduledBatch`; every bad field is named, never throws. */
+export function validateScheduledBatchInput(input: unknown): { input: ScheduledBatchInput } | { errors: FieldError[] } {
+  const parsed = scheduledSchema.safeParse(input);
+  if (!parsed.success) return { errors: presentable(fieldErrors(parsed.error)) };
+  const { period, periodFormat = 'date' } = parsed.data;
+  if (period === undefined || isPeriod(period, periodFormat)) return { input: parsed.data };
+  const example = periodFormat === 'date' ? '2026-11-27' : '2026-11-27T10-00';
+  return { errors: [{ field: 'period', reason: `must be a ${periodFormat} such as ${example}` }] };
+}

@@ -1,0 +1,152 @@
+import type { BatchPlan, BatchProgress, BatchResult, BatchState, ReportFile } from '../contract/batches.js';
+import { decimal, decimalOrZero, toAmount } from '../contract/money.js';
+import { named, table } from './text.js';
+
+const unknown = 'unknown';
+
+/** Currencies with what they cost, one a line. */
+const currenciesText = ({ currencies }: BatchPlan): string =>
+  table([
+    ['currency', 'rows', 'total', 'fees', 'on top', 'balance', 'after', 'missing'],
+    ...currencies.map((one) => [
+      one.currency,
+      String(one.rows),
+      one.total,
+      one.fee ?? unknown,
+      one.feeOnTop ?? unknown,
+      one.balanceBefore ?? unknown,
+      one.balanceAfter ?? unknown,
+      one.shortfall ?? '',
+    ]),
+  ]);
+
+function warningsText({ warnings, warningCount }: BatchPlan): string[] {
+  if (warningCount === 0) return [];
+  const lines = warnings.map(({ rows, reason }) =>
+    rows.length === 0 ? `  ${reason}` : `  line ${rows.join(', ')}: ${reason}`,
+  );
+  return [
+    `${warningCount} warnings${warnings.length < warningCount ? `, the first ${warnings.length}` : ''}:`,
+    ...lines,
+  ];
+}
+
+/** What a batch would do, for people. */
+export const planText = (plan: BatchPlan): string =>
+  [
+    named([
+      ['batch', plan.batchId],
+      ['rows', String(plan.rows)],
+      ['sha256', plan.sha256],
+      ['compensation', plan.compensation ?? 'by the table'],
+      ['resend', plan.resend],
+    ]),
+    currenciesText(plan),
+    ...warningsText(plan),
+    named([['digest', plan.digest]]),
+  ].join('\n');
+
+/** Rows that ended, or were parked. */
+export const endedRows = ({ outcomes }: Pick<BatchProgress, 'outcomes'>): number =>
+  Object.values(outcomes).reduce((sum, count) => sum + count, 0);
+
+const outcomesText = (outcomes: object): string =>
+  Object.entries(outcomes)
+    .filter(([, count]) => count > 0)
+    .map(([outcome, count]) => `${count} ${outcome}`)
+    .join(', ') || 'none';
+
+const amountsText = (amounts: Readonly<Record<string, string>>): string =>
+  Object.entries(amounts)
+    .map(([currency, amount]) => `${amount} ${currency}`)
+    .join(', ');
+
+/** What the plan said less what was paid out. */
+export function amountsLeft(plan: BatchPlan, moved: BatchProgress['moved']): Record<string, string> {
+  const left = plan.currencies.map(({ currency, total }) => {
+    const amount = decimal(total).minus(decimalOrZero(moved[currency]));
+    return [currency, toAmount(amount.lt(0) ? decimal('0') : amount)];
+  });
+  return Object.fromEntries(left);
+}
+
+/** A number of seconds such as `42 s` or `3 min`. */
+const secondsText = (seconds: number): string =>
+  seconds < 120 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`;
+
+/** Rows a second since the first was sent, and how long the rest takes at that rate; '' before there is one. */
+function paceText({ plan, progress, sendingSince }: BatchState, nowMs: number): string {
+  const ended = endedRows(progress);
+  const seconds = sendingSince ? (nowMs - Date.parse(sendingSince)) / 1_000 : 0;
+  if (!plan || ended === 0 || seconds < 1) return '';
+  const rate = ended / seconds;
+  const left = Math.max(0, plan.rows - ended);
+  return `${rate.toFixed(rate < 10 ? 1 : 0)} rows/s${left > 0 ? `, about ${secondsText(left / rate)} left` : ''}`;
+}
+
+/** One line for progress: how far it is, what was paid, how long it may take. */
+export function batchLine(state: BatchState | undefined, nowMs: number): string {
+  if (!state) return 'no worker answers; the batch waits';
+  const { phase, plan, progress, attention } = state;
+  const goesOn = phase === 'sending' || phase === 'following';
+  return [
+    phase,
+    ...(plan ? [`${progress.started} of ${plan.rows} rows started`, `ended: ${outcomesText(progress.outcomes)}`] : []),
+    ...(Object.keys(progress.moved).length > 0 ? [`paid ${amountsText(progress.moved)}`] : []),
+    ...(plan && progress.started > 0 ? [`left ${amountsText(amountsLeft(plan, progress.moved))}`] : []),
+    ...(goesOn ? [paceText(state, nowMs)] : []),
+    ...(attention ? [`attention: ${attention}`] : []),
+  ]
+    .filter(Boolean)
+    .join(' · ');
+}
+
+/** Where a batch stands, for people. */
+export function batchStateText(state: BatchState, nowMs: number): string {
+  const { batchId, phase, waitingFor, attention, startedBy, approvedBy, paused, stopped, progress, plan } = state;
+  const rows = plan
+    ? `${plan.rows}: ${progress.started} started, ${progress.open.length} open, ended: ${outcomesText(progress.outcomes)}`
+    : undefined;
+  return named([
+    ['batch', batchId],
+    ['phase', `${phase}, waiting for ${waitingFor}`],
+    ['attention', attention],
+    ['started by', startedBy],
+    ['approved by', approvedBy],
+    ['paused', paused && `by ${paused.by}: ${paused.reason}`],
+    ['stopped', stopped && `by ${stopped.by}: ${stopped.reason}`],
+    ['rows', rows],
+    ['paid', amountsText(progress.moved)],
+    ['left', plan && amountsText(amountsLeft(plan, progress.moved))],
+    ['pace', paceText(state, nowMs)],
+    ['digest', plan?.digest],
+  ]);
+}
+
+const reportText = (report: ReportFile | undefined): string | undefined =>
+  report && `${report.path} (sha256 ${report.sha256})`;
+
+/** How a batch ended, for people. */
+export const batchResultText = (result: BatchResult): string =>
+  named([
+    ['batch', result.batchId],
+    ['rows', `${result.rows}: ${result.started} started, ended: ${outcomesText(result.outcomes)}`],
+    ['paid', amountsText(result.moved) || 'nothing'],
+    ['stopped', result.stopped && `by ${result.stopped.by}: ${result.stopped.reason}`],
+    ['report', reportText(result.report)],
+    ['rejected rows', reportText(result.rejected)],
+    ['digest', result.digest],
+  ]);
+
+/** Command lines for what a person may do with a batch in this state; '' when there is nothing. */
+export function batchCommands(self: string, account: string, { batchId, phase, plan, paused }: BatchState): string {
+  const of = `${batchId}${account === 'default' ? '' : ` --account ${account}`}`;
+  const lines = [
+    ...(phase === 'awaitingApproval' && plan
+      ? [`${self} batch approve ${of} --digest ${plan.digest} --by <somebody else>`]
+      : []),
+    ...(paused ? [`${self} batch resume ${of} --by <you> --reason "<why>"`] : []),
+    ...(phase === 'awaitingApproval' || paused ? [`${self} batch stop ${of} --by <you> --reason "<why>"`] : []),
+  ];
+  return lines.length === 0 ? '' : ['a person has to decide, one of:', ...lines.map((line) => `  ${line}`)].join('\n');
+}

@@ -1,0 +1,184 @@
+import { Argument, type Command, Option } from 'commander';
+import type { BatchHandle } from '../client/batch-handle.js';
+import type { PaymentOrders } from '../client.js';
+import type { BatchOrder, BatchState } from '../contract/batches.js';
+import { type CommonOptions, withCommonOptions, withTimeout } from './arguments.js';
+import { batchIdArgument, parseBatchId, withBatchOptions, withReason } from './batch-arguments.js';
+import { readBatchInput, type StartOptions } from './batch-input.js';
+import { startBatchView, whileShowing } from './batch-progress.js';
+import { batchCommands, batchResultText, batchStateText, planText } from './batch-text.js';
+import { EXIT, exitCodeOfBatch } from './exit-codes.js';
+import { type BatchEnd, batchStateIfAnswered, followBatch } from './follow-batch.js';
+import type { Report, Run, StarterIo } from './report.js';
+
+/** What names a batch on every line of JSON. */
+const idOf = ({ batchId, account, workflowId }: BatchHandle) => ({ batchId, account, workflowId });
+
+function reportOfEnd(io: StarterIo, handle: BatchHandle, end: BatchEnd): Report {
+  if (end.kind === 'ended') {
+    const { result } = end;
+    return { exitCode: exitCodeOfBatch(result), json: { ...idOf(handle), result }, text: batchResultText(result) };
+  }
+  const { state } = end;
+  const commands = state ? batchCommands(io.self, handle.account, state) : '';
+  const shown = state ? batchStateText(state, Date.now()) : `no worker answers; batch ${handle.batchId} waits`;
+  return {
+    exitCode: EXIT.undecided,
+    json: { ...idOf(handle), ...(state && { state }) },
+    text: [shown, commands, 'the batch has not ended; never send its rows under other ids'].filter(Boolean).join('\n'),
+  };
+}
+
+/** Where a batch stands, or how it ended. */
+async function showBatch(io: StarterIo, handle: BatchHandle): Promise<Report> {
+  const end: BatchEnd = (await handle.isOpen())
+    ? { kind: 'waiting', state: await batchStateIfAnswered(handle) }
+    : { kind: 'ended', result: await handle.result() };
+  return reportOfEnd(io, handle, end);
+}
+
+const wantsPerson = (state: BatchState | undefined): boolean =>
+  state?.phase === 'awaitingApproval' || state?.phase === 'paused';
+
+/** Follows a batch with progress on stderr. */
+async function watchBatch(
+  io: StarterIo,
+  handle: BatchHandle,
+  { timeoutMs, isEnough }: { timeoutMs?: number; isEnough: (state: BatchState | undefined) => boolean },
+): Promise<Report> {
+  const view = startBatchView(io.stderr);
+  try {
+    const end = await followBatch(handle, { timeoutMs, isEnough, onState: (state) => view.show(state) });
+    view.stop();
+    return reportOfEnd(io, handle, end);
+  } finally {
+    view.stop();
+  }
+}
+
+/** Starts a batch. One that was there already is shown, as it may have ended long ago. */
+async function startBatch(
+  io: StarterIo,
+  orders: PaymentOrders,
+  input: Parameters<PaymentOrders['batches']['start']>[0],
+) {
+  const handle = await whileShowing(io.stderr, 'checking every row', () => orders.batches.start(input));
+  const attached = handle.attached ?? false;
+  if (attached && !(await handle.isOpen())) {
+    const shown = await showBatch(io, handle);
+    const text = `batch ${handle.batchId} ended before; --again runs it anew\n${shown.text}`;
+    return { handle, open: false, report: { ...shown, json: { ...shown.json, attached }, text } };
+  }
+  const what = attached ? 'was started before with the same input' : 'started';
+  const report: Report = {
+    exitCode: EXIT.done,
+    json: { ...idOf(handle), attached },
+    text: `batch ${handle.batchId} ${what} (workflow ${handle.workflowId}); follow it: ${io.self} batch show ${handle.batchId} --watch`,
+  };
+  return { handle, open: true, report };
+}
+
+const rowsArgument = (): Argument =>
+  new Argument('<path>', 'CSV or NDJSON file below BATCH_DIR of the workers; - or --inline: rows read here');
+
+const withStartOptions = (command: Command): Command =>
+  withCommonOptions(
+    withBatchOptions(
+      command
+        .addArgument(rowsArgument())
+        .addOption(
+          new Option('--id <batch_id>', "names the batch for ever (default: from the file's hash)").argParser(
+            parseBatchId,
+          ),
+        )
+        .option('--inline', 'read at most 200 rows from a file of this machine: JSON array, or one object a line')
+        .option('--again', 'a batch that ended is run anew; rows that have an order are not paid twice')
+        .option('--latest-send <time>', 'ISO time after which nothing new is sent'),
+    ),
+  );
+
+function addPlanAndStart(batch: Command, io: StarterIo, run: Run): void {
+  const plan = batch.command('plan').description('check every row and show what they would do; starts no order');
+  withStartOptions(plan).action(async (path: string, options: StartOptions) => {
+    const input = await readBatchInput(io, path, options);
+    await run(async (orders) => {
+      const planned = await whileShowing(io.stderr, 'checking every row', () => orders.batches.plan(input));
+      const text = `${planText(planned)}\nnothing was started`;
+      return { exitCode: EXIT.done, json: { plan: planned }, text };
+    });
+  });
+  const start = batch
+    .command('start')
+    .description('start a batch; without --wait, exit 0 means that Temporal accepted it')
+    .option('--wait', 'follow it to its end or until a person has to decide');
+  withTimeout(withStartOptions(start), 'with --wait: wait at most this long').action(
+    async (path: string, options: StartOptions & { wait?: true; timeout?: number }) => {
+      const input = await readBatchInput(io, path, options);
+      await run(async (orders) => {
+        const { handle, open, report } = await startBatch(io, orders, input);
+        if (!options.wait || !open) return report;
+        io.stderr.write(`${report.text}\n`);
+        return watchBatch(io, handle, { timeoutMs: options.timeout, isEnough: wantsPerson });
+      });
+    },
+  );
+}
+
+function addApprove(batch: Command, io: StarterIo, run: Run): void {
+  const approve = batch
+    .command('approve')
+    .description('approve exactly the plan with this digest')
+    .addArgument(batchIdArgument())
+    .requiredOption('--digest <digest>', 'of the plan, as `batch show` shows it')
+    .requiredOption('--by <name>', 'who approves it; somebody else than its starter');
+  withCommonOptions(approve).action(
+    (batchId: string, { account, digest, by }: CommonOptions & { digest: string; by: string }) =>
+      run(async (orders) => {
+        const handle = orders.batches.handle(batchId, { account });
+        await handle.approve({ digest, by });
+        const text = `batch ${batchId} is approved by ${by}; follow it: ${io.self} batch show ${batchId} --watch`;
+        return { exitCode: EXIT.done, json: { ...idOf(handle), approved: digest }, text };
+      }),
+  );
+}
+
+const ORDERS = [
+  ['pause', 'start no more orders until resume; started ones go on', 'paused'],
+  ['resume', 'go on sending', 'resumed'],
+  ['stop', 'start no more orders at all; started ones are followed to their end', 'stopped'],
+] as const;
+
+function addOrders(batch: Command, run: Run): void {
+  for (const [verb, description, done] of ORDERS) {
+    const command = withReason(batch.command(verb).description(description).addArgument(batchIdArgument()));
+    withCommonOptions(command).action((batchId: string, { account, by, reason }: CommonOptions & BatchOrder) =>
+      run(async (orders) => {
+        const handle = orders.batches.handle(batchId, { account });
+        await handle[verb]({ by, reason });
+        return { exitCode: EXIT.done, json: { ...idOf(handle), [done]: true }, text: `batch ${batchId} is ${done}` };
+      }),
+    );
+  }
+}
+
+/** Adds `batch plan`, `start`, `approve`, `pause`, `resume`, `stop` and `show`. */
+export function addBatchVerbs(program: Command, io: StarterIo, run: Run): void {
+  const batch = program
+    .command('batch')
+    .description('withdrawals by the file: plan, start, approve, pause, resume, stop, show');
+  addPlanAndStart(batch, io, run);
+  addApprove(batch, io, run);
+  addOrders(batch, run);
+  const show = batch
+    .command('show')
+    .description('where a batch stands, or how it ended')
+    .addArgument(batchIdArgument())
+    .option('--watch', 'follow it to its end, with a progress bar');
+  withTimeout(withCommonOptions(show), 'with --watch: watch at most this long').action(
+    (batchId: string, { account, watch, timeout }: CommonOptions & { watch?: true; timeout?: number }) =>
+      run((orders) => {
+        const handle = orders.batches.handle(batchId, { account });
+        return watch ? watchBatch(io, handle, { timeoutMs: timeout, isEnough: () => false }) : showBatch(io, handle);
+      }),
+  );
+}

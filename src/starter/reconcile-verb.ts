@@ -1,0 +1,147 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { checkReconcileInput, type ReconcileState } from '../client/reconcile.js';
+import type { PaymentOrders } from '../client.js';
+import {
+  type BalanceGap,
+  type ChainSummary,
+  disagreementOf,
+  type ReconcileInput,
+  type ReconcileResult,
+  type ReconcileRow,
+} from '../contract/reconcile.js';
+import { type CommonOptions, parseTimeout, withCommonOptions, withTimeout } from './arguments.js';
+import { EXIT } from './exit-codes.js';
+import { startProgress } from './progress.js';
+import type { Report, Run, StarterIo } from './report.js';
+import { named, table } from './text.js';
+
+interface ReconcileVerbOptions extends CommonOptions {
+  from?: string;
+  to?: string;
+  recover?: true;
+  openTooLong?: number;
+  every?: number;
+  timeout?: number;
+}
+
+/** `--every never` ends the schedule. */
+const NEVER = 0;
+
+function parseEvery(text: string): number {
+  return text === 'never' ? NEVER : parseTimeout(text);
+}
+
+function progressLine({ progress, trouble }: ReconcileState): string {
+  if (!progress) return trouble ? `waiting: ${trouble}` : 'waiting for a worker';
+  const line = `${progress.step}; ${progress.seen} orders, ${progress.windows} windows`;
+  return trouble ? `${line}; begun again after: ${trouble}` : line;
+}
+
+const gapText = ({ currency, amount, after, before, now }: BalanceGap): string =>
+  `${amount} ${currency} moved outside the orders seen: ${after} after one change, ${before} ${now ? 'is the balance now' : 'before the next'}`;
+
+const chainText = ({ currency, changes, gaps, start, end, balance }: ChainSummary): string =>
+  `${currency}: ${changes} changes, ${start} to ${end}, ${gaps} gaps, balance ${balance}`;
+
+const rowCells = (row: ReconcileRow): string[] => [
+  row.class,
+  row.order_id,
+  row.order_uuid ?? '',
+  row.status ?? '',
+  row.verdict ?? '',
+  row.detail ?? '',
+];
+
+/** What was found, for people. */
+export function reconcileText(result: ReconcileResult): string {
+  const { classes, disagreements, malformed, gaps, chains, notes, report } = result;
+  const counts = Object.entries(classes).flatMap(([name, count]) => (count > 0 ? [`${name} ${count}`] : []));
+  const shown = [['class', 'order', 'uuid', 'at the service', 'here', ''], ...disagreements.map(rowCells)];
+  return [
+    named([
+      ['account', result.account],
+      ['created', `${result.from} to ${result.to}, and 26 h on each side`],
+      ['read', `${result.seen} orders in ${result.windows} windows`],
+      ['orders', counts.join(', ')],
+      ...chains.map((chain) => ['balances', chainText(chain)] as const),
+      ...gaps.map((gap) => ['gap', gapText(gap)] as const),
+      ...malformed.map(({ place, reason }) => ['malformed', `${place}: ${reason}`] as const),
+      ...notes.map((note) => ['note', note] as const),
+      ['report', report && `${report.path} (sha256 ${report.sha256})`],
+    ]),
+    ...(disagreements.length > 0 ? [table(shown)] : []),
+    `result: ${disagreementOf(result) ?? 'everything agrees or was mended'}`,
+  ].join('\n');
+}
+
+/** Reconciles with progress on stderr; exit 1 where something needs a person. What was mended does not. */
+async function runReconcile(
+  io: StarterIo,
+  orders: PaymentOrders,
+  input: ReconcileInput,
+  timeoutMs?: number,
+): Promise<Report> {
+  const progress = startProgress(io.stderr);
+  progress.show('waiting for a worker');
+  try {
+    const options = { timeoutMs, onState: (state: ReconcileState) => progress.show(progressLine(state)) };
+    const result = await orders.reconcile(input, options);
+    const disagreement = disagreementOf(result);
+    return {
+      exitCode: disagreement ? EXIT.endedWithoutSuccess : EXIT.done,
+      json: { ...(disagreement && { disagreement }), result },
+      text: reconcileText(result),
+    };
+  } finally {
+    progress.stop();
+  }
+}
+
+async function setSchedule(orders: PaymentOrders, everyMs: number, input: ReconcileInput): Promise<Report> {
+  const { account, openTooLongMs } = input;
+  if (everyMs === NEVER) {
+    const existed = await orders.unscheduleReconcile(account);
+    const text = existed ? 'the schedule is deleted' : 'there was no schedule';
+    return { exitCode: EXIT.done, json: { scheduled: false, existed }, text };
+  }
+  await orders.scheduleReconcile({ everyMs, ...(account && { account }), ...(openTooLongMs && { openTooLongMs }) });
+  const text = `reconciled every ${everyMs / 60_000} minutes from now on; what needs a person raises attention`;
+  return { exitCode: EXIT.done, json: { scheduled: true, everyMs }, text };
+}
+
+function inputOf({ account, from, to, recover, openTooLong }: ReconcileVerbOptions): ReconcileInput {
+  return checkReconcileInput({
+    ...(account !== undefined && { account }),
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && { to }),
+    ...(recover && { recover }),
+    ...(openTooLong !== undefined && { openTooLongMs: openTooLong }),
+  });
+}
+
+/** Adds `reconcile`. */
+export function addReconcileVerb(program: Command, io: StarterIo, run: Run): void {
+  const verb = program
+    .command('reconcile')
+    .description('compare orders, workflows and balances; follow what nobody follows. Exit 1: something needs a person')
+    .option('--from <time>', 'orders created from then on, ISO or "YYYY-MM-DD hh:mm:ss" UTC (default: 72 h ago)')
+    .option('--to <time>', 'orders created until then (default: now)')
+    .option('--recover', "Temporal's database was lost or is old: follow every open order that nobody follows")
+    .option('--open-too-long <duration>', 'report orders not final for longer (default: 24h)', parseTimeout)
+    .addOption(
+      new Option(
+        '--every <duration>',
+        'from now on by the clock instead of once, such as 24h; never ends it',
+      ).argParser(parseEvery),
+    );
+  withTimeout(withCommonOptions(verb), 'wait at most this long').action(async (options: ReconcileVerbOptions) => {
+    const { every, from, to, recover, timeout } = options;
+    if (every !== undefined && (from ?? to ?? recover) !== undefined) {
+      throw new InvalidArgumentError('--every goes without --from, --to and --recover.');
+    }
+    const input = inputOf(options);
+    await run((orders) =>
+      every === undefined ? runReconcile(io, orders, input, timeout) : setSchedule(orders, every, input),
+    );
+  });
+}

@@ -1,0 +1,148 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidInputError } from '../client/errors.js';
+import type { ScheduleEntry } from '../client/schedule-entry.js';
+import type { BatchCalendar, ScheduleInput } from '../client/schedule-spec.js';
+import { validateScheduleInput } from '../client/schedule-spec.js';
+import type { BatchOrder } from '../contract/batches.js';
+import { type CommonOptions, parseTimeout, withCommonOptions } from './arguments.js';
+import { type BatchOptions, batchOptionsOf, planArgument, withBatchOptions, withReason } from './batch-arguments.js';
+import { EXIT } from './exit-codes.js';
+import type { Run, StarterIo } from './report.js';
+import { named } from './text.js';
+
+interface CreateOptions extends BatchOptions {
+  cron?: string[];
+  calendar?: BatchCalendar[];
+  timeZone?: string;
+  filePattern: string;
+  periodFormat?: 'date' | 'minute';
+  waitForFile?: number;
+}
+
+const times = (dates: readonly Date[]): string => dates.map((date) => date.toISOString()).join(', ');
+
+/** A schedule, for people. */
+export function scheduleText(entry: ScheduleEntry): string {
+  const { plan, paused, note, nextRuns, lastRuns, skipped } = entry;
+  return named([
+    ['plan', `${plan} (schedule ${entry.scheduleId})`],
+    ['runs', `${entry.times.join(' and ')}, ${entry.timeZone}`],
+    ['file', entry.filePattern],
+    ['paused', paused ? 'yes' : 'no'],
+    ['note', note],
+    ['next', nextRuns.length > 0 ? times(nextRuns) : 'never: no such time comes'],
+    ...lastRuns.map(({ workflowId, status }) => ['last', `${workflowId}: ${status}`] as const),
+    ['skipped', skipped > 0 ? `${skipped} runs, because the one before still went on or Temporal was down` : undefined],
+  ]);
+}
+
+function collectCalendar(text: string, before: BatchCalendar[] = []): BatchCalendar[] {
+  try {
+    return [...before, JSON.parse(text) as BatchCalendar];
+  } catch {
+    throw new InvalidArgumentError('It must be JSON such as {"dayOfWeek": "FRIDAY", "hour": 10}.');
+  }
+}
+
+/** The input of a schedule as typed. Throws InvalidInputError; nothing is created yet. */
+function inputOf(plan: string, options: CreateOptions): ScheduleInput {
+  const { account, cron, calendar, timeZone, filePattern, periodFormat, waitForFile } = options;
+  const result = validateScheduleInput({
+    ...(account !== undefined && { account }),
+    plan,
+    ...(cron && { cron }),
+    ...(calendar && { calendars: calendar }),
+    ...(timeZone !== undefined && { timeZone }),
+    filePattern,
+    ...(periodFormat && { periodFormat }),
+    ...(waitForFile !== undefined && { waitForFileMs: waitForFile }),
+    batch: batchOptionsOf(options),
+  });
+  if ('errors' in result) throw new InvalidInputError(result.errors);
+  return result.input;
+}
+
+function addCreate(schedule: Command, run: Run): void {
+  const create = schedule
+    .command('create')
+    .description("start a plan's batch by the clock; the same settings again change nothing")
+    .addArgument(planArgument())
+    .addOption(
+      new Option('--cron <expression>', 'such as "0 10 * * FRI"; may be given again').argParser(
+        (text: string, before: string[] = []) => [...before, text],
+      ),
+    )
+    .addOption(
+      new Option('--calendar <json>', 'such as {"dayOfMonth": 1, "hour": 9}; may be given again').argParser(
+        collectCalendar,
+      ),
+    )
+    .option('--time-zone <name>', 'of the times and of the period, such as Europe/Berlin (default: UTC)')
+    .requiredOption('--file-pattern <path>', 'below BATCH_DIR, such as payroll-{period}.csv')
+    .addOption(new Option('--period-format <format>', '2026-11-27 or 2026-11-27T10-00').choices(['date', 'minute']))
+    .option('--wait-for-file <duration>', 'how long the file may be missing (default: 30m)', parseTimeout);
+  withCommonOptions(withBatchOptions(create)).action(async (plan: string, options: CreateOptions) => {
+    const input = inputOf(plan, options);
+    await run(async (orders) => {
+      const entry = await orders.schedules.create(input);
+      const text = `schedule of plan ${plan} ${entry.attached ? 'was there already, with these settings' : 'created'}`;
+      return { exitCode: EXIT.done, json: entry, text: `${text}\n${scheduleText(entry)}` };
+    });
+  });
+}
+
+function addTrigger(schedule: Command, io: StarterIo, run: Run): void {
+  const trigger = schedule
+    .command('trigger')
+    .description('run the batch of a period now; a period that has one is not paid again')
+    .addArgument(planArgument())
+    .requiredOption('--period <period>', 'such as 2026-11-27')
+    .option('--by <name>', 'who starts it (default: who created the schedule)');
+  withCommonOptions(trigger).action(
+    (plan: string, { account, period, by }: CommonOptions & { period: string; by?: string }) =>
+      run(async (orders) => {
+        const { workflowId, batch } = await orders.schedules.trigger(plan, { period, by }, { account });
+        const { batchId } = batch;
+        const text = `plan ${plan} runs for ${period} (workflow ${workflowId}); follow it: ${io.self} batch show ${batchId} --watch`;
+        return { exitCode: EXIT.done, json: { plan, period, workflowId, batchId }, text };
+      }),
+  );
+}
+
+/** Adds `schedule create`, `list`, `pause`, `resume`, `trigger` and `delete`. */
+export function addScheduleVerbs(program: Command, io: StarterIo, run: Run): void {
+  const schedule = program
+    .command('schedule')
+    .description('batches by the clock: create, list, pause, resume, trigger, delete');
+  addCreate(schedule, run);
+  const list = schedule.command('list').description('schedules with their next and last runs');
+  withCommonOptions(list).action(({ account }: CommonOptions) =>
+    run(async (orders) => {
+      const schedules = await orders.schedules.list({ account });
+      const text = schedules.map(scheduleText).join('\n\n') || 'no schedules';
+      return { exitCode: EXIT.done, json: { schedules }, text };
+    }),
+  );
+  for (const [verb, done] of [
+    ['pause', 'paused'],
+    ['resume', 'resumed'],
+  ] as const) {
+    const command = withReason(schedule.command(verb).addArgument(planArgument()));
+    withCommonOptions(command.description(verb === 'pause' ? 'start no more runs' : 'run by the clock again')).action(
+      (plan: string, { account, by, reason }: CommonOptions & BatchOrder) =>
+        run(async (orders) => {
+          await orders.schedules[verb](plan, { by, reason }, { account });
+          return { exitCode: EXIT.done, json: { plan, [done]: true }, text: `schedule of plan ${plan} is ${done}` };
+        }),
+    );
+  }
+  addTrigger(schedule, io, run);
+  const remove = schedule.command('delete').description('delete a schedule; batches already started go on');
+  withCommonOptions(remove.addArgument(planArgument())).action((plan: string, { account }: CommonOptions) =>
+    run(async (orders) => {
+      await orders.schedules.delete(plan, { account });
+      const text = `schedule of plan ${plan} is deleted; batches already started go on`;
+      return { exitCode: EXIT.done, json: { plan, deleted: true }, text };
+    }),
+  );
+}

@@ -1,0 +1,78 @@
+import type { BatchPlan, BatchProgress, CurrencyPlan } from '../../contract/batches.js';
+import { attentionOf, type BatchRun } from './batch-run.js';
+
+/** Longer tables and lists hide what matters; the query has everything. */
+const SHOWN = 10;
+
+/**
+ * What the Temporal UI shows as current details: where the batch stands, what is wrong, what may be done and how. Never a
+ * wallet: this text is shown to everyone who may look at workflows.
+ */
+export function batchDetails(run: BatchRun): string {
+  const attention = attentionOf(run);
+  return [
+    `**${run.phase}** · waiting for ${run.waitingFor}`,
+    ...(attention ? [`**Needs attention:** ${attention}`] : []),
+    ...people(run),
+    ...whatToDo(run),
+    ...(run.plan ? planned(run.plan, run.progress) : []),
+    ...(run.plan && run.sendingSince ? [progressed(run.plan, run.progress)] : []),
+    ...(run.batchId ? [whereToLook(run)] : []),
+  ].join('\n\n');
+}
+
+function people({ approvedBy, paused, stopped }: BatchRun): string[] {
+  return [
+    ...(approvedBy ? [`Approved by ${approvedBy}.`] : []),
+    ...(paused ? [`Paused by ${paused.by} at ${paused.at}: ${paused.reason}`] : []),
+    ...(stopped ? [`Stopped by ${stopped.by} at ${stopped.at}: ${stopped.reason}`] : []),
+  ];
+}
+
+function whatToDo({ phase, plan, stopped }: BatchRun): string[] {
+  const who = '`{"by": "<name>", "reason": "<why>"}`';
+  if (stopped) return ['Nothing to decide: orders that were started are followed to their end.'];
+  if (phase === 'awaitingApproval' && plan) {
+    return [
+      `Look at the plan, then send the update \`approve\` with \`{"digest": "${plan.digest}", "by": "<name>"}\`, or \`stop\` with ${who}.`,
+    ];
+  }
+  if (phase === 'paused')
+    return [`Send the update \`resume\` or \`stop\` with ${who}. Started orders go on meanwhile.`];
+  if (phase === 'sending') return [`The updates \`pause\` and \`stop\` with ${who} end the sending of new rows.`];
+  return [];
+}
+
+function planned({ rows, currencies, warnings, warningCount, digest }: BatchPlan, { moved }: BatchProgress): string[] {
+  const cells = (plan: CurrencyPlan) => [
+    plan.currency,
+    plan.rows,
+    plan.total,
+    moved[plan.currency] ?? '0',
+    plan.fee ?? 'unknown',
+    plan.balanceBefore ?? 'unknown',
+    plan.balanceAfter ?? 'unknown',
+    plan.shortfall ? `**${plan.shortfall}**` : '',
+  ];
+  return [
+    `Plan of ${rows} rows, digest \`${digest}\``,
+    table(
+      ['currency', 'rows', 'total', 'paid out', 'fees (estimate)', 'balance before', 'after', 'missing'],
+      currencies.slice(0, SHOWN).map(cells),
+    ),
+    ...(warningCount > 0 ? [`${warningCount} warnings, such as: ${warnings[0]?.reason ?? ''}`] : []),
+  ];
+}
+
+function progressed({ rows }: BatchPlan, { taken, open, outcomes }: BatchProgress): string {
+  return table(
+    ['rows', 'taken', 'open', ...Object.keys(outcomes)],
+    [[rows, taken, open.length, ...Object.values(outcomes)]],
+  );
+}
+
+const whereToLook = ({ batchId }: BatchRun): string =>
+  `Its orders: \`PaymentBatchId = "${batchId}"\`; those that wait for a person: \`… AND PaymentNeedsAttention = true\`.`;
+
+const table = (head: readonly string[], rows: readonly (readonly (string | number)[])[]): string =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');

@@ -1,0 +1,107 @@
+import { workflowInfo } from '@temporalio/workflow';
+import type {
+  BatchInput,
+  BatchInterruption,
+  BatchPhase,
+  BatchPlan,
+  BatchProgress,
+  BatchState,
+} from '../../contract/batches.js';
+import { BY_ITSELF } from '../../contract/batches.js';
+import { DEFAULT_ACCOUNT } from '../../contract/ids.js';
+
+/** What a batch takes along into its next run. */
+export interface CarriedBatch {
+  plan: BatchPlan;
+  progress: BatchProgress;
+  /** ISO time at which its first run began. */
+  startedAt: string;
+  sendingSince?: string;
+  approvedBy?: string;
+  paused?: BatchInterruption;
+  stopped?: BatchInterruption;
+}
+
+/** Everything one batch workflow knows; handlers and steps read and change it, nothing else is shared. */
+export interface BatchRun extends Omit<CarriedBatch, 'plan'> {
+  /** As started: unchecked until `checkBatch`, validated in full by the plan activity. */
+  readonly input: BatchInput;
+  readonly account: string;
+  readonly batchId: string;
+  plan?: BatchPlan;
+  phase: BatchPhase;
+  /** What the batch waits for, in words. */
+  waitingFor: string;
+  /** Why the report is missing. */
+  reportProblem?: string;
+  /** Ends the activity that runs now, so that a pause, resume or stop is looked at. */
+  interrupt?: () => void;
+}
+
+const noProgress = (): BatchProgress => ({
+  offset: 0,
+  taken: 0,
+  started: 0,
+  open: [],
+  outcomes: { completed: 0, completed_partially: 0, canceled: 0, error: 0, refused: 0, conflict: 0, parked: 0 },
+  moved: {},
+  exhausted: false,
+  unsettled: [],
+});
+
+/** The state a batch starts, or goes on, with. Tolerates any input: `checkBatch` refuses bad ones. */
+export function openBatch(input: BatchInput, carried?: CarriedBatch): BatchRun {
+  return {
+    input,
+    account: input?.account ?? DEFAULT_ACCOUNT,
+    // A plan needs no id of its own.
+    batchId: input?.batchId ?? '',
+    phase: carried ? 'sending' : 'checking',
+    waitingFor: 'a worker that reads the rows',
+    progress: noProgress(),
+    startedAt: workflowInfo().startTime.toISOString(),
+    ...carried,
+  };
+}
+
+/** What the next run needs to go on; small, whatever the number of rows. */
+export function carriedBatch(run: BatchRun, plan: BatchPlan): CarriedBatch {
+  const { progress, startedAt, sendingSince, approvedBy, paused, stopped } = run;
+  return {
+    plan,
+    progress,
+    startedAt,
+    ...(sendingSince && { sendingSince }),
+    ...(approvedBy && { approvedBy }),
+    ...(paused && { paused }),
+    ...(stopped && { stopped }),
+  };
+}
+
+/** Why a person should look at the batch itself; orders that need one say so themselves. */
+export function attentionOf(run: BatchRun): string | undefined {
+  if (run.phase === 'awaitingApproval') return 'its plan waits for an approval';
+  if (run.reportProblem) return run.reportProblem;
+  if (run.paused?.by === BY_ITSELF) return `paused by itself: ${run.paused.reason}`;
+  if (run.stopped?.by === BY_ITSELF) return `stopped by itself: ${run.stopped.reason}`;
+  return run.progress.attention;
+}
+
+/** The answer of the `batchState` query. */
+export function batchState(run: BatchRun): BatchState {
+  const { phase, batchId, waitingFor, input, plan, progress, sendingSince, approvedBy, paused, stopped } = run;
+  const attention = attentionOf(run);
+  return {
+    phase,
+    batchId,
+    waitingFor,
+    startedBy: input?.startedBy,
+    progress,
+    ...(plan && { plan }),
+    ...(sendingSince && { sendingSince }),
+    ...(approvedBy && { approvedBy }),
+    ...(paused && { paused }),
+    ...(stopped && { stopped }),
+    ...(attention && { attention }),
+  };
+}

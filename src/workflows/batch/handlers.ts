@@ -1,0 +1,55 @@
+import { ApplicationFailure, defineQuery, defineUpdate, setHandler } from '@temporalio/workflow';
+import {
+  APPROVE_UPDATE,
+  BATCH_STATE_QUERY,
+  type BatchApproval,
+  type BatchOrder,
+  type BatchState,
+  PAUSE_UPDATE,
+  RESUME_UPDATE,
+  STOP_UPDATE,
+} from '../../contract/batches.js';
+import { type BatchRun, batchState } from './batch-run.js';
+import { approvalRefusal, pause, pauseRefusal, resume, resumeRefusal, stop, stopRefusal } from './interruptions.js';
+
+const stateQuery = defineQuery<BatchState>(BATCH_STATE_QUERY);
+const approveUpdate = defineUpdate<void, [BatchApproval]>(APPROVE_UPDATE);
+
+/** An update that somebody with a name and a reason asks for. */
+function onOrder(
+  run: BatchRun,
+  name: string,
+  description: string,
+  refusal: (run: BatchRun, order: BatchOrder | undefined) => string | undefined,
+  obey: (run: BatchRun, order: BatchOrder) => void,
+): void {
+  setHandler(defineUpdate<void, [BatchOrder]>(name), (order) => obey(run, order), {
+    description: `${description} {"by", "reason"}`,
+    validator: (order) => refuseFor(refusal(run, order)),
+  });
+}
+
+/** Synchronous on purpose: an async validator would never refuse. */
+function refuseFor(reason: string | undefined): void {
+  if (reason) throw ApplicationFailure.nonRetryable(reason, 'Refused');
+}
+
+/** Sets all handlers of a batch. Called before the first await, so that no message is missed. */
+export function setBatchHandlers(run: BatchRun): void {
+  setHandler(stateQuery, () => batchState(run), {
+    description: 'Phase, plan, progress, who approved, paused or stopped, and why a person should look.',
+  });
+  setHandler(
+    approveUpdate,
+    ({ by }) => {
+      run.approvedBy = by;
+    },
+    {
+      description: 'Approves exactly this plan: {"digest", "by"}; "by" must not be who started the batch.',
+      validator: (approval) => refuseFor(approvalRefusal(run, approval)),
+    },
+  );
+  onOrder(run, PAUSE_UPDATE, 'Sends nothing new until resume; started orders go on.', pauseRefusal, pause);
+  onOrder(run, RESUME_UPDATE, 'Goes on sending.', resumeRefusal, resume);
+  onOrder(run, STOP_UPDATE, 'Sends nothing new any more; started orders are followed to their end.', stopRefusal, stop);
+}

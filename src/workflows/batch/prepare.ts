@@ -1,0 +1,54 @@
+import { ActivityFailure, ApplicationFailure, condition, proxyActivities } from '@temporalio/workflow';
+import type { Activities } from '../../activities/index.js';
+import { BATCH_NOT_APPROVED, BATCH_STOPPED, type BatchPlan, BY_ITSELF } from '../../contract/batches.js';
+import type { BatchRun } from './batch-run.js';
+import { interruptible } from './interruptible.js';
+import { pause } from './interruptions.js';
+import { wholeFile } from './profiles.js';
+import { enter } from './show.js';
+
+const APPROVAL_EXPIRES_MS = 24 * 3_600_000;
+
+/** Checks every row and makes the plan. Fails with the reason where a row or the file is bad; nothing was sent then. */
+export async function makePlan(run: BatchRun): Promise<BatchPlan> {
+  const { planBatch } = proxyActivities<Activities>({ ...wholeFile, summary: 'Check every row, make the plan' });
+  enter(run, 'checking', 'the check of every row');
+  const plan = await interruptible(run, () => planBatch({ account: run.account, input: run.input })).catch(becauseOf);
+  if (!plan) throw ApplicationFailure.nonRetryable(`${run.stopped?.reason}. Nothing was sent`, BATCH_STOPPED);
+  run.plan = plan;
+  return plan;
+}
+
+function becauseOf(error: unknown): never {
+  const cause = error instanceof ActivityFailure ? error.cause : undefined;
+  throw cause instanceof ApplicationFailure ? cause : error;
+}
+
+/** Waits until somebody else than the starter approves the plan, or until the batch is stopped. */
+export async function awaitApproval(run: BatchRun): Promise<void> {
+  const { approval, approvalExpiresMs = APPROVAL_EXPIRES_MS } = run.input;
+  if (approval !== 'required' || run.stopped) return;
+  enter(run, 'awaitingApproval', 'an approval');
+  const answered = await condition(() => run.approvedBy !== undefined || run.stopped !== undefined, approvalExpiresMs);
+  if (answered) return;
+  enter(run, 'done', 'nothing');
+  throw ApplicationFailure.nonRetryable(
+    `nobody approved the plan in time; nothing was sent. Start it again under another batch id, or with \`again\``,
+    BATCH_NOT_APPROVED,
+  );
+}
+
+/**
+ * A balance that does not cover the batch would make its last rows fail one by one, so a person says first that it goes
+ * on. Unknown balances ask as well, unless somebody approved a plan that says so.
+ */
+export function pauseOnShortfall(run: BatchRun, { currencies }: BatchPlan): void {
+  const short = currencies.filter(({ shortfall }) => shortfall !== undefined);
+  const unknown = currencies.filter(({ balanceBefore }) => balanceBefore === null);
+  const asks = run.approvedBy === undefined ? [...short, ...unknown] : short;
+  if (asks.length === 0 || run.stopped) return;
+  const figures = asks.map(({ currency, shortfall }) =>
+    shortfall ? `${shortfall} ${currency} are missing` : `the balance of ${currency} could not be read`,
+  );
+  pause(run, { by: BY_ITSELF, reason: `${figures.join(', ')}; resume once it is covered` });
+}

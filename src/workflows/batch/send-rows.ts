@@ -1,0 +1,108 @@
+import {
+  ActivityFailure,
+  allHandlersFinished,
+  condition,
+  continueAsNew,
+  proxyActivities,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { Activities } from '../../activities/index.js';
+import { type BatchInput, type BatchPlan, BY_ITSELF, type SendBatchRowsAnswer } from '../../contract/batches.js';
+import { type BatchRun, type CarriedBatch, carriedBatch } from './batch-run.js';
+import { interruptible } from './interruptible.js';
+import { pause, stop } from './interruptions.js';
+import { sendingChunk } from './profiles.js';
+import { enter, show } from './show.js';
+
+/** A run goes on in a new one from here on: the bound is 500 events, and a chunk with its updates takes a few dozen. */
+const MAX_EVENTS = 400;
+
+/** A chunk is as long as operators like to wait for new figures; longer ones while nothing changes. */
+const CHUNK_MS = { shortest: 5_000, longest: 30_000 };
+
+type BatchWorkflow = (input: BatchInput, carried: CarriedBatch) => Promise<unknown>;
+
+/** Sends the rows in chunks and follows them until every one is final or parked; continues as new on the way. */
+export async function sendRows(run: BatchRun, plan: BatchPlan): Promise<void> {
+  let durationMs = CHUNK_MS.shortest;
+  while (!isSettled(run)) {
+    if (isIdle(run)) await untilAsked(run);
+    else durationMs = await sendChunk(run, plan, durationMs);
+    if (isLong()) await goOnInNewRun(run, plan);
+  }
+}
+
+/** Nothing is open and nothing more will be: all rows were taken, or it was stopped before the first. */
+const isSettled = ({ progress, stopped, sendingSince }: BatchRun): boolean =>
+  progress.open.length === 0 && (progress.exhausted || (stopped !== undefined && !sendingSince));
+
+const isIdle = ({ paused, stopped, progress }: BatchRun): boolean =>
+  paused !== undefined && !stopped && progress.open.length === 0;
+
+const isLong = (): boolean => workflowInfo().historyLength >= MAX_EVENTS;
+
+async function untilAsked(run: BatchRun): Promise<void> {
+  enter(run, 'paused', 'resume or stop');
+  await condition(() => !isIdle(run) || isLong());
+}
+
+/** One chunk; answers how long the next one may take. */
+async function sendChunk(run: BatchRun, plan: BatchPlan, durationMs: number): Promise<number> {
+  const mode = modeOf(run);
+  if (mode === 'send') run.sendingSince ??= new Date().toISOString();
+  enterSending(run);
+  const { sendBatchRows } = proxyActivities<Activities>({ ...sendingChunk, summary: summaryOf(run, plan) });
+  const { input, account, startedAt, progress } = run;
+  const before = progress;
+  try {
+    const answer = await interruptible(run, () =>
+      sendBatchRows({ account, input, plan, startedAt, progress, mode, durationMs }),
+    );
+    // Without an answer the rows of the lost chunk are started again, or looked for when the batch was stopped.
+    if (answer) note(run, answer);
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    endWithoutAnswer(run, error);
+  }
+  show(run);
+  return moved(before, run) ? CHUNK_MS.shortest : Math.min(CHUNK_MS.longest, durationMs * 2);
+}
+
+function modeOf({ stopped, paused }: BatchRun): 'send' | 'wait' | 'finish' {
+  if (stopped) return 'finish';
+  return paused ? 'wait' : 'send';
+}
+
+function enterSending(run: BatchRun): void {
+  const { stopped, paused, progress } = run;
+  if (stopped || progress.exhausted) enter(run, 'following', 'the end of the started orders');
+  else if (paused) enter(run, 'paused', 'resume or stop, and the end of the started orders');
+  else enter(run, 'sending', 'the orders of the rows');
+}
+
+const summaryOf = ({ progress: { taken, open } }: BatchRun, { rows }: BatchPlan): string =>
+  `${taken} of ${rows} rows taken, ${open.length} open`;
+
+function note(run: BatchRun, { progress, halt }: SendBatchRowsAnswer): void {
+  run.progress = progress;
+  if (halt) stop(run, { by: BY_ITSELF, reason: halt });
+}
+
+/** The activity is never given up by the server: the file cannot be used any more, or an operator ended it. */
+function endWithoutAnswer(run: BatchRun, error: ActivityFailure): void {
+  const reason = error.cause?.message ?? 'its activity was ended';
+  if (run.stopped) {
+    run.progress = { ...run.progress, exhausted: true, attention: `rows started last may be missing here: ${reason}` };
+    return;
+  }
+  if (!run.paused) pause(run, { by: BY_ITSELF, reason });
+}
+
+const moved = ({ taken, open }: BatchRun['progress'], { progress }: BatchRun): boolean =>
+  taken !== progress.taken || open.length !== progress.open.length;
+
+/** Updates are answered before, and those that come now are kept by the server for the next run. */
+async function goOnInNewRun(run: BatchRun, plan: BatchPlan): Promise<void> {
+  await condition(allHandlersFinished);
+  await continueAsNew<BatchWorkflow>(run.input, carriedBatch(run, plan));
+}

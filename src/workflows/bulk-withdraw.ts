@@ -1,0 +1,46 @@
+import { allHandlersFinished, CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
+import type { BatchInput, BatchPlan, BatchResult } from '../contract/batches.js';
+import { type BatchRun, type CarriedBatch, openBatch } from './batch/batch-run.js';
+import { checkBatch } from './batch/check-batch.js';
+import { setBatchHandlers } from './batch/handlers.js';
+import { stop } from './batch/interruptions.js';
+import { awaitApproval, makePlan, pauseOnShortfall } from './batch/prepare.js';
+import { nothingStarted, report } from './batch/report.js';
+import { sendRows } from './batch/send-rows.js';
+import { enter } from './batch/show.js';
+
+/**
+ * Pays out the rows of a file: checks them all, has the plan approved where that is asked for, starts one withdraw
+ * workflow per row and follows them to their ends. Cancelling it is a stop: started orders are followed to their end.
+ * `carried` comes from the run before this one; of anybody else it is ignored.
+ */
+export async function bulkWithdraw(input: BatchInput, carried?: CarriedBatch): Promise<BatchResult> {
+  const run = openBatch(input, workflowInfo().continuedFromExecutionRunId ? carried : undefined);
+  setBatchHandlers(run);
+  CancellationScope.current().cancelRequested.catch(() => {
+    stop(run, { by: 'a cancel request', reason: 'the workflow was cancelled' });
+  });
+  return CancellationScope.nonCancellable(async () => {
+    const result = await runBatch(run);
+    enter(run, 'done', 'nothing');
+    await condition(allHandlersFinished);
+    return result;
+  });
+}
+
+async function runBatch(run: BatchRun): Promise<BatchResult> {
+  const plan = run.plan ?? (await prepare(run));
+  if (run.input.planOnly) return nothingStarted(run, plan);
+  await sendRows(run, plan);
+  return run.sendingSince ? report(run, plan) : nothingStarted(run, plan);
+}
+
+/** All that comes before the first row is sent; a run that was continued has it behind it. */
+async function prepare(run: BatchRun): Promise<BatchPlan> {
+  checkBatch(run);
+  const plan = await makePlan(run);
+  if (run.input.planOnly) return plan;
+  await awaitApproval(run);
+  pauseOnShortfall(run, plan);
+  return plan;
+}

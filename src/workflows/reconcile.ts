@@ -1,0 +1,80 @@
+import {
+  ActivityCancellationType,
+  ActivityFailure,
+  ApplicationFailure,
+  proxyActivities,
+  setCurrentDetails,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { Activities } from '../activities/index.js';
+import { describeFieldErrors, INVALID_INPUT } from '../contract/failures.js';
+import { reconcileWorkflowId } from '../contract/ids.js';
+import { ORDERS_TASK_QUEUE } from '../contract/names.js';
+import {
+  disagreementOf,
+  type ReconcileAccountInput,
+  type ReconcileInput,
+  type ReconcileResult,
+} from '../contract/reconcile.js';
+import { planReconcile } from '../contract/reconcile-input.js';
+import { searchAttribute } from '../contract/search-attributes.js';
+
+/**
+ * One activity does it all in memory, on the queue that no limit of the service slows down: it spaces its own requests.
+ * Its heartbeats say that it lives; when its worker dies, another one begins anew, which repeats nothing that matters.
+ */
+const { reconcileAccount } = proxyActivities<Activities>({
+  taskQueue: ORDERS_TASK_QUEUE,
+  startToCloseTimeout: '1 day',
+  heartbeatTimeout: '30s',
+  retry: { initialInterval: '5s', backoffCoefficient: 2, maximumInterval: '5m' },
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+  summary: 'Compare orders, workflows and balances',
+});
+
+/**
+ * Compares the service's orders, our workflows and the balance changes; starts followers where nobody follows and wakes
+ * workflows that wait. Everything else is reported, with attention. No money moves here.
+ */
+export async function reconcile(input?: ReconcileInput): Promise<ReconcileResult> {
+  const plan = checkedPlan(input);
+  upsertSearchAttributes([
+    { key: searchAttribute.account, value: plan.account },
+    { key: searchAttribute.needsAttention, value: false },
+  ]);
+  try {
+    const result = await reconcileAccount(plan);
+    const disagreement = disagreementOf(result);
+    if (disagreement) upsertSearchAttributes([{ key: searchAttribute.needsAttention, value: true }]);
+    setCurrentDetails(details(result, disagreement));
+    return result;
+  } catch (error) {
+    const cause = error instanceof ActivityFailure ? error.cause : undefined;
+    throw cause instanceof ApplicationFailure ? cause : error;
+  }
+}
+
+function checkedPlan(input: unknown): ReconcileAccountInput {
+  const checked = planReconcile(input, Date.now());
+  if ('errors' in checked) {
+    const { errors } = checked;
+    const message = `${describeFieldErrors(errors)}. Nothing was compared`;
+    throw ApplicationFailure.create({ type: INVALID_INPUT, message, nonRetryable: true, details: [errors] });
+  }
+  const demanded = reconcileWorkflowId(checked.plan.account);
+  const { workflowId } = workflowInfo();
+  // A schedule appends the time to the id it was given.
+  if (workflowId === demanded || workflowId.startsWith(`${demanded}-`)) return checked.plan;
+  throw ApplicationFailure.nonRetryable(`account: belongs to the workflow id ${demanded}`, INVALID_INPUT);
+}
+
+/** What the Temporal UI shows: figures and ids, never a wallet. */
+function details({ seen, classes, report }: ReconcileResult, disagreement: string | undefined): string {
+  const counts = Object.entries(classes).flatMap(([name, count]) => (count > 0 ? [`| ${name} | ${count} |`] : []));
+  return [
+    disagreement ? `**Needs attention**: ${disagreement}` : 'Everything agrees or was mended.',
+    ['| orders | |', '|---|---|', `| read from the service | ${seen} |`, ...counts].join('\n'),
+    ...(report ? [`Report: \`${report.path}\``] : []),
+  ].join('\n\n');
+}

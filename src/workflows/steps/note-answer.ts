@@ -1,0 +1,18 @@
+import type { Circumstances } from '../../contract/answers.js';
+import { noteCircumstances, nothingSent, type OrderRun } from './order-run.js';
+
+/** What an attempt or a look-up answered: its verdict or reading by `kind`, with the circumstances. */
+export type Answer = Circumstances & { kind: string };
+
+/** Kinds after which no create of ours has reached the service, unless one did before. */
+const SENT_NOTHING = ['notSent', 'rateLimited', 'overCap', 'conflict', 'duplicates', 'absent'];
+
+/**
+ * Keeps what an answer tells besides its verdict. Only a send pins host and wallets: until then what was asked may be the
+ * very mistake that is to be mended, and the next attempt must be free to go elsewhere.
+ */
+export function noteAnswer(run: OrderRun, answer: Answer): void {
+  const { host, wallets } = run;
+  noteCircumstances(run, answer);
+  if (nothingSent(run) && SENT_NOTHING.includes(answer.kind)) Object.assign(run, { host, wallets });
+}

@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'vitest';
+import { BatchFileError, openBatchSource } from '../../src/batch-files/index.js';
+import { PAYOUT_HEADER, payoutLine } from '../support/batch-files.js';
+import { read } from './support.js';
+
+const problemOf = (answer: Promise<unknown>): Promise<BatchFileError> =>
+  answer.then(
+    () => {
+      throw new Error('the file was read');
+    },
+    (error: unknown) => {
+      if (error instanceof BatchFileError) return error;
+      throw error;
+    },
+  );
+
+describe('a file that is no batch is refused as a whole', () => {
+  test.for<[what: string, content: string | Uint8Array, problem: RegExp]>([
+    ['an empty file', '', /the file is empty/],
+    ['a header and nothing else', `${PAYOUT_HEADER}\n`, /has no rows/],
+    ['a header and empty lines', `${PAYOUT_HEADER}\r\n\r\n\r\n`, /has no rows/],
+    ['semicolons', `${PAYOUT_HEADER.replaceAll(',', ';')}\na;usd;card;1;x\n`, /separated by ";".*commas/],
+    ['tabs', `${PAYOUT_HEADER.replaceAll(',', '\t')}\na\tusd\tcard\t1\tx\n`, /separated by tabs/],
+    ['a "sep=" line', `sep=,\n${PAYOUT_HEADER}\n`, /"sep=" line/],
+    ['bare CR as line end', `${PAYOUT_HEADER}\ra,usd,card,1,x\r`, /bare CR/],
+    ['no header', 'a,usd,card,1,x\n', /column order_id, currency, network, amount, wallet is missing/],
+    ['a missing column', 'order_id,currency,network,wallet\na,usd,card,x\n', /column amount is missing/],
+    ['a column twice', `${PAYOUT_HEADER},amount\na,usd,card,1,x,2\n`, /column amount stands there twice/],
+    ['an unknown column', `${PAYOUT_HEADER},colour\na,usd,card,1,x,red\n`, /unknown column colour/],
+    ['a column without a name', `${PAYOUT_HEADER},\na,usd,card,1,x,\n`, /column 6 has no name/],
+    ['capital letters in a name', `${PAYOUT_HEADER.replace('amount', 'Amount')}\n`, /unknown column Amount/],
+    ['a callback URL', `${PAYOUT_HEADER},callback_url\na,usd,card,1,x,y\n`, /the worker makes the callback URL/],
+    ['details in two ways', `${PAYOUT_HEADER},wallet_details,wallet_details.bank_code\n`, /choose one/],
+    ['a quote in the header that is not closed', `order_id,"currency\n`, /line 1: .*quote/],
+    ['UTF-16', Buffer.from(`\uFEFF${PAYOUT_HEADER}\n`, 'utf16le'), /line 1: is not UTF-8/],
+    ['a line without end', `${PAYOUT_HEADER}\n${'x'.repeat(70_000)}`, /line is longer/],
+  ])('%s', async ([, content, problem]) => {
+    const error = await problemOf(read(content));
+    expect(error.failureType).toBe('InvalidInput');
+    expect(error.problem).toMatch(problem);
+  });
+
+  test('a header that holds a card number instead of a name does not show it', async () => {
+    const error = await problemOf(read(`${PAYOUT_HEADER},4111111111111111\n`));
+    expect(error.problem).toMatch(/unknown column \*\*\*\*/);
+  });
+
+  test('more than a million rows', async () => {
+    const error = await problemOf(read(`${PAYOUT_HEADER}\n${'\n'.repeat(1_000_001)}`));
+    expect(error.problem).toMatch(/more than 1000000 rows/);
+  });
+
+  test.for(['rows.txt', 'rows.xlsx', 'rows', 'rows.CSV'])('%s has no format that is known', async (name) => {
+    expect(await problemOf(read('x', name))).toMatchObject({ failureType: 'InvalidInput', field: 'file.path' });
+  });
+
+  test('no file and no rows', async () => {
+    expect(await problemOf(openBatchSource({}, {}))).toMatchObject({ failureType: 'InvalidInput' });
+  });
+});
+
+describe('a row that cannot be read is named with its line', () => {
+  const header = `${PAYOUT_HEADER},description,wallet_details`;
+  test.for<[what: string, line: string, field: string, reason: RegExp]>([
+    ['a cell too few', 'a,usd,card,1,x,y', 'row', /has 6 cells, the header has 7/],
+    ['a cell too many', 'a,usd,card,1,x,y,,z', 'row', /has 8 cells, the header has 7/],
+    ['a quote that is not doubled', 'a,usd,card,1,x,say "hi",', 'row', /quote/],
+    ['text behind a quote', 'a,usd,card,1,x,"say"hi,', 'row', /quote/],
+    ['a rounded card number', 'a,usd,card,1,4.11111E+15,,', 'order.wallet', /lost its digits/],
+    ['a rounded amount', 'a,usd,card,"1,25E+15",x,,', 'order.amount', /lost its digits/],
+    ['a rounded id', '2.02611E+11,usd,card,1,x,,', 'order.order_id', /lost its digits/],
+    ['a small amount with an exponent', 'a,usd,card,1E-05,x,,', 'order.amount', /exponent/],
+    ['a formula', 'a,usd,card,1,"=""4111111111111111""",,', 'order.wallet', /formula/],
+    ['an apostrophe', "a,usd,card,1,'4111111111111111,,", 'order.wallet', /apostrophe/],
+    ['an error value', 'a,usd,card,#N/A,x,,', 'order.amount', /error value/],
+    ['a column too narrow to show', 'a,usd,card,1,########,,', 'order.wallet', /error value/],
+    ['a decimal comma', 'a,usd,card,"12,50",x,,', 'order.amount', /decimal comma/],
+    ['separated thousands', 'a,usd,card,"1,250.00",x,,', 'order.amount', /thousands/],
+    ['details that are no JSON', 'a,usd,card,1,x,,{', 'order.wallet_details', /not JSON at position/],
+    [
+      'a number as amount in the details',
+      'a,usd,card,1,x,,"[{""amount"":1.5}]"',
+      'order.wallet_details[0].amount',
+      /strings/,
+    ],
+    [
+      'a field named twice in the details',
+      'a,usd,card,1,x,,"{""a"":""1"",""a"":""2""}"',
+      'order.wallet_details',
+      /twice/,
+    ],
+    ['details nested without end', `a,usd,card,1,x,,${'['.repeat(60_000)}`, 'order.wallet_details', /nested/],
+    ['an empty line inside', '', 'row', /is empty/],
+  ])('%s', async ([, line, field, reason]) => {
+    const rows = await read(`${header}\nok,usd,card,1,x,,\n${line}\nok,usd,card,1,x,,\n`);
+    const [problem, ...others] = rows.filter((row) => row.problem);
+    expect(others).toEqual([]);
+    expect(problem).toMatchObject({ row: 2, line: 3, problem: [{ field, reason: expect.stringMatching(reason) }] });
+  });
+
+  test('a line break inside an id is an error of that row, whatever the quotes say', async () => {
+    const rows = await read(`${PAYOUT_HEADER}\n"a\nb",usd,card,1,x\n${payoutLine(3)}\n`);
+    expect(rows.map(({ line, problem }) => [line, problem !== undefined])).toEqual([
+      [2, true],
+      [3, true],
+      [4, false],
+    ]);
+    expect(rows[0]?.problem?.[0]?.reason).toMatch(/must not contain a line break/);
+  });
+
+  test('bytes that are not UTF-8', async () => {
+    const content = Buffer.concat([
+      Buffer.from(`${PAYOUT_HEADER}\n`),
+      Buffer.from('M\xfcller,usd,card,1,x\n', 'latin1'),
+    ]);
+    expect(await read(content)).toMatchObject([{ line: 2, problem: [{ field: 'row', reason: 'is not UTF-8' }] }]);
+  });
+
+  test.for<[line: string, field: string, reason: RegExp]>([
+    ['{"amount": 12.50}', 'order.amount', /strings/],
+    ['{"wallet_details": [{"amount": 1}]}', 'order.wallet_details[0].amount', /strings/],
+    ['{"order_id": "a", "order_id": "b"}', 'order', /names a field twice at position/],
+    ['{"order_id": "a"', 'order', /not JSON/],
+    ['{"order_id": "a"} {}', 'order', /not JSON/],
+    ["{'order_id': 'a'}", 'order', /not JSON/],
+    ['[]', 'row', /one JSON object/],
+    ['null', 'row', /one JSON object/],
+    ['"text"', 'row', /one JSON object/],
+    [`{"a":${'['.repeat(60_000)}`, 'order', /nested/],
+  ])('NDJSON %s', async ([line, field, reason]) => {
+    const rows = await read(`{"order_id":"ok"}\n${line}\n`, 'rows.ndjson');
+    expect(rows[1]).toMatchObject({ line: 2, problem: [{ field, reason: expect.stringMatching(reason) }] });
+  });
+
+  test('names of people may begin with an apostrophe or an equals sign', async () => {
+    const [row] = await read(
+      `${PAYOUT_HEADER},wallet_details.recipient_name,description\na,usd,sepa,1,x,'t Hooft,=)\n`,
+    );
+    expect(row).not.toHaveProperty('problem');
+    expect(row?.order).toMatchObject({ wallet_details: { recipient_name: "'t Hooft" }, description: '=)' });
+  });
+
+  test('no reason shows a cell', async () => {
+    const secret = '4111111111111111';
+    const lines = [`${secret}`, `"${secret}`, `a,usd,card,=${secret},'${secret}`, `a,usd,card,${secret},{"${secret}"`];
+    const rows = await read(`${PAYOUT_HEADER}\n${lines.join('\n')}\n`);
+    const json = await read(lines.map((line) => `{"${secret}: ${line}`).join('\n'), 'rows.ndjson');
+    expect([...rows, ...json].filter((row) => row.problem)).toHaveLength(2 * lines.length);
+    expect(JSON.stringify([...rows, ...json].map((row) => row.problem))).not.toContain(secret);
+  });
+});

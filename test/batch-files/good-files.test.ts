@@ -1,0 +1,162 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { openBatchSource, orderInputOf } from '../../src/batch-files/index.js';
+import { validateOrderInput } from '../../src/contract/order-schema.js';
+import { PAYOUT_HEADER, payoutLine } from '../support/batch-files.js';
+import { opened, read, rowsOf } from './support.js';
+
+const payout = { order_id: 'p-1', currency: 'usd', network: 'card', amount: '10.50', wallet: '4111111111111111' };
+const CELLS = Object.values(payout).join(',');
+
+describe('a CSV file', () => {
+  test.for<[how: string, content: string]>([
+    ['with LF', `${PAYOUT_HEADER}\n${CELLS}\n`],
+    ['with CRLF', `${PAYOUT_HEADER}\r\n${CELLS}\r\n`],
+    ['with a byte order mark', `\uFEFF${PAYOUT_HEADER}\r\n${CELLS}\r\n`],
+    ['without a line end at its end', `${PAYOUT_HEADER}\n${CELLS}`],
+    ['with empty lines at its end', `${PAYOUT_HEADER}\n${CELLS}\n\r\n\n`],
+    ['with quotes everywhere', `"${PAYOUT_HEADER.replaceAll(',', '","')}"\n"${CELLS.replaceAll(',', '","')}"\n`],
+    ['with blanks around the names of its header', `${PAYOUT_HEADER.replaceAll(',', ' , ')}\n${CELLS}\n`],
+  ])('%s is read', async ([, content]) => {
+    expect(await read(content)).toEqual([
+      expect.objectContaining({ row: 1, line: 2, nextOffset: expect.any(Number), order: payout }),
+    ]);
+  });
+
+  test('keeps amounts as they are written and leaves empty cells out', async () => {
+    const [row] = await read(
+      'wallet,amount,network,currency,order_id,description,wallet_memo\nx,0.100000000000000000001,tron,usdt,a,,\n',
+    );
+    expect(row?.order).toEqual({
+      order_id: 'a',
+      currency: 'usdt',
+      network: 'tron',
+      amount: '0.100000000000000000001',
+      wallet: 'x',
+    });
+  });
+
+  test('builds nested fields from columns of their own', async () => {
+    const [row] = await read(
+      [
+        `${PAYOUT_HEADER},wallet_details.recipient_name,wallet_details.recipient_email,client_info.client_id,delay_order_for_minutes`,
+        'a,eur,sepa,10,DE89370400440532013000,"O\'Neill, Ann ""Annie""",ann@example.com,c-7,90',
+      ].join('\n'),
+    );
+    expect(row?.order).toMatchObject({
+      wallet_details: { recipient_name: 'O\'Neill, Ann "Annie"', recipient_email: 'ann@example.com' },
+      client_info: { client_id: 'c-7' },
+      delay_order_for_minutes: 90,
+    });
+  });
+
+  test('takes the cards of a payout to several as JSON in one cell', async () => {
+    const details = [
+      { amount: '4.50', wallet: '4111111111111111' },
+      { amount: '6', wallet: '5555555555554444' },
+    ];
+    const cell = JSON.stringify(details).replaceAll('"', '""');
+    const [row] = await read(`${PAYOUT_HEADER},wallet_details\na,usd,multiple_cards,10.50,cards,"${cell}"\n`);
+    expect(row?.order).toMatchObject({ network: 'multiple_cards', wallet_details: details });
+  });
+
+  test.for<[network: string, columns: string, cells: string]>([
+    ['card', '', ''],
+    ['bank', ',wallet_details.bank_code', ',12345'],
+    [
+      'bank_ua',
+      ',wallet_details.recipient_bank,wallet_details.recipient_name,wallet_details.taxpayer_number',
+      ',Bank,Name,12345678',
+    ],
+    ['sepa', ',wallet_details.recipient_name,wallet_details.recipient_email', ',Name,a@example.com'],
+    ['multiple_cards', ',wallet_details', ',"[{""amount"":""10"",""wallet"":""4111111111111111""}]"'],
+  ])('holds valid payouts of network %s', async ([network, columns, cells]) => {
+    const wallets: Record<string, string> = {
+      card: '4111111111111111',
+      bank: 'any-account',
+      bank_ua: 'UA213223130000026007233566001',
+      sepa: 'DE89370400440532013000',
+      multiple_cards: 'multiple_cards',
+    };
+    const [row] = await read(`${PAYOUT_HEADER}${columns}\na-1,usd,${network},10,${wallets[network]}${cells}\n`);
+    expect(validateOrderInput('withdraw', orderInputOf({ order: row?.order }, { startedBy: 'x' }))).toHaveProperty(
+      'input',
+    );
+  });
+});
+
+describe('an NDJSON file', () => {
+  test.for(['rows.ndjson', 'rows.jsonl'])('%s is read, one object a line, byte order mark or not', async (name) => {
+    const first = { ...payout, delay_order_for_minutes: 5, client_info: { client_id: 'c' } };
+    const content = `\uFEFF${JSON.stringify(first)}\r\n${JSON.stringify({ ...payout, order_id: 'p-2' })}\n`;
+    expect(await read(content, name)).toMatchObject([
+      { row: 1, line: 1, order: first },
+      { row: 2, line: 2, order: { order_id: 'p-2' } },
+    ]);
+  });
+});
+
+describe('inline rows', () => {
+  test('are numbered from 1, and an offset is a number of rows', async () => {
+    const rows = [payout, { ...payout, order_id: 'p-2' }];
+    const source = await openBatchSource(undefined, { rows });
+    expect(await rowsOf(source, 1, 1)).toEqual([
+      { row: 2, line: 2, nextOffset: 2, order: rows[1], text: JSON.stringify(rows[1]) },
+    ]);
+  });
+
+  test('have a hash of their content', async () => {
+    const hashOf = async (order_id: string) => (await openBatchSource({}, { rows: [{ ...payout, order_id }] })).sha256;
+    expect(await hashOf('a')).toBe(await hashOf('a'));
+    expect(await hashOf('a')).not.toBe(await hashOf('b'));
+  });
+});
+
+describe('reading on', () => {
+  const lines = Array.from({ length: 40 }, (_, index) =>
+    index % 3 === 0 ? `q-${index},usd,card,10,4111111111111111,"Päy, ""${index}"" €"` : `p-${index},usd,card,10,x,`,
+  );
+  const content = `\uFEFF${PAYOUT_HEADER},description\r\n${lines.join('\r\n')}\r\n`;
+
+  test('from any row gives the rows that were left', async () => {
+    const all = await read(content);
+    expect(all).toHaveLength(lines.length);
+    for (const [index, { nextOffset, row }] of all.entries()) {
+      expect(await rowsOf(await opened(content), nextOffset, row)).toEqual(all.slice(index + 1));
+    }
+  });
+
+  test('over the borders of what is read at once loses nothing', async () => {
+    const long = Array.from({ length: 5_000 }, (_, index) => payoutLine(index)).join('\n');
+    const rows = await read(`${PAYOUT_HEADER}\n${long}\n`);
+    expect(rows.map(({ text }) => text).join('\n')).toBe(long);
+    const middle = rows[2_499];
+    const rest = await rowsOf(await opened(`${PAYOUT_HEADER}\n${long}\n`), middle?.nextOffset, middle?.row);
+    expect(rest).toEqual(rows.slice(2_500));
+  });
+});
+
+test('the hash is that of the bytes of the file', async () => {
+  const content = `${PAYOUT_HEADER}\n${CELLS}\n`;
+  const source = await opened(content);
+  await source.close();
+  expect(source.sha256).toBe(createHash('sha256').update(content).digest('hex'));
+});
+
+test('an order input carries what the batch says of every row', () => {
+  const batch = {
+    account: 'second',
+    batchId: 'b-1',
+    compensation: 'finish',
+    resend: 'never',
+    startedBy: 'x',
+  } as const;
+  expect(orderInputOf({ order: payout }, batch)).toEqual({
+    account: 'second',
+    order: payout,
+    compensation: 'finish',
+    resend: 'never',
+    batchId: 'b-1',
+  });
+  expect(orderInputOf({ order: payout }, { startedBy: 'x' })).toEqual({ order: payout });
+});

@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ScheduleInput } from '../../src/client/schedule-spec.js';
+import { PaymentOrders } from '../../src/client.js';
+import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
+
+let namespace: TestNamespace;
+let orders: PaymentOrders;
+beforeAll(async () => {
+  namespace = await createTestNamespace();
+  orders = new PaymentOrders(namespace.client);
+});
+afterAll(() => namespace?.close());
+
+const input = (plan: string, change: Partial<ScheduleInput> = {}): ScheduleInput => ({
+  plan,
+  cron: ['0 10 * * FRI'],
+  timeZone: 'Europe/Berlin',
+  filePattern: 'payroll-{period}.csv',
+  batch: { startedBy: 'ann', approval: 'required', maxInFlight: 20 },
+  ...change,
+});
+
+const describeRaw = (plan: string) => namespace.client.schedule.getHandle(`default.${plan}`).describe();
+
+describe('create', () => {
+  it('makes a schedule that skips overlaps, catches up an hour at most and pauses on a failure', async () => {
+    const entry = await orders.schedules.create(input('fresh'));
+    expect(entry).toMatchObject({
+      scheduleId: 'default.fresh',
+      attached: false,
+      times: ['0 10 * * FRI'],
+      timeZone: 'Europe/Berlin',
+      paused: false,
+      lastRuns: [],
+      skipped: 0,
+    });
+    for (const next of entry.nextRuns) expect(next.getUTCDay()).toBe(5);
+    const raw = await describeRaw('fresh');
+    expect(raw.policies).toEqual({ overlap: 'SKIP', catchupWindow: 3_600_000, pauseOnFailure: true });
+    expect(raw.action).toMatchObject({
+      workflowType: 'scheduledBatch',
+      workflowId: 'scheduled:default:fresh',
+      taskQueue: 'payment-orders',
+      args: [{ plan: 'fresh', filePattern: 'payroll-{period}.csv', batch: { startedBy: 'ann' } }],
+    });
+  });
+
+  it('acts in UTC where no time zone is given', async () => {
+    expect(await orders.schedules.create(input('utc', { timeZone: undefined }))).toMatchObject({ timeZone: 'UTC' });
+  });
+
+  it('takes calendars beside cron expressions', async () => {
+    const calendars = [{ dayOfMonth: 1, hour: 9 }];
+    const entry = await orders.schedules.create(input('calendars', { calendars }));
+    expect(entry.times.toSorted()).toEqual(['0 10 * * FRI', '{"dayOfMonth":1,"hour":9}']);
+    expect(await orders.schedules.create(input('calendars', { calendars }))).toMatchObject({ attached: true });
+  });
+
+  it('of the same settings attaches, whoever asks', async () => {
+    await orders.schedules.create(input('twice'));
+    const { batch } = input('twice');
+    const again = await orders.schedules.create(input('twice', { batch: { ...batch, startedBy: 'bob' } }));
+    expect(again.attached).toBe(true);
+    expect((await describeRaw('twice')).action.args).toMatchObject([{ batch: { startedBy: 'ann' } }]);
+  });
+
+  it.each<[string, Partial<ScheduleInput>, string[]]>([
+    ['times', { cron: ['0 11 * * FRI'] }, ['times']],
+    ['one time more', { cron: ['0 10 * * FRI', '0 10 * * MON'] }, ['times']],
+    ['time zone', { timeZone: 'UTC' }, ['timeZone']],
+    ['file', { filePattern: 'other-{period}.csv' }, ['filePattern']],
+    ['period', { periodFormat: 'minute' }, ['periodFormat']],
+    ['wait', { waitForFileMs: 1_000 }, ['waitForFileMs']],
+    ['approval', { batch: { startedBy: 'ann', maxInFlight: 20 } }, ['batch.approval']],
+  ])('of another %s is a conflict that changes nothing', async (_, change, fields) => {
+    await orders.schedules.create(input('conflict'));
+    const before = await describeRaw('conflict');
+    await expect(orders.schedules.create(input('conflict', change))).rejects.toMatchObject({
+      name: 'ScheduleConflictError',
+      fields,
+    });
+    expect((await describeRaw('conflict')).spec).toEqual(before.spec);
+  });
+
+  it('sees that somebody set other times elsewhere', async () => {
+    await orders.schedules.create(input('edited'));
+    await namespace.client.schedule.getHandle('default.edited').update((known) => ({
+      ...known,
+      spec: { cronExpressions: ['0 11 * * FRI'], timezone: 'Europe/Berlin' },
+    }));
+    await expect(orders.schedules.create(input('edited'))).rejects.toMatchObject({ fields: ['times'] });
+  });
+
+  it.each<[string, object, string]>([
+    ['no times', { cron: undefined }, 'cron'],
+    ['a minute that no hour has', { cron: ['99 10 * * FRI'] }, 'times'],
+    ['words', { cron: ['every friday at ten'] }, 'cron[0]'],
+    ['a time zone in the expression', { cron: ['CRON_TZ=UTC 0 10 * * FRI'] }, 'cron[0]'],
+    ['an hour that no day has', { cron: undefined, calendars: [{ hour: 25 }] }, 'times'],
+    ['an unknown part of a calendar', { calendars: [{ hours: 10 }] }, 'calendars[0].hours'],
+    ['an unknown time zone', { timeZone: 'Europe/Nowhere' }, 'timeZone'],
+    ['no period in the file', { filePattern: 'payroll.csv' }, 'filePattern'],
+    ['a period', { period: '2026-11-27' }, 'period'],
+    ['a bad plan', { plan: 'a.b' }, 'plan'],
+    [
+      'a latest time, which is the same for all runs',
+      { batch: { startedBy: 'a', latestSend: 'x' } },
+      'batch.latestSend',
+    ],
+    ['again, which is about one batch', { batch: { startedBy: 'a', again: true } }, 'batch.again'],
+    ['a cancelled expiry', { batch: { startedBy: 'a', approvalExpiresMs: 0 } }, 'batch.approvalExpiresMs'],
+  ])('refuses %s', async (_, change, field) => {
+    const bad = { ...input('bad'), ...change };
+    await expect(orders.schedules.create(bad)).rejects.toMatchObject({
+      name: 'InvalidInputError',
+      fields: expect.arrayContaining([expect.objectContaining({ field })]),
+    });
+  });
+});
+
+describe('a schedule', () => {
+  it('is paused and resumed with name and reason', async () => {
+    await orders.schedules.create(input('paused'));
+    await orders.schedules.pause('paused', { by: 'bob', reason: 'audit' });
+    expect(await orders.schedules.show('paused')).toMatchObject({ paused: true, note: 'paused by bob: audit' });
+    await orders.schedules.resume('paused', { by: 'bob', reason: 'done' });
+    expect(await orders.schedules.show('paused')).toMatchObject({ paused: false, note: 'resumed by bob: done' });
+  });
+
+  it('is triggered for a period, also while it is paused', async () => {
+    await orders.schedules.create(input('triggered'));
+    await orders.schedules.pause('triggered', { by: 'bob', reason: 'audit' });
+    const { workflowId, batch } = await orders.schedules.trigger('triggered', { period: '2026-11-27', by: 'bob' });
+    expect(workflowId).toBe('scheduled:default:triggered-2026-11-27');
+    expect(batch).toMatchObject({ workflowId: 'bulk:default:triggered.2026-11-27' });
+    const run = await namespace.client.workflow.getHandle(workflowId).describe();
+    expect(run).toMatchObject({ type: 'scheduledBatch', taskQueue: 'payment-orders' });
+    await orders.schedules.trigger('triggered', { period: '2026-11-27' });
+    expect((await namespace.client.workflow.getHandle(workflowId).describe()).runId).toBe(run.runId);
+  });
+
+  it.each(['2026-11-31', '27.11.2026', '2026-11-27T10-00', ''])('is not triggered for %j', async (period) => {
+    await orders.schedules.create(input('never'));
+    await expect(orders.schedules.trigger('never', { period })).rejects.toMatchObject({
+      fields: [expect.objectContaining({ field: 'period' })],
+    });
+  });
+
+  it('is listed with its account, and gone once deleted', async () => {
+    await orders.schedules.create(input('listed', { account: 'shop' }));
+    await expect.poll(() => orders.schedules.list({ account: 'shop' }), { timeout: 10_000 }).toHaveLength(1);
+    expect(await orders.schedules.list({ account: 'shop' })).toMatchObject([{ plan: 'listed', account: 'shop' }]);
+    expect((await orders.schedules.list()).map(({ plan }) => plan)).not.toContain('listed');
+    await orders.schedules.delete('listed', { account: 'shop' });
+    await expect.poll(() => orders.schedules.list({ account: 'shop' }), { timeout: 10_000 }).toEqual([]);
+  });
+
+  it('that does not exist is unknown to every method', async () => {
+    const { schedules } = orders;
+    const calls = [
+      schedules.show('nowhere'),
+      schedules.pause('nowhere', { by: 'bob', reason: 'x' }),
+      schedules.resume('nowhere', { by: 'bob', reason: 'x' }),
+      schedules.trigger('nowhere', { period: '2026-11-27' }),
+      schedules.delete('nowhere'),
+    ];
+    await Promise.all(calls.map((call) => expect(call).rejects.toMatchObject({ name: 'UnknownScheduleError' })));
+  });
+});

@@ -1,0 +1,91 @@
+import { createSecretKey } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Codec, startCodec } from '../../src/codec/server.js';
+
+const UI = 'https://temporal.example.com';
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+const PLAIN = { metadata: { encoding: base64('json/plain') }, data: base64('"4111111111111111"') };
+
+let codec: Codec;
+beforeAll(async () => {
+  const encryptionKeys = [{ id: 'a', key: createSecretKey(Buffer.alloc(32, 1)) }];
+  codec = await startCodec({ host: '127.0.0.1', port: 0, encryptionKeys, uiOrigin: UI });
+});
+afterAll(async () => {
+  codec?.close();
+  await codec?.closed;
+});
+
+async function ask(path: string, body: unknown, headers: Record<string, string> = {}) {
+  const answer = await fetch(`${codec.url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-namespace': 'default', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Record<string, unknown> };
+}
+
+describe('the codec endpoint', () => {
+  test('encodes into ciphertext and decodes back, in the JSON form of the protocol', async () => {
+    const { body: encoded } = await ask('/encode', { payloads: [PLAIN, PLAIN] });
+    expect(encoded).toMatchObject({
+      payloads: Array(2).fill({
+        metadata: { encoding: base64('binary/encrypted'), 'encryption-key-id': base64('a') },
+      }),
+    });
+    expect(JSON.stringify(encoded)).not.toContain(PLAIN.data);
+    expect((await ask('/decode', encoded)).body).toEqual({ payloads: [PLAIN, PLAIN] });
+  });
+
+  test('shows plain payloads as they are', async () => {
+    expect((await ask('/decode', { payloads: [PLAIN] })).body).toEqual({ payloads: [PLAIN] });
+  });
+
+  test('takes the payloads of a long history at once', async () => {
+    const large = { ...PLAIN, data: base64(`"${'x'.repeat(2_000_000)}"`) };
+    expect((await ask('/decode', { payloads: [large, large] })).status).toBe(200);
+  });
+
+  test.for<[string, unknown, string]>([
+    [
+      'what another key encrypted',
+      { payloads: [{ metadata: { encoding: base64('binary/encrypted'), 'encryption-key-id': base64('b') } }] },
+      'payload encrypted with key b: not in PAYLOAD_ENCRYPTION_KEYS',
+    ],
+    ['a body of another shape', { payloads: ['x4111'] }, 'must be {"payloads": […]} in the JSON form of the protocol'],
+    ['a body that is no JSON', '{"x4111', 'not possible'],
+  ])('answers 400 without quoting it: %s', async ([, body, message]) => {
+    expect(await ask('/decode', body)).toMatchObject({ status: 400, body: { message } });
+  });
+});
+
+describe('web pages', () => {
+  test('of the configured origin may ask', async () => {
+    const preflight = await fetch(`${codec.url}/decode`, {
+      method: 'OPTIONS',
+      headers: {
+        origin: UI,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'content-type,x-namespace',
+      },
+    });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get('access-control-allow-origin')).toBe(UI);
+    expect(preflight.headers.get('access-control-allow-headers')).toContain('x-namespace');
+    const { status, headers } = await ask('/decode', { payloads: [PLAIN] }, { origin: UI });
+    expect(status).toBe(200);
+    expect(headers.get('access-control-allow-origin')).toBe(UI);
+  });
+
+  test.for(['https://evil.example', 'null', `${UI}.evil.example`])('of %s are refused', async (origin) => {
+    const { status, headers, body } = await ask('/decode', { payloads: [PLAIN] }, { origin });
+    expect(status).toBe(403);
+    expect(headers.get('access-control-allow-origin')).toBeNull();
+    expect(body).not.toHaveProperty('payloads');
+  });
+
+  test('cannot ask in a way that browsers allow without asking first', async () => {
+    const { status } = await ask('/decode', { payloads: [PLAIN] }, { 'content-type': 'text/plain' });
+    expect(status).toBe(415);
+  });
+});

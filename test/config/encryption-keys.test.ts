@@ -1,0 +1,101 @@
+import { inspect } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { loadCodecConfig, loadEncryptionKeys, loadReceiverConfig } from '../../src/config.js';
+import { problemsOf, tempFile } from './config-fixture.js';
+
+const KEY = Buffer.alloc(32, 'a').toString('base64');
+const OTHER = Buffer.alloc(32, 'b').toString('base64');
+
+describe('PAYLOAD_ENCRYPTION_KEYS', () => {
+  test('is off when it is not set', () => {
+    expect(loadEncryptionKeys({})).toBeUndefined();
+  });
+
+  test('keeps the order of its keys', () => {
+    const keys = loadEncryptionKeys({ PAYLOAD_ENCRYPTION_KEYS: `2026-11:${KEY},old:${OTHER}` });
+    expect(keys?.map(({ id, key }) => [id, key.export().toString('base64')])).toEqual([
+      ['2026-11', KEY],
+      ['old', OTHER],
+    ]);
+  });
+
+  test('may stand in a file', () => {
+    const path = tempFile(`a:${KEY}\n`);
+    expect(loadEncryptionKeys({ PAYLOAD_ENCRYPTION_KEYS_FILE: path })).toHaveLength(1);
+  });
+
+  test('shows no key when it is printed', () => {
+    const keys = loadEncryptionKeys({ PAYLOAD_ENCRYPTION_KEYS: `a:${KEY}` });
+    for (const shown of [inspect(keys, { depth: 9, showHidden: true }), JSON.stringify(keys), String(keys)]) {
+      expect(shown).not.toContain(KEY);
+      expect(shown).not.toContain(Buffer.from(KEY, 'base64').toString('hex'));
+    }
+  });
+
+  const malformed = 'must be a comma list of id:key, each key the base64 of 32 bytes';
+  test.for<[string, string, string]>([
+    ['empty', '', 'must not be empty'],
+    ['a key without an id', KEY, malformed],
+    ['an empty id', `:${KEY}`, malformed],
+    ['an id with other characters', `a/b:${KEY}`, malformed],
+    ['31 bytes', `a:${Buffer.alloc(31).toString('base64')}`, malformed],
+    ['33 bytes', `a:${Buffer.alloc(33).toString('base64')}`, malformed],
+    ['no base64', `a:${'?'.repeat(43)}=`, malformed],
+    ['base64 with bits that mean nothing', `a:${KEY.slice(0, -2)}F=`, malformed],
+    ['a stray comma', `a:${KEY},`, malformed],
+    ['a blank', `a:${KEY}, b:${OTHER}`, 'must not contain blanks, line breaks or control characters'],
+    ['one id twice', `a:${KEY},a:${OTHER}`, 'names the same key id twice'],
+  ])('is refused, in one line without its value: %s', ([, value, reason]) => {
+    expect(problemsOf(loadEncryptionKeys, { PAYLOAD_ENCRYPTION_KEYS: value })).toEqual([
+      `PAYLOAD_ENCRYPTION_KEYS: ${reason}`,
+    ]);
+  });
+
+  test('is refused when it is given twice', () => {
+    const env = { PAYLOAD_ENCRYPTION_KEYS: `a:${KEY}`, PAYLOAD_ENCRYPTION_KEYS_FILE: '/nowhere' };
+    expect(problemsOf(loadEncryptionKeys, env)).toContain(
+      'PAYLOAD_ENCRYPTION_KEYS: is given twice: unset PAYLOAD_ENCRYPTION_KEYS or PAYLOAD_ENCRYPTION_KEYS_FILE',
+    );
+  });
+
+  test('is refused when its file cannot be read, or its name got lost', () => {
+    expect(problemsOf(loadEncryptionKeys, { PAYLOAD_ENCRYPTION_KEYS_FILE: '/nowhere' })).toEqual([
+      'PAYLOAD_ENCRYPTION_KEYS_FILE: cannot be read',
+    ]);
+    expect(problemsOf(loadEncryptionKeys, { PAYLOAD_ENCRYPTION_KEYS_FILE: '' })).toEqual([
+      'PAYLOAD_ENCRYPTION_KEYS: is required (or PAYLOAD_ENCRYPTION_KEYS_FILE)',
+    ]);
+  });
+
+  test('is checked with the rest of a process’s configuration', () => {
+    expect(problemsOf(loadReceiverConfig, { PAYLOAD_ENCRYPTION_KEYS: 'x' })).toEqual([
+      'CALLBACK_TOKEN_KEY: is required (or CALLBACK_TOKEN_KEY_FILE)',
+      `PAYLOAD_ENCRYPTION_KEYS: ${malformed}`,
+    ]);
+  });
+});
+
+describe('the codec endpoint', () => {
+  const env = { PAYLOAD_ENCRYPTION_KEYS: `a:${KEY}` };
+
+  test('listens on the loopback address, for no web page, unless told otherwise', () => {
+    expect(loadCodecConfig(env)).toMatchObject({ host: '127.0.0.1', port: 8081, uiOrigin: undefined });
+    const told = { ...env, CODEC_HOST: '0.0.0.0', CODEC_PORT: '1', CODEC_UI_ORIGIN: 'http://localhost:8233' };
+    expect(loadCodecConfig(told)).toMatchObject({ host: '0.0.0.0', port: 1, uiOrigin: 'http://localhost:8233' });
+  });
+
+  test('needs keys', () => {
+    expect(problemsOf(loadCodecConfig, {})).toEqual([
+      'PAYLOAD_ENCRYPTION_KEYS: is required (or PAYLOAD_ENCRYPTION_KEYS_FILE)',
+    ]);
+  });
+
+  test.for(['https://ui.example.com/', 'https://ui.example.com/x', 'ui.example.com', '*', 'null', 'ftp://x'])(
+    'refuses the origin %s, which no browser would send or which is no web page’s',
+    (uiOrigin) => {
+      expect(problemsOf(loadCodecConfig, { ...env, CODEC_UI_ORIGIN: uiOrigin })).toEqual([
+        'CODEC_UI_ORIGIN: must be an origin such as https://temporal.example.com, without a path',
+      ]);
+    },
+  );
+});

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { endProcesses, startProcess, temporalEnv, workerEnv } from '../worker/process-fixture.js';
+import {
+  type BatchLab,
+  executedOf,
+  openBatchLab,
+  startRows,
+  type TestRow,
+  testRows,
+  untilState,
+} from './fixtures/batches.js';
+
+const ROWS = 16;
+const IN_FLIGHT = 8;
+
+let lab: BatchLab;
+beforeAll(async () => {
+  lab = await openBatchLab({ workers: false });
+});
+afterAll(async () => {
+  await endProcesses();
+  await lab?.close();
+});
+
+/** Resolves once the orders of the first rows exist: a create in flight would be given up only after a minute. */
+async function untilCreated(rows: readonly TestRow[]): Promise<void> {
+  await vi.waitFor(() => expect(executedOf(lab, rows)).toBe(IN_FLIGHT), { timeout: 20_000, interval: 50 });
+  await Promise.all(rows.slice(0, IN_FLIGHT).map(({ id }) => lab.orders.order(id).created()));
+}
+
+describe('batches whose worker is killed while their rows are open', () => {
+  test('are gone on with by the next worker; what is cancelled meanwhile sends nothing more', async () => {
+    const { folder, sandbox, temporal, config } = lab;
+    // Polls are far apart: one in flight would be given up after 45 s only.
+    const env = {
+      ...workerEnv(temporalEnv(temporal), sandbox.url, config.callback?.baseUrl),
+      CALLBACK_TOKEN_KEY: config.callback?.tokenKeys[0] ?? '',
+      BATCH_DIR: folder,
+      REPORT_DIR: folder,
+    };
+    const worker = startProcess('src/worker.ts', env);
+    const [kept, cancelled] = ['kept', 'gone'].map((label) => testRows(label, ROWS, () => 'after_ms=4000')) as [
+      TestRow[],
+      TestRow[],
+    ];
+    const keptBatch = await startRows(lab, kept, { maxInFlight: IN_FLIGHT });
+    const cancelledBatch = await startRows(lab, cancelled, { maxInFlight: IN_FLIGHT });
+    await worker.ready;
+    await Promise.all([kept, cancelled].map(untilCreated));
+    await Promise.all(
+      [keptBatch, cancelledBatch].map((batch) => untilState(batch, ({ phase }) => phase === 'sending')),
+    );
+    worker.kill('SIGKILL');
+    await worker.exited;
+    await temporal.client.workflow.getHandle(cancelledBatch.workflowId).cancel();
+
+    await lab.startWorkers({ directories: { batchDir: folder, reportDir: folder } });
+    const { started, outcomes } = await cancelledBatch.result();
+    expect(outcomes).toMatchObject({ completed: started, notStarted: ROWS - started });
+    expect(executedOf(lab, cancelled)).toBe(started);
+    expect(started).toBeGreaterThanOrEqual(IN_FLIGHT);
+    expect((await keptBatch.result()).outcomes).toMatchObject({ completed: ROWS, notStarted: 0 });
+    expect(executedOf(lab, kept)).toBe(ROWS);
+    const { executedByOrderId } = sandbox.stats();
+    expect(Math.max(...Object.values(executedByOrderId))).toBe(1);
+  });
+});

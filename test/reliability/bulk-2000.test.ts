@@ -1,0 +1,144 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { BatchHandle } from '../../src/client/batch-handle.js';
+import type { BatchResult } from '../../src/contract/batches.js';
+import { decimal, sum, toAmount } from '../../src/contract/money.js';
+import { runSizes } from '../integration/fixtures/batch-history.js';
+import {
+  type BatchLab,
+  executedOf,
+  openBatchLab,
+  startRows,
+  type TestRow,
+  testRows,
+} from '../integration/fixtures/batches.js';
+import { orderInput } from '../support/inputs.js';
+import { newOrderId } from '../support/lab.js';
+import { endProcesses } from '../worker/process-fixture.js';
+import { type KillableWorkers, startKillableWorkers } from './fixtures/killable-workers.js';
+
+const ROWS = 2_000;
+const KILL_AT = [500, 1_000, 1_500];
+const MEASURE_AT = [250, 700, 1_200, 1_700];
+const REQUESTS_PER_SECOND = 40;
+const TEST_LIMIT_MS = 30 * 60_000;
+
+let lab: BatchLab;
+let workers: KillableWorkers;
+beforeAll(async () => {
+  const settings = { requestsPerSecond: REQUESTS_PER_SECOND, durationsMs: { execute: 2_000 } };
+  lab = await openBatchLab({ workers: false, sandbox: { settings } });
+  workers = await startKillableWorkers(lab, 2, {
+    PAYMENT_REQUESTS_PER_SECOND: `${REQUESTS_PER_SECOND}`,
+    ORDER_SETTLE_WINDOW: '10s',
+    ORDER_POLL_INITIAL: '30s',
+    ORDER_POLL_MAX: '60s',
+  });
+});
+afterAll(async () => {
+  await endProcesses();
+  await lab?.close();
+});
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+/** Milliseconds from the start of a single order to the start of its create, by the server's clock. */
+async function startDelayMs(): Promise<number> {
+  const handle = await lab.orders.start('withdraw', orderInput('withdraw', newOrderId('single')));
+  await handle.created();
+  const history = await lab.temporal.client.workflow.getHandle(handle.workflowId).fetchHistory();
+  const events = history.events ?? [];
+  const at = (event: (typeof events)[number] | undefined) =>
+    Number(event?.eventTime?.seconds ?? 0) * 1000 + Number(event?.eventTime?.nanos ?? 0) / 1e6;
+  return at(events.find((event) => event.activityTaskStartedEventAttributes)) - at(events[0]);
+}
+
+/** Kills and measures as the rows are executed; resolves when all of it has happened. */
+async function disturb(rows: readonly TestRow[]): Promise<number[]> {
+  const [kills, measures, delays] = [[...KILL_AT], [...MEASURE_AT], [] as number[]];
+  while (kills.length > 0 || measures.length > 0) {
+    const executed = executedOf(lab, rows);
+    if (executed >= (kills[0] ?? Number.POSITIVE_INFINITY)) {
+      kills.shift();
+      await workers.replace();
+      say(`killed at ${executed} executed rows`);
+    } else if (executed >= (measures[0] ?? Number.POSITIVE_INFINITY)) {
+      measures.shift();
+      delays.push(await startDelayMs());
+      say(`at ${executed} executed rows a single create started after ${delays.at(-1)?.toFixed(0)} ms`);
+    } else await sleep(250);
+  }
+  return delays;
+}
+
+describe(`${ROWS} rows, ${REQUESTS_PER_SECOND} requests a second, two workers killed three times`, () => {
+  let rows: TestRow[];
+  let batch: BatchHandle;
+  let result: BatchResult;
+  let delays: number[];
+  beforeAll(async () => {
+    rows = testRows('row', ROWS);
+    const begun = Date.now();
+    batch = await startRows(lab, rows, { maxInFlight: 500 });
+    delays = await disturb(rows);
+    result = await batch.result();
+    say(`${ROWS} rows in ${((Date.now() - begun) / 1000).toFixed(0)} s`);
+  }, TEST_LIMIT_MS);
+
+  test('every row is executed exactly once', () => {
+    expect(result.outcomes).toMatchObject({ completed: ROWS, notStarted: 0 });
+    const { executedByOrderId } = lab.sandbox.stats();
+    expect(rows.filter(({ id }) => executedByOrderId[id] !== 1)).toEqual([]);
+    expect(Object.keys(executedByOrderId)).toHaveLength(ROWS + MEASURE_AT.length);
+  });
+
+  test('report, result and the service agree on every row and amount', async () => {
+    const lines = (await readFile(join(lab.folder, result.report?.path ?? ''), 'utf8')).trim().split('\n').slice(1);
+    const reported = new Map(lines.map((line) => line.split(',')).map((cells) => [cells[1], cells]));
+    const ours = new Set(rows.map(({ id }) => id));
+    const orders = lab.sandbox.orders().filter(({ order }) => ours.has(order.user_order_id));
+    expect(orders).toHaveLength(ROWS);
+    for (const { order } of orders) {
+      const cells = reported.get(order.user_order_id) ?? [];
+      expect(cells.slice(2, 4)).toEqual([order.order_uuid, order.status]);
+      expect(cells[7]).toBe(order.amount_to);
+    }
+    const paid = toAmount(sum(orders.map(({ order }) => decimal(order.amount_to ?? '0'))));
+    expect(result.moved).toEqual({ usd: paid });
+    expect((await batch.state()).progress.moved).toEqual({ usd: paid });
+  });
+
+  test('a single create started within 2 s all the while', () => {
+    expect(Math.max(...delays)).toBeLessThan(2_000);
+  });
+
+  test('the service saw at most 40 requests a second over 60 s, and 50 over 5 s', () => {
+    const [minute, moment] = [60_000, 5_000].map((ms) => lab.sandbox.requestRate(ms).busiest / (ms / 1000));
+    say(`requests a second: ${minute?.toFixed(1)} over 60 s, ${moment?.toFixed(1)} over 5 s`);
+    expect(minute).toBeLessThanOrEqual(REQUESTS_PER_SECOND);
+    expect(moment).toBeLessThanOrEqual(REQUESTS_PER_SECOND * 1.25);
+  });
+
+  test('no run of the batch has more than 500 events or a payload above 100 KB', async () => {
+    const sizes = await runSizes(lab.temporal.client, batch.workflowId);
+    const [events, payload] = [sizes.map((size) => size.events), sizes.map((size) => size.largestPayload)];
+    say(`${sizes.length} runs, at most ${Math.max(...events)} events, payloads up to ${Math.max(...payload)} bytes`);
+    expect(Math.max(...events)).toBeLessThanOrEqual(500);
+    expect(Math.max(...payload)).toBeLessThanOrEqual(100_000);
+  });
+
+  test('the same rows again execute nothing: same name, other names, at the same time, one row edited', {
+    timeout: TEST_LIMIT_MS,
+  }, async () => {
+    const before = lab.sandbox.stats().createsByOrderId;
+    const edited = rows.map((row, index) => (index === 41 ? { ...row, amount: '13.50' } : row));
+    const same = await startRows(lab, rows, { batchId: batch.batchId, maxInFlight: 500 });
+    const [other, third] = await Promise.all([startRows(lab, rows), startRows(lab, edited)]);
+    expect((await same.result()).outcomes).toEqual(result.outcomes);
+    expect((await other.result()).outcomes).toEqual(result.outcomes);
+    expect((await third.result()).outcomes).toMatchObject({ completed: ROWS - 1, conflict: 1 });
+    expect(lab.sandbox.stats().createsByOrderId).toEqual(before);
+  });
+});

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { Traffic } from '../../sandbox/traffic.js';
+import { call, start } from './support.js';
+
+const at = (atMs: number, status = 200) => ({ atMs, path: '/v2/rates', status });
+
+test('requests are counted per second, refused ones apart', () => {
+  const traffic = new Traffic(undefined);
+  for (const entry of [at(5_000), at(5_999), at(6_000, 429), at(9_100)]) traffic.request(entry);
+  expect(traffic.perSecond()).toEqual([
+    { atMs: 5_000, requests: 2, refused: 0 },
+    { atMs: 6_000, requests: 1, refused: 1 },
+    { atMs: 9_000, requests: 1, refused: 0 },
+  ]);
+});
+
+test.each([
+  [1, 2],
+  [1_000, 3],
+  [1_001, 4],
+  [60_000, 5],
+])('the busiest %d ms are found wherever they begin', (windowMs, most) => {
+  const traffic = new Traffic(undefined);
+  for (const atMs of [100, 900, 900, 1_100, 20_000]) traffic.request(at(atMs));
+  expect(traffic.busiest(windowMs)).toBe(most);
+});
+
+test('the request rate is shown in the process and at the admin port', async () => {
+  const sandbox = await start();
+  for (let n = 0; n < 5; n += 1) await call(sandbox, 'rates');
+  const { perSecond, busiest } = sandbox.requestRate(60_000);
+  expect(busiest).toBe(5);
+  expect(perSecond.reduce((total, { requests }) => total + requests, 0)).toBe(5);
+  const shown = await (await fetch(`${sandbox.adminUrl}/rate?windowMs=60000`)).json();
+  expect(shown).toEqual({ perSecond, busiest });
+  expect((await fetch(`${sandbox.adminUrl}/rate?windowMs=soon`)).status).toBe(400);
+});
+
+test('above requestsPerSecond the answer is 429 with Retry-After, counted as refused; a second later requests pass', async () => {
+  const sandbox = await start({ settings: { requestsPerSecond: 10 } });
+  const burst = await Promise.all(Array.from({ length: 25 }, () => call(sandbox, 'rates')));
+  const refused = burst.filter(({ status }) => status === 429);
+  expect(refused).toHaveLength(15);
+  for (const { headers } of refused) expect(headers.get('retry-after')).toBe('1');
+  const { perSecond, busiest } = sandbox.requestRate(1_000);
+  expect(busiest).toBe(25);
+  expect(perSecond.reduce((total, second) => total + second.refused, 0)).toBe(15);
+  expect(sandbox.requests().filter(({ fault }) => fault === 'rate-limit')).toHaveLength(15);
+  await new Promise((resolve) => setTimeout(resolve, 1_000 * Number(refused[0]?.headers.get('retry-after'))));
+  expect((await call(sandbox, 'rates')).status).toBe(200);
+});

@@ -1,0 +1,171 @@
+import { Writable } from 'node:stream';
+import { describe, expect, it, vi } from 'vitest';
+import type { BatchPlan, BatchResult, BatchState } from '../../src/contract/batches.js';
+import { startBatchView } from '../../src/starter/batch-progress.js';
+import {
+  amountsLeft,
+  batchCommands,
+  batchLine,
+  batchResultText,
+  batchStateText,
+  planText,
+} from '../../src/starter/batch-text.js';
+
+const plan: BatchPlan = {
+  account: 'default',
+  batchId: 'payroll.1',
+  sha256: 'a'.repeat(64),
+  rows: 50,
+  currencies: [
+    { currency: 'btc', rows: 10, total: '0.5', fee: null, feeOnTop: null, balanceBefore: null, balanceAfter: null },
+    {
+      currency: 'usd',
+      rows: 40,
+      total: '1000.10',
+      fee: '8',
+      feeOnTop: '3',
+      balanceBefore: '900',
+      balanceAfter: '-103.1',
+      shortfall: '103.1',
+    },
+  ],
+  warnings: [
+    { rows: [3, 7], reason: 'same wallet and amount' },
+    { rows: [], reason: 'balances were not to be had' },
+  ],
+  warningCount: 52,
+  compensation: null,
+  resend: 'once',
+  again: false,
+  digest: 'd'.repeat(64),
+};
+
+const NOW = Date.parse('2026-11-27T10:01:40Z');
+
+const state: BatchState = {
+  phase: 'sending',
+  batchId: 'payroll.1',
+  waitingFor: 'the orders of the rows',
+  startedBy: 'ann',
+  plan,
+  progress: {
+    offset: 100,
+    taken: 30,
+    started: 28,
+    open: Array.from({ length: 8 }, (_, index) => ({ row: index + 21, orderId: `p-${index}` })),
+    outcomes: { completed: 18, completed_partially: 0, canceled: 0, error: 1, refused: 0, conflict: 1, parked: 0 },
+    moved: { usd: '200.10' },
+    exhausted: false,
+    unsettled: [],
+  },
+  sendingSince: '2026-11-27T10:00:00Z',
+};
+
+describe('a plan', () => {
+  it('shows rows, totals, fees, balances, shortfall, warnings and digest', () => {
+    const text = planText(plan);
+    for (const part of ['50', '1000.10', '8', '900', '-103.1', plan.digest, plan.sha256]) expect(text).toContain(part);
+    expect(text).toContain('52 warnings, the first 2:');
+    expect(text).toContain('line 3, 7: same wallet and amount');
+    expect(text).toMatch(/btc +10 +0\.5 +unknown/);
+  });
+});
+
+describe('a batch that goes on', () => {
+  it('shows rows, money, pace and time left in one line', () => {
+    expect(batchLine(state, NOW)).toBe(
+      'sending · 28 of 50 rows started · ended: 18 completed, 1 error, 1 conflict · paid 200.10 usd · ' +
+        'left 0.5 btc, 800 usd · 0.2 rows/s, about 3 min left',
+    );
+  });
+
+  it('shows attention, and no pace while it waits', () => {
+    const paused: BatchState = { ...state, phase: 'paused', attention: 'paused by itself: no money' };
+    expect(batchLine(paused, NOW)).toMatch(/^paused · .* · attention: paused by itself: no money$/);
+    expect(batchLine(paused, NOW)).not.toContain('rows/s');
+    expect(batchLine(undefined, NOW)).toContain('no worker answers');
+  });
+
+  it('counts what is left exactly, and never below nothing', () => {
+    expect(amountsLeft(plan, { usd: '0.1', btc: '0.6' })).toEqual({ btc: '0', usd: '1000' });
+  });
+
+  it('shows who did what', () => {
+    const at = '2026-11-27T10:00:00Z';
+    const text = batchStateText({ ...state, approvedBy: 'bob', paused: { by: 'eve', reason: 'wait', at } }, NOW);
+    for (const part of ['ann', 'bob', 'by eve: wait', '28 started, 8 open', plan.digest]) expect(text).toContain(part);
+  });
+
+  it('suggests the commands that fit', () => {
+    const waiting = batchCommands('payment-orders', 'shop', { ...state, phase: 'awaitingApproval' });
+    expect(waiting).toContain(`payment-orders batch approve payroll.1 --account shop --digest ${plan.digest}`);
+    const paused = { ...state, phase: 'paused' as const, paused: { by: 'x', reason: 'y', at: 'z' } };
+    expect(batchCommands('payment-orders', 'default', paused)).toContain('batch resume payroll.1 --by');
+    expect(batchCommands('payment-orders', 'default', state)).toBe('');
+  });
+});
+
+describe('a batch that ended', () => {
+  const result: BatchResult = {
+    batchId: 'payroll.1',
+    digest: plan.digest,
+    rows: 50,
+    started: 49,
+    outcomes: { ...state.progress.outcomes, completed: 48, notStarted: 0 },
+    moved: { usd: '990' },
+    report: { path: 'payroll.1.report.csv', sha256: 'b'.repeat(64) },
+    rejected: { path: 'payroll.1.rejected.csv', sha256: 'c'.repeat(64) },
+    plan,
+  };
+
+  it('shows its report with hash, its outcomes and what was paid', () => {
+    const text = batchResultText(result);
+    for (const part of ['48 completed, 1 error, 1 conflict', '990 usd', 'payroll.1.report.csv', 'b'.repeat(64)])
+      expect(text).toContain(part);
+    expect(text).toContain('payroll.1.rejected.csv');
+    expect(batchResultText({ ...result, moved: {}, report: undefined })).toContain('nothing');
+  });
+});
+
+/** A stream that keeps what is written. */
+function memory(isTTY: boolean) {
+  let text = '';
+  const stream = new Writable({
+    write: (chunk, _encoding, done) => {
+      text += String(chunk);
+      done();
+    },
+  });
+  const terminal = { isTTY, columns: 200, cursorTo: () => true, clearLine: () => true, moveCursor: () => true };
+  return { stream: Object.assign(stream, isTTY ? terminal : { isTTY }), text: () => text };
+}
+
+describe('progress', () => {
+  it('is a line per phase and now and then where there is no terminal', () => {
+    vi.useFakeTimers();
+    try {
+      const { stream, text } = memory(false);
+      const view = startBatchView(stream);
+      for (let seconds = 0; seconds < 25; seconds += 1) {
+        view.show(state);
+        vi.advanceTimersByTime(1_000);
+      }
+      view.show({ ...state, phase: 'following' });
+      view.stop();
+      const lines = text().trim().split('\n');
+      expect(lines.length).toBeLessThan(8);
+      expect(lines.at(-1)).toContain('following');
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('is a bar on a terminal', () => {
+    const { stream, text } = memory(true);
+    const view = startBatchView(stream);
+    view.show(state);
+    view.stop();
+    expect(text()).toContain('40 %');
+    expect(text()).toContain('28 of 50 rows started');
+  });
+});

@@ -1,0 +1,191 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  BatchConflictError,
+  BatchFailedError,
+  BatchNotDecidedYetError,
+  BatchRefusedError,
+  BatchUnresolvedError,
+  ScheduleConflictError,
+  TemporalUnreachableError,
+  UnknownBatchError,
+  UnknownScheduleError,
+} from '../../src/client/errors.js';
+import type { BatchOutcomes, BatchResult } from '../../src/contract/batches.js';
+import { exitCodeOfBatch, exitCodeOfError } from '../../src/starter/exit-codes.js';
+import { runStarter } from '../../src/starter/program.js';
+
+/** Runs a command line where Temporal cannot be reached: whatever gets past the checks ends with 3. */
+async function starter(argv: string[], stdin = ''): Promise<{ code: number; stdout: string; stderr: string }> {
+  const texts = { stdout: '', stderr: '' };
+  const sink = (name: 'stdout' | 'stderr') =>
+    new Writable({
+      write: (chunk, _encoding, done) => {
+        texts[name] += String(chunk);
+        done();
+      },
+    });
+  const code = await runStarter(argv, {
+    stdin: Readable.from([Buffer.from(stdin)]),
+    stdout: sink('stdout'),
+    stderr: sink('stderr'),
+    connect: async () => Promise.reject(new TemporalUnreachableError('nowhere:1', 'default', 'refused')),
+    self: 'payment-orders',
+  });
+  return { code, ...texts };
+}
+
+const row = { order_id: 'p-1', currency: 'usd', network: 'card', amount: '12.50', wallet: '4111111111111111' };
+const CREATE = ['schedule', 'create', 'payroll', '--file-pattern', 'payroll-{period}.csv'];
+
+describe('a good command line gets as far as Temporal', () => {
+  it.each([
+    [['batch', 'plan', '2026/payroll.csv']],
+    [['batch', 'start', 'payroll.csv', '--id', 'p.1', '--approval', 'required', '--by', 'ann', '--again', '--wait']],
+    [
+      [
+        'batch',
+        'start',
+        'payroll.csv',
+        '--stop-after-failures',
+        '3',
+        '--stop-after-share',
+        '0.05',
+        '--resend',
+        'never',
+      ],
+    ],
+    [['batch', 'start', 'payroll.csv', '--latest-send', '2026-11-27T18:00:00Z', '--max-in-flight', '20']],
+    [['batch', 'start', '-', '--compensation', 'report']],
+    [['batch', 'approve', 'p.1', '--digest', 'abc', '--by', 'bob']],
+    [['batch', 'pause', 'p.1', '--by', 'bob', '--reason', 'wait', '--account', 'shop']],
+    [['batch', 'resume', 'p.1', '--by', 'bob', '--reason', 'go on']],
+    [['batch', 'stop', 'p.1', '--by', 'bob', '--reason', 'wrong file']],
+    [['batch', 'show', 'p.1', '--watch', '--timeout', '10s', '--json']],
+    [[...CREATE, '--cron', '0 10 * * FRI', '--cron', '0 10 1 * *', '--time-zone', 'Europe/Berlin']],
+    [[...CREATE, '--calendar', '{"dayOfMonth": 1, "hour": 9}', '--period-format', 'minute', '--wait-for-file', '2h']],
+    [[...CREATE, '--cron', '0 10 * * FRI', '--approval', 'required', '--by', 'ann']],
+    [['schedule', 'list', '--json']],
+    [['schedule', 'pause', 'payroll', '--by', 'bob', '--reason', 'audit']],
+    [['schedule', 'resume', 'payroll', '--by', 'bob', '--reason', 'done']],
+    [['schedule', 'trigger', 'payroll', '--period', '2026-11-27']],
+    [['schedule', 'delete', 'payroll']],
+  ])('%j', async (argv) => {
+    const { code, stderr, stdout } = await starter(argv, JSON.stringify(row));
+    expect({ code, said: stderr + stdout }).toEqual({
+      code: 3,
+      said: expect.stringContaining('cannot reach Temporal'),
+    });
+  });
+});
+
+describe('bad usage exits 2 and starts nothing', () => {
+  it.each([
+    [['batch']],
+    [['batch', 'start']],
+    [['batch', 'start', '/etc/payroll.csv']],
+    [['batch', 'start', 'payroll.csv', '--id', 'a b']],
+    [['batch', 'start', 'payroll.csv', '--approval', 'maybe']],
+    [['batch', 'start', 'payroll.csv', '--approval-expires', '1h']],
+    [['batch', 'start', 'payroll.csv', '--stop-after-share', '5']],
+    [['batch', 'start', 'payroll.csv', '--stop-after-failures', '0']],
+    [['batch', 'start', 'payroll.csv', '--max-in-flight', '5000']],
+    [['batch', 'start', 'payroll.csv', '--latest-send', 'friday']],
+    [['batch', 'start', '/no/such/file', '--inline']],
+    [['batch', 'approve', 'p.1', '--by', 'bob']],
+    [['batch', 'pause', 'p.1', '--by', 'bob']],
+    [['batch', 'show', 'p 1']],
+    [['schedule', 'create', 'payroll', '--cron', '0 10 * * FRI']],
+    [CREATE],
+    [[...CREATE, '--cron', 'fridays']],
+    [[...CREATE, '--calendar', '{hour: 10}']],
+    [[...CREATE, '--calendar', '{"hours": 10}']],
+    [[...CREATE, '--cron', '0 10 * * FRI', '--time-zone', 'Berlin']],
+    [[...CREATE, '--cron', '0 10 * * FRI', '--wait-for-file', '30']],
+    [['schedule', 'trigger', 'payroll']],
+    [['schedule', 'delete']],
+  ])('%j', async (argv) => {
+    const { code, stdout, stderr } = await starter(argv);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).not.toBe('');
+  });
+});
+
+describe('inline rows', () => {
+  it.each([
+    ['a JSON array', JSON.stringify([row, { ...row, order_id: 'p-2' }])],
+    ['one object a line', `${JSON.stringify(row)}\r\n\n${JSON.stringify({ ...row, order_id: 'p-2' })}\n`],
+  ])('are read from %s', async (_, text) => {
+    expect((await starter(['batch', 'start', '-'], text)).code).toBe(3);
+  });
+
+  it('are read from a file with --inline', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'starter-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    writeFileSync(join(folder, 'rows.json'), JSON.stringify([row]));
+    expect((await starter(['batch', 'plan', join(folder, 'rows.json'), '--inline'])).code).toBe(3);
+  });
+
+  it.each([
+    ['a number as amount, in an array', `[${JSON.stringify(row).replace('"12.50"', '12.50')}]`, 'rows[0].amount'],
+    [
+      'a number as amount, in a line',
+      JSON.stringify(row).replace('"12.50"', '12.50'),
+      'rows[0].amount: amounts are strings: write "12.50"',
+    ],
+    ['a line that is no JSON', `${JSON.stringify(row)}\n{4111111111111111}`, 'line 2: the input is not JSON'],
+    ['no rows', '', 'rows'],
+    ['a bad wallet', JSON.stringify({ ...row, wallet: '4111111111111112' }), 'rows[0].wallet'],
+  ])('are refused: %s', async (_, text, said) => {
+    const { code, stderr } = await starter(['batch', 'start', '-'], text);
+    expect(code).toBe(2);
+    expect(stderr).toContain(said);
+    expect(stderr).not.toContain('411111');
+  });
+});
+
+const outcomes: BatchOutcomes = {
+  completed: 3,
+  completed_partially: 0,
+  canceled: 0,
+  error: 0,
+  refused: 0,
+  conflict: 0,
+  parked: 0,
+  notStarted: 0,
+};
+
+describe('the exit code of a batch', () => {
+  it.each<[number, Partial<BatchOutcomes>]>([
+    [0, {}],
+    [1, { completed: 2, completed_partially: 1 }],
+    [1, { completed: 2, canceled: 1 }],
+    [1, { completed: 2, error: 1 }],
+    [1, { completed: 2, refused: 1 }],
+    [1, { completed: 2, conflict: 1 }],
+    [1, { completed: 2, notStarted: 1 }],
+    [4, { completed: 2, parked: 1 }],
+    [4, { completed: 0, error: 2, parked: 1 }],
+  ])('is %d for %j', (code, change) => {
+    expect(exitCodeOfBatch({ rows: 3, outcomes: { ...outcomes, ...change } } as BatchResult)).toBe(code);
+  });
+
+  it.each<[number, Error]>([
+    [2, new BatchConflictError('b', ['file.sha256'])],
+    [2, new BatchRefusedError('b', 'stale')],
+    [2, new UnknownBatchError('b', 'default')],
+    [2, new ScheduleConflictError('p', ['times'])],
+    [2, new UnknownScheduleError('p', 'default')],
+    [2, new BatchFailedError('b', 'InvalidInput', 'bad rows')],
+    [2, new BatchFailedError('b', 'BatchFileUnusable', 'no such file')],
+    [1, new BatchFailedError('b', 'BatchNotApproved', 'nobody did')],
+    [1, new BatchFailedError('b', 'BatchStopped', 'stopped')],
+    [4, new BatchNotDecidedYetError('b')],
+    [4, new BatchUnresolvedError('b', 'terminated')],
+  ])('is %d for %s', (code, error) => {
+    expect(exitCodeOfError(error)).toBe(code);
+  });
+});
