@@ -4,6 +4,8 @@ import { DEFAULT_ACCOUNT } from '../src/contract/ids.js';
 
 /** What became of forged callbacks. */
 export interface ForgedCounts {
+  /** Orders about which callbacks were forged. */
+  orders: number;
   refused: number;
   /** Genuine token, forged body: taken as a hint, which is all a callback is. */
   accepted: number;
@@ -23,6 +25,7 @@ export interface Forgery {
 
 /** Posts three forged callbacks about an order: made-up token, another order's token, genuine token with a false body. */
 export async function forgeCallbacks(forgery: Forgery, counts: ForgedCounts): Promise<void> {
+  counts.orders += 1;
   const genuine = urlOf(forgery, forgery.orderId);
   const withToken = (token: string) => genuine.replace(/[^.]+$/, token);
   const otherToken = /[^.]+$/.exec(urlOf(forgery, forgery.otherId))?.[0] ?? '';

@@ -2,12 +2,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChaosStack } from './stack.js';
 
 /** When and how often each process is killed, in milliseconds since the load began. */
-export const SCHEDULE = {
+const SCHEDULE = {
   worker: { firstMs: 10_000, everyMs: 10_000 },
   receiver: { firstMs: 15_000, everyMs: 20_000 },
   temporal: { firstMs: 30_000, everyMs: 60_000 },
   sandbox: { firstMs: 45_000, everyMs: Number.POSITIVE_INFINITY },
 } as const;
+
+/** When what is killed, in words. */
+export const scheduleText = (): string =>
+  Object.entries(SCHEDULE)
+    .map(([name, { firstMs, everyMs }]) => {
+      const again = Number.isFinite(everyMs) ? `every ${everyMs / 1_000} s` : 'once';
+      return `${name} ${again} from ${firstMs / 1_000} s on`;
+    })
+    .join(', ');
 
 /** Kills processes until `signal` says stop; then resolves when the last victim is being started again. */
 export async function killAll(stack: ChaosStack, signal: AbortSignal): Promise<void> {

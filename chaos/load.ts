@@ -27,7 +27,7 @@ export interface LoadTarget {
 /** Starts orders at a steady rate and never gives one up. */
 export class Load {
   readonly accepted = new Set<string>();
-  readonly forged: ForgedCounts = { refused: 0, accepted: 0, unanswered: 0, wronglyAccepted: [] };
+  readonly forged: ForgedCounts = { orders: 0, refused: 0, accepted: 0, unanswered: 0, wronglyAccepted: [] };
   /** Errors of the library other than "cannot reach Temporal", by name; the start was repeated. */
   readonly surprises = new Map<string, number>();
   retries = 0;

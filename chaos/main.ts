@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { collectEvidence } from './evidence/collect.js';
 import { underFire } from './faults.js';
+import { fire, fireMs } from './fire.js';
 import { heal } from './healing.js';
 import { planOrders } from './inputs.js';
 import { explainFolder, folderOf, keepEvidence, removeFolder } from './keep.js';
-import { killAll } from './killer.js';
+import { scheduleText } from './killer.js';
 import { Load } from './load.js';
 import { countOrders, operate } from './operator.js';
 import { type ChaosOptions, readOptions } from './options.js';
@@ -16,11 +17,6 @@ import { forgedText, ratesReached } from './rates.js';
 import { courseLines, isClean, judge, killedText, verdictLines } from './report.js';
 import { type ChaosStack, startStack } from './stack.js';
 
-/** Killing goes on at least this long in all, and after the last start. */
-const MIN_FIRE_MS = 75_000;
-const FIRE_AFTER_LAST_START_MS = 20_000;
-/** Starts take at least this long. */
-const STARTS_SPREAD_S = 50;
 /** All orders must be final within this time of healing. */
 const FINAL_WITHIN_MS = 5 * 60_000;
 /** For compiling, restarts and the oracle. */
@@ -36,7 +32,7 @@ const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
 await rm(folder, { recursive: true, force: true });
 await mkdir(folder, { recursive: true });
-print(`chaos: ${options.orders} orders, seed ${options.seed}`);
+print(`chaos: ${options.orders} orders, seed ${options.seed}; kills: ${scheduleText()}`);
 const startedAt = performance.now();
 const ended = await run().catch((error: unknown): End => {
   log(error instanceof Error ? `${error.stack}` : 'the run failed');
@@ -44,7 +40,10 @@ const ended = await run().catch((error: unknown): End => {
 });
 print(`${ended} after ${Math.round((performance.now() - startedAt) / 1000)} s`);
 if (ended === 'clean') await removeFolder(folder);
-else print(`kept: ${folder} (README.txt there says what is what)`);
+else {
+  await explainFolder(folder);
+  print(`kept: ${folder} (README.txt there says what is what)`);
+}
 process.exit({ clean: 0, failed: 1, interrupted: 130 }[ended]);
 
 /** Every process ends with the run, however it ends. */
@@ -58,7 +57,6 @@ async function run(): Promise<End> {
   } finally {
     aborted.abort();
     await stack.stop();
-    await explainFolder(folder);
   }
 }
 
@@ -83,7 +81,7 @@ async function runChaos(stack: ChaosStack, { orders: count, seed, rate }: ChaosO
   );
   const state = async () =>
     `started ${load.accepted.size} of ${count}, ended ${await countOrders(stack.orders, 'closed')}, ${killedText(stack)}`;
-  await withProgress('under fire', state, () => fire(stack, load, rate));
+  await withProgress('under fire', state, () => fire(stack, load, rate, aborted.signal));
   const healedAtMs = await heal(stack);
   const operator = await withProgress('healed', state, () => operate(stack.orders, healedAtMs, FINAL_WITHIN_MS));
   const evidence = await withProgress(
@@ -100,33 +98,4 @@ async function runChaos(stack: ChaosStack, { orders: count, seed, rate }: ChaosO
   if (isClean(judged)) return 'clean';
   await keepEvidence(folder, stack, evidence, judged);
   return 'failed';
-}
-
-/** Orders started per second: few orders are spread out, so that some start at any time while processes die. */
-const startRate = (orders: number, rate: number): number => Math.min(rate, orders / STARTS_SPREAD_S);
-
-/** How long starts and kills take when nothing delays them. */
-const fireMs = (orders: number, rate: number): number =>
-  Math.max(MIN_FIRE_MS, (1_000 * orders) / startRate(orders, rate) + FIRE_AFTER_LAST_START_MS);
-
-/** Starts all orders while processes die; returns when both are over. */
-async function fire(stack: ChaosStack, load: Load, rate: number): Promise<void> {
-  const over = new AbortController();
-  const stop = () => over.abort();
-  aborted.signal.addEventListener('abort', stop, { once: true });
-  const killing = killAll(stack, over.signal);
-  try {
-    // What is killed may fail to come back: without this the starts would wait for it for ever.
-    await Promise.race([startAll(load, rate), killing.then(() => new Promise<never>(() => {}))]);
-  } finally {
-    stop();
-    await killing;
-  }
-}
-
-async function startAll(load: Load, rate: number): Promise<void> {
-  const began = performance.now();
-  await load.run(startRate(load.planned.length, rate));
-  const leftMs = Math.max(FIRE_AFTER_LAST_START_MS, MIN_FIRE_MS - (performance.now() - began));
-  await sleep(leftMs, undefined, { signal: aborted.signal });
 }

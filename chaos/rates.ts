@@ -1,6 +1,7 @@
 import { lagsByRate } from '../sandbox/lookups.js';
 import type { Evidence } from './evidence/evidence.js';
 import { LAG_RATE } from './faults.js';
+import type { Load } from './load.js';
 import { isCreate } from './oracle/traffic.js';
 
 /** Groups of faults as the report names them; the first that matches counts. */
@@ -24,14 +25,32 @@ export function ratesReached(evidence: Evidence, seed: string, healedAtMs: numbe
   const failing = lookUps.filter(({ fault }) => fault !== undefined).length;
   const ids = [...new Set(evidence.service.map(({ order }) => order.user_order_id))];
   const lagging = ids.filter((id) => lagsByRate(seed, id, LAG_RATE)).length;
-  const called = new Set(evidence.callbacks.map(({ orderUuid }) => orderUuid)).size;
-  const acknowledged = evidence.callbacks.filter(({ status }) => status === 200).length;
   return [
     `creates ${creates.length}: ${byGroup.join(', ')}`,
     `look-ups ${lookUps.length}: failing ${share(failing, lookUps.length)}`,
     `orders at the service ${evidence.service.length}: invisible at first ${share(lagging, ids.length)}`,
-    `callbacks lost ${share(evidence.service.length - called, evidence.service.length)}, posts ${evidence.callbacks.length}, acknowledged ${acknowledged}`,
+    callbackText(evidence, healedAtMs),
   ];
+}
+
+/** How many orders were called back, how often, and how many posts showed an older status after the final one. */
+function callbackText({ service, callbacks }: Evidence, healedAtMs: number): string {
+  const orders = service.filter(({ order }) => finalizedAtMs(order) < healedAtMs);
+  const posts = callbacks.filter(({ sentAtMs }) => sentAtMs < healedAtMs);
+  const called = new Set(posts.map(({ orderUuid }) => orderUuid)).size;
+  const older = posts.filter(({ orderStatus }) => orderStatus === 'processing').length;
+  const acknowledged = posts.filter(({ status }) => status === 200).length;
+  const each = called === 0 ? '–' : ((posts.length - older) / called).toFixed(1);
+  return `callbacks lost ${share(orders.length - called, orders.length)}; posts ${posts.length}, ${each} of each final status, older status after it ${older}; acknowledged ${acknowledged}`;
+}
+
+const finalizedAtMs = ({ finalized_at: at }: { finalized_at: string | null }): number =>
+  at === null ? Number.POSITIVE_INFINITY : Date.parse(`${at.replace(' ', 'T')}Z`);
+
+/** About how many of the orders callbacks were forged, and what became of these. */
+export function forgedText({ forged, planned }: Load): string {
+  const { orders, refused, accepted, unanswered } = forged;
+  return `callbacks forged about ${share(orders, planned.length)} of the orders: refused ${refused}, taken as a hint ${accepted}, unanswered ${unanswered}`;
 }
 
 const share = (part: number, whole: number): string => (whole === 0 ? '–' : `${((100 * part) / whole).toFixed(1)} %`);

@@ -38,17 +38,9 @@ export function verdictLines(judged: readonly Judged[]): string[] {
 export function killedText({ workers, receiver, temporal, sandbox }: ChaosStack): string {
   const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
   const exits = sum([...workers, receiver, sandbox].map(({ crashes }) => crashes));
-  const times = { worker: sum(workers.map(({ kills }) => kills)), receiver, temporal, sandbox };
-  const killed = `killed ${Object.entries(SCHEDULE)
-    .map(([name, schedule]) => `${name} ${killsOf(times[name as keyof typeof times])} (${periodOf(schedule)})`)
-    .join(', ')}`;
+  const killed = `killed worker ${sum(workers.map(({ kills }) => kills))}, receiver ${receiver.kills}, Temporal ${temporal.kills}, sandbox ${sandbox.kills}`;
   return exits === 0 ? killed : `${killed}; ended by themselves ${exits}`;
 }
-
-const killsOf = (part: number | { kills: number }): number => (typeof part === 'number' ? part : part.kills);
-
-const periodOf = ({ everyMs }: { everyMs: number }): string =>
-  Number.isFinite(everyMs) ? `every ${everyMs / 1000} s` : 'once';
 
 /** What was started and how it went, one line each. */
 export function courseLines(evidence: Evidence, load: Load, operator: OperatorReport): string[] {
@@ -65,7 +57,6 @@ export function courseLines(evidence: Evidence, load: Load, operator: OperatorRe
     `started ${load.accepted.size} of ${load.planned.length}, starts repeated ${load.retries}${listed(load.surprises)}`,
     `ends ${listed(ends)}; follow-ups ${compensated}; final after healing: ${final}`,
     `create attempts whose worker was killed under them ${cutOff}`,
-    `forged callbacks: refused ${load.forged.refused}, taken as a hint ${load.forged.accepted}, unanswered ${load.forged.unanswered}`,
     `decisions ${listed(operator.decisions) || 'none'}`,
     ...[...operator.parks].map(([reason, count]) => `parked ${count}: ${reason}`),
   ];

@@ -1,8 +1,9 @@
-/** `npm run demo`: brings everything up, runs orders of all six types, prints what became of them, exits 0 or 1. */
+/** `npm run demo`: brings everything up, runs orders of all six types and a scheduled batch, prints what became of them, exits 0 or 1. */
 import { Client, Connection } from '@temporalio/client';
 import { PaymentOrders } from '../src/client.js';
 import { type Outcome, runScenarios } from './demo/run-scenarios.js';
 import { scenarios } from './demo/scenarios.js';
+import { BATCH_ROWS, type BatchOutcome, runScheduledBatch } from './demo/scheduled-batch.js';
 import { startStack } from './demo/stack.js';
 import { step } from './demo/step.js';
 import { outcomeTable } from './demo/table.js';
@@ -20,26 +21,33 @@ async function runDemo(): Promise<number> {
   const connection = await Connection.connect({ address });
   const client = new Client({ connection, namespace });
   const orders = new PaymentOrders(client);
-  const all = scenarios(Date.now().toString(36));
+  const runId = Date.now().toString(36);
+  const all = scenarios(runId);
   const outcomes = await step(`${all.length} orders of six types`, (log) =>
     runScenarios(client, orders, all, stack.sandbox.adminUrl, (ended) => log(`${ended} of ${all.length} ended`)),
   );
-  const linkTo = ({ workflowId, runId }: Outcome) =>
+  const batch = await step(`A scheduled batch of ${BATCH_ROWS} rows, approved by a second person`, (log) =>
+    runScheduledBatch(orders, stack, runId, log),
+  );
+  const linkTo = ({ workflowId, runId }: Pick<Outcome, 'workflowId' | 'runId'>) =>
     `${uiUrl ?? 'Temporal UI:'}/namespaces/${namespace}/workflows/${encodeURIComponent(workflowId)}/${runId}`;
   process.stdout.write(`${outcomeTable(outcomes, linkTo)}\n`);
+  process.stdout.write(`${batch.wrong.length === 0 ? '✔' : '✘'} ${batch.summary}\n  ${linkTo(batch)}\n`);
   await connection.close();
-  return report(outcomes);
+  return report(outcomes, batch);
 }
 
-function report(outcomes: readonly Outcome[]): number {
+function report(outcomes: readonly Outcome[], batch: BatchOutcome): number {
   const wrong = outcomes.filter((outcome) => outcome.wrong.length > 0);
   for (const outcome of wrong) process.stdout.write(`✘ ${outcome.orderId}: ${outcome.wrong.join('; ')}\n`);
+  for (const difference of batch.wrong) process.stdout.write(`✘ batch: ${difference}\n`);
+  const allRight = wrong.length === 0 && batch.wrong.length === 0;
   process.stdout.write(
-    wrong.length === 0
+    allRight
       ? 'All orders ended as they should. Run `npm run dev` and open the links: it stays, and shows these orders too.\n'
-      : `${wrong.length} of ${outcomes.length} orders ended otherwise than they should.\n`,
+      : `${wrong.length} of ${outcomes.length} orders ended otherwise than they should${batch.wrong.length > 0 ? ', and so did the batch' : ''}.\n`,
   );
-  return wrong.length === 0 ? 0 : 1;
+  return allRight ? 0 : 1;
 }
 
 /** Nothing is running any more: the message says what to mend, a stack trace would hide it. */

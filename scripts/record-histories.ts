@@ -5,11 +5,14 @@
  * scenario and NEVER again to turn a red replay green: a red replay means that the new code breaks running orders, and
  * the code must keep the old way (`patched`). Nothing is overwritten: only scenarios without a history are recorded.
  */
-import { mkdir } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { HISTORIES_FOLDER, recordedNames, writeHistory } from './replay/files.js';
 import { FOLLOWER_SCENARIOS } from './replay/follower-scenarios.js';
 import { type Installation, openInstallation } from './replay/installation.js';
 import { SCENARIOS, type Scenario } from './replay/scenarios.js';
+import { scheduledBatchScenarios } from './replay/scheduled-batch-scenarios.js';
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -26,13 +29,16 @@ async function record(installation: Installation, { name, run }: Scenario): Prom
 
 const recorded = await recordedNames();
 for (const name of recorded) say(`kept ${name}`);
-const missing = [...SCENARIOS, ...FOLLOWER_SCENARIOS].filter(({ name }) => !recorded.includes(name));
+const batchDir = await mkdtemp(join(tmpdir(), 'record-batches-'));
+const all = [...SCENARIOS, ...FOLLOWER_SCENARIOS, ...scheduledBatchScenarios(batchDir)];
+const missing = all.filter(({ name }) => !recorded.includes(name));
 if (missing.length > 0) {
   await mkdir(HISTORIES_FOLDER, { recursive: true });
-  const installation = await openInstallation(say);
+  const installation = await openInstallation(say, { BATCH_DIR: batchDir });
   try {
     await Promise.all(missing.map((scenario) => record(installation, scenario)));
   } finally {
     await installation.close();
   }
 }
+await rm(batchDir, { recursive: true });

@@ -13,6 +13,8 @@ export interface Stack {
   temporal: { address: string; namespace: string; uiUrl?: string };
   sandbox: { url: string; adminUrl: string };
   receiverUrl: string;
+  /** BATCH_DIR of the worker. */
+  batchDir: string;
   /** Rejects when any process ends by itself. */
   failed: Promise<never>;
   stop(): Promise<void>;
@@ -28,6 +30,8 @@ const DEMO_PACE = {
 
 /** Kept between runs, so that `npm run dev` shows the orders of an earlier demo under the very same links. */
 const DATA_FOLDER = fileURLToPath(new URL('../../.demo', import.meta.url));
+
+const BATCH_DIR = join(DATA_FOLDER, 'batches');
 
 const TEMPORAL_PORT = 7233;
 const UI_PORT = 8233;
@@ -52,6 +56,7 @@ export async function startStack(pace: Record<string, string> = DEMO_PACE): Prom
   };
   try {
     await mkdir(join(DATA_FOLDER, 'sandbox'), { recursive: true });
+    await mkdir(BATCH_DIR, { recursive: true });
     const temporal = await step('Temporal server', (log) => startTemporal(log));
     started.push(temporal);
     const base = inherited();
@@ -92,6 +97,7 @@ export async function startStack(pace: Record<string, string> = DEMO_PACE): Prom
           PAYMENT_SIGNER: 'hmac-sha256',
           CALLBACK_BASE_URL: receiverUrl,
           CALLBACK_TOKEN_KEY: tokenKey,
+          BATCH_DIR,
         }),
       ),
     );
@@ -102,6 +108,7 @@ export async function startStack(pace: Record<string, string> = DEMO_PACE): Prom
       temporal: { address, namespace, ...(uiUrl && { uiUrl }) },
       sandbox: { url: serviceUrl, adminUrl: field(sandbox.ready, 'admin') },
       receiverUrl,
+      batchDir: BATCH_DIR,
       failed,
       stop,
     };
@@ -119,9 +126,9 @@ async function startTemporal(log: (line: string) => void) {
   return resolveTemporal({ log, port, uiPort, dbFile });
 }
 
-/** What processes of ours may know of the environment: not the caller's own PAYMENT_* or CALLBACK_* settings. */
+/** What processes of ours may know of the environment: not the caller's own PAYMENT_*, CALLBACK_* or BATCH_* settings. */
 function inherited(): Record<string, string> {
-  const foreign = /^(PAYMENT|CALLBACK|ORDER|SANDBOX|TEMPORAL)_/;
+  const foreign = /^(PAYMENT|CALLBACK|ORDER|SANDBOX|TEMPORAL|BATCH|REPORT)_/;
   const kept = Object.entries(process.env).filter(([name, value]) => value !== undefined && !foreign.test(name));
   return Object.fromEntries(kept) as Record<string, string>;
 }

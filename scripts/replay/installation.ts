@@ -16,13 +16,21 @@ export interface Installation {
   orders: PaymentOrders;
   client: Client;
   sandbox: Sandbox;
+  /** Process id of the Temporal server. */
+  serverPid: number;
   close(): Promise<void>;
 }
 
 const TOKEN_KEY = 'token-key-of-recorded-histories';
 
-/** Starts Temporal, sandbox, receiver and worker for one recording, in this process and on free ports. */
-export async function openInstallation(log: (line: string) => void): Promise<Installation> {
+/**
+ * Starts Temporal, sandbox, receiver and worker for one recording, in this process and on free ports. `env`: more settings
+ * of the worker.
+ */
+export async function openInstallation(
+  log: (line: string) => void,
+  env: Record<string, string> = {},
+): Promise<Installation> {
   Runtime.install({ logger: new DefaultLogger('ERROR') });
   const server = await startDevServer({ log });
   const { address, namespace } = server;
@@ -50,6 +58,7 @@ export async function openInstallation(log: (line: string) => void): Promise<Ins
     ORDER_POLL_MAX: '1s',
     ORDER_SETTLE_WINDOW: '1s',
     ORDER_CONFIRM_DELAY: '100ms',
+    ...env,
   });
   const workflowBundle = await buildWorkflowBundle();
   const workers = await createWorkers(config, { connection: nativeConnection, namespace }, { workflowBundle });
@@ -58,6 +67,7 @@ export async function openInstallation(log: (line: string) => void): Promise<Ins
     orders: new PaymentOrders(client),
     client,
     sandbox,
+    serverPid: server.pid,
     close: async () => {
       for (const worker of workers) worker.shutdown();
       await Promise.all(running);

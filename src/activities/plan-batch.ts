@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { cancellationSignal, heartbeat } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
 import { type BatchRow, type BatchSource, openBatchSource, orderInputOf } from '../batch-files/index.js';
 import { validateBatchInput } from '../contract/batch-schema.js';
 import type { BatchInput, BatchPlan, PlanBatchInput } from '../contract/batches.js';
@@ -8,17 +9,16 @@ import { validateOrderInput } from '../contract/order-schema.js';
 import type { WithdrawRequest } from '../contract/orders.js';
 import { checkAgainstRates } from '../contract/rate-checks.js';
 import type { Balance, Rates } from '../contract/service-objects.js';
-import { accountOf } from './account-of.js';
-import { BadRows } from './bad-rows.js';
 import { readBalances } from './balances.js';
 import { batchFailure } from './batch-failures.js';
-import { BatchTotals } from './batch-totals.js';
-import { BatchWarnings } from './batch-warnings.js';
-import { digestOf } from './canonical-json.js';
+import { BadRows } from './batch-plan/bad-rows.js';
+import { digestOf } from './batch-plan/canonical-json.js';
+import { RepeatedRows } from './batch-plan/repeated-rows.js';
+import { BatchTotals } from './batch-plan/totals.js';
+import { BatchWarnings } from './batch-plan/warnings.js';
 import type { Account, ActivityDeps } from './deps.js';
 import { invalidInput } from './failures.js';
 import { exceededCap } from './limits.js';
-import { RepeatedRows } from './repeated-rows.js';
 
 /** Rows checked between two heartbeats; other tasks of the worker get their turn then. */
 const ROWS_A_TURN = 100;
@@ -33,7 +33,9 @@ export function planBatchActivity(deps: ActivityDeps) {
   return async function planBatch({ account: name, input: raw }: PlanBatchInput): Promise<BatchPlan> {
     const checked = validateBatchInput(raw);
     if ('errors' in checked) throw invalidInput(checked.errors);
-    const account = accountOf(deps, name);
+    const account = deps.accounts.get(name);
+    // The queue of batches is shared by all workers, and this attempt came to one that serves other accounts.
+    if (!account) throw ApplicationFailure.retryable(`this worker has no account ${name}`, 'NoAccount');
     try {
       const source = await openBatchSource(deps.directories, checked.input);
       try {

@@ -1,14 +1,16 @@
+import { setMaxListeners } from 'node:events';
 import { cancellationSignal, getClient, heartbeat } from '@temporalio/activity';
 import { type BatchRow, type BatchSource, openBatchSource, orderInputOf } from '../batch-files/index.js';
-import type { BatchInput, ReportBatchAnswer, ReportBatchInput } from '../contract/batches.js';
+import type { BatchInput, BatchPlan, ReportBatchAnswer, ReportBatchInput } from '../contract/batches.js';
 import { describeFieldErrors } from '../contract/failures.js';
 import { validateOrderInput } from '../contract/order-schema.js';
 import { batchFailure } from './batch-failures.js';
-import { BatchReport, type ReportedRow, ReportFiles } from './batch-report.js';
+import { type ReportedRow, ReportFiles } from './batch-report/report-files.js';
+import { RowCounts } from './batch-report/row-counts.js';
+import { readRowEnd } from './batch-report/row-end.js';
 import type { ActivityDeps } from './deps.js';
 import { invalidInput } from './failures.js';
 import { mapInOrder } from './in-order.js';
-import { readRowEnd } from './read-row-end.js';
 
 /** Rows read from Temporal at the same time. */
 const CONCURRENCY = 20;
@@ -25,33 +27,38 @@ export function reportBatchActivity(deps: ActivityDeps) {
     try {
       const source = await openBatchSource(deps.directories, pinned);
       try {
-        return await writeReport(deps, source, { ...input, batchId: plan.batchId }, plan);
+        return await reportOn(deps, source, { ...input, batchId: plan.batchId }, plan);
       } finally {
         await source.close();
       }
     } catch (error) {
+      // Calls to Temporal that a cancellation broke off look like a server that cannot be reached.
+      cancellationSignal().throwIfAborted();
       throw batchFailure(error);
     }
   };
 }
 
-async function writeReport(
+async function reportOn(
   { directories }: ActivityDeps,
   source: BatchSource,
   input: BatchInput,
-  plan: ReportBatchInput['plan'],
+  plan: BatchPlan,
 ): Promise<ReportBatchAnswer> {
   const files = directories?.reportDir ? await ReportFiles.open(directories.reportDir, plan, source) : undefined;
+  const counts = new RowCounts();
+  let rowsRead = 0;
+  // Every call to Temporal listens for the cancellation; Node takes more than 10 of them for a leak.
+  setMaxListeners(2 * CONCURRENCY, cancellationSignal());
   try {
-    const report = new BatchReport(files);
-    let rowsRead = 0;
     for await (const reported of mapInOrder(source.rows(), CONCURRENCY, (row) => readRow(row, input))) {
-      await report.add(reported);
+      counts.add(reported.end);
+      await files?.add(reported);
       rowsRead += 1;
       heartbeat({ rowsRead });
       cancellationSignal().throwIfAborted();
     }
-    return await report.finish();
+    return { ...counts.counted, ...(await files?.finish(counts.counted)) };
   } finally {
     await files?.discard();
   }
@@ -59,8 +66,9 @@ async function writeReport(
 
 async function readRow(row: BatchRow, input: BatchInput): Promise<ReportedRow> {
   const checked = validateOrderInput('withdraw', orderInputOf(row, input));
-  // The plan refused every bad row, so this is another program's plan.
-  if ('errors' in checked)
+  // The plan refused every bad row, so this is the plan of other rows.
+  if ('errors' in checked) {
     throw invalidInput([{ field: `line ${row.line}`, reason: describeFieldErrors(checked.errors) }]);
+  }
   return { row, request: checked.input.order, end: await readRowEnd(getClient(), checked.input) };
 }

@@ -15,6 +15,7 @@ import { batchWorkflowId } from '../contract/ids.js';
 import { ORDERS_TASK_QUEUE } from '../contract/names.js';
 import { explainBatch, waitForBatch } from './batch-errors.js';
 import { BatchRefusedError, NoWorkerError } from './errors.js';
+import { readLiveProgress } from './live-progress.js';
 import { cameTooLate, type WaitOptions } from './order-errors.js';
 import { callTemporal, isNobodyAnswering } from './temporal-calls.js';
 
@@ -42,9 +43,13 @@ export class BatchHandle {
     this.#workflow = client.workflow.getHandle<BatchWorkflow>(this.workflowId);
   }
 
-  /** Where the batch stands, also after its end. A worker answers: throws NoWorkerError within 15 s when none does. */
+  /** Where the batch stands, up to the last second, also after its end. A worker answers: throws NoWorkerError within 15 s when none does. */
   state(): Promise<BatchState> {
-    return this.#answered(() => this.#workflow.query<BatchState>(BATCH_STATE_QUERY));
+    return this.#answered(async () => {
+      const state = await this.#workflow.query<BatchState>(BATCH_STATE_QUERY);
+      const progress = await readLiveProgress(this.#client, this.workflowId);
+      return progress ? { ...state, progress } : state;
+    });
   }
 
   /** Approves the plan with this digest. Throws BatchRefusedError: another digest, the starter's own name, too late. */

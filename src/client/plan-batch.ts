@@ -6,10 +6,11 @@ import { BULK_WITHDRAW_WORKFLOW, ORDERS_TASK_QUEUE } from '../contract/names.js'
 import { batchFailureOf } from './batch-errors.js';
 import type { BatchWorkflow } from './batch-handle.js';
 import { NoWorkerError } from './errors.js';
+import { INTERACTIVE_PRIORITY } from './start-options.js';
 import { callTemporal, isTimeOver, translated } from './temporal-calls.js';
 
 /** After this long without a worker's first step there is none. */
-const FIRST_STEP_WITHIN_MS = 20_000;
+const FIRST_STEP_WITHIN_MS = 30_000;
 /** Events of a workflow that nobody has taken up: started, task scheduled. */
 const UNTOUCHED_EVENTS = 2;
 
@@ -41,6 +42,7 @@ export async function planBatch(client: Client, input: BatchInput): Promise<Batc
         taskQueue: ORDERS_TASK_QUEUE,
         args: [{ ...input, planOnly: true }],
         staticSummary: 'plan of a batch, sends nothing',
+        priority: { priorityKey: INTERACTIVE_PRIORITY },
       }),
     );
     return await resultOf(client, handle);

@@ -10,6 +10,7 @@ import { orderInputDifferences } from '../contract/same-input.js';
 import {
   AgainRefusedError,
   InvalidInputError,
+  NotDecidedYetError,
   OrderConflictError,
   OrderFailedError,
   OrderUnresolvedError,
@@ -51,8 +52,10 @@ export async function refuseOtherInput(client: Client, type: OrderType, input: O
 /** A run rebuilt from the order list was not started with what the caller asked for: the order itself tells. */
 async function differencesFromOrder(handle: OrderHandle, type: OrderType, input: OrderInput): Promise<string[]> {
   try {
-    const order = await handle.created({ timeoutMs: ORDER_TIMEOUT_MS });
-    return echoDifferences(type, input.order, order);
+    const { phase, order } = await handle.state();
+    // A person has to say which order it is: that may take days, and until then nothing can be compared.
+    if (!order && phase === 'parked') throw new NotDecidedYetError(handle.orderId);
+    return echoDifferences(type, input.order, order ?? (await handle.created({ timeoutMs: ORDER_TIMEOUT_MS })));
   } catch (error) {
     // No order exists: there is nothing to differ from, and the handle says what became of it.
     if (error instanceof OrderFailedError) return [];
@@ -60,8 +63,8 @@ async function differencesFromOrder(handle: OrderHandle, type: OrderType, input:
   }
 }
 
-/** How long a start waits for the order of a rebuilt run; one that is parked has none to compare with. */
-const ORDER_TIMEOUT_MS = 10_000;
+/** How long a start waits for the order of a rebuilt run to be found. */
+const ORDER_TIMEOUT_MS = 30_000;
 
 const handleOf = (client: Client, input: OrderInput, attached?: boolean): OrderHandle =>
   new OrderHandle(client, input.account ?? DEFAULT_ACCOUNT, input.order.order_id, attached);

@@ -93,7 +93,10 @@ export interface BatchPlan {
   digest: string;
 }
 
-/** What became of the rows. `refused`: no order exists and none will under this start; `conflict`: the id belongs to another order. */
+/**
+ * What became of the rows. `refused`: no order exists and none will under this start; `conflict`: the id belongs to another
+ * order; `parked`: for a person to look after, also where a workflow ended without a verdict or, in a report, is still open.
+ */
 export interface BatchOutcomes {
   completed: number;
   completed_partially: number;
@@ -251,7 +254,7 @@ export interface ReportBatchInput {
   plan: BatchPlan;
 }
 
-/** Answer of `reportBatch`. */
+/** Answer of `reportBatch`. `started`: rows whose own order was started, by this batch or an earlier one. */
 export interface ReportBatchAnswer {
   outcomes: BatchOutcomes;
   moved: AmountsByCurrency;

@@ -37,22 +37,22 @@ export const AGREED_CLASSES = [
   'woken',
 ] as const;
 
-/** Classes that a person has to look at. Nothing is done about them: no money moves here. */
+/** Classes that a person has to look at, the gravest first. Nothing is done about them: no money moves here. */
 export const DISAGREEING_CLASSES = [
-  /** An order at the service that nobody here follows. */
-  'foreign',
   /** Another order under an id of ours: perhaps paid twice. */
   'duplicate',
-  /** Our workflow ended without a verdict (terminated, timed out, cancelled). */
-  'unresolved',
   /** The end we know is not the one the service shows. */
   'verdictDiffers',
   /** The same end with other amounts, or with balance changes that do not fit it. */
   'amountDiffers',
   /** We know that it exists; list and status do not show it any more. */
   'missingAtService',
+  /** Our workflow ended without a verdict (terminated, timed out, cancelled). */
+  'unresolved',
   /** Followed, but not final for longer than `openTooLongMs`. */
   'openTooLong',
+  /** An order at the service that nobody here follows. */
+  'foreign',
 ] as const;
 
 /** What the comparison says about one order. */
@@ -111,7 +111,7 @@ export interface ReconcileResult {
   /** Windows read. */
   windows: number;
   classes: Record<ReconcileClass, number>;
-  /** Orders of DISAGREEING_CLASSES. */
+  /** Orders of DISAGREEING_CLASSES, in that order. */
   disagreements: ReconcileRow[];
   malformed: MalformedItem[];
   malformedCount: number;

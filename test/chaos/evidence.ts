@@ -28,6 +28,7 @@ export function servicePayout(orderId: string, amount: string, moved: string, le
     amount_to_fee: '0',
     currency_from: 'usd',
     currency_to: 'usd',
+    finalized_at: '1970-01-01 00:00:30',
   };
   return {
     order: order as OrderObject,

@@ -13,7 +13,7 @@ afterAll(() => namespace?.close());
 const rows = [{ order_id: 'o-1', currency: 'usd', network: 'card', amount: '1', wallet: '4111111111111111' }];
 
 describe.concurrent('without a worker', () => {
-  it('a plan ends with an error and leaves nothing behind', async () => {
+  it('a plan ends with an error and leaves nothing behind', async ({ expect }) => {
     await expect(orders.batches.plan({ rows, startedBy: 'ann' })).rejects.toMatchObject({ name: 'NoWorkerError' });
     const running = `WorkflowType = 'bulkWithdraw' AND WorkflowId STARTS_WITH 'bulk-plan:' AND ExecutionStatus = 'Running'`;
     await expect.poll(() => namespace.client.workflow.count(running), { timeout: 10_000 }).toMatchObject({ count: 0 });

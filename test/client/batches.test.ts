@@ -1,8 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { BatchStart } from '../../src/client/batches.js';
 import { BatchConflictError, BatchFailedError, InvalidInputError } from '../../src/client/errors.js';
+import type { BatchState } from '../../src/contract/batches.js';
 import { searchAttribute } from '../../src/contract/search-attributes.js';
 import {
   type BatchLab,
@@ -11,6 +12,7 @@ import {
   openBatchLab,
   testRows,
   untilPhase,
+  untilState,
 } from '../integration/fixtures/batches.js';
 import { newOrderId } from '../support/lab.js';
 
@@ -187,6 +189,22 @@ describe.concurrent('a batch', () => {
     expect(await batch.result()).toMatchObject({ digest, outcomes: { completed: 2 } });
     expect(await batch.state()).toMatchObject({ phase: 'done', approvedBy: 'bob' });
     await expect(batch.stop({ by: 'bob', reason: 'too late' })).rejects.toThrow('it has ended');
+  });
+
+  it('shows its rows as they are sent, not only when a chunk of them is done', async () => {
+    const { input } = await batchOf('live', { count: 40, maxInFlight: 2 });
+    const batch = await lab.orders.batches.start(input);
+    const workflow = lab.temporal.client.workflow.getHandle(batch.workflowId);
+    await untilState(batch, ({ progress }) => progress.started > 0);
+    await vi.waitFor(
+      async () => {
+        const known = await workflow.query<BatchState>('batchState');
+        const shown = await batch.state();
+        expect(shown.progress.started).toBeGreaterThan(known.progress.started);
+      },
+      { timeout: 10_000, interval: 100 },
+    );
+    await batch.stop({ by: 'bob', reason: 'seen enough' });
   });
 
   it('pauses, resumes and stops', async () => {

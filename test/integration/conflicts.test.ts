@@ -86,6 +86,19 @@ describe.concurrent('an uncertain order whose id only somebody else’s order ha
   });
 });
 
+describe.concurrent('a first create refused with 400', () => {
+  test('because somebody else’s order has the id: ends as OrderConflict after absence of ours was read twice', async () => {
+    const input = orderInput('withdraw', newOrderId('refused'), { marker: 'create=400 duplicate=c' });
+    const handle = await lab.orders.start('withdraw', input);
+    await vi.waitFor(() => expect(serviceView(lab, handle.orderId).creates).toBe(1), 20_000);
+    await createElsewhere(input, { amount: '99' });
+    await expect(handle.result()).rejects.toMatchObject({ name: 'OrderFailedError', type: 'OrderConflict' });
+    // The probe and both readings.
+    expect(lists(handle.orderId)).toBe(3);
+    expect(serviceView(lab, handle.orderId)).toMatchObject({ creates: 2, executed: 1 });
+  });
+});
+
 describe.concurrent('an id that several orders have, one of them ours', () => {
   test('after an uncertain create: is parked at once and can only be adopted', async () => {
     const { input, handle } = await startUncertain('several');

@@ -57,4 +57,20 @@ describe('a refused connection proves that nothing was sent: the order waits and
     expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: false });
     expect(serviceView(lab, orderId)).toEqual({ creates: 1, executed: 1, blindCreates: 0 });
   });
+
+  test('when the base URL was wrong all the time: a worker with the right one sends it', async () => {
+    const input = orderInput('withdraw', newOrderId('mistyped'), { resend: 'never' });
+    await lab.stopWorkers();
+    const accounts = [...lab.config.accounts.values()].map((account) => ({
+      ...account,
+      baseUrl: 'http://127.0.0.1:9',
+    }));
+    await lab.startWorkers({ accounts: new Map(accounts.map((account) => [account.name, account])) });
+    const handle = await lab.orders.start('withdraw', input);
+    await expect.poll(() => waitsFor(handle.orderId), { timeout: 10_000 }).toBe('lookUpOrder');
+    await lab.stopWorkers();
+    await lab.startWorkers();
+    expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: false });
+    expect(serviceView(lab, handle.orderId)).toEqual({ creates: 1, executed: 1, blindCreates: 0 });
+  });
 });

@@ -7,7 +7,7 @@ import { type Lab, newOrderId, openLab } from '../support/lab.js';
 import { type Address, newAddress, postCallback, receive, started } from './fixtures/receipts.js';
 
 // The followers wait most of the time, and not for each other.
-vi.setConfig({ maxConcurrency: 20 });
+vi.setConfig({ maxConcurrency: 10 });
 
 const STATUS = '/v2/order/status';
 

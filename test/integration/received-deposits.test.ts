@@ -11,7 +11,7 @@ import { decideNow, executions, parkedFor } from './fixtures/parked-orders.js';
 import { type Address, newAddress, receive, started } from './fixtures/receipts.js';
 
 // The followers wait most of the time, and not for each other.
-vi.setConfig({ maxConcurrency: 20 });
+vi.setConfig({ maxConcurrency: 10 });
 
 const PARTIAL = 'outcome=completed_partially fraction=0.4';
 
@@ -46,12 +46,12 @@ describe.concurrent('a receipt on a permanent address', () => {
     },
   );
 
-  test('whose callback comes before it is final is followed by look-ups', async () => {
-    const { orderUuid, handle } = receive(lab, plain, 'after_ms=6000');
+  test('whose callback comes before it is final is looked up and goes on', async () => {
+    const { orderUuid, handle } = receive(lab, plain, 'after_ms=1000000');
     expect(await lab.sandbox.sendCallback(orderUuid)).toBe(200);
     expect(await handle.created()).toMatchObject({ order_uuid: orderUuid, status: 'processing' });
     expect(await handle.state()).toMatchObject({ phase: 'following', status: 'processing' });
-    expect(await handle.result()).toMatchObject({ outcome: 'completed' });
+    expect(await handle.isOpen()).toBe(true);
   });
 
   test('whose callback comes before the service shows it is waited for', async () => {

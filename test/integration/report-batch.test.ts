@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { CancelledFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { parse } from 'csv-parse/sync';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Activities, createActivities, SharedRates } from '../../src/activities/index.js';
 import { openBatchSource, orderInputOf } from '../../src/batch-files/index.js';
 import type { BatchInput, BatchPlan, ReportBatchAnswer } from '../../src/contract/batches.js';
 import type { OrderInput } from '../../src/contract/orders.js';
-import { createPaymentService, loadSigner } from '../../src/payment-service/index.js';
+import { createPaymentService, loadSigner, type PaymentService } from '../../src/payment-service/index.js';
 import { cardNumber, newFolder } from '../support/batch-files.js';
 import { type Lab, openLab } from '../support/lab.js';
 
@@ -25,6 +25,7 @@ const LINES = {
   parked: `r-parked,usd,card,70,${cardNumber(7)},[sandbox create=500-before times=all]`,
   open: `r-open,usd,card,80,${cardNumber(8)},[sandbox after_ms=900000]`,
   terminated: `r-terminated,usd,card,90,${cardNumber(9)},[sandbox after_ms=900000]`,
+  foreign: `r-foreign,usd,card,95,${cardNumber(10)},`,
   before: `r-before,eur,sepa,100,DE89370400440532013000,`,
 };
 
@@ -32,12 +33,13 @@ const BATCH = { batchId: 'b-1', startedBy: 'ann', compensation: 'report', resend
 
 let lab: Lab;
 let activities: Activities;
+let service: PaymentService;
 const folders: { batchDir: string; reportDir: string } = { batchDir: '', reportDir: '' };
 
 beforeAll(async () => {
   lab = await openLab();
   const sign = await loadSigner('hmac-sha256');
-  const service = createPaymentService({ baseUrl: lab.sandbox.url, ...lab.sandbox, sign, requestTimeoutMs: 5_000 });
+  service = createPaymentService({ baseUrl: lab.sandbox.url, ...lab.sandbox, sign, requestTimeoutMs: 5_000 });
   const account = { name: 'default', service, host: '', rates: new SharedRates(() => service.rates()) };
   const { pace } = lab.config;
   const deps = { accounts: new Map([['default', account]]), pace, confirmAttempt: async () => {} };
@@ -83,10 +85,18 @@ async function start(lines: readonly string[], batch: BatchInput): Promise<void>
   await source.close();
 }
 
-const parkedOrUncertain = async (orderId: string) => {
-  const [entry] = await lab.orders.list({ status: 'parked' });
-  return entry?.orderId === orderId;
-};
+/** Somebody else's order under an id of ours. */
+const foreignOrder = (order_id: string) =>
+  service.createOrder('withdraw', {
+    order_id,
+    currency: 'usd',
+    network: 'card',
+    amount: '1000',
+    wallet: cardNumber(99),
+  });
+
+const parkedOrders = async (): Promise<string[]> =>
+  (await lab.orders.list({ status: 'parked' })).map(({ orderId }) => orderId);
 
 describe('the report of a batch', () => {
   let batch: { input: BatchInput; plan: BatchPlan };
@@ -99,16 +109,17 @@ describe('the report of a batch', () => {
     batch = await planned(Object.values(LINES));
     reportDir = folders.reportDir;
     const { missing, conflict, before, ...others } = LINES;
+    await foreignOrder('r-foreign');
     await start(Object.values(others), BATCH);
     await start([conflict.replace(',50,', ',51,')], BATCH);
     await start([before], { ...BATCH, batchId: 'an-earlier-one' });
     await lab.orders.order('r-terminated').created();
     await lab.temporal.client.workflow.getHandle('order:default:r-terminated').terminate('by a person');
-    const ends = ['paid', 'partly', 'failed', 'refused', 'before'].map((name) =>
+    const ends = ['paid', 'partly', 'failed', 'refused', 'foreign', 'before'].map((name) =>
       lab.orders.order(`r-${name}`).result(),
     );
     await Promise.allSettled(ends);
-    await expect.poll(() => parkedOrUncertain('r-parked'), { timeout: 30_000 }).toBe(true);
+    await vi.waitFor(async () => expect(await parkedOrders()).toEqual(['r-parked']), { timeout: 30_000 });
     answer = await report(batch);
   }, 120_000);
 
@@ -119,7 +130,7 @@ describe('the report of a batch', () => {
       canceled: 0,
       error: 1,
       refused: 1,
-      conflict: 1,
+      conflict: 2,
       // Parked, still open, and terminated: all three are for a person to look after.
       parked: 3,
       notStarted: 1,
@@ -129,7 +140,7 @@ describe('the report of a batch', () => {
   });
 
   test('has a line for each row, with order uuid, amounts, commission and reason', () => {
-    const [paid, partly, failed, refused, conflict, missing, parked, open, terminated, before] = rows();
+    const [paid, partly, failed, refused, conflict, missing, parked, open, terminated, foreign, before] = rows();
     expect(paid).toEqual({
       line: '2',
       order_id: 'r-paid',
@@ -150,6 +161,7 @@ describe('the report of a batch', () => {
     expect(missing).toMatchObject({ line: '7', outcome: 'notStarted', order_uuid: '', reason: '' });
     expect(parked).toMatchObject({ outcome: 'parked', reason: expect.stringMatching(/\w/) });
     expect(open).toMatchObject({ outcome: 'open', order_uuid: expect.stringMatching(/\w/) });
+    expect(foreign).toMatchObject({ outcome: 'conflict', order_uuid: '', reason: /OrderConflict/ });
     expect(terminated).toMatchObject({ outcome: 'unresolved', reason: /without a verdict/ });
     expect(before).toMatchObject({
       outcome: 'completed',

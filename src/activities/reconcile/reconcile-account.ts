@@ -73,6 +73,7 @@ async function conclude(
     classes[row.class] += 1;
     if (!SILENT.includes(row.class)) rows.push(row);
   }
+  rows.sort(byGravity);
   if (!found.balances)
     view.notes.add('the service showed no balances: the end of the balance changes was not compared');
   const whole = {
@@ -92,16 +93,22 @@ async function conclude(
   progress.step = 'writing the report';
   const reportDir = directories?.reportDir;
   const files = reportDir ? await writeReports(reportDir, reportName(input.account), rows, whole) : {};
-  const isDisagreement = ({ class: name }: ReconcileRow) => (DISAGREEING_CLASSES as readonly string[]).includes(name);
   return {
     ...whole,
-    disagreements: rows.filter(isDisagreement).slice(0, MAX_SHOWN),
+    disagreements: rows.filter((row) => gravityOf(row) >= 0).slice(0, MAX_SHOWN),
     malformed: whole.malformed.slice(0, MAX_SHOWN),
     gaps: gaps.slice(0, MAX_SHOWN),
     notes: whole.notes.slice(0, MAX_SHOWN),
     ...files,
   };
 }
+
+/** Rank of a row's class among the disagreements, 0 = the gravest; −1: none. */
+const gravityOf = ({ class: name }: ReconcileRow): number =>
+  (DISAGREEING_CLASSES as readonly ReconcileClass[]).indexOf(name);
+
+/** A thousand orders of somebody else must not hide the one that was paid twice. */
+const byGravity = (a: ReconcileRow, b: ReconcileRow): number => gravityOf(a) - gravityOf(b);
 
 const noneYet = (): Record<ReconcileClass, number> => {
   const none = [...AGREED_CLASSES, ...DISAGREEING_CLASSES].map((name) => [name, 0]);

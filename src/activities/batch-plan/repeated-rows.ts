@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
-import type { FieldError } from '../contract/failures.js';
-import { maskWallet } from '../contract/masking.js';
-import { decimal, toAmount } from '../contract/money.js';
-import type { WithdrawRequest } from '../contract/orders.js';
-import type { BatchWarnings } from './batch-warnings.js';
+import type { FieldError } from '../../contract/failures.js';
+import { maskWallet } from '../../contract/masking.js';
+import { decimal, toAmount } from '../../contract/money.js';
+import type { WithdrawRequest } from '../../contract/orders.js';
 import { digestOf } from './canonical-json.js';
+import type { BatchWarnings } from './warnings.js';
 
 const MAX_ID_LENGTH = 120;
 

@@ -1,8 +1,8 @@
-import type { BatchRow, BatchSource } from '../batch-files/index.js';
-import type { BatchOutcomes, BatchPlan, ReportBatchAnswer } from '../contract/batches.js';
-import { maskWallet } from '../contract/masking.js';
-import { type Amount, decimal, decimalOrZero, toAmount } from '../contract/money.js';
-import type { Order, WithdrawRequest } from '../contract/orders.js';
+import type { BatchRow, BatchSource } from '../../batch-files/index.js';
+import type { BatchPlan, ReportBatchAnswer } from '../../contract/batches.js';
+import { maskWallet } from '../../contract/masking.js';
+import { type Amount, decimalOrZero, toAmount } from '../../contract/money.js';
+import type { Order, WithdrawRequest } from '../../contract/orders.js';
 import {
   type CsvReport,
   type JsonReport,
@@ -10,8 +10,9 @@ import {
   openJsonReport,
   openReport,
   type ReportWriter,
-} from '../reports/index.js';
-import type { RowEnd } from './read-row-end.js';
+} from '../../reports/index.js';
+import type { Counted } from './row-counts.js';
+import type { RowEnd } from './row-end.js';
 
 const COLUMNS = [
   'line',
@@ -27,52 +28,13 @@ const COLUMNS = [
   'reason',
 ] as const;
 
-/** A row with its order as far as it is known to be valid. */
+type Column = (typeof COLUMNS)[number];
+
+/** A row with its checked order and how that ended. */
 export interface ReportedRow {
   row: BatchRow;
   request: WithdrawRequest;
   end: RowEnd;
-}
-
-/** Counts the ends of a batch's rows and, where there is a REPORT_DIR, writes them down. */
-export class BatchReport {
-  readonly #outcomes: BatchOutcomes = {
-    completed: 0,
-    completed_partially: 0,
-    canceled: 0,
-    error: 0,
-    refused: 0,
-    conflict: 0,
-    parked: 0,
-    notStarted: 0,
-  };
-  readonly #moved = new Map<string, Amount>();
-  #started = 0;
-  readonly #files: ReportFiles | undefined;
-
-  constructor(files: ReportFiles | undefined) {
-    this.#files = files;
-  }
-
-  async add(reported: ReportedRow): Promise<void> {
-    const { end, request } = reported;
-    // Open ones are counted with the parked: for this batch both are orders that a person may want to look after.
-    const counted = end.outcome === 'open' || end.outcome === 'unresolved' ? 'parked' : end.outcome;
-    this.#outcomes[counted] += 1;
-    if (counted !== 'notStarted' && counted !== 'conflict') this.#started += 1;
-    const paid = end.order?.amount_to;
-    if (paid) {
-      const before = decimalOrZero(this.#moved.get(request.currency));
-      this.#moved.set(request.currency, toAmount(before.plus(decimal(paid))));
-    }
-    await this.#files?.add(reported);
-  }
-
-  async finish(): Promise<ReportBatchAnswer> {
-    const moved = Object.fromEntries([...this.#moved].sort(([a], [b]) => (a < b ? -1 : 1)));
-    const counts = { outcomes: this.#outcomes, moved, started: this.#started };
-    return { ...counts, ...(await this.#files?.finish(counts)) };
-  }
 }
 
 /**
@@ -80,31 +42,28 @@ export class BatchReport {
  * `<batchId>.rejected.csv` (or `.ndjson`) with the rows no order exists for, as they stood in the file.
  */
 export class ReportFiles {
-  readonly #csv: CsvReport<(typeof COLUMNS)[number]>;
+  readonly #csv: CsvReport<Column>;
   readonly #json: JsonReport;
   readonly #openRejected: () => Promise<ReportWriter>;
   #rejected?: ReportWriter;
 
-  private constructor(
-    csv: CsvReport<(typeof COLUMNS)[number]>,
-    json: JsonReport,
-    openRejected: () => Promise<ReportWriter>,
-  ) {
+  private constructor(csv: CsvReport<Column>, json: JsonReport, openRejected: () => Promise<ReportWriter>) {
     this.#csv = csv;
     this.#json = json;
     this.#openRejected = openRejected;
   }
 
+  /** Begins all but the rejected rows, of which there may be none. */
   static async open(
     reportDir: string,
     { batchId, account, sha256, digest }: BatchPlan,
-    source: BatchSource,
+    { format, header }: Pick<BatchSource, 'format' | 'header'>,
   ): Promise<ReportFiles> {
     const csv = await openCsvReport(reportDir, `${batchId}.report.csv`, COLUMNS);
     const json = await openJsonReport(reportDir, `${batchId}.report.json`, { account, batchId, sha256, digest });
     return new ReportFiles(csv, json, async () => {
-      const rejected = await openReport(reportDir, `${batchId}.rejected.${source.format}`);
-      if (source.header !== undefined) await rejected.write(`${source.header}\n`);
+      const rejected = await openReport(reportDir, `${batchId}.rejected.${format}`);
+      if (header !== undefined) await rejected.write(`${header}\n`);
       return rejected;
     });
   }
@@ -113,18 +72,17 @@ export class ReportFiles {
     const cells = cellsOf(row, request, end);
     await this.#csv.add(cells);
     await this.#json.add(cells);
-    // Conflicts are not among them: their id belongs to another order, and resending the row cannot change that.
+    // Conflicts are not among the rejected: their id is taken, and sending the row again cannot change that.
     if (end.outcome !== 'refused' && end.outcome !== 'notStarted') return;
     this.#rejected ??= await this.#openRejected();
     await this.#rejected.write(`${row.text}\n`);
   }
 
-  async finish(
-    counts: Omit<ReportBatchAnswer, 'report' | 'rejected'>,
-  ): Promise<Pick<ReportBatchAnswer, 'report' | 'rejected'>> {
+  /** Puts the files in their places; the JSON names the hashes of the others. */
+  async finish(counted: Counted): Promise<Pick<ReportBatchAnswer, 'report' | 'rejected'>> {
     const report = await this.#csv.finish();
     const rejected = await this.#rejected?.finish();
-    await this.#json.finish({ ...counts, files: { report, rejected } });
+    await this.#json.finish({ ...counted, files: { report, rejected } });
     return { report, ...(rejected && { rejected }) };
   }
 

@@ -1,12 +1,13 @@
-import { type Client, type WorkflowExecutionDescription, WorkflowNotFoundError } from '@temporalio/client';
-import { NotDecidedYetError, OrderConflictError, OrderFailedError, OrderUnresolvedError } from '../client/errors.js';
-import { OrderHandle } from '../client/order-handle.js';
-import { refuseOtherInput } from '../client/start-order.js';
-import type { BatchOutcomes } from '../contract/batches.js';
-import { DEFAULT_ACCOUNT } from '../contract/ids.js';
-import { maskName } from '../contract/masking.js';
-import type { Order, OrderInput, OrderResult } from '../contract/orders.js';
-import { searchAttribute } from '../contract/search-attributes.js';
+import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
+import { NotDecidedYetError, OrderConflictError, OrderFailedError, OrderUnresolvedError } from '../../client/errors.js';
+import { OrderHandle } from '../../client/order-handle.js';
+import { refuseOtherInput } from '../../client/start-order.js';
+import type { BatchOutcomes } from '../../contract/batches.js';
+import { DEFAULT_ACCOUNT } from '../../contract/ids.js';
+import { maskName } from '../../contract/masking.js';
+import type { Order, OrderInput, OrderResult } from '../../contract/orders.js';
+import { searchAttribute } from '../../contract/search-attributes.js';
+import { describeOrder } from '../batch-rows/start-row.js';
 
 /**
  * What a report says of a row. Beside the outcomes of a batch: 'open' (still followed) and 'unresolved' (its workflow was
@@ -27,7 +28,7 @@ export interface RowEnd {
  */
 export async function readRowEnd(client: Client, input: OrderInput<'withdraw'>): Promise<RowEnd> {
   const handle = new OrderHandle(client, input.account ?? DEFAULT_ACCOUNT, input.order.order_id);
-  const description = await describe(client, handle.workflowId);
+  const description = await describeOrder(client, handle.workflowId);
   if (!description) return { outcome: 'notStarted' };
   try {
     await refuseOtherInput(client, 'withdraw', input);
@@ -36,15 +37,6 @@ export async function readRowEnd(client: Client, input: OrderInput<'withdraw'>):
     const end = endWithoutResult(error);
     if (!end) throw error;
     return end;
-  }
-}
-
-async function describe(client: Client, workflowId: string): Promise<WorkflowExecutionDescription | undefined> {
-  try {
-    return await client.workflow.getHandle(workflowId).describe();
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return undefined;
-    throw error;
   }
 }
 

@@ -1,10 +1,10 @@
 import type Big from 'big.js';
-import type { CurrencyPlan } from '../contract/batches.js';
-import { decimal, decimalOrZero, toAmount } from '../contract/money.js';
-import type { WithdrawRequest } from '../contract/orders.js';
-import type { Balance, RateEntry, Rates } from '../contract/service-objects.js';
-import { commission } from './balances.js';
-import { rateEntryOf } from './shared-rates.js';
+import type { CurrencyPlan } from '../../contract/batches.js';
+import { decimal, decimalOrZero, toAmount } from '../../contract/money.js';
+import type { WithdrawRequest } from '../../contract/orders.js';
+import type { Balance, RateEntry, Rates } from '../../contract/service-objects.js';
+import { commission } from '../balances.js';
+import { rateEntryOf } from '../shared-rates.js';
 
 /** Commissions are charged in whole smallest units of the currency. */
 const ROUND_UP = 3;

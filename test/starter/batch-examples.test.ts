@@ -1,0 +1,29 @@
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { payrollSchedule } from '../../examples/payroll.js';
+import { openBatchSource, orderInputOf } from '../../src/batch-files/index.js';
+import { validateScheduleInput } from '../../src/client/schedule-spec.js';
+import type { BatchInput } from '../../src/contract/batches.js';
+import { validateOrderInput } from '../../src/contract/order-schema.js';
+import { fileOfPeriod } from '../../src/contract/periods.js';
+
+describe('the payroll example', () => {
+  it('is a valid schedule', () => {
+    expect(validateScheduleInput(payrollSchedule)).toEqual({ input: payrollSchedule });
+  });
+
+  it('finds its file, in which every row is valid', async () => {
+    const path = fileOfPeriod(payrollSchedule.filePattern, '2026-11-27');
+    const batchDir = fileURLToPath(new URL('../../examples', import.meta.url));
+    const source = await openBatchSource({ batchDir }, { file: { path } });
+    const input: BatchInput = { ...payrollSchedule.batch, batchId: 'payroll.2026-11-27', file: { path } };
+    try {
+      const found = [];
+      for await (const row of source.rows()) found.push(validateOrderInput('withdraw', orderInputOf(row, input)));
+      expect(found).toHaveLength(3);
+      expect(found).toEqual(found.map(() => ({ input: expect.anything() })));
+    } finally {
+      await source.close();
+    }
+  });
+});
