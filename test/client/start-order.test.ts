@@ -16,13 +16,15 @@ describe('a fresh start', () => {
     expect(handle).toMatchObject({ workflowId: 'order:default:fresh-1', orderId: 'fresh-1', attached: false });
     const started = await describeOrder('fresh-1');
     expect(started.taskQueue).toBe('payment-orders');
-    expect(started.priority?.priorityKey).toBe(2);
+    expect(started.priority?.priorityKey, 'a row of a batch waits for single orders').toBe(4);
     expect(await started.staticSummary()).toBe('withdraw 12.50 usd');
     expect(await started.staticDetails()).not.toContain('4111');
     const attributes = started.typedSearchAttributes;
     expect(attributes.get(searchAttribute.account)).toBe('default');
     expect(attributes.get(searchAttribute.orderStatus)).toBe('open');
     expect(attributes.get(searchAttribute.batchId)).toBe('batch-7');
+    await fixture.orders.start('withdraw', payout('fresh-single'));
+    expect((await describeOrder('fresh-single')).priority?.priorityKey).toBe(2);
     expect(attributes.get(searchAttribute.currencyFrom)).toBe('usd');
     expect(attributes.get(searchAttribute.needsAttention)).toBe(false);
   });

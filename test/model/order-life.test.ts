@@ -13,8 +13,11 @@ const PATIENT = RUNS > 0;
 const LABS = [0, 1, 2];
 const RUNS_PER_LAB = Math.max(1, Math.ceil(RUNS / LABS.length));
 
-/** A run cut from one that may have a create on its way counts absence only after that one's 60 s. */
-const END_LIMIT_MS = PATIENT ? 200_000 : 60_000;
+/**
+ * Seldom needed: a create that Temporal gave to a worker which just ended is given up after 60 s, and a run cut from one
+ * that may have a create on its way counts absence only after that one's 60 s.
+ */
+const END_LIMIT_MS = 200_000;
 
 // Orders wait most of the time: runs side by side, each on a lab of its own.
 vi.setConfig({ maxConcurrency: LABS.length });
@@ -45,6 +48,8 @@ describe.concurrent(`the life of orders under random commands (MODEL_SEED=${SEED
       // Real time and real processes: a failing sequence does not fail every time, so shrinking would mislead.
       await fc.assert(property, {
         seed: SEED + n,
+        // Small values first would be the same few plans again and again.
+        unbiased: true,
         numRuns: RUNS_PER_LAB,
         endOnFailure: true,
         verbose: PATIENT ? 1 : 0,

@@ -29,7 +29,7 @@ export async function waitForService(run: OrderRun, wait: NotSentRounds): Promis
     summary: `Not sent: ${wait.reason}`,
     delayMs: wait.retryAfterMs ?? Math.min(MAX_WAIT_MS, 500 * 2 ** wait.round),
     alarm: true,
-  }).then((answer) => takeReading(run, answer));
+  });
   let answered = false;
   const watched = reading.finally(() => {
     answered = true;
@@ -37,7 +37,8 @@ export async function waitForService(run: OrderRun, wait: NotSentRounds): Promis
   watched.catch(() => undefined);
   await condition(() => answered || (run.cancelRequested && nothingSent(run)));
   if (!answered) closeCancelled(run);
-  return watched;
+  // Not part of the wait: what was found may need a person, and then a cancellation no longer says that nothing exists.
+  await takeReading(run, await watched);
 }
 
 async function askWhetherToGoOn(run: OrderRun, wait: NotSentRounds): Promise<void> {
