@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { HISTORIES_FOLDER, recordedNames, writeHistory } from './replay/files.js';
 import { FOLLOWER_SCENARIOS } from './replay/follower-scenarios.js';
 import { type Installation, openInstallation } from './replay/installation.js';
+import { RECONCILE_SCENARIOS } from './replay/reconcile-scenarios.js';
 import { SCENARIOS, type Scenario } from './replay/scenarios.js';
 import { scheduledBatchScenarios } from './replay/scheduled-batch-scenarios.js';
 
@@ -30,7 +31,7 @@ async function record(installation: Installation, { name, run }: Scenario): Prom
 const recorded = await recordedNames();
 for (const name of recorded) say(`kept ${name}`);
 const batchDir = await mkdtemp(join(tmpdir(), 'record-batches-'));
-const all = [...SCENARIOS, ...FOLLOWER_SCENARIOS, ...scheduledBatchScenarios(batchDir)];
+const all = [...SCENARIOS, ...FOLLOWER_SCENARIOS, ...RECONCILE_SCENARIOS, ...scheduledBatchScenarios(batchDir)];
 const missing = all.filter(({ name }) => !recorded.includes(name));
 if (missing.length > 0) {
   await mkdir(HISTORIES_FOLDER, { recursive: true });
