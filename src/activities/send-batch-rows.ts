@@ -16,11 +16,13 @@ import { startRow } from './batch-rows/start-row.js';
 import { watchRows } from './batch-rows/watch-rows.js';
 import type { ActivityDeps } from './deps.js';
 
-/** Rows started at the same time, between two questions whether the batch may go on. */
+/** Rows started at the same time, after one question whether the batch may go on. */
 const ROWS_AT_ONCE = 20;
-/** How often the open orders are looked after. */
-const WATCH_EVERY_MS = 1_000;
-const TURN_MS = 500;
+/** How often the open orders are looked after: less often while nothing happens to them. */
+const WATCH_EVERY_MS = { shortest: 1_000, longest: 3_000 };
+/** How soon a pause or stop is heard of while nothing can be started. */
+const ASK_EVERY_MS = 1_000;
+const TURN_MS = 250;
 /** A process that was stopped in the middle of a group must not send when it goes on: the batch may be stopped by then. */
 const PERMISSION_LASTS_MS = 5_000;
 
@@ -33,7 +35,8 @@ interface Chunk {
   /** Absent where no row may be taken. */
   reader?: RowReader;
   uncertain: number[];
-  watchedAtMs: number;
+  nextWatchMs: number;
+  watchEveryMs: number;
   permittedAtMs: number;
 }
 
@@ -45,7 +48,7 @@ interface Chunk {
 export function sendBatchRowsActivity(deps: ActivityDeps) {
   return async function sendBatchRows(input: SendBatchRowsInput): Promise<SendBatchRowsAnswer> {
     const progress: BatchProgress = activityInfo().heartbeatDetails ?? input.progress;
-    const times = { watchedAtMs: Number.NEGATIVE_INFINITY, permittedAtMs: 0 };
+    const times = { nextWatchMs: 0, watchEveryMs: WATCH_EVERY_MS.shortest, permittedAtMs: 0 };
     const chunk: Chunk = { client: getClient(), deps, input, progress, uncertain: [], ...times };
     try {
       if (!progress.exhausted && input.mode !== 'wait') {
@@ -71,16 +74,24 @@ async function work(chunk: Chunk): Promise<SendBatchRowsAnswer> {
     await watchNowAndThen(chunk);
     const halt = reasonToHalt(chunk);
     if (halt) return { progress, halt };
-    if (isIdle(chunk) || performance.now() >= endMs || !(await mayGoOn(chunk))) return { progress };
-    if ((await startRows(chunk)) === 0)
-      await sleep(TURN_MS, undefined, { signal: cancellationSignal() }).catch(() => {});
+    if (isIdle(chunk) || performance.now() >= endMs) return { progress };
+    const room = roomFor(chunk);
+    if ((room > 0 || performance.now() - chunk.permittedAtMs > ASK_EVERY_MS) && !(await mayGoOn(chunk))) {
+      return { progress };
+    }
+    if (room > 0) await startRows(chunk, room);
+    else await sleep(TURN_MS, undefined, { signal: cancellationSignal() }).catch(() => {});
   }
 }
 
 async function watchNowAndThen(chunk: Chunk): Promise<void> {
-  if (performance.now() - chunk.watchedAtMs < WATCH_EVERY_MS) return;
-  chunk.uncertain = await watchRows(chunk.client, chunk.input.account, chunk.progress);
-  chunk.watchedAtMs = performance.now();
+  const { client, input, progress } = chunk;
+  if (performance.now() < chunk.nextWatchMs) return;
+  const before = progress.open.length;
+  chunk.uncertain = await watchRows(client, input, progress);
+  const { shortest, longest } = WATCH_EVERY_MS;
+  chunk.watchEveryMs = progress.open.length < before ? shortest : Math.min(longest, chunk.watchEveryMs * 1.5);
+  chunk.nextWatchMs = performance.now() + chunk.watchEveryMs;
 }
 
 function reasonToHalt({ input, progress, uncertain }: Chunk): string | undefined {
@@ -105,11 +116,14 @@ async function mayGoOn(chunk: Chunk): Promise<boolean> {
   }
 }
 
-/** Starts as many rows as there is room for, at most a group; answers how many were taken. */
-async function startRows({ client, input, progress, reader, permittedAtMs }: Chunk): Promise<number> {
-  if (input.mode !== 'send' || progress.exhausted || !reader) return 0;
-  const room = (input.input.maxInFlight ?? DEFAULT_IN_FLIGHT) - progress.open.length;
-  const rows = await reader.next(Math.min(room, ROWS_AT_ONCE));
+/** How many rows may be started now. */
+function roomFor({ input: { mode, input }, progress }: Chunk): number {
+  if (mode !== 'send' || progress.exhausted) return 0;
+  return Math.min(ROWS_AT_ONCE, (input.maxInFlight ?? DEFAULT_IN_FLIGHT) - progress.open.length);
+}
+
+async function startRows({ client, input, progress, reader, permittedAtMs }: Chunk, count: number): Promise<void> {
+  const rows = (await reader?.next(count)) ?? [];
   const started = await Promise.all(
     rows.map((row) => {
       if (performance.now() - permittedAtMs > PERMISSION_LASTS_MS)
@@ -121,5 +135,4 @@ async function startRows({ client, input, progress, reader, permittedAtMs }: Chu
   for (const row of started) countStarted(progress, row);
   countTaken(progress, rows);
   progress.exhausted = progress.taken >= input.plan.rows;
-  return rows.length;
 }

@@ -112,6 +112,8 @@ export interface BatchOutcomes {
 export interface OpenRow {
   row: number;
   orderId: string;
+  /** Its order was there before, so Temporal's list need not show it under this batch's id. */
+  elsewhere?: true;
 }
 
 /** How far a batch is. Everything needed to go on; small, whatever the number of rows. */

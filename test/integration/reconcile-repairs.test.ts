@@ -95,7 +95,7 @@ describe('the command line', () => {
     const orderId = newOrderId('slow');
     const handle = await lab.orders.start('withdraw', orderInput('withdraw', orderId, { marker: 'after_ms=600000' }));
     await handle.created();
-    const { exitCode, json } = await starter('reconcile', '--open-too-long', '1s');
+    const { exitCode, json } = await starter('reconcile', '--open-too-long', '1ms');
     expect(exitCode).toBe(1);
     expect(json).toMatchObject({
       disagreement: 'openTooLong 1',

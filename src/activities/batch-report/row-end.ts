@@ -7,7 +7,7 @@ import { DEFAULT_ACCOUNT } from '../../contract/ids.js';
 import { maskName } from '../../contract/masking.js';
 import type { Order, OrderInput, OrderResult } from '../../contract/orders.js';
 import { searchAttribute } from '../../contract/search-attributes.js';
-import { describeOrder } from '../batch-rows/start-row.js';
+import { describeOrder } from '../batch-rows/order-ends.js';
 
 /**
  * What a report says of a row. Beside the outcomes of a batch: 'open' (still followed) and 'unresolved' (its workflow was

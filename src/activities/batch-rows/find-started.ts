@@ -1,10 +1,11 @@
 import type { Client } from '@temporalio/client';
 import type { BatchRow } from '../../batch-files/index.js';
-import type { BatchProgress, OpenRow } from '../../contract/batches.js';
+import type { BatchProgress } from '../../contract/batches.js';
 import { orderWorkflowId } from '../../contract/ids.js';
 import { countStarted, countTaken } from './count.js';
+import { describeOrder } from './order-ends.js';
 import type { RowReader } from './row-reader.js';
-import { type Batch, describeOrder, startedBy } from './start-row.js';
+import { type Batch, type StartedRow, startedBy } from './start-row.js';
 
 /** Several times what is started at once: behind so many rows without an order there is none. */
 const ROWS_A_LOOK = 100;
@@ -24,7 +25,7 @@ export async function findStarted(
   for (let behind = 0; behind < ROWS_A_LOOK; ) {
     const rows = await reader.next(LOOKS_AT_ONCE);
     const found = await Promise.all(rows.map((row) => startedOrder(client, batch, row)));
-    for (const open of found) if (open) countStarted(progress, { kind: 'open', open });
+    for (const started of found) if (started) countStarted(progress, started);
     countTaken(progress, rows);
     behind = found.some(Boolean) ? 0 : behind + LOOKS_AT_ONCE;
     if (!(await mayGoOn())) return;
@@ -32,9 +33,9 @@ export async function findStarted(
   progress.exhausted = true;
 }
 
-async function startedOrder(client: Client, batch: Batch, { row, order }: BatchRow): Promise<OpenRow | undefined> {
+async function startedOrder(client: Client, batch: Batch, { row, order }: BatchRow): Promise<StartedRow | undefined> {
   const orderId = typeof order === 'object' && order !== null && 'order_id' in order ? order.order_id : undefined;
   if (typeof orderId !== 'string') return undefined;
   const found = await describeOrder(client, orderWorkflowId(batch.account, orderId));
-  return found && startedBy(batch, found) ? { row, orderId } : undefined;
+  return found && startedBy(batch, found) ? { row, orderId, standing: { kind: 'open' } } : undefined;
 }

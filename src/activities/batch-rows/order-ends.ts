@@ -1,52 +1,83 @@
-import { type Client, isGrpcServiceError } from '@temporalio/client';
+import {
+  type Client,
+  isGrpcServiceError,
+  type WorkflowExecutionDescription,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
 import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { callTemporal } from '../../client/temporal-calls.js';
 import type { BatchOutcomes } from '../../contract/batches.js';
 import { isOrderFailure } from '../../contract/failures.js';
 import type { OrderResult } from '../../contract/orders.js';
+import { searchAttribute } from '../../contract/search-attributes.js';
 
 /** `HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT` of the Temporal API. */
 const CLOSE_EVENT = 2;
 const GRPC_NOT_FOUND = 5;
 
-/** What became of an order's workflow. 'lost': it is closed, or gone, without a verdict; the order may exist. */
+/** How an order ended. 'lost': its workflow is closed, or gone, without a verdict; the order may exist. */
 export type OrderEnd =
-  | { kind: 'open' }
   | { kind: 'final'; result: OrderResult }
   | { kind: 'none'; outcome: Extract<keyof BatchOutcomes, 'refused' | 'conflict'> }
   | { kind: 'lost'; reason: string };
 
-/** Reads how the newest run of an order ended, in one call that does not wait and needs no worker. */
-export async function readOrderEnd(client: Client, workflowId: string): Promise<OrderEnd> {
-  const { options, workflow } = client;
-  const history = await client.workflowService
-    .getWorkflowExecutionHistory({
-      namespace: options.namespace,
-      execution: { workflowId },
-      historyEventFilterType: CLOSE_EVENT,
-    })
-    .then((answer) => answer.history)
-    .catch(gone);
-  const event = history?.events?.[0];
-  if (history === undefined) return { kind: 'lost', reason: 'Temporal does not know its workflow any more' };
+/** How an order stands: as it ended, or what it waits for. */
+export type OrderStanding = OrderEnd | { kind: 'open' } | { kind: 'parked' } | { kind: 'uncertain' };
+
+const GONE: OrderEnd = { kind: 'lost', reason: 'Temporal does not know its workflow any more' };
+
+/** The newest run of an order; undefined when there is none. */
+export async function describeOrder(
+  client: Client,
+  workflowId: string,
+): Promise<WorkflowExecutionDescription | undefined> {
+  try {
+    return await callTemporal(client, () => client.workflow.getHandle(workflowId).describe());
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+/** How the newest run of an order stands; needs no worker. */
+export async function readStanding(client: Client, workflowId: string): Promise<OrderStanding> {
+  const found = await describeOrder(client, workflowId);
+  if (!found) return GONE;
+  if (found.status.name !== 'RUNNING') return readEnd(client, workflowId);
+  const status = found.typedSearchAttributes.get(searchAttribute.orderStatus);
+  return { kind: status === 'parked' || status === 'uncertain' ? status : 'open' };
+}
+
+/** Reads how the newest run of an order ended, in one call that does not wait; 'open' when it did not. */
+export async function readEnd(client: Client, workflowId: string): Promise<OrderStanding> {
+  const event = await closeEvent(client, workflowId);
+  if (event === 'unknown') return GONE;
   if (!event) return { kind: 'open' };
   const { workflowExecutionCompletedEventAttributes: completed, workflowExecutionFailedEventAttributes: failed } =
     event;
   if (completed) {
-    const payloads = completed.result?.payloads;
-    const result = await decodeFromPayloadsAtIndex<OrderResult>(workflow.options.loadedDataConverter, 0, payloads);
+    const { loadedDataConverter } = client.workflow.options;
+    const result = await decodeFromPayloadsAtIndex<OrderResult>(loadedDataConverter, 0, completed.result?.payloads);
     return { kind: 'final', result };
   }
-  return failed ? endOfFailure(failed.failure?.applicationFailureInfo?.type) : terminated();
-}
-
-function endOfFailure(type: string | null | undefined): OrderEnd {
+  if (!failed) return { kind: 'lost', reason: 'its workflow was terminated' };
+  const type = failed.failure?.applicationFailureInfo?.type;
   if (!isOrderFailure(type)) return { kind: 'lost', reason: `its workflow failed as ${type ?? 'something else'}` };
   return { kind: 'none', outcome: type === 'OrderConflict' ? 'conflict' : 'refused' };
 }
 
-const terminated = (): OrderEnd => ({ kind: 'lost', reason: 'its workflow was terminated' });
-
-function gone(error: unknown): undefined {
-  if (isGrpcServiceError(error) && error.code === GRPC_NOT_FOUND) return undefined;
-  throw error;
+async function closeEvent(client: Client, workflowId: string) {
+  try {
+    const { history } = await callTemporal(client, () =>
+      client.workflowService.getWorkflowExecutionHistory({
+        namespace: client.options.namespace,
+        execution: { workflowId },
+        historyEventFilterType: CLOSE_EVENT,
+      }),
+    );
+    return history?.events?.[0];
+  } catch (error) {
+    if (isGrpcServiceError(error) && error.code === GRPC_NOT_FOUND) return 'unknown';
+    throw error;
+  }
 }

@@ -1,51 +1,61 @@
-import { type Client, type WorkflowExecutionDescription, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { type BatchRow, orderInputOf } from '../../batch-files/index.js';
 import { AgainRefusedError, InvalidInputError, OrderConflictError } from '../../client/errors.js';
 import { checkOrderInput, startOrder, startOrderAgain } from '../../client/start-order.js';
-import { callTemporal } from '../../client/temporal-calls.js';
-import type { OpenRow, SendBatchRowsInput } from '../../contract/batches.js';
+import type { SendBatchRowsInput } from '../../contract/batches.js';
 import { orderWorkflowId } from '../../contract/ids.js';
 import type { OrderInput } from '../../contract/orders.js';
 import { searchAttribute } from '../../contract/search-attributes.js';
+import { describeOrder, type OrderStanding, readStanding } from './order-ends.js';
 
 /** Which batch rows are started for. */
 export type Batch = Pick<SendBatchRowsInput, 'account' | 'input' | 'startedAt'>;
 
-/** What a start came to: an order that is followed now, or none of ours. */
-export type StartedRow = { kind: 'open'; open: OpenRow } | { kind: 'refused' } | { kind: 'conflict' };
+/** A row after its start. `orderId` is absent where no order was started or found; `elsewhere` as in OpenRow. */
+export interface StartedRow {
+  row: number;
+  orderId?: string;
+  elsewhere?: true;
+  standing: OrderStanding;
+}
 
 /**
  * Starts the order of a row, or attaches to the one its id has: however often a row is started, one order comes of it.
  * Throws only when Temporal did not take it; the row may be started again then.
  */
-export async function startRow(client: Client, batch: Batch, row: BatchRow): Promise<StartedRow> {
+export async function startRow(client: Client, batch: Batch, { row, problem, order }: BatchRow): Promise<StartedRow> {
   try {
-    if (row.problem) throw new InvalidInputError(row.problem);
-    const input = checkOrderInput('withdraw', orderInputOf(row, batch.input));
+    if (problem) throw new InvalidInputError(problem);
+    const input = checkOrderInput('withdraw', orderInputOf({ order }, batch.input));
     const orderId = input.order.order_id;
-    if (batch.input.again) await startAnew(client, batch, input);
-    else await startOrder(client, 'withdraw', input);
-    return { kind: 'open', open: { row: row.row, orderId } };
+    const attached = batch.input.again ? await startAnew(client, batch, input) : await start(client, input);
+    if (!attached) return { row, orderId, standing: { kind: 'open' } };
+    return { row, orderId, elsewhere: true, standing: await readStanding(client, workflowIdOf(batch, input)) };
   } catch (error) {
-    if (error instanceof InvalidInputError) return { kind: 'refused' };
-    if (error instanceof OrderConflictError) return { kind: 'conflict' };
+    if (error instanceof InvalidInputError) return { row, standing: { kind: 'none', outcome: 'refused' } };
+    if (error instanceof OrderConflictError) return { row, standing: { kind: 'none', outcome: 'conflict' } };
     throw error;
   }
 }
 
+const workflowIdOf = ({ account }: Batch, { order }: OrderInput<'withdraw'>): string =>
+  orderWorkflowId(account, order.order_id);
+
+/** True when the order was there before. */
+const start = async (client: Client, input: OrderInput<'withdraw'>): Promise<boolean> =>
+  (await startOrder(client, 'withdraw', input)).attached === true;
+
 /** With `again`: an id that ended without an order before this batch began is used once more. */
-async function startAnew(client: Client, batch: Batch, input: OrderInput<'withdraw'>): Promise<void> {
-  const found = await describeOrder(client, orderWorkflowId(batch.account, input.order.order_id));
+async function startAnew(client: Client, batch: Batch, input: OrderInput<'withdraw'>): Promise<boolean> {
+  const found = await describeOrder(client, workflowIdOf(batch, input));
   // What this batch started itself is not started a second time when a chunk is repeated.
-  if (!found || found.status.name === 'RUNNING' || startedBy(batch, found)) {
-    await startOrder(client, 'withdraw', input);
-    return;
-  }
+  if (!found || found.status.name === 'RUNNING' || startedBy(batch, found)) return start(client, input);
   try {
     await startOrderAgain(client, 'withdraw', input);
+    return false;
   } catch (error) {
     if (!(error instanceof AgainRefusedError)) throw error;
-    await startOrder(client, 'withdraw', input);
+    return start(client, input);
   }
 }
 
@@ -53,16 +63,3 @@ async function startAnew(client: Client, batch: Batch, input: OrderInput<'withdr
 export const startedBy = ({ input, startedAt }: Batch, found: WorkflowExecutionDescription): boolean =>
   found.typedSearchAttributes.get(searchAttribute.batchId) === input.batchId &&
   found.startTime.getTime() >= Date.parse(startedAt);
-
-/** The newest run of an order; undefined when there is none. */
-export async function describeOrder(
-  client: Client,
-  workflowId: string,
-): Promise<WorkflowExecutionDescription | undefined> {
-  try {
-    return await callTemporal(client, () => client.workflow.getHandle(workflowId).describe());
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return undefined;
-    throw error;
-  }
-}

@@ -4,71 +4,111 @@ import { callTemporal } from '../../client/temporal-calls.js';
 import type { BatchProgress, OpenRow } from '../../contract/batches.js';
 import { orderWorkflowId } from '../../contract/ids.js';
 import { searchAttribute } from '../../contract/search-attributes.js';
-import { countFinal, countLost, countNone, countParked } from './count.js';
-import { readOrderEnd } from './order-ends.js';
+import { countEnd, countParked } from './count.js';
+import { type OrderStanding, readEnd, readStanding } from './order-ends.js';
+import type { Batch } from './start-row.js';
 
-/** Ids in one query of Temporal's list. */
-const IDS_A_QUERY = 100;
-/** Ends read at the same time. */
+/** Rows of one answer of Temporal's list; behind so many that are known already, nothing new is looked for. */
+const PAGE = 20;
+/** Orders read at the same time. */
 const READS_AT_ONCE = 20;
-
-/** What the list tells about open rows, by workflow id: closed, parked, or uncertain. Plain open ones are not in it. */
-type News = Map<string, 'closed' | 'parked' | 'uncertain'>;
+/** Rows looked at one by one: those the list need not show, and some it may have missed. */
+const LOOKS = { elsewhere: 20, own: 2 };
 
 /**
  * Looks after the open rows: counts those that are final or parked, and answers the rows that are uncertain right now.
- * The list, asked for all of them at once, only says where to look; every verdict is read from the order itself.
+ * Temporal's list says where to look, which costs little however many rows there are; every verdict is read from the
+ * order itself.
  */
-export async function watchRows(client: Client, account: string, progress: BatchProgress): Promise<number[]> {
-  const news: News = new Map();
-  for (const open of inGroups(progress.open, IDS_A_QUERY)) {
-    await list(
-      client,
-      open.map(({ orderId }) => orderWorkflowId(account, orderId)),
-      news,
+export async function watchRows(client: Client, batch: Batch, progress: BatchProgress): Promise<number[]> {
+  const own = new Map(
+    progress.open
+      .filter(({ elsewhere }) => !elsewhere)
+      .map((open) => [orderWorkflowId(batch.account, open.orderId), open]),
+  );
+  const uncertain: number[] = [];
+  for (const closed of inGroups(await closedOf(client, batch, own), READS_AT_ONCE)) {
+    await Promise.all(
+      closed.map(async (open) => note(client, batch, progress, open, await readEndOf(client, batch, open))),
     );
   }
-  const of = (kind: string) =>
-    progress.open.filter(({ orderId }) => news.get(orderWorkflowId(account, orderId)) === kind);
-  const uncertain = of('uncertain').map(({ row }) => row);
-  const [closed, parked] = [of('closed'), of('parked')];
-  for (const open of inGroups(closed, READS_AT_ONCE)) {
-    await Promise.all(open.map((row) => countClosed(client, account, progress, row)));
+  for (const { open, standing } of own.size > 0 ? await oddOnes(client, batch, own) : []) {
+    if (standing.kind === 'uncertain') uncertain.push(open.row);
+    else await note(client, batch, progress, open, standing);
   }
-  for (const row of parked) countParked(progress, row, await isUnsettled(client, account, row));
-  return uncertain;
+  return [...uncertain, ...(await lookOneByOne(client, batch, progress))];
 }
 
-async function list(client: Client, workflowIds: readonly string[], news: News): Promise<void> {
-  // Ids hold neither quotes nor backslashes: see ORDER_ID_FORMAT and ACCOUNT_FORMAT.
-  const ids = workflowIds.map((id) => `'${id}'`).join(', ');
-  const query = `WorkflowId IN (${ids}) AND (ExecutionStatus != 'Running' OR PaymentOrderStatus IN ('parked', 'uncertain'))`;
-  await callTemporal(client, async () => {
-    for await (const { workflowId, status, typedSearchAttributes } of client.workflow.list({ query })) {
-      const shown = typedSearchAttributes.get(searchAttribute.orderStatus);
-      // A run before `again` is closed and says nothing about the one that is open.
-      if (status.name !== 'RUNNING') news.set(workflowId, news.get(workflowId) ?? 'closed');
-      else news.set(workflowId, shown === 'parked' ? 'parked' : 'uncertain');
+const readEndOf = (client: Client, { account }: Batch, { orderId }: OpenRow): Promise<OrderStanding> =>
+  readEnd(client, orderWorkflowId(account, orderId));
+
+/** Own rows that the list shows as closed. It begins with those closed last. */
+async function closedOf(client: Client, batch: Batch, own: Map<string, OpenRow>): Promise<OpenRow[]> {
+  if (own.size === 0) return [];
+  return callTemporal(client, async () => {
+    const closed: OpenRow[] = [];
+    let known = 0;
+    const query = `PaymentBatchId = '${batch.input.batchId}' AND ExecutionStatus != 'Running'`;
+    for await (const { workflowId } of client.workflow.list({ query, pageSize: PAGE })) {
+      const open = own.get(workflowId);
+      known = open ? 0 : known + 1;
+      if (open) closed.push(open);
+      if (known >= PAGE || closed.length === own.size) break;
     }
+    return closed;
   });
 }
 
-async function countClosed(client: Client, account: string, progress: BatchProgress, row: OpenRow): Promise<void> {
-  const end = await callTemporal(client, () => readOrderEnd(client, orderWorkflowId(account, row.orderId)));
-  switch (end.kind) {
-    case 'open':
-      return;
-    case 'final':
-      return countFinal(progress, row, end.result);
-    case 'none':
-      return countNone(progress, row, end.outcome);
-    case 'lost':
-      return countLost(progress, row, end.reason);
-  }
+/** Own rows that wait for a person, or whose create is uncertain. */
+async function oddOnes(client: Client, batch: Batch, own: Map<string, OpenRow>) {
+  // Without the account: one more condition would keep the list from using the index of the batch id.
+  const query = `PaymentBatchId = '${batch.input.batchId}' AND ExecutionStatus = 'Running' AND PaymentOrderStatus IN ('parked', 'uncertain')`;
+  return callTemporal(client, async () => {
+    const odd: { open: OpenRow; standing: OrderStanding }[] = [];
+    for await (const { workflowId, typedSearchAttributes } of client.workflow.list({ query })) {
+      const open = own.get(workflowId);
+      const parked = typedSearchAttributes.get(searchAttribute.orderStatus) === 'parked';
+      if (open) odd.push({ open, standing: { kind: parked ? 'parked' : 'uncertain' } });
+    }
+    return odd;
+  });
+}
+
+/** Looks at a few rows in turn and answers those that are uncertain. */
+async function lookOneByOne(client: Client, batch: Batch, progress: BatchProgress): Promise<number[]> {
+  const looked = [
+    ...progress.open.filter(({ elsewhere }) => elsewhere).slice(0, LOOKS.elsewhere),
+    ...progress.open.filter(({ elsewhere }) => !elsewhere).slice(0, LOOKS.own),
+  ];
+  // To the end, so that the others come next time.
+  progress.open = [...progress.open.filter((open) => !looked.includes(open)), ...looked];
+  const uncertain = await Promise.all(
+    looked.map(async (open) => {
+      const standing = await readStanding(client, orderWorkflowId(batch.account, open.orderId));
+      await note(client, batch, progress, open, standing);
+      return standing.kind === 'uncertain' ? [open.row] : [];
+    }),
+  );
+  return uncertain.flat();
+}
+
+async function note(
+  client: Client,
+  batch: Batch,
+  progress: BatchProgress,
+  open: OpenRow,
+  standing: OrderStanding,
+): Promise<void> {
+  if (standing.kind === 'open' || standing.kind === 'uncertain') return;
+  const unsettled = standing.kind === 'parked' && (await isUnsettled(client, batch, open));
+  // The list is a little late: what it shows may have been counted a moment ago.
+  if (!progress.open.includes(open)) return;
+  if (standing.kind === 'parked') countParked(progress, open, unsettled);
+  else countEnd(progress, open, standing);
 }
 
 /** True when an order was parked because nobody knows whether it exists: it could still be closed as absent. */
-async function isUnsettled(client: Client, account: string, { orderId }: OpenRow): Promise<boolean> {
+async function isUnsettled(client: Client, { account }: Batch, { orderId }: OpenRow): Promise<boolean> {
   try {
     const { attention } = await new OrderHandle(client, account, orderId).state();
     return attention?.allowed.includes('close-absent') ?? false;

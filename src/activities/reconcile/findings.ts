@@ -1,14 +1,15 @@
 import type { Client } from '@temporalio/client';
 import { orderWorkflowId, receivedWorkflowId } from '../../contract/ids.js';
+import type { BalanceChange } from '../../contract/orders.js';
 import { isReceivedType } from '../../contract/received.js';
-import type { ReconcileRow } from '../../contract/reconcile.js';
+import type { ReconcileClass, ReconcileRow } from '../../contract/reconcile.js';
 import { isFinal } from '../../contract/status.js';
 import { mapInOrder } from '../in-order.js';
 import { type Clock, compare, type Finding, type OurWord, openFinding } from './compare.js';
 import { AddressBook, followReceipt, recover } from './followers.js';
 import { findOurRun, type OurRun, wake, wordOf } from './our-runs.js';
-import { belongs, isSeen, type Reconciliation, type Scan } from './scan.js';
-import { type SeenOrder, seen } from './service-view.js';
+import { belongs, isSeen, type Reconciliation, readIds, type Scan } from './scan.js';
+import { type SeenOrder, ServiceView, seen } from './service-view.js';
 
 /** Orders compared at the same time: each asks Temporal for the end of its workflow. */
 const CONCURRENCY = 10;
@@ -19,10 +20,28 @@ const OWN_ID_FORMAT = /^[A-Za-z0-9._:-]{1,126}$/;
 export async function* findings(work: Reconciliation, scan: Scan): AsyncGenerator<ReconcileRow> {
   const clock = { nowMs: Date.now(), openTooLongMs: work.input.openTooLongMs };
   const book = new AddressBook(work, scan.view);
-  yield* mapInOrder(scan.view.orders.values(), CONCURRENCY, (order) => judge(work, scan, book, clock, order));
+  const doubts: Doubt[] = [];
+  const judged = mapInOrder(scan.view.orders.values(), CONCURRENCY, (order) => judge(work, scan, book, clock, order));
+  for await (const one of judged) {
+    if ('word' in one) doubts.push(one);
+    else yield one;
+  }
+  yield* mapInOrder(readAgain(work, doubts), CONCURRENCY, (doubt) => settle(work, clock, doubt));
   const unseen = [...scan.runs.values()].filter((run) => !isSeen(scan.view, run) && belongs(run, work.input));
   yield* mapInOrder(unseen, CONCURRENCY, (run) => judgeUnseen(work, clock, run));
 }
+
+/**
+ * An order on which both sides seem to differ. It was read before our workflow was asked, and may have changed in
+ * between: only what is read after our word counts.
+ */
+interface Doubt {
+  order: SeenOrder;
+  run: OurRun;
+  word: OurWord;
+}
+
+const DOUBTFUL: readonly ReconcileClass[] = ['verdictDiffers', 'amountDiffers', 'openTooLong'];
 
 async function judge(
   work: Reconciliation,
@@ -30,7 +49,7 @@ async function judge(
   book: AddressBook,
   clock: Clock,
   order: SeenOrder,
-): Promise<ReconcileRow> {
+): Promise<ReconcileRow | Doubt> {
   const run = await runOf(work, runs, order);
   if (!run) return rowOf(order, await follow(work, book, order));
   const word = await wordOf(work.client, run, { ask: isFinal(order.status) });
@@ -38,8 +57,40 @@ async function judge(
     return rowOf(order, { class: 'duplicate', detail: 'a second order under an id of ours' }, word);
   }
   const found = compare(order, word, clock);
+  if (isUnfollowed(run, word)) return rowOf(order, await follow(work, book, order, found));
+  if (DOUBTFUL.includes(found.class)) return { order, run, word };
   if (found.wake) await wake(work.client, run);
-  return rowOf(order, isUnfollowed(run, word) ? await follow(work, book, order, found) : found, word);
+  return rowOf(order, found, word);
+}
+
+/** The orders in doubt as the service shows them now. */
+async function* readAgain(work: Reconciliation, doubts: readonly Doubt[]): AsyncGenerator<Doubt> {
+  const view = new ServiceView({ ...work.progress });
+  const ids = new Set(doubts.map(({ order }) => order.user_order_id).filter((id) => id !== ''));
+  await readIds(work, view, [...ids]);
+  for (const doubt of doubts) {
+    const { order_uuid: uuid, balance_changes } = doubt.order;
+    const listed = view.orders.get(uuid);
+    yield listed
+      ? { ...doubt, order: listed }
+      : { ...doubt, order: (await byUuid(work, uuid, balance_changes)) ?? doubt.order };
+  }
+}
+
+/** An order by the status operation, which knows no balance changes: for receipts, which may have no id to list them by. */
+async function byUuid(
+  { reads }: Reconciliation,
+  uuid: string,
+  balance_changes: BalanceChange[] = [],
+): Promise<SeenOrder | undefined> {
+  const order = await reads.ask((service, options) => service.orderStatus({ order_uuid: uuid }, options));
+  return order?.order_uuid === uuid ? seen({ ...order, balance_changes }) : undefined;
+}
+
+async function settle({ client }: Reconciliation, clock: Clock, { order, run, word }: Doubt): Promise<ReconcileRow> {
+  const found = compare(order, word, clock);
+  if (found.wake) await wake(client, run);
+  return rowOf(order, found, word);
 }
 
 /** The run that follows an order, or did. What the list of runs does not show may only be very new or very old. */
@@ -106,11 +157,9 @@ async function judgeUnseen(work: Reconciliation, clock: Clock, run: OurRun): Pro
     return { ...row, class: 'unresolved', detail: `our workflow was ${word.how}; the service lists no such order` };
   }
   if (orderUuid === undefined) return { ...row, ...openFinding(clock.nowMs - run.startedAtMs, clock.openTooLongMs) };
-  const order = await work.reads.ask((service, options) => service.orderStatus({ order_uuid: orderUuid }, options));
-  if (order?.order_uuid !== orderUuid) {
+  const shown = await byUuid(work, orderUuid);
+  if (!shown)
     return { ...row, ...verdictIn(word), class: 'missingAtService', detail: 'neither list nor status show it' };
-  }
-  const shown = seen({ ...order, balance_changes: [] });
   const found = compare(shown, word, clock);
   if (found.wake) await wake(work.client, run);
   return rowOf(shown, found, word);

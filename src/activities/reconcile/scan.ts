@@ -93,17 +93,20 @@ async function readUnseen(work: Reconciliation, view: ServiceView, runs: Readonl
     const orderId = run.received ? await idOfReceipt(work, run.orderId) : run.orderId;
     if (orderId) unseen.push(orderId);
   }
-  const ids = [...new Set(unseen)];
-  for (let at = 0; at < ids.length; at += IDS_AT_ONCE) await readIds(work, view, ids.slice(at, at + IDS_AT_ONCE));
+  await readIds(work, view, [...new Set(unseen)]);
 }
 
-async function readIds({ reads }: Reconciliation, view: ServiceView, ids: string[]): Promise<void> {
-  const query = { order_ids: ids, limit: 2 * IDS_AT_ONCE };
-  const page = await reads.ask((service, options) => service.listOrders(query, options));
-  if (page.items.some((item) => !ids.includes(item.user_order_id))) {
-    throw noReading('the order list shows orders of other ids: its filter was ignored');
+/** Looks orders up by their ids, each named once. */
+export async function readIds({ reads }: Reconciliation, view: ServiceView, ids: readonly string[]): Promise<void> {
+  for (let at = 0; at < ids.length; at += IDS_AT_ONCE) {
+    const some = ids.slice(at, at + IDS_AT_ONCE);
+    const query = { order_ids: some, limit: 2 * IDS_AT_ONCE };
+    const page = await reads.ask((service, options) => service.listOrders(query, options));
+    if (page.items.some((item) => !some.includes(item.user_order_id))) {
+      throw noReading('the order list shows orders of other ids: its filter was ignored');
+    }
+    view.take(page, `look-up of ${some.length} order ids from ${some[0]} on`);
   }
-  view.take(page, `look-up of ${ids.length} order ids from ${ids[0]} on`);
 }
 
 /** True when a window showed the order of a run. */
