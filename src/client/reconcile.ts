@@ -11,6 +11,7 @@ import { callTemporal, isTimeOver, translated } from './temporal-calls.js';
 /** Pace of the look at a reconciliation; the wait for its end in between is what paces it. */
 const TICK_MS = 1_000;
 
+/** The `reconcile` workflow. */
 export type ReconcileWorkflow = (input?: ReconcileInput) => Promise<ReconcileResult>;
 
 /** Where a reconciliation stands. `trouble`: why its last attempt failed; it is begun again by itself. */

@@ -108,7 +108,7 @@ export interface ReconcileResult {
   to: string;
   /** Orders read from the service, each counted once. */
   seen: number;
-  /** Windows read. */
+  /** Windows read, those of a second look included. */
   windows: number;
   classes: Record<ReconcileClass, number>;
   /** Orders of DISAGREEING_CLASSES, in that order. */

@@ -3,7 +3,7 @@ import type { BatchInput, BatchPlan, BatchResult } from '../contract/batches.js'
 import { type BatchRun, type CarriedBatch, openBatch } from './batch/batch-run.js';
 import { checkBatch } from './batch/check-batch.js';
 import { setBatchHandlers } from './batch/handlers.js';
-import { stop } from './batch/interruptions.js';
+import { maySend, stop } from './batch/interruptions.js';
 import { awaitApproval, makePlan, pauseOnShortfall } from './batch/prepare.js';
 import { nothingStarted, report } from './batch/report.js';
 import { sendRows } from './batch/send-rows.js';
@@ -18,7 +18,7 @@ export async function bulkWithdraw(input: BatchInput, carried?: CarriedBatch): P
   const run = openBatch(input, workflowInfo().continuedFromExecutionRunId ? carried : undefined);
   setBatchHandlers(run);
   CancellationScope.current().cancelRequested.catch(() => {
-    stop(run, { by: 'a cancel request', reason: 'the workflow was cancelled' });
+    if (maySend(run)) stop(run, { by: 'a cancel request', reason: 'the workflow was cancelled' });
   });
   return CancellationScope.nonCancellable(async () => {
     const result = await runBatch(run);

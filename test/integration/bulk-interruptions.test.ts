@@ -156,8 +156,8 @@ describe.concurrent('a batch that stops by itself', () => {
     ],
     [
       'after neighbouring uncertain rows',
-      { resend: 'never' },
-      (row) => (row > 1 && row < 5 ? 'create=503-before' : 'after_ms=200'),
+      {},
+      (row) => (row > 1 && row < 5 ? 'create=503-before times=9' : 'after_ms=200'),
       /rows 2 to 4 are uncertain/,
     ],
     ['at its latest send time', { latestSend: '2020-01-01T00:00:00Z' }, () => '', /latest send time/],

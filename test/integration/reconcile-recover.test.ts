@@ -22,8 +22,8 @@ describe('after the Temporal database was lost in the middle of open orders', ()
   test('--recover follows them all to their end, and old ids started again send nothing', async () => {
     const ended = await lost.orders.start('withdraw', orderInput('withdraw', newOrderId('ended')));
     await ended.result();
-    const orders = await openOrders(lost, 12, 12_000);
-    const receipt = receive(lost, await newAddress(lost), 'after_ms=12000');
+    const orders = await openOrders(lost, 12, 15_000);
+    const receipt = receive(lost, await newAddress(lost), 'after_ms=15000');
     await lost.stopWorkers();
 
     const result = await lab.orders.reconcile({ recover: true });

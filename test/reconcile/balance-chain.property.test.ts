@@ -1,7 +1,7 @@
 import Big from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { chainsOf } from '../../src/activities/reconcile/balance-chain.js';
+import { chainsOf, spelled } from '../../src/activities/reconcile/balance-chain.js';
 import type { BalanceChange } from '../../src/contract/orders.js';
 
 const at = (second: number): string =>
@@ -109,4 +109,14 @@ describe('a chain of balance changes', () => {
       }),
     );
   });
+});
+
+test('a balance has one spelling, whatever zeros it is written with', () => {
+  const digits = fc.stringMatching(/^-?\d{1,20}(\.\d{1,12})?$/);
+  fc.assert(
+    fc.property(digits, (amount) => {
+      const value = new Big(amount);
+      expect(spelled(amount)).toBe(value.eq(0) ? '0' : value.toFixed());
+    }),
+  );
 });

@@ -7,7 +7,7 @@ import { DEFAULT_ACCOUNT } from '../../contract/ids.js';
 import { maskName } from '../../contract/masking.js';
 import type { Order, OrderInput, OrderResult } from '../../contract/orders.js';
 import { searchAttribute } from '../../contract/search-attributes.js';
-import { describeOrder } from '../batch-rows/order-ends.js';
+import { describeOrder, readEnd } from '../batch-rows/order-ends.js';
 
 /**
  * What a report says of a row. Beside the outcomes of a batch: 'open' (still followed) and 'unresolved' (its workflow was
@@ -28,15 +28,18 @@ export interface RowEnd {
  */
 export async function readRowEnd(client: Client, input: OrderInput<'withdraw'>): Promise<RowEnd> {
   const handle = new OrderHandle(client, input.account ?? DEFAULT_ACCOUNT, input.order.order_id);
-  const description = await describeOrder(client, handle.workflowId);
-  if (!description) return { outcome: 'notStarted' };
+  // The common end in one call; only the others are worth more of them.
+  const end = await readEnd(client, handle.workflowId);
+  if (end.kind === 'lost' && end.gone) return { outcome: 'notStarted' };
   try {
     await refuseOtherInput(client, 'withdraw', input);
-    return description.status.name === 'RUNNING' ? await openEnd(handle, description) : endOf(await handle.result());
+    if (end.kind === 'final') return endOf(end.result);
+    const description = await describeOrder(client, handle.workflowId);
+    return description?.status.name === 'RUNNING' ? await openEnd(handle, description) : endOf(await handle.result());
   } catch (error) {
-    const end = endWithoutResult(error);
-    if (!end) throw error;
-    return end;
+    const failed = endWithoutResult(error);
+    if (!failed) throw error;
+    return failed;
   }
 }
 

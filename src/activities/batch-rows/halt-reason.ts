@@ -7,7 +7,7 @@ const SHARE_COUNTS_FROM = 20;
 /** Why a batch must stop by itself; undefined = it goes on. `uncertain`: rows that are uncertain right now. */
 export function haltReason(
   { stopAfter = {}, latestSend }: Pick<BatchInput, 'stopAfter' | 'latestSend'>,
-  progress: BatchProgress,
+  progress: Pick<BatchProgress, 'outcomes' | 'unsettled'>,
   uncertain: readonly number[],
   nowMs: number,
 ): string | undefined {
@@ -20,7 +20,7 @@ export function haltReason(
   );
 }
 
-function tooMany({ failures, share }: StopAfter, { outcomes }: BatchProgress): string | undefined {
+function tooMany({ failures, share }: StopAfter, { outcomes }: Pick<BatchProgress, 'outcomes'>): string | undefined {
   const ended = Object.values(outcomes).reduce((sum, count) => sum + count, 0);
   const failed = ended - outcomes.completed;
   if (failures !== undefined && failed >= failures) {

@@ -15,16 +15,16 @@ import { searchAttribute } from '../../contract/search-attributes.js';
 const CLOSE_EVENT = 2;
 const GRPC_NOT_FOUND = 5;
 
-/** How an order ended. 'lost': its workflow is closed, or gone, without a verdict; the order may exist. */
+/** How an order ended. 'lost': its workflow is closed without a verdict, or `gone` (never was); the order may exist. */
 export type OrderEnd =
   | { kind: 'final'; result: OrderResult }
   | { kind: 'none'; outcome: Extract<keyof BatchOutcomes, 'refused' | 'conflict'> }
-  | { kind: 'lost'; reason: string };
+  | { kind: 'lost'; reason: string; gone?: true };
 
 /** How an order stands: as it ended, or what it waits for. */
 export type OrderStanding = OrderEnd | { kind: 'open' } | { kind: 'parked' } | { kind: 'uncertain' };
 
-const GONE: OrderEnd = { kind: 'lost', reason: 'Temporal does not know its workflow any more' };
+const GONE: OrderEnd = { kind: 'lost', reason: 'Temporal does not know its workflow any more', gone: true };
 
 /** The newest run of an order; undefined when there is none. */
 export async function describeOrder(

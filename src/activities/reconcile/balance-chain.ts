@@ -34,8 +34,15 @@ export function chainsOf(changes: Iterable<BalanceChange>, balances: ReadonlyMap
 export const addsUp = ({ amount_before, amount_change, amount_after }: BalanceChange): boolean =>
   decimal(amount_before).plus(decimal(amount_change)).eq(decimal(amount_after));
 
-/** One spelling for one value: "100.00" and "100" are the same balance. */
-const spelled = (amount: Amount): Amount => toAmount(decimal(amount));
+/**
+ * One spelling for one value: "100.00" and "100" are the same balance, and "-0" is 0. By text, because hundreds of
+ * thousands of them go through here at once and nothing else of the worker runs meanwhile.
+ */
+export function spelled(amount: Amount): Amount {
+  const short = amount.includes('.') ? amount.replace(/\.?0+$/, '') : amount;
+  const plain = short.replace(/^(-?)0+(?=\d)/, '$1');
+  return plain === '-0' ? '0' : plain;
+}
 
 function chainOf(currency: string, steps: BalanceStep[], balance: Amount | undefined): Chain {
   const { trails, asides, start, end } = trailsOf(steps, balance === undefined ? undefined : spelled(balance));

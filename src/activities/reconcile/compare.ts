@@ -29,7 +29,7 @@ export interface Verdict {
   nothingLeft: boolean;
 }
 
-/** What a comparison says. 'wake' asks for a signal, 'follow' for a follower; everything else is only said. */
+/** What a comparison says; `wake`: our workflow has to be told. */
 export interface Finding {
   class: ReconcileClass;
   detail?: string;
@@ -79,7 +79,11 @@ export interface Clock {
 /** An order that is not final: a person should look once it is older than the limit. */
 export function openFinding(ageMs: number, openTooLongMs: number): Finding {
   if (ageMs <= openTooLongMs) return { class: 'open' };
-  return { class: 'openTooLong', detail: `not final after ${Math.floor(ageMs / 3_600_000)} h` };
+  const minutes = Math.floor(ageMs / 60_000);
+  return {
+    class: 'openTooLong',
+    detail: `not final after ${minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h`}`,
+  };
 }
 
 /** How long the order was asked to wait before its execution. Both times have the service's unknown time zone. */

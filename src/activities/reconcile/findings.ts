@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { orderWorkflowId, receivedWorkflowId } from '../../contract/ids.js';
+import { maskName } from '../../contract/masking.js';
 import type { BalanceChange } from '../../contract/orders.js';
 import { isReceivedType } from '../../contract/received.js';
 import type { ReconcileClass, ReconcileRow } from '../../contract/reconcile.js';
@@ -167,12 +168,16 @@ async function judgeUnseen(work: Reconciliation, clock: Clock, run: OurRun): Pro
 
 const verdictIn = (word?: OurWord) => (word?.kind === 'ended' ? { verdict: word.verdict.outcome } : {});
 
+/** Longest type and status that is repeated; those that are documented are shorter. */
+const MAX_WORD = 40;
+
+/** Ids that others chose may hold anything, such as an e-mail: what could not be an id of ours is masked. */
 const rowOf = (order: SeenOrder, { class: name, detail }: Finding, word?: OurWord): ReconcileRow => ({
   class: name,
-  order_id: order.user_order_id,
+  order_id: OWN_ID_FORMAT.test(order.user_order_id) ? order.user_order_id : maskName(order.user_order_id),
   order_uuid: order.order_uuid,
-  order_type: order.order_type,
-  status: order.status,
+  order_type: order.order_type.slice(0, MAX_WORD),
+  status: order.status.slice(0, MAX_WORD),
   ...verdictIn(word),
   ...(detail && { detail }),
 });

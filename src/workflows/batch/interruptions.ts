@@ -1,3 +1,4 @@
+import { workflowInfo } from '@temporalio/workflow';
 import type { BatchApproval, BatchOrder } from '../../contract/batches.js';
 import { BY_ITSELF } from '../../contract/batches.js';
 import type { BatchRun } from './batch-run.js';
@@ -9,6 +10,8 @@ import type { BatchRun } from './batch-run.js';
 
 const MAX_NAME_LENGTH = 120;
 const MAX_REASON_LENGTH = 500;
+/** Whoever pauses and resumes without end must not fill the history: the batch first goes on in a new run. */
+const BUSY_FROM_EVENTS = 450;
 
 /** Names that look the same are the same person. */
 const folded = (name: string): string => name.normalize('NFKC').replace(/\s+/gu, ' ').trim().toLowerCase();
@@ -43,23 +46,26 @@ const orderProblem = (order: BatchOrder | undefined): string | undefined =>
   nameProblem(order?.by) ?? textProblem('reason', order?.reason, MAX_REASON_LENGTH);
 
 /** True while rows may still be sent. */
-const maySend = ({ phase, stopped, progress }: BatchRun): boolean =>
+export const maySend = ({ phase, stopped, progress }: BatchRun): boolean =>
   !stopped && !progress.exhausted && ['checking', 'awaitingApproval', 'sending', 'paused'].includes(phase);
 
 /** Why a pause is refused. */
 export function pauseRefusal(run: BatchRun, order: BatchOrder | undefined): string | undefined {
   if (!maySend(run)) return `nothing is left to be sent, the batch is ${run.phase}`;
   if (run.phase === 'awaitingApproval') return 'it waits for an approval and sends nothing; stop it instead';
-  return run.paused ? 'it is paused already' : orderProblem(order);
+  return run.paused ? 'it is paused already' : (busy() ?? orderProblem(order));
 }
 
 /** Why a resume is refused. */
 export function resumeRefusal(run: BatchRun, order: BatchOrder | undefined): string | undefined {
   if (!run.paused || run.stopped) return 'it is not paused';
-  return orderProblem(order);
+  return busy() ?? orderProblem(order);
 }
 
-/** Why a stop is refused. */
+const busy = (): string | undefined =>
+  workflowInfo().historyLength >= BUSY_FROM_EVENTS ? 'too many requests at a time; ask again in a moment' : undefined;
+
+/** Why a stop is refused; never because of too many others. */
 export function stopRefusal(run: BatchRun, order: BatchOrder | undefined): string | undefined {
   if (!maySend(run)) return `nothing is left to be stopped, the batch is ${run.stopped ? 'stopped' : run.phase}`;
   return orderProblem(order);

@@ -13,15 +13,16 @@ const APPROVAL_EXPIRES_MS = 24 * 3_600_000;
 export async function makePlan(run: BatchRun): Promise<BatchPlan> {
   const { planBatch } = proxyActivities<Activities>({ ...wholeFile, summary: 'Check every row, make the plan' });
   enter(run, 'checking', 'the check of every row');
-  const plan = await interruptible(run, () => planBatch({ account: run.account, input: run.input })).catch(becauseOf);
-  if (!plan) throw ApplicationFailure.nonRetryable(`${run.stopped?.reason}. Nothing was sent`, BATCH_STOPPED);
-  run.plan = plan;
-  return plan;
-}
-
-function becauseOf(error: unknown): never {
-  const cause = error instanceof ActivityFailure ? error.cause : undefined;
-  throw cause instanceof ApplicationFailure ? cause : error;
+  try {
+    const plan = await interruptible(run, () => planBatch({ account: run.account, input: run.input }));
+    if (!plan) throw ApplicationFailure.nonRetryable(`${run.stopped?.reason}. Nothing was sent`, BATCH_STOPPED);
+    run.plan = plan;
+    return plan;
+  } catch (error) {
+    enter(run, 'done', 'nothing');
+    const cause = error instanceof ActivityFailure ? error.cause : undefined;
+    throw cause instanceof ApplicationFailure ? cause : error;
+  }
 }
 
 /** Waits until somebody else than the starter approves the plan, or until the batch is stopped. */

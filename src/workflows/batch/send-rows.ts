@@ -65,7 +65,7 @@ async function sendChunk(run: BatchRun, plan: BatchPlan, durationMs: number): Pr
     endWithoutAnswer(run, error);
   }
   show(run);
-  return moved(before, run) ? CHUNK_MS.shortest : Math.min(CHUNK_MS.longest, durationMs * 2);
+  return hasMoved(before, run) ? CHUNK_MS.shortest : Math.min(CHUNK_MS.longest, durationMs * 2);
 }
 
 function modeOf({ stopped, paused }: BatchRun): 'send' | 'wait' | 'finish' {
@@ -98,7 +98,7 @@ function endWithoutAnswer(run: BatchRun, error: ActivityFailure): void {
   if (!run.paused) pause(run, { by: BY_ITSELF, reason });
 }
 
-const moved = ({ taken, open }: BatchRun['progress'], { progress }: BatchRun): boolean =>
+const hasMoved = ({ taken, open }: BatchRun['progress'], { progress }: BatchRun): boolean =>
   taken !== progress.taken || open.length !== progress.open.length;
 
 /** Updates are answered before, and those that come now are kept by the server for the next run. */

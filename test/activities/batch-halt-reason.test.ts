@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest';
+import { haltReason } from '../../src/activities/batch-rows/halt-reason.js';
+import type { BatchInput, BatchProgress } from '../../src/contract/batches.js';
+
+const NOW_MS = Date.parse('2026-11-27T10:00:00Z');
+
+const progressWith = (
+  outcomes: Partial<BatchProgress['outcomes']>,
+  unsettled: number[] = [],
+): Pick<BatchProgress, 'outcomes' | 'unsettled'> => ({
+  outcomes: {
+    completed: 0,
+    completed_partially: 0,
+    canceled: 0,
+    error: 0,
+    refused: 0,
+    conflict: 0,
+    parked: 0,
+    ...outcomes,
+  },
+  unsettled,
+});
+
+interface Case {
+  what: string;
+  input?: Pick<BatchInput, 'stopAfter' | 'latestSend'>;
+  outcomes?: Partial<BatchProgress['outcomes']>;
+  uncertain?: number[];
+  unsettled?: number[];
+  reason: RegExp | undefined;
+}
+
+const CASES: Case[] = [
+  { what: 'no limit is met', outcomes: { completed: 5, error: 50 }, reason: undefined },
+  { what: 'one failure is missing', input: { stopAfter: { failures: 3 } }, outcomes: { error: 2 }, reason: undefined },
+  {
+    what: 'every kind of failure counts',
+    input: { stopAfter: { failures: 3 } },
+    outcomes: { completed: 9, canceled: 1, conflict: 1, parked: 1 },
+    reason: /^3 rows ended otherwise than completed; the limit is 3$/,
+  },
+  {
+    what: 'a share counts from 20 rows',
+    input: { stopAfter: { share: 0.1 } },
+    outcomes: { error: 19 },
+    reason: undefined,
+  },
+  {
+    what: 'a share is met exactly',
+    input: { stopAfter: { share: 0.1 } },
+    outcomes: { completed: 18, refused: 2 },
+    reason: /^2 of 20 rows/,
+  },
+  { what: 'two neighbours are uncertain', uncertain: [4, 5], reason: undefined },
+  { what: 'three are uncertain apart', uncertain: [4, 6, 8, 10], reason: undefined },
+  { what: 'three neighbours are uncertain, in any order', uncertain: [9, 6, 2, 7, 5], reason: /^rows 5 to 7 / },
+  { what: 'a parked one lies between', uncertain: [5, 7], unsettled: [6], reason: /^rows 5 to 7 / },
+  { what: 'one row is both', uncertain: [5, 6], unsettled: [6], reason: undefined },
+  {
+    what: 'the limit is another one',
+    input: { stopAfter: { uncertainInARow: 1 } },
+    uncertain: [8],
+    reason: /^rows 8 to 8 /,
+  },
+  { what: 'the latest time is now', input: { latestSend: '2026-11-27T11:00:00+01:00' }, reason: undefined },
+  { what: 'the latest time is over', input: { latestSend: '2026-11-27T09:59:59Z' }, reason: /latest send time/ },
+];
+
+describe('why a batch stops by itself', () => {
+  test.for(CASES)('$what', ({ input = {}, outcomes = {}, uncertain = [], unsettled, reason }) => {
+    const told = haltReason(input, progressWith(outcomes, unsettled), uncertain, NOW_MS);
+    if (reason) expect(told).toMatch(reason);
+    else expect(told).toBeUndefined();
+  });
+});
