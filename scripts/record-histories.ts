@@ -8,6 +8,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { BULK_SCENARIOS } from './replay/bulk-scenarios.js';
 import { HISTORIES_FOLDER, recordedNames, writeHistory } from './replay/files.js';
 import { FOLLOWER_SCENARIOS } from './replay/follower-scenarios.js';
 import { type Installation, openInstallation } from './replay/installation.js';
@@ -31,7 +32,13 @@ async function record(installation: Installation, { name, run }: Scenario): Prom
 const recorded = await recordedNames();
 for (const name of recorded) say(`kept ${name}`);
 const batchDir = await mkdtemp(join(tmpdir(), 'record-batches-'));
-const all = [...SCENARIOS, ...FOLLOWER_SCENARIOS, ...RECONCILE_SCENARIOS, ...scheduledBatchScenarios(batchDir)];
+const all = [
+  ...SCENARIOS,
+  ...FOLLOWER_SCENARIOS,
+  ...BULK_SCENARIOS,
+  ...RECONCILE_SCENARIOS,
+  ...scheduledBatchScenarios(batchDir),
+];
 const missing = all.filter(({ name }) => !recorded.includes(name));
 if (missing.length > 0) {
   await mkdir(HISTORIES_FOLDER, { recursive: true });

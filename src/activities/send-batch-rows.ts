@@ -4,15 +4,18 @@ import { ActivityCancelledError, type Client } from '@temporalio/client';
 import {
   type BatchProgress,
   DEFAULT_IN_FLIGHT,
+  type OpenRow,
   type SendBatchRowsAnswer,
   type SendBatchRowsInput,
 } from '../contract/batches.js';
+import { orderWorkflowId } from '../contract/ids.js';
 import { batchFailure } from './batch-failures.js';
 import { countStarted, countTaken } from './batch-rows/count.js';
 import { findStarted } from './batch-rows/find-started.js';
 import { haltReason } from './batch-rows/halt-reason.js';
 import { RowReader } from './batch-rows/row-reader.js';
 import { startRow } from './batch-rows/start-row.js';
+import { isServiceUnclear } from './batch-rows/unclear-cause.js';
 import { watchRows } from './batch-rows/watch-rows.js';
 import type { ActivityDeps } from './deps.js';
 
@@ -34,7 +37,9 @@ interface Chunk {
   progress: BatchProgress;
   /** Absent where no row may be taken. */
   reader?: RowReader;
-  uncertain: number[];
+  uncertain: readonly OpenRow[];
+  /** Whether the service is the cause, by row that was uncertain in this chunk. */
+  causes: Map<number, boolean>;
   nextWatchMs: number;
   watchEveryMs: number;
   permittedAtMs: number;
@@ -49,7 +54,7 @@ export function sendBatchRowsActivity(deps: ActivityDeps) {
   return async function sendBatchRows(input: SendBatchRowsInput): Promise<SendBatchRowsAnswer> {
     const progress: BatchProgress = activityInfo().heartbeatDetails ?? input.progress;
     const times = { nextWatchMs: 0, watchEveryMs: WATCH_EVERY_MS.shortest, permittedAtMs: 0 };
-    const chunk: Chunk = { client: getClient(), deps, input, progress, uncertain: [], ...times };
+    const chunk: Chunk = { client: getClient(), deps, input, progress, uncertain: [], causes: new Map(), ...times };
     try {
       if (!progress.exhausted && input.mode !== 'wait') {
         chunk.reader = await RowReader.open(deps.directories, input.input, input.plan, progress);
@@ -72,7 +77,7 @@ async function work(chunk: Chunk): Promise<SendBatchRowsAnswer> {
   }
   for (;;) {
     await watchNowAndThen(chunk);
-    const halt = reasonToHalt(chunk);
+    const halt = await reasonToHalt(chunk);
     if (halt) return { progress, halt };
     if (isIdle(chunk) || performance.now() >= endMs) return { progress };
     const room = roomFor(chunk);
@@ -94,9 +99,13 @@ async function watchNowAndThen(chunk: Chunk): Promise<void> {
   chunk.nextWatchMs = performance.now() + chunk.watchEveryMs;
 }
 
-function reasonToHalt({ input, progress, uncertain }: Chunk): string | undefined {
+async function reasonToHalt({ client, input, progress, uncertain, causes }: Chunk): Promise<string | undefined> {
   if (input.mode !== 'send' || progress.exhausted) return undefined;
-  return haltReason(input.input, progress, uncertain, Date.now());
+  for (const { row, orderId } of uncertain) {
+    if (!causes.has(row)) causes.set(row, await isServiceUnclear(client, orderWorkflowId(input.account, orderId)));
+  }
+  const unclear = uncertain.map(({ row }) => row).filter((row) => causes.get(row));
+  return haltReason(input.input, progress, unclear, Date.now());
 }
 
 /** Nothing to follow, and nothing to start. */

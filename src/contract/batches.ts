@@ -8,7 +8,7 @@ export const MAX_IN_FLIGHT = 500;
 /** Orders of one batch open at the same time, unless the input says otherwise. */
 export const DEFAULT_IN_FLIGHT = 100;
 /** Longest batch input as JSON, in characters: it is written into the history with every step. Larger ones need a file. */
-export const MAX_INLINE_LENGTH = 60_000;
+export const MAX_INLINE_LENGTH = 50_000;
 
 /** Amounts (decimal strings) by currency. */
 export type AmountsByCurrency = Record<string, Amount>;
@@ -25,7 +25,7 @@ export interface StopAfter {
   failures?: number;
   /** The same as a share (0 to 1) of the rows that ended, once at least 20 have. */
   share?: number;
-  /** Neighbouring rows whose create is uncertain at the same time; 3 when omitted. */
+  /** Neighbouring rows whose create is uncertain at the same time, and not because a worker died; 3 when omitted. */
   uncertainInARow?: number;
 }
 
@@ -235,7 +235,7 @@ export interface PlanBatchInput {
 export interface SendBatchRowsInput {
   account: string;
   input: BatchInput;
-  plan: BatchPlan;
+  plan: Pick<BatchPlan, 'sha256' | 'rows'>;
   /** ISO time at which the batch was started: what began later under its rows' ids is its own. */
   startedAt: string;
   progress: BatchProgress;

@@ -1,5 +1,5 @@
 import { allHandlersFinished, CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
-import type { BatchInput, BatchPlan, BatchResult } from '../contract/batches.js';
+import type { BatchInput, BatchPlan, BatchProgress, BatchResult } from '../contract/batches.js';
 import { type BatchRun, type CarriedBatch, openBatch } from './batch/batch-run.js';
 import { checkBatch } from './batch/check-batch.js';
 import { setBatchHandlers } from './batch/handlers.js';
@@ -12,10 +12,14 @@ import { enter } from './batch/show.js';
 /**
  * Pays out the rows of a file: checks them all, has the plan approved where that is asked for, starts one withdraw
  * workflow per row and follows them to their ends. Cancelling it is a stop: started orders are followed to their end.
- * `carried` comes from the run before this one; of anybody else it is ignored.
+ * `carried` and `progress` come from the run before this one; of anybody else they are ignored.
  */
-export async function bulkWithdraw(input: BatchInput, carried?: CarriedBatch): Promise<BatchResult> {
-  const run = openBatch(input, workflowInfo().continuedFromExecutionRunId ? carried : undefined);
+export async function bulkWithdraw(
+  input: BatchInput,
+  carried?: CarriedBatch,
+  progress?: BatchProgress,
+): Promise<BatchResult> {
+  const run = workflowInfo().continuedFromExecutionRunId ? openBatch(input, carried, progress) : openBatch(input);
   setBatchHandlers(run);
   CancellationScope.current().cancelRequested.catch(() => {
     if (maySend(run)) stop(run, { by: 'a cancel request', reason: 'the workflow was cancelled' });

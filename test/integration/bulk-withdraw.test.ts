@@ -189,7 +189,7 @@ const GARBAGE: [string, string, unknown, string][] = [
     { batchId: 'g-field', startedBy: 'ann', file: { path: 'x.csv' }, aproval: 'required' },
     'aproval',
   ],
-  ['too long for the history', 'bulk:default:g-long', { batchId: 'g-long', rows: ['x'.repeat(60_000)] }, 'rows'],
+  ['too long for the history', 'bulk:default:g-long', { batchId: 'g-long', rows: ['x'.repeat(50_000)] }, 'rows'],
 ];
 
 describe('garbage started without our client', () => {

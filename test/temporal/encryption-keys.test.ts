@@ -8,6 +8,9 @@ import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
 import { keyOf } from './fixtures/stored-bytes.js';
 
+// Workers that took over may wait 10 s for a task that was given to one which has ended, several times in a row.
+vi.setConfig({ testTimeout: 150_000 });
+
 const A = keyOf('a');
 const B = keyOf('b');
 const PARKED = { marker: 'create=500-before', resend: 'never' } as const;
@@ -19,10 +22,14 @@ const ordersWith = ({ temporal: { client, namespace } }: Lab, keys?: readonly En
 const handleOf = ({ temporal }: Lab, workflowId: string): WorkflowHandle =>
   temporal.client.workflow.getHandle(workflowId);
 
-async function untilParked(orders: PaymentOrders, orderId: string): Promise<number> {
-  const parked = async () => (await orders.order(orderId).state()).phase === 'parked';
-  await vi.waitUntil(parked, { timeout: 20_000, interval: 100 });
-  return (await orders.order(orderId).state()).revision;
+/** The revision of an order once it is parked; a question may meet workers that have just ended. */
+function untilParked(orders: PaymentOrders, orderId: string): Promise<number> {
+  const revision = async () => {
+    const state = await orders.order(orderId).state();
+    expect(state.phase).toBe('parked');
+    return state.revision;
+  };
+  return vi.waitFor(revision, { timeout: 60_000, interval: 100 });
 }
 
 /** Lets a parked order, proven absent, be sent once more. */
@@ -35,7 +42,7 @@ async function untilTasksFail(lab: Lab, workflowId: string): Promise<void> {
     const { events } = await handleOf(lab, workflowId).fetchHistory();
     return events?.some((event) => event.workflowTaskFailedEventAttributes) ?? false;
   };
-  await vi.waitUntil(failed, { timeout: 20_000, interval: 100 });
+  await vi.waitUntil(failed, { timeout: 60_000, interval: 100 });
 }
 
 /** Key ids of a history's start and end, '' where they are plain. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId } from '../support/lab.js';
 import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
@@ -12,6 +12,9 @@ import {
   workerEnv,
 } from '../worker/process-fixture.js';
 import { foundIn, keyOf, readStoredBytes } from './fixtures/stored-bytes.js';
+
+// Nine processes, each of which compiles its sources.
+vi.setConfig({ testTimeout: 120_000 });
 
 const KEYS = { PAYLOAD_ENCRYPTION_KEYS: `2026-11:${keyOf('a').key.export().toString('base64')}` };
 

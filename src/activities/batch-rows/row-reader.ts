@@ -16,7 +16,7 @@ export class RowReader {
   static async open(
     directories: Directories | undefined,
     { file, rows }: BatchInput,
-    { sha256 }: BatchPlan,
+    { sha256 }: Pick<BatchPlan, 'sha256'>,
     progress: BatchProgress,
   ): Promise<RowReader> {
     const source = await openBatchSource(directories, {

@@ -7,6 +7,7 @@ import { searchAttribute } from '../../contract/search-attributes.js';
 import { countEnd, countParked } from './count.js';
 import { type OrderStanding, readEnd, readStanding } from './order-ends.js';
 import type { Batch } from './start-row.js';
+import { isServiceUnclear } from './unclear-cause.js';
 
 /** Rows of one answer of Temporal's list; behind so many that are known already, nothing new is looked for. */
 const PAGE = 20;
@@ -20,20 +21,20 @@ const LOOKS = { elsewhere: 20, own: 2 };
  * Temporal's list says where to look, which costs little however many rows there are; every verdict is read from the
  * order itself.
  */
-export async function watchRows(client: Client, batch: Batch, progress: BatchProgress): Promise<number[]> {
+export async function watchRows(client: Client, batch: Batch, progress: BatchProgress): Promise<OpenRow[]> {
   const own = new Map(
     progress.open
       .filter(({ elsewhere }) => !elsewhere)
       .map((open) => [orderWorkflowId(batch.account, open.orderId), open]),
   );
-  const uncertain: number[] = [];
+  const uncertain: OpenRow[] = [];
   for (const closed of inGroups(await closedOf(client, batch, own), READS_AT_ONCE)) {
     await Promise.all(
       closed.map(async (open) => note(client, batch, progress, open, await readEndOf(client, batch, open))),
     );
   }
   for (const { open, standing } of own.size > 0 ? await oddOnes(client, batch, own) : []) {
-    if (standing.kind === 'uncertain') uncertain.push(open.row);
+    if (standing.kind === 'uncertain') uncertain.push(open);
     else await note(client, batch, progress, open, standing);
   }
   return [...uncertain, ...(await lookOneByOne(client, batch, progress))];
@@ -75,7 +76,7 @@ async function oddOnes(client: Client, batch: Batch, own: Map<string, OpenRow>) 
 }
 
 /** Looks at a few rows in turn and answers those that are uncertain. */
-async function lookOneByOne(client: Client, batch: Batch, progress: BatchProgress): Promise<number[]> {
+async function lookOneByOne(client: Client, batch: Batch, progress: BatchProgress): Promise<OpenRow[]> {
   const looked = [
     ...progress.open.filter(({ elsewhere }) => elsewhere).slice(0, LOOKS.elsewhere),
     ...progress.open.filter(({ elsewhere }) => !elsewhere).slice(0, LOOKS.own),
@@ -86,7 +87,7 @@ async function lookOneByOne(client: Client, batch: Batch, progress: BatchProgres
     looked.map(async (open) => {
       const standing = await readStanding(client, orderWorkflowId(batch.account, open.orderId));
       await note(client, batch, progress, open, standing);
-      return standing.kind === 'uncertain' ? [open.row] : [];
+      return standing.kind === 'uncertain' ? [open] : [];
     }),
   );
   return uncertain.flat();
@@ -107,11 +108,15 @@ async function note(
   else countEnd(progress, open, standing);
 }
 
-/** True when an order was parked because nobody knows whether it exists: it could still be closed as absent. */
+/**
+ * True when an order was parked because nobody knows whether it exists (it could still be closed as absent), and that is
+ * not only because its worker died.
+ */
 async function isUnsettled(client: Client, { account }: Batch, { orderId }: OpenRow): Promise<boolean> {
   try {
-    const { attention } = await new OrderHandle(client, account, orderId).state();
-    return attention?.allowed.includes('close-absent') ?? false;
+    const order = new OrderHandle(client, account, orderId);
+    const { attention } = await order.state();
+    return attention?.allowed.includes('close-absent') === true && (await isServiceUnclear(client, order.workflowId));
   } catch {
     // Nobody to ask: one stop too many does less harm than one too few.
     return true;

@@ -10,10 +10,9 @@ import type {
 import { BY_ITSELF } from '../../contract/batches.js';
 import { DEFAULT_ACCOUNT } from '../../contract/ids.js';
 
-/** What a batch takes along into its next run. */
+/** What a batch takes along into its next run, beside its progress. */
 export interface CarriedBatch {
   plan: BatchPlan;
-  progress: BatchProgress;
   /** ISO time at which its first run began. */
   startedAt: string;
   sendingSince?: string;
@@ -29,6 +28,7 @@ export interface BatchRun extends Omit<CarriedBatch, 'plan'> {
   readonly account: string;
   readonly batchId: string;
   plan?: BatchPlan;
+  progress: BatchProgress;
   phase: BatchPhase;
   /** What the batch waits for, in words. */
   waitingFor: string;
@@ -50,7 +50,7 @@ const noProgress = (): BatchProgress => ({
 });
 
 /** The state a batch starts, or goes on, with. Tolerates any input: `checkBatch` refuses bad ones. */
-export function openBatch(input: BatchInput, carried?: CarriedBatch): BatchRun {
+export function openBatch(input: BatchInput, carried?: CarriedBatch, progress = noProgress()): BatchRun {
   return {
     input,
     account: input?.account ?? DEFAULT_ACCOUNT,
@@ -58,18 +58,17 @@ export function openBatch(input: BatchInput, carried?: CarriedBatch): BatchRun {
     batchId: input?.batchId ?? '',
     phase: carried ? 'sending' : 'checking',
     waitingFor: 'a worker that reads the rows',
-    progress: noProgress(),
+    progress,
     startedAt: workflowInfo().startTime.toISOString(),
     ...carried,
   };
 }
 
-/** What the next run needs to go on; small, whatever the number of rows. */
+/** What the next run needs to go on, beside the progress; small, whatever the number of rows. */
 export function carriedBatch(run: BatchRun, plan: BatchPlan): CarriedBatch {
-  const { progress, startedAt, sendingSince, approvedBy, paused, stopped } = run;
+  const { startedAt, sendingSince, approvedBy, paused, stopped } = run;
   return {
     plan,
-    progress,
     startedAt,
     ...(sendingSince && { sendingSince }),
     ...(approvedBy && { approvedBy }),

@@ -7,7 +7,13 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
-import { type BatchInput, type BatchPlan, BY_ITSELF, type SendBatchRowsAnswer } from '../../contract/batches.js';
+import {
+  type BatchInput,
+  type BatchPlan,
+  type BatchProgress,
+  BY_ITSELF,
+  type SendBatchRowsAnswer,
+} from '../../contract/batches.js';
 import { type BatchRun, type CarriedBatch, carriedBatch } from './batch-run.js';
 import { interruptible } from './interruptible.js';
 import { pause, stop } from './interruptions.js';
@@ -20,7 +26,7 @@ const MAX_EVENTS = 400;
 /** A chunk is as long as operators like to wait for new figures; longer ones while nothing changes. */
 const CHUNK_MS = { shortest: 5_000, longest: 30_000 };
 
-type BatchWorkflow = (input: BatchInput, carried: CarriedBatch) => Promise<unknown>;
+type BatchWorkflow = (input: BatchInput, carried: CarriedBatch, progress: BatchProgress) => Promise<unknown>;
 
 /** Sends the rows in chunks and follows them until every one is final or parked; continues as new on the way. */
 export async function sendRows(run: BatchRun, plan: BatchPlan): Promise<void> {
@@ -53,10 +59,10 @@ async function sendChunk(run: BatchRun, plan: BatchPlan, durationMs: number): Pr
   enterSending(run);
   const { sendBatchRows } = proxyActivities<Activities>({ ...sendingChunk, summary: summaryOf(run, plan) });
   const { input, account, startedAt, progress } = run;
-  const before = progress;
+  const { sha256, rows } = plan;
   try {
     const answer = await interruptible(run, () =>
-      sendBatchRows({ account, input, plan, startedAt, progress, mode, durationMs }),
+      sendBatchRows({ account, input, plan: { sha256, rows }, startedAt, progress, mode, durationMs }),
     );
     // Without an answer the rows of the lost chunk are started again, or looked for when the batch was stopped.
     if (answer) note(run, answer);
@@ -65,7 +71,7 @@ async function sendChunk(run: BatchRun, plan: BatchPlan, durationMs: number): Pr
     endWithoutAnswer(run, error);
   }
   show(run);
-  return hasMoved(before, run) ? CHUNK_MS.shortest : Math.min(CHUNK_MS.longest, durationMs * 2);
+  return hasMoved(progress, run) ? CHUNK_MS.shortest : Math.min(CHUNK_MS.longest, durationMs * 2);
 }
 
 function modeOf({ stopped, paused }: BatchRun): 'send' | 'wait' | 'finish' {
@@ -98,11 +104,14 @@ function endWithoutAnswer(run: BatchRun, error: ActivityFailure): void {
   if (!run.paused) pause(run, { by: BY_ITSELF, reason });
 }
 
-const hasMoved = ({ taken, open }: BatchRun['progress'], { progress }: BatchRun): boolean =>
+const hasMoved = ({ taken, open }: BatchProgress, { progress }: BatchRun): boolean =>
   taken !== progress.taken || open.length !== progress.open.length;
 
-/** Updates are answered before, and those that come now are kept by the server for the next run. */
+/**
+ * Updates are answered before, and those that come now are kept by the server for the next run. Plan and progress are
+ * arguments of their own: together they could make a payload of more than 100 KB.
+ */
 async function goOnInNewRun(run: BatchRun, plan: BatchPlan): Promise<void> {
   await condition(allHandlersFinished);
-  await continueAsNew<BatchWorkflow>(run.input, carriedBatch(run, plan));
+  await continueAsNew<BatchWorkflow>(run.input, carriedBatch(run, plan), run.progress);
 }
