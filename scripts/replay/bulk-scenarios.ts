@@ -33,13 +33,13 @@ const scenario = (
   name: string,
   markers: readonly string[],
   options: Partial<BatchInput> = {},
-  meanwhile?: (batch: BatchHandle) => Promise<unknown>,
+  meanwhile?: (batch: BatchHandle, installation: Installation) => Promise<unknown>,
 ): Scenario => ({
   name,
-  run: async ({ client }) => {
+  run: async (installation) => {
     const input = { batchId: name, rows: rows(name, markers), startedBy: 'ann', ...options };
-    const batch = await startBatch(client, input);
-    await meanwhile?.(batch);
+    const batch = await startBatch(installation.client, input);
+    await meanwhile?.(batch, installation);
     await batch.result().catch(() => undefined);
     return batch.workflowId;
   },
@@ -54,6 +54,18 @@ const raw = (name: string, workflowId: string, input: unknown): Scenario => ({
     return workflowId;
   },
 });
+
+/** Pauses and resumes until the batch goes on in a new run, whose history is the one that is recorded. */
+async function untilContinued(batch: BatchHandle, { client }: Installation): Promise<void> {
+  const runId = async () => (await client.workflow.getHandle(batch.workflowId).describe()).runId;
+  const first = await runId();
+  while ((await runId()) === first) {
+    // Refused where too many come at once.
+    await batch.pause(BOB).catch(() => undefined);
+    await batch.resume(BOB).catch(() => undefined);
+  }
+  await batch.stop(BOB);
+}
 
 const SLOW = Array.from({ length: 6 }, () => 'after_ms=1500');
 
@@ -76,6 +88,11 @@ export const BULK_SCENARIOS: readonly Scenario[] = [
     await batch.stop(BOB);
   }),
   scenario('bulk-halted', ['outcome=error', ...SLOW], { maxInFlight: 1, stopAfter: { failures: 1 } }),
+  scenario('bulk-continued', [...SLOW, ...SLOW, ...SLOW, ...SLOW], { maxInFlight: 1 }, untilContinued),
+  scenario('bulk-cancelled', SLOW, { maxInFlight: 2 }, async (batch, { client }) => {
+    await until(batch, 'sending');
+    await client.workflow.getHandle(batch.workflowId).cancel();
+  }),
   raw('bulk-plan', batchPlanWorkflowId('default', 'recorded'), {
     rows: rows('bulk-plan', ['']),
     startedBy: 'ann',

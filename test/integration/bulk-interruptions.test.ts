@@ -27,6 +27,14 @@ const needsAttention = async (workflowId: string): Promise<boolean | undefined> 
     searchAttribute.needsAttention,
   );
 
+/** What the Temporal UI shows of a workflow. */
+const detailsOf = async (workflowId: string): Promise<string> => {
+  const metadata = lab.temporal.client.workflow
+    .getHandle(workflowId)
+    .query<{ currentDetails: string }>('__temporal_workflow_metadata');
+  return (await metadata).currentDetails;
+};
+
 describe.concurrent('a batch that asks for approval', () => {
   const start = (label: string, options: Partial<BatchInput> = {}) => {
     const rows = testRows(label, 4);
@@ -41,6 +49,9 @@ describe.concurrent('a batch that asks for approval', () => {
       waitingFor: 'an approval',
     });
     expect(await needsAttention(batch.workflowId)).toBe(true);
+    const details = await detailsOf(batch.workflowId);
+    expect(details).toContain(`send the update \`approve\` with \`{"digest": "${plan?.digest}"`);
+    expect(details).toMatch(/\| usd \| 4 \| 50 \| 0 \|/);
     expect(executedOf(lab, rows)).toBe(0);
     await batch.approve({ digest: plan?.digest ?? '', by: 'Bob' });
     expect((await batch.result()).outcomes.completed).toBe(4);

@@ -63,8 +63,8 @@ beforeAll(async () => {
       }),
     ),
     start(ids.rejected, 'create=400'),
-    start(ids.regressed, `${AT_ONCE} then=processing then_ms=1500`),
-    start(ids.turned, `${AT_ONCE} then=error then_ms=1500`),
+    start(ids.regressed, `${AT_ONCE} then=processing then_ms=6000`),
+    start(ids.turned, `${AT_ONCE} then=error then_ms=6000`),
     start(ids.open, 'after_ms=600000'),
     start(ids.terminated, 'after_ms=600000'),
     start(ids.twice, AT_ONCE),
@@ -78,9 +78,9 @@ beforeAll(async () => {
   await createElsewhere(ids.foreign);
   await createElsewhere(ids.twice);
   lab.sandbox.removeOrder(uuidOf(ids.removed));
-  // Two stay in progress, and one comes back to it.
-  const inProgress = () => lab.sandbox.orders().filter(({ order }) => order.status === 'processing').length;
-  await vi.waitUntil(() => inProgress() === 3, { timeout: 20_000 });
+  // Two stay in progress, one comes back to it, and one turns into an error.
+  const inState = (status: string) => lab.sandbox.orders().filter(({ order }) => order.status === status).length;
+  await vi.waitUntil(() => inState('processing') === 3 && inState('error') === 1, { timeout: 40_000 });
   result = await lab.orders.reconcile({});
 });
 afterAll(async () => {

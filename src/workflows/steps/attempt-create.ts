@@ -52,9 +52,12 @@ export async function attemptCreate(run: OrderRun, permission: SendPermission): 
 
 const summaryOf = (run: OrderRun): string => (run.sends === 0 ? 'Probe, then create' : 'Probe, then create again');
 
-/** While nothing was sent, cancelling the workflow takes the attempt out of the queue, unless a worker has it already. */
+/**
+ * While nothing was sent, cancelling the workflow takes the attempt out of the queue, unless a worker has it already. A
+ * reset run replays what the run before it did, so it must decide by what both know: its own sends.
+ */
 async function cancellableBeforeFirstSend<T>(run: OrderRun, attempt: () => Promise<T>): Promise<T> {
-  if (!nothingSent(run)) return attempt();
+  if (run.sends > 0) return attempt();
   const scope = new CancellationScope();
   let ended = false;
   const cancelling = condition(() => run.cancelRequested || ended).then(() => {

@@ -130,8 +130,9 @@ async function askForApproval(run: OrderRun, reason: string): Promise<void> {
 /** A 400 ends the order only after absence was read: it may also mean that the id exists already. */
 async function onRejected(run: OrderRun): Promise<void> {
   enterPhase(run, 'uncertain', 'proof that the refused order does not exist');
-  if (nothingSent(run)) await readAfterRejection(run);
-  else await settleAfterRejection(run);
+  if (run.sends === 0) await readAfterRejection(run);
+  // A reset run replays those look-ups, but they prove nothing in it: another run may have sent since.
+  if (!run.order && !nothingSent(run)) await settleAfterRejection(run);
   if (run.order) return;
   const advice = 'Check the fields against the rates, then start it again with --again or under a new id';
   closeWithoutOrder(
@@ -157,6 +158,7 @@ const SECOND_LOOK = {
 } as const;
 
 async function settleAfterRejection(run: OrderRun): Promise<void> {
-  const end = await settle(run, 'the service refused a repeated create');
+  // Without a send of its own this run was reset: the run before may have an attempt that is still alive.
+  const end = await settle(run, 'the service refused a repeated create', run.sends === 0 ? CREATE_TIMEOUT_MS : 0);
   if (end.kind === 'conflict') await resolveConflict(run, end);
 }

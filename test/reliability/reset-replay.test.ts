@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { serviceView } from '../integration/fixtures/service-view.js';
+import { orderInput } from '../support/inputs.js';
+import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { type Run, resetTo, resettableEvents, runOf } from './fixtures/reset.js';
+
+vi.setConfig({ maxConcurrency: 10 });
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await openLab();
+});
+afterAll(() => lab?.close());
+
+/** Waits until the run has gone on by itself, past what was copied into it; fails where its tasks fail instead. */
+async function goesOn({ workflowId, runId }: Run, copied: number): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      const { events = [] } = await lab.temporal.client.workflow.getHandle(workflowId, runId).fetchHistory();
+      // The reset itself is one failed task.
+      const failed = (events ?? []).filter((event) => event.workflowTaskFailedEventAttributes).length;
+      expect(failed, 'failed workflow tasks').toBeLessThanOrEqual(1);
+      expect(events?.slice(copied).some((event) => event.workflowTaskCompletedEventAttributes)).toBe(true);
+    },
+    { timeout: 20_000, interval: 100 },
+  );
+}
+
+// A run that was reset replays what its order did before. It must take the same steps, although it knows less.
+describe.concurrent('a reset run goes on from every event of', () => {
+  test.for([
+    ['an order that was cancelled while its create was under way', 'create=slow slow_ms=1500', true],
+    ['an order that the service refused', 'create=400', false],
+  ] as const)('%s', { timeout: 120_000 }, async ([, marker, cancelled]) => {
+    const input = orderInput('withdraw', newOrderId('replayed'), { marker: `duplicate=c ${marker}` });
+    const handle = await lab.orders.start('withdraw', input);
+    if (cancelled) {
+      await vi.waitUntil(() => serviceView(lab, handle.orderId).creates > 0, { timeout: 20_000, interval: 20 });
+      await lab.temporal.client.workflow.getHandle(handle.workflowId).cancel();
+    }
+    await handle.result().catch((error: unknown) => expect(error).toMatchObject({ type: 'OrderRejected' }));
+    const first = await runOf(lab, handle);
+    const events = await resettableEvents(lab, first);
+    expect(events.length).toBeGreaterThanOrEqual(4);
+    for (const eventId of events) await goesOn(await resetTo(lab, first, eventId), Number(eventId));
+    expect(serviceView(lab, handle.orderId).executed).toBeLessThanOrEqual(1);
+    await lab.temporal.client.workflow
+      .getHandle(handle.workflowId)
+      .terminate('end of the test')
+      .catch(() => undefined);
+  });
+});
