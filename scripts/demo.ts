@@ -1,6 +1,7 @@
-/** `npm run demo`: brings everything up, runs orders of all six types and a scheduled batch, prints what became of them, exits 0 or 1. */
+/** `npm run demo`: brings everything up, runs orders of all six types, a receipt and a scheduled batch, prints what became of them, exits 0 or 1. */
 import { Client, Connection } from '@temporalio/client';
 import { PaymentOrders } from '../src/client.js';
+import { runReceipt } from './demo/receipt.js';
 import { type Outcome, runScenarios } from './demo/run-scenarios.js';
 import { scenarios } from './demo/scenarios.js';
 import { BATCH_ROWS, type BatchOutcome, runScheduledBatch } from './demo/scheduled-batch.js';
@@ -26,6 +27,10 @@ async function runDemo(): Promise<number> {
   const outcomes = await step(`${all.length} orders of six types`, (log) =>
     runScenarios(client, orders, all, stack.sandbox.adminUrl, (ended) => log(`${ended} of ${all.length} ended`)),
   );
+  const receipt = await step('A deposit on a permanent address', () =>
+    runReceipt(orders, stack.sandbox.adminUrl, runId),
+  );
+  outcomes.push(receipt);
   const batch = await step(`A scheduled batch of ${BATCH_ROWS} rows, approved by a second person`, (log) =>
     runScheduledBatch(orders, stack, runId, log),
   );

@@ -3,9 +3,8 @@ import type { PaymentOrders } from '../../src/client.js';
 import type { OrderResult } from '../../src/contract/orders.js';
 import type { Scenario } from './scenarios.js';
 
-/** What became of one scenario. `wrong` says what differs from what was expected; empty = all as it should be. */
-export interface Outcome {
-  scenario: Scenario;
+/** What became of one order. `wrong` says what differs from what was expected; empty = all as it should be. */
+export interface Outcome extends Pick<Scenario, 'type' | 'name'> {
   orderId: string;
   /** How it came to exist. */
   created: string;
@@ -42,7 +41,8 @@ export async function runScenarios(
       ended += 1;
       onEnd(ended);
       return {
-        scenario,
+        type: scenario.type,
+        name: scenario.name,
         orderId: scenario.input.order.order_id,
         created: howCreated(result, counters.createsByOrderId[scenario.input.order.order_id]),
         learned: history.learned,
@@ -85,7 +85,7 @@ function differences(
 }
 
 /** How the final status was learned: the poll that returned it, a look-up that a callback caused, or one without. */
-async function readHistory(client: Client, workflowId: string) {
+export async function readHistory(client: Client, workflowId: string) {
   const handle = client.workflow.getHandle(workflowId);
   const { runId } = await handle.describe();
   const events = (await handle.fetchHistory()).events ?? [];

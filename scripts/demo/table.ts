@@ -8,9 +8,9 @@ export function outcomeTable(outcomes: readonly Outcome[], linkTo: (outcome: Out
     style: { head: [], border: [] },
   });
   for (const outcome of outcomes) {
-    const { scenario, orderId, created, learned, compensation, events, wrong } = outcome;
+    const { type, name, orderId, created, learned, compensation, events, wrong } = outcome;
     const mark = wrong.length === 0 ? '✔' : '✘';
-    table.push([mark, scenario.type, scenario.name, orderId, created, learned, outcome.outcome, compensation, events]);
+    table.push([mark, type, name, orderId, created, learned, outcome.outcome, compensation, events]);
     table.push([{ colSpan: 9, content: `  ${linkTo(outcome)}` }]);
   }
   return table.toString();

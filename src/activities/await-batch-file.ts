@@ -1,8 +1,14 @@
 import { activityInfo, getClient } from '@temporalio/activity';
 import { WorkflowNotFoundError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
 import { BatchFileError, openBatchSource } from '../batch-files/index.js';
 import { validateScheduledBatchInput } from '../contract/batch-schema.js';
-import type { AwaitBatchFileInput, PeriodBatch, ScheduledBatchInput } from '../contract/batches.js';
+import {
+  type AwaitBatchFileInput,
+  BATCH_FILE_UNUSABLE,
+  type PeriodBatch,
+  type ScheduledBatchInput,
+} from '../contract/batches.js';
 import { INVALID_INPUT } from '../contract/failures.js';
 import { batchWorkflowId, DEFAULT_ACCOUNT, periodBatchId } from '../contract/ids.js';
 import { fileOfPeriod, periodAt } from '../contract/periods.js';
@@ -28,13 +34,15 @@ export function awaitBatchFileActivity(deps: ActivityDeps) {
     const batch = batchOf(checked.input, scheduledAt);
     const waitMs = checked.input.waitForFileMs ?? DEFAULT_WAIT_MS;
     const seen = await look(deps, batch.file.path);
+    const leftMs = activityInfo().scheduledTimestampMs + waitMs - Date.now();
     if ('sha256' in seen) {
-      if (isSameAsBefore(seen.sha256)) return { ...batch, file: { ...batch.file, sha256: seen.sha256 } };
+      if (seen.sha256 === seenBefore()) return { ...batch, file: { ...batch.file, sha256: seen.sha256 } };
+      // The second look at a file that came at the last moment is still due.
+      if (leftMs <= 0 && seenBefore() !== undefined) throw stillGrows(batch.file.path);
       await deps.confirmAttempt(seen);
       throw comeBackIn(LOOKS_APART_MS, `${batch.file.path} is there; looking again whether it still grows`);
     }
     if (await exists(batch)) return batch;
-    const leftMs = activityInfo().scheduledTimestampMs + waitMs - Date.now();
     if (leftMs <= 0 || isHopeless(seen)) throw batchFailure(seen);
     throw comeBackIn(Math.min(leftMs, LOOK_EVERY_MS), `waiting for ${batch.file.path}: ${seen.message}`);
   };
@@ -62,10 +70,16 @@ async function look(deps: ActivityDeps, path: string): Promise<{ sha256: string 
   }
 }
 
-function isSameAsBefore(sha256: string): boolean {
-  const before = activityInfo().heartbeatDetails as { sha256?: string } | undefined;
-  return before?.sha256 === sha256;
-}
+const seenBefore = (): string | undefined =>
+  (activityInfo().heartbeatDetails as { sha256?: string } | undefined)?.sha256;
+
+const stillGrows = (path: string): ApplicationFailure =>
+  ApplicationFailure.create({
+    type: BATCH_FILE_UNUSABLE,
+    message: `${path} still grows`,
+    nonRetryable: true,
+    details: [[{ field: 'file.path', reason: 'still grows' }]],
+  });
 
 /** A bad path stays bad; bad content may be a file that is only half there. */
 const isHopeless = ({ failureType, field }: BatchFileError): boolean =>

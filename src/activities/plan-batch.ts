@@ -60,7 +60,7 @@ async function planOf(
   const rates = await account.rates.current();
   if (!rates) warnings.add('rates', 'rates were not to be had: limits, precision and fees were not checked');
   const totals = new BatchTotals(rates);
-  const rows = await checkRows(deps, source, input, { rates, totals, warnings });
+  const rows = await checkRows(deps, source, { ...input, account: account.name }, { rates, totals, warnings });
   const balances = await balancesOf(account, warnings);
   const plan = {
     account: account.name,
@@ -98,10 +98,10 @@ interface Checks {
 async function checkRows(
   deps: ActivityDeps,
   source: BatchSource,
-  input: BatchInput & { batchId: string },
+  input: BatchInput & { account: string; batchId: string },
   checks: Checks,
 ): Promise<number> {
-  const bad = new BadRows(deps.directories?.reportDir, input.batchId);
+  const bad = new BadRows(deps.directories?.reportDir, input.account, input.batchId);
   const repeated = new RepeatedRows(checks.warnings);
   let rows = 0;
   try {

@@ -20,14 +20,14 @@ const CONCURRENCY = 20;
  * started under the rows' ids count the same. Repeating it is free: it starts over and replaces the files at its end.
  */
 export function reportBatchActivity(deps: ActivityDeps) {
-  return async function reportBatch({ input, plan }: ReportBatchInput): Promise<ReportBatchAnswer> {
+  return async function reportBatch({ input, plan, taken }: ReportBatchInput): Promise<ReportBatchAnswer> {
     const { file, rows } = input;
     // The plan's hash: a report about another file than was sent would be worse than none.
     const pinned = { ...(file && { file: { ...file, sha256: plan.sha256 } }), rows };
     try {
       const source = await openBatchSource(deps.directories, pinned);
       try {
-        return await reportOn(deps, source, { ...input, batchId: plan.batchId }, plan);
+        return await reportOn(deps, source, { ...input, batchId: plan.batchId }, plan, taken);
       } finally {
         await source.close();
       }
@@ -44,6 +44,7 @@ async function reportOn(
   source: BatchSource,
   input: BatchInput,
   plan: BatchPlan,
+  taken: number,
 ): Promise<ReportBatchAnswer> {
   const files = directories?.reportDir ? await ReportFiles.open(directories.reportDir, plan, source) : undefined;
   const counts = new RowCounts();
@@ -51,7 +52,7 @@ async function reportOn(
   // Every call to Temporal listens for the cancellation; Node takes more than 10 of them for a leak.
   setMaxListeners(2 * CONCURRENCY, cancellationSignal());
   try {
-    for await (const reported of mapInOrder(source.rows(), CONCURRENCY, (row) => readRow(row, input))) {
+    for await (const reported of mapInOrder(source.rows(), CONCURRENCY, (row) => readRow(row, input, taken))) {
       counts.add(reported.end);
       await files?.add(reported);
       rowsRead += 1;
@@ -64,11 +65,12 @@ async function reportOn(
   }
 }
 
-async function readRow(row: BatchRow, input: BatchInput): Promise<ReportedRow> {
+async function readRow(row: BatchRow, input: BatchInput, taken: number): Promise<ReportedRow> {
   const checked = validateOrderInput('withdraw', orderInputOf(row, input));
   // The plan refused every bad row, so this is the plan of other rows.
   if ('errors' in checked) {
     throw invalidInput([{ field: `line ${row.line}`, reason: describeFieldErrors(checked.errors) }]);
   }
-  return { row, request: checked.input.order, end: await readRowEnd(getClient(), checked.input) };
+  const end = await readRowEnd(getClient(), checked.input, row.row <= taken);
+  return { row, request: checked.input.order, end };
 }

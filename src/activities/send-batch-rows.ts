@@ -43,6 +43,7 @@ interface Chunk {
   nextWatchMs: number;
   watchEveryMs: number;
   permittedAtMs: number;
+  permittedAtWallMs: number;
 }
 
 /**
@@ -53,7 +54,7 @@ interface Chunk {
 export function sendBatchRowsActivity(deps: ActivityDeps) {
   return async function sendBatchRows(input: SendBatchRowsInput): Promise<SendBatchRowsAnswer> {
     const progress: BatchProgress = activityInfo().heartbeatDetails ?? input.progress;
-    const times = { nextWatchMs: 0, watchEveryMs: WATCH_EVERY_MS.shortest, permittedAtMs: 0 };
+    const times = { nextWatchMs: 0, watchEveryMs: WATCH_EVERY_MS.shortest, permittedAtMs: 0, permittedAtWallMs: 0 };
     const chunk: Chunk = { client: getClient(), deps, input, progress, uncertain: [], causes: new Map(), ...times };
     try {
       if (!progress.exhausted && input.mode !== 'wait') {
@@ -118,6 +119,7 @@ async function mayGoOn(chunk: Chunk): Promise<boolean> {
   try {
     await chunk.deps.confirmAttempt(chunk.progress);
     chunk.permittedAtMs = performance.now();
+    chunk.permittedAtWallMs = Date.now();
     return true;
   } catch (error) {
     if (error instanceof ActivityCancelledError) return false;
@@ -131,12 +133,16 @@ function roomFor({ input: { mode, input }, progress }: Chunk): number {
   return Math.min(ROWS_AT_ONCE, (input.maxInFlight ?? DEFAULT_IN_FLIGHT) - progress.open.length);
 }
 
-async function startRows({ client, input, progress, reader, permittedAtMs }: Chunk, count: number): Promise<void> {
+/** Two clocks, because one stands still while a machine sleeps and the other may be set. */
+const isPermitted = ({ permittedAtMs, permittedAtWallMs }: Chunk): boolean =>
+  Math.max(performance.now() - permittedAtMs, Date.now() - permittedAtWallMs) <= PERMISSION_LASTS_MS;
+
+async function startRows(chunk: Chunk, count: number): Promise<void> {
+  const { client, input, progress, reader } = chunk;
   const rows = (await reader?.next(count)) ?? [];
   const started = await Promise.all(
     rows.map((row) => {
-      if (performance.now() - permittedAtMs > PERMISSION_LASTS_MS)
-        throw new Error('this worker was stopped in between');
+      if (!isPermitted(chunk)) throw new Error('this worker was stopped in between');
       return startRow(client, input, row);
     }),
   );

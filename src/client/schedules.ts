@@ -14,6 +14,7 @@ import {
   scheduledBatchWorkflowId,
   scheduleIdOf,
 } from '../contract/ids.js';
+import { maskName } from '../contract/masking.js';
 import { ORDERS_TASK_QUEUE, SCHEDULED_BATCH_WORKFLOW } from '../contract/names.js';
 import { searchAttribute } from '../contract/search-attributes.js';
 import { BatchHandle } from './batch-handle.js';
@@ -110,7 +111,7 @@ export class Schedules {
     { by, reason }: BatchOrder,
     { account = DEFAULT_ACCOUNT }: PlanOptions = {},
   ): Promise<void> {
-    await this.#call(plan, account, (handle) => handle.pause(`paused by ${by}: ${reason}`));
+    await this.#call(plan, account, (handle) => handle.pause(noteOf('paused', by, reason)));
   }
 
   /** Runs by the clock again. */
@@ -119,7 +120,7 @@ export class Schedules {
     { by, reason }: BatchOrder,
     { account = DEFAULT_ACCOUNT }: PlanOptions = {},
   ): Promise<void> {
-    await this.#call(plan, account, (handle) => handle.unpause(`resumed by ${by}: ${reason}`));
+    await this.#call(plan, account, (handle) => handle.unpause(noteOf('resumed', by, reason)));
   }
 
   /**
@@ -177,6 +178,9 @@ export class Schedules {
     }
   }
 }
+
+/** Temporal keeps notes in the clear, encryption or not. */
+const noteOf = (what: string, by: string, reason: string): string => `${what} by ${maskName(by)}: ${maskName(reason)}`;
 
 function undefinedIfUnknown(error: unknown): undefined {
   if (!(error instanceof UnknownScheduleError)) throw error;

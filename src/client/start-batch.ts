@@ -1,6 +1,7 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
 import type { BatchInput } from '../contract/batches.js';
 import { batchWorkflowId, DEFAULT_ACCOUNT } from '../contract/ids.js';
+import { maskName } from '../contract/masking.js';
 import { BULK_WITHDRAW_WORKFLOW, ORDERS_TASK_QUEUE } from '../contract/names.js';
 import { batchInputDifferences } from '../contract/same-batch.js';
 import { searchAttribute } from '../contract/search-attributes.js';
@@ -21,7 +22,7 @@ function details(input: NamedBatchInput): string {
     ['account', input.account ?? DEFAULT_ACCOUNT],
     ['rows from', sourceOf(input)],
     ['sha256', input.file?.sha256 ?? '–'],
-    ['started by', input.startedBy],
+    ['started by', maskName(input.startedBy)],
     ['approval', input.approval ?? 'none'],
     ['compensation', input.compensation ?? 'by the table'],
   ];

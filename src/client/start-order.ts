@@ -24,6 +24,13 @@ import { callTemporal } from './temporal-calls.js';
 
 type OrderWorkflow = (input: OrderInput) => Promise<OrderResult>;
 
+const REBUILT_TIMEOUT_MS = 30_000;
+
+/** How long a start waits for the order of a rebuilt run to be found; 30 s when omitted. */
+export interface CompareOptions {
+  rebuiltTimeoutMs?: number;
+}
+
 /** The checked input; throws InvalidInputError naming every bad field. */
 export function checkOrderInput<T extends OrderType>(type: T, input: unknown): OrderInput<T> {
   const recovered = typeof input === 'object' && input !== null && 'recovered' in input;
@@ -34,15 +41,20 @@ export function checkOrderInput<T extends OrderType>(type: T, input: unknown): O
 
 /**
  * Throws OrderConflictError unless the run that has this order id was started with the same type and input. Throws
- * NotDecidedYetError where that run was rebuilt and its order cannot be compared with yet.
+ * NotDecidedYetError where that run was rebuilt and its order cannot be compared with within `rebuiltTimeoutMs`.
  */
-export async function refuseOtherInput(client: Client, type: OrderType, input: OrderInput): Promise<void> {
+export async function refuseOtherInput(
+  client: Client,
+  type: OrderType,
+  input: OrderInput,
+  { rebuiltTimeoutMs = REBUILT_TIMEOUT_MS }: CompareOptions = {},
+): Promise<void> {
   const orderId = input.order.order_id;
   const workflowId = orderWorkflowId(input.account ?? DEFAULT_ACCOUNT, orderId);
   const first = await callTemporal(client, () => readFirstInput(client, workflowId));
   const rebuilt = input.recovered !== undefined || first.input.recovered !== undefined;
   const differing = rebuilt
-    ? await differencesFromOrder(handleOf(client, input), type, input)
+    ? await differencesFromOrder(handleOf(client, input), type, input, rebuiltTimeoutMs)
     : orderInputDifferences(input, first.input);
   const fields = differing.map(maskName);
   if (first.workflowType !== workflowTypeOf(type) && !fields.includes('order_type')) fields.unshift('order_type');
@@ -50,12 +62,17 @@ export async function refuseOtherInput(client: Client, type: OrderType, input: O
 }
 
 /** A run rebuilt from the order list was not started with what the caller asked for: the order itself tells. */
-async function differencesFromOrder(handle: OrderHandle, type: OrderType, input: OrderInput): Promise<string[]> {
+async function differencesFromOrder(
+  handle: OrderHandle,
+  type: OrderType,
+  input: OrderInput,
+  timeoutMs: number,
+): Promise<string[]> {
   try {
     const { phase, order } = await handle.state();
     // A person has to say which order it is: that may take days, and until then nothing can be compared.
     if (!order && phase === 'parked') throw new NotDecidedYetError(handle.orderId);
-    return echoDifferences(type, input.order, order ?? (await handle.created({ timeoutMs: ORDER_TIMEOUT_MS })));
+    return echoDifferences(type, input.order, order ?? (await handle.created({ timeoutMs })));
   } catch (error) {
     // No order exists: there is nothing to differ from, and the handle says what became of it.
     if (error instanceof OrderFailedError) return [];
@@ -63,14 +80,16 @@ async function differencesFromOrder(handle: OrderHandle, type: OrderType, input:
   }
 }
 
-/** How long a start waits for the order of a rebuilt run to be found. */
-const ORDER_TIMEOUT_MS = 30_000;
-
 const handleOf = (client: Client, input: OrderInput, attached?: boolean): OrderHandle =>
   new OrderHandle(client, input.account ?? DEFAULT_ACCOUNT, input.order.order_id, attached);
 
 /** Starts a checked order, or attaches to the run that has its id; throws OrderConflictError when that one differs. */
-export async function startOrder(client: Client, type: OrderType, input: OrderInput): Promise<OrderHandle> {
+export async function startOrder(
+  client: Client,
+  type: OrderType,
+  input: OrderInput,
+  options?: CompareOptions,
+): Promise<OrderHandle> {
   try {
     await callTemporal(client, () =>
       client.workflow.start<OrderWorkflow>(workflowTypeOf(type), {
@@ -83,7 +102,7 @@ export async function startOrder(client: Client, type: OrderType, input: OrderIn
     return handleOf(client, input, false);
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    await refuseOtherInput(client, type, input);
+    await refuseOtherInput(client, type, input, options);
     return handleOf(client, input, true);
   }
 }
@@ -136,12 +155,17 @@ async function requireNoOrder(handle: OrderHandle): Promise<void> {
 }
 
 /** Starts an order whose id was used by a run that ended with no order; compares nothing. Throws AgainRefusedError. */
-export async function startOrderAgain(client: Client, type: OrderType, input: OrderInput): Promise<OrderHandle> {
+export async function startOrderAgain(
+  client: Client,
+  type: OrderType,
+  input: OrderInput,
+  options?: CompareOptions,
+): Promise<OrderHandle> {
   const handle = handleOf(client, input, false);
   try {
     await requireNoOrder(handle);
   } catch (error) {
-    if (error instanceof UnknownOrderError) return startOrder(client, type, input);
+    if (error instanceof UnknownOrderError) return startOrder(client, type, input, options);
     throw error;
   }
   try {

@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import {
   type BatchInput,
+  inlineBytes,
   MAX_IN_FLIGHT,
-  MAX_INLINE_LENGTH,
+  MAX_INLINE_BYTES,
   MAX_INLINE_ROWS,
   type ScheduledBatchInput,
 } from './batches.js';
@@ -93,8 +94,8 @@ function batchRules(input: BatchInput): FieldError[] {
   if ((input.file === undefined) === (input.rows === undefined)) {
     errors.push({ field: 'file', reason: 'exactly one of file and rows is needed' });
   }
-  if (JSON.stringify(input).length > MAX_INLINE_LENGTH) {
-    errors.push({ field: 'rows', reason: `are more than ${MAX_INLINE_LENGTH} characters; send them in a file` });
+  if (inlineBytes(input) > MAX_INLINE_BYTES) {
+    errors.push({ field: 'rows', reason: `are more than ${MAX_INLINE_BYTES} bytes; send them in a file` });
   }
   if (input.approvalExpiresMs !== undefined && input.approval !== 'required') {
     errors.push({ field: 'approvalExpiresMs', reason: "only with approval 'required'" });

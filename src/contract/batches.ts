@@ -7,8 +7,11 @@ export const MAX_INLINE_ROWS = 200;
 export const MAX_IN_FLIGHT = 500;
 /** Orders of one batch open at the same time, unless the input says otherwise. */
 export const DEFAULT_IN_FLIGHT = 100;
-/** Longest batch input as JSON, in characters: it is written into the history with every step. Larger ones need a file. */
-export const MAX_INLINE_LENGTH = 50_000;
+/** Longest batch input as JSON, in bytes: it is written into the history with every step. Larger ones need a file. */
+export const MAX_INLINE_BYTES = 50_000;
+
+/** Bytes of a batch input as JSON in UTF-8. */
+export const inlineBytes = (input: BatchInput): number => new TextEncoder().encode(JSON.stringify(input)).length;
 
 /** Amounts (decimal strings) by currency. */
 export type AmountsByCurrency = Record<string, Amount>;
@@ -254,6 +257,8 @@ export interface ReportBatchInput {
   account: string;
   input: BatchInput;
   plan: BatchPlan;
+  /** Rows that the batch took, from the first: behind them none was started. */
+  taken: number;
 }
 
 /** Answer of `reportBatch`. `started`: rows whose own order was started, by this batch or an earlier one. */

@@ -49,6 +49,8 @@ export const DISAGREEING_CLASSES = [
   'missingAtService',
   /** Our workflow ended without a verdict (terminated, timed out, cancelled). */
   'unresolved',
+  /** An order is final under our id, while our workflow knows none and waits for a person's decision. */
+  'undecided',
   /** Followed, but not final for longer than `openTooLongMs`. */
   'openTooLong',
   /** An order at the service that nobody here follows. */

@@ -1,8 +1,14 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { ActivityFailure, ApplicationFailure, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import { BATCH_INCOMPLETE, type BatchResult, type ScheduledBatchInput } from '../contract/batches.js';
+import {
+  BATCH_INCOMPLETE,
+  type BatchInterruption,
+  type BatchResult,
+  type ScheduledBatchInput,
+} from '../contract/batches.js';
 import { ORDERS_TASK_QUEUE } from '../contract/names.js';
+import { shownInterruption } from '../contract/shown-interruption.js';
 
 /** Set by Temporal on what a schedule starts: the time the schedule meant, not the one at which it got round to it. */
 const SCHEDULED_START_TIME = defineSearchAttributeKey('TemporalScheduledStartTime', 'DATETIME');
@@ -36,6 +42,11 @@ export async function scheduledBatch(input: ScheduledBatchInput): Promise<BatchR
   }
 }
 
+function stopText(stopped: BatchInterruption): string {
+  const { by, reason } = shownInterruption(stopped);
+  return `stopped by ${by}: ${reason}`;
+}
+
 function refuseIncomplete(result: BatchResult): void {
   const { batchId, rows, stopped, outcomes, report } = result;
   const { refused, conflict, notStarted } = outcomes;
@@ -43,7 +54,7 @@ function refuseIncomplete(result: BatchResult): void {
   if (!stopped && without === 0) return;
   const parts = [
     `${without} of ${rows} rows of batch ${batchId} have no order (refused ${refused}, conflict ${conflict}, not started ${notStarted})`,
-    ...(stopped ? [`stopped by ${stopped.by}: ${stopped.reason}`] : []),
+    ...(stopped ? [stopText(stopped)] : []),
     ...(report ? [`report ${report.path}`] : []),
     'mend the rows and start them with `again`, then resume the schedule',
   ];

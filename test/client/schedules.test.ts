@@ -127,6 +127,14 @@ describe('a schedule', () => {
     expect(await orders.schedules.show('paused')).toMatchObject({ paused: false, note: 'resumed by bob: done' });
   });
 
+  it('keeps no card and no address in its note, which Temporal stores in the clear', async () => {
+    await orders.schedules.create(input('noted'));
+    await orders.schedules.pause('noted', { by: 'bob@example.com', reason: 'card 4111111111111111' });
+    expect(await orders.schedules.show('noted')).toMatchObject({ note: 'paused by ****: card ****' });
+    await orders.schedules.resume('noted', { by: 'bob', reason: 'card 4111111111111111 is fine' });
+    expect(await orders.schedules.show('noted')).toMatchObject({ note: 'resumed by bob: card **** is fine' });
+  });
+
   it('is triggered for a period, also while it is paused', async () => {
     await orders.schedules.create(input('triggered'));
     await orders.schedules.pause('triggered', { by: 'bob', reason: 'audit' });

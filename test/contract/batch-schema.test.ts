@@ -61,6 +61,8 @@ describe('a batch input', () => {
     [{ ...inline, rows: [{ ...row, callback_url: 'https://x.example' }] }, ['rows[0].callback_url']],
     [{ ...inline, rows: [{ ...row, description: 'x'.repeat(256) }, 'no row'] }, ['rows[0].description', 'rows[1]']],
     [{ ...inline, rows: Array.from({ length: 200 }, () => ({ ...row, description: 'x'.repeat(250) })) }, ['rows']],
+    // 35,000 characters, but twice as many bytes.
+    [{ ...inline, rows: Array.from({ length: 100 }, () => ({ ...row, description: 'ж'.repeat(250) })) }, ['rows']],
   ])('%j is refused', (input, fields) => {
     expect(badFields(input).toSorted()).toEqual(fields);
   });

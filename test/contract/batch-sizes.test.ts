@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   type BatchProgress,
   MAX_IN_FLIGHT,
-  MAX_INLINE_LENGTH,
+  MAX_INLINE_BYTES,
   MAX_INLINE_ROWS,
   type OpenRow,
   type SendBatchRowsInput,
@@ -55,6 +55,6 @@ describe('the payloads of a batch stay below 100 KB', () => {
   });
 
   test('with as many inline rows as there may be, all of them open', () => {
-    expect(JSON.stringify(chunk(MAX_INLINE_LENGTH, openRows(MAX_INLINE_ROWS))).length).toBeLessThan(LIMIT);
+    expect(JSON.stringify(chunk(MAX_INLINE_BYTES, openRows(MAX_INLINE_ROWS))).length).toBeLessThan(LIMIT);
   });
 });

@@ -151,6 +151,20 @@ describe.concurrent('a batch that is interrupted', () => {
   });
 });
 
+describe('a batch with an order whose workflow is terminated', () => {
+  test('counts it as parked, never as refused, and asks for a person itself', async () => {
+    const rows = testRows('ended', 2, (row) => (row === 1 ? 'after_ms=60000' : ''));
+    const batch = await startRows(lab, rows);
+    const order = lab.orders.order(rows[0]?.id ?? '');
+    await untilState(batch, ({ progress }) => progress.started === 2);
+    await order.created();
+    await lab.temporal.client.workflow.getHandle(order.workflowId).terminate('a mistake');
+    expect((await batch.result()).outcomes).toMatchObject({ completed: 1, parked: 1, refused: 0 });
+    expect((await batch.state()).attention).toMatch(/^row 1 \(ended-1-.*terminated; the order may exist/);
+    expect(await needsAttention(batch.workflowId)).toBe(true);
+  });
+});
+
 describe.concurrent('a batch that stops by itself', () => {
   const CASES: [string, Partial<BatchInput>, (row: number) => string | undefined, RegExp][] = [
     [

@@ -21,12 +21,12 @@ const LINES = {
   failed: `r-failed,usd,bank,30,account-3,[sandbox outcome=error]`,
   refused: `r-refused,usd,card,40,${cardNumber(4)},[sandbox create=400 times=all]`,
   conflict: `r-conflict,usd,card,50,${cardNumber(5)},`,
-  missing: `r-missing,usd,card,60,${cardNumber(6)},"not, ""started"""`,
   parked: `r-parked,usd,card,70,${cardNumber(7)},[sandbox create=500-before times=all]`,
   open: `r-open,usd,card,80,${cardNumber(8)},[sandbox after_ms=900000]`,
   terminated: `r-terminated,usd,card,90,${cardNumber(9)},[sandbox after_ms=900000]`,
   foreign: `r-foreign,usd,card,95,${cardNumber(10)},`,
   before: `r-before,eur,sepa,100,DE89370400440532013000,`,
+  missing: `r-missing,usd,card,60,${cardNumber(6)},"not, ""started"""`,
 };
 
 const BATCH = { batchId: 'b-1', startedBy: 'ann', compensation: 'report', resend: 'never' } as const;
@@ -72,8 +72,10 @@ async function planned(lines: readonly string[], input: Partial<BatchInput> = {}
   return { input: whole, plan: await run<BatchPlan>(activities.planBatch, { account: 'default', input: whole }) };
 }
 
-const report = (batch: { input: BatchInput; plan: BatchPlan }, onHeartbeat?: (cancel: () => void) => void) =>
-  run<ReportBatchAnswer>(activities.reportBatch, { account: 'default', ...batch }, onHeartbeat);
+const report = (
+  batch: { input: BatchInput; plan: BatchPlan; taken: number },
+  onHeartbeat?: (cancel: () => void) => void,
+) => run<ReportBatchAnswer>(activities.reportBatch, { account: 'default', ...batch }, onHeartbeat);
 
 /** Starts the order of each line as a batch does. */
 async function start(lines: readonly string[], batch: BatchInput): Promise<void> {
@@ -99,14 +101,15 @@ const parkedOrders = async (): Promise<string[]> =>
   (await lab.orders.list({ status: 'parked' })).map(({ orderId }) => orderId);
 
 describe('the report of a batch', () => {
-  let batch: { input: BatchInput; plan: BatchPlan };
+  let batch: { input: BatchInput; plan: BatchPlan; taken: number };
   let answer: ReportBatchAnswer;
   let reportDir: string;
   const read = (name: string): string => readFileSync(join(reportDir, name), 'utf8');
-  const rows = (): Record<string, string>[] => parse(read('b-1.report.csv'), { columns: true });
+  const rows = (): Record<string, string>[] => parse(read('default.b-1.report.csv'), { columns: true });
 
   beforeAll(async () => {
-    batch = await planned(Object.values(LINES));
+    // Stopped before its last row.
+    batch = { ...(await planned(Object.values(LINES))), taken: Object.keys(LINES).length - 1 };
     reportDir = folders.reportDir;
     const { missing, conflict, before, ...others } = LINES;
     await foreignOrder('r-foreign');
@@ -140,7 +143,7 @@ describe('the report of a batch', () => {
   });
 
   test('has a line for each row, with order uuid, amounts, commission and reason', () => {
-    const [paid, partly, failed, refused, conflict, missing, parked, open, terminated, foreign, before] = rows();
+    const [paid, partly, failed, refused, conflict, parked, open, terminated, foreign, before, missing] = rows();
     expect(paid).toEqual({
       line: '2',
       order_id: 'r-paid',
@@ -158,7 +161,7 @@ describe('the report of a batch', () => {
     expect(failed).toMatchObject({ outcome: 'error', wallet: '****' });
     expect(refused).toMatchObject({ outcome: 'refused', order_uuid: '', reason: /OrderRejected/ });
     expect(conflict).toMatchObject({ outcome: 'conflict', amount_to: '', reason: /another order\.amount/ });
-    expect(missing).toMatchObject({ line: '7', outcome: 'notStarted', order_uuid: '', reason: '' });
+    expect(missing).toMatchObject({ line: '12', outcome: 'notStarted', order_uuid: '', reason: '' });
     expect(parked).toMatchObject({ outcome: 'parked', reason: expect.stringMatching(/\w/) });
     expect(open).toMatchObject({ outcome: 'open', order_uuid: expect.stringMatching(/\w/) });
     expect(foreign).toMatchObject({ outcome: 'conflict', order_uuid: '', reason: /OrderConflict/ });
@@ -173,8 +176,8 @@ describe('the report of a batch', () => {
   });
 
   test('is told by name and hash, and stands beside it as JSON', () => {
-    expect(answer.report).toEqual({ path: 'b-1.report.csv', sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });
-    const json = JSON.parse(read('b-1.report.json'));
+    expect(answer.report).toEqual({ path: 'default.b-1.report.csv', sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    const json = JSON.parse(read('default.b-1.report.json'));
     expect(json).toMatchObject({
       account: 'default',
       batchId: 'b-1',
@@ -188,15 +191,15 @@ describe('the report of a batch', () => {
 
   test('shows no wallet in full', () => {
     for (const wallet of Object.values(LINES).map((line) => line.split(',')[4] ?? '')) {
-      expect(read('b-1.report.csv')).not.toContain(wallet);
-      expect(read('b-1.report.json')).not.toContain(wallet);
+      expect(read('default.b-1.report.csv')).not.toContain(wallet);
+      expect(read('default.b-1.report.json')).not.toContain(wallet);
     }
   });
 
   test('leaves the rows that no order exists for as they were in the file, to be mended and sent again', async () => {
-    expect(read('b-1.rejected.csv')).toBe(`${[HEADER, LINES.refused, LINES.missing].join('\n')}\n`);
-    expect(statSync(join(reportDir, 'b-1.rejected.csv')).mode & 0o777).toBe(0o600);
-    const source = await openBatchSource({ batchDir: reportDir }, { file: { path: 'b-1.rejected.csv' } });
+    expect(read('default.b-1.rejected.csv')).toBe(`${[HEADER, LINES.refused, LINES.missing].join('\n')}\n`);
+    expect(statSync(join(reportDir, 'default.b-1.rejected.csv')).mode & 0o777).toBe(0o600);
+    const source = await openBatchSource({ batchDir: reportDir }, { file: { path: 'default.b-1.rejected.csv' } });
     expect(source.sha256).toBe(answer.rejected?.sha256);
     await source.close();
   });
@@ -204,7 +207,21 @@ describe('the report of a batch', () => {
   test('is the same when it is written again', async () => {
     folders.reportDir = newFolder();
     expect(await report(batch)).toEqual(answer);
-    expect(readdirSync(folders.reportDir).sort()).toEqual(['b-1.rejected.csv', 'b-1.report.csv', 'b-1.report.json']);
+    expect(readdirSync(folders.reportDir).sort()).toEqual([
+      'default.b-1.rejected.csv',
+      'default.b-1.report.csv',
+      'default.b-1.report.json',
+    ]);
+  });
+
+  test('a row that was taken and is unknown to Temporal may be paid: it is for a person, never among the rejected', async () => {
+    folders.reportDir = newFolder();
+    const { outcomes, rejected } = await report({ ...batch, taken: batch.plan.rows });
+    expect(outcomes).toEqual({ ...answer.outcomes, parked: 4, notStarted: 0 });
+    const written = readFileSync(join(folders.reportDir, rejected?.path ?? ''), 'utf8');
+    expect(written).toBe(`${HEADER}\n${LINES.refused}\n`);
+    const [last] = parse(readFileSync(join(folders.reportDir, 'default.b-1.report.csv')), { columns: true }).slice(-1);
+    expect(last).toMatchObject({ order_id: 'r-missing', outcome: 'unresolved', reason: /may exist/ });
   });
 
   test('that is cancelled on the way leaves nothing behind', async () => {
@@ -231,7 +248,7 @@ test('without a folder for reports the rows are counted all the same', async () 
   onTestFinished(() => {
     Object.assign(folders, bare);
   });
-  expect(await report({ input, plan })).toEqual({
+  expect(await report({ input, plan, taken: 0 })).toEqual({
     outcomes: expect.objectContaining({ notStarted: 1, completed: 0 }),
     moved: {},
     started: 0,
@@ -243,7 +260,10 @@ test('rejected inline rows are written as NDJSON', async () => {
   const rows = [{ order_id: 'inline-2', currency: 'usd', network: 'card', amount: '10', wallet: cardNumber(22) }];
   const input: BatchInput = { ...BATCH, batchId: 'b-2', rows };
   const plan = await run<BatchPlan>(activities.planBatch, { account: 'default', input });
-  const { rejected } = await report({ input, plan });
-  expect(rejected?.path).toBe('b-2.rejected.ndjson');
-  expect(JSON.parse(readFileSync(join(folders.reportDir, 'b-2.rejected.ndjson'), 'utf8'))).toEqual(rows[0]);
+  const { rejected } = await report({ input, plan, taken: 0 });
+  expect(rejected?.path).toBe('default.b-2.rejected.ndjson');
+  expect(JSON.parse(readFileSync(join(folders.reportDir, 'default.b-2.rejected.ndjson'), 'utf8'))).toEqual(rows[0]);
+  // A later run that rejects nothing leaves no file that somebody might send again.
+  expect(await report({ input, plan, taken: 1 })).not.toHaveProperty('rejected');
+  expect(readdirSync(folders.reportDir).sort()).toEqual(['default.b-2.report.csv', 'default.b-2.report.json']);
 });

@@ -12,6 +12,11 @@ const running = (startedHoursAgo: number, known?: Verdict): OurWord => ({
   startedAtMs: clock.nowMs - startedHoursAgo * HOUR_MS,
   ...(known && { known }),
 });
+const undecided = (looksAgain: boolean): OurWord => ({
+  kind: 'running',
+  startedAtMs: clock.nowMs - HOUR_MS,
+  undecided: { looksAgain },
+});
 const OPEN = { status: 'processing', balance_changes: [] };
 const DELAYED = { created_at: '2026-11-20 10:00:00', start_order_at: '2026-11-21 16:00:00' };
 
@@ -24,6 +29,8 @@ describe('an order of both sides', () => {
     ['a commission that was not there', { amount_from_fee: '1' }, ended(), 'amountDiffers'],
     ['another order under our id', { order_uuid: 'uuid-2' }, ended(), 'duplicate'],
     ['final, and our workflow waits', {}, running(1), 'woken'],
+    ['final, and our workflow waits for a decision about it', {}, undecided(false), 'undecided'],
+    ['not final, and our workflow waits for a decision', OPEN, undecided(false), 'open'],
     ['final, and our workflow knows it', {}, running(1, verdict()), 'equal'],
     ['final, and our workflow knows another end', {}, running(1, verdict({ outcome: 'error' })), 'verdictDiffers'],
     ['not final for an hour', OPEN, running(1), 'open'],
@@ -42,6 +49,8 @@ describe('an order of both sides', () => {
   test('is woken only where it waits', () => {
     expect(compare(seenOrder(), running(1), clock).wake).toBe(true);
     expect(compare(seenOrder(), running(1, verdict()), clock).wake).toBeUndefined();
+    expect(compare(seenOrder(), undecided(true), clock).wake).toBe(true);
+    expect(compare(seenOrder(), undecided(false), clock).wake).toBeUndefined();
   });
 
   test('shows both amounts where they differ', () => {

@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { describeFieldErrors, type FieldError, INVALID_INPUT } from '../../contract/failures.js';
 import { type CsvReport, openCsvReport } from '../../reports/index.js';
+import { reportName } from '../batch-report/report-name.js';
 
 /** Bad rows in the failure's details; all of them are in the file. */
 const MAX_SHOWN_ROWS = 100;
@@ -17,9 +18,9 @@ export class BadRows {
   #count = 0;
   #file?: CsvReport<'line' | 'field' | 'reason'>;
 
-  constructor(reportDir: string | undefined, batchId: string) {
+  constructor(reportDir: string | undefined, account: string, batchId: string) {
     this.#reportDir = reportDir;
-    this.#fileName = `${batchId}.errors.csv`;
+    this.#fileName = `${reportName(account, batchId)}.errors.csv`;
   }
 
   get count(): number {

@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { BatchRow, BatchSource } from '../../batch-files/index.js';
 import type { BatchPlan, ReportBatchAnswer } from '../../contract/batches.js';
 import { maskWallet } from '../../contract/masking.js';
@@ -11,6 +13,7 @@ import {
   openReport,
   type ReportWriter,
 } from '../../reports/index.js';
+import { reportName } from './report-name.js';
 import type { Counted } from './row-counts.js';
 import type { RowEnd } from './row-end.js';
 
@@ -38,19 +41,26 @@ export interface ReportedRow {
 }
 
 /**
- * The files of a batch's report: `<batchId>.report.csv` and `.report.json` with every row, wallets masked, and
- * `<batchId>.rejected.csv` (or `.ndjson`) with the rows no order exists for, as they stood in the file.
+ * The files of a batch's report: `<account>.<batchId>.report.csv` and `.report.json` with every row, wallets masked, and
+ * `<account>.<batchId>.rejected.csv` (or `.ndjson`) with the rows no order exists for, as they stood in the file.
  */
 export class ReportFiles {
   readonly #csv: CsvReport<Column>;
   readonly #json: JsonReport;
   readonly #openRejected: () => Promise<ReportWriter>;
+  readonly #removeRejected: () => Promise<unknown>;
   #rejected?: ReportWriter;
 
-  private constructor(csv: CsvReport<Column>, json: JsonReport, openRejected: () => Promise<ReportWriter>) {
+  private constructor(
+    csv: CsvReport<Column>,
+    json: JsonReport,
+    openRejected: () => Promise<ReportWriter>,
+    removeRejected: () => Promise<unknown>,
+  ) {
     this.#csv = csv;
     this.#json = json;
     this.#openRejected = openRejected;
+    this.#removeRejected = removeRejected;
   }
 
   /** Begins all but the rejected rows, of which there may be none. */
@@ -59,13 +69,16 @@ export class ReportFiles {
     { batchId, account, sha256, digest }: BatchPlan,
     { format, header }: Pick<BatchSource, 'format' | 'header'>,
   ): Promise<ReportFiles> {
-    const csv = await openCsvReport(reportDir, `${batchId}.report.csv`, COLUMNS);
-    const json = await openJsonReport(reportDir, `${batchId}.report.json`, { account, batchId, sha256, digest });
-    return new ReportFiles(csv, json, async () => {
-      const rejected = await openReport(reportDir, `${batchId}.rejected.${format}`);
+    const name = reportName(account, batchId);
+    const csv = await openCsvReport(reportDir, `${name}.report.csv`, COLUMNS);
+    const json = await openJsonReport(reportDir, `${name}.report.json`, { account, batchId, sha256, digest });
+    const rejectedName = `${name}.rejected.${format}`;
+    const openRejected = async (): Promise<ReportWriter> => {
+      const rejected = await openReport(reportDir, rejectedName);
       if (header !== undefined) await rejected.write(`${header}\n`);
       return rejected;
-    });
+    };
+    return new ReportFiles(csv, json, openRejected, () => rm(join(reportDir, rejectedName), { force: true }));
   }
 
   async add({ row, request, end }: ReportedRow): Promise<void> {
@@ -82,6 +95,8 @@ export class ReportFiles {
   async finish(counted: Counted): Promise<Pick<ReportBatchAnswer, 'report' | 'rejected'>> {
     const report = await this.#csv.finish();
     const rejected = await this.#rejected?.finish();
+    // Those of an earlier run under this id may have been paid since: nobody must send them again.
+    if (!rejected) await this.#removeRejected();
     await this.#json.finish({ ...counted, files: { report, rejected } });
     return { report, ...(rejected && { rejected }) };
   }

@@ -8,10 +8,11 @@ import { maskName } from '../../contract/masking.js';
 import type { Order, OrderInput, OrderResult } from '../../contract/orders.js';
 import { searchAttribute } from '../../contract/search-attributes.js';
 import { describeOrder, readEnd } from '../batch-rows/order-ends.js';
+import { REBUILT } from '../batch-rows/start-row.js';
 
 /**
  * What a report says of a row. Beside the outcomes of a batch: 'open' (still followed) and 'unresolved' (its workflow was
- * terminated: the order may exist).
+ * terminated, or Temporal has it no more: the order may exist).
  */
 export type RowOutcome = keyof BatchOutcomes | 'open' | 'unresolved';
 
@@ -22,17 +23,21 @@ export interface RowEnd {
   reason?: string;
 }
 
+const GONE = 'Temporal does not know its workflow any more; the order may exist, look it up at the service';
+
 /**
  * Reads from Temporal how the order of a row ended, whichever batch or person started it. An order under the row's id
- * that was started with another input is a conflict, whatever became of it.
+ * that was started with another input is a conflict, whatever became of it. `taken`: the batch took the row, so that a
+ * workflow which is not there was removed since, and says nothing about the payout.
  */
-export async function readRowEnd(client: Client, input: OrderInput<'withdraw'>): Promise<RowEnd> {
+export async function readRowEnd(client: Client, input: OrderInput<'withdraw'>, taken: boolean): Promise<RowEnd> {
   const handle = new OrderHandle(client, input.account ?? DEFAULT_ACCOUNT, input.order.order_id);
   // The common end in one call; only the others are worth more of them.
   const end = await readEnd(client, handle.workflowId);
-  if (end.kind === 'lost' && end.gone) return { outcome: 'notStarted' };
+  if (end.kind === 'lost' && end.gone)
+    return taken ? { outcome: 'unresolved', reason: GONE } : { outcome: 'notStarted' };
   try {
-    await refuseOtherInput(client, 'withdraw', input);
+    await refuseOtherInput(client, 'withdraw', input, REBUILT);
     if (end.kind === 'final') return endOf(end.result);
     const description = await describeOrder(client, handle.workflowId);
     return description?.status.name === 'RUNNING' ? await openEnd(handle, description) : endOf(await handle.result());

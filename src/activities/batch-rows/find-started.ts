@@ -10,6 +10,8 @@ import { type Batch, type StartedRow, startedBy } from './start-row.js';
 /** Several times what is started at once: behind so many rows without an order there is none. */
 const ROWS_A_LOOK = 100;
 const LOOKS_AT_ONCE = 20;
+/** More than a lost chunk can have got through where all it did was attach to orders that were there before. */
+const MOST_BEHIND = 2_000;
 
 /**
  * After a stop: opens the rows that were started by an attempt whose answer never arrived (its worker died), so that they
@@ -22,20 +24,32 @@ export async function findStarted(
   reader: RowReader,
   mayGoOn: () => Promise<boolean>,
 ): Promise<void> {
-  for (let behind = 0; behind < ROWS_A_LOOK; ) {
+  const behind: BatchRow[] = [];
+  for (let unknown = 0; unknown < ROWS_A_LOOK && behind.length < MOST_BEHIND; ) {
     const rows = await reader.next(LOOKS_AT_ONCE);
-    const found = await Promise.all(rows.map((row) => startedOrder(client, batch, row)));
-    for (const started of found) if (started) countStarted(progress, started);
-    countTaken(progress, rows);
-    behind = found.some(Boolean) ? 0 : behind + LOOKS_AT_ONCE;
+    const looks = await Promise.all(rows.map((row) => lookUp(client, batch, row)));
+    for (const { own } of looks) if (own) countStarted(progress, own);
+    unknown = looks.some(({ exists }) => exists) ? 0 : unknown + LOOKS_AT_ONCE;
+    // Only up to the last order of its own: the rows behind it were not taken, and are reported as not started.
+    const last = looks.findLastIndex(({ own }) => own);
+    if (last >= 0) countTaken(progress, [...behind.splice(0), ...rows.slice(0, last + 1)]);
+    behind.push(...rows.slice(last + 1));
+    if (rows.length < LOOKS_AT_ONCE) break;
     if (!(await mayGoOn())) return;
   }
   progress.exhausted = true;
 }
 
-async function startedOrder(client: Client, batch: Batch, { row, order }: BatchRow): Promise<StartedRow | undefined> {
+/** `own`: this batch started it. To any other order under the row's id the batch may have attached. */
+interface Look {
+  exists: boolean;
+  own?: StartedRow;
+}
+
+async function lookUp(client: Client, batch: Batch, { row, order }: BatchRow): Promise<Look> {
   const orderId = typeof order === 'object' && order !== null && 'order_id' in order ? order.order_id : undefined;
-  if (typeof orderId !== 'string') return undefined;
+  if (typeof orderId !== 'string') return { exists: false };
   const found = await describeOrder(client, orderWorkflowId(batch.account, orderId));
-  return found && startedBy(batch, found) ? { row, orderId, standing: { kind: 'open' } } : undefined;
+  if (!found) return { exists: false };
+  return { exists: true, ...(startedBy(batch, found) && { own: { row, orderId, standing: { kind: 'open' } } }) };
 }

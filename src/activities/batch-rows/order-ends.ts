@@ -11,9 +11,14 @@ import { isOrderFailure } from '../../contract/failures.js';
 import type { OrderResult } from '../../contract/orders.js';
 import { searchAttribute } from '../../contract/search-attributes.js';
 
-/** `HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT` of the Temporal API. */
-const CLOSE_EVENT = 2;
 const GRPC_NOT_FOUND = 5;
+
+/** Ends that say nothing about the order. */
+const CLOSED_WITHOUT_RESULT = [
+  'workflowExecutionTerminatedEventAttributes',
+  'workflowExecutionTimedOutEventAttributes',
+  'workflowExecutionCanceledEventAttributes',
+] as const;
 
 /** How an order ended. 'lost': its workflow is closed without a verdict, or `gone` (never was); the order may exist. */
 export type OrderEnd =
@@ -50,29 +55,33 @@ export async function readStanding(client: Client, workflowId: string): Promise<
 
 /** Reads how the newest run of an order ended, in one call that does not wait; 'open' when it did not. */
 export async function readEnd(client: Client, workflowId: string): Promise<OrderStanding> {
-  const event = await closeEvent(client, workflowId);
+  const event = await lastEvent(client, workflowId);
   if (event === 'unknown') return GONE;
-  if (!event) return { kind: 'open' };
-  const { workflowExecutionCompletedEventAttributes: completed, workflowExecutionFailedEventAttributes: failed } =
-    event;
+  const completed = event?.workflowExecutionCompletedEventAttributes;
+  const failed = event?.workflowExecutionFailedEventAttributes;
   if (completed) {
     const { loadedDataConverter } = client.workflow.options;
     const result = await decodeFromPayloadsAtIndex<OrderResult>(loadedDataConverter, 0, completed.result?.payloads);
     return { kind: 'final', result };
   }
-  if (!failed) return { kind: 'lost', reason: 'its workflow was terminated' };
-  const type = failed.failure?.applicationFailureInfo?.type;
+  if (failed) return endOfFailure(failed.failure?.applicationFailureInfo?.type);
+  const terminated = event && CLOSED_WITHOUT_RESULT.some((attributes) => event[attributes]);
+  return terminated ? { kind: 'lost', reason: 'its workflow was terminated' } : { kind: 'open' };
+}
+
+function endOfFailure(type: string | null | undefined): OrderEnd {
   if (!isOrderFailure(type)) return { kind: 'lost', reason: `its workflow failed as ${type ?? 'something else'}` };
   return { kind: 'none', outcome: type === 'OrderConflict' ? 'conflict' : 'refused' };
 }
 
-async function closeEvent(client: Client, workflowId: string) {
+/** The newest event: of a closed run, how it was closed. The filter for that event would wait 20 s for an open run's. */
+async function lastEvent(client: Client, workflowId: string) {
   try {
     const { history } = await callTemporal(client, () =>
-      client.workflowService.getWorkflowExecutionHistory({
+      client.workflowService.getWorkflowExecutionHistoryReverse({
         namespace: client.options.namespace,
         execution: { workflowId },
-        historyEventFilterType: CLOSE_EVENT,
+        maximumPageSize: 1,
       }),
     );
     return history?.events?.[0];

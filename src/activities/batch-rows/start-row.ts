@@ -1,12 +1,22 @@
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { type BatchRow, orderInputOf } from '../../batch-files/index.js';
-import { AgainRefusedError, InvalidInputError, OrderConflictError } from '../../client/errors.js';
+import {
+  AgainRefusedError,
+  InvalidInputError,
+  NotDecidedYetError,
+  OrderConflictError,
+  OrderUnresolvedError,
+  PayloadDecryptionError,
+} from '../../client/errors.js';
 import { checkOrderInput, startOrder, startOrderAgain } from '../../client/start-order.js';
 import type { SendBatchRowsInput } from '../../contract/batches.js';
 import { orderWorkflowId } from '../../contract/ids.js';
 import type { OrderInput } from '../../contract/orders.js';
 import { searchAttribute } from '../../contract/search-attributes.js';
 import { describeOrder, type OrderStanding, readStanding } from './order-ends.js';
+
+/** Shorter than the time after which the server takes a worker for dead that reports no progress. */
+export const REBUILT = { rebuiltTimeoutMs: 3_000 };
 
 /** Which batch rows are started for. */
 export type Batch = Pick<SendBatchRowsInput, 'account' | 'input' | 'startedAt'>;
@@ -24,18 +34,32 @@ export interface StartedRow {
  * Throws only when Temporal did not take it; the row may be started again then.
  */
 export async function startRow(client: Client, batch: Batch, { row, problem, order }: BatchRow): Promise<StartedRow> {
+  let orderId: string | undefined;
   try {
     if (problem) throw new InvalidInputError(problem);
     const input = checkOrderInput('withdraw', orderInputOf({ order }, batch.input));
-    const orderId = input.order.order_id;
+    orderId = input.order.order_id;
     const attached = batch.input.again ? await startAnew(client, batch, input) : await start(client, input);
     if (!attached) return { row, orderId, standing: { kind: 'open' } };
     return { row, orderId, elsewhere: true, standing: await readStanding(client, workflowIdOf(batch, input)) };
   } catch (error) {
     if (error instanceof InvalidInputError) return { row, standing: { kind: 'none', outcome: 'refused' } };
     if (error instanceof OrderConflictError) return { row, standing: { kind: 'none', outcome: 'conflict' } };
-    throw error;
+    const standing = standingOf(error);
+    if (!standing || orderId === undefined) throw error;
+    return { row, orderId, elsewhere: true, standing };
   }
+}
+
+/**
+ * How an order stands that was there before and could not be compared with. One such row must not hold up all that follow:
+ * what is undecided is followed, and compared with by the report; what cannot be read is for a person.
+ */
+function standingOf(error: unknown): OrderStanding | undefined {
+  if (error instanceof NotDecidedYetError) return { kind: 'open' };
+  if (error instanceof OrderUnresolvedError) return { kind: 'lost', reason: 'its workflow ended without a verdict' };
+  if (error instanceof PayloadDecryptionError) return { kind: 'lost', reason: 'it cannot be decrypted' };
+  return undefined;
 }
 
 const workflowIdOf = ({ account }: Batch, { order }: OrderInput<'withdraw'>): string =>
@@ -43,7 +67,7 @@ const workflowIdOf = ({ account }: Batch, { order }: OrderInput<'withdraw'>): st
 
 /** True when the order was there before. */
 const start = async (client: Client, input: OrderInput<'withdraw'>): Promise<boolean> =>
-  (await startOrder(client, 'withdraw', input)).attached === true;
+  (await startOrder(client, 'withdraw', input, REBUILT)).attached === true;
 
 /** With `again`: an id that ended without an order before this batch began is used once more. */
 async function startAnew(client: Client, batch: Batch, input: OrderInput<'withdraw'>): Promise<boolean> {
@@ -51,7 +75,7 @@ async function startAnew(client: Client, batch: Batch, input: OrderInput<'withdr
   // What this batch started itself is not started a second time when a chunk is repeated.
   if (!found || found.status.name === 'RUNNING' || startedBy(batch, found)) return start(client, input);
   try {
-    await startOrderAgain(client, 'withdraw', input);
+    await startOrderAgain(client, 'withdraw', input, REBUILT);
     return false;
   } catch (error) {
     if (!(error instanceof AgainRefusedError)) throw error;

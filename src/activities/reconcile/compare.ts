@@ -14,12 +14,20 @@ export type Amounts = Pick<Order, (typeof AMOUNTS)[number]>;
 /** What one of our workflows says about its order. */
 export type OurWord =
   /** It runs. `known`: the final order it saw; absent while it waits for one. */
-  | { kind: 'running'; startedAtMs: number; orderUuid?: string; known?: Verdict }
+  | { kind: 'running'; startedAtMs: number; orderUuid?: string; known?: Verdict; undecided?: Undecided }
   | { kind: 'ended'; verdict: Verdict }
   /** It ended because no order of ours exists. */
   | { kind: 'noOrder'; failure: OrderFailure }
   /** It ended without saying anything: terminated, timed out, cancelled from outside. */
   | { kind: 'unresolved'; how: string };
+
+/**
+ * A workflow that knows no order and waits for a person: in a conflict, or after a create whose fate is unknown.
+ * `looksAgain`: only the latter looks once more when a callback comes.
+ */
+export interface Undecided {
+  looksAgain: boolean;
+}
 
 /** A final order as a workflow saw it. `nothingLeft`: it found nothing of the order on the balance. */
 export interface Verdict {
@@ -59,6 +67,7 @@ export function compare(theirs: SeenOrder, ours: OurWord, { nowMs, openTooLongMs
       return compareVerdict(theirs, ours.verdict);
     case 'running':
       if (ours.known) return compareVerdict(theirs, ours.known);
+      if (ours.undecided && isFinal(theirs.status)) return undecidedFinding(ours.undecided);
       if (isFinal(theirs.status)) return { class: 'woken', detail: 'our workflow still waited', wake: true };
       return openFinding(nowMs - ours.startedAtMs - delayOf(theirs), openTooLongMs);
     case 'noOrder':
@@ -85,6 +94,13 @@ export function openFinding(ageMs: number, openTooLongMs: number): Finding {
     detail: `not final after ${minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h`}`,
   };
 }
+
+/** The order may be ours or not: no signal settles a conflict, so that it must not pass for mended. */
+const undecidedFinding = ({ looksAgain }: Undecided): Finding => ({
+  class: 'undecided',
+  detail: `our workflow waits for a decision${looksAgain ? '; it was told to look once more' : ''}`,
+  ...(looksAgain && { wake: true }),
+});
 
 /** How long the order was asked to wait before its execution. Both times have the service's unknown time zone. */
 function delayOf({ created_at, start_order_at }: SeenOrder): number {

@@ -1,6 +1,5 @@
 import type { Client } from '@temporalio/client';
 import { orderWorkflowId, receivedWorkflowId } from '../../contract/ids.js';
-import { maskName } from '../../contract/masking.js';
 import type { BalanceChange } from '../../contract/orders.js';
 import { isReceivedType } from '../../contract/received.js';
 import type { ReconcileClass, ReconcileRow } from '../../contract/reconcile.js';
@@ -10,12 +9,10 @@ import { type Clock, compare, type Finding, type OurWord, openFinding } from './
 import { AddressBook, followReceipt, recover } from './followers.js';
 import { findOurRun, type OurRun, wake, wordOf } from './our-runs.js';
 import { belongs, isSeen, type Reconciliation, readIds, type Scan } from './scan.js';
-import { type SeenOrder, ServiceView, seen } from './service-view.js';
+import { isOwnId, type SeenOrder, ServiceView, seen, shownId } from './service-view.js';
 
 /** Orders compared at the same time: each asks Temporal for the end of its workflow. */
 const CONCURRENCY = 10;
-/** The ids of orders that others named may be anything; only these can be ids of ours, follow-ups included. */
-const OWN_ID_FORMAT = /^[A-Za-z0-9._:-]{1,126}$/;
 
 /** Compares every order of both sides, and mends what is safe to mend: starts followers, wakes workflows that wait. */
 export async function* findings(work: Reconciliation, scan: Scan): AsyncGenerator<ReconcileRow> {
@@ -102,7 +99,7 @@ async function runOf(
 ): Promise<OurRun | undefined> {
   const ids = [
     ...(isReceivedType(type) ? [receivedWorkflowId(input.account, uuid)] : []),
-    ...(OWN_ID_FORMAT.test(id) ? [orderWorkflowId(input.account, id)] : []),
+    ...(isOwnId(id) ? [orderWorkflowId(input.account, id)] : []),
   ];
   const known = ids.flatMap((workflowId) => runs.get(workflowId) ?? []);
   return known[0] ?? firstOf(client, ids);
@@ -171,10 +168,9 @@ const verdictIn = (word?: OurWord) => (word?.kind === 'ended' ? { verdict: word.
 /** Longest type and status that is repeated; those that are documented are shorter. */
 const MAX_WORD = 40;
 
-/** Ids that others chose may hold anything, such as an e-mail: what could not be an id of ours is masked. */
 const rowOf = (order: SeenOrder, { class: name, detail }: Finding, word?: OurWord): ReconcileRow => ({
   class: name,
-  order_id: OWN_ID_FORMAT.test(order.user_order_id) ? order.user_order_id : maskName(order.user_order_id),
+  order_id: shownId(order.user_order_id),
   order_uuid: order.order_uuid,
   order_type: order.order_type.slice(0, MAX_WORD),
   status: order.status.slice(0, MAX_WORD),

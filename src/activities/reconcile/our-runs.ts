@@ -14,7 +14,7 @@ import { ORDER_CALLBACK_SIGNAL } from '../../contract/names.js';
 import type { OrderResult } from '../../contract/orders.js';
 import { searchAttribute } from '../../contract/search-attributes.js';
 import { isFinal } from '../../contract/status.js';
-import { amountsOf, type OurWord, type Verdict, verdictOf } from './compare.js';
+import { amountsOf, type OurWord, verdictOf } from './compare.js';
 
 /** The newest run of one of our order workflows. */
 export interface OurRun {
@@ -30,6 +30,8 @@ export interface OurRun {
   endedAtMs?: number;
   /** Where a search attribute tells it: of receipts, and of orders that have ended or waited for a person. */
   orderUuid?: string;
+  /** True when it ended because no order of ours exists. */
+  noOrder: boolean;
 }
 
 /**
@@ -87,6 +89,7 @@ function toRun(info: Described): OurRun | undefined {
     startedAtMs: info.startTime.getTime(),
     endedAtMs: info.closeTime?.getTime(),
     orderUuid: received?.orderUuid ?? info.typedSearchAttributes.get(searchAttribute.orderUuid),
+    noOrder: info.typedSearchAttributes.get(searchAttribute.orderStatus) === 'none',
   };
 }
 
@@ -123,11 +126,16 @@ export async function wordOf(client: Client, run: OurRun, { ask }: { ask: boolea
   }
 }
 
-/** The final order a running workflow knows, such as one that waits for a decision. Silence counts as not knowing. */
-async function knownEnd(client: Client, run: OurRun): Promise<{ known?: Verdict; orderUuid?: string }> {
+type Known = Pick<Extract<OurWord, { kind: 'running' }>, 'known' | 'orderUuid' | 'undecided'>;
+
+/** What a running workflow knows: a final order, or that a person has to decide about it. Silence counts as not knowing. */
+async function knownEnd(client: Client, run: OurRun): Promise<Known> {
   try {
     const handle = new OrderHandle(client, run.account, run.orderId, undefined, run.workflowId);
-    const { order } = await handle.state();
+    const { order, phase, attention } = await handle.state();
+    // A workflow that may send again also looks again: its order may only have been late.
+    if (!order && phase === 'parked')
+      return { undecided: { looksAgain: attention?.allowed.includes('resend') ?? false } };
     if (!order) return {};
     const { order_uuid: orderUuid, status } = order;
     if (!isFinal(status)) return { orderUuid };

@@ -7,7 +7,7 @@ import type { Account } from '../deps.js';
 import { noReading } from '../failures.js';
 import { listOurRuns, type OurRun } from './our-runs.js';
 import type { PacedReads } from './paced-reads.js';
-import { ServiceView } from './service-view.js';
+import { ServiceView, shownId } from './service-view.js';
 
 const HOUR_MS = 3_600_000;
 /** The service's time zone is not documented: its clock may be 12 h behind UTC or 14 h ahead, on either side of a date. */
@@ -80,6 +80,10 @@ async function readOpenOrders(work: Reconciliation, view: ServiceView): Promise<
   for (const status of OPEN_STATUSES) {
     await readWindows(work, view, { fromMs: toMs - OPEN_SINCE_MS, toMs: fromMs }, { status });
   }
+  view.notes.add(
+    `before the window only orders in the documented open statuses (${OPEN_STATUSES.join(', ')}) were looked for; ` +
+      'use an earlier --from to see those in any other status',
+  );
 }
 
 /** True for runs whose order belongs to the window although no window of the service showed it. */
@@ -90,6 +94,8 @@ async function readUnseen(work: Reconciliation, view: ServiceView, runs: Readonl
   const unseen: string[] = [];
   for (const run of runs.values()) {
     if (!belongs(run, work.input) || isSeen(view, run)) continue;
+    // Forged callbacks start such runs by the thousand, and a receipt that does exist would be in a window.
+    if (run.received && run.noOrder) continue;
     const orderId = run.received ? await idOfReceipt(work, run.orderId) : run.orderId;
     if (orderId) unseen.push(orderId);
   }
@@ -105,7 +111,7 @@ export async function readIds({ reads }: Reconciliation, view: ServiceView, ids:
     if (page.items.some((item) => !some.includes(item.user_order_id))) {
       throw noReading('the order list shows orders of other ids: its filter was ignored');
     }
-    view.take(page, `look-up of ${some.length} order ids from ${some[0]} on`);
+    view.take(page, `look-up of ${some.length} order ids from ${shownId(some[0] ?? '')} on`);
   }
 }
 

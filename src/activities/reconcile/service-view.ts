@@ -1,3 +1,4 @@
+import { maskName } from '../../contract/masking.js';
 import type { OrderListItem } from '../../contract/orders.js';
 import type { MalformedItem, ReconcileProgress } from '../../contract/reconcile.js';
 import { isFinal } from '../../contract/status.js';
@@ -21,6 +22,12 @@ const KEPT = [
   'start_order_at',
   'balance_changes',
 ] as const satisfies (keyof OrderListItem)[];
+
+/** The ids of orders that others named may be anything; only these can be ids of ours, follow-ups included. */
+export const isOwnId = (id: string): boolean => /^[A-Za-z0-9._:-]{1,126}$/.test(id);
+
+/** Ids that others chose may hold anything, such as an e-mail: what could not be an id of ours is masked. */
+export const shownId = (id: string): string => (isOwnId(id) ? id : maskName(id));
 
 /** An order of the service as far as it is compared: a hundred thousand of them must fit into memory. */
 export type SeenOrder = Pick<OrderListItem, (typeof KEPT)[number]> & {

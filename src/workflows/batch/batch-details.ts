@@ -1,4 +1,6 @@
-import type { BatchPlan, BatchProgress, CurrencyPlan } from '../../contract/batches.js';
+import type { BatchInterruption, BatchPlan, BatchProgress, CurrencyPlan } from '../../contract/batches.js';
+import { maskName } from '../../contract/masking.js';
+import { shownInterruption } from '../../contract/shown-interruption.js';
 import { attentionOf, type BatchRun } from './batch-run.js';
 
 /** Longer tables and lists hide what matters; the query has everything. */
@@ -23,10 +25,15 @@ export function batchDetails(run: BatchRun): string {
 
 function people({ approvedBy, paused, stopped }: BatchRun): string[] {
   return [
-    ...(approvedBy ? [`Approved by ${approvedBy}.`] : []),
-    ...(paused ? [`Paused by ${paused.by} at ${paused.at}: ${paused.reason}`] : []),
-    ...(stopped ? [`Stopped by ${stopped.by} at ${stopped.at}: ${stopped.reason}`] : []),
+    ...(approvedBy ? [`Approved by ${maskName(approvedBy)}.`] : []),
+    ...(paused ? [`Paused ${interruption(paused)}`] : []),
+    ...(stopped ? [`Stopped ${interruption(stopped)}`] : []),
   ];
+}
+
+function interruption(interrupted: BatchInterruption): string {
+  const { by, reason } = shownInterruption(interrupted);
+  return `by ${by} at ${interrupted.at}: ${reason}`;
 }
 
 function whatToDo({ phase, plan, stopped }: BatchRun): string[] {

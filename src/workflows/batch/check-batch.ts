@@ -1,5 +1,5 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
-import { MAX_INLINE_LENGTH } from '../../contract/batches.js';
+import { inlineBytes, MAX_INLINE_BYTES } from '../../contract/batches.js';
 import { type FieldError, INVALID_INPUT } from '../../contract/failures.js';
 import { ACCOUNT_FORMAT, BATCH_ID_FORMAT, batchPlanWorkflowId, batchWorkflowId } from '../../contract/ids.js';
 import { hasTimeLimit, isTooDeep } from '../steps/check-identity.js';
@@ -27,8 +27,8 @@ export function checkBatch({ input, account, batchId }: BatchRun): void {
   if (!mayLackId && (typeof batchId !== 'string' || !BATCH_ID_FORMAT.test(batchId))) {
     refuse('batchId', 'must match [A-Za-z0-9._-]{1,120}');
   }
-  if (JSON.stringify(input).length > MAX_INLINE_LENGTH) {
-    refuse('rows', `are more than ${MAX_INLINE_LENGTH} characters; send them in a file`);
+  if (inlineBytes(input) > MAX_INLINE_BYTES) {
+    refuse('rows', `are more than ${MAX_INLINE_BYTES} bytes; send them in a file`);
   }
   if (hasTimeLimit()) {
     refuse(

@@ -1,8 +1,15 @@
-import { ActivityFailure, CancellationScope, isCancellation } from '@temporalio/workflow';
+import { ActivityFailure, CancellationScope, isCancellation, TimeoutFailure } from '@temporalio/workflow';
 import type { BatchRun } from './batch-run.js';
 
-/** Runs an activity that may be interrupted; undefined when it ended without an answer because of that. */
-export async function interruptible<T>(run: BatchRun, call: () => Promise<T>): Promise<T | undefined> {
+/**
+ * Runs an activity that may be interrupted; undefined when it ended without an answer because of that. `onLost` gets what
+ * the last heartbeat of an interrupted one said, where its worker died.
+ */
+export async function interruptible<T>(
+  run: BatchRun,
+  call: () => Promise<T>,
+  onLost?: (details: unknown) => void,
+): Promise<T | undefined> {
   const scope = new CancellationScope();
   let interrupted = false;
   run.interrupt = () => {
@@ -13,7 +20,12 @@ export async function interruptible<T>(run: BatchRun, call: () => Promise<T>): P
     return await scope.run(call);
   } catch (error) {
     // A worker that died meanwhile shows as a time-out, because what was cancelled is not repeated.
-    if (isCancellation(error) || (interrupted && error instanceof ActivityFailure)) return undefined;
+    if (isCancellation(error)) return undefined;
+    if (interrupted && error instanceof ActivityFailure) {
+      const { cause } = error;
+      if (cause instanceof TimeoutFailure && cause.lastHeartbeatDetails) onLost?.(cause.lastHeartbeatDetails);
+      return undefined;
+    }
     throw error;
   } finally {
     run.interrupt = undefined;

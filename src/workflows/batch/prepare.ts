@@ -1,6 +1,7 @@
 import { ActivityFailure, ApplicationFailure, condition, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
 import { BATCH_NOT_APPROVED, BATCH_STOPPED, type BatchPlan, BY_ITSELF } from '../../contract/batches.js';
+import { shownInterruption } from '../../contract/shown-interruption.js';
 import type { BatchRun } from './batch-run.js';
 import { interruptible } from './interruptible.js';
 import { pause } from './interruptions.js';
@@ -15,7 +16,7 @@ export async function makePlan(run: BatchRun): Promise<BatchPlan> {
   enter(run, 'checking', 'the check of every row');
   try {
     const plan = await interruptible(run, () => planBatch({ account: run.account, input: run.input }));
-    if (!plan) throw ApplicationFailure.nonRetryable(`${run.stopped?.reason}. Nothing was sent`, BATCH_STOPPED);
+    if (!plan) throw ApplicationFailure.nonRetryable(`${stopReason(run)}. Nothing was sent`, BATCH_STOPPED);
     run.plan = plan;
     return plan;
   } catch (error) {
@@ -24,6 +25,8 @@ export async function makePlan(run: BatchRun): Promise<BatchPlan> {
     throw cause instanceof ApplicationFailure ? cause : error;
   }
 }
+
+const stopReason = ({ stopped }: BatchRun): string => (stopped ? shownInterruption(stopped).reason : 'stopped');
 
 /** Waits until somebody else than the starter approves the plan, or until the batch is stopped. */
 export async function awaitApproval(run: BatchRun): Promise<void> {

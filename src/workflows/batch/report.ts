@@ -14,8 +14,9 @@ export function nothingStarted(run: BatchRun, plan: BatchPlan): BatchResult {
 export async function report(run: BatchRun, plan: BatchPlan): Promise<BatchResult> {
   enter(run, 'reporting', 'the report');
   const { reportBatch } = proxyActivities<Activities>({ ...wholeFile, summary: 'Read the end of every row, report' });
+  const { account, input, progress } = run;
   try {
-    return resultOf(run, plan, await reportBatch({ account: run.account, input: run.input, plan }));
+    return resultOf(run, plan, await reportBatch({ account, input, plan, taken: progress.taken }));
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
     run.reportProblem = `no report was written: ${error.cause?.message ?? 'its activity was ended'}`;

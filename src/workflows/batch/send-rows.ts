@@ -61,10 +61,14 @@ async function sendChunk(run: BatchRun, plan: BatchPlan, durationMs: number): Pr
   const { input, account, startedAt, progress } = run;
   const { sha256, rows } = plan;
   try {
-    const answer = await interruptible(run, () =>
-      sendBatchRows({ account, input, plan: { sha256, rows }, startedAt, progress, mode, durationMs }),
+    const answer = await interruptible(
+      run,
+      () => sendBatchRows({ account, input, plan: { sha256, rows }, startedAt, progress, mode, durationMs }),
+      (details) => {
+        run.progress = details as BatchProgress;
+      },
     );
-    // Without an answer the rows of the lost chunk are started again, or looked for when the batch was stopped.
+    // Without an answer the rows since its last heartbeat are started again, or looked for when the batch was stopped.
     if (answer) note(run, answer);
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { endProcesses, startProcess, temporalEnv, workerEnv } from '../worker/process-fixture.js';
 import {
   type BatchLab,
   executedOf,
@@ -8,7 +7,8 @@ import {
   type TestRow,
   testRows,
   untilState,
-} from './fixtures/batches.js';
+} from '../integration/fixtures/batches.js';
+import { endProcesses, startProcess, temporalEnv, workerEnv } from '../worker/process-fixture.js';
 
 const ROWS = 16;
 const IN_FLIGHT = 8;
@@ -27,6 +27,9 @@ async function untilCreated(rows: readonly TestRow[]): Promise<void> {
   await vi.waitFor(() => expect(executedOf(lab, rows)).toBe(IN_FLIGHT), { timeout: 20_000, interval: 50 });
   await Promise.all(rows.slice(0, IN_FLIGHT).map(({ id }) => lab.orders.order(id).created()));
 }
+
+// A create or a poll in flight at the kill is given up after a minute only.
+vi.setConfig({ testTimeout: 240_000 });
 
 describe('batches whose worker is killed while their rows are open', () => {
   test('are gone on with by the next worker; what is cancelled meanwhile sends nothing more', async () => {
