@@ -65,9 +65,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'acknowledgement before the signal',
     file: 'src/receiver/handle-callback.ts',
-    find: 'return { result: await signal(target, hint) };',
-    replacement: `signal(target, hint).catch(() => undefined);
-    return { result: 'delivered' };`,
+    find: 'return order(target, hint).then((result) => ({ result }), unavailable);',
+    replacement: `order(target, hint).catch(() => undefined);
+  return { result: 'delivered' };`,
     test: {
       file: 'test/receiver/server.test.ts',
       name: 'a genuine callback is answered only after the signal was accepted',

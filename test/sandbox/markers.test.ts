@@ -62,7 +62,7 @@ test('a deposit can be paid short or over, a strict order at another rate', asyn
 
 test('deposits go from new over processing to final, at the chosen times', async () => {
   const sandbox = await start();
-  await create(sandbox, 'deposit', 'd', marked('pay_ms=150 after_ms=400'));
+  await create(sandbox, 'deposit', 'd', marked('pay_ms=1500 after_ms=1500'));
   const status = async () => (await call(sandbox, 'order/status', { order_id: 'd' })).body.data.status;
   expect(await status()).toBe('new');
   expect(await until(status, (value) => value !== 'new')).toBe('processing');
