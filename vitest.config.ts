@@ -13,7 +13,10 @@ export default defineConfig({
     // The SDK's native part does not work in worker threads.
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 60_000,
+    // An activity attempt that gets lost on a busy machine is given up after a minute, and the test then goes on.
+    testTimeout: 150_000,
+    // Once more for what the machine did; a test that fails twice is a finding. Retried tests are marked in the output.
+    retry: 1,
     hookTimeout: 120_000,
     reporters: ['default', ['json', { outputFile: 'test-results/results.json' }]],
     projects: [
