@@ -6,7 +6,12 @@ const TEMPORAL_TESTS = ['temporal', 'workflows', 'worker', 'client', 'integratio
 );
 
 /** Minutes of crashes, stopped workers and floods: `npm run test:reliability`. */
-const RELIABILITY_TESTS = ['test/reliability/**/*.test.ts', 'test/integration/compensation-crashes.test.ts'];
+const RELIABILITY_TESTS = [
+  'test/reliability/**/*.test.ts',
+  'test/integration/compensation-crashes.test.ts',
+  // Waits for half a minute, which is what it is about.
+  'test/client/batches-without-worker.test.ts',
+];
 
 export default defineConfig({
   test: {
