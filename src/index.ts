@@ -25,13 +25,13 @@ export {
   UnknownScheduleError,
 } from './client/errors.js';
 export type { OrderFilter, OrderListEntry } from './client/list-orders.js';
-export type { WaitOptions } from './client/order-errors.js';
 export { OrderHandle } from './client/order-handle.js';
 export { type ReconcileOptions, type ReconcileState, ReconcileUnderWayError } from './client/reconcile.js';
 export type { ReconcileSchedule } from './client/reconcile-schedule.js';
 export type { ScheduleEntry, ScheduleRun } from './client/schedule-entry.js';
 export type { BatchCalendar, ScheduleInput } from './client/schedule-spec.js';
 export { type PlanOptions, Schedules } from './client/schedules.js';
+export type { WaitOptions } from './client/wait.js';
 export {
   type AddressListQuery,
   type OrderListQuery,

@@ -61,43 +61,21 @@ export async function startStack(pace: Record<string, string> = DEMO_PACE): Prom
     started.push(temporal);
     const base = inherited();
     const temporalEnv = { ...base, TEMPORAL_ADDRESS: temporal.address, TEMPORAL_NAMESPACE: temporal.namespace };
-    const receiverPort = String(await freePort());
-    const receiverUrl = `http://127.0.0.1:${receiverPort}`;
-    const tokenKey = randomBytes(24).toString('base64url');
-
-    const sandboxSecret = randomBytes(24).toString('base64url');
-    const sandboxEnv = {
-      SANDBOX_PORT: String(await preferredPort(SANDBOX_PORT)),
-      SANDBOX_ADMIN_PORT: String(await preferredPort(SANDBOX_ADMIN_PORT)),
-      SANDBOX_DATA_DIR: join(DATA_FOLDER, 'sandbox'),
-      SANDBOX_API_KEY: 'demo',
-      SANDBOX_API_SECRET: sandboxSecret,
-    };
+    const { receiverUrl, sandboxEnv, receiverEnv, workerEnv } = await settings();
     const sandbox = await step('Sandbox', () =>
       running(startProcess('sandbox', 'sandbox/main.ts', { ...base, ...sandboxEnv })),
     );
     const serviceUrl = field(sandbox.ready, 'service');
     const receiver = await step('Receiver', () =>
-      running(
-        startProcess('receiver', 'src/receiver.ts', {
-          ...temporalEnv,
-          CALLBACK_PORT: receiverPort,
-          CALLBACK_TOKEN_KEY: tokenKey,
-        }),
-      ),
+      running(startProcess('receiver', 'src/receiver.ts', { ...temporalEnv, ...receiverEnv })),
     );
     const worker = await step('Worker', () =>
       running(
         startProcess('worker', 'src/worker.ts', {
           ...temporalEnv,
           ...pace,
+          ...workerEnv,
           PAYMENT_BASE_URL: serviceUrl,
-          PAYMENT_API_KEY: 'demo',
-          PAYMENT_API_SECRET: sandboxSecret,
-          PAYMENT_SIGNER: 'hmac-sha256',
-          CALLBACK_BASE_URL: receiverUrl,
-          CALLBACK_TOKEN_KEY: tokenKey,
-          BATCH_DIR,
         }),
       ),
     );
@@ -116,6 +94,33 @@ export async function startStack(pace: Record<string, string> = DEMO_PACE): Prom
     await stop();
     throw error;
   }
+}
+
+/** The environments of our processes, with secrets and ports of this run. Where the sandbox listens shows once it does. */
+async function settings() {
+  const receiverPort = String(await freePort());
+  const receiverUrl = `http://127.0.0.1:${receiverPort}`;
+  const tokenKey = randomBytes(24).toString('base64url');
+  const sandboxSecret = randomBytes(24).toString('base64url');
+  return {
+    receiverUrl,
+    sandboxEnv: {
+      SANDBOX_PORT: String(await preferredPort(SANDBOX_PORT)),
+      SANDBOX_ADMIN_PORT: String(await preferredPort(SANDBOX_ADMIN_PORT)),
+      SANDBOX_DATA_DIR: join(DATA_FOLDER, 'sandbox'),
+      SANDBOX_API_KEY: 'demo',
+      SANDBOX_API_SECRET: sandboxSecret,
+    },
+    receiverEnv: { CALLBACK_PORT: receiverPort, CALLBACK_TOKEN_KEY: tokenKey },
+    workerEnv: {
+      PAYMENT_API_KEY: 'demo',
+      PAYMENT_API_SECRET: sandboxSecret,
+      PAYMENT_SIGNER: 'hmac-sha256',
+      CALLBACK_BASE_URL: receiverUrl,
+      CALLBACK_TOKEN_KEY: tokenKey,
+      BATCH_DIR,
+    },
+  };
 }
 
 async function startTemporal(log: (line: string) => void) {

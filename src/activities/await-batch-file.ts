@@ -2,13 +2,9 @@ import { activityInfo, getClient } from '@temporalio/activity';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { BatchFileError, openBatchSource } from '../batch-files/index.js';
+import type { AwaitBatchFileInput, PeriodBatch } from '../contract/batch-activities.js';
 import { validateScheduledBatchInput } from '../contract/batch-schema.js';
-import {
-  type AwaitBatchFileInput,
-  BATCH_FILE_UNUSABLE,
-  type PeriodBatch,
-  type ScheduledBatchInput,
-} from '../contract/batches.js';
+import { BATCH_FILE_UNUSABLE, type ScheduledBatchInput } from '../contract/batches.js';
 import { INVALID_INPUT } from '../contract/failures.js';
 import { batchWorkflowId, DEFAULT_ACCOUNT, periodBatchId } from '../contract/ids.js';
 import { fileOfPeriod, periodAt } from '../contract/periods.js';

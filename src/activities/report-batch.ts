@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { cancellationSignal, getClient, heartbeat } from '@temporalio/activity';
 import { type BatchRow, type BatchSource, openBatchSource, orderInputOf } from '../batch-files/index.js';
-import type { BatchInput, BatchPlan, ReportBatchAnswer, ReportBatchInput } from '../contract/batches.js';
+import type { ReportBatchAnswer, ReportBatchInput } from '../contract/batch-activities.js';
+import type { BatchInput, BatchPlan } from '../contract/batches.js';
 import { describeFieldErrors } from '../contract/failures.js';
 import { validateOrderInput } from '../contract/order-schema.js';
 import { batchFailure } from './batch-failures.js';

@@ -1,4 +1,4 @@
-import { type Client, WorkflowFailedError, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { BATCH_FILE_UNUSABLE, BATCH_NOT_APPROVED, BATCH_STOPPED } from '../contract/batches.js';
 import { INVALID_INPUT } from '../contract/failures.js';
@@ -10,8 +10,7 @@ import {
   UnknownBatchError,
 } from './errors.js';
 import { fieldsOfFailure } from './failure-details.js';
-import type { WaitOptions } from './order-errors.js';
-import { isTimeOver, translated } from './temporal-calls.js';
+import { explained, type Meanings, type WaitOptions, waitWithin } from './wait.js';
 
 const BATCH_FAILURES: readonly BatchFailure[] = [INVALID_INPUT, BATCH_NOT_APPROVED, BATCH_FILE_UNUSABLE, BATCH_STOPPED];
 
@@ -28,26 +27,20 @@ export function batchFailureOf(batchId: string | undefined, cause: unknown): Bat
   return new BatchUnresolvedError(batchId ?? 'plan', cause instanceof Error ? cause.message : 'no reason given');
 }
 
-/** The library's error for what the SDK threw. */
-export async function explainBatch(client: Client, { account, batchId }: BatchKey, error: unknown): Promise<unknown> {
-  if (error instanceof WorkflowNotFoundError) return new UnknownBatchError(batchId, account);
-  if (error instanceof WorkflowFailedError || error instanceof WorkflowUpdateFailedError) {
-    return batchFailureOf(batchId, error.cause);
-  }
-  return translated(client, error);
-}
+const meaningsOf = ({ account, batchId }: BatchKey): Meanings => ({
+  unknown: () => new UnknownBatchError(batchId, account),
+  notDecidedYet: () => new BatchNotDecidedYetError(batchId),
+  failed: (cause) => batchFailureOf(batchId, cause),
+});
+
+/** The library's error for what the SDK threw about a batch. */
+export const explainBatch = (client: Client, batch: BatchKey, error: unknown): Promise<unknown> =>
+  explained(client, meaningsOf(batch), error);
 
 /** Runs a call that waits for a batch and says in the library's errors why it did not get there. */
-export async function waitForBatch<T>(
+export const waitForBatch = <T>(
   client: Client,
   batch: BatchKey,
   call: () => Promise<T>,
-  { timeoutMs }: WaitOptions = {},
-): Promise<T> {
-  try {
-    return timeoutMs === undefined ? await call() : await client.withDeadline(Date.now() + timeoutMs, call);
-  } catch (error) {
-    const timedOut = timeoutMs !== undefined && isTimeOver(error);
-    throw timedOut ? new BatchNotDecidedYetError(batch.batchId) : await explainBatch(client, batch, error);
-  }
-}
+  options?: WaitOptions,
+): Promise<T> => waitWithin(client, meaningsOf(batch), call, options);

@@ -16,8 +16,9 @@ import { ORDERS_TASK_QUEUE } from '../contract/names.js';
 import { explainBatch, waitForBatch } from './batch-errors.js';
 import { BatchRefusedError, NoWorkerError } from './errors.js';
 import { readLiveProgress } from './live-progress.js';
-import { cameTooLate, type WaitOptions } from './order-errors.js';
+import { cameTooLate } from './order-errors.js';
 import { callTemporal, isNobodyAnswering } from './temporal-calls.js';
+import type { WaitOptions } from './wait.js';
 
 /** A worker answers a query or an update at once or not at all. */
 const ANSWER_TIMEOUT_MS = 15_000;

@@ -10,8 +10,9 @@ import {
 } from '../contract/names.js';
 import type { Decision, Order, OrderInput, OrderResult } from '../contract/orders.js';
 import { DecisionRefusedError, NoWorkerError } from './errors.js';
-import { cameTooLate, explain, type WaitOptions, waitForOrder } from './order-errors.js';
+import { cameTooLate, explain, waitForOrder } from './order-errors.js';
 import { callTemporal, isNobodyAnswering } from './temporal-calls.js';
+import type { WaitOptions } from './wait.js';
 
 /** A query is answered by a worker at once or not at all. */
 const QUERY_TIMEOUT_MS = 10_000;

@@ -17,10 +17,11 @@ import {
   UnknownOrderError,
 } from './errors.js';
 import { readFirstInput } from './first-input.js';
-import { cameTooLate, type WaitOptions, waitForOrder } from './order-errors.js';
+import { cameTooLate, waitForOrder } from './order-errors.js';
 import { OrderHandle } from './order-handle.js';
 import { orderStartOptions } from './start-options.js';
 import { callTemporal } from './temporal-calls.js';
+import type { WaitOptions } from './wait.js';
 
 type OrderWorkflow = (input: OrderInput) => Promise<OrderResult>;
 

@@ -225,51 +225,6 @@ export const BATCH_STOPPED = 'BatchStopped';
 /** Failure type of a scheduled batch that ended with rows no order exists for. The batch's result is in its details. */
 export const BATCH_INCOMPLETE = 'BatchIncomplete';
 
-/** Input of the activity `planBatch`. */
-export interface PlanBatchInput {
-  account: string;
-  input: BatchInput;
-}
-
-/**
- * Input of the activity `sendBatchRows`, which goes on from `progress` for `durationMs`. Mode 'send' starts rows, 'wait'
- * (paused) only follows open ones, 'finish' (stopped) first looks for rows that were started and not counted.
- */
-export interface SendBatchRowsInput {
-  account: string;
-  input: BatchInput;
-  plan: Pick<BatchPlan, 'sha256' | 'rows'>;
-  /** ISO time at which the batch was started: what began later under its rows' ids is its own. */
-  startedAt: string;
-  progress: BatchProgress;
-  mode: 'send' | 'wait' | 'finish';
-  durationMs: number;
-}
-
-/** Answer of `sendBatchRows`; `halt` says why the batch must stop by itself. */
-export interface SendBatchRowsAnswer {
-  progress: BatchProgress;
-  halt?: string;
-}
-
-/** Input of the activity `reportBatch`: reads the end of every row from Temporal and writes the reports. */
-export interface ReportBatchInput {
-  account: string;
-  input: BatchInput;
-  plan: BatchPlan;
-  /** Rows that the batch took, from the first: behind them none was started. */
-  taken: number;
-}
-
-/** Answer of `reportBatch`. `started`: rows whose own order was started, by this batch or an earlier one. */
-export interface ReportBatchAnswer {
-  outcomes: BatchOutcomes;
-  moved: AmountsByCurrency;
-  started: number;
-  report?: ReportFile;
-  rejected?: ReportFile;
-}
-
 /** Input of the `scheduledBatch` workflow. `batch` is the input of the batch it starts, without file and batchId. */
 export interface ScheduledBatchInput {
   account?: string;
@@ -285,16 +240,4 @@ export interface ScheduledBatchInput {
   /** How long the file may be missing or growing; 30 min when omitted. */
   waitForFileMs?: number;
   batch: Omit<BatchInput, 'account' | 'batchId' | 'file' | 'rows' | 'planOnly'>;
-}
-
-/** Input of the activity `awaitBatchFile`; `scheduledAt` (ISO time) is the schedule's, absent where a period is given. */
-export interface AwaitBatchFileInput {
-  input: ScheduledBatchInput;
-  scheduledAt?: string;
-}
-
-/** The batch of a period, as `awaitBatchFile` answers and `runBatch` takes it. A file without hash: only follow it. */
-export interface PeriodBatch extends BatchInput {
-  batchId: string;
-  file: BatchFile;
 }

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import type { SendBatchRowsInput } from '../../src/contract/batch-activities.js';
 import {
   type BatchProgress,
   MAX_IN_FLIGHT,
   MAX_INLINE_BYTES,
   MAX_INLINE_ROWS,
   type OpenRow,
-  type SendBatchRowsInput,
 } from '../../src/contract/batches.js';
 
 const LIMIT = 100_000;

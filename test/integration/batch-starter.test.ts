@@ -1,10 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Readable, Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PaymentOrders } from '../../src/client.js';
-import { runStarter } from '../../src/starter/program.js';
 import { newOrderId } from '../support/lab.js';
+import { runStarterWith } from '../support/run-starter.js';
 import { type BatchLab, csvOf, executedOf, openBatchLab, testRows } from './fixtures/batches.js';
 
 let lab: BatchLab;
@@ -14,24 +13,8 @@ beforeAll(async () => {
 afterAll(() => lab?.close());
 
 /** Runs a command line against the lab. */
-async function starter(argv: string[], stdin = ''): Promise<{ code: number; stdout: string; stderr: string }> {
-  const texts = { stdout: '', stderr: '' };
-  const sink = (name: 'stdout' | 'stderr') =>
-    new Writable({
-      write: (chunk, _encoding, done) => {
-        texts[name] += String(chunk);
-        done();
-      },
-    });
-  const code = await runStarter(argv, {
-    stdin: Readable.from([Buffer.from(stdin)]),
-    stdout: sink('stdout'),
-    stderr: sink('stderr'),
-    connect: async () => new PaymentOrders(lab.temporal.client),
-    self: 'payment-orders',
-  });
-  return { code, ...texts };
-}
+const starter = (argv: string[], stdin?: string) =>
+  runStarterWith(async () => new PaymentOrders(lab.temporal.client), argv, stdin);
 
 async function write(label: string, count: number): Promise<{ path: string; rows: ReturnType<typeof testRows> }> {
   const rows = testRows(label, count);

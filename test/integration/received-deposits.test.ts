@@ -1,12 +1,11 @@
-import { Readable, Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { receivedStartOptions, startReceived } from '../../src/client/received.js';
 import { PaymentOrders } from '../../src/client.js';
 import { ORDERS_TASK_QUEUE, RECEIVED_DEPOSIT_WORKFLOW } from '../../src/contract/names.js';
 import { searchAttribute } from '../../src/contract/search-attributes.js';
-import { runStarter } from '../../src/starter/program.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, openLab } from '../support/lab.js';
+import { runStarterWith } from '../support/run-starter.js';
 import { decideNow, executions, parkedFor } from './fixtures/parked-orders.js';
 import { type Address, newAddress, receive, started } from './fixtures/receipts.js';
 
@@ -136,20 +135,8 @@ test('the command line names it by its order_uuid', async () => {
   await startReceived(lab.temporal.client, { ref: exchanging.ref, order_uuid: orderUuid, compensation: 'ask' });
   await parkedFor(handle);
   const starter = async (...args: string[]) => {
-    let stdout = '';
-    const sink = new Writable({
-      write: (chunk, _encoding, done) => {
-        stdout += String(chunk);
-        done();
-      },
-    });
-    const exitCode = await runStarter(['order', ...args, '--received', '--json'], {
-      stdin: Readable.from([]),
-      stdout: sink,
-      stderr: new Writable({ write: (_chunk, _encoding, done) => done() }),
-      connect: async () => new PaymentOrders(lab.temporal.client),
-      self: 'payment-orders',
-    });
+    const connect = async () => new PaymentOrders(lab.temporal.client);
+    const { code: exitCode, stdout } = await runStarterWith(connect, ['order', ...args, '--received', '--json']);
     return { exitCode, json: JSON.parse(stdout) };
   };
   const shown = await starter('show', orderUuid);

@@ -1,11 +1,10 @@
-import { Readable, Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ReconcileUnderWayError } from '../../src/client/reconcile.js';
 import { PaymentOrders } from '../../src/client.js';
 import { RECONCILE_WORKFLOW } from '../../src/contract/names.js';
-import { runStarter } from '../../src/starter/program.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { runStarterWith } from '../support/run-starter.js';
 import { parkedFor } from './fixtures/parked-orders.js';
 
 const HOUR_MS = 3_600_000;
@@ -27,22 +26,9 @@ const finalAtService = (orderId: string) =>
 async function starter(
   ...argv: string[]
 ): Promise<{ exitCode: number; json: Record<string, unknown>; stderr: string }> {
-  const output = { stdout: '', stderr: '' };
-  const into = (stream: 'stdout' | 'stderr') =>
-    new Writable({
-      write: (chunk, _, done) => {
-        output[stream] += String(chunk);
-        done();
-      },
-    });
-  const exitCode = await runStarter([...argv, '--json'], {
-    stdin: Readable.from([]),
-    stdout: into('stdout'),
-    stderr: into('stderr'),
-    connect: async () => new PaymentOrders(lab.temporal.client),
-    self: 'payment-orders',
-  });
-  return { exitCode, json: output.stdout ? JSON.parse(output.stdout) : {}, stderr: output.stderr };
+  const connect = async () => new PaymentOrders(lab.temporal.client);
+  const { code: exitCode, stdout, stderr } = await runStarterWith(connect, [...argv, '--json']);
+  return { exitCode, json: stdout ? JSON.parse(stdout) : {}, stderr };
 }
 
 test('an order that waits while it is final at the service is woken, once', async () => {

@@ -1,12 +1,11 @@
-import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PaymentOrders } from '../../src/client.js';
 import type { OrderInput, OrderType } from '../../src/contract/orders.js';
-import { runStarter } from '../../src/starter/program.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { runStarterWith } from '../support/run-starter.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -24,23 +23,10 @@ interface Run {
   json: () => ReturnType<typeof JSON.parse>;
 }
 
-/** Runs a command line in this process: a process of its own takes seconds to load. */
-async function starter(args: string[], input = ''): Promise<Run> {
-  const texts = { stdout: '', stderr: '' };
-  const sink = (name: keyof typeof texts) =>
-    new Writable({
-      write: (chunk, _encoding, done) => {
-        texts[name] += String(chunk);
-        done();
-      },
-    });
-  const exitCode = await runStarter(args, {
-    stdin: Readable.from([Buffer.from(input)]),
-    stdout: sink('stdout'),
-    stderr: sink('stderr'),
-    connect: async () => new PaymentOrders(lab.temporal.client),
-    self: 'payment-orders',
-  });
+/** Runs a command line against the lab. */
+async function starter(args: string[], input?: string): Promise<Run> {
+  const connect = async () => new PaymentOrders(lab.temporal.client);
+  const { code: exitCode, ...texts } = await runStarterWith(connect, args, input);
   return { exitCode, ...texts, json: () => JSON.parse(texts.stdout) };
 }
 

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable, Writable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   BatchConflictError,
@@ -10,33 +9,12 @@ import {
   BatchRefusedError,
   BatchUnresolvedError,
   ScheduleConflictError,
-  TemporalUnreachableError,
   UnknownBatchError,
   UnknownScheduleError,
 } from '../../src/client/errors.js';
 import type { BatchOutcomes, BatchResult } from '../../src/contract/batches.js';
 import { exitCodeOfBatch, exitCodeOfError } from '../../src/starter/exit-codes.js';
-import { runStarter } from '../../src/starter/program.js';
-
-/** Runs a command line where Temporal cannot be reached: whatever gets past the checks ends with 3. */
-async function starter(argv: string[], stdin = ''): Promise<{ code: number; stdout: string; stderr: string }> {
-  const texts = { stdout: '', stderr: '' };
-  const sink = (name: 'stdout' | 'stderr') =>
-    new Writable({
-      write: (chunk, _encoding, done) => {
-        texts[name] += String(chunk);
-        done();
-      },
-    });
-  const code = await runStarter(argv, {
-    stdin: Readable.from([Buffer.from(stdin)]),
-    stdout: sink('stdout'),
-    stderr: sink('stderr'),
-    connect: async () => Promise.reject(new TemporalUnreachableError('nowhere:1', 'default', 'refused')),
-    self: 'payment-orders',
-  });
-  return { code, ...texts };
-}
+import { runStarterAlone as starter } from '../support/run-starter.js';
 
 const row = { order_id: 'p-1', currency: 'usd', network: 'card', amount: '12.50', wallet: '4111111111111111' };
 const CREATE = ['schedule', 'create', 'payroll', '--file-pattern', 'payroll-{period}.csv'];

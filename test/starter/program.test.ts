@@ -1,27 +1,5 @@
-import { Readable, Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { TemporalUnreachableError } from '../../src/client/errors.js';
-import { runStarter } from '../../src/starter/program.js';
-
-/** Runs a command line where Temporal cannot be reached: whatever gets past the checks ends with 3. */
-async function starter(argv: string[], stdin = ''): Promise<{ code: number; stdout: string; stderr: string }> {
-  const texts = { stdout: '', stderr: '' };
-  const sink = (name: 'stdout' | 'stderr') =>
-    new Writable({
-      write: (chunk, _encoding, done) => {
-        texts[name] += String(chunk);
-        done();
-      },
-    });
-  const code = await runStarter(argv, {
-    stdin: Readable.from([Buffer.from(stdin)]),
-    stdout: sink('stdout'),
-    stderr: sink('stderr'),
-    connect: async () => Promise.reject(new TemporalUnreachableError('nowhere:1', 'default', 'refused')),
-    self: 'payment-orders',
-  });
-  return { code, ...texts };
-}
+import { runStarterAlone as starter } from '../support/run-starter.js';
 
 const input = JSON.stringify({
   order: { order_id: 'o-1', currency: 'usd', network: 'card', amount: '1', wallet: '4111111111111111' },

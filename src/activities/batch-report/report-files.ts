@@ -1,7 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BatchRow, BatchSource } from '../../batch-files/index.js';
-import type { BatchPlan, ReportBatchAnswer } from '../../contract/batches.js';
+import type { ReportBatchAnswer } from '../../contract/batch-activities.js';
+import type { BatchPlan } from '../../contract/batches.js';
 import { maskWallet } from '../../contract/masking.js';
 import { type Amount, decimalOrZero, toAmount } from '../../contract/money.js';
 import type { Order, WithdrawRequest } from '../../contract/orders.js';

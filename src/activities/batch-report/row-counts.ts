@@ -1,4 +1,5 @@
-import type { BatchOutcomes, ReportBatchAnswer } from '../../contract/batches.js';
+import type { ReportBatchAnswer } from '../../contract/batch-activities.js';
+import type { BatchOutcomes } from '../../contract/batches.js';
 import { type Amount, decimalOrZero, toAmount } from '../../contract/money.js';
 import type { RowEnd } from './row-end.js';
 

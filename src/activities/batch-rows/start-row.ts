@@ -9,7 +9,7 @@ import {
   PayloadDecryptionError,
 } from '../../client/errors.js';
 import { checkOrderInput, startOrder, startOrderAgain } from '../../client/start-order.js';
-import type { SendBatchRowsInput } from '../../contract/batches.js';
+import type { SendBatchRowsInput } from '../../contract/batch-activities.js';
 import { orderWorkflowId } from '../../contract/ids.js';
 import type { OrderInput } from '../../contract/orders.js';
 import { searchAttribute } from '../../contract/search-attributes.js';

@@ -1,6 +1,7 @@
 import { ActivityFailure, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
-import type { BatchOutcomes, BatchPlan, BatchResult, ReportBatchAnswer } from '../../contract/batches.js';
+import type { ReportBatchAnswer } from '../../contract/batch-activities.js';
+import type { BatchOutcomes, BatchPlan, BatchResult } from '../../contract/batches.js';
 import type { BatchRun } from './batch-run.js';
 import { wholeFile } from './profiles.js';
 import { enter } from './show.js';
