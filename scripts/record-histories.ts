@@ -9,6 +9,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BULK_SCENARIOS } from './replay/bulk-scenarios.js';
+import { DECISION_SCENARIOS } from './replay/decision-scenarios.js';
 import { HISTORIES_FOLDER, recordedNames, writeHistory } from './replay/files.js';
 import { FOLLOWER_SCENARIOS } from './replay/follower-scenarios.js';
 import { type Installation, openInstallation } from './replay/installation.js';
@@ -16,16 +17,24 @@ import { RECONCILE_SCENARIOS } from './replay/reconcile-scenarios.js';
 import { SCENARIOS, type Scenario } from './replay/scenarios.js';
 import { scheduledBatchScenarios } from './replay/scheduled-batch-scenarios.js';
 
+/** How the ids of follow-ups end, and their files' names. */
+const FOLLOW_UPS = [
+  ['.r1', 'follow-up'],
+  ['.r2', 'second-follow-up'],
+] as const;
+
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 async function record(installation: Installation, { name, run }: Scenario): Promise<void> {
   const workflowId = await run(installation);
   const { client } = installation;
   await writeHistory(name, await client.workflow.getHandle(workflowId).fetchHistory());
-  // Follow-ups of received orders are orders, too.
-  const followUp = client.workflow.getHandle(`${workflowId.replace(/^received:/, 'order:')}.r1`);
-  const children = await followUp.fetchHistory().catch(() => undefined);
-  if (children) await writeHistory(`${name}-follow-up`, children);
+  for (const [suffix, file] of FOLLOW_UPS) {
+    // Follow-ups of received orders are orders, too.
+    const followUp = client.workflow.getHandle(`${workflowId.replace(/^received:/, 'order:')}${suffix}`);
+    const history = await followUp.fetchHistory().catch(() => undefined);
+    if (history) await writeHistory(`${name}-${file}`, history);
+  }
   say(`recorded ${name}`);
 }
 
@@ -34,6 +43,7 @@ for (const name of recorded) say(`kept ${name}`);
 const batchDir = await mkdtemp(join(tmpdir(), 'record-batches-'));
 const all = [
   ...SCENARIOS,
+  ...DECISION_SCENARIOS,
   ...FOLLOWER_SCENARIOS,
   ...BULK_SCENARIOS,
   ...RECONCILE_SCENARIOS,

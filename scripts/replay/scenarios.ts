@@ -12,7 +12,7 @@ import {
 import { scenarios as demoScenarios } from '../demo/scenarios.js';
 import type { Installation } from './installation.js';
 
-/** One thing that happens to a workflow. `run` returns its id once it is closed; `<id>.r1` is recorded as well. */
+/** One thing that happens to a workflow. `run` returns its id once it is closed; `<id>.r1` and `.r2` are recorded as well. */
 export type Scenario = { name: string; run: (installation: Installation) => Promise<string> };
 
 /** The demo's requests serve as templates: what differs here is what befalls the order. */

@@ -1,0 +1,120 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { OrderHandle } from '../../src/client/order-handle.js';
+import { addressWorkflowId } from '../../src/contract/ids.js';
+import type { Decision, Order, OrderInput, OrderType, RevertTarget } from '../../src/contract/orders.js';
+import { createPaymentService, loadSigner } from '../../src/payment-service/index.js';
+import type { Installation } from './installation.js';
+import { input, PARTIAL, type Scenario } from './scenarios.js';
+
+type Choice = Pick<Decision, 'action' | 'kind' | 'as' | 'revertTo' | 'wallet_details' | 'order_uuid'>;
+
+const REVERT_TO: RevertTarget = { network: 'card', wallet: '5555555555554444' };
+const SEVERAL_CARDS = {
+  network: 'multiple_cards',
+  wallet: 'several',
+  wallet_details: [
+    { amount: '7.25', wallet: '4111111111111111' },
+    { amount: '5.25', wallet: '5555555555554444' },
+  ],
+};
+
+/** Decides when the order is parked for a reason that contains the text. */
+async function decide(handle: OrderHandle, text: string, choice: Choice): Promise<void> {
+  for (;;) {
+    const { phase, revision, attention } = await handle.state();
+    if (phase === 'parked' && attention?.reason.includes(text))
+      return void (await handle.decide({ by: 'operator', reason: 'recorded', revision, ...choice }));
+    await sleep(100);
+  }
+}
+
+type Compensated = {
+  type: OrderType;
+  left?: string;
+  options?: Partial<OrderInput>;
+  order?: object;
+  /** What is decided, each after a text in the reason for waiting; `<id>` stands for the order's id. */
+  decisions?: [text: string, choice: Choice][];
+};
+
+/** A partial order whose remainder is moved by policy or by decision. */
+const compensated = (name: string, { type, left, options, order, decisions = [] }: Compensated): Scenario => ({
+  name,
+  run: async ({ orders }) => {
+    const template = input(type, name, `${PARTIAL}${left ? ` left=${left}` : ''}`, options);
+    const steered = { ...template, order: { ...template.order, ...order } } as OrderInput;
+    const handle = await orders.start(type, steered);
+    for (const [text, choice] of decisions) await decide(handle, text.replace('<id>', name), choice);
+    await handle.result();
+    return handle.workflowId;
+  },
+});
+
+/** An order under the id of ours, created past our workflows; with another amount it is somebody else's. */
+async function createElsewhere({ sandbox }: Installation, order: object): Promise<Order> {
+  const { url: baseUrl, apiKey, apiSecret } = sandbox;
+  const service = createPaymentService({ baseUrl, apiKey, apiSecret, sign: await loadSigner('hmac-sha256') });
+  return service.createOrder('withdraw', order as OrderInput<'withdraw'>['order']);
+}
+
+/** Our create was not executed and answered with 500, and meanwhile its id came to belong to other orders. */
+const conflicting = (name: string, { adopt }: { adopt: boolean }): Scenario => ({
+  name,
+  run: async (installation) => {
+    const ours = input('withdraw', name, 'create=500-before duplicate=c');
+    const handle = await installation.orders.start('withdraw', ours);
+    const sent = () => installation.sandbox.requests().filter(({ path }) => path === '/v2/order/withdraw');
+    while (!sent().some(({ orderId }) => orderId === name)) await sleep(50);
+    const foreign = await createElsewhere(installation, { ...ours.order, amount: '99' });
+    if (adopt) {
+      const { order_uuid } = await createElsewhere(installation, ours.order);
+      await decide(handle, order_uuid, { action: 'adopt', order_uuid });
+    } else {
+      await decide(handle, foreign.order_uuid, { action: 'close-absent' });
+    }
+    await handle.result().catch(() => undefined);
+    return handle.workflowId;
+  },
+});
+
+/** The create of an address is executed and answered with 502: it is found by its callback URL. */
+const uncertainAddress = (name: string): Scenario => ({
+  name,
+  run: async ({ orders, sandbox }) => {
+    sandbox.set({ faults: { 'address-create.502-after': 1 } });
+    await orders.createAddress({ ref: name, address: { currency: 'usdt', network: 'tron' } });
+    sandbox.set({ faults: {} });
+    return addressWorkflowId('default', name);
+  },
+});
+
+/** Where money or a conflict is decided about, by policy or by a person, and what a failing address create leaves. */
+export const DECISION_SCENARIOS: Scenario[] = [
+  compensated('partial-reverted', { type: 'exchange', options: { compensation: 'revert' } }),
+  compensated('partial-reverted-refunded', {
+    type: 'deposit_exchange',
+    options: { compensation: 'revert', revertTo: REVERT_TO },
+    decisions: [['the follow-up <id>.r1 ended completed', { action: 'revert' }]],
+  }),
+  compensated('partial-two-places', {
+    type: 'exchange_withdraw',
+    left: 'both',
+    options: { compensation: 'finish' },
+    decisions: [
+      ['', { action: 'finish', kind: 'unpaid' }],
+      ['the follow-up <id>.r1 ended completed', { action: 'finish', kind: 'unexchanged', as: 'exchange_withdraw' }],
+    ],
+  }),
+  compensated('partial-cards', {
+    type: 'withdraw',
+    order: { ...SEVERAL_CARDS, amount: '12.50' },
+    options: { compensation: 'finish' },
+    decisions: [
+      ['wallet_details', { action: 'finish', wallet_details: [{ amount: '4.5', wallet: '5555555555554444' }] }],
+      ['the follow-up <id>.r1 ended completed', { action: 'accept' }],
+    ],
+  }),
+  conflicting('conflict-closed', { adopt: false }),
+  conflicting('conflict-adopted', { adopt: true }),
+  uncertainAddress('deposit-address-uncertain'),
+];
