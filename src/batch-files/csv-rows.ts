@@ -1,9 +1,9 @@
 import { parse } from 'csv-parse/sync';
 import type { FieldError } from '../contract/failures.js';
+import { readJson } from '../contract/json-input.js';
 import { maskName } from '../contract/masking.js';
 import { cellDamage } from './damaged-cells.js';
 import { badFile } from './errors.js';
-import { readJson } from './json-rows.js';
 
 const REQUIRED = ['order_id', 'currency', 'network', 'amount', 'wallet'];
 const OPTIONAL = [
@@ -107,8 +107,13 @@ function placeCell(order: Record<string, unknown>, column: string, cell: string)
 }
 
 function readCell(column: string, cell: string): { value: unknown; errors: FieldError[] } {
-  if (column === 'wallet_details') return readJson(cell, 'order.wallet_details');
+  if (column === 'wallet_details') return readDetails(cell, `order.${column}`);
   // Anything but digits stays text, which the check of the order refuses.
   const whole = column === 'delay_order_for_minutes' && /^\d{1,9}$/.test(cell);
   return { value: whole ? Number(cell) : cell, errors: [] };
+}
+
+function readDetails(cell: string, field: string): { value: unknown; errors: FieldError[] } {
+  const { value, errors, problem } = readJson(cell, field);
+  return { value, errors: problem ? [{ field, reason: problem }] : errors };
 }

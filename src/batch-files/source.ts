@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { BatchFile, BatchInput } from '../contract/batches.js';
 import type { FieldError } from '../contract/failures.js';
+import { readJson } from '../contract/json-input.js';
 import type { WithdrawRequest } from '../contract/orders.js';
 import { type RowContent, readCsvRow, readHeader } from './csv-rows.js';
 import { badFile, unusableFile } from './errors.js';
-import { readJson } from './json-rows.js';
 import { readLines, textOf } from './lines.js';
 import { PinnedFile } from './pinned-file.js';
 
@@ -121,8 +121,9 @@ async function* rowsOf(
 const NOT_UTF8: RowContent = { problem: [{ field: 'row', reason: 'is not UTF-8' }] };
 
 function readJsonRow(text: string): RowContent {
-  const { value, errors } = readJson(text, 'order');
-  if (errors.length > 0) return { ...(value !== undefined && { order: value }), problem: errors };
+  const { value, errors, problem } = readJson(text, 'order');
+  if (problem) return { problem: [{ field: 'order', reason: problem }] };
+  if (errors.length > 0) return { order: value, problem: errors };
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { order: value };
   return { problem: [{ field: 'row', reason: 'must be one JSON object' }] };
 }
