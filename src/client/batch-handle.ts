@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type Client, type WorkflowHandle, WorkflowUpdateFailedError } from '@temporalio/client';
 import {
   APPROVE_UPDATE,
@@ -13,6 +14,7 @@ import {
 } from '../contract/batches.js';
 import { batchWorkflowId } from '../contract/ids.js';
 import { ORDERS_TASK_QUEUE } from '../contract/names.js';
+import { untilTaken } from './aborted-updates.js';
 import { explainBatch, waitForBatch } from './batch-errors.js';
 import { BatchRefusedError, NoWorkerError } from './errors.js';
 import { readLiveProgress } from './live-progress.js';
@@ -92,9 +94,10 @@ export class BatchHandle {
   }
 
   #tell(update: string, argument: BatchApproval | BatchOrder): Promise<void> {
+    const updateId = randomUUID();
     return this.#answered(async () => {
       try {
-        await this.#workflow.executeUpdate<unknown, [object]>(update, { args: [argument] });
+        await untilTaken(() => this.#workflow.executeUpdate<unknown, [object]>(update, { args: [argument], updateId }));
       } catch (error) {
         if (cameTooLate(error)) return this.#refuse();
         if (!(error instanceof WorkflowUpdateFailedError)) throw error;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type Client, type WorkflowHandle, WorkflowUpdateFailedError } from '@temporalio/client';
 import { orderWorkflowId, parseReceivedWorkflowId } from '../contract/ids.js';
 import type { OrderState } from '../contract/messages.js';
@@ -9,13 +10,15 @@ import {
   ORDERS_TASK_QUEUE,
 } from '../contract/names.js';
 import type { Decision, Order, OrderInput, OrderResult } from '../contract/orders.js';
+import { untilTaken } from './aborted-updates.js';
 import { DecisionRefusedError, NoWorkerError } from './errors.js';
 import { cameTooLate, explain, waitForOrder } from './order-errors.js';
-import { callTemporal, isNobodyAnswering } from './temporal-calls.js';
+import { callTemporal, isNobodyAnswering, isTimeOver } from './temporal-calls.js';
 import type { WaitOptions } from './wait.js';
 
 /** A query is answered by a worker at once or not at all. */
-const QUERY_TIMEOUT_MS = 10_000;
+const FIRST_QUERY_TIMEOUT_MS = 4_000;
+const SECOND_QUERY_TIMEOUT_MS = 6_000;
 
 type OrderWorkflow = (input: OrderInput) => Promise<OrderResult>;
 
@@ -48,10 +51,14 @@ export class OrderHandle {
 
   /** Where the order stands, also after its end. A worker answers: throws NoWorkerError within 10 s when none does. */
   async state(): Promise<OrderState> {
+    const ask = (timeoutMs: number) =>
+      this.#client.withDeadline(Date.now() + timeoutMs, () => this.#workflow.query<OrderState>(ORDER_STATE_QUERY));
     try {
-      return await this.#client.withDeadline(Date.now() + QUERY_TIMEOUT_MS, () =>
-        this.#workflow.query<OrderState>(ORDER_STATE_QUERY),
-      );
+      // Twice: a question handed to a worker that has just gone is lost, and costs its asker the whole wait.
+      return await ask(FIRST_QUERY_TIMEOUT_MS).catch((error: unknown) => {
+        if (isTimeOver(error)) return ask(SECOND_QUERY_TIMEOUT_MS);
+        throw error;
+      });
     } catch (error) {
       if (!isNobodyAnswering(error)) throw await explain(this.#client, this, error);
       // A silent Temporal looks the same from here; this call tells.
@@ -86,9 +93,10 @@ export class OrderHandle {
    * shows later. Throws DecisionRefusedError with the reason when it is not taken.
    */
   decide(decision: Decision, options?: WaitOptions): Promise<OrderState> {
+    const update = { args: [decision] as [Decision], updateId: randomUUID() };
     const call = async (): Promise<OrderState> => {
       try {
-        return await this.#workflow.executeUpdate<OrderState, [Decision]>(DECIDE_UPDATE, { args: [decision] });
+        return await untilTaken(() => this.#workflow.executeUpdate<OrderState, [Decision]>(DECIDE_UPDATE, update));
       } catch (error) {
         if (cameTooLate(error)) return this.#refuseDecision();
         if (!(error instanceof WorkflowUpdateFailedError)) throw error;
@@ -113,7 +121,7 @@ export class OrderHandle {
     const call = async (): Promise<Order> => {
       try {
         // A fixed id: any number of callers share one update in the history.
-        return await this.#workflow.executeUpdate<Order, []>(update, { updateId: update });
+        return await untilTaken(() => this.#workflow.executeUpdate<Order, []>(update, { updateId: update }));
       } catch (error) {
         if (!cameTooLate(error)) throw error;
         return (await this.#workflow.result()).order;

@@ -7,6 +7,7 @@ import { CREATED_UPDATE } from '../contract/names.js';
 import { validateOrderInput } from '../contract/order-schema.js';
 import type { Order, OrderInput, OrderResult, OrderType } from '../contract/orders.js';
 import { orderInputDifferences } from '../contract/same-input.js';
+import { untilTaken } from './aborted-updates.js';
 import {
   AgainRefusedError,
   InvalidInputError,
@@ -119,17 +120,18 @@ export async function createOrder(
   options?: WaitOptions,
 ): Promise<{ handle: OrderHandle; order: Order }> {
   const handle = handleOf(client, input);
-  const startWorkflowOperation = new WithStartWorkflowOperation<OrderWorkflow>(workflowTypeOf(type), {
-    ...orderStartOptions(type, input),
-    workflowIdConflictPolicy: 'USE_EXISTING',
-  });
+  const startAndAsk = () =>
+    client.workflow.startUpdateWithStart<OrderWorkflow, Order, []>(CREATED_UPDATE, {
+      updateId: CREATED_UPDATE,
+      waitForStage: 'ACCEPTED',
+      startWorkflowOperation: new WithStartWorkflowOperation<OrderWorkflow>(workflowTypeOf(type), {
+        ...orderStartOptions(type, input),
+        workflowIdConflictPolicy: 'USE_EXISTING',
+      }),
+    });
   const call = async (): Promise<Order> => {
     try {
-      const update = await client.workflow.startUpdateWithStart<OrderWorkflow, Order, []>(CREATED_UPDATE, {
-        updateId: CREATED_UPDATE,
-        waitForStage: 'ACCEPTED',
-        startWorkflowOperation,
-      });
+      const update = await untilTaken(startAndAsk);
       const [created] = await Promise.all([update.result(), refuseOtherInput(client, type, input)]);
       return created;
     } catch (error) {

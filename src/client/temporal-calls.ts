@@ -45,6 +45,10 @@ export const isTimeOver = (error: unknown): boolean => isGrpcDeadlineError(error
 export const isNobodyAnswering = (error: unknown): boolean =>
   isTimeOver(error) || grpcStatus(error)?.code === GRPC.failedPrecondition;
 
+/** True when Temporal dropped an update, unseen by the workflow, because the workflow task that carried it failed. */
+export const isAbortedUpdate = (error: unknown): boolean =>
+  grpcStatus(error)?.details.includes('unexpected workflow task failure') ?? false;
+
 async function setupError(client: Client, details: string): Promise<TemporalSetupError> {
   const command = await missingSearchAttributesCommand(client).catch(() => undefined);
   return new TemporalSetupError(details, command ? `Run: ${command}` : 'Check permissions and set-up of the namespace');

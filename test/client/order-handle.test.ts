@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { end, payout, useClient } from './client-fixture.js';
 
@@ -46,6 +47,20 @@ describe('an open order', () => {
     await expect(handle.final({ timeoutMs: 500 })).rejects.toThrow('not decided yet');
     await end(fixture, 'open-5');
     expect(await created).toMatchObject({ status: 'completed' });
+  });
+
+  it('that ends in the very task that carries a question, while messages come in, still answers it', async () => {
+    const handle = await start('open-7', 'ends-when-asked');
+    const created = handle.created();
+    // Temporal fails a task that ends a workflow beside unread signals, and drops the updates that came with it.
+    for (let n = 0; n < 15; n += 1) {
+      await fixture.namespace.client.workflow
+        .getHandle(handle.workflowId)
+        .signal('orderCallback')
+        .catch(() => undefined);
+      await sleep(20);
+    }
+    expect(await created).toMatchObject({ user_order_id: 'open-7' });
   });
 
   it('that is terminated is never called failed', async () => {
