@@ -4,8 +4,10 @@ import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { type EncryptionKey, loadEncryptionKeys } from './config.js';
 import { SEARCH_ATTRIBUTES } from './contract/names.js';
 import { encryptionCodec } from './temporal/encryption-codec.js';
+import type { OnPlainPayload } from './temporal/plain-payloads.js';
 
 export { PayloadDecryptionError } from './temporal/encryption-codec.js';
+export { warnOfPlainPayloads } from './temporal/plain-payloads.js';
 
 /** Temporal cannot be reached. Nothing was started; the message names the address and what to check. */
 export class TemporalUnreachableError extends Error {
@@ -24,9 +26,12 @@ export function temporalTarget() {
   return { connectionOptions, address: connectionOptions.address ?? 'localhost:7233', namespace };
 }
 
-/** How clients write and read payloads: encrypted where there are keys. Without any, ciphertext is still told as such. */
-export const dataConverter = (keys?: readonly EncryptionKey[]): DataConverter => ({
-  payloadCodecs: [encryptionCodec(keys)],
+/**
+ * How clients write and read payloads: encrypted where there are keys. Without any, ciphertext is still told as such.
+ * `onPlain`: told of plain payloads that are read beside keys.
+ */
+export const dataConverter = (keys?: readonly EncryptionKey[], onPlain?: OnPlainPayload): DataConverter => ({
+  payloadCodecs: [encryptionCodec(keys, onPlain)],
 });
 
 /** The same as `PAYLOAD_ENCRYPTION_KEYS` says; throws ConfigError. */

@@ -2,6 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import type { EncryptionKey } from '../config.js';
+import type { OnPlainPayload } from './plain-payloads.js';
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
@@ -9,6 +10,8 @@ const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 const CIPHER = 'aes-256-gcm';
 const ENCODING = Buffer.from('binary/encrypted');
 const KEY_ID = 'encryption-key-id';
+/** The server's own word about an activity that was cancelled before a worker had it: nobody could encrypt it. */
+const OF_SERVER = Buffer.from('"ACTIVITY_ID_NOT_STARTED"');
 // Random IVs of 12 bytes are safe for 2^32 payloads of one key: about a hundred million orders.
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
@@ -21,13 +24,19 @@ export class PayloadDecryptionError extends Error {
 /**
  * Encrypts whole payloads, their metadata too, with the first key and decrypts with any; without keys it encrypts
  * nothing. Plain payloads are read as they are, so that encryption can be switched on under running workflows. Decoding
- * throws PayloadDecryptionError on an unknown key and on bytes that were changed.
+ * throws PayloadDecryptionError on an unknown key and on bytes that were changed. `onPlain`: told of every plain payload that
+ * is read although there are keys.
  */
-export function encryptionCodec(keys: readonly EncryptionKey[] = []): PayloadCodec {
+export function encryptionCodec(keys: readonly EncryptionKey[] = [], onPlain?: OnPlainPayload): PayloadCodec {
   const [first] = keys;
   return {
     encode: async (payloads) => (first ? payloads.map((payload) => encrypt(first, payload)) : payloads),
-    decode: async (payloads) => payloads.map((payload) => (isEncrypted(payload) ? decrypt(keys, payload) : payload)),
+    decode: async (payloads, context) =>
+      payloads.map((payload) => {
+        if (isEncrypted(payload)) return decrypt(keys, payload);
+        if (first && !OF_SERVER.equals(payload.data ?? new Uint8Array())) onPlain?.(context?.workflowId);
+        return payload;
+      }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { DataConverter } from '@temporalio/common';
-import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import { NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import { confirmAttempt, createActivities } from '../activities/index.js';
 import { ConfigError, type WorkerConfig } from '../config.js';
 import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../contract/names.js';
@@ -11,6 +11,7 @@ import {
   missingSearchAttributesCommand,
   TemporalUnreachableError,
   temporalTarget,
+  warnOfPlainPayloads,
 } from '../temporal.js';
 import { openAccounts } from './accounts.js';
 import { bundleFile, bundleWorkflows, failureConverterPath } from './bundle.js';
@@ -89,9 +90,15 @@ export async function createWorkers(
 
 const isEncrypted = ({ encryptionKeys }: WorkerConfig): boolean => encryptionKeys !== undefined;
 
-/** A worker writes failures, too, and their messages must not stay in the clear beside encrypted payloads. */
+/**
+ * A worker writes failures, too, and their messages must not stay in the clear beside encrypted payloads. It is also the
+ * one that reads what every client wrote, so that it can tell when one of them has no keys.
+ */
 const workerConverter = (config: WorkerConfig): DataConverter => ({
-  ...dataConverter(config.encryptionKeys),
+  ...dataConverter(
+    config.encryptionKeys,
+    warnOfPlainPayloads((message, meta) => Runtime.instance().logger.warn(message, meta)),
+  ),
   ...(isEncrypted(config) && { failureConverterPath: failureConverterPath() }),
 });
 

@@ -13,8 +13,11 @@ export type Amounts = Pick<Order, (typeof AMOUNTS)[number]>;
 
 /** What one of our workflows says about its order. */
 export type OurWord =
-  /** It runs. `known`: the final order it saw; absent while it waits for one. */
-  | { kind: 'running'; startedAtMs: number; orderUuid?: string; known?: Verdict; undecided?: Undecided }
+  /**
+   * It runs. `known`: the final order it saw; absent while it waits for one. `unfound`: the follower of a receipt that
+   * looks for its order; a forged callback starts one of an order that never was.
+   */
+  | { kind: 'running'; startedAtMs: number; orderUuid?: string; known?: Verdict; undecided?: Undecided; unfound?: true }
   | { kind: 'ended'; verdict: Verdict }
   /** It ended because no order of ours exists. */
   | { kind: 'noOrder'; failure: OrderFailure }

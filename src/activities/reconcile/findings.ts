@@ -154,7 +154,10 @@ async function judgeUnseen(work: Reconciliation, clock: Clock, run: OurRun): Pro
   if (word.kind === 'unresolved') {
     return { ...row, class: 'unresolved', detail: `our workflow was ${word.how}; the service lists no such order` };
   }
-  if (orderUuid === undefined) return { ...row, ...openFinding(clock.nowMs - run.startedAtMs, clock.openTooLongMs) };
+  // A receipt that is looked for was claimed by a callback, which proves nothing; its follower ends by itself.
+  if (orderUuid === undefined || isUnfound(word)) {
+    return { ...row, ...openFinding(clock.nowMs - run.startedAtMs, clock.openTooLongMs) };
+  }
   const shown = await byUuid(work, orderUuid);
   if (!shown)
     return { ...row, ...verdictIn(word), class: 'missingAtService', detail: 'neither list nor status show it' };
@@ -162,6 +165,8 @@ async function judgeUnseen(work: Reconciliation, clock: Clock, run: OurRun): Pro
   if (found.wake) await wake(work.client, run);
   return rowOf(shown, found, word);
 }
+
+const isUnfound = (word: OurWord): boolean => word.kind === 'running' && word.unfound === true;
 
 const verdictIn = (word?: OurWord) => (word?.kind === 'ended' ? { verdict: word.verdict.outcome } : {});
 

@@ -126,7 +126,7 @@ export async function wordOf(client: Client, run: OurRun, { ask }: { ask: boolea
   }
 }
 
-type Known = Pick<Extract<OurWord, { kind: 'running' }>, 'known' | 'orderUuid' | 'undecided'>;
+type Known = Pick<Extract<OurWord, { kind: 'running' }>, 'known' | 'orderUuid' | 'undecided' | 'unfound'>;
 
 /** What a running workflow knows: a final order, or that a person has to decide about it. Silence counts as not knowing. */
 async function knownEnd(client: Client, run: OurRun): Promise<Known> {
@@ -136,7 +136,7 @@ async function knownEnd(client: Client, run: OurRun): Promise<Known> {
     // A workflow that may send again also looks again: its order may only have been late.
     if (!order && phase === 'parked')
       return { undecided: { looksAgain: attention?.allowed.includes('resend') ?? false } };
-    if (!order) return {};
+    if (!order) return run.received ? { unfound: true } : {};
     const { order_uuid: orderUuid, status } = order;
     if (!isFinal(status)) return { orderUuid };
     return { orderUuid, known: { outcome: status, orderUuid, amounts: amountsOf(order), nothingLeft: false } };
