@@ -20,8 +20,6 @@ export default defineConfig({
     maxWorkers: 2,
     // An activity attempt that gets lost on a busy machine is given up after a minute, and the test then goes on.
     testTimeout: 150_000,
-    // Once more for what the machine did; a test that fails twice is a finding. Retried tests are marked in the output.
-    retry: 1,
     hookTimeout: 120_000,
     reporters: ['default', ['json', { outputFile: 'test-results/results.json' }]],
     projects: [
@@ -42,6 +40,8 @@ export default defineConfig({
           include: TEMPORAL_TESTS,
           exclude: RELIABILITY_TESTS,
           globalSetup: 'test/support/global-setup.ts',
+          // Once more for what a busy machine did to its server; `npm test` closes with the names of those that needed it.
+          retry: 1,
         },
       },
       {
