@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
+import { isAccountServed } from './client/account-served.js';
 import { Batches } from './client/batches.js';
 import { listOrders, type OrderFilter, type OrderListEntry } from './client/list-orders.js';
 import { OrderHandle } from './client/order-handle.js';
@@ -122,6 +123,14 @@ export class PaymentOrders {
   /** The handle of an order that a receipt on a permanent address made, by its order_uuid; asks nothing yet. */
   received(orderUuid: string, { account = DEFAULT_ACCOUNT }: { account?: string } = {}): OrderHandle {
     return new OrderHandle(this.#client, account, orderUuid, undefined, receivedWorkflowId(account, orderUuid));
+  }
+
+  /**
+   * True when a worker has asked for this account's work in the last minutes. Orders may be started without one, and wait;
+   * those of a mistyped account wait for ever.
+   */
+  isServed(account: string = DEFAULT_ACCOUNT): Promise<boolean> {
+    return isAccountServed(this.#client, account);
   }
 
   /** Orders known to Temporal, newest first; needs no worker. Throws InvalidInputError. */

@@ -32,6 +32,11 @@ function fail(error: unknown): never {
     for (const problem of error.problems) process.stderr.write(`${problem}\n`);
     process.exit(EXIT_BAD_CONFIGURATION);
   }
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  if (syscall === 'listen') {
+    process.stderr.write(`cannot listen on the configured host and port (${code}): choose others\n`);
+    process.exit(EXIT_BAD_CONFIGURATION);
+  }
   const known = error instanceof TemporalUnreachableError;
   const shown = error instanceof Error ? (known ? error.message : `${error.name}: ${error.message}`) : 'unknown error';
   process.stderr.write(`${shown}\n`);

@@ -2,6 +2,13 @@
 import { PaymentOrders } from './client.js';
 import { runStarter } from './starter/program.js';
 
+// Whoever reads may have seen enough (`… | head`): no reason for a stack trace.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}
+
 process.exitCode = await runStarter(process.argv.slice(2), {
   stdin: process.stdin,
   stdout: process.stdout,

@@ -1,7 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { type EncryptionKey, loadEncryptionKeys } from './config.js';
+import { ConfigError, type EncryptionKey, loadEncryptionKeys } from './config.js';
 import { SEARCH_ATTRIBUTES } from './contract/names.js';
 import { encryptionCodec } from './temporal/encryption-codec.js';
 import type { OnPlainPayload } from './temporal/plain-payloads.js';
@@ -20,10 +20,23 @@ export class TemporalUnreachableError extends Error {
   }
 }
 
-/** Where `TEMPORAL_*` points to, as @temporalio/envconfig reads it. */
+/** Where `TEMPORAL_*` points to, as @temporalio/envconfig reads it; throws ConfigError. */
 export function temporalTarget() {
-  const { connectionOptions, namespace = 'default' } = loadClientConnectConfig();
+  const { connectionOptions, namespace = 'default' } = readConnectConfig();
   return { connectionOptions, address: connectionOptions.address ?? 'localhost:7233', namespace };
+}
+
+/** The reader's own messages quote the configuration file, where an API key may stand. */
+function readConnectConfig() {
+  try {
+    return loadClientConnectConfig();
+  } catch (error) {
+    const { code, line } = error as { code?: string; line?: number };
+    const why = code ?? (line === undefined ? 'not valid' : `not valid TOML at line ${line}`);
+    throw new ConfigError([
+      `TEMPORAL_*: the connection's settings cannot be read (${why}). Check TEMPORAL_CONFIG_FILE and the files that TEMPORAL_TLS_* name`,
+    ]);
+  }
 }
 
 /**

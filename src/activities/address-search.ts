@@ -1,4 +1,4 @@
-import { callbackUrl } from '../contract/callback-url.js';
+import { callbackUrl, withoutToken } from '../contract/callback-url.js';
 import type { FoundAddress } from '../contract/reads.js';
 import type { DepositAddress } from '../contract/service-objects.js';
 import type { PaymentService } from '../payment-service/index.js';
@@ -32,8 +32,16 @@ export async function searchAddress(
     found.push(...page.items.filter(({ callback_url }) => callback_url?.includes(tail)));
   }
   const [address, ...others] = found.toSorted(byAge);
-  return address && { address, ...(others.length > 0 && { others: others.map(({ uuid }) => uuid) }) };
+  return (
+    address && { address: shownAddress(address), ...(others.length > 0 && { others: others.map(({ uuid }) => uuid) }) }
+  );
 }
+
+/** An address as callers get it. */
+export const shownAddress = (address: DepositAddress): DepositAddress => ({
+  ...address,
+  callback_url: withoutToken(address.callback_url),
+});
 
 /** Dates are opaque, but of one format; the uuid makes the order total. */
 const byAge = (a: DepositAddress, b: DepositAddress): number =>

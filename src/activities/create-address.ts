@@ -4,7 +4,7 @@ import { ADDRESS_REF_FORMAT } from '../contract/ids.js';
 import type { CreateAddressAnswer, CreateAddressInput } from '../contract/reads.js';
 import { addressCreateSchema, NotSentError, RateLimitedError, RejectedError } from '../payment-service/index.js';
 import { accountOf } from './account-of.js';
-import { addressCallbackUrl, searchAddress } from './address-search.js';
+import { addressCallbackUrl, searchAddress, shownAddress } from './address-search.js';
 import { AttemptDeadline, AttemptTooOldError, confirmSend } from './attempt-deadline.js';
 import type { ActivityDeps } from './deps.js';
 import { invalidInput, reasonOf } from './failures.js';
@@ -41,7 +41,9 @@ export function createAddressActivity(deps: ActivityDeps) {
         { ...address, callback_url: url },
         { beforeSend: () => confirmSend(deps, deadline, {}) },
       );
-      if (created.callback_url === null || created.callback_url === url) return { kind: 'created', address: created };
+      if (created.callback_url === null || created.callback_url === url) {
+        return { kind: 'created', address: shownAddress(created) };
+      }
       return { kind: 'uncertain', reason: 'the create was answered with another address' };
     } catch (error) {
       if (error instanceof AttemptTooOldError || error instanceof NotSentError || error instanceof RateLimitedError) {

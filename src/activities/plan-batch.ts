@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { cancellationSignal, heartbeat } from '@temporalio/activity';
-import { ApplicationFailure } from '@temporalio/common';
 import { type BatchRow, type BatchSource, openBatchSource, orderInputOf } from '../batch-files/index.js';
 import type { PlanBatchInput } from '../contract/batch-activities.js';
 import { validateBatchInput } from '../contract/batch-schema.js';
@@ -14,9 +13,12 @@ import { readBalances } from './balances.js';
 import { batchFailure } from './batch-failures.js';
 import { BadRows } from './batch-plan/bad-rows.js';
 import { digestOf } from './batch-plan/canonical-json.js';
+import { ExistingOrders } from './batch-plan/existing-orders.js';
+import { noAccount } from './batch-plan/no-account.js';
 import { RepeatedRows } from './batch-plan/repeated-rows.js';
 import { BatchTotals } from './batch-plan/totals.js';
 import { BatchWarnings } from './batch-plan/warnings.js';
+import { ownReportProblem } from './batch-report/report-name.js';
 import type { Account, ActivityDeps } from './deps.js';
 import { invalidInput } from './failures.js';
 import { exceededCap } from './limits.js';
@@ -28,20 +30,23 @@ const DEFAULT_ID_LENGTH = 16;
 
 /**
  * Checks every row of a batch and says what sending them would do; sends nothing. One bad row refuses the whole batch.
- * Fails for good with InvalidInput or BatchFileUnusable. Repeating it is free: it starts over.
+ * Fails for good with InvalidInput (also where no worker serves the account) or BatchFileUnusable. Repeating it is free:
+ * it starts over.
  */
 export function planBatchActivity(deps: ActivityDeps) {
   return async function planBatch({ account: name, input: raw }: PlanBatchInput): Promise<BatchPlan> {
     const checked = validateBatchInput(raw);
     if ('errors' in checked) throw invalidInput(checked.errors);
     const account = deps.accounts.get(name);
-    // The queue of batches is shared by all workers, and this attempt came to one that serves other accounts.
-    if (!account) throw ApplicationFailure.retryable(`this worker has no account ${name}`, 'NoAccount');
+    if (!account) throw await noAccount([...deps.accounts.keys()], name);
     try {
       const source = await openBatchSource(deps.directories, checked.input);
       try {
         const batchId = checked.input.batchId ?? source.sha256.slice(0, DEFAULT_ID_LENGTH);
-        return await planOf(deps, account, source, { ...checked.input, batchId });
+        const input = { ...checked.input, batchId };
+        const problem = ownReportProblem(deps.directories, name, input);
+        if (problem.length > 0) throw invalidInput(problem);
+        return await planOf(deps, account, source, input);
       } finally {
         await source.close();
       }
@@ -59,9 +64,12 @@ async function planOf(
 ): Promise<BatchPlan> {
   const warnings = new BatchWarnings();
   const rates = await account.rates.current();
-  if (!rates) warnings.add('rates', 'rates were not to be had: limits, precision and fees were not checked');
+  if (!rates) warnings.addFirst('rates were not to be had: limits, precision and fees were not checked');
   const totals = new BatchTotals(rates);
-  const rows = await checkRows(deps, source, { ...input, account: account.name }, { rates, totals, warnings });
+  const existing = new ExistingOrders(account);
+  const checks = { rates, totals, warnings, existing };
+  const rows = await checkRows(deps, source, { ...input, account: account.name }, checks);
+  await existing.warn(warnings, rows);
   const balances = await balancesOf(account, warnings);
   const plan = {
     account: account.name,
@@ -83,7 +91,7 @@ async function balancesOf(account: Account, warnings: BatchWarnings): Promise<Re
   try {
     return await readBalances(account);
   } catch {
-    warnings.add('balances', 'balances were not to be had: whether they suffice is not known');
+    warnings.addFirst('balances were not to be had: whether they suffice is not known');
     return undefined;
   }
 }
@@ -93,6 +101,7 @@ interface Checks {
   rates: Rates | undefined;
   totals: BatchTotals;
   warnings: BatchWarnings;
+  existing: ExistingOrders;
 }
 
 /** Checks every row and answers how many there are. Throws the failure that refuses the batch when any is bad. */
@@ -110,10 +119,10 @@ async function checkRows(
       rows = row.row;
       if (rows % ROWS_A_TURN === 0) await takeTurn(rows);
       const { order, errors } = checkRow(row, input, checks.rates);
-      const duplicate =
-        typeof order?.order_id === 'string' ? repeated.duplicateId(row.line, order.order_id, order) : [];
-      if (errors.length + duplicate.length > 0) await bad.add(row.line, [...errors, ...duplicate]);
-      else if (order) noteRow(deps, row.line, order, repeated, checks);
+      if (typeof order?.order_id === 'string') errors.push(...repeated.duplicateId(row.line, order.order_id, order));
+      if (order && errors.length === 0) errors.push(...checks.totals.tooManyCurrencies(order));
+      if (errors.length > 0) await bad.add(row.line, errors);
+      else if (order) await noteRow(deps, row.line, order, repeated, checks);
     }
     if (bad.count > 0) throw await bad.refusal(rows);
     return rows;
@@ -144,16 +153,17 @@ function checkRow(
 }
 
 /** Takes a good row into the sums and warnings. */
-function noteRow(
+async function noteRow(
   deps: ActivityDeps,
   line: number,
   order: WithdrawRequest,
   repeated: RepeatedRows,
-  { totals, warnings }: Checks,
-): void {
+  { totals, warnings, existing }: Checks,
+): Promise<void> {
   totals.add(order);
   repeated.noticePayouts(line, order);
   if (exceededCap(deps, 'withdraw', order)) {
     warnings.add('cap', 'above the cap for one order (PAYMENT_ORDER_CAPS): each waits for a decision', [line]);
   }
+  await existing.add(line, order.order_id);
 }

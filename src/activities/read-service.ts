@@ -13,6 +13,7 @@ import {
   RejectedError,
 } from '../payment-service/index.js';
 import { accountOf } from './account-of.js';
+import { shownAddress } from './address-search.js';
 import { readBalances } from './balances.js';
 import type { Account, ActivityDeps } from './deps.js';
 import { invalidInput, retryLater } from './failures.js';
@@ -71,6 +72,6 @@ async function readFrom(account: Account, read: (typeof READS)[number], query: u
       return (await service.listOrders(list)).items;
     }
     case 'addressList':
-      return (await service.listDepositAddresses(checkRequest(addressListSchema, query))).items;
+      return (await service.listDepositAddresses(checkRequest(addressListSchema, query))).items.map(shownAddress);
   }
 }

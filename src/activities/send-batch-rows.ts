@@ -21,6 +21,8 @@ const WATCH_EVERY_MS = { shortest: 1_000, longest: 3_000 };
 /** How soon a pause or stop is heard of while nothing can be started. */
 const ASK_EVERY_MS = 1_000;
 const TURN_MS = 250;
+/** One order that nobody answers for must not make the server take this worker for dead. */
+const BEAT_EVERY_MS = 3_000;
 /** A process that was stopped in the middle of a group must not send when it goes on: the batch may be stopped by then. */
 const PERMISSION_LASTS_MS = 5_000;
 
@@ -51,6 +53,8 @@ export function sendBatchRowsActivity(deps: ActivityDeps) {
     const progress: BatchProgress = activityInfo().heartbeatDetails ?? input.progress;
     const times = { nextWatchMs: 0, watchEveryMs: WATCH_EVERY_MS.shortest, permittedAtMs: 0, permittedAtWallMs: 0 };
     const chunk: Chunk = { client: getClient(), deps, input, progress, uncertain: [], causes: new Map(), ...times };
+    // A beat that fails is no answer: whether this attempt may go on is asked apart.
+    const beat = setInterval(() => void deps.confirmAttempt(progress).catch(() => undefined), BEAT_EVERY_MS);
     try {
       if (!progress.exhausted && input.mode !== 'wait') {
         chunk.reader = await RowReader.open(deps.directories, input.input, input.plan, progress);
@@ -59,6 +63,7 @@ export function sendBatchRowsActivity(deps: ActivityDeps) {
     } catch (error) {
       throw batchFailure(error);
     } finally {
+      clearInterval(beat);
       await chunk.reader?.close();
     }
   };

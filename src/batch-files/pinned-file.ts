@@ -25,6 +25,8 @@ export class PinnedFile {
     handle: FileHandle,
     identity: string,
     readonly sha256: string,
+    /** When its bytes were last written, by the clock of its file system. */
+    readonly modifiedMs: number,
   ) {
     this.#handle = handle;
     this.#identity = identity;
@@ -43,7 +45,7 @@ export class PinnedFile {
       if (sha256 !== undefined && sha256 !== hash) {
         throw unusableFile('its content is not what it was: another hash than the one given', 'file.sha256');
       }
-      return new PinnedFile(handle, identityOf(stats), hash);
+      return new PinnedFile(handle, identityOf(stats), hash, Number(stats.mtimeMs));
     } catch (error) {
       await handle.close();
       return explain(error);

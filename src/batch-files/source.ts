@@ -30,6 +30,8 @@ export interface BatchRow {
 /** The rows of a batch: always the same ones under the same `sha256` (hex). Close it. */
 export interface BatchSource {
   sha256: string;
+  /** When the file was last written to, by the clock of its file system; absent for inline rows. */
+  modifiedMs?: number;
   /** The header line of a CSV file; the rejected rows are written under it. */
   header?: string;
   format: 'csv' | 'ndjson';
@@ -65,7 +67,8 @@ function formatOf(path: string): 'csv' | 'ndjson' {
 
 async function fileSource(file: PinnedFile, format: 'csv' | 'ndjson'): Promise<BatchSource> {
   const first = await firstLine(file);
-  const common = { sha256: file.sha256, format, close: () => file.close() };
+  const { sha256, modifiedMs } = file;
+  const common = { sha256, modifiedMs, format, close: () => file.close() };
   if (format === 'ndjson') {
     return { ...common, rows: (offset = 0, taken = 0) => rowsOf(file, offset || first.begin, taken, 1, readJsonRow) };
   }

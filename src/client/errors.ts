@@ -35,7 +35,7 @@ export class OrderConflictError extends Error {
 
 const NEXT_STEP: Record<OrderFailure, string> = {
   InvalidOrder: 'Correct the input and start it again with `again`',
-  OrderRejected: 'Look at the reason, then start it again with `again`',
+  OrderRejected: 'Its id may be used again with `again`',
   OrderConflict: 'Another order has this id at the service: use a new id',
   OrderCancelled: 'Nothing was sent; it may be started again with `again`',
   OrderAbsent: 'Its absence was proven; it may be started again with `again`',
@@ -127,7 +127,7 @@ export class OrderUnresolvedError extends Error {
   ) {
     super(
       `the workflow of order ${orderId} ended without a verdict (${reason}); the order may exist. ` +
-        'Look it up at the service; never start it under another id',
+        'Have it followed again (`reconcile --recover`), and never start it under another id',
     );
   }
 }

@@ -4,11 +4,15 @@ import { ACCOUNT_FORMAT, parseOrderWorkflowId, parseReceivedWorkflowId } from '.
 import { RECEIVED_DEPOSIT_WORKFLOW, WORKFLOW_TYPE_OF_ORDER } from '../contract/names.js';
 import { ORDER_TYPES, type OrderType } from '../contract/orders.js';
 import { searchAttribute } from '../contract/search-attributes.js';
+import { FINAL_STATUSES } from '../contract/status.js';
 import { InvalidInputError } from './errors.js';
 import { callTemporal } from './temporal-calls.js';
 
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 10_000;
+
+/** What `status` may be: the states of open orders, the final ones, and two for orders without an end. */
+const STATUSES: readonly string[] = ['open', 'uncertain', 'parked', ...FINAL_STATUSES, 'none', 'stopped'];
 
 /** Which orders to list; fields are combined with "and". */
 export interface OrderFilter {
@@ -46,8 +50,11 @@ export interface OrderListEntry {
   closedAt?: Date;
 }
 
-function filterErrors({ account, limit }: OrderFilter): FieldError[] {
+function filterErrors({ account, status, limit }: OrderFilter): FieldError[] {
   const errors: FieldError[] = [];
+  if (status !== undefined && !STATUSES.includes(status)) {
+    errors.push({ field: 'status', reason: `must be one of ${STATUSES.join(', ')}` });
+  }
   if (account !== undefined && !ACCOUNT_FORMAT.test(account)) {
     errors.push({ field: 'account', reason: 'must be 1 to 32 of a-z 0-9 -' });
   }
@@ -80,11 +87,14 @@ const IS_NOT_STOPPED = `ExecutionStatus NOT IN (${stoppedStatuses})`;
 
 const isStopped = ({ status }: WorkflowExecutionInfo): boolean => status.name in STOPPED_BY;
 
+const startsWith = (account: string) => (kind: string) => `WorkflowId STARTS_WITH ${quoted(`${kind}:${account}:`)}`;
+
 /** The visibility query of a filter; every value is a literal, whatever it holds. */
 export function orderQuery({ account, status, needsAttention, batchId }: OrderFilter): string {
   const types = [...Object.values(WORKFLOW_TYPE_OF_ORDER), RECEIVED_DEPOSIT_WORKFLOW];
   const terms = [`WorkflowType IN (${types.map(quoted).join(', ')})`];
-  if (account !== undefined) terms.push(`PaymentAccount = ${quoted(account)}`);
+  // By the id, which every order has; a start by hand has no search attributes of its own.
+  if (account !== undefined) terms.push(`(${['order', 'received'].map(startsWith(account)).join(' OR ')})`);
   if (status === STOPPED) terms.push(IS_STOPPED);
   else if (status !== undefined) terms.push(`PaymentOrderStatus = ${quoted(status)}`, IS_NOT_STOPPED);
   if (needsAttention === true) terms.push(`(PaymentNeedsAttention = true OR ${IS_STOPPED})`);

@@ -153,7 +153,11 @@ async function requireNoOrder(handle: OrderHandle): Promise<void> {
   } catch (error) {
     if (error instanceof OrderFailedError) return;
     if (!(error instanceof OrderUnresolvedError)) throw error;
-    throw new AgainRefusedError(handle.orderId, 'its workflow ended without a verdict', true);
+    throw new AgainRefusedError(
+      handle.orderId,
+      'its workflow was terminated or broke, and the order may exist: have it followed again by `reconcile --recover`',
+      true,
+    );
   }
 }
 

@@ -7,6 +7,8 @@ export const MAX_INLINE_ROWS = 200;
 export const MAX_IN_FLIGHT = 500;
 /** Orders of one batch open at the same time, unless the input says otherwise. */
 export const DEFAULT_IN_FLIGHT = 100;
+/** Currencies of one batch: its plan and its progress name each of them, and no payload of a batch may exceed 100 KB. */
+export const MAX_CURRENCIES = 50;
 /** Longest batch input as JSON, in bytes: it is written into the history with every step. Larger ones need a file. */
 export const MAX_INLINE_BYTES = 50_000;
 

@@ -40,6 +40,10 @@ export function addressRefOf(url: string | null, account: string): string | unde
   return tail?.[1] === account ? tail[2] : undefined;
 }
 
+/** The URL as it may be shown: whoever holds the token can post callbacks. */
+export const withoutToken = (url: string | null): string | null =>
+  url === null ? null : url.replace(/(\/callbacks\/.*\.)[A-Za-z0-9_-]+$/, '$1****');
+
 /** Reads a callback path. undefined for everything that none of the keys signed; compares in constant time. */
 export function verifyCallbackPath(path: string, keys: readonly string[]): CallbackTarget | undefined {
   if (path.length > MAX_CALLBACK_PATH_LENGTH) return undefined;

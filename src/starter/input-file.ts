@@ -17,7 +17,8 @@ export async function readInput(file: string, stdin: NodeJS.ReadableStream): Pro
     throw new UsageError(`cannot read the input file (${code}); name a JSON file, or - for standard input`);
   }
   if (bytes.length > MAX_INPUT_BYTES) throw new UsageError(`the input is longer than ${MAX_INPUT_BYTES} bytes`);
-  return bytes.toString('utf8');
+  // Editors of some systems begin files with a byte order mark.
+  return bytes.toString('utf8').replace(/^\uFEFF/, '');
 }
 
 /** Parses JSON without losing a digit before it is refused. Throws UsageError when it is not JSON. */

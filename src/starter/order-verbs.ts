@@ -12,7 +12,7 @@ import { followOrder } from './follow-order.js';
 import { checkWith, parseInput, readInput } from './input-file.js';
 import { startProgress } from './progress.js';
 import { type Report, reportOfError, type StarterIo } from './report.js';
-import { decideText, listText, progressLine, resultText, stateText } from './text.js';
+import { decideText, listText, NOBODY_ANSWERS, progressLine, resultText, stateText } from './text.js';
 
 /** What names an order on every line of JSON. */
 const idOf = ({ orderId, account, workflowId }: OrderHandle) => ({ orderId, account, workflowId });
@@ -49,14 +49,25 @@ export async function startOrder(
   again: boolean,
 ): Promise<{ handle: OrderHandle; report: Report }> {
   const handle = await orders.start(type, input, { again });
-  const what = handle.attached ? 'was started before with the same input' : 'started';
+  const attached = handle.attached ?? false;
+  const what = attached ? 'was started before with the same input' : 'started';
+  const text = `order ${handle.orderId} ${what} (workflow ${handle.workflowId})`;
+  if (attached && !(await handle.isOpen())) {
+    // Whoever starts it once more must not take an order that came to nothing for one that is under way.
+    const end = await endReport(handle);
+    return { handle, report: { ...end, json: { ...end.json, attached }, text: `${text}\n${end.text}` } };
+  }
+  const warning = (await orders.isServed(handle.account)) ? undefined : notServed(handle.account);
   const report = {
     exitCode: EXIT.done,
-    json: { ...idOf(handle), attached: handle.attached ?? false },
-    text: `order ${handle.orderId} ${what} (workflow ${handle.workflowId})`,
+    json: { ...idOf(handle), attached, ...(warning && { warning }) },
+    text: [text, warning].filter(Boolean).join('\n'),
   };
   return { handle, report };
 }
+
+const notServed = (account: string): string =>
+  `no worker has served account ${account} in the last minutes, so the order waits: check the account's name and the workers`;
 
 function resultReport(handle: OrderHandle, result: OrderResult): Report {
   return {
@@ -76,7 +87,7 @@ function failureReport(handle: OrderHandle, error: unknown): Report {
 function waitingReport(io: StarterIo, handle: OrderHandle, state: OrderState | undefined): Report {
   const never = `order ${handle.orderId} is not decided yet; never start it under another id`;
   const decide = state ? decideText(io.self, handle.account, typedName(handle), state) : '';
-  const shown = state ? stateText(handle.orderId, state) : 'no worker answers; the order waits';
+  const shown = state ? stateText(handle.orderId, state) : NOBODY_ANSWERS;
   return {
     exitCode: EXIT.undecided,
     json: {
@@ -117,6 +128,11 @@ export async function showOrder(io: StarterIo, handle: OrderHandle): Promise<Rep
       throw error;
     }
   }
+  return endReport(handle);
+}
+
+/** How an order ended whose workflow is closed. */
+async function endReport(handle: OrderHandle): Promise<Report> {
   try {
     return resultReport(handle, await handle.result());
   } catch (error) {
@@ -157,7 +173,9 @@ export async function decideOrder(io: StarterIo, handle: OrderHandle, typed: Typ
       text: `${text}\nerror: ${message}`,
     };
   }
-  const state = await handle.decide({ ...typed, revision });
+  const taken = await handle.decide({ ...typed, revision });
+  // The answer is from before the workflow acted on it, and would still show what was decided just now.
+  const state = await handle.state().catch(() => taken);
   return {
     exitCode: EXIT.done,
     json: { ...idOf(handle), decided: typed.action, state },

@@ -66,7 +66,9 @@ type DecideOptions = Pick<TypedDecision, 'action' | 'by' | 'reason' | 'revision'
 
 function addDecide(order: Command, io: StarterIo, run: Run): void {
   const decide = withOneOrder(order.command('decide'))
-    .description('decide on a parked order; without --revision it shows what there is to decide on')
+    .description(
+      'decide on a parked order, on the revision that `order show` shows; without --revision nothing is decided',
+    )
     .addOption(new Option('--action <action>').choices([...DECIDE_ACTIONS]).makeOptionMandatory())
     .requiredOption('--by <name>', 'who decides')
     .requiredOption('--reason <text>', 'why')

@@ -90,9 +90,13 @@ export function resultText(orderId: string, result: OrderResult): string {
   ]);
 }
 
+/** Shown in place of a state: without a worker, or where it cannot run this workflow, nobody can tell. */
+export const NOBODY_ANSWERS =
+  'no worker answers for this order, which waits: start one, or look into the log of the one that runs';
+
 /** One line for progress: changes with everything a person waits for, and with nothing else. */
 export function progressLine(state: OrderState | undefined): string {
-  if (!state) return 'no worker answers; the order waits';
+  if (!state) return NOBODY_ANSWERS;
   const parts: string[] = [
     state.phase,
     state.status === null ? 'not known at the service yet' : `status ${state.status}`,
@@ -119,6 +123,7 @@ export function decideText(self: string, account: string, orderId: string, state
 /** Orders, one a line. */
 export function listText(orders: readonly OrderListEntry[]): string {
   const rows = orders.map((order) => [
+    order.account,
     order.orderId,
     order.received ? 'received' : (order.type ?? ''),
     order.status ?? '',
@@ -126,7 +131,9 @@ export function listText(orders: readonly OrderListEntry[]): string {
     [...new Set([order.currencyFrom, order.currencyTo])].join(' → '),
     order.startedAt.toISOString(),
   ]);
-  return rows.length === 0 ? 'no orders' : table([['order', 'type', 'status', '', 'currencies', 'started'], ...rows]);
+  return rows.length === 0
+    ? 'no orders'
+    : table([['account', 'order', 'type', 'status', '', 'currencies', 'started'], ...rows]);
 }
 
 /** Rates, one pair a line. */

@@ -102,15 +102,20 @@ const workerConverter = (config: WorkerConfig): DataConverter => ({
   ...(isEncrypted(config) && { failureConverterPath: failureConverterPath() }),
 });
 
+const GRPC_NOT_FOUND = 5;
+
 /** Without its search attributes a namespace refuses every order, so the worker refuses to start and says what to run. */
 async function refuseWithoutSearchAttributes(): Promise<void> {
   const { client, close } = await connectTemporal();
+  const { namespace } = client.options;
   try {
-    const command = await missingSearchAttributesCommand(client);
-    if (command)
+    const command = await missingSearchAttributesCommand(client).catch((error: { code?: number }) => {
+      if (error.code !== GRPC_NOT_FOUND) throw error;
       throw new ConfigError([
-        `Temporal namespace ${client.options.namespace} lacks search attributes. Run: ${command}`,
+        `TEMPORAL_NAMESPACE: no such namespace ${namespace}. Create it: temporal operator namespace create ${namespace} --retention 30d`,
       ]);
+    });
+    if (command) throw new ConfigError([`Temporal namespace ${namespace} lacks search attributes. Run: ${command}`]);
   } finally {
     await close();
   }

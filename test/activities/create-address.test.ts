@@ -19,12 +19,22 @@ async function serviceAnswering(status: number, data: unknown = 'no') {
 
 describe('createAddress', () => {
   test('creates an address whose callback URL carries the reference', async () => {
-    const { run } = await openActivities({}, { callback: CALLBACK });
-    const created = await run('createAddress', inputOf());
-    expect(created).toMatchObject({ kind: 'created', address: ADDRESS });
-    const url = 'address' in created ? created.address.callback_url : null;
+    const { sandbox, run } = await openActivities({}, { callback: CALLBACK });
+    expect(await run('createAddress', inputOf())).toMatchObject({ kind: 'created', address: ADDRESS });
+    const url = sandbox.addresses()[0]?.callback_url;
     const target = { kind: 'address', account: 'default', ref: 'client-7' };
     expect(verifyCallbackPath(new URL(url ?? '').pathname, CALLBACK.tokenKeys)).toEqual(target);
+  });
+
+  test('shows callers no token, with which they could post callbacks', async () => {
+    const { run } = await openActivities({}, { callback: CALLBACK });
+    const created = await run('createAddress', inputOf());
+    const found = await run('findAddress', inputOf());
+    const listed = await run('readService', { account: 'default', read: 'addressList' });
+    for (const shown of [created, found, { address: (listed as unknown[])[0] }]) {
+      const url = `${CALLBACK.baseUrl}/callbacks/default/a.client-7.****`;
+      expect(shown).toMatchObject({ address: { callback_url: url } });
+    }
   });
 
   test('creates one address for a reference, and another for another', async () => {

@@ -44,6 +44,24 @@ describe('an accepted create', () => {
     expect(seen).toEqual([{ host }, ['list']]);
   });
 
+  const givenUp = (): void => {
+    throw new Error('no such activity any more');
+  };
+  /** Stopped for longer than a send may take: 50 s for the attempt, less 25 s for the send. */
+  const stopped = (clock: { now(): number }) => (): void => {
+    const later = clock.now() + 26_000;
+    vi.spyOn(clock, 'now').mockReturnValue(later);
+  };
+  test.for([
+    ['the server has given up', givenUp],
+    ['is too old to send by the wall clock', stopped(Date)],
+    ['is too old to send by the monotonic clock', stopped(performance)],
+  ] as const)('is not sent by an attempt that %s', async ([, onHeartbeat]) => {
+    const { sandbox, run } = await openActivities();
+    expect(await run('createOrder', attemptOf('withdraw'), { onHeartbeat })).toMatchObject({ kind: 'notSent' });
+    expect(operations(sandbox)).toEqual(['list']);
+  });
+
   test('carries a callback URL that only the token key could have made, and the remaining delay', async () => {
     const { baseUrl, received } = await startServer((response, { path }) =>
       path.endsWith('/list') ? answer(response, []) : answer(response, 'no', 500),

@@ -1,10 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
 import { fieldsOfFailure } from '../../src/client/failure-details.js';
 import type { BatchInput } from '../../src/contract/batches.js';
-import { folderWith, PAYOUT_HEADER, payoutLine, writePayouts } from '../support/batch-files.js';
+import { cardNumber, folderWith, PAYOUT_HEADER, payoutLine, writePayouts } from '../support/batch-files.js';
 import { failureOf, openActivities, operations } from './activity-lab.js';
 import { CARD, planner, ROW } from './batch-lab.js';
 
@@ -72,6 +72,20 @@ describe('a bad row refuses the whole file', () => {
     expect(parse(readFileSync(join(reportDir, 'default.payroll.errors.csv')), { columns: true })).toEqual([
       { line: '5679', field: 'order.wallet', reason: expect.stringContaining('check digit') },
     ]);
+  });
+
+  test('one currency more than 50 is named, and each of its rows', async () => {
+    const line = (row: number, currency: number) => `r-${row},c${currency},card,10,${cardNumber(row)}`;
+    const lines = Array.from({ length: 50 }, (_, index) => line(index, index));
+    // Without rates any currency may be offered.
+    const { plan, batchDir } = await planner([...lines, line(50, 0)], { settings: { faults: { 'rates.503': 1 } } });
+    expect((await plan()).currencies).toHaveLength(50);
+    const more = [...lines, line(50, 50), line(51, 49), line(52, 50)];
+    writeFileSync(join(batchDir, 'rows.csv'), [PAYOUT_HEADER, ...more, ''].join('\n'));
+    const [summary, ...rows] = fieldsOfFailure(await failureOf(plan()));
+    expect(summary?.reason).toMatch(/^2 of 53 are bad/);
+    const reason = expect.stringMatching(/^c50 is one currency too many: a batch has at most 50/);
+    expect(rows).toEqual([52, 54].map((number) => ({ field: `line ${number}: order.currency`, reason })));
   });
 
   test('thousands are all written down, while the failure stays small', async () => {

@@ -50,7 +50,7 @@ describe('a plan', () => {
       resend: 'once',
       again: false,
     });
-    expect(operations(sandbox)).toEqual(['balances']);
+    expect(operations(sandbox)).toEqual(['list', 'balances']);
   });
 
   test('foresees the balance that the service has after the payouts', async () => {

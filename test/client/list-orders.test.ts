@@ -22,6 +22,16 @@ describe('the list', () => {
     expect(await ids({ needsAttention: true })).toEqual([]);
   });
 
+  it('finds an order by its account that was started without search attributes', async () => {
+    const options = { taskQueue: 'payment-orders', args: [payout('bare-1')] };
+    await fixture.namespace.client.workflow.start('withdraw', { ...options, workflowId: 'order:bare:bare-1' });
+    await expect.poll(() => ids({ account: 'bare' }), { timeout: 10_000 }).toEqual(['bare-1']);
+  });
+
+  it('refuses a status that no order can have, instead of finding none', async () => {
+    await expect(fixture.orders.list({ status: 'parkd' })).rejects.toThrow('status: must be one of open, uncertain');
+  });
+
   it('shows currencies and both times of a closed order', async () => {
     const handle = await fixture.orders.start('withdraw', { ...payout('list-3'), account: 'closed' });
     await fixture.namespace.client.workflow.getHandle(handle.workflowId).signal('end');

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { SendBatchRowsInput } from '../../src/contract/batch-activities.js';
+import type { ReportBatchInput, SendBatchRowsInput } from '../../src/contract/batch-activities.js';
 import {
+  type BatchPlan,
   type BatchProgress,
+  type BatchResult,
+  MAX_CURRENCIES,
   MAX_IN_FLIGHT,
   MAX_INLINE_BYTES,
   MAX_INLINE_ROWS,
@@ -17,6 +20,37 @@ const openRows = (count: number): OpenRow[] =>
     elsewhere: true,
   }));
 
+/** The longest amount that a million of the longest amounts add up to, and the longest currency code. */
+const SUM = '9'.repeat(46);
+const currencies = Array.from({ length: MAX_CURRENCIES }, (_, index) => `${index}`.padEnd(16, 'x'));
+const MOVED = Object.fromEntries(currencies.map((currency) => [currency, SUM]));
+
+const PLAN: BatchPlan = {
+  account: 'a'.repeat(32),
+  batchId: 'b'.repeat(120),
+  sha256: 'f'.repeat(64),
+  rows: 1_000_000,
+  currencies: currencies.map((currency) => ({
+    currency,
+    rows: 1_000_000,
+    total: SUM,
+    fee: SUM,
+    feeOnTop: SUM,
+    balanceBefore: SUM,
+    balanceAfter: SUM,
+    shortfall: SUM,
+  })),
+  warnings: Array.from({ length: 50 }, () => ({
+    rows: Array.from({ length: 20 }, () => 1_000_000),
+    reason: 'x'.repeat(160),
+  })),
+  warningCount: 1_000_000,
+  compensation: 'report',
+  resend: 'never',
+  again: true,
+  digest: 'f'.repeat(64),
+};
+
 const progressWith = (open: OpenRow[]): BatchProgress => ({
   offset: 256 * 1024 * 1024,
   taken: 1_000_000,
@@ -31,7 +65,7 @@ const progressWith = (open: OpenRow[]): BatchProgress => ({
     conflict: 999_999,
     parked: 999_999,
   },
-  moved: Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`coin${index}`, '9'.repeat(40)])),
+  moved: MOVED,
   exhausted: false,
   unsettled: Array.from({ length: 50 }, () => 999_999),
   attention: 'x'.repeat(400),
@@ -49,9 +83,30 @@ const chunk = (inputLength: number, open: OpenRow[]): SendBatchRowsInput => ({
 });
 
 describe('the payloads of a batch stay below 100 KB', () => {
-  test('with as many open rows as there may be, longest ids and 50 currencies', () => {
+  test('with as many open rows as there may be, longest ids and as many currencies', () => {
     expect(JSON.stringify(progressWith(openRows(MAX_IN_FLIGHT))).length).toBeLessThan(LIMIT);
     expect(JSON.stringify(chunk(2_000, openRows(MAX_IN_FLIGHT))).length).toBeLessThan(LIMIT);
+  });
+
+  test('with as many currencies and warnings as there may be, in plan, report and result', () => {
+    const input = { startedBy: 'x'.repeat(MAX_INLINE_BYTES) };
+    const report: ReportBatchInput = { account: PLAN.account, input, plan: PLAN, taken: 1_000_000 };
+    expect(JSON.stringify(report).length).toBeLessThan(LIMIT);
+    const { outcomes, moved } = progressWith([]);
+    const file = { path: 'p'.repeat(160), sha256: 'f'.repeat(64) };
+    const result: BatchResult = {
+      batchId: PLAN.batchId,
+      digest: PLAN.digest,
+      rows: PLAN.rows,
+      started: PLAN.rows,
+      outcomes: { ...outcomes, notStarted: 999_999 },
+      moved,
+      report: file,
+      rejected: file,
+      plan: PLAN,
+      stopped: { by: 'x'.repeat(120), reason: 'x'.repeat(500), at: '2026-11-27T10:00:00.000Z' },
+    };
+    expect(JSON.stringify(result).length).toBeLessThan(LIMIT);
   });
 
   test('with as many inline rows as there may be, all of them open', () => {

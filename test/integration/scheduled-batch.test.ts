@@ -1,8 +1,9 @@
-import { appendFile, writeFile } from 'node:fs/promises';
+import { appendFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { WorkflowFailedError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ScheduleInput } from '../../src/client/schedule-spec.js';
+import { startBatch } from '../../src/client/start-batch.js';
 import type { BatchResult, ScheduledBatchInput } from '../../src/contract/batches.js';
 import { ORDERS_TASK_QUEUE } from '../../src/contract/names.js';
 import { periodAt } from '../../src/contract/periods.js';
@@ -32,9 +33,15 @@ type ScheduledWorkflow = (input: ScheduledBatchInput) => Promise<BatchResult>;
 
 const fileOf = (plan: string, period: string): string => join(lab.folder, `${plan}-${period}.csv`);
 
-async function write(plan: string, period: string, count = 3): Promise<TestRow[]> {
-  const rows = testRows(plan, count);
+/** As if the file had been there for an hour: nobody waits for it to come to rest. */
+async function makeOld(plan: string, period: string): Promise<void> {
+  const hourAgo = new Date(Date.now() - 3_600_000);
+  await utimes(fileOf(plan, period), hourAgo, hourAgo);
+}
+
+async function write(plan: string, period: string, rows = testRows(plan, 3)): Promise<TestRow[]> {
   await writeFile(fileOf(plan, period), csvOf(rows));
+  await makeOld(plan, period);
   return rows;
 }
 
@@ -101,6 +108,27 @@ describe.concurrent('a schedule', () => {
     expect(failure.message).toContain('there is no such file');
   });
 
+  it('is paused by a file that never stops changing, and sends nothing of it', async () => {
+    const plan = await schedule('endless', { cron: [EVERY_SECOND], waitForFileMs: 3_000 });
+    const rows = await write(plan, periodAt(new Date(), 'UTC', 'date'));
+    const growing = setInterval(() => {
+      void appendFile(
+        fileOf(plan, periodAt(new Date(), 'UTC', 'date')),
+        `${csvOf(testRows(plan, 1)).split('\n')[1]}\n`,
+      );
+    }, 500);
+    const paused = await until(async () => {
+      const entry = await lab.orders.schedules.show(plan);
+      expect(entry.paused).toBe(true);
+      return entry;
+    }).finally(() => clearInterval(growing));
+    const failure = await failureOf(runOf(paused.lastRuns.at(-1)?.workflowId ?? '').result());
+    expect(failure).toMatchObject({ type: 'BatchFileUnusable' });
+    // The last look may have met a write.
+    expect(failure.message).toMatch(/still grows|was changed while it was read/);
+    expect(executedOf(lab, rows)).toBe(0);
+  });
+
   it('tells the period by the clock of its time zone, also around the change to summer time', async () => {
     const plan = await schedule('dst', { cron: ['30 0 * * *'], timeZone: 'Europe/Berlin' });
     const rows = [...(await write(plan, '2026-03-29')), ...(await write(plan, '2026-03-30'))];
@@ -161,6 +189,7 @@ describe.concurrent('a period', () => {
       await new Promise((resolve) => setTimeout(resolve, 3_000));
       await appendFile(fileOf(plan, PERIOD), part.join('\n') + (part.at(-1) === '' ? '' : '\n'));
     }
+    await makeOld(plan, PERIOD);
     expect(await run.result()).toMatchObject({ rows: 30, outcomes: { completed: 30 } });
   });
 
@@ -183,7 +212,7 @@ describe.concurrent('a period', () => {
     const rows = await write(plan, PERIOD);
     await (await trigger(plan)).run.result();
     const added = testRows(plan, 1);
-    await writeFile(fileOf(plan, PERIOD), csvOf([...rows, ...added]));
+    await write(plan, PERIOD, [...rows, ...added]);
     const failure = await failureOf((await trigger(plan)).run.result());
     expect(failure).toMatchObject({ type: 'BatchFileUnusable' });
     expect(failure.message).toContain('file.sha256');
@@ -202,6 +231,35 @@ describe.concurrent('a period', () => {
       args: [{ plan, period: PERIOD, filePattern: 'archive-{period}.csv', batch: { startedBy: 'ann' } }],
     });
     expect(await run.result()).toEqual(paid);
+  });
+});
+
+describe.concurrent('a file whose rows were sent by hand', () => {
+  it('executes nothing more by trigger or by backfill, under whatever batch', async () => {
+    const [triggered, backfilled] = [newOrderId('by-trigger'), newOrderId('by-backfill')];
+    const rows = await write(triggered, PERIOD, testRows(triggered, 50));
+    const file = { path: `${triggered}-${PERIOD}.csv` };
+    const byHand = await startBatch(lab.temporal.client, { batchId: newOrderId('by-hand'), file, startedBy: 'ann' });
+    expect((await byHand.result()).outcomes).toMatchObject({ completed: 50 });
+    const { createsByOrderId } = lab.sandbox.stats();
+
+    const common = { cron: ['0 10 * * *'], filePattern: `${triggered}-{period}.csv`, batch: { startedBy: 'ann' } };
+    for (const plan of [triggered, backfilled]) await lab.orders.schedules.create({ plan, ...common });
+    await lab.temporal.client.schedule.getHandle(`default.${backfilled}`).backfill({
+      start: new Date(`${PERIOD}T00:00:00Z`),
+      end: new Date(`${PERIOD}T23:00:00Z`),
+      overlap: 'ALLOW_ALL',
+    });
+    const runs = [(await trigger(triggered)).run, runOf(`scheduled:default:${backfilled}-${PERIOD}T10:00:00Z`)];
+    for (const [index, run] of runs.entries()) {
+      await until(() => run.describe());
+      const batchId = `${[triggered, backfilled][index]}.${PERIOD}`;
+      expect(await run.result()).toMatchObject({ batchId, outcomes: { completed: 50 } });
+    }
+    const since = lab.sandbox.stats();
+    for (const { id } of rows) {
+      expect([since.executedByOrderId[id], since.createsByOrderId[id]]).toEqual([1, createsByOrderId[id]]);
+    }
   });
 });
 

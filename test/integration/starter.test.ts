@@ -65,6 +65,28 @@ describe('order start', () => {
     expect(second).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('was started before') });
   });
 
+  it('of an order that came to nothing or was terminated says so, and exits as the order did', async () => {
+    const rejected = orderInput('withdraw', newOrderId('starter-rejected'), { marker: 'create=400' });
+    await start('withdraw', rejected, '--wait');
+    const again = await start('withdraw', rejected, '--json');
+    expect(again.json()).toMatchObject({ attached: true, error: { type: 'OrderRejected' } });
+    expect(again.exitCode).toBe(1);
+
+    const gone = orderInput('withdraw', newOrderId('starter-gone'), { marker: 'after_ms=60000' });
+    await start('withdraw', gone);
+    await lab.temporal.client.workflow.getHandle(`order:default:${gone.order.order_id}`).terminate('by mistake');
+    const { exitCode, stdout } = await start('withdraw', gone);
+    expect(stdout).toContain('reconcile --recover');
+    expect(exitCode).toBe(4);
+  });
+
+  it('of an account that no worker serves warns: the order waits', async () => {
+    const order = { ...orderInput('exchange', newOrderId('starter-served')), account: 'defalt' };
+    const started = await start('exchange', order, '--json');
+    expect(started).toMatchObject({ exitCode: 0 });
+    expect(started.json()).toMatchObject({ warning: expect.stringContaining('no worker has served account defalt') });
+  });
+
   it('--wait exits 0 when the order completes, with progress on stderr and the result on stdout', async () => {
     const orderId = newOrderId('starter-wait');
     const waited = await start('exchange', orderInput('exchange', orderId), '--wait', '--json');
@@ -190,7 +212,7 @@ describe('an order whose workflow was terminated', () => {
       expect(shown.json().error.message).toContain('never start it under another id');
     }
     const list = async () => (await starter(['order', 'list', '--attention'])).stdout;
-    await expect.poll(list, { timeout: 20_000 }).toMatch(new RegExp(`^${orderId} .* stopped +attention`, 'm'));
+    await expect.poll(list, { timeout: 20_000 }).toMatch(new RegExp(`^default +${orderId} .* stopped +attention`, 'm'));
   });
 });
 

@@ -96,8 +96,8 @@ describe.concurrent('without Temporal', () => {
   test('a namespace that does not exist ends the worker with one line that names it', async () => {
     const env = temporalEnv({ address: temporal.address, namespace: 'no-such-namespace' });
     const lost = startProcess('src/worker.ts', workerEnv(env, NO_SERVICE));
-    expect(await lost.exited).toBeGreaterThan(0);
-    expect(lines(lost.stderr())).toEqual([expect.stringContaining('no-such-namespace')]);
+    expect(await lost.exited).toBe(2);
+    expect(lines(lost.stderr())).toEqual([expect.stringContaining('no such namespace no-such-namespace')]);
   });
 });
 

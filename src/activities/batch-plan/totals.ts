@@ -1,5 +1,6 @@
 import type Big from 'big.js';
-import type { CurrencyPlan } from '../../contract/batches.js';
+import { type CurrencyPlan, MAX_CURRENCIES } from '../../contract/batches.js';
+import type { FieldError } from '../../contract/failures.js';
 import { decimal, decimalOrZero, toAmount } from '../../contract/money.js';
 import type { WithdrawRequest } from '../../contract/orders.js';
 import type { Balance, RateEntry, Rates } from '../../contract/service-objects.js';
@@ -23,6 +24,13 @@ export class BatchTotals {
 
   constructor(rates: Rates | undefined) {
     this.#rates = rates;
+  }
+
+  /** The error of a row in one currency more than a batch may have. */
+  tooManyCurrencies({ currency }: WithdrawRequest): FieldError[] {
+    if (this.#totals.has(currency) || this.#totals.size < MAX_CURRENCIES) return [];
+    const reason = `${currency} is one currency too many: a batch has at most ${MAX_CURRENCIES}, so that its plan stays small; split the file`;
+    return [{ field: 'order.currency', reason }];
   }
 
   add(order: WithdrawRequest): void {

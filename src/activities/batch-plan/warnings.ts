@@ -2,16 +2,22 @@ import type { BatchWarning } from '../../contract/batches.js';
 
 const MAX_WARNINGS = 50;
 /** Lines named by one warning. */
-const MAX_LINES = 20;
+export const MAX_LINES = 20;
 
 /** Collects what a person should see before approving: lines with the same reason become one warning. */
 export class BatchWarnings {
+  readonly #first: BatchWarning[] = [];
   readonly #shown = new Map<string | number, BatchWarning>();
   /** Keys beyond those shown, so that each counts once. */
   readonly #others = new Set<string | number>();
 
+  /** Adds a warning about the whole batch: shown before those about single payouts, however many these are. */
+  addFirst(reason: string, lines: readonly number[] = []): void {
+    this.#first.push({ rows: lines.slice(0, MAX_LINES), reason });
+  }
+
   /** Adds lines to the warning `key`, which is made where it is new. */
-  add(key: string | number, reason: string, lines: readonly number[] = []): void {
+  add(key: string | number, reason: string, lines: readonly number[]): void {
     const known = this.#shown.get(key);
     if (known) known.rows = [...known.rows, ...lines].slice(0, MAX_LINES);
     else if (this.#shown.size < MAX_WARNINGS) this.#shown.set(key, { rows: lines.slice(0, MAX_LINES), reason });
@@ -23,10 +29,10 @@ export class BatchWarnings {
   }
 
   get shown(): BatchWarning[] {
-    return [...this.#shown.values()];
+    return [...this.#first, ...this.#shown.values()].slice(0, MAX_WARNINGS);
   }
 
   get count(): number {
-    return this.#shown.size + this.#others.size;
+    return this.#first.length + this.#shown.size + this.#others.size;
   }
 }

@@ -1,5 +1,11 @@
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
-import { NotDecidedYetError, OrderConflictError, OrderFailedError, OrderUnresolvedError } from '../../client/errors.js';
+import {
+  NotDecidedYetError,
+  NoWorkerError,
+  OrderConflictError,
+  OrderFailedError,
+  OrderUnresolvedError,
+} from '../../client/errors.js';
 import { OrderHandle } from '../../client/order-handle.js';
 import { refuseOtherInput } from '../../client/start-order.js';
 import type { BatchOutcomes } from '../../contract/batches.js';
@@ -7,8 +13,9 @@ import { DEFAULT_ACCOUNT } from '../../contract/ids.js';
 import { maskName } from '../../contract/masking.js';
 import type { Order, OrderInput, OrderResult } from '../../contract/orders.js';
 import { searchAttribute } from '../../contract/search-attributes.js';
-import { describeOrder, readEnd } from '../batch-rows/order-ends.js';
+import { describeOrder, type OrderStanding, readEnd } from '../batch-rows/order-ends.js';
 import { REBUILT } from '../batch-rows/start-row.js';
+import { whyUnreadable } from '../batch-rows/unreadable.js';
 
 /**
  * What a report says of a row. Beside the outcomes of a batch: 'open' (still followed) and 'unresolved' (its workflow was
@@ -36,15 +43,17 @@ export async function readRowEnd(client: Client, input: OrderInput<'withdraw'>, 
   const end = await readEnd(client, handle.workflowId);
   if (end.kind === 'lost' && end.gone)
     return taken ? { outcome: 'unresolved', reason: GONE } : { outcome: 'notStarted' };
+  let compared = false;
   try {
     await refuseOtherInput(client, 'withdraw', input, REBUILT);
+    compared = true;
     if (end.kind === 'final') return endOf(end.result);
     const description = await describeOrder(client, handle.workflowId);
     return description?.status.name === 'RUNNING' ? await openEnd(handle, description) : endOf(await handle.result());
   } catch (error) {
-    const failed = endWithoutResult(error);
-    if (!failed) throw error;
-    return failed;
+    const found = endWithoutResult(error) ?? unreadableEnd(error, compared ? end : undefined);
+    if (!found) throw error;
+    return found;
   }
 }
 
@@ -84,7 +93,15 @@ function endWithoutResult(error: unknown): RowEnd | undefined {
   if (error instanceof OrderFailedError) {
     return { outcome: error.type === 'OrderConflict' ? 'conflict' : 'refused', reason };
   }
-  if (error instanceof NotDecidedYetError) return { outcome: 'open', reason };
+  if (error instanceof NotDecidedYetError || error instanceof NoWorkerError) return { outcome: 'open', reason };
   if (error instanceof OrderUnresolvedError) return { outcome: 'unresolved', reason };
   return undefined;
+}
+
+/** An end whose payload cannot be read here; that no order exists is told by the failure's type, which is not encrypted. */
+function unreadableEnd(error: unknown, end: OrderStanding | undefined): RowEnd | undefined {
+  const why = whyUnreadable(error);
+  if (!why) return undefined;
+  if (end?.kind === 'none') return { outcome: end.outcome, reason: why };
+  return { outcome: 'unresolved', reason: `what became of it cannot be read (${why}); look it up at the service` };
 }

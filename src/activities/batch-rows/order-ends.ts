@@ -4,12 +4,14 @@ import {
   type WorkflowExecutionDescription,
   WorkflowNotFoundError,
 } from '@temporalio/client';
+import type { Payload } from '@temporalio/common';
 import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { callTemporal } from '../../client/temporal-calls.js';
 import type { BatchOutcomes } from '../../contract/batches.js';
 import { isOrderFailure } from '../../contract/failures.js';
 import type { OrderResult } from '../../contract/orders.js';
 import { searchAttribute } from '../../contract/search-attributes.js';
+import { whyUnreadable } from './unreadable.js';
 
 const GRPC_NOT_FOUND = 5;
 
@@ -20,7 +22,10 @@ const CLOSED_WITHOUT_RESULT = [
   'workflowExecutionCanceledEventAttributes',
 ] as const;
 
-/** How an order ended. 'lost': its workflow is closed without a verdict, or `gone` (never was); the order may exist. */
+/**
+ * How an order ended. 'lost': its workflow is closed without a verdict that can be read, or `gone` (never was); the order
+ * may exist.
+ */
 export type OrderEnd =
   | { kind: 'final'; result: OrderResult }
   | { kind: 'none'; outcome: Extract<keyof BatchOutcomes, 'refused' | 'conflict'> }
@@ -59,14 +64,23 @@ export async function readEnd(client: Client, workflowId: string): Promise<Order
   if (event === 'unknown') return GONE;
   const completed = event?.workflowExecutionCompletedEventAttributes;
   const failed = event?.workflowExecutionFailedEventAttributes;
-  if (completed) {
-    const { loadedDataConverter } = client.workflow.options;
-    const result = await decodeFromPayloadsAtIndex<OrderResult>(loadedDataConverter, 0, completed.result?.payloads);
-    return { kind: 'final', result };
-  }
+  if (completed) return endOfResult(client, completed.result?.payloads);
   if (failed) return endOfFailure(failed.failure?.applicationFailureInfo?.type);
   const terminated = event && CLOSED_WITHOUT_RESULT.some((attributes) => event[attributes]);
   return terminated ? { kind: 'lost', reason: 'its workflow was terminated' } : { kind: 'open' };
+}
+
+/** A result that cannot be read is no reason to ask for ever: the rows behind it have nothing to do with it. */
+async function endOfResult(client: Client, payloads: Payload[] | null | undefined): Promise<OrderEnd> {
+  const { loadedDataConverter } = client.workflow.options;
+  try {
+    const result = await decodeFromPayloadsAtIndex<OrderResult>(loadedDataConverter, 0, payloads);
+    return { kind: 'final', result };
+  } catch (error) {
+    const why = whyUnreadable(error);
+    if (!why) throw error;
+    return { kind: 'lost', reason: `its result cannot be read (${why})` };
+  }
 }
 
 function endOfFailure(type: string | null | undefined): OrderEnd {

@@ -4,9 +4,9 @@ import {
   AgainRefusedError,
   InvalidInputError,
   NotDecidedYetError,
+  NoWorkerError,
   OrderConflictError,
   OrderUnresolvedError,
-  PayloadDecryptionError,
 } from '../../client/errors.js';
 import { checkOrderInput, startOrder, startOrderAgain } from '../../client/start-order.js';
 import type { SendBatchRowsInput } from '../../contract/batch-activities.js';
@@ -14,6 +14,7 @@ import { orderWorkflowId } from '../../contract/ids.js';
 import type { OrderInput } from '../../contract/orders.js';
 import { searchAttribute } from '../../contract/search-attributes.js';
 import { describeOrder, type OrderStanding, readStanding } from './order-ends.js';
+import { whyUnreadable } from './unreadable.js';
 
 /** Shorter than the time after which the server takes a worker for dead that reports no progress. */
 export const REBUILT = { rebuiltTimeoutMs: 3_000 };
@@ -56,10 +57,10 @@ export async function startRow(client: Client, batch: Batch, { row, problem, ord
  * what is undecided is followed, and compared with by the report; what cannot be read is for a person.
  */
 function standingOf(error: unknown): OrderStanding | undefined {
-  if (error instanceof NotDecidedYetError) return { kind: 'open' };
+  if (error instanceof NotDecidedYetError || error instanceof NoWorkerError) return { kind: 'open' };
   if (error instanceof OrderUnresolvedError) return { kind: 'lost', reason: 'its workflow ended without a verdict' };
-  if (error instanceof PayloadDecryptionError) return { kind: 'lost', reason: 'it cannot be decrypted' };
-  return undefined;
+  const why = whyUnreadable(error);
+  return why ? { kind: 'lost', reason: `it cannot be read (${why})` } : undefined;
 }
 
 const workflowIdOf = ({ account }: Batch, { order }: OrderInput<'withdraw'>): string =>

@@ -15,7 +15,7 @@ import type { Account } from '../deps.js';
  */
 const SHARE = 0.1;
 
-/** A scan is begun anew when its activity fails, so that one lost answer of hundreds must not fail it. */
+/** A scan is begun anew when its activity fails, so that one lost answer of hundreds must not fail it. Others name their own. */
 const TRIES = 6;
 const FIRST_WAIT_MS = 1_000;
 
@@ -23,10 +23,12 @@ const FIRST_WAIT_MS = 1_000;
 export class PacedReads {
   readonly #service: PaymentService;
   readonly #spacingMs: number;
+  readonly #tries: number;
   #nextAtMs = 0;
 
-  constructor({ service, requestsPerSecond }: Account) {
+  constructor({ service, requestsPerSecond }: Account, { tries = TRIES }: { tries?: number } = {}) {
     this.#service = service;
+    this.#tries = tries;
     this.#spacingMs = requestsPerSecond === undefined ? 0 : 1_000 / (requestsPerSecond * SHARE);
   }
 
@@ -37,7 +39,7 @@ export class PacedReads {
       try {
         return await read(this.#service, { signal: cancellationSignal() });
       } catch (error) {
-        if (attempt >= TRIES || !mayPass(error)) throw error;
+        if (attempt >= this.#tries || !mayPass(error)) throw error;
         await sleep(error instanceof RateLimitedError ? error.retryAfterMs : FIRST_WAIT_MS * 2 ** (attempt - 1));
       }
     }

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { BatchResult } from '../../src/contract/batches.js';
+import { queueLimits } from '../../src/worker/queue-limits.js';
+import { type BatchLab, executedOf, openBatchLab, startRows, testRows } from '../integration/fixtures/batches.js';
+import { endProcesses } from '../worker/process-fixture.js';
+import { startKillableWorkers } from './fixtures/killable-workers.js';
+
+const ROWS = 150;
+/** A fraction of what two workers on one machine could ask for: what holds the pace is the limit. */
+const REQUESTS_PER_SECOND = 8;
+const TEST_LIMIT_MS = 10 * 60_000;
+
+let lab: BatchLab;
+beforeAll(async () => {
+  lab = await openBatchLab({ workers: false, sandbox: { settings: { requestsPerSecond: REQUESTS_PER_SECOND } } });
+  await startKillableWorkers(lab, 2, {
+    PAYMENT_REQUESTS_PER_SECOND: `${REQUESTS_PER_SECOND}`,
+    ORDER_POLL_INITIAL: '30s',
+    ORDER_POLL_MAX: '60s',
+  });
+});
+afterAll(async () => {
+  await endProcesses();
+  await lab?.close();
+});
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+describe(`${ROWS} rows at ${REQUESTS_PER_SECOND} requests a second that two workers share`, () => {
+  let result: BatchResult;
+  let seconds: number;
+  beforeAll(async () => {
+    const rows = testRows('paced', ROWS);
+    const begunMs = Date.now();
+    result = await (await startRows(lab, rows, { maxInFlight: ROWS })).result();
+    seconds = (Date.now() - begunMs) / 1_000;
+    expect(executedOf(lab, rows)).toBe(ROWS);
+  }, TEST_LIMIT_MS);
+
+  test('all of them are paid', () => {
+    expect(result.outcomes).toMatchObject({ completed: ROWS, notStarted: 0 });
+  });
+
+  test('the limit is what holds the pace: creates use the share of it that their queue has', () => {
+    const creates = lab.sandbox
+      .requests()
+      .flatMap(({ path, atMs }) => (path.endsWith('/order/withdraw') ? [atMs] : []));
+    const perSecond = (creates.length - 1) / (((creates.at(-1) ?? 0) - (creates[0] ?? 0)) / 1_000);
+    say(`${ROWS} rows in ${seconds.toFixed(0)} s, ${perSecond.toFixed(2)} creates a second`);
+    const limits = queueLimits(REQUESTS_PER_SECOND).create;
+    const share = 'maxTaskQueueActivitiesPerSecond' in limits ? limits.maxTaskQueueActivitiesPerSecond : 0;
+    expect(perSecond).toBeGreaterThan(share * 0.8);
+    expect(perSecond).toBeLessThan(share * 1.2);
+  });
+
+  test('the service sees at most the limit over any 60 s, and 1.25 times the limit over any 5 s', () => {
+    const [minute = 0, moment = 0] = [60_000, 5_000].map((ms) => lab.sandbox.requestRate(ms).busiest);
+    say(`at most ${minute} requests in 60 s (limit ${REQUESTS_PER_SECOND * 60}), ${moment} in 5 s`);
+    expect(minute).toBeLessThanOrEqual(REQUESTS_PER_SECOND * 60);
+    expect(moment).toBeLessThanOrEqual(REQUESTS_PER_SECOND * 1.25 * 5);
+  });
+});
