@@ -7,9 +7,9 @@ export const MAX_LINES = 20;
 /** Collects what a person should see before approving: lines with the same reason become one warning. */
 export class BatchWarnings {
   readonly #first: BatchWarning[] = [];
-  readonly #shown = new Map<string | number, BatchWarning>();
+  readonly #shown = new Map<string, BatchWarning>();
   /** Keys beyond those shown, so that each counts once. */
-  readonly #others = new Set<string | number>();
+  readonly #others = new Set<string>();
 
   /** Adds a warning about the whole batch: shown before those about single payouts, however many these are. */
   addFirst(reason: string, lines: readonly number[] = []): void {
@@ -17,14 +17,14 @@ export class BatchWarnings {
   }
 
   /** Adds lines to the warning `key`, which is made where it is new. */
-  add(key: string | number, reason: string, lines: readonly number[]): void {
+  add(key: string, reason: string, lines: readonly number[]): void {
     const known = this.#shown.get(key);
     if (known) known.rows = [...known.rows, ...lines].slice(0, MAX_LINES);
     else if (this.#shown.size < MAX_WARNINGS) this.#shown.set(key, { rows: lines.slice(0, MAX_LINES), reason });
     else this.#others.add(key);
   }
 
-  has(key: string | number): boolean {
+  has(key: string): boolean {
     return this.#shown.has(key) || this.#others.has(key);
   }
 
