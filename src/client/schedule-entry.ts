@@ -27,6 +27,8 @@ export interface ScheduleEntry {
   times: string[];
   timeZone: string;
   filePattern: string | undefined;
+  /** Whether somebody has to approve each batch. */
+  approval: 'required' | 'none';
   paused: boolean;
   /** Who paused or resumed it and why; after a failure, Temporal's words. */
   note: string | undefined;
@@ -68,6 +70,7 @@ export async function readScheduleEntry(
     times: timesOf(description),
     timeZone: spec.timezone || 'UTC',
     filePattern: actionInputOf(description).filePattern,
+    approval: actionInputOf(description).batch?.approval ?? 'none',
     paused: state.paused,
     note: state.note || undefined,
     nextRuns: info.nextActionTimes.slice(0, SHOWN_RUNS),

@@ -29,7 +29,11 @@ const path = z
   .min(1, 'required')
   .max(500)
   .regex(/^[^\p{Cc}]*$/u, 'contains control characters')
-  .refine((value) => !/^[/\\]|^[A-Za-z]:[/\\]/.test(value), 'must be relative to BATCH_DIR');
+  .refine((value) => !/^[/\\]|^[A-Za-z]:[/\\]/.test(value), 'must be relative to BATCH_DIR')
+  .refine(
+    (value) => !value.split('/').includes('..'),
+    'must be a plain path below BATCH_DIR, such as "2026/payroll.csv"',
+  );
 
 const options = {
   approval: z.enum(['required', 'none']).optional(),

@@ -28,6 +28,7 @@ export function scheduleText(entry: ScheduleEntry): string {
     ['plan', `${plan} (schedule ${entry.scheduleId})`],
     ['runs', `${entry.times.join(' and ')}, ${entry.timeZone}`],
     ['file', entry.filePattern],
+    ['approval', entry.approval],
     ['paused', paused ? 'yes' : 'no'],
     ['note', note],
     ['next', nextRuns.length > 0 ? times(nextRuns) : 'never: no such time comes'],
@@ -103,7 +104,7 @@ function addTrigger(schedule: Command, io: StarterIo, run: Run): void {
       run(async (orders) => {
         const { workflowId, batch } = await orders.schedules.trigger(plan, { period, by }, { account });
         const { batchId } = batch;
-        const text = `plan ${plan} runs for ${period} (workflow ${workflowId}); follow it: ${io.self} batch show ${batchId} --watch`;
+        const text = `plan ${plan} runs for ${period} (workflow ${workflowId}). Once its file is there, follow it: ${io.self} batch show ${batchId} --watch; until then, or if it is not, the workflow says why`;
         return { exitCode: EXIT.done, json: { plan, period, workflowId, batchId }, text };
       }),
   );

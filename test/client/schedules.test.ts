@@ -99,6 +99,7 @@ describe('create', () => {
     ['an hour that no day has', { cron: undefined, calendars: [{ hour: 25 }] }, 'times'],
     ['an unknown part of a calendar', { calendars: [{ hours: 10 }] }, 'calendars[0].hours'],
     ['an unknown time zone', { timeZone: 'Europe/Nowhere' }, 'timeZone'],
+    ['a file outside the folder', { filePattern: '../{period}.csv' }, 'filePattern'],
     ['no period in the file', { filePattern: 'payroll.csv' }, 'filePattern'],
     ['a period', { period: '2026-11-27' }, 'period'],
     ['a bad plan', { plan: 'a.b' }, 'plan'],
