@@ -17,6 +17,11 @@ const stopped = new Promise<void>((resolve) => {
 });
 try {
   await Promise.race([stopped, stack.failed]);
+} catch (error) {
+  process.stderr.write(
+    `${error instanceof Error ? error.message : String(error)}\nEverything is stopped: start again\n`,
+  );
+  process.exitCode = 1;
 } finally {
   await stack.stop();
 }

@@ -140,12 +140,8 @@ const isPermitted = ({ permittedAtMs, permittedAtWallMs }: Chunk): boolean =>
 async function startRows(chunk: Chunk, count: number): Promise<void> {
   const { client, input, progress, reader } = chunk;
   const rows = (await reader?.next(count)) ?? [];
-  const started = await Promise.all(
-    rows.map((row) => {
-      if (!isPermitted(chunk)) throw new Error('this worker was stopped in between');
-      return startRow(client, input, row);
-    }),
-  );
+  if (!isPermitted(chunk)) throw new Error('this worker was stopped in between');
+  const started = await Promise.all(rows.map((row) => startRow(client, input, row)));
   // Only now, all at once: an attempt that dies before leaves a progress after which these rows are started again.
   for (const row of started) countStarted(progress, row);
   countTaken(progress, rows);

@@ -69,6 +69,8 @@ function headerProblems(columns: readonly string[]): string[] {
     return columns.indexOf(name) < index ? [`column ${name} stands there twice`] : [];
   });
   const missing = REQUIRED.filter((name) => !columns.includes(name));
+  // Most likely a first row, whose cells must not be repeated.
+  if (missing.length === REQUIRED.length) return [`is no header: it must name the columns ${REQUIRED.join(', ')}`];
   const twoWays =
     columns.includes('wallet_details') && columns.some((name) => name.startsWith('wallet_details.'))
       ? ['wallet_details is given both as one column and as columns of its own; choose one']

@@ -103,10 +103,10 @@ export class BatchHandle {
         if (!(error instanceof WorkflowUpdateFailedError)) throw error;
         throw new BatchRefusedError(this.batchId, error.cause?.message ?? 'no reason given');
       }
-    });
+    }, update);
   }
 
-  async #answered<T>(call: () => Promise<T>): Promise<T> {
+  async #answered<T>(call: () => Promise<T>, request?: string): Promise<T> {
     try {
       return await this.#client.withDeadline(Date.now() + ANSWER_TIMEOUT_MS, call);
     } catch (error) {
@@ -114,7 +114,7 @@ export class BatchHandle {
       if (!isNobodyAnswering(error)) throw await explainBatch(this.#client, this, error);
       // A silent Temporal looks the same from here; this call tells.
       await this.isOpen();
-      throw new NoWorkerError(ORDERS_TASK_QUEUE);
+      throw new NoWorkerError(ORDERS_TASK_QUEUE, request);
     }
   }
 

@@ -132,12 +132,18 @@ export class OrderUnresolvedError extends Error {
   }
 }
 
-/** No worker answers. Orders wait and nothing is lost. */
+/**
+ * No worker answers. Orders wait and nothing is lost. `request`: what was asked for, such as 'approve', which Temporal may
+ * still deliver once a worker is there.
+ */
 export class NoWorkerError extends Error {
   override readonly name = 'NoWorkerError';
 
-  constructor(taskQueue: string) {
-    super(`no worker answers on task queue ${taskQueue}: start one and ask again. Orders wait and nothing is lost`);
+  constructor(taskQueue: string, request?: string) {
+    const next = request
+      ? `start one, then look whether the ${request} was taken: Temporal may still deliver it. To take it back, stop the batch`
+      : 'start one and ask again. Orders wait and nothing is lost';
+    super(`no worker answers on task queue ${taskQueue}: ${next}`);
   }
 }
 

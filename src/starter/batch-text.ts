@@ -26,7 +26,7 @@ function warningsText({ warnings, warningCount }: BatchPlan): string[] {
     rows.length === 0 ? `  ${reason}` : `  line ${rows.join(', ')}: ${reason}`,
   );
   return [
-    `${warningCount} warnings${warnings.length < warningCount ? `, the first ${warnings.length}` : ''}:`,
+    `${warningCount} ${warningCount === 1 ? 'warning' : 'warnings'}${warnings.length < warningCount ? `, the first ${warnings.length}` : ''}:`,
     ...lines,
   ];
 }
@@ -107,7 +107,7 @@ export function batchStateText(state: BatchState, nowMs: number): string {
   const rows = plan
     ? `${plan.rows}: ${progress.started} started, ${progress.open.length} open, ended: ${outcomesText(progress.outcomes)}`
     : undefined;
-  return named([
+  const shown = named([
     ['batch', batchId],
     ['phase', `${phase}, waiting for ${waitingFor}`],
     ['attention', attention],
@@ -121,6 +121,8 @@ export function batchStateText(state: BatchState, nowMs: number): string {
     ['pace', paceText(state, nowMs)],
     ['digest', plan?.digest],
   ]);
+  // Before anything is sent a person decides on just this: sums, fees, balances and what looks wrong.
+  return plan && progress.started === 0 ? [shown, currenciesText(plan), ...warningsText(plan)].join('\n') : shown;
 }
 
 const reportText = (report: ReportFile | undefined): string | undefined =>

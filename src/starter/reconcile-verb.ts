@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { checkReconcileInput, type ReconcileState } from '../client/reconcile.js';
 import type { PaymentOrders } from '../client.js';
 import {
@@ -10,7 +10,7 @@ import {
   type ReconcileRow,
 } from '../contract/reconcile.js';
 import { type CommonOptions, parseTimeout, withCommonOptions, withTimeout } from './arguments.js';
-import { EXIT } from './exit-codes.js';
+import { EXIT, UsageError } from './exit-codes.js';
 import { startProgress } from './progress.js';
 import type { Report, Run, StarterIo } from './report.js';
 import { named, table } from './text.js';
@@ -137,7 +137,7 @@ export function addReconcileVerb(program: Command, io: StarterIo, run: Run): voi
   withTimeout(withCommonOptions(verb), 'wait at most this long').action(async (options: ReconcileVerbOptions) => {
     const { every, from, to, recover, timeout } = options;
     if (every !== undefined && (from ?? to ?? recover) !== undefined) {
-      throw new InvalidArgumentError('--every goes without --from, --to and --recover.');
+      throw new UsageError('--every goes without --from, --to and --recover');
     }
     const input = inputOf(options);
     await run((orders) =>

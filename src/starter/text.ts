@@ -157,11 +157,16 @@ export const balancesText = (balances: Record<string, Balance>): string =>
     ...Object.values(balances).map((entry) => [entry.currency, entry.amount, entry.overdraft, entry.updated_at]),
   ]);
 
+/** The reference of an address that was created here; '' for others. */
+const refOf = (callbackUrl: string | null): string =>
+  /\/a\.([A-Za-z0-9_-]+)\.[^/]+$/.exec(callbackUrl ?? '')?.[1] ?? '';
+
 /** Permanent deposit addresses, one a line, with the limits of a receipt in the deposit currency. */
 export const addressesText = (addresses: readonly DepositAddress[]): string =>
   table([
-    ['address', 'memo', 'currency', 'network', 'to', 'min', 'max', 'title'],
+    ['ref', 'address', 'memo', 'currency', 'network', 'to', 'min', 'max', 'title', 'uuid'],
     ...addresses.map((one) => [
+      refOf(one.callback_url),
       one.address,
       one.memo ?? '',
       one.currency,
@@ -170,6 +175,7 @@ export const addressesText = (addresses: readonly DepositAddress[]): string =>
       one.min_amount,
       one.max_amount,
       one.address_title,
+      one.uuid,
     ]),
   ]);
 

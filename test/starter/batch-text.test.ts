@@ -90,6 +90,13 @@ describe('a batch that goes on', () => {
     expect(amountsLeft(plan, { usd: '0.1', btc: '0.6' })).toEqual({ btc: '0', usd: '1000' });
   });
 
+  it('shows what is decided on as long as nothing is sent: sums, balances and warnings', () => {
+    const progress = { ...state.progress, started: 0 };
+    const waiting = batchStateText({ ...state, phase: 'awaitingApproval', progress }, NOW);
+    for (const part of ['1000.10', '-103.1', '52 warnings', 'line 3, 7: same wallet']) expect(waiting).toContain(part);
+    expect(batchStateText(state, NOW)).not.toContain('52 warnings');
+  });
+
   it('shows who did what', () => {
     const at = '2026-11-27T10:00:00Z';
     const text = batchStateText({ ...state, approvedBy: 'bob', paused: { by: 'eve', reason: 'wait', at } }, NOW);

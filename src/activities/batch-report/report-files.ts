@@ -14,6 +14,7 @@ import {
   openReport,
   type ReportWriter,
 } from '../../reports/index.js';
+import { setEarlierReportAside } from './earlier-report.js';
 import { reportName } from './report-name.js';
 import type { Counted } from './row-counts.js';
 import type { RowEnd } from './row-end.js';
@@ -50,6 +51,7 @@ export class ReportFiles {
   readonly #json: JsonReport;
   readonly #openRejected: () => Promise<ReportWriter>;
   readonly #removeRejected: () => Promise<unknown>;
+  readonly #setEarlierAside: () => Promise<void>;
   #rejected?: ReportWriter;
 
   private constructor(
@@ -57,11 +59,13 @@ export class ReportFiles {
     json: JsonReport,
     openRejected: () => Promise<ReportWriter>,
     removeRejected: () => Promise<unknown>,
+    setEarlierAside: () => Promise<void>,
   ) {
     this.#csv = csv;
     this.#json = json;
     this.#openRejected = openRejected;
     this.#removeRejected = removeRejected;
+    this.#setEarlierAside = setEarlierAside;
   }
 
   /** Begins all but the rejected rows, of which there may be none. */
@@ -79,7 +83,13 @@ export class ReportFiles {
       if (header !== undefined) await rejected.write(`${header}\n`);
       return rejected;
     };
-    return new ReportFiles(csv, json, openRejected, () => rm(join(reportDir, rejectedName), { force: true }));
+    return new ReportFiles(
+      csv,
+      json,
+      openRejected,
+      () => rm(join(reportDir, rejectedName), { force: true }),
+      () => setEarlierReportAside(reportDir, name, sha256),
+    );
   }
 
   async add({ row, request, end }: ReportedRow): Promise<void> {
@@ -94,6 +104,7 @@ export class ReportFiles {
 
   /** Puts the files in their places; the JSON names the hashes of the others. */
   async finish(counted: Counted): Promise<Pick<ReportBatchAnswer, 'report' | 'rejected'>> {
+    await this.#setEarlierAside();
     const report = await this.#csv.finish();
     const rejected = await this.#rejected?.finish();
     // Those of an earlier run under this id may have been paid since: nobody must send them again.

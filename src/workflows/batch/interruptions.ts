@@ -31,6 +31,7 @@ function nameProblem(by: unknown): string | undefined {
 /** Why an approval is refused; undefined = it counts. Tolerates any argument. */
 export function approvalRefusal(run: BatchRun, approval: BatchApproval | undefined): string | undefined {
   if (run.phase !== 'awaitingApproval') return `the batch waits for no approval, it is ${run.phase}`;
+  if (run.approvedBy !== undefined) return `it was approved by ${run.approvedBy} just now`;
   const problem = nameProblem(approval?.by);
   if (problem) return problem;
   if (approval?.digest !== run.plan?.digest) {
