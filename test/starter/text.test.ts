@@ -117,6 +117,7 @@ it('an empty list says so', () => {
 describe('a permanent address', () => {
   const address = {
     uuid: 'a-1',
+    callback_url: 'https://pay.example/callbacks/default/a.customer-7.****',
     address: 'TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC',
     memo: null,
     currency: 'usdt',
@@ -127,10 +128,10 @@ describe('a permanent address', () => {
     max_amount: '100000',
   } as DepositAddress;
 
-  it('is shown with the limits of a receipt', () => {
+  it('is shown with its reference and the limits of a receipt', () => {
     const [head, row] = addressesText([address]).split('\n');
-    expect(head).toMatch(/min +max +title$/);
-    expect(row).toMatch(/usdt +tron +5 +100000 +shop$/);
+    expect(head).toMatch(/min +max +title +uuid$/);
+    expect(row).toMatch(/^customer-7 .*usdt +tron +5 +100000 +shop +a-1$/);
   });
 
   it('is shown with the uuids of others that have its reference, if there are any', () => {
