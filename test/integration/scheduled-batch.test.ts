@@ -270,7 +270,7 @@ describe.concurrent('a start that names no batch fails at once', () => {
     ['a period of the other format', { period: `${PERIOD}T10-00` }, 'period: must be a date'],
     ['no such time zone', { period: PERIOD, timeZone: 'Europe/Nowhere' }, 'timeZone: must be a time zone'],
     ['a pattern without period', { period: PERIOD, filePattern: 'payroll.csv' }, 'filePattern: must contain {period}'],
-    ['a path that leads out', { period: PERIOD, filePattern: '../{period}.csv' }, 'file.path: must be a plain path'],
+    ['a path that leads out', { period: PERIOD, filePattern: '../{period}.csv' }, 'filePattern: must be a plain path'],
     ['an unknown field', { period: PERIOD, again: true }, 'again: unknown field'],
   ])('%s', async (_, change, reason) => {
     const plan = newOrderId('bad');
