@@ -9,15 +9,19 @@ const TEMPORAL_TESTS = ['temporal', 'workflows', 'worker', 'client', 'integratio
 const RELIABILITY_TESTS = [
   'test/reliability/**/*.test.ts',
   'test/integration/compensation-crashes.test.ts',
-  // Waits for half a minute, which is what it is about.
+  // Wait for half a minute, which is what they are about.
   'test/client/batches-without-worker.test.ts',
+  'test/client/without-worker.test.ts',
+  // A hundred thousand rows, with the machine to itself.
+  'test/activities/plan-batch-memory.test.ts',
 ];
 
 export default defineConfig({
   test: {
     // The SDK's native part does not work in worker threads.
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than there are cores where CI runs: most tests wait for a server.
+    maxWorkers: 3,
     // An activity attempt that gets lost on a busy machine is given up after a minute, and the test then goes on.
     testTimeout: 150_000,
     hookTimeout: 120_000,
