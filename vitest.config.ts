@@ -9,6 +9,9 @@ const TEMPORAL_TESTS = ['temporal', 'workflows', 'worker', 'client', 'integratio
 const RELIABILITY_TESTS = [
   'test/reliability/**/*.test.ts',
   'test/integration/compensation-crashes.test.ts',
+  'test/integration/reconcile-recover.test.ts',
+  'test/temporal/plain-clients.test.ts',
+  'test/worker/crashes.test.ts',
   // Wait for half a minute, which is what they are about.
   'test/client/batches-without-worker.test.ts',
   'test/client/without-worker.test.ts',
