@@ -25,7 +25,7 @@ export default defineConfig({
     pool: 'forks',
     // One more than there are cores where CI runs: most tests wait for a server.
     maxWorkers: 3,
-    // An activity attempt that gets lost on a busy machine is given up after a minute, and the test then goes on.
+    // For busy machines: the server repeats what got lost on one after a minute. Waits inside tests have limits of their own.
     testTimeout: 150_000,
     hookTimeout: 120_000,
     reporters: ['default', ['json', { outputFile: 'test-results/results.json' }]],
