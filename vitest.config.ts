@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 /** Folders whose tests need a Temporal server; everything else runs without starting one. */
-const TEMPORAL_TESTS = ['temporal', 'workflows', 'worker', 'client', 'integration', 'model', 'replay'].map(
+const TEMPORAL_TESTS = ['temporal', 'workflows', 'worker', 'client', 'integration', 'replay'].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 );
 
@@ -11,7 +11,9 @@ const RELIABILITY_TESTS = [
   'test/integration/compensation-crashes.test.ts',
   'test/integration/reconcile-recover.test.ts',
   'test/temporal/plain-clients.test.ts',
+  // A minute each; CI runs these two as well.
   'test/worker/crashes.test.ts',
+  'test/model/**/*.test.ts',
   // Wait for half a minute, which is what they are about.
   'test/client/batches-without-worker.test.ts',
   'test/client/without-worker.test.ts',
