@@ -1,17 +1,15 @@
 import { type Client, WithStartWorkflowOperation, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { echoDifferences } from '../contract/echo-check.js';
 import { validateRecoveredInput } from '../contract/follower-schemas.js';
 import { DEFAULT_ACCOUNT, orderWorkflowId, workflowTypeOf } from '../contract/ids.js';
 import { maskName } from '../contract/masking.js';
 import { CREATED_UPDATE } from '../contract/names.js';
 import { validateOrderInput } from '../contract/order-schema.js';
 import type { Order, OrderInput, OrderResult, OrderType } from '../contract/orders.js';
-import { orderInputDifferences } from '../contract/same-input.js';
+import { startDifferences } from '../contract/same-input.js';
 import { untilTaken } from './aborted-updates.js';
 import {
   AgainRefusedError,
   InvalidInputError,
-  NotDecidedYetError,
   OrderConflictError,
   OrderFailedError,
   OrderUnresolvedError,
@@ -26,13 +24,6 @@ import type { WaitOptions } from './wait.js';
 
 type OrderWorkflow = (input: OrderInput) => Promise<OrderResult>;
 
-const REBUILT_TIMEOUT_MS = 30_000;
-
-/** How long a start waits for the order of a rebuilt run to be found; 30 s when omitted. */
-export interface CompareOptions {
-  rebuiltTimeoutMs?: number;
-}
-
 /** The checked input; throws InvalidInputError naming every bad field. */
 export function checkOrderInput<T extends OrderType>(type: T, input: unknown): OrderInput<T> {
   const recovered = typeof input === 'object' && input !== null && 'recovered' in input;
@@ -41,57 +32,21 @@ export function checkOrderInput<T extends OrderType>(type: T, input: unknown): O
   return checked.input;
 }
 
-/**
- * Throws OrderConflictError unless the run that has this order id was started with the same type and input. Throws
- * NotDecidedYetError where that run was rebuilt and its order cannot be compared with within `rebuiltTimeoutMs`.
- */
-export async function refuseOtherInput(
-  client: Client,
-  type: OrderType,
-  input: OrderInput,
-  { rebuiltTimeoutMs = REBUILT_TIMEOUT_MS }: CompareOptions = {},
-): Promise<void> {
+/** Throws OrderConflictError unless the run that has this order id was started with the same type and input. */
+export async function refuseOtherInput(client: Client, type: OrderType, input: OrderInput): Promise<void> {
   const orderId = input.order.order_id;
   const workflowId = orderWorkflowId(input.account ?? DEFAULT_ACCOUNT, orderId);
   const first = await callTemporal(client, () => readFirstInput(client, workflowId));
-  const rebuilt = input.recovered !== undefined || first.input.recovered !== undefined;
-  const differing = rebuilt
-    ? await differencesFromOrder(handleOf(client, input), type, input, rebuiltTimeoutMs)
-    : orderInputDifferences(input, first.input);
-  const fields = differing.map(maskName);
+  const fields = startDifferences(type, input, first.input).map(maskName);
   if (first.workflowType !== workflowTypeOf(type) && !fields.includes('order_type')) fields.unshift('order_type');
   if (fields.length > 0) throw new OrderConflictError(orderId, fields);
-}
-
-/** A run rebuilt from the order list was not started with what the caller asked for: the order itself tells. */
-async function differencesFromOrder(
-  handle: OrderHandle,
-  type: OrderType,
-  input: OrderInput,
-  timeoutMs: number,
-): Promise<string[]> {
-  try {
-    const { phase, order } = await handle.state();
-    // A person has to say which order it is: that may take days, and until then nothing can be compared.
-    if (!order && phase === 'parked') throw new NotDecidedYetError(handle.orderId);
-    return echoDifferences(type, input.order, order ?? (await handle.created({ timeoutMs })));
-  } catch (error) {
-    // No order exists: there is nothing to differ from, and the handle says what became of it.
-    if (error instanceof OrderFailedError) return [];
-    throw error;
-  }
 }
 
 const handleOf = (client: Client, input: OrderInput, attached?: boolean): OrderHandle =>
   new OrderHandle(client, input.account ?? DEFAULT_ACCOUNT, input.order.order_id, attached);
 
 /** Starts a checked order, or attaches to the run that has its id; throws OrderConflictError when that one differs. */
-export async function startOrder(
-  client: Client,
-  type: OrderType,
-  input: OrderInput,
-  options?: CompareOptions,
-): Promise<OrderHandle> {
+export async function startOrder(client: Client, type: OrderType, input: OrderInput): Promise<OrderHandle> {
   try {
     await callTemporal(client, () =>
       client.workflow.start<OrderWorkflow>(workflowTypeOf(type), {
@@ -104,7 +59,7 @@ export async function startOrder(
     return handleOf(client, input, false);
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    await refuseOtherInput(client, type, input, options);
+    await refuseOtherInput(client, type, input);
     return handleOf(client, input, true);
   }
 }
@@ -162,17 +117,12 @@ async function requireNoOrder(handle: OrderHandle): Promise<void> {
 }
 
 /** Starts an order whose id was used by a run that ended with no order; compares nothing. Throws AgainRefusedError. */
-export async function startOrderAgain(
-  client: Client,
-  type: OrderType,
-  input: OrderInput,
-  options?: CompareOptions,
-): Promise<OrderHandle> {
+export async function startOrderAgain(client: Client, type: OrderType, input: OrderInput): Promise<OrderHandle> {
   const handle = handleOf(client, input, false);
   try {
     await requireNoOrder(handle);
   } catch (error) {
-    if (error instanceof UnknownOrderError) return startOrder(client, type, input, options);
+    if (error instanceof UnknownOrderError) return startOrder(client, type, input);
     throw error;
   }
   try {

@@ -50,7 +50,8 @@ const recoveredSchema = (type: OrderType) =>
     }),
     compensation: z.literal('report', 'must be report: a recovered run moves nothing'),
     resend: z.literal('never', 'must be never or left out: a recovered run sends nothing').optional(),
-    recovered: z.strictObject({ order_uuid: orderUuid }),
+    // Only compared with, so that nothing in it is checked.
+    recovered: z.strictObject({ order_uuid: orderUuid, listed: z.looseObject({}).optional() }),
   });
 
 const recoveredSchemas = new Map(ORDER_TYPES.map((type) => [type, recoveredSchema(type)]));

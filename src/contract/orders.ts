@@ -134,9 +134,10 @@ export interface OrderOptions {
   batchId?: string;
   /**
    * The run was rebuilt from the service's order list: it sends nothing, ever, and only follows that order. Needs
-   * `compensation: 'report'`; where a payout goes may be missing in `order`.
+   * `compensation: 'report'`; where a payout goes may be missing in `order`. `listed`: the order as the list showed it,
+   * which later starts of the id are compared with.
    */
-  recovered?: { order_uuid: string };
+  recovered?: { order_uuid: string; listed?: Order };
 }
 
 /** Input of the six order workflows. */

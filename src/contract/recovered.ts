@@ -1,4 +1,4 @@
-import { ORDER_TYPES, type Order, type OrderInput, type OrderType } from './orders.js';
+import { ORDER_TYPES, type OrderInput, type OrderListItem, type OrderType } from './orders.js';
 import { requestOfOrder } from './request-of-order.js';
 
 /** One signed look-up of an order whose run was rebuilt. `input`: the whole workflow input, validated inside. */
@@ -14,16 +14,16 @@ export interface LookUpRecoveredInput {
  */
 export function recoveredStart(
   account: string,
-  order: Order,
+  { balance_changes, ...listed }: OrderListItem,
 ): { type: OrderType; input: OrderInput & Required<Pick<OrderInput, 'recovered'>> } | undefined {
-  const type = ORDER_TYPES.find((known) => known === order.order_type);
+  const type = ORDER_TYPES.find((known) => known === listed.order_type);
   if (!type) return undefined;
   const input = {
     account,
-    order: requestOfOrder(type, order),
+    order: requestOfOrder(type, listed),
     compensation: 'report' as const,
     resend: 'never' as const,
-    recovered: { order_uuid: order.order_uuid },
+    recovered: { order_uuid: listed.order_uuid, listed },
   };
   return { type, input };
 }

@@ -1,6 +1,7 @@
 import { differences, sameValue } from './differences.js';
+import { echoDifferences } from './echo-check.js';
 import { DEFAULT_ACCOUNT } from './ids.js';
-import type { OrderInput } from './orders.js';
+import type { OrderInput, OrderType } from './orders.js';
 
 /** What a start asks for, with the defaults filled in; the batch it came from is not part of it. */
 function wanted(input: Partial<OrderInput> | null | undefined): Record<string, unknown> {
@@ -14,10 +15,18 @@ function wanted(input: Partial<OrderInput> | null | undefined): Record<string, u
 }
 
 /**
- * Fields in which two starts of one order id differ; [] = a start may attach to the other's run. Amounts compare
- * numerically, null, '' and absent are the same, key order does not matter. Tolerates input that was never validated.
+ * Fields in which a start differs from the run that has its order id; [] = it may attach. Amounts compare numerically,
+ * null, '' and absent are the same, key order does not matter. `run` is what that run was started with, and may never
+ * have been validated.
  */
-export function orderInputDifferences(a: OrderInput, b: OrderInput): string[] {
-  const [mine, theirs] = [wanted(a), wanted(b)];
+export function startDifferences(
+  type: OrderType,
+  asked: OrderInput,
+  run: Partial<OrderInput> | null | undefined,
+): string[] {
+  // A run rebuilt from the order list was not started with what was asked for: the order that the list showed tells.
+  const listed = asked.recovered ? undefined : run?.recovered?.listed;
+  if (listed) return echoDifferences(type, asked.order, listed);
+  const [mine, theirs] = [wanted(asked), wanted(run)];
   return Object.keys(mine).flatMap((field) => differences(mine[field], theirs[field], field, sameValue));
 }

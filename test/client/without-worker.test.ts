@@ -1,6 +1,9 @@
 import { Client, Connection } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
 import { PaymentOrders } from '../../src/client.js';
+import type { OrderInput } from '../../src/contract/orders.js';
+import { recoveredStart } from '../../src/contract/recovered.js';
+import { OTHER_CARD, orderFor } from '../contract/fixtures.js';
 import { payout, useClient } from './client-fixture.js';
 
 const fixture = useClient({ withWorker: false });
@@ -12,6 +15,19 @@ describe('without a worker', () => {
     await expect(fixture.orders.start('withdraw', payout('alone-1', 'other'))).rejects.toMatchObject({
       name: 'OrderConflictError',
       fields: ['order.description'],
+    });
+  });
+
+  it('a start is compared with a run rebuilt from the order list, and sends nothing', async () => {
+    const { order } = payout('rebuilt-1');
+    const item = { ...orderFor('withdraw', order), balance_changes: [] };
+    const rebuilt = recoveredStart('default', item)?.input as OrderInput<'withdraw'>;
+    expect(await fixture.orders.start('withdraw', rebuilt)).toMatchObject({ attached: false });
+    expect(await fixture.orders.start('withdraw', { order })).toMatchObject({ attached: true });
+    const elsewhere = { order: { ...order, wallet: OTHER_CARD } };
+    await expect(fixture.orders.start('withdraw', elsewhere)).rejects.toMatchObject({
+      name: 'OrderConflictError',
+      fields: ['wallet'],
     });
   });
 

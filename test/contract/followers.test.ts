@@ -4,7 +4,7 @@ import { echoDifferences } from '../../src/contract/echo-check.js';
 import { validateReceivedInput, validateRecoveredInput } from '../../src/contract/follower-schemas.js';
 import { parseReceivedWorkflowId, receivedWorkflowId } from '../../src/contract/ids.js';
 import { validateOrderInput } from '../../src/contract/order-schema.js';
-import { ORDER_TYPES } from '../../src/contract/orders.js';
+import { ORDER_TYPES, type Order } from '../../src/contract/orders.js';
 import { receivedRequest } from '../../src/contract/received.js';
 import { recoveredStart } from '../../src/contract/recovered.js';
 import { inputOf, orderFor, REQUESTS, TRON } from './fixtures.js';
@@ -74,33 +74,40 @@ describe('the input of a received order', () => {
 });
 
 describe('a run that was rebuilt from the order list', () => {
+  const rebuilt = (order: Order) => recoveredStart('eu', { ...order, balance_changes: [] });
+
   test.each(ORDER_TYPES)('%s: its input is valid, names the order and passes the echo check', (type) => {
     const order = orderFor(type, REQUESTS[type], { wallet_to: '411111******1111' });
-    const start = recoveredStart('eu', order);
+    const start = rebuilt(order);
     expect(start).toMatchObject({
       type,
-      input: { account: 'eu', compensation: 'report', resend: 'never', recovered: { order_uuid: order.order_uuid } },
+      input: {
+        account: 'eu',
+        compensation: 'report',
+        resend: 'never',
+        recovered: { order_uuid: order.order_uuid, listed: order },
+      },
     });
     expect(validateRecoveredInput(type, start?.input)).toEqual({ input: start?.input });
     expect(echoDifferences(type, start?.input.order ?? REQUESTS[type], order)).toEqual([]);
   });
 
   test.each(ORDER_TYPES)('%s: its input is refused where orders are sent', (type) => {
-    const start = recoveredStart('eu', orderFor(type, REQUESTS[type]));
+    const start = rebuilt(orderFor(type, REQUESTS[type]));
     const checked = validateOrderInput(type, start?.input);
     expect('errors' in checked && checked.errors.map(({ field }) => field)).toContain('recovered');
   });
 
   test('of an unknown type cannot be started', () => {
-    expect(recoveredStart('eu', orderFor('withdraw', REQUESTS.withdraw, { order_type: 'swap' }))).toBeUndefined();
+    expect(rebuilt(orderFor('withdraw', REQUESTS.withdraw, { order_type: 'swap' }))).toBeUndefined();
   });
 
   test('may be a follow-up', () => {
     const order = orderFor('withdraw', { ...REQUESTS.withdraw, order_id: 'w-1.r1' });
-    expect(fieldsOf(validateRecoveredInput('withdraw', recoveredStart('eu', order)?.input))).toEqual([]);
+    expect(fieldsOf(validateRecoveredInput('withdraw', rebuilt(order)?.input))).toEqual([]);
   });
 
-  const { input } = recoveredStart('eu', orderFor('withdraw', REQUESTS.withdraw)) ?? {};
+  const { input } = rebuilt(orderFor('withdraw', REQUESTS.withdraw)) ?? {};
   it.each([
     [{ ...input, compensation: 'finish' }, 'compensation'],
     [{ ...input, compensation: undefined }, 'compensation'],
@@ -109,6 +116,7 @@ describe('a run that was rebuilt from the order list', () => {
     [{ ...input, recovered: true }, 'recovered'],
     [{ ...input, recovered: { order_uuid: 'a b' } }, 'recovered.order_uuid'],
     [{ ...input, recovered: { order_uuid: 'a', more: 1 } }, 'recovered.more'],
+    [{ ...input, recovered: { order_uuid: 'a', listed: 1 } }, 'recovered.listed'],
     [{ ...input, order: { ...input?.order, amount: 12.5 } }, 'order.amount'],
     [{ ...input, order: { ...input?.order, order_id: 'a b' } }, 'order.order_id'],
     [{ ...input, order: { ...input?.order, currency: undefined } }, 'order.currency'],
@@ -118,7 +126,7 @@ describe('a run that was rebuilt from the order list', () => {
 
   test('without the wallet compares everything else; a normal request still compares the wallet', () => {
     const order = orderFor('withdraw', REQUESTS.withdraw, { wallet_to: '5555555555554444' });
-    const { order: known } = recoveredStart('eu', order)?.input ?? inputOf('withdraw');
+    const { order: known } = rebuilt(order)?.input ?? inputOf('withdraw');
     expect(echoDifferences('withdraw', known, { ...order, network_to: 'sepa' })).toEqual(['network']);
     expect(echoDifferences('withdraw', REQUESTS.withdraw, order)).toEqual(['wallet']);
   });

@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import type { OrderInput } from '../../src/contract/orders.js';
-import { orderInputDifferences } from '../../src/contract/same-input.js';
-import { CARDS_REQUEST, inputOf, inputWith, OTHER_CARD } from './fixtures.js';
+import type { Order, OrderInput } from '../../src/contract/orders.js';
+import { recoveredStart } from '../../src/contract/recovered.js';
+import { startDifferences } from '../../src/contract/same-input.js';
+import { CARDS_REQUEST, inputOf, inputWith, OTHER_CARD, orderFor, REQUESTS } from './fixtures.js';
 
 const base: OrderInput = { order: CARDS_REQUEST };
 const differences = (other: unknown, mine: unknown = base) =>
-  orderInputDifferences(mine as OrderInput, other as OrderInput);
+  startDifferences('withdraw', mine as OrderInput, other as OrderInput);
 
-describe('orderInputDifferences', () => {
+describe('startDifferences', () => {
   it.each([
     ['the same', base],
     ['the defaults written out', { ...base, account: 'default', resend: 'once' }],
@@ -49,4 +50,40 @@ describe('orderInputDifferences', () => {
   it.each([null, undefined, 'x', [], { order: 5 }])('tells an order from %o that was never validated', (other) => {
     expect(differences(other, inputOf('deposit'))).toContain('order');
   });
+});
+
+describe('startDifferences from a run that was rebuilt from the order list', () => {
+  const asked = inputOf('withdraw');
+  const shown = (fields: Partial<Order>): OrderInput => {
+    const item = { ...orderFor('withdraw', REQUESTS.withdraw, fields), balance_changes: [] };
+    return recoveredStart('default', item)?.input ?? asked;
+  };
+
+  it('finds none where the list showed what is asked for, masked or not', () => {
+    expect(startDifferences('withdraw', asked, shown({}))).toEqual([]);
+    expect(startDifferences('withdraw', asked, shown({ wallet_to: '411111******1111' }))).toEqual([]);
+    expect(startDifferences('withdraw', shown({}), shown({}))).toEqual([]);
+  });
+
+  it.each<[string, Partial<Order>]>([
+    ['wallet', { wallet_to: '5555555555554444' }],
+    ['amount', { expected_amount_from: '13', expected_amount_to: '13' }],
+    ['network', { network_to: 'sepa' }],
+    ['order_id', { user_order_id: 'another' }],
+  ])('names %s where the order shows another one', (field, fields) => {
+    expect(startDifferences('withdraw', asked, shown(fields))).toEqual([field]);
+  });
+
+  it('names every field that a run started by hand, without the listed order, does not know', () => {
+    const byHand = { ...shown({}), recovered: { order_uuid: 'u-1' } };
+    expect(startDifferences('withdraw', asked, byHand)).toContain('order.wallet');
+  });
+
+  it.each([[null], [5], ['text'], [[]], [{ wallet_to: { a: [] }, expected_amount_to: 5 }]])(
+    'is no crash where the listed order is %j',
+    (listed) => {
+      const run = { ...shown({}), recovered: { order_uuid: 'u-1', listed } } as unknown as OrderInput;
+      expect(startDifferences('withdraw', asked, run).length).toBeGreaterThan(0);
+    },
+  );
 });

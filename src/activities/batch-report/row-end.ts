@@ -1,11 +1,5 @@
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
-import {
-  NotDecidedYetError,
-  NoWorkerError,
-  OrderConflictError,
-  OrderFailedError,
-  OrderUnresolvedError,
-} from '../../client/errors.js';
+import { OrderConflictError, OrderFailedError, OrderUnresolvedError } from '../../client/errors.js';
 import { OrderHandle } from '../../client/order-handle.js';
 import { refuseOtherInput } from '../../client/start-order.js';
 import type { BatchOutcomes } from '../../contract/batches.js';
@@ -14,7 +8,6 @@ import { maskName } from '../../contract/masking.js';
 import type { Order, OrderInput, OrderResult } from '../../contract/orders.js';
 import { searchAttribute } from '../../contract/search-attributes.js';
 import { describeOrder, type OrderStanding, readEnd } from '../batch-rows/order-ends.js';
-import { REBUILT } from '../batch-rows/start-row.js';
 import { whyUnreadable } from '../batch-rows/unreadable.js';
 
 /**
@@ -45,7 +38,7 @@ export async function readRowEnd(client: Client, input: OrderInput<'withdraw'>, 
     return taken ? { outcome: 'unresolved', reason: GONE } : { outcome: 'notStarted' };
   let compared = false;
   try {
-    await refuseOtherInput(client, 'withdraw', input, REBUILT);
+    await refuseOtherInput(client, 'withdraw', input);
     compared = true;
     if (end.kind === 'final') return endOf(end.result);
     const description = await describeOrder(client, handle.workflowId);
@@ -93,7 +86,6 @@ function endWithoutResult(error: unknown): RowEnd | undefined {
   if (error instanceof OrderFailedError) {
     return { outcome: error.type === 'OrderConflict' ? 'conflict' : 'refused', reason };
   }
-  if (error instanceof NotDecidedYetError || error instanceof NoWorkerError) return { outcome: 'open', reason };
   if (error instanceof OrderUnresolvedError) return { outcome: 'unresolved', reason };
   return undefined;
 }

@@ -1,13 +1,6 @@
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { type BatchRow, orderInputOf } from '../../batch-files/index.js';
-import {
-  AgainRefusedError,
-  InvalidInputError,
-  NotDecidedYetError,
-  NoWorkerError,
-  OrderConflictError,
-  OrderUnresolvedError,
-} from '../../client/errors.js';
+import { AgainRefusedError, InvalidInputError, OrderConflictError } from '../../client/errors.js';
 import { checkOrderInput, startOrder, startOrderAgain } from '../../client/start-order.js';
 import type { SendBatchRowsInput } from '../../contract/batch-activities.js';
 import { orderWorkflowId } from '../../contract/ids.js';
@@ -15,9 +8,6 @@ import type { OrderInput } from '../../contract/orders.js';
 import { searchAttribute } from '../../contract/search-attributes.js';
 import { describeOrder, type OrderStanding, readStanding } from './order-ends.js';
 import { whyUnreadable } from './unreadable.js';
-
-/** Shorter than the time after which the server takes a worker for dead that reports no progress. */
-export const REBUILT = { rebuiltTimeoutMs: 3_000 };
 
 /** Which batch rows are started for. */
 export type Batch = Pick<SendBatchRowsInput, 'account' | 'input' | 'startedAt'>;
@@ -46,21 +36,12 @@ export async function startRow(client: Client, batch: Batch, { row, problem, ord
   } catch (error) {
     if (error instanceof InvalidInputError) return { row, standing: { kind: 'none', outcome: 'refused' } };
     if (error instanceof OrderConflictError) return { row, standing: { kind: 'none', outcome: 'conflict' } };
-    const standing = standingOf(error);
-    if (!standing || orderId === undefined) throw error;
+    const why = whyUnreadable(error);
+    if (!why || orderId === undefined) throw error;
+    // One row that cannot be compared with must not hold up all that follow: it is for a person.
+    const standing: OrderStanding = { kind: 'lost', reason: `it cannot be read (${why})` };
     return { row, orderId, elsewhere: true, standing };
   }
-}
-
-/**
- * How an order stands that was there before and could not be compared with. One such row must not hold up all that follow:
- * what is undecided is followed, and compared with by the report; what cannot be read is for a person.
- */
-function standingOf(error: unknown): OrderStanding | undefined {
-  if (error instanceof NotDecidedYetError || error instanceof NoWorkerError) return { kind: 'open' };
-  if (error instanceof OrderUnresolvedError) return { kind: 'lost', reason: 'its workflow ended without a verdict' };
-  const why = whyUnreadable(error);
-  return why ? { kind: 'lost', reason: `it cannot be read (${why})` } : undefined;
 }
 
 const workflowIdOf = ({ account }: Batch, { order }: OrderInput<'withdraw'>): string =>
@@ -68,7 +49,7 @@ const workflowIdOf = ({ account }: Batch, { order }: OrderInput<'withdraw'>): st
 
 /** True when the order was there before. */
 const start = async (client: Client, input: OrderInput<'withdraw'>): Promise<boolean> =>
-  (await startOrder(client, 'withdraw', input, REBUILT)).attached === true;
+  (await startOrder(client, 'withdraw', input)).attached === true;
 
 /** With `again`: an id that ended without an order before this batch began is used once more. */
 async function startAnew(client: Client, batch: Batch, input: OrderInput<'withdraw'>): Promise<boolean> {
@@ -76,7 +57,7 @@ async function startAnew(client: Client, batch: Batch, input: OrderInput<'withdr
   // What this batch started itself is not started a second time when a chunk is repeated.
   if (!found || found.status.name === 'RUNNING' || startedBy(batch, found)) return start(client, input);
   try {
-    await startOrderAgain(client, 'withdraw', input, REBUILT);
+    await startOrderAgain(client, 'withdraw', input);
     return false;
   } catch (error) {
     if (!(error instanceof AgainRefusedError)) throw error;
