@@ -8,17 +8,18 @@ import type { PeriodBatch } from '../contract/batch-activities.js';
 import { BATCH_FILE_UNUSABLE, type BatchInput, type BatchResult } from '../contract/batches.js';
 import { batchWorkflowId, DEFAULT_ACCOUNT } from '../contract/ids.js';
 import { BULK_WITHDRAW_WORKFLOW } from '../contract/names.js';
+import { whyUnreadable } from './batch-rows/unreadable.js';
 import type { ActivityDeps } from './deps.js';
 import { comeBackIn } from './failures.js';
 import { pollDelayMs } from './poll-order.js';
 
-/** Failure type of a batch whose workflow was terminated: some of its orders may have been started. */
+/** Failure type of a batch whose workflow was terminated or cannot be read: some of its orders may have been started. */
 const BATCH_UNRESOLVED = 'BatchUnresolved';
 
 /**
  * Starts the batch of a period unless the period has one, and follows it to its end. Each look is one attempt: the
- * server repeats it for as long as approval and orders take. Fails for good with the batch's own failure, and when the
- * file is not the one that the period's batch was started with.
+ * server repeats it for as long as approval and orders take. Fails for good with the batch's own failure, when the file is
+ * not the one that the period's batch was started with, and when the batch cannot be read.
  */
 export function runBatchActivity(deps: ActivityDeps) {
   return async function runBatch(batch: PeriodBatch): Promise<BatchResult> {
@@ -27,13 +28,26 @@ export function runBatchActivity(deps: ActivityDeps) {
     const handle = client.workflow.getHandle<BatchWorkflow>(workflowId);
     const found = await handle.describe().catch(undefinedIfUnknown);
     if (!found) await start(batch);
-    else await refuseOtherFile(batch, workflowId);
+    else await refuseOtherFile(batch, workflowId).catch(failIfUnreadable(batch));
     if (!found || found.status.name === 'RUNNING') {
       throw comeBackIn(pollDelayMs(deps.pace, activityInfo().attempt + 1), `batch ${batch.batchId} goes on`);
     }
-    return handle.result().catch((error: unknown) => {
-      throw error instanceof WorkflowFailedError ? failureOf(batch, error) : error;
-    });
+    return handle
+      .result()
+      .catch((error: unknown) => {
+        throw error instanceof WorkflowFailedError ? failureOf(batch, error) : error;
+      })
+      .catch(failIfUnreadable(batch));
+  };
+}
+
+/** What cannot be read today can be read by no later look: a person has to give the worker its key. */
+function failIfUnreadable({ batchId }: PeriodBatch): (error: unknown) => never {
+  return (error) => {
+    const why = whyUnreadable(error);
+    if (!why) throw error;
+    const message = `what became of batch ${batchId} cannot be read (${why}); its orders go on. Mend that and trigger the period again: nothing is paid twice`;
+    throw ApplicationFailure.nonRetryable(message, BATCH_UNRESOLVED);
   };
 }
 
