@@ -113,6 +113,17 @@ export interface BatchOutcomes {
   notStarted: number;
 }
 
+/** Counts of a batch none of whose rows has ended; `notStarted` is known at the end only. */
+export const NONE_ENDED: Omit<BatchOutcomes, 'notStarted'> = {
+  completed: 0,
+  completed_partially: 0,
+  canceled: 0,
+  error: 0,
+  refused: 0,
+  conflict: 0,
+  parked: 0,
+};
+
 /** A row whose order is open: `row` counts from 1. */
 export interface OpenRow {
   row: number;

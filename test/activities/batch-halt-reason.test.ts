@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { haltReason } from '../../src/activities/batch-rows/halt-reason.js';
-import type { BatchInput, BatchProgress } from '../../src/contract/batches.js';
+import { type BatchInput, type BatchProgress, NONE_ENDED } from '../../src/contract/batches.js';
 
 const NOW_MS = Date.parse('2026-11-27T10:00:00Z');
 
@@ -8,16 +8,7 @@ const progressWith = (
   outcomes: Partial<BatchProgress['outcomes']>,
   unsettled: number[] = [],
 ): Pick<BatchProgress, 'outcomes' | 'unsettled'> => ({
-  outcomes: {
-    completed: 0,
-    completed_partially: 0,
-    canceled: 0,
-    error: 0,
-    refused: 0,
-    conflict: 0,
-    parked: 0,
-    ...outcomes,
-  },
+  outcomes: { ...NONE_ENDED, ...outcomes },
   unsettled,
 });
 

@@ -4,7 +4,7 @@ import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { BatchHandle } from '../../src/client/batch-handle.js';
 import type { OrderHandle } from '../../src/client/order-handle.js';
-import type { BatchInput, BatchOutcomes } from '../../src/contract/batches.js';
+import { type BatchInput, type BatchOutcomes, NONE_ENDED } from '../../src/contract/batches.js';
 import type { WithdrawRequest } from '../../src/contract/orders.js';
 import { recoveredStart } from '../../src/contract/recovered.js';
 import { createPaymentService, loadSigner, type PaymentService } from '../../src/payment-service/index.js';
@@ -53,17 +53,7 @@ const ended = async (batch: BatchHandle) => {
   return { outcomes, attention, reported: rows.map(({ outcome, reason }) => [outcome, reason]) };
 };
 
-const only = (outcomes: Partial<BatchOutcomes>): BatchOutcomes => ({
-  completed: 0,
-  completed_partially: 0,
-  canceled: 0,
-  error: 0,
-  refused: 0,
-  conflict: 0,
-  parked: 0,
-  notStarted: 0,
-  ...outcomes,
-});
+const only = (outcomes: Partial<BatchOutcomes>): BatchOutcomes => ({ ...NONE_ENDED, notStarted: 0, ...outcomes });
 
 const creates = (row: TestRow): number => lab.sandbox.stats().createsByOrderId[row.id] ?? 0;
 

@@ -12,7 +12,7 @@ import {
   UnknownBatchError,
   UnknownScheduleError,
 } from '../../src/client/errors.js';
-import type { BatchOutcomes, BatchResult } from '../../src/contract/batches.js';
+import { type BatchOutcomes, type BatchResult, NONE_ENDED } from '../../src/contract/batches.js';
 import { exitCodeOfBatch, exitCodeOfError } from '../../src/starter/exit-codes.js';
 import { runStarterAlone as starter } from '../support/run-starter.js';
 
@@ -125,16 +125,7 @@ describe('inline rows', () => {
   });
 });
 
-const outcomes: BatchOutcomes = {
-  completed: 3,
-  completed_partially: 0,
-  canceled: 0,
-  error: 0,
-  refused: 0,
-  conflict: 0,
-  parked: 0,
-  notStarted: 0,
-};
+const outcomes: BatchOutcomes = { ...NONE_ENDED, completed: 3, notStarted: 0 };
 
 describe('the exit code of a batch', () => {
   it.each<[number, Partial<BatchOutcomes>]>([

@@ -42,30 +42,29 @@ export interface ReportedRow {
   end: RowEnd;
 }
 
+/** Where the files go, whose rows they are about, and how the rejected ones are written. */
+interface Place extends Pick<BatchSource, 'format' | 'header'> {
+  reportDir: string;
+  /** How the names of the files begin. */
+  name: string;
+  /** Of the batch's file. */
+  sha256: string;
+}
+
 /**
  * The files of a batch's report: `<account>.<batchId>.report.csv` and `.report.json` with every row, wallets masked, and
  * `<account>.<batchId>.rejected.csv` (or `.ndjson`) with the rows no order exists for, as they stood in the file.
  */
 export class ReportFiles {
+  readonly #place: Place;
   readonly #csv: CsvReport<Column>;
   readonly #json: JsonReport;
-  readonly #openRejected: () => Promise<ReportWriter>;
-  readonly #removeRejected: () => Promise<unknown>;
-  readonly #setEarlierAside: () => Promise<void>;
   #rejected?: ReportWriter;
 
-  private constructor(
-    csv: CsvReport<Column>,
-    json: JsonReport,
-    openRejected: () => Promise<ReportWriter>,
-    removeRejected: () => Promise<unknown>,
-    setEarlierAside: () => Promise<void>,
-  ) {
+  private constructor(place: Place, csv: CsvReport<Column>, json: JsonReport) {
+    this.#place = place;
     this.#csv = csv;
     this.#json = json;
-    this.#openRejected = openRejected;
-    this.#removeRejected = removeRejected;
-    this.#setEarlierAside = setEarlierAside;
   }
 
   /** Begins all but the rejected rows, of which there may be none. */
@@ -77,19 +76,7 @@ export class ReportFiles {
     const name = reportName(account, batchId);
     const csv = await openCsvReport(reportDir, `${name}.report.csv`, COLUMNS);
     const json = await openJsonReport(reportDir, `${name}.report.json`, { account, batchId, sha256, digest });
-    const rejectedName = `${name}.rejected.${format}`;
-    const openRejected = async (): Promise<ReportWriter> => {
-      const rejected = await openReport(reportDir, rejectedName);
-      if (header !== undefined) await rejected.write(`${header}\n`);
-      return rejected;
-    };
-    return new ReportFiles(
-      csv,
-      json,
-      openRejected,
-      () => rm(join(reportDir, rejectedName), { force: true }),
-      () => setEarlierReportAside(reportDir, name, sha256),
-    );
+    return new ReportFiles({ reportDir, name, sha256, format, header }, csv, json);
   }
 
   async add({ row, request, end }: ReportedRow): Promise<void> {
@@ -98,17 +85,18 @@ export class ReportFiles {
     await this.#json.add(cells);
     // Conflicts are not among the rejected: their id is taken, and sending the row again cannot change that.
     if (end.outcome !== 'refused' && end.outcome !== 'notStarted') return;
-    this.#rejected ??= await this.#openRejected();
+    this.#rejected ??= await openRejected(this.#place);
     await this.#rejected.write(`${row.text}\n`);
   }
 
   /** Puts the files in their places; the JSON names the hashes of the others. */
   async finish(counted: Counted): Promise<Pick<ReportBatchAnswer, 'report' | 'rejected'>> {
-    await this.#setEarlierAside();
+    const { reportDir, name, sha256 } = this.#place;
+    await setEarlierReportAside(reportDir, name, sha256);
     const report = await this.#csv.finish();
     const rejected = await this.#rejected?.finish();
     // Those of an earlier run under this id may have been paid since: nobody must send them again.
-    if (!rejected) await this.#removeRejected();
+    if (!rejected) await rm(join(reportDir, rejectedName(this.#place)), { force: true });
     await this.#json.finish({ ...counted, files: { report, rejected } });
     return { report, ...(rejected && { rejected }) };
   }
@@ -116,6 +104,14 @@ export class ReportFiles {
   async discard(): Promise<void> {
     await Promise.all([this.#csv.discard(), this.#json.discard(), this.#rejected?.discard()]);
   }
+}
+
+const rejectedName = ({ name, format }: Place): string => `${name}.rejected.${format}`;
+
+async function openRejected(place: Place): Promise<ReportWriter> {
+  const rejected = await openReport(place.reportDir, rejectedName(place));
+  if (place.header !== undefined) await rejected.write(`${place.header}\n`);
+  return rejected;
 }
 
 const cellsOf = ({ line }: BatchRow, request: WithdrawRequest, { outcome, order, reason }: RowEnd) => ({

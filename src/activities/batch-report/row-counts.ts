@@ -1,5 +1,5 @@
 import type { ReportBatchAnswer } from '../../contract/batch-activities.js';
-import type { BatchOutcomes } from '../../contract/batches.js';
+import { type BatchOutcomes, NONE_ENDED } from '../../contract/batches.js';
 import { type Amount, decimalOrZero, toAmount } from '../../contract/money.js';
 import type { RowEnd } from './row-end.js';
 
@@ -8,16 +8,7 @@ export type Counted = Pick<ReportBatchAnswer, 'outcomes' | 'moved' | 'started'>;
 
 /** Counts the ends of a batch's rows and adds up what they paid out. */
 export class RowCounts {
-  readonly #outcomes: BatchOutcomes = {
-    completed: 0,
-    completed_partially: 0,
-    canceled: 0,
-    error: 0,
-    refused: 0,
-    conflict: 0,
-    parked: 0,
-    notStarted: 0,
-  };
+  readonly #outcomes: BatchOutcomes = { ...NONE_ENDED, notStarted: 0 };
   readonly #moved = new Map<string, Amount>();
   #started = 0;
 

@@ -7,7 +7,7 @@ import type {
   BatchProgress,
   BatchState,
 } from '../../contract/batches.js';
-import { BY_ITSELF } from '../../contract/batches.js';
+import { BY_ITSELF, NONE_ENDED } from '../../contract/batches.js';
 import { DEFAULT_ACCOUNT } from '../../contract/ids.js';
 
 /** What a batch takes along into its next run, beside its progress. */
@@ -43,7 +43,7 @@ const noProgress = (): BatchProgress => ({
   taken: 0,
   started: 0,
   open: [],
-  outcomes: { completed: 0, completed_partially: 0, canceled: 0, error: 0, refused: 0, conflict: 0, parked: 0 },
+  outcomes: { ...NONE_ENDED },
   moved: {},
   exhausted: false,
   unsettled: [],
