@@ -15,6 +15,7 @@ import {
 import { batchWorkflowId } from '../contract/ids.js';
 import { ORDERS_TASK_QUEUE } from '../contract/names.js';
 import { untilTaken } from './aborted-updates.js';
+import { askWorkflow } from './ask-workflow.js';
 import { explainBatch, waitForBatch } from './batch-errors.js';
 import { BatchRefusedError, NoWorkerError } from './errors.js';
 import { readLiveProgress } from './live-progress.js';
@@ -22,7 +23,7 @@ import { cameTooLate } from './order-errors.js';
 import { callTemporal, isNobodyAnswering } from './temporal-calls.js';
 import type { WaitOptions } from './wait.js';
 
-/** A worker answers a query or an update at once or not at all. */
+/** A worker answers an update at once or not at all. */
 const ANSWER_TIMEOUT_MS = 15_000;
 
 /** The `bulkWithdraw` workflow as clients see it. */
@@ -49,7 +50,7 @@ export class BatchHandle {
   /** Where the batch stands, up to the last second, also after its end. A worker answers: throws NoWorkerError within 15 s when none does. */
   state(): Promise<BatchState> {
     return this.#answered(async () => {
-      const state = await this.#workflow.query<BatchState>(BATCH_STATE_QUERY);
+      const state = await askWorkflow<BatchState>(this.#client, this.#workflow, BATCH_STATE_QUERY);
       const progress = await readLiveProgress(this.#client, this.workflowId);
       return progress ? { ...state, progress } : state;
     });

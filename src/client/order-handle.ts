@@ -11,14 +11,11 @@ import {
 } from '../contract/names.js';
 import type { Decision, Order, OrderInput, OrderResult } from '../contract/orders.js';
 import { untilTaken } from './aborted-updates.js';
+import { askWorkflow } from './ask-workflow.js';
 import { DecisionRefusedError, NoWorkerError } from './errors.js';
 import { cameTooLate, explain, waitForOrder } from './order-errors.js';
-import { callTemporal, isNobodyAnswering, isTimeOver } from './temporal-calls.js';
+import { callTemporal, isNobodyAnswering } from './temporal-calls.js';
 import type { WaitOptions } from './wait.js';
-
-/** A query is answered by a worker at once or not at all. */
-const FIRST_QUERY_TIMEOUT_MS = 4_000;
-const SECOND_QUERY_TIMEOUT_MS = 6_000;
 
 type OrderWorkflow = (input: OrderInput) => Promise<OrderResult>;
 
@@ -51,14 +48,8 @@ export class OrderHandle {
 
   /** Where the order stands, also after its end. A worker answers: throws NoWorkerError within 10 s when none does. */
   async state(): Promise<OrderState> {
-    const ask = (timeoutMs: number) =>
-      this.#client.withDeadline(Date.now() + timeoutMs, () => this.#workflow.query<OrderState>(ORDER_STATE_QUERY));
     try {
-      // Twice: a question handed to a worker that has just gone is lost, and costs its asker the whole wait.
-      return await ask(FIRST_QUERY_TIMEOUT_MS).catch((error: unknown) => {
-        if (isTimeOver(error)) return ask(SECOND_QUERY_TIMEOUT_MS);
-        throw error;
-      });
+      return await askWorkflow<OrderState>(this.#client, this.#workflow, ORDER_STATE_QUERY);
     } catch (error) {
       if (!isNobodyAnswering(error)) throw await explain(this.#client, this, error);
       // A silent Temporal looks the same from here; this call tells.
