@@ -3,10 +3,10 @@ import { isTimeOver } from './temporal-calls.js';
 
 /** A worker answers a query at once or not at all. */
 const FIRST_TIMEOUT_MS = 4_000;
-const SECOND_TIMEOUT_MS = 6_000;
+const SECOND_TIMEOUT_MS = 11_000;
 
 /**
- * The answer of a workflow's query, within 10 s. Asks twice: a question handed to a worker that has just gone is lost,
+ * The answer of a workflow's query, within 15 s. Asks twice: a question handed to a worker that has just gone is lost,
  * and costs its asker the whole wait.
  */
 export async function askWorkflow<T>(client: Client, workflow: WorkflowHandle, name: string): Promise<T> {

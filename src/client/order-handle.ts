@@ -46,7 +46,7 @@ export class OrderHandle {
     return parseReceivedWorkflowId(this.workflowId) !== undefined;
   }
 
-  /** Where the order stands, also after its end. A worker answers: throws NoWorkerError within 10 s when none does. */
+  /** Where the order stands, also after its end. A worker answers: throws NoWorkerError within 15 s when none does. */
   async state(): Promise<OrderState> {
     try {
       return await askWorkflow<OrderState>(this.#client, this.#workflow, ORDER_STATE_QUERY);

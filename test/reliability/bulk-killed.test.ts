@@ -8,7 +8,8 @@ import {
   testRows,
   untilState,
 } from '../integration/fixtures/batches.js';
-import { endProcesses, startProcess, temporalEnv, workerEnv } from '../worker/process-fixture.js';
+import { endProcesses } from '../worker/process-fixture.js';
+import { startBatchWorker } from './fixtures/killable-workers.js';
 
 const ROWS = 16;
 const IN_FLIGHT = 8;
@@ -33,15 +34,8 @@ vi.setConfig({ testTimeout: 240_000 });
 
 describe('batches whose worker is killed while their rows are open', () => {
   test('are gone on with by the next worker; what is cancelled meanwhile sends nothing more', async () => {
-    const { folder, sandbox, temporal, config } = lab;
-    // Polls are far apart: one in flight would be given up after 45 s only.
-    const env = {
-      ...workerEnv(temporalEnv(temporal), sandbox.url, config.callback?.baseUrl),
-      CALLBACK_TOKEN_KEY: config.callback?.tokenKeys[0] ?? '',
-      BATCH_DIR: folder,
-      REPORT_DIR: folder,
-    };
-    const worker = startProcess('src/worker.ts', env);
+    const { folder, sandbox, temporal } = lab;
+    const worker = startBatchWorker(lab);
     const [kept, cancelled] = ['kept', 'gone'].map((label) => testRows(label, ROWS, () => 'after_ms=4000')) as [
       TestRow[],
       TestRow[],

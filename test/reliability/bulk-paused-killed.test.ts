@@ -8,7 +8,8 @@ import {
   testRows,
   untilPhase,
 } from '../integration/fixtures/batches.js';
-import { endProcesses, startProcess, temporalEnv, workerEnv } from '../worker/process-fixture.js';
+import { endProcesses } from '../worker/process-fixture.js';
+import { startBatchWorker } from './fixtures/killable-workers.js';
 
 const ROWS = 200;
 const BOB = { by: 'bob', reason: 'a call from the bank' };
@@ -34,13 +35,8 @@ async function chunkEvents(workflowId: string): Promise<string[]> {
 describe('a batch that is paused in the middle of sending and loses its worker before that could answer', () => {
   // A create in flight at the kill is given up after a minute only.
   test('sends nothing while it is paused, and after resume every row once', { timeout: 240_000 }, async () => {
-    const { folder, sandbox, temporal, config } = lab;
-    const worker = startProcess('src/worker.ts', {
-      ...workerEnv(temporalEnv(temporal), sandbox.url, config.callback?.baseUrl),
-      CALLBACK_TOKEN_KEY: config.callback?.tokenKeys[0] ?? '',
-      BATCH_DIR: folder,
-      REPORT_DIR: folder,
-    });
+    const { folder, sandbox, temporal } = lab;
+    const worker = startBatchWorker(lab);
     const rows = testRows('cut', ROWS, () => 'after_ms=4000');
     const batch = await startRows(lab, rows, { maxInFlight: ROWS });
     const query = `PaymentBatchId = '${batch.batchId}' AND WorkflowType = 'withdraw'`;
