@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { OrderHandle } from '../../src/client/order-handle.js';
 import { addressWorkflowId } from '../../src/contract/ids.js';
 import type { Decision, Order, OrderInput, OrderType, RevertTarget } from '../../src/contract/orders.js';
-import { createPaymentService, loadSigner } from '../../src/payment-service/index.js';
+import { serviceOf } from '../service-of.js';
 import type { Installation } from './installation.js';
 import { input, PARTIAL, type Scenario } from './scenarios.js';
 
@@ -52,8 +52,7 @@ const compensated = (name: string, { type, left, options, order, decisions = [] 
 
 /** An order under the id of ours, created past our workflows; with another amount it is somebody else's. */
 async function createElsewhere({ sandbox }: Installation, order: object): Promise<Order> {
-  const { url: baseUrl, apiKey, apiSecret } = sandbox;
-  const service = createPaymentService({ baseUrl, apiKey, apiSecret, sign: await loadSigner('hmac-sha256') });
+  const service = await serviceOf(sandbox);
   return service.createOrder('withdraw', order as OrderInput<'withdraw'>['order']);
 }
 

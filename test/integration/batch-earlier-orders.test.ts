@@ -2,12 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { serviceOf } from '../../scripts/service-of.js';
 import type { BatchHandle } from '../../src/client/batch-handle.js';
 import type { OrderHandle } from '../../src/client/order-handle.js';
 import { type BatchInput, type BatchOutcomes, NONE_ENDED } from '../../src/contract/batches.js';
 import type { WithdrawRequest } from '../../src/contract/orders.js';
 import { recoveredStart } from '../../src/contract/recovered.js';
-import { createPaymentService, loadSigner, type PaymentService } from '../../src/payment-service/index.js';
+import type { PaymentService } from '../../src/payment-service/index.js';
 import { cardNumber } from '../support/batch-files.js';
 import { type BatchLab, executedOf, openBatchLab, startRows, type TestRow, testRows } from './fixtures/batches.js';
 
@@ -15,8 +16,7 @@ let lab: BatchLab;
 let service: PaymentService;
 beforeAll(async () => {
   lab = await openBatchLab();
-  const sign = await loadSigner('hmac-sha256');
-  service = createPaymentService({ baseUrl: lab.sandbox.url, ...lab.sandbox, sign });
+  service = await serviceOf(lab.sandbox);
 });
 afterAll(() => lab?.close());
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { serviceOf } from '../../scripts/service-of.js';
 import type { OrderHandle } from '../../src/client/order-handle.js';
 import type { Decision, Order, OrderInput } from '../../src/contract/orders.js';
-import { createPaymentService, loadSigner } from '../../src/payment-service/index.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
 import { parkedFor } from './fixtures/parked-orders.js';
@@ -21,8 +21,7 @@ afterAll(() => lab?.close());
 
 /** An order under the same id, created past our workflows: the same payment, or another one with other fields. */
 async function createElsewhere({ order }: OrderInput<'withdraw'>, changes: { amount?: string } = {}): Promise<Order> {
-  const { url: baseUrl, apiKey, apiSecret } = lab.sandbox;
-  const service = createPaymentService({ baseUrl, apiKey, apiSecret, sign: await loadSigner('hmac-sha256') });
+  const service = await serviceOf(lab.sandbox);
   return service.createOrder('withdraw', { ...order, ...changes });
 }
 

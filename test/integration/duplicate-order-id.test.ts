@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { DUPLICATE_MODES } from '../../sandbox/options.js';
+import { serviceOf } from '../../scripts/service-of.js';
 import { ORDER_CALLBACK_SIGNAL } from '../../src/contract/names.js';
 import type { CreateRequests, Order } from '../../src/contract/orders.js';
-import { createPaymentService, loadSigner } from '../../src/payment-service/index.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
 import { serviceView } from './fixtures/service-view.js';
@@ -27,8 +27,7 @@ afterAll(() => Promise.all([lab?.close(), lagging?.close()]));
 
 /** A create of somebody else, past our workflows. */
 async function createElsewhere(request: CreateRequests['withdraw']): Promise<Order> {
-  const { url: baseUrl, apiKey, apiSecret } = lab.sandbox;
-  const service = createPaymentService({ baseUrl, apiKey, apiSecret, sign: await loadSigner('hmac-sha256') });
+  const service = await serviceOf(lab.sandbox);
   return service.createOrder('withdraw', request);
 }
 

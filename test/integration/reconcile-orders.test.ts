@@ -3,9 +3,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { serviceOf } from '../../scripts/service-of.js';
 import { disagreementOf, type ReconcileClass, type ReconcileResult } from '../../src/contract/reconcile.js';
 import { searchAttribute } from '../../src/contract/search-attributes.js';
-import { createPaymentService, loadSigner } from '../../src/payment-service/index.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
 
@@ -37,12 +37,7 @@ const rowOf = (orderId: string, found = result) => found.disagreements.find(({ o
 
 /** A create that no program of ours knows about. */
 async function createElsewhere(orderId: string): Promise<void> {
-  const service = createPaymentService({
-    baseUrl: lab.sandbox.url,
-    apiKey: lab.sandbox.apiKey,
-    apiSecret: lab.sandbox.apiSecret,
-    sign: await loadSigner('hmac-sha256'),
-  });
+  const service = await serviceOf(lab.sandbox);
   const { order } = orderInput('withdraw', orderId, { marker: AT_ONCE });
   await service.createOrder('withdraw', order);
 }

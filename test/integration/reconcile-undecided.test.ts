@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { serviceOf } from '../../scripts/service-of.js';
 import type { OrderHandle } from '../../src/client/order-handle.js';
 import { startReceived } from '../../src/client/received.js';
 import type { ReconcileResult } from '../../src/contract/reconcile.js';
-import { createPaymentService, loadSigner } from '../../src/payment-service/index.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
 import { parkedFor } from './fixtures/parked-orders.js';
@@ -22,8 +22,7 @@ async function parkedBeside(label: string, changes: { amount?: string } = {}): P
   const input = orderInput('withdraw', newOrderId(label), { marker, resend: 'never' });
   const handle = await lab.orders.start('withdraw', input);
   await parkedFor(handle, 'no clear answer');
-  const { url: baseUrl, apiKey, apiSecret } = lab.sandbox;
-  const service = createPaymentService({ baseUrl, apiKey, apiSecret, sign: await loadSigner('hmac-sha256') });
+  const service = await serviceOf(lab.sandbox);
   await service.createOrder('withdraw', { ...input.order, ...changes });
   const isFinal = () =>
     lab.sandbox.orders().some(({ order }) => order.user_order_id === handle.orderId && order.finalized_at !== null);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createPaymentService, loadSigner } from '../../src/payment-service/index.js';
+import { serviceOf } from '../../scripts/service-of.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
 
@@ -9,8 +9,7 @@ let lab: Lab;
 let createdMs: number;
 beforeAll(async () => {
   lab = await openLab({ callbacks: false });
-  const { url: baseUrl, apiKey, apiSecret } = lab.sandbox;
-  const service = createPaymentService({ baseUrl, apiKey, apiSecret, sign: await loadSigner('hmac-sha256') });
+  const service = await serviceOf(lab.sandbox);
   // Nobody of ours follows it: only a window can show it.
   const { order } = orderInput('withdraw', newOrderId('elsewhere'));
   const { created_at } = await service.createOrder('withdraw', order);

@@ -4,12 +4,13 @@ import { CancelledFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { serviceOf } from '../../scripts/service-of.js';
 import { type Activities, createActivities, SharedRates } from '../../src/activities/index.js';
 import { openBatchSource, orderInputOf } from '../../src/batch-files/index.js';
 import type { ReportBatchAnswer } from '../../src/contract/batch-activities.js';
 import type { BatchInput, BatchPlan } from '../../src/contract/batches.js';
 import type { OrderInput } from '../../src/contract/orders.js';
-import { createPaymentService, loadSigner, type PaymentService } from '../../src/payment-service/index.js';
+import type { PaymentService } from '../../src/payment-service/index.js';
 import { cardNumber, newFolder } from '../support/batch-files.js';
 import { type Lab, openLab } from '../support/lab.js';
 
@@ -39,8 +40,7 @@ const folders: { batchDir: string; reportDir: string } = { batchDir: '', reportD
 
 beforeAll(async () => {
   lab = await openLab();
-  const sign = await loadSigner('hmac-sha256');
-  service = createPaymentService({ baseUrl: lab.sandbox.url, ...lab.sandbox, sign, requestTimeoutMs: 5_000 });
+  service = await serviceOf(lab.sandbox, { requestTimeoutMs: 5_000 });
   const account = { name: 'default', service, host: '', rates: new SharedRates(() => service.rates()) };
   const { pace } = lab.config;
   const deps = { accounts: new Map([['default', account]]), pace, confirmAttempt: async () => {} };

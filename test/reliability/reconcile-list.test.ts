@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { serviceOf } from '../../scripts/service-of.js';
 import type { OrderHandle } from '../../src/client/order-handle.js';
-import { createPaymentService, loadSigner } from '../../src/payment-service/index.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
 
@@ -18,12 +18,7 @@ let removed: OrderHandle;
 
 /** Money that comes in on an address that another program made. */
 async function receiveElsewhere(): Promise<void> {
-  const service = createPaymentService({
-    baseUrl: lab.sandbox.url,
-    apiKey: lab.sandbox.apiKey,
-    apiSecret: lab.sandbox.apiSecret,
-    sign: await loadSigner('hmac-sha256'),
-  });
+  const service = await serviceOf(lab.sandbox);
   const { uuid } = await service.createDepositAddress({ currency: 'usdt', network: 'tron' });
   for (let batch = 0; batch < ELSEWHERE.batches; batch += 1) {
     for (let n = 0; n < ELSEWHERE.perBatch; n += 1) lab.sandbox.receiveDeposit({ addressUuid: uuid, amount: '10' });

@@ -1,8 +1,9 @@
 import { WorkflowFailedError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { serviceOf } from '../../scripts/service-of.js';
 import { DEPOSIT_ADDRESS_WORKFLOW, ORDERS_TASK_QUEUE } from '../../src/contract/names.js';
 import type { DepositAddressResult } from '../../src/contract/reads.js';
-import { type AddressCreateRequest, createPaymentService, loadSigner } from '../../src/payment-service/index.js';
+import type { AddressCreateRequest } from '../../src/payment-service/index.js';
 import type { GateAnswer } from '../support/service-gate.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS, openSkippingLab, SECOND_MS, type SkippingLab } from '../support/skipping-lab.js';
 
@@ -55,10 +56,7 @@ const asked = (operation: 'create' | 'list', fromMs = 0) =>
   lab.gate.requests.filter(({ path, atMs }) => path.endsWith(`/deposit_address/${operation}`) && atMs >= fromMs);
 
 /** The service without the gate. */
-async function behindTheGate() {
-  const { url: baseUrl, apiKey, apiSecret } = lab.sandbox;
-  return createPaymentService({ baseUrl, apiKey, apiSecret, sign: await loadSigner('hmac-sha256') });
-}
+const behindTheGate = () => serviceOf(lab.sandbox);
 
 /** Lets a create make its address, however it is answered. */
 async function makeAddress(body: object): Promise<void> {

@@ -1,0 +1,11 @@
+import type { Sandbox } from '../sandbox/index.js';
+import { createPaymentService, loadSigner, type PaymentService } from '../src/payment-service/index.js';
+
+/** A sandbox as another program of its merchant sees it: signed calls that pass our workflows by. */
+export async function serviceOf(
+  { url: baseUrl, apiKey, apiSecret }: Pick<Sandbox, 'url' | 'apiKey' | 'apiSecret'>,
+  options: { requestTimeoutMs?: number } = {},
+): Promise<PaymentService> {
+  const sign = await loadSigner('hmac-sha256');
+  return createPaymentService({ baseUrl, apiKey, apiSecret, sign, ...options });
+}
