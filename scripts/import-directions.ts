@@ -54,9 +54,12 @@ export function readSources(root: string): SourceFile[] {
 export function importViolations(files: SourceFile[]): string[] {
   return files.flatMap(({ path, text }) => {
     const code = withoutComments(text);
+    // A local activity of a worker that dies is run again, whatever its retry policy says.
+    const local = path.startsWith('src/') && /\bproxyLocalActivities\b/.test(code);
     const environment = path.startsWith('src/') && partOf(path) !== READS_ENVIRONMENT && /\bprocess\.env\b/.test(code);
     return [
       ...importsOf(code).flatMap(({ target, typeOnly }) => refusal(path, target, typeOnly) ?? []),
+      ...(local ? [`${path}: uses proxyLocalActivities; no attempt may be repeated unseen`] : []),
       ...(environment ? [`${path}: reads process.env; only src/config may`] : []),
     ];
   });

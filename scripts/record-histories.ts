@@ -1,5 +1,5 @@
 /**
- * Records the histories that `test/replay` replays: `node --import tsx scripts/record-histories.ts`.
+ * Records the histories that `test/replay` replays: `npm run record`.
  *
  * They stand for orders that are open at customers while a new version is rolled out. So they are recorded once per
  * scenario and NEVER again to turn a red replay green: a red replay means that the new code breaks running orders, and

@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { isAccountServed } from './client/account-served.js';
+import { type AttentionElsewhere, attentionElsewhere } from './client/attention-elsewhere.js';
 import { Batches } from './client/batches.js';
 import { listOrders, type OrderFilter, type OrderListEntry } from './client/list-orders.js';
 import { OrderHandle } from './client/order-handle.js';
@@ -136,6 +137,14 @@ export class PaymentOrders {
   /** Orders known to Temporal, newest first; needs no worker. Throws InvalidInputError. */
   list(filter: OrderFilter = {}): Promise<OrderListEntry[]> {
     return listOrders(this.#client, filter);
+  }
+
+  /**
+   * What wants a person beside the orders: batches, addresses and reconciliations, open or closed in the last two days,
+   * newest first, 20 at most. Needs no worker.
+   */
+  attentionElsewhere({ account }: { account?: string } = {}): Promise<AttentionElsewhere[]> {
+    return attentionElsewhere(this.#client, account);
   }
 
   /** Rates, limits and fees, by order type and pair. Throws ServiceRequestFailedError, as all reads do. */

@@ -7,6 +7,6 @@ import { exitOnFailure, untilStopped } from './process.js';
 await exitOnFailure(async () => {
   const codec = await startCodec(loadCodecConfig());
   const stopped = untilStopped(codec.closed, codec.close);
-  process.stdout.write(`ready codec ${codec.url}\n`);
+  process.stdout.write(`ready codec=${codec.url}\n`);
   await stopped;
 });

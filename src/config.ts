@@ -1,7 +1,7 @@
 import { type AccountConfig, readAccounts } from './config/accounts.js';
 import { type Directories, readDirectories } from './config/directories.js';
 import { type EncryptionKey, readEncryptionKeys, requireEncryptionKeys } from './config/encryption-keys.js';
-import { Problems } from './config/problems.js';
+import { type Env, Problems } from './config/problems.js';
 import { amountsByCurrency, baseUrl, duration, flag, host, origin, port, tokenKeys } from './config/values.js';
 import type { Pace } from './contract/pace.js';
 
@@ -10,9 +10,6 @@ export type { Directories } from './config/directories.js';
 export type { EncryptionKey } from './config/encryption-keys.js';
 export { ConfigError } from './config/problems.js';
 export { Secret } from './config/secret.js';
-
-/** Environment as read at start; the only place of `src` that looks at `process.env`. */
-type Env = Readonly<Record<string, string | undefined>>;
 
 /** How the worker makes callback URLs; absent = every order is followed by polling alone. */
 export interface CallbackConfig {

@@ -1,3 +1,4 @@
+export type { AttentionElsewhere } from './client/attention-elsewhere.js';
 export { BatchHandle } from './client/batch-handle.js';
 export { Batches, type BatchStart } from './client/batches.js';
 export {
@@ -43,8 +44,8 @@ export type {
   BatchApproval,
   BatchFile,
   BatchInput,
+  BatchInstruction,
   BatchInterruption,
-  BatchOrder,
   BatchOutcomes,
   BatchPhase,
   BatchPlan,

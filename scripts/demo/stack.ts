@@ -131,9 +131,9 @@ async function startTemporal(log: (line: string) => void) {
   return resolveTemporal({ log, port, uiPort, dbFile });
 }
 
-/** What processes of ours may know of the environment: not the caller's own PAYMENT_*, CALLBACK_* or BATCH_* settings. */
+/** What processes of ours may know of the environment: none of the caller's own settings of this product. */
 function inherited(): Record<string, string> {
-  const foreign = /^(PAYMENT|CALLBACK|ORDER|SANDBOX|TEMPORAL|BATCH|REPORT)_/;
+  const foreign = /^(PAYMENT|CALLBACK|ORDER|SANDBOX|TEMPORAL|BATCH|REPORT|PAYLOAD|CODEC)_/;
   const kept = Object.entries(process.env).filter(([name, value]) => value !== undefined && !foreign.test(name));
   return Object.fromEntries(kept) as Record<string, string>;
 }

@@ -1,12 +1,13 @@
 import type { Order, OrderListItem } from '../contract/orders.js';
 import { isReceivedType } from '../contract/received.js';
-import type { OrderListQuery, PaymentService } from '../payment-service/index.js';
+import {
+  MAX_ORDERS_PER_PAGE,
+  type OrderListQuery,
+  type PaymentService,
+  serviceDateTime,
+  ZONE_SLACK_MS,
+} from '../payment-service/index.js';
 import { noReading } from './failures.js';
-
-/** The clocks of `created_at` and of the date filters may lie this far apart: their time zones are not documented. */
-const ZONE_SLACK_MS = 26 * 3_600_000;
-
-const MAX_PER_PAGE = 1000;
 
 /**
  * The list item of an order that status showed; the list alone has the balance changes. A receipt may have no merchant's
@@ -24,14 +25,11 @@ export async function readListItem(service: PaymentService, order: Order, orderI
 
 function sameTime({ order_type: type, created_at: createdAt }: Order): OrderListQuery {
   const createdAtMs = Date.parse(`${createdAt.replace(' ', 'T')}Z`);
-  const ofType = { limit: MAX_PER_PAGE, ...(isReceivedType(type) && { order_type: type }) };
+  const ofType = { limit: MAX_ORDERS_PER_PAGE, ...(isReceivedType(type) && { order_type: type }) };
   if (Number.isNaN(createdAtMs)) return ofType;
   return {
     ...ofType,
-    date_from: dateTime(createdAtMs - ZONE_SLACK_MS),
-    date_to: dateTime(createdAtMs + ZONE_SLACK_MS),
+    date_from: serviceDateTime(createdAtMs - ZONE_SLACK_MS),
+    date_to: serviceDateTime(createdAtMs + ZONE_SLACK_MS),
   };
 }
-
-/** A time as the service writes it. */
-const dateTime = (ms: number): string => new Date(ms).toISOString().slice(0, 19).replace('T', ' ');

@@ -5,6 +5,7 @@ import type { PlanBatchInput } from '../contract/batch-activities.js';
 import { validateBatchInput } from '../contract/batch-schema.js';
 import type { BatchInput, BatchPlan } from '../contract/batches.js';
 import type { FieldError } from '../contract/failures.js';
+import { defaultBatchId } from '../contract/ids.js';
 import { validateOrderInput } from '../contract/order-schema.js';
 import type { WithdrawRequest } from '../contract/orders.js';
 import { checkAgainstRates } from '../contract/rate-checks.js';
@@ -25,8 +26,6 @@ import { exceededCap } from './limits.js';
 
 /** Rows checked between two heartbeats; other tasks of the worker get their turn then. */
 const ROWS_A_TURN = 100;
-/** Hex digits of the file's hash that name a plan without a batch id. */
-const DEFAULT_ID_LENGTH = 16;
 
 /**
  * Checks every row of a batch and says what sending them would do; sends nothing. One bad row refuses the whole batch.
@@ -42,7 +41,7 @@ export function planBatchActivity(deps: ActivityDeps) {
     try {
       const source = await openBatchSource(deps.directories, checked.input);
       try {
-        const batchId = checked.input.batchId ?? source.sha256.slice(0, DEFAULT_ID_LENGTH);
+        const batchId = checked.input.batchId ?? defaultBatchId(source.sha256);
         const input = { ...checked.input, batchId };
         const problem = ownReportProblem(deps.directories, name, input);
         if (problem.length > 0) throw invalidInput(problem);

@@ -5,7 +5,7 @@ import {
   BATCH_STATE_QUERY,
   type BatchApproval,
   type BatchInput,
-  type BatchOrder,
+  type BatchInstruction,
   type BatchResult,
   type BatchState,
   PAUSE_UPDATE,
@@ -62,18 +62,18 @@ export class BatchHandle {
   }
 
   /** Starts no more orders until `resume`. Throws BatchRefusedError when it has ended. */
-  pause(order: BatchOrder): Promise<void> {
-    return this.#tell(PAUSE_UPDATE, order);
+  pause(instruction: BatchInstruction): Promise<void> {
+    return this.#tell(PAUSE_UPDATE, instruction);
   }
 
   /** Goes on sending. Throws BatchRefusedError when it is not paused. */
-  resume(order: BatchOrder): Promise<void> {
-    return this.#tell(RESUME_UPDATE, order);
+  resume(instruction: BatchInstruction): Promise<void> {
+    return this.#tell(RESUME_UPDATE, instruction);
   }
 
   /** Starts no more orders at all; those started are followed to their end. Throws BatchRefusedError. */
-  stop(order: BatchOrder): Promise<void> {
-    return this.#tell(STOP_UPDATE, order);
+  stop(instruction: BatchInstruction): Promise<void> {
+    return this.#tell(STOP_UPDATE, instruction);
   }
 
   /**
@@ -94,7 +94,7 @@ export class BatchHandle {
     }
   }
 
-  #tell(update: string, argument: BatchApproval | BatchOrder): Promise<void> {
+  #tell(update: string, argument: BatchApproval | BatchInstruction): Promise<void> {
     const updateId = randomUUID();
     return this.#answered(async () => {
       try {

@@ -1,17 +1,14 @@
 import type { Client } from '@temporalio/client';
 import { validateBatchInput } from '../contract/batch-schema.js';
 import type { BatchInput, BatchPlan } from '../contract/batches.js';
-import { DEFAULT_ACCOUNT } from '../contract/ids.js';
+import { DEFAULT_ACCOUNT, defaultBatchId } from '../contract/ids.js';
 import { BatchHandle } from './batch-handle.js';
 import { InvalidInputError } from './errors.js';
 import { planBatch } from './plan-batch.js';
 import { startBatch } from './start-batch.js';
 
-/** What `plan` and `start` take; `batchId` omitted = the first 16 hex digits of the file's hash. */
+/** What `plan` and `start` take; `batchId` omitted = the first 16 hex digits of the hash of its rows. */
 export type BatchStart = Omit<BatchInput, 'planOnly'>;
-
-/** Characters of the hash that name a batch by default. */
-const ID_DIGITS = 16;
 
 function checked(input: unknown): BatchInput {
   const result = validateBatchInput(input);
@@ -51,7 +48,7 @@ export class Batches {
     const { sha256 } = await planBatch(this.#client, given);
     return startBatch(this.#client, {
       ...given,
-      batchId: batchId ?? sha256.slice(0, ID_DIGITS),
+      batchId: batchId ?? defaultBatchId(sha256),
       ...(file && { file: { ...file, sha256 } }),
     });
   }

@@ -28,7 +28,7 @@ export class OrderConflictError extends Error {
   ) {
     super(
       `order ${orderId} was started before with another ${fields.join(', ')}; nothing was sent. ` +
-        'Send the first input again, or use a new id if this is another order',
+        'Send the first input again. If that start came to nothing, start this one with `again`; a new id is for another payment',
     );
   }
 }

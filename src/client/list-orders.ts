@@ -65,11 +65,19 @@ function filterErrors({ account, status, limit }: OrderFilter): FieldError[] {
 }
 
 /** A string literal of the visibility query language. Control characters never occur in what is searched for. */
-const quoted = (text: string): string =>
+export const quoted = (text: string): string =>
   `'${text
     .replace(/\p{Cc}/gu, '')
     .replaceAll('\\', '\\\\')
     .replaceAll("'", "\\'")}'`;
+
+const orderTypes = [...Object.values(WORKFLOW_TYPE_OF_ORDER), RECEIVED_DEPOSIT_WORKFLOW];
+
+/** The part of a visibility query that holds for orders alone. */
+const IS_ORDER = `WorkflowType IN (${orderTypes.map(quoted).join(', ')})`;
+
+/** The part of a visibility query that holds for everything else. */
+export const IS_NO_ORDER = `WorkflowType NOT IN (${orderTypes.map(quoted).join(', ')})`;
 
 /** Shown as an order's status; its search attribute still says what it was when the workflow was stopped. */
 const STOPPED = 'stopped';
@@ -91,8 +99,7 @@ const startsWith = (account: string) => (kind: string) => `WorkflowId STARTS_WIT
 
 /** The visibility query of a filter; every value is a literal, whatever it holds. */
 export function orderQuery({ account, status, needsAttention, batchId }: OrderFilter): string {
-  const types = [...Object.values(WORKFLOW_TYPE_OF_ORDER), RECEIVED_DEPOSIT_WORKFLOW];
-  const terms = [`WorkflowType IN (${types.map(quoted).join(', ')})`];
+  const terms = [IS_ORDER];
   // By the id, which every order has; a start by hand has no search attributes of its own.
   if (account !== undefined) terms.push(`(${['order', 'received'].map(startsWith(account)).join(' OR ')})`);
   if (status === STOPPED) terms.push(IS_STOPPED);

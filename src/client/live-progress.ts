@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { BatchProgress } from '../contract/batches.js';
 import { decodeFirst } from './first-input.js';
 
-/** The activity that sends a batch's rows and leaves its progress with the server every half a second. */
+/** The activity that sends a batch's rows and leaves its progress with the server about every second. */
 const SENDING_ACTIVITY = 'sendBatchRows';
 
 /**

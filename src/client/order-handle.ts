@@ -26,8 +26,9 @@ export class OrderHandle {
   readonly #workflow: WorkflowHandle<OrderWorkflow>;
 
   /**
-   * Made by PaymentOrders; `attached` is true when `start` found the order already started. An order that a receipt made
-   * has the service's order_uuid for `orderId`, and a `workflowId` of its own kind.
+   * Made by PaymentOrders; `attached` is true when `start` found the order already started, `rebuilt` when what it found
+   * was rebuilt by `reconcile --recover`: that run only reports, no compensation that was asked for is carried out. An
+   * order that a receipt made has the service's order_uuid for `orderId`, and a `workflowId` of its own kind.
    */
   constructor(
     client: Client,
@@ -35,6 +36,7 @@ export class OrderHandle {
     readonly orderId: string,
     readonly attached?: boolean,
     workflowId = orderWorkflowId(account, orderId),
+    readonly rebuilt?: boolean,
   ) {
     this.#client = client;
     this.workflowId = workflowId;

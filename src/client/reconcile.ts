@@ -1,4 +1,5 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowFailedError } from '@temporalio/client';
+import type { ProtoFailure } from '@temporalio/common';
 import { DEFAULT_ACCOUNT, reconcileWorkflowId } from '../contract/ids.js';
 import { ORDERS_TASK_QUEUE, RECONCILE_WORKFLOW } from '../contract/names.js';
 import type { ReconcileInput, ReconcileProgress, ReconcileResult } from '../contract/reconcile.js';
@@ -120,6 +121,13 @@ async function stateOf(client: Client, account: string): Promise<ReconcileState>
   const { raw } = await callTemporal(client, () => client.workflow.getHandle(reconcileWorkflowId(account)).describe());
   const [pending] = raw.pendingActivities ?? [];
   const progress = await decodeFirst<ReconcileProgress>(client, pending?.heartbeatDetails);
-  const trouble = pending?.lastFailure?.message;
+  const trouble = await messageOf(client, pending?.lastFailure);
   return { ...(progress && { progress }), ...(trouble && { trouble }) };
+}
+
+/** A failure's message; workers with payload keys hide it in a payload. */
+async function messageOf(client: Client, failure?: ProtoFailure | null): Promise<string | null | undefined> {
+  if (!failure?.encodedAttributes) return failure?.message;
+  const hidden = await decodeFirst<{ message?: string }>(client, { payloads: [failure.encodedAttributes] });
+  return hidden?.message ?? failure.message;
 }

@@ -6,7 +6,7 @@ import {
   type ScheduleOptions,
 } from '@temporalio/client';
 import { validateScheduledBatchInput } from '../contract/batch-schema.js';
-import type { BatchOrder, BatchResult, ScheduledBatchInput } from '../contract/batches.js';
+import type { BatchInstruction, BatchResult, ScheduledBatchInput } from '../contract/batches.js';
 import {
   DEFAULT_ACCOUNT,
   PLAN_FORMAT,
@@ -108,7 +108,7 @@ export class Schedules {
   /** Starts no more runs until `resume`; a run going on is not touched. */
   async pause(
     plan: string,
-    { by, reason }: BatchOrder,
+    { by, reason }: BatchInstruction,
     { account = DEFAULT_ACCOUNT }: PlanOptions = {},
   ): Promise<void> {
     await this.#call(plan, account, (handle) => handle.pause(noteOf('paused', by, reason)));
@@ -117,7 +117,7 @@ export class Schedules {
   /** Runs by the clock again. */
   async resume(
     plan: string,
-    { by, reason }: BatchOrder,
+    { by, reason }: BatchInstruction,
     { account = DEFAULT_ACCOUNT }: PlanOptions = {},
   ): Promise<void> {
     await this.#call(plan, account, (handle) => handle.unpause(noteOf('resumed', by, reason)));

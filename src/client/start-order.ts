@@ -32,18 +32,26 @@ export function checkOrderInput<T extends OrderType>(type: T, input: unknown): O
   return checked.input;
 }
 
-/** Throws OrderConflictError unless the run that has this order id was started with the same type and input. */
-export async function refuseOtherInput(client: Client, type: OrderType, input: OrderInput): Promise<void> {
+/**
+ * Throws OrderConflictError unless the run that has this order id was started with the same type and input. `rebuilt`: it
+ * was rebuilt from the order list, and only reports.
+ */
+export async function refuseOtherInput(
+  client: Client,
+  type: OrderType,
+  input: OrderInput,
+): Promise<{ rebuilt: boolean }> {
   const orderId = input.order.order_id;
   const workflowId = orderWorkflowId(input.account ?? DEFAULT_ACCOUNT, orderId);
   const first = await callTemporal(client, () => readFirstInput(client, workflowId));
   const fields = startDifferences(type, input, first.input).map(maskName);
   if (first.workflowType !== workflowTypeOf(type) && !fields.includes('order_type')) fields.unshift('order_type');
   if (fields.length > 0) throw new OrderConflictError(orderId, fields);
+  return { rebuilt: Boolean(first.input?.recovered) };
 }
 
-const handleOf = (client: Client, input: OrderInput, attached?: boolean): OrderHandle =>
-  new OrderHandle(client, input.account ?? DEFAULT_ACCOUNT, input.order.order_id, attached);
+const handleOf = (client: Client, input: OrderInput, attached?: boolean, rebuilt?: boolean): OrderHandle =>
+  new OrderHandle(client, input.account ?? DEFAULT_ACCOUNT, input.order.order_id, attached, undefined, rebuilt);
 
 /** Starts a checked order, or attaches to the run that has its id; throws OrderConflictError when that one differs. */
 export async function startOrder(client: Client, type: OrderType, input: OrderInput): Promise<OrderHandle> {
@@ -59,8 +67,8 @@ export async function startOrder(client: Client, type: OrderType, input: OrderIn
     return handleOf(client, input, false);
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    await refuseOtherInput(client, type, input);
-    return handleOf(client, input, true);
+    const { rebuilt } = await refuseOtherInput(client, type, input);
+    return handleOf(client, input, true, rebuilt);
   }
 }
 

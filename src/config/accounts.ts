@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { fieldErrors } from '../contract/field-errors.js';
 import { ACCOUNT_FORMAT, DEFAULT_ACCOUNT } from '../contract/ids.js';
-import type { Problems } from './problems.js';
+import type { Env, Problems } from './problems.js';
 import { Secret } from './secret.js';
 import {
   baseUrlOrFile,
@@ -12,9 +12,8 @@ import {
   signerProblem,
   urlProblem,
   valueOrFile,
+  withoutTrailingSlash,
 } from './values.js';
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 /** One account at the payment service. */
 export interface AccountConfig {
@@ -106,7 +105,7 @@ function accountsFromFile(path: string, problems: Problems): AccountConfig[] {
   if (entries.length === 0) problems.add('PAYMENT_ACCOUNTS_FILE', 'names no account');
   return entries.map(([name, entry]) => ({
     name,
-    baseUrl: entry.baseUrl.replace(/\/+$/, ''),
+    baseUrl: withoutTrailingSlash(entry.baseUrl),
     apiKey: secretOfEntry(name, entry, 'apiKey', problems),
     apiSecret: secretOfEntry(name, entry, 'apiSecret', problems),
     signer: entry.signer,

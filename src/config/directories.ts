@@ -1,8 +1,6 @@
 import { mkdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Problems } from './problems.js';
-
-type Env = Readonly<Record<string, string | undefined>>;
+import type { Env, Problems } from './problems.js';
 
 /** Real paths (symbolic links resolved) of the folders that workers share. */
 export interface Directories {

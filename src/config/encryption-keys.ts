@@ -1,8 +1,6 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
-import type { Problems } from './problems.js';
+import type { Env, Problems } from './problems.js';
 import { secretProblem, valueOrFile } from './values.js';
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 /** A key that payloads are encrypted with. Its bytes show in no log: a KeyObject prints nothing of itself. */
 export interface EncryptionKey {

@@ -1,3 +1,6 @@
+/** Environment as read at start. `config.ts` is the only place of `src` that looks at `process.env`. */
+export type Env = Readonly<Record<string, string | undefined>>;
+
 /** Bad configuration: one line per mistake, each naming its variable and never showing a value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';

@@ -3,23 +3,27 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { CURRENCY_FORMAT } from '../contract/field-schemas.js';
 import { AMOUNT_FORMAT, MAX_AMOUNT_LENGTH } from '../contract/money.js';
-import type { Problems } from './problems.js';
+import type { Env, Problems } from './problems.js';
 import { SecretList } from './secret.js';
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /** Longest duration that makes sense here; also keeps sums far from unsafe integers. */
 const MAX_DURATION_MS = 366 * UNIT_MS.d;
 
-/** A duration such as `250ms`, `5s`, `10m`, `6h`, `1d`, in milliseconds; `fallbackMs` when unset. */
+/** Milliseconds of a text such as `250ms`, `5s`, `10m`, `6h` or `1d`; undefined for others, 0 and more than 366 days. */
+export function durationMs(text: string): number | undefined {
+  const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text);
+  const ms = match ? Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS] : 0;
+  return ms > 0 && ms <= MAX_DURATION_MS ? ms : undefined;
+}
+
+/** A duration in milliseconds; `fallbackMs` when unset. */
 export function duration(env: Env, name: string, fallbackMs: number, problems: Problems): number {
   const text = env[name];
   if (!text) return fallbackMs;
-  const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text);
-  const ms = match ? Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS] : 0;
-  if (ms > 0 && ms <= MAX_DURATION_MS) return ms;
+  const ms = durationMs(text);
+  if (ms !== undefined) return ms;
   problems.add(name, 'must be a duration above 0 such as 250ms, 5s, 10m, 6h or 1d');
   return fallbackMs;
 }
@@ -60,18 +64,20 @@ export function urlProblem(text: string): string | undefined {
   return isLoopback(url.hostname) ? undefined : 'must be https (plain http is allowed to a loopback address only)';
 }
 
+/** `url` without the slashes at its end. */
+export const withoutTrailingSlash = (url: string): string => url.replace(/\/+$/, '');
+
 /** A base URL without trailing slash. */
 export function baseUrl(env: Env, name: string, problems: Problems): string {
   const text = env[name];
   const problem = text ? urlProblem(text) : 'is required';
   if (problem) problems.add(name, problem);
-  return (text ?? '').replace(/\/+$/, '');
+  return withoutTrailingSlash(text ?? '');
 }
 
 /** A base URL from NAME or from the file that NAME_FILE names. */
 export function baseUrlOrFile(env: Env, name: string, problems: Problems): string {
-  const text = valueOrFile(env, name, problems, urlProblem);
-  return text.replace(/\/+$/, '');
+  return withoutTrailingSlash(valueOrFile(env, name, problems, urlProblem));
 }
 
 const isBuiltInSigner = (text: string): boolean => text === 'hmac-sha256' || text === 'hmac-sha512';

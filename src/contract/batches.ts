@@ -211,7 +211,7 @@ export interface BatchApproval {
 }
 
 /** Argument of the `pause`, `resume` and `stop` updates. */
-export interface BatchOrder {
+export interface BatchInstruction {
   by: string;
   reason: string;
 }

@@ -10,6 +10,9 @@ export const ACCOUNT_FORMAT = /^[a-z0-9-]{1,32}$/;
 /** The merchant's order id as a caller may choose it; `.r<digits>` endings belong to follow-ups. */
 export const ORDER_ID_FORMAT = /^[A-Za-z0-9._:-]{1,120}$/;
 
+/** Longest order id, in characters, all of them ASCII. */
+export const MAX_ORDER_ID_LENGTH = 120;
+
 /** The id of a follow-up: the id of the order it extends, then `.r1`, `.r2`, …; at most 126 characters. */
 const FOLLOW_UP_ID_FORMAT = /^([A-Za-z0-9._:-]{1,120})\.r(\d{1,4})$/;
 
@@ -21,6 +24,9 @@ export const ADDRESS_REF_FORMAT = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** A batch id: by default the first 16 hex digits of the file's hash. */
 export const BATCH_ID_FORMAT = /^[A-Za-z0-9._-]{1,120}$/;
+
+/** The id of a batch that was given none: the first 16 hex digits of the hash of its rows. */
+export const defaultBatchId = (sha256: string): string => sha256.slice(0, 16);
 
 /** Name of a payout plan that a schedule runs. */
 export const PLAN_FORMAT = /^[A-Za-z0-9_-]{1,64}$/;
@@ -52,7 +58,7 @@ export const receivedWorkflowId = (account: string, orderUuid: string): string =
 /** Workflow id of a permanent deposit address. */
 export const addressWorkflowId = (account: string, ref: string): string => `address:${account}:${ref}`;
 
-/** Workflow id of a signed read; the one id with a random part, because a read may be repeated freely. */
+/** Workflow id of a signed read; random, as that of a plan, because a read may be repeated freely. */
 export const readWorkflowId = (account: string, random: string): string => `read:${account}:${random}`;
 
 /** Order id of the n-th follow-up of an order. */

@@ -6,12 +6,16 @@ export function maskWallet(wallet: string): string {
   return bare.length >= 12 && !mayEndInCode ? `****${bare.slice(-4)}` : '****';
 }
 
-/** Text that callers chose as a name (field, currency, network), safe to show: no long digit runs, e-mails or control characters. */
-export function maskName(name: string): string {
-  const masked = name
+/** Words of a person or of the service, safe to show: no long digit runs, e-mails or control characters. */
+export const maskWords = (words: string): string =>
+  words
     .replace(/[^\s.[\]]*@[^\s[\]]*/g, '****')
     .replace(/[A-Za-z0-9]*\d{6,}[A-Za-z0-9]*/g, '****')
     .replace(/\w{26,}/g, '****')
     .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
+
+/** Text that callers chose as a name (field, currency, network), safe to show: masked, and cut after 120 characters. */
+export function maskName(name: string): string {
+  const masked = maskWords(name);
   return masked.length > 120 ? `${masked.slice(0, 120)}…` : masked;
 }

@@ -1,7 +1,4 @@
-/**
- * Names that other programs depend on and that live in Temporal histories for ever. Never rename one.
- * Source: design section 6.
- */
+/** Names that other programs depend on and that live in Temporal histories for ever. Never rename one. */
 
 /** Task queue of all workflows and of activities that do not call the payment service. */
 export const ORDERS_TASK_QUEUE = 'payment-orders';

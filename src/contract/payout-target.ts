@@ -10,10 +10,7 @@ import {
   nameSchema,
 } from './field-schemas.js';
 import { decimal, sum } from './money.js';
-import { MULTIPLE_CARDS, walletProblem } from './wallet-formats.js';
-
-/** Most cards one order may pay to. */
-export const MAX_CARDS = 100;
+import { MAX_CARDS, MULTIPLE_CARDS, walletProblem } from './wallet-formats.js';
 
 const cardPartSchema = z.strictObject({
   amount: amountSchema,

@@ -42,8 +42,10 @@ export function planReconcile(
   const errors = fieldErrorsOf(fields);
   if (errors.length > 0) return { errors };
   const toMs = typeof fields.to === 'string' ? (dateTimeMs(fields.to) ?? nowMs) : nowMs;
-  const fromMs = typeof fields.from === 'string' ? (dateTimeMs(fields.from) ?? 0) : toMs - DEFAULT_WINDOW_MS;
-  const window = windowErrors(fromMs, toMs);
+  // Counted from now where `to` is a date to come: the hours before that date may all lie in the future.
+  const defaultFromMs = Math.min(toMs, nowMs) - DEFAULT_WINDOW_MS;
+  const fromMs = typeof fields.from === 'string' ? (dateTimeMs(fields.from) ?? 0) : defaultFromMs;
+  const window = windowErrors(fromMs, toMs, nowMs);
   if (window.length > 0) return { errors: window };
   const plan = {
     account: (fields.account as string | undefined) ?? DEFAULT_ACCOUNT,
@@ -87,7 +89,9 @@ function fieldErrorsOf({ account, from, to, recover, openTooLongMs, ...others }:
   ];
 }
 
-function windowErrors(fromMs: number, toMs: number): FieldError[] {
+function windowErrors(fromMs: number, toMs: number, nowMs: number): FieldError[] {
+  // Nothing is there yet, and nothing found would pass for agreement.
+  if (fromMs > nowMs) return [{ field: 'from', reason: 'must not lie in the future' }];
   if (fromMs >= toMs) return [{ field: 'from', reason: 'must be before to (now when omitted)' }];
   return toMs - fromMs > MAX_WINDOW_MS ? [{ field: 'from', reason: 'must be at most 366 days before to' }] : [];
 }

@@ -14,6 +14,9 @@ function wanted(input: Partial<OrderInput> | null | undefined): Record<string, u
   };
 }
 
+/** How a start names the field; the type of an order is no field of its request. */
+const pathOf = (field: string): string => (field === 'order_type' ? field : `order.${field}`);
+
 /**
  * Fields in which a start differs from the run that has its order id; [] = it may attach. Amounts compare numerically,
  * null, '' and absent are the same, key order does not matter. `run` is what that run was started with, and may never
@@ -26,7 +29,7 @@ export function startDifferences(
 ): string[] {
   // A run rebuilt from the order list was not started with what was asked for: the order that the list showed tells.
   const listed = asked.recovered ? undefined : run?.recovered?.listed;
-  if (listed) return echoDifferences(type, asked.order, listed);
+  if (listed) return echoDifferences(type, asked.order, listed).map(pathOf);
   const [mine, theirs] = [wanted(asked), wanted(run)];
   return Object.keys(mine).flatMap((field) => differences(mine[field], theirs[field], field, sameValue));
 }

@@ -3,6 +3,9 @@ import { maskWallet } from './masking.js';
 /** Network of a payout to several cards, which are listed in `wallet_details`. */
 export const MULTIPLE_CARDS = 'multiple_cards';
 
+/** Most cards one order may pay to. */
+export const MAX_CARDS = 100;
+
 /** Longest wallet accepted from a caller, in characters. */
 export const MAX_WALLET_LENGTH = 200;
 

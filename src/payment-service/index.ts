@@ -17,6 +17,7 @@ export {
   addressCreateSchema,
   addressListSchema,
   checkRequest,
+  MAX_ORDERS_PER_PAGE,
   type OrderListQuery,
   type OrderStatusQuery,
   orderListSchema,
@@ -24,4 +25,4 @@ export {
 } from './requests.js';
 export { loadSigner, type Signer } from './signers.js';
 export type { CallOptions, Page, PaymentService, PaymentServiceOptions } from './types.js';
-export { type DateWindow, orderWindows, serviceDateTime, type WindowPage } from './windows.js';
+export { type DateWindow, orderWindows, serviceDateTime, type WindowPage, ZONE_SLACK_MS } from './windows.js';

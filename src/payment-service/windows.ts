@@ -4,6 +4,12 @@ import { allPages } from './paging.js';
 import { MAX_ORDERS_PER_PAGE, type OrderListQuery } from './requests.js';
 import type { Page } from './types.js';
 
+/**
+ * How far apart the clocks of dates and of date filters may lie: the service's time zone is not documented, it may be 12 h
+ * behind UTC or 14 h ahead on either side.
+ */
+export const ZONE_SLACK_MS = 26 * 3_600_000;
+
 /** A span of creation dates, as the service writes dates; both ends belong to it. */
 export interface DateWindow {
   from: string;

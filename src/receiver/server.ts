@@ -2,7 +2,8 @@ import fastify, { type FastifyError, type FastifyInstance, type FastifyReply } f
 import type { Logger } from 'pino';
 import { type CallbackTarget, verifyCallbackPath } from '../contract/callback-url.js';
 import { MAX_CALLBACK_BODY_BYTES } from './callback-body.js';
-import { ANSWERS, type CallbackAnswer, handleCallback } from './handle-callback.js';
+import { ANSWERS, type CallbackAnswer, type CallbackOutcome, handleCallback } from './handle-callback.js';
+import { createRefusals, type Refusal } from './refusals.js';
 import type { SignalOrder } from './signal-order.js';
 import type { SignalReceived } from './signal-received.js';
 import { spareReceived, spareTemporal } from './spare-temporal.js';
@@ -28,42 +29,30 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-const NOT_FOUND: CallbackAnswer = { status: 404, body: { result: 'not found' } };
-const TOO_LARGE: CallbackAnswer = { status: 413, body: { result: 'body too large' } };
+/** Answers to what is counted instead of logged. */
+const REFUSED: Readonly<Record<Refusal, CallbackAnswer>> = {
+  notFound: { status: 404, body: { result: 'not found' } },
+  tooLarge: { status: 413, body: { result: 'body too large' } },
+  malformed: ANSWERS.malformed,
+  crowded: ANSWERS.crowded,
+  limited: ANSWERS.limited,
+};
+
+const isRefusal = (result: CallbackOutcome['result']): result is CallbackOutcome['result'] & Refusal =>
+  Object.hasOwn(REFUSED, result);
 
 // Longer than the 2 s that a callback may take.
 const CLOSE_GRACE_MS = 3_000;
-const REFUSALS_LOG_INTERVAL_MS = 60_000;
 
 function send(reply: FastifyReply, answer: CallbackAnswer): FastifyReply {
   if (answer.retryAfterSeconds) reply.header('retry-after', answer.retryAfterSeconds);
   return reply.code(answer.status).send(answer.body);
 }
 
-/** Counts refused requests and logs the count once a minute: one line each would let anybody fill the log. */
-function createRefusals(log: ReceiverLog): { count(): void; flush(): void } {
-  let refused = 0;
-  let timer: NodeJS.Timeout | undefined;
-  function flush(): void {
-    clearTimeout(timer);
-    timer = undefined;
-    if (refused > 0) log.warn({ refused }, 'requests refused: no genuine callback URL, or a body above 64 KiB');
-    refused = 0;
-  }
-  return {
-    flush,
-    count() {
-      refused += 1;
-      timer ??= setTimeout(flush, REFUSALS_LOG_INTERVAL_MS).unref();
-    },
-  };
-}
+type Refuse = (reply: FastifyReply, reason: Refusal) => FastifyReply;
 
 /** A server that admits any content type, gives slow senders 15 s, and answers all that it does not route alike. */
-function createApp(
-  refuse: (reply: FastifyReply, answer: CallbackAnswer) => FastifyReply,
-  log: ReceiverLog,
-): FastifyInstance {
+function createApp(refuse: Refuse, log: ReceiverLog): FastifyInstance {
   const app = fastify({
     // Its request log would contain the URL, and the URL contains the token.
     logger: false,
@@ -72,7 +61,7 @@ function createApp(
     keepAliveTimeout: 5_000,
     // Node looks for expired connections every 30 s unless told otherwise.
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
-    frameworkErrors: (_error, _request, reply) => void refuse(reply, NOT_FOUND),
+    frameworkErrors: (_error, _request, reply) => void refuse(reply, 'notFound'),
   });
   app.server.maxConnections = 1_000;
   // The content type of real callbacks is not documented; fastify refuses those it cannot read, so it sees none.
@@ -81,10 +70,10 @@ function createApp(
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  app.setNotFoundHandler((_request, reply) => refuse(reply, NOT_FOUND));
+  app.setNotFoundHandler((_request, reply) => refuse(reply, 'notFound'));
   app.setErrorHandler<FastifyError>(async (error, request, reply) => {
-    if (error.statusCode === 413) return refuse(reply, TOO_LARGE);
-    if (request.method !== 'POST') return refuse(reply, NOT_FOUND);
+    if (error.statusCode === 413) return refuse(reply, 'tooLarge');
+    if (request.method !== 'POST') return refuse(reply, 'notFound');
     if (error.statusCode && error.statusCode < 500) return send(reply, ANSWERS.malformed);
     // A mistake of ours must not cost the callback. Only the name is logged: the message could quote the request.
     log.warn({ error: error.name }, 'callback not handled');
@@ -105,18 +94,20 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   const { log, tokenKeys } = options;
   const refusals = createRefusals(log);
   const delivery = { order: spareTemporal(options.signal), received: spareReceived(options.received) };
-  function refuse(reply: FastifyReply, answer: CallbackAnswer): FastifyReply {
-    refusals.count();
-    return send(reply, answer);
-  }
+  const refuse: Refuse = (reply, reason) => {
+    refusals.count(reason);
+    return send(reply, REFUSED[reason]);
+  };
   const app = createApp(refuse, log);
   app.get('/healthz', async () => ({ result: 'ok' }));
   app.post('/callbacks/*', async (request, reply) => {
     const [path = ''] = (request.raw.url ?? '').split('?', 1);
     const target = verifyCallbackPath(path, tokenKeys);
-    if (!target) return refuse(reply, NOT_FOUND);
+    if (!target) return refuse(reply, 'notFound');
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
     const outcome = await handleCallback(target, body, delivery);
+    // A callback URL that got into wrong hands must not fill the log either.
+    if (isRefusal(outcome.result)) return refuse(reply, outcome.result);
     const level = outcome.result === 'delivered' || outcome.result === 'closed' ? 'info' : 'warn';
     log[level]({ ...subjectOf(target), ...outcome }, 'callback');
     return send(reply, ANSWERS[outcome.result]);

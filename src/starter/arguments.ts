@@ -1,6 +1,5 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
-import { Problems } from '../config/problems.js';
-import { duration } from '../config/values.js';
+import { durationMs } from '../config/values.js';
 import { ACCOUNT_FORMAT, DEFAULT_ACCOUNT } from '../contract/ids.js';
 
 /** Options every verb has. `account` is undefined when not given. */
@@ -9,17 +8,16 @@ export interface CommonOptions {
   json?: boolean;
 }
 
-/** Refuses an argument that does not fit `format`; the value is not repeated by us. */
-const fitting = (format: RegExp, reason: string) => (value: string) => {
+/** A parser that refuses, with InvalidArgumentError, what does not fit `format`. It does not repeat the value. */
+export const fitting = (format: RegExp, reason: string) => (value: string) => {
   if (!format.test(value)) throw new InvalidArgumentError(reason);
   return value;
 };
 
 /** Milliseconds of a duration such as `30s`. */
 export function parseTimeout(text: string): number {
-  const problems = new Problems();
-  const timeoutMs = duration({ timeout: text }, 'timeout', 0, problems);
-  if (timeoutMs === 0) throw new InvalidArgumentError('It must be a duration above 0 such as 30s, 10m or 6h.');
+  const timeoutMs = durationMs(text);
+  if (timeoutMs === undefined) throw new InvalidArgumentError('It must be a duration above 0 such as 30s, 10m or 6h.');
   return timeoutMs;
 }
 

@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import type { BatchInput, StopAfter } from '../contract/batches.js';
 import { BATCH_ID_FORMAT, PLAN_FORMAT } from '../contract/ids.js';
-import { type CommonOptions, parseTimeout, parseWhole } from './arguments.js';
+import { type CommonOptions, fitting, parseTimeout, parseWhole } from './arguments.js';
 
 /** What a batch may be told on the command line, by `batch start` and by the schedules that start one. */
 export interface BatchOptions extends CommonOptions {
@@ -24,13 +24,8 @@ function parseShare(text: string): number {
   return share;
 }
 
-const named = (format: RegExp, reason: string) => (value: string) => {
-  if (!format.test(value)) throw new InvalidArgumentError(reason);
-  return value;
-};
-
 /** `[A-Za-z0-9._-]{1,120}` */
-export const parseBatchId = named(BATCH_ID_FORMAT, 'It must be 1 to 120 of A-Z a-z 0-9 . _ -');
+export const parseBatchId = fitting(BATCH_ID_FORMAT, 'It must be 1 to 120 of A-Z a-z 0-9 . _ -');
 
 /** The argument `<batch_id>`. */
 export const batchIdArgument = (): Argument =>
@@ -39,7 +34,7 @@ export const batchIdArgument = (): Argument =>
 /** The argument `<plan>`. */
 export const planArgument = (): Argument =>
   new Argument('<plan>', 'name of the payout plan').argParser(
-    named(PLAN_FORMAT, 'It must be 1 to 64 of A-Z a-z 0-9 _ -'),
+    fitting(PLAN_FORMAT, 'It must be 1 to 64 of A-Z a-z 0-9 _ -'),
   );
 
 /** Adds `--by` and the options of BatchOptions. */

@@ -1,15 +1,17 @@
 import { Argument, type Command, Option } from 'commander';
 import type { BatchHandle } from '../client/batch-handle.js';
 import type { PaymentOrders } from '../client.js';
-import type { BatchOrder, BatchState } from '../contract/batches.js';
+import type { BatchInstruction, BatchResult, BatchState } from '../contract/batches.js';
 import { type CommonOptions, withCommonOptions, withTimeout } from './arguments.js';
 import { batchIdArgument, parseBatchId, withBatchOptions, withReason } from './batch-arguments.js';
 import { readBatchInput, type StartOptions } from './batch-input.js';
 import { startBatchView, whileShowing } from './batch-progress.js';
 import { batchCommands, batchResultText, batchStateText, planText } from './batch-text.js';
 import { EXIT, exitCodeOfBatch } from './exit-codes.js';
-import { type BatchEnd, batchStateIfAnswered, followBatch } from './follow-batch.js';
+import { type FollowEnd, follow, stateIfAnswered } from './follow.js';
 import type { Report, Run, StarterIo } from './report.js';
+
+type BatchEnd = FollowEnd<BatchState, BatchResult>;
 
 /** What names a batch on every line of JSON. */
 const idOf = ({ batchId, account, workflowId }: BatchHandle) => ({ batchId, account, workflowId });
@@ -32,7 +34,7 @@ function reportOfEnd(io: StarterIo, handle: BatchHandle, end: BatchEnd): Report 
 /** Where a batch stands, or how it ended. */
 async function showBatch(io: StarterIo, handle: BatchHandle): Promise<Report> {
   const end: BatchEnd = (await handle.isOpen())
-    ? { kind: 'waiting', state: await batchStateIfAnswered(handle) }
+    ? { kind: 'waiting', state: await stateIfAnswered(handle) }
     : { kind: 'ended', result: await handle.result() };
   return reportOfEnd(io, handle, end);
 }
@@ -48,7 +50,7 @@ async function watchBatch(
 ): Promise<Report> {
   const view = startBatchView(io.stderr);
   try {
-    const end = await followBatch(handle, { timeoutMs, isEnough, onState: (state) => view.show(state) });
+    const end = await follow(handle, { timeoutMs, isEnough, onState: (state) => view.show(state) });
     view.stop();
     return reportOfEnd(io, handle, end);
   } finally {
@@ -142,16 +144,16 @@ function addApprove(batch: Command, io: StarterIo, run: Run): void {
   );
 }
 
-const ORDERS = [
+const INSTRUCTIONS = [
   ['pause', 'start no more orders until resume; started ones go on', 'paused'],
   ['resume', 'go on sending', 'resumed'],
   ['stop', 'start no more orders at all; started ones are followed to their end', 'stopped'],
 ] as const;
 
-function addOrders(batch: Command, run: Run): void {
-  for (const [verb, description, done] of ORDERS) {
+function addInstructions(batch: Command, run: Run): void {
+  for (const [verb, description, done] of INSTRUCTIONS) {
     const command = withReason(batch.command(verb).description(description).addArgument(batchIdArgument()));
-    withCommonOptions(command).action((batchId: string, { account, by, reason }: CommonOptions & BatchOrder) =>
+    withCommonOptions(command).action((batchId: string, { account, by, reason }: CommonOptions & BatchInstruction) =>
       run(async (orders) => {
         const handle = orders.batches.handle(batchId, { account });
         await handle[verb]({ by, reason });
@@ -168,7 +170,7 @@ export function addBatchVerbs(program: Command, io: StarterIo, run: Run): void {
     .description('withdrawals by the file: plan, start, approve, pause, resume, stop, show');
   addPlanAndStart(batch, io, run);
   addApprove(batch, io, run);
-  addOrders(batch, run);
+  addInstructions(batch, run);
   const show = batch
     .command('show')
     .description('where a batch stands, or how it ended')

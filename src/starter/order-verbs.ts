@@ -1,4 +1,4 @@
-import { InvalidInputError, NoWorkerError, OrderFailedError, OrderUnresolvedError } from '../client/errors.js';
+import { InvalidInputError, OrderFailedError, OrderUnresolvedError } from '../client/errors.js';
 import type { OrderFilter } from '../client/list-orders.js';
 import type { OrderHandle } from '../client/order-handle.js';
 import { checkOrderInput } from '../client/start-order.js';
@@ -8,11 +8,11 @@ import { maskName } from '../contract/masking.js';
 import type { OrderState } from '../contract/messages.js';
 import type { Decision, OrderInput, OrderResult, OrderType } from '../contract/orders.js';
 import { EXIT, exitCodeOfResult, UsageError } from './exit-codes.js';
-import { followOrder } from './follow-order.js';
+import { follow, stateIfAnswered } from './follow.js';
 import { checkWith, parseInput, readInput } from './input-file.js';
 import { startProgress } from './progress.js';
 import { type Report, reportOfError, type StarterIo } from './report.js';
-import { decideText, listText, NOBODY_ANSWERS, progressLine, resultText, stateText } from './text.js';
+import { decideText, elsewhereText, listText, NOBODY_ANSWERS, progressLine, resultText, stateText } from './text.js';
 
 /** What names an order on every line of JSON. */
 const idOf = ({ orderId, account, workflowId }: OrderHandle) => ({ orderId, account, workflowId });
@@ -50,7 +50,7 @@ export async function startOrder(
 ): Promise<{ handle: OrderHandle; report: Report }> {
   const handle = await orders.start(type, input, { again });
   const attached = handle.attached ?? false;
-  const what = attached ? 'was started before with the same input' : 'started';
+  const what = handle.rebuilt ? REBUILT : attached ? 'was started before with the same input' : 'started';
   const text = `order ${handle.orderId} ${what} (workflow ${handle.workflowId})`;
   if (attached && !(await handle.isOpen())) {
     // Whoever starts it once more must not take an order that came to nothing for one that is under way.
@@ -65,6 +65,9 @@ export async function startOrder(
   };
   return { handle, report };
 }
+
+const REBUILT =
+  'is followed since `reconcile --recover`: that run only reports, no compensation is carried out for what is left of it';
 
 const notServed = (account: string): string =>
   `no worker has served account ${account} in the last minutes, so the order waits: check the account's name and the workers`;
@@ -104,12 +107,16 @@ function waitingReport(io: StarterIo, handle: OrderHandle, state: OrderState | u
   };
 }
 
+const needsDecision = (state: OrderState | undefined): boolean =>
+  state?.phase === 'parked' || (state?.attention?.allowed.length ?? 0) > 0;
+
 /** Follows an order with progress on stderr, to its end, to a decision or to the end of the time given. */
 export async function waitForOrder(io: StarterIo, handle: OrderHandle, timeoutMs?: number): Promise<Report> {
   const progress = startProgress(io.stderr);
   progress.show(`waiting for order ${handle.orderId}`);
   try {
-    const end = await followOrder(handle, { timeoutMs, onState: (state) => progress.show(progressLine(state)) });
+    const onState = (state: OrderState | undefined) => progress.show(progressLine(state));
+    const end = await follow(handle, { timeoutMs, onState, isEnough: needsDecision });
     return end.kind === 'ended' ? resultReport(handle, end.result) : waitingReport(io, handle, end.state);
   } catch (error) {
     return failureReport(handle, error);
@@ -120,15 +127,7 @@ export async function waitForOrder(io: StarterIo, handle: OrderHandle, timeoutMs
 
 /** Where an order stands, or how it ended. */
 export async function showOrder(io: StarterIo, handle: OrderHandle): Promise<Report> {
-  if (await handle.isOpen()) {
-    try {
-      return waitingReport(io, handle, await handle.state());
-    } catch (error) {
-      if (error instanceof NoWorkerError) return waitingReport(io, handle, undefined);
-      throw error;
-    }
-  }
-  return endReport(handle);
+  return (await handle.isOpen()) ? waitingReport(io, handle, await stateIfAnswered(handle)) : endReport(handle);
 }
 
 /** How an order ended whose workflow is closed. */
@@ -186,5 +185,9 @@ export async function decideOrder(io: StarterIo, handle: OrderHandle, typed: Typ
 /** Orders known to Temporal. */
 export async function listOrders(orders: PaymentOrders, filter: OrderFilter): Promise<Report> {
   const found = await orders.list(filter);
-  return { exitCode: EXIT.done, json: { orders: found }, text: listText(found) };
+  if (!filter.needsAttention) return { exitCode: EXIT.done, json: { orders: found }, text: listText(found) };
+  // Who asks this wants to know what to do next, and a reconciliation or a batch may be what there is to do.
+  const elsewhere = await orders.attentionElsewhere({ account: filter.account });
+  const text = [listText(found), ...(elsewhere.length > 0 ? [elsewhereText(elsewhere)] : [])].join('\n\n');
+  return { exitCode: EXIT.done, json: { orders: found, elsewhere }, text };
 }

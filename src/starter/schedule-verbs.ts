@@ -3,7 +3,7 @@ import { InvalidInputError } from '../client/errors.js';
 import type { ScheduleEntry } from '../client/schedule-entry.js';
 import type { BatchCalendar, ScheduleInput } from '../client/schedule-spec.js';
 import { validateScheduleInput } from '../client/schedule-spec.js';
-import type { BatchOrder } from '../contract/batches.js';
+import type { BatchInstruction } from '../contract/batches.js';
 import { type CommonOptions, parseTimeout, withCommonOptions } from './arguments.js';
 import { type BatchOptions, batchOptionsOf, planArgument, withBatchOptions, withReason } from './batch-arguments.js';
 import { EXIT } from './exit-codes.js';
@@ -130,7 +130,7 @@ export function addScheduleVerbs(program: Command, io: StarterIo, run: Run): voi
   ] as const) {
     const command = withReason(schedule.command(verb).addArgument(planArgument()));
     withCommonOptions(command.description(verb === 'pause' ? 'start no more runs' : 'run by the clock again')).action(
-      (plan: string, { account, by, reason }: CommonOptions & BatchOrder) =>
+      (plan: string, { account, by, reason }: CommonOptions & BatchInstruction) =>
         run(async (orders) => {
           await orders.schedules[verb](plan, { by, reason }, { account });
           return { exitCode: EXIT.done, json: { plan, [done]: true }, text: `schedule of plan ${plan} is ${done}` };

@@ -1,14 +1,11 @@
-import { Argument, type Command, InvalidArgumentError } from 'commander';
+import { Argument, type Command } from 'commander';
 import { ADDRESS_REF_FORMAT } from '../contract/ids.js';
-import { type CommonOptions, parseWhole, withCommonOptions } from './arguments.js';
+import { type CommonOptions, fitting, parseWhole, withCommonOptions } from './arguments.js';
 import { EXIT } from './exit-codes.js';
 import type { Run } from './report.js';
 import { addressesText, balancesText, createdAddressText, ratesText } from './text.js';
 
-function parseRef(ref: string): string {
-  if (!ADDRESS_REF_FORMAT.test(ref)) throw new InvalidArgumentError('It must be 1 to 64 of A-Z a-z 0-9 _ -');
-  return ref;
-}
+const parseRef = fitting(ADDRESS_REF_FORMAT, 'It must be 1 to 64 of A-Z a-z 0-9 _ -');
 
 function addAddressVerbs(program: Command, run: Run): void {
   const address = program.command('address').description('permanent deposit addresses: create, list');

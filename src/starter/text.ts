@@ -1,5 +1,6 @@
+import type { AttentionElsewhere } from '../client/attention-elsewhere.js';
 import type { OrderListEntry } from '../client/list-orders.js';
-import { maskWallet } from '../contract/masking.js';
+import { maskWallet, maskWords } from '../contract/masking.js';
 import type { OrderState } from '../contract/messages.js';
 import type { Decision, DecisionRecord, Order, OrderResult } from '../contract/orders.js';
 import type { DepositAddressResult } from '../contract/reads.js';
@@ -43,7 +44,7 @@ function orderRows(order: Order | null): Row[] {
     ['deposit address', order.deposit_address],
     ['deposit memo', order.deposit_memo],
     ['deposit URL', order.deposit_url],
-    ['error', order.error_message],
+    ['error', order.error_message && maskWords(order.error_message)],
   ];
 }
 
@@ -72,7 +73,7 @@ function compensationText({ compensation }: OrderResult): string | undefined {
 
 function decisionText({ action, kind, as, by, reason }: DecisionRecord): string {
   const way = [kind, as && `as ${as}`].filter(Boolean).join(' ');
-  return `${action}${way && ` ${way}`} by ${by}: ${reason}`;
+  return `${action}${way && ` ${way}`} by ${maskWords(by)}: ${maskWords(reason)}`;
 }
 
 /** How an order ended, for people. */
@@ -134,6 +135,16 @@ export function listText(orders: readonly OrderListEntry[]): string {
   return rows.length === 0
     ? 'no orders'
     : table([['account', 'order', 'type', 'status', '', 'currencies', 'started'], ...rows]);
+}
+
+/** Workflows that are no orders and want a person. */
+export function elsewhereText(found: readonly AttentionElsewhere[]): string {
+  const rows = found.map(({ workflowId, type, closedAt }) => [
+    workflowId,
+    type,
+    closedAt ? `ended ${closedAt.toISOString()}` : 'open',
+  ]);
+  return table([['also wants a person', 'type', ''], ...rows]);
 }
 
 /** Rates, one pair a line. */

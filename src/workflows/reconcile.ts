@@ -2,6 +2,7 @@ import {
   ActivityCancellationType,
   ActivityFailure,
   ApplicationFailure,
+  patched,
   proxyActivities,
   setCurrentDetails,
   upsertSearchAttributes,
@@ -19,6 +20,15 @@ import {
 } from '../contract/reconcile.js';
 import { planReconcile } from '../contract/reconcile-input.js';
 import { searchAttribute } from '../contract/search-attributes.js';
+import { ATTENTION_AFTER_MS, answersWithin } from './steps/answers-within.js';
+
+/** Runs from before this raise no attention while they have no result. */
+const NO_RESULT_PATCH = 'reconcile-tells-when-no-result-comes';
+
+/** True for a long healthy run as well: only the activity knows whether it gets on. */
+const NO_RESULT =
+  `**Needs attention**: no result after ${ATTENTION_AFTER_MS / 60_000} min. The pending activity says why: ` +
+  'its last failure, or in its heartbeat what it is reading. It goes on by itself.';
 
 /**
  * One activity does it all in memory, on the queue that no limit of the service slows down: it spaces its own requests.
@@ -44,9 +54,11 @@ export async function reconcile(input?: ReconcileInput): Promise<ReconcileResult
     { key: searchAttribute.needsAttention, value: false },
   ]);
   try {
-    const result = await reconcileAccount(plan);
+    const pending = reconcileAccount(plan);
+    const raised = patched(NO_RESULT_PATCH) && (await raisedWhileNoResult(pending));
+    const result = await pending;
     const disagreement = disagreementOf(result);
-    if (disagreement) upsertSearchAttributes([{ key: searchAttribute.needsAttention, value: true }]);
+    if (raised !== Boolean(disagreement)) needsAttention(!raised);
     setCurrentDetails(details(result, disagreement));
     return result;
   } catch (error) {
@@ -54,6 +66,17 @@ export async function reconcile(input?: ReconcileInput): Promise<ReconcileResult
     throw cause instanceof ApplicationFailure ? cause : error;
   }
 }
+
+/** Tells a person when no result comes for long, such as from an account that cannot be read. True: it was told. */
+async function raisedWhileNoResult(pending: Promise<unknown>): Promise<boolean> {
+  if (await answersWithin(pending, ATTENTION_AFTER_MS)) return false;
+  needsAttention(true);
+  setCurrentDetails(NO_RESULT);
+  return true;
+}
+
+const needsAttention = (value: boolean): void =>
+  upsertSearchAttributes([{ key: searchAttribute.needsAttention, value }]);
 
 function checkedPlan(input: unknown): ReconcileAccountInput {
   const checked = planReconcile(input, Date.now());

@@ -23,11 +23,11 @@ describe('without a worker', () => {
     const item = { ...orderFor('withdraw', order), balance_changes: [] };
     const rebuilt = recoveredStart('default', item)?.input as OrderInput<'withdraw'>;
     expect(await fixture.orders.start('withdraw', rebuilt)).toMatchObject({ attached: false });
-    expect(await fixture.orders.start('withdraw', { order })).toMatchObject({ attached: true });
+    expect(await fixture.orders.start('withdraw', { order })).toMatchObject({ attached: true, rebuilt: true });
     const elsewhere = { order: { ...order, wallet: OTHER_CARD } };
     await expect(fixture.orders.start('withdraw', elsewhere)).rejects.toMatchObject({
       name: 'OrderConflictError',
-      fields: ['wallet'],
+      fields: ['order.wallet'],
     });
   });
 

@@ -9,6 +9,11 @@ const problems = (content: unknown) =>
     PAYMENT_ACCOUNTS_FILE: tempFile(typeof content === 'string' ? content : JSON.stringify(content)),
   });
 
+test('examples/accounts.json can be used as it stands', () => {
+  const { accounts } = loadWorkerConfig({ PAYMENT_ACCOUNTS_FILE: 'examples/accounts.json' });
+  expect([...accounts.keys()]).toEqual(['default', 'eu']);
+});
+
 describe('PAYMENT_ACCOUNTS_FILE', () => {
   test('gives every account its own service, keys and limit', () => {
     const { apiKey: _key, apiSecret: _secret, ...entry } = ENTRY;

@@ -2,9 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import type { Env } from '../../src/config/problems.js';
 import { ConfigError } from '../../src/config.js';
-
-type Env = Record<string, string | undefined>;
 
 /** A worker's smallest complete environment. */
 export const WORKER_ENV = {

@@ -71,7 +71,7 @@ describe('startDifferences from a run that was rebuilt from the order list', () 
     ['network', { network_to: 'sepa' }],
     ['order_id', { user_order_id: 'another' }],
   ])('names %s where the order shows another one', (field, fields) => {
-    expect(startDifferences('withdraw', asked, shown(fields))).toEqual([field]);
+    expect(startDifferences('withdraw', asked, shown(fields))).toEqual([`order.${field}`]);
   });
 
   it('names every field that a run started by hand, without the listed order, does not know', () => {

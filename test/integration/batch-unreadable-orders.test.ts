@@ -1,19 +1,17 @@
-import { createSecretKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { PaymentOrders } from '../../src/client.js';
-import type { EncryptionKey } from '../../src/config.js';
 import type { BatchResult, BatchState } from '../../src/contract/batches.js';
 import { orderWorkflowId } from '../../src/contract/ids.js';
 import type { WithdrawRequest } from '../../src/contract/orders.js';
 import { dataConverter } from '../../src/temporal.js';
 import { cardNumber } from '../support/batch-files.js';
+import { keyOf } from '../temporal/fixtures/stored-bytes.js';
 import { type BatchLab, executedOf, openBatchLab, startRows, type TestRow, testRows } from './fixtures/batches.js';
 
-const keyOf = (id: string): EncryptionKey => ({ id, key: createSecretKey(Buffer.alloc(32, id)) });
 const [ours, others] = [keyOf('ours'), keyOf('others')];
 
 const MARKERS = ['', 'create=400 times=all', '', ''];

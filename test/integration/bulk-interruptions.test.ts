@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startBatch } from '../../src/client/start-batch.js';
-import type { BatchApproval, BatchInput, BatchOrder } from '../../src/contract/batches.js';
+import type { BatchApproval, BatchInput, BatchInstruction } from '../../src/contract/batches.js';
 import { searchAttribute } from '../../src/contract/search-attributes.js';
 import {
   type BatchLab,
@@ -138,7 +138,7 @@ describe.concurrent('a batch that is interrupted', () => {
       [{ by: 'Bob', reason: 'x'.repeat(501) }, /reason: longer/],
       [{ by: 'Bob\u0007', reason: 'bell' }, /by: contains control characters/],
       [{ by: 'The batch itself', reason: 'a lie' }, /by: is not a person/],
-      [undefined as unknown as BatchOrder, /by: required/],
+      [undefined as unknown as BatchInstruction, /by: required/],
     ] as const) {
       await expect(batch.pause(order)).rejects.toThrow(why);
     }

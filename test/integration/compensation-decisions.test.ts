@@ -2,7 +2,15 @@ import Big from 'big.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DecideAction, Decision, OrderType, RevertTarget } from '../../src/contract/orders.js';
 import { type Lab, openLab } from '../support/lab.js';
-import { atService, decideNow, executions, parkedFor, startSteered, trueRemainder } from './fixtures/parked-orders.js';
+import {
+  atService,
+  decideNow,
+  executions,
+  parkedFor,
+  startSteered,
+  TWO_CARDS,
+  trueRemainder,
+} from './fixtures/parked-orders.js';
 
 let lab: Lab;
 beforeAll(async () => {
@@ -149,15 +157,11 @@ describe.concurrent('by decision', () => {
   });
 
   test('the cards that are still to be paid are named, and get no more than is left', async () => {
-    const order = {
-      network: 'multiple_cards',
-      wallet: 'several',
-      wallet_details: [
-        { amount: '7.25', wallet: '4111111111111111' },
-        { amount: '5.25', wallet: '5555555555554444' },
-      ],
-    };
-    const { orderId, handle } = await startSteered(lab, 'withdraw', { marker: HALF, order, compensation: 'finish' });
+    const { orderId, handle } = await startSteered(lab, 'withdraw', {
+      marker: HALF,
+      order: TWO_CARDS,
+      compensation: 'finish',
+    });
     expect((await parkedFor(handle)).attention?.reason).toContain('(5 usd, needs wallet_details)');
     const cards = [{ amount: '4.5', wallet: '5555555555554444' }];
     await expect(decideNow(handle, 'finish')).rejects.toThrow('at most 5 usd');

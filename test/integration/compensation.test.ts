@@ -2,7 +2,15 @@ import Big from 'big.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DecideAction, OrderInput, OrderType } from '../../src/contract/orders.js';
 import { type Lab, openLab } from '../support/lab.js';
-import { atService, decideNow, executions, parkedFor, startSteered, trueRemainder } from './fixtures/parked-orders.js';
+import {
+  atService,
+  decideNow,
+  executions,
+  parkedFor,
+  startSteered,
+  TWO_CARDS,
+  trueRemainder,
+} from './fixtures/parked-orders.js';
 
 let lab: Lab;
 beforeAll(async () => {
@@ -10,14 +18,6 @@ beforeAll(async () => {
 });
 afterAll(() => lab?.close());
 
-const CARDS = {
-  network: 'multiple_cards',
-  wallet: 'several',
-  wallet_details: [
-    { amount: '7.25', wallet: '4111111111111111' },
-    { amount: '5.25', wallet: '5555555555554444' },
-  ],
-};
 const FINISH: DecideAction[] = ['finish', 'accept'];
 const EITHER: DecideAction[] = ['finish', 'revert', 'accept'];
 const ACCEPT: DecideAction[] = ['accept'];
@@ -43,7 +43,7 @@ const PARTIAL: Partial[] = [
   { type: 'exchange_withdraw', ...left('unpaid', '0.61'), allowed: EITHER, byDefault: 'ask' },
   { type: 'exchange_withdraw', ...left('both', '0.2'), allowed: EITHER, byDefault: 'ask' },
   { type: 'withdraw', ...left('unpaid', '0.43'), allowed: FINISH, byDefault: 'ask' },
-  { type: 'withdraw', ...left('unpaid', '0.5'), what: 'a card', order: CARDS, allowed: FINISH, byDefault: 'ask' },
+  { type: 'withdraw', ...left('unpaid', '0.5'), what: 'a card', order: TWO_CARDS, allowed: FINISH, byDefault: 'ask' },
 ];
 
 describe.concurrent('a partial order', () => {

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { serviceOf } from '../../scripts/service-of.js';
-import type { OrderHandle } from '../../src/client/order-handle.js';
-import type { Decision, Order, OrderInput } from '../../src/contract/orders.js';
+import type { Order, OrderInput } from '../../src/contract/orders.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
-import { parkedFor } from './fixtures/parked-orders.js';
+import { decideNow, parkedFor } from './fixtures/parked-orders.js';
 import { serviceView } from './fixtures/service-view.js';
 
 // The orders wait most of the time, and not for each other.
@@ -33,11 +32,6 @@ async function startUncertain(label: string) {
   return { input, handle };
 }
 
-async function decide(handle: OrderHandle, choice: Pick<Decision, 'action' | 'order_uuid'>): Promise<void> {
-  const { revision } = await handle.state();
-  await handle.decide({ by: 'ann', reason: 'looked it up', revision, ...choice });
-}
-
 const lists = (orderId: string): number => lab.requestsOf(orderId).filter((path) => path.endsWith('/list')).length;
 
 describe.concurrent('an uncertain order whose id only somebody else’s order has', () => {
@@ -51,7 +45,7 @@ describe.concurrent('an uncertain order whose id only somebody else’s order ha
 
     const before = lists(handle.orderId);
     const decidedAtMs = Date.now();
-    await decide(handle, { action: 'close-absent' });
+    await decideNow(handle, 'close-absent');
     await expect(handle.result()).rejects.toMatchObject({ name: 'OrderFailedError', type: 'OrderConflict' });
     expect(Date.now() - decidedAtMs).toBeGreaterThanOrEqual(WINDOW_MS);
     expect(lists(handle.orderId) - before).toBeGreaterThanOrEqual(3);
@@ -63,9 +57,9 @@ describe.concurrent('an uncertain order whose id only somebody else’s order ha
     const { input, handle } = await startUncertain('not-ours');
     const foreign = await createElsewhere(input, { amount: '99' });
     await parkedFor(handle, foreign.order_uuid);
-    await decide(handle, { action: 'adopt', order_uuid: foreign.order_uuid });
+    await decideNow(handle, 'adopt', { order_uuid: foreign.order_uuid });
     expect((await parkedFor(handle, 'which ann chose')).order).toBeNull();
-    await decide(handle, { action: 'close-absent' });
+    await decideNow(handle, 'close-absent');
     await expect(handle.result()).rejects.toMatchObject({ type: 'OrderConflict' });
   });
 
@@ -73,13 +67,13 @@ describe.concurrent('an uncertain order whose id only somebody else’s order ha
     const { input, handle } = await startUncertain('turns-up');
     const foreign = await createElsewhere(input, { amount: '99' });
     await parkedFor(handle, foreign.order_uuid);
-    await decide(handle, { action: 'close-absent' });
+    await decideNow(handle, 'close-absent');
     const ours = await createElsewhere(input);
     const { attention, revision } = await parkedFor(handle, `like this payment: ${ours.order_uuid}`);
     expect(attention?.allowed).toEqual(['adopt']);
     const closing = handle.decide({ action: 'close-absent', by: 'ann', reason: 'gone', revision });
     await expect(closing).rejects.toMatchObject({ name: 'DecisionRefusedError' });
-    await decide(handle, { action: 'adopt', order_uuid: ours.order_uuid });
+    await decideNow(handle, 'adopt', { order_uuid: ours.order_uuid });
     const result = await handle.result();
     expect(result).toMatchObject({ outcome: 'completed', adopted: true, order: { order_uuid: ours.order_uuid } });
   });
@@ -105,9 +99,9 @@ describe.concurrent('an id that several orders have, one of them ours', () => {
     const ours = await createElsewhere(input);
     const { attention } = await parkedFor(handle, `like this payment: ${ours.order_uuid}`);
     expect(attention?.allowed).toEqual(['adopt']);
-    await decide(handle, { action: 'adopt', order_uuid: foreign.order_uuid });
+    await decideNow(handle, 'adopt', { order_uuid: foreign.order_uuid });
     await parkedFor(handle, 'which ann chose');
-    await decide(handle, { action: 'adopt', order_uuid: ours.order_uuid });
+    await decideNow(handle, 'adopt', { order_uuid: ours.order_uuid });
     expect(await handle.result()).toMatchObject({ adopted: true, order: { order_uuid: ours.order_uuid } });
     // Ours, refused, and the two others: nothing was sent again.
     expect(serviceView(lab, handle.orderId).creates).toBe(3);
@@ -119,7 +113,7 @@ describe.concurrent('an id that several orders have, one of them ours', () => {
     const handle = await lab.orders.start('withdraw', input);
     const { attention } = await parkedFor(handle, 'several orders');
     expect(attention?.allowed).toEqual(['adopt']);
-    await decide(handle, { action: 'adopt', order_uuid: first.order_uuid });
+    await decideNow(handle, 'adopt', { order_uuid: first.order_uuid });
     expect(await handle.result()).toMatchObject({ adopted: true, order: { order_uuid: first.order_uuid } });
     expect(serviceView(lab, handle.orderId).creates).toBe(2);
   });

@@ -1,28 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { receivedStartOptions, startReceived } from '../../src/client/received.js';
 import { PaymentOrders } from '../../src/client.js';
 import { ORDERS_TASK_QUEUE, RECEIVED_DEPOSIT_WORKFLOW } from '../../src/contract/names.js';
 import { searchAttribute } from '../../src/contract/search-attributes.js';
 import { orderInput } from '../support/inputs.js';
-import { type Lab, openLab } from '../support/lab.js';
+import { openLab } from '../support/lab.js';
 import { runStarterWith } from '../support/run-starter.js';
 import { decideNow, executions, parkedFor } from './fixtures/parked-orders.js';
-import { type Address, newAddress, receive, started } from './fixtures/receipts.js';
+import { newAddress, receive, started, useAddresses } from './fixtures/receipts.js';
 
 // The followers wait most of the time, and not for each other.
 vi.setConfig({ maxConcurrency: 10 });
 
 const PARTIAL = 'outcome=completed_partially fraction=0.4';
 
-let lab: Lab;
-/** An address whose receipts become deposits, and one whose receipts are exchanged. */
-let plain: Address;
-let exchanging: Address;
-beforeAll(async () => {
-  lab = await openLab();
-  [plain, exchanging] = await Promise.all([newAddress(lab), newAddress(lab, 'btc')]);
-});
-afterAll(() => lab?.close());
+const lab = useAddresses();
 
 const remainderAt = (orderUuid: string) =>
   lab.sandbox.orders().find(({ order }) => order.order_uuid === orderUuid)?.truth.unexchanged;
@@ -33,7 +25,7 @@ describe.concurrent('a receipt on a permanent address', () => {
   test.for(['deposit', 'deposit_exchange'] as const)(
     'is followed to its end as %s by its callback alone',
     async (type) => {
-      const { orderUuid, handle } = receive(lab, type === 'deposit' ? plain : exchanging);
+      const { orderUuid, handle } = receive(lab, type === 'deposit' ? lab.plain : lab.exchanging);
       const result = await (await started(handle)).result();
       expect(result).toMatchObject({
         outcome: 'completed',
@@ -46,7 +38,7 @@ describe.concurrent('a receipt on a permanent address', () => {
   );
 
   test('whose callback comes before it is final is looked up and goes on', async () => {
-    const { orderUuid, handle } = receive(lab, plain, 'after_ms=1000000');
+    const { orderUuid, handle } = receive(lab, lab.plain, 'after_ms=1000000');
     expect(await lab.sandbox.sendCallback(orderUuid)).toBe(200);
     expect(await handle.created()).toMatchObject({ order_uuid: orderUuid, status: 'processing' });
     expect(await handle.state()).toMatchObject({ phase: 'following', status: 'processing' });
@@ -54,12 +46,12 @@ describe.concurrent('a receipt on a permanent address', () => {
   });
 
   test('whose callback comes before the service shows it is waited for', async () => {
-    const { handle } = receive(lab, plain, 'after_ms=0 status=unseen status_times=2');
+    const { handle } = receive(lab, lab.plain, 'after_ms=0 status=unseen status_times=2');
     expect(await (await started(handle)).result()).toMatchObject({ outcome: 'completed' });
   });
 
   test('is found by operators: in the list, by its uuid and by its currencies', async () => {
-    const { orderUuid, handle } = receive(lab, exchanging);
+    const { orderUuid, handle } = receive(lab, lab.exchanging);
     await (await started(handle)).result();
     const { typedSearchAttributes: attributes } = await describeRun(handle.workflowId);
     expect(attributes.get(searchAttribute.orderUuid)).toBe(orderUuid);
@@ -71,7 +63,7 @@ describe.concurrent('a receipt on a permanent address', () => {
 
   test.for(['generated', 'uuid', 'empty'] as const)('is compensated by its figures with %s order ids', async (mode) => {
     lab.sandbox.set({ receiptOrderId: mode });
-    const { orderUuid, handle } = receive(lab, exchanging, PARTIAL);
+    const { orderUuid, handle } = receive(lab, lab.exchanging, PARTIAL);
     const { remainder, compensation } = await (await started(handle)).result();
     expect(remainder).toEqual([{ kind: 'unexchanged', currency: 'usdt', amount: remainderAt(orderUuid) }]);
     // No policy comes with a callback: what the table says for such an order.
@@ -81,8 +73,8 @@ describe.concurrent('a receipt on a permanent address', () => {
 
 describe.concurrent('what is left of a partial exchange', () => {
   const startWith = async (compensation: 'finish' | 'ask') => {
-    const { orderUuid, handle } = receive(lab, exchanging, `${PARTIAL} callback=drop`);
-    const input = { ref: exchanging.ref, order_uuid: orderUuid, compensation };
+    const { orderUuid, handle } = receive(lab, lab.exchanging, `${PARTIAL} callback=drop`);
+    const input = { ref: lab.exchanging.ref, order_uuid: orderUuid, compensation };
     expect(await startReceived(lab.temporal.client, input)).toBe(true);
     return { orderUuid, handle, input };
   };
@@ -119,7 +111,7 @@ describe.concurrent('what is left of a partial exchange', () => {
   });
 
   test('is not touched by a follow-up id that somebody starts by hand', async () => {
-    const { orderUuid } = receive(lab, exchanging, PARTIAL);
+    const { orderUuid } = receive(lab, lab.exchanging, PARTIAL);
     const input = orderInput('exchange', `${orderUuid}.r1`);
     const raw = await lab.temporal.client.workflow.start('exchange', {
       workflowId: `order:default:${orderUuid}.r1`,
@@ -131,8 +123,8 @@ describe.concurrent('what is left of a partial exchange', () => {
 });
 
 test('the command line names it by its order_uuid', async () => {
-  const { orderUuid, handle } = receive(lab, exchanging, `${PARTIAL} callback=drop`);
-  await startReceived(lab.temporal.client, { ref: exchanging.ref, order_uuid: orderUuid, compensation: 'ask' });
+  const { orderUuid, handle } = receive(lab, lab.exchanging, `${PARTIAL} callback=drop`);
+  await startReceived(lab.temporal.client, { ref: lab.exchanging.ref, order_uuid: orderUuid, compensation: 'ask' });
   await parkedFor(handle);
   const starter = async (...args: string[]) => {
     const connect = async () => new PaymentOrders(lab.temporal.client);
@@ -162,8 +154,8 @@ describe.concurrent('a start by hand', () => {
     });
 
   test('without search attributes is followed and found', async () => {
-    const { orderUuid } = receive(lab, plain, 'callback=drop');
-    const run = await raw(`received:default:${orderUuid}`, { ref: plain.ref, order_uuid: orderUuid });
+    const { orderUuid } = receive(lab, lab.plain, 'callback=drop');
+    const run = await raw(`received:default:${orderUuid}`, { ref: lab.plain.ref, order_uuid: orderUuid });
     expect(await run.result()).toMatchObject({ outcome: 'completed' });
     const { typedSearchAttributes: attributes } = await describeRun(run.workflowId);
     expect(attributes.get(searchAttribute.account)).toBe('default');

@@ -96,7 +96,7 @@ describe.concurrent('a start of the old id', () => {
       expect((await recover(start)).attached).toBe(false);
       expect((await recover(start)).attached).toBe(true);
       const handle = await lab.orders.start(type, input);
-      expect(handle.attached).toBe(true);
+      expect(handle).toMatchObject({ attached: true, rebuilt: true });
       const { order } = await lab.orders.create(type, input);
       expect(order).toMatchObject({ user_order_id: orderId });
       expect(await handle.result()).toMatchObject({ outcome: 'completed' });
@@ -112,7 +112,7 @@ describe.concurrent('a start of the old id', () => {
       ...input,
       order: { ...input.order, amount: '13', wallet: '5555555555554444' },
     } as OrderInput<'withdraw'>;
-    const conflict = { name: 'OrderConflictError', fields: ['wallet', 'amount'] };
+    const conflict = { name: 'OrderConflictError', fields: ['order.wallet', 'order.amount'] };
     await expect(lab.orders.start('withdraw', other)).rejects.toMatchObject(conflict);
     await expect(lab.orders.start('exchange', orderInput('exchange', orderId))).rejects.toMatchObject({
       name: 'OrderConflictError',

@@ -1,12 +1,11 @@
-import { createSecretKey } from 'node:crypto';
 import { utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { EncryptionKey } from '../../src/config.js';
 import { batchWorkflowId } from '../../src/contract/ids.js';
+import { keyOf } from '../temporal/fixtures/stored-bytes.js';
 import { type BatchLab, csvOf, executedOf, openBatchLab, testRows } from './fixtures/batches.js';
 
-const keyOf = (id: string): EncryptionKey => ({ id, key: createSecretKey(Buffer.alloc(32, id)) });
 const [ours, others] = [keyOf('ours'), keyOf('others')];
 const PERIOD = '2026-11-20';
 

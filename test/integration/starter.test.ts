@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { serviceOf } from '../../scripts/service-of.js';
 import { PaymentOrders } from '../../src/client.js';
 import type { OrderInput, OrderType } from '../../src/contract/orders.js';
 import { orderInput } from '../support/inputs.js';
@@ -240,6 +241,25 @@ describe('the other verbs', () => {
     expect(listed.json().addresses).toContainEqual(expect.objectContaining({ uuid: address.uuid }));
     const printed = await starter(['address', 'list']);
     expect(printed.stdout).toMatch(/ min +max +title/);
+  });
+});
+
+describe('after a reconciliation', () => {
+  it('what it found is listed with what wants a person, and a rebuilt order says that it only reports', async () => {
+    const orderId = newOrderId('starter-lost');
+    const input = orderInput('withdraw', orderId, { marker: 'after_ms=600000', compensation: 'finish' });
+    const service = await serviceOf(lab.sandbox);
+    // Two orders of a Temporal that is lost: one goes on, the other ended with nobody to follow it.
+    await service.createOrder('withdraw', input.order);
+    const ended = orderInput('withdraw', newOrderId('starter-foreign'), { marker: 'after_ms=0' });
+    await service.createOrder('withdraw', ended.order);
+    expect(await starter(['reconcile', '--recover'])).toMatchObject({ exitCode: 1 });
+
+    const list = async () => (await starter(['order', 'list', '--attention'])).stdout;
+    await expect.poll(list, { timeout: 20_000 }).toMatch(/^reconcile:default +reconcile +ended /m);
+    const { stdout, exitCode } = await start('withdraw', input);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('only reports, no compensation is carried out');
   });
 });
 

@@ -127,9 +127,9 @@ describe('no answer', () => {
       response.on('close', () => clearInterval(drip));
     });
     const start = performance.now();
-    const error = await errorOfCreate(clientFor(baseUrl), { timeoutMs: 200 });
+    const error = await errorOfCreate(clientFor(baseUrl, { requestTimeoutMs: 20_000 }), { timeoutMs: 200 });
     expect(error).toMatchObject({ code: 'no_answer', reason: 'timeout' });
-    expect(performance.now() - start).toBeLessThan(1_500);
+    expect(performance.now() - start).toBeLessThan(10_000);
   });
 
   test('the caller gives up after the request was sent', async () => {

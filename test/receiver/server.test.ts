@@ -216,8 +216,24 @@ describe('everything without a genuine path', () => {
     for (let i = 0; i < 6; i += 1) await post(`${receiver.url}/callbacks/default/o.x.y`);
     await post(receiver.urlOf(ORDER), BODY.padEnd(70_000));
     await receiver.close();
-    expect(receiver.log).toMatchObject([{ level: 40, refused: 7 }]);
+    expect(receiver.log).toMatchObject([{ level: 40, refused: 7, reasons: { notFound: 6, tooLarge: 1 } }]);
   });
+});
+
+test('what a genuine URL is misused for is counted in one log line as well, by reason', async () => {
+  const receiver = await runReceiver(undefined, undefined, async (_target, _hint, mayStart) =>
+    mayStart() ? 'delivered' : 'crowded',
+  );
+  const of = (n: number) => `{"order_uuid":"new-${n}"}`;
+  for (let n = 0; n < MAX_STARTS_PER_MINUTE + 4; n += 1) await post(receiver.urlOf(ADDRESS), of(n));
+  for (let n = 0; n < SIGNAL_BURST + 3; n += 1) await post(receiver.urlOf(ORDER));
+  for (let n = 0; n < 2; n += 1) await post(receiver.urlOf(ORDER), 'broken');
+  await receiver.close();
+  const [counts, ...others] = receiver.log.toReversed();
+  expect(counts).toMatchObject({ level: 40, refused: 9, reasons: { crowded: 4, limited: 3, malformed: 2 } });
+  expect(others.map(({ result }) => result)).toEqual(
+    Array.from({ length: MAX_STARTS_PER_MINUTE + SIGNAL_BURST }, () => 'delivered'),
+  );
 });
 
 test('GET /healthz is answered 200 without asking Temporal', async () => {
@@ -239,7 +255,7 @@ test('the log holds no body, token or query string', async () => {
   await post(`${receiver.urlOf(ORDER)}x`, secret);
   await post(receiver.urlOf(ORDER), secret.padEnd(70_000));
   await receiver.close();
-  expect(receiver.log.map((line) => line.result ?? line.refused)).toEqual(['delivered', 'unavailable', 'malformed', 2]);
+  expect(receiver.log.map((line) => line.result ?? line.refused)).toEqual(['delivered', 'unavailable', 3]);
   for (const part of [token, 'u-secret', '4111', 'example.org', 'callbacks/'])
     expect(receiver.logText()).not.toContain(part);
 });

@@ -3,6 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import { expect, onTestFinished, test } from 'vitest';
 import { createSignalOrder } from '../../src/receiver/signal-order.js';
 import { createSignalReceived } from '../../src/receiver/signal-received.js';
+import { within } from '../integration/fixtures/within.js';
 import { ADDRESS, ORDER, post, runReceiver } from './receiver-fixture.js';
 
 function clientOf(port: number): Client {
@@ -45,10 +46,8 @@ test.each(DOWN)(
   'a Temporal that %s means 503 within 2 s for receipts on permanent addresses, too',
   async (_what, port) => {
     const receiver = await runReceiver(undefined, undefined, createSignalReceived(clientOf(await port())));
-    const startedAt = performance.now();
-    const answers = await Promise.all([1, 2, 3].map(() => post(receiver.urlOf(ADDRESS))));
-    expect(performance.now() - startedAt).toBeLessThan(2_000);
-    expect(answers.map((answer) => answer.status)).toEqual([503, 503, 503]);
+    const answers = await within(2_000, Promise.all([1, 2, 3].map(() => post(receiver.urlOf(ADDRESS)))));
+    expect(answers?.map((answer) => answer.status)).toEqual([503, 503, 503]);
     expect(receiver.receipts).toHaveLength(1);
   },
 );
@@ -57,11 +56,9 @@ test.each(DOWN)(
   'a Temporal that %s means 503 within 2 s, for all callbacks that share the signal',
   async (_what, port) => {
     const receiver = await runReceiver(createSignalOrder(clientOf(await port())));
-    const startedAt = performance.now();
-    const answers = await Promise.all([1, 2, 3].map(() => post(receiver.urlOf(ORDER))));
-    expect(performance.now() - startedAt).toBeLessThan(2_000);
-    expect(answers.map((answer) => answer.status)).toEqual([503, 503, 503]);
-    expect(answers[0]?.headers.get('retry-after')).toBe('5');
+    const answers = await within(2_000, Promise.all([1, 2, 3].map(() => post(receiver.urlOf(ORDER)))));
+    expect(answers?.map((answer) => answer.status)).toEqual([503, 503, 503]);
+    expect(answers?.[0]?.headers.get('retry-after')).toBe('5');
     expect(receiver.signals).toHaveLength(1);
     expect(receiver.log).toMatchObject([1, 2, 3].map(() => ({ orderId: 'invoice-1', result: 'unavailable' })));
   },

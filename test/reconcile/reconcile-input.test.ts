@@ -27,8 +27,10 @@ describe('the plan of a reconciliation', () => {
     expect([fromMs, toMs, untilNow]).toEqual([Date.UTC(2026, 10, 1), Date.UTC(2026, 10, 3), false]);
   });
 
-  test('until a date to come is until now', () => {
-    expect(plan({ to: '2026-12-01 00:00:00' }).untilNow).toBe(true);
+  test('until a date to come is until now, and begins 72 h before now', () => {
+    const { untilNow, fromMs } = plan({ to: '2026-12-01 00:00:00' });
+    expect([untilNow, fromMs]).toEqual([true, NOW_MS - 72 * HOUR_MS]);
+    expect(plan({ from: '2026-11-20 00:00:00', to: '2026-12-01 00:00:00' }).untilNow).toBe(true);
   });
 });
 
@@ -42,6 +44,8 @@ test.each<[unknown, string, string]>([
   [{ to: '2026-11-01T00:00:00+25:00' }, 'to', 'real date'],
   [{ from: '2026-11-21 12:00:00' }, 'from', 'before to'],
   [{ from: '2024-11-21 12:00:00' }, 'from', '366 days'],
+  [{ from: '2026-11-21 12:00:01' }, 'from', 'must not lie in the future'],
+  [{ from: '2027-01-01 00:00:00', to: '2027-02-01 00:00:00' }, 'from', 'must not lie in the future'],
   [{ recover: 'yes' }, 'recover', 'true or false'],
   [{ openTooLongMs: 0 }, 'openTooLongMs', 'above 0'],
   [{ openTooLong: '24h' }, 'openTooLong', 'unknown field'],

@@ -1,30 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { BatchResult } from '../../src/contract/batches.js';
 import { queueLimits } from '../../src/worker/queue-limits.js';
-import { type BatchLab, executedOf, openBatchLab, startRows, testRows } from '../integration/fixtures/batches.js';
-import { endProcesses } from '../worker/process-fixture.js';
-import { startKillableWorkers } from './fixtures/killable-workers.js';
+import { executedOf, startRows, testRows } from '../integration/fixtures/batches.js';
+import { expectWithinLimit, say, usePacedLab } from './fixtures/paced-lab.js';
 
 const ROWS = 150;
 /** A fraction of what two workers on one machine could ask for: what holds the pace is the limit. */
 const REQUESTS_PER_SECOND = 8;
 const TEST_LIMIT_MS = 10 * 60_000;
 
-let lab: BatchLab;
-beforeAll(async () => {
-  lab = await openBatchLab({ workers: false, sandbox: { settings: { requestsPerSecond: REQUESTS_PER_SECOND } } });
-  await startKillableWorkers(lab, 2, {
-    PAYMENT_REQUESTS_PER_SECOND: `${REQUESTS_PER_SECOND}`,
-    ORDER_POLL_INITIAL: '30s',
-    ORDER_POLL_MAX: '60s',
-  });
-});
-afterAll(async () => {
-  await endProcesses();
-  await lab?.close();
-});
-
-const say = (line: string) => process.stdout.write(`${line}\n`);
+const lab = usePacedLab(REQUESTS_PER_SECOND);
 
 describe(`${ROWS} rows at ${REQUESTS_PER_SECOND} requests a second that two workers share`, () => {
   let result: BatchResult;
@@ -54,9 +39,6 @@ describe(`${ROWS} rows at ${REQUESTS_PER_SECOND} requests a second that two work
   });
 
   test('the service sees at most the limit over any 60 s, and 1.25 times the limit over any 5 s', () => {
-    const [minute = 0, moment = 0] = [60_000, 5_000].map((ms) => lab.sandbox.requestRate(ms).busiest);
-    say(`at most ${minute} requests in 60 s (limit ${REQUESTS_PER_SECOND * 60}), ${moment} in 5 s`);
-    expect(minute).toBeLessThanOrEqual(REQUESTS_PER_SECOND * 60);
-    expect(moment).toBeLessThanOrEqual(REQUESTS_PER_SECOND * 1.25 * 5);
+    expectWithinLimit(lab, REQUESTS_PER_SECOND);
   });
 });

@@ -1,10 +1,11 @@
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OrderHandle } from '../../src/client/order-handle.js';
 import { callbackUrl } from '../../src/contract/callback-url.js';
 import { DEFAULT_ACCOUNT } from '../../src/contract/ids.js';
 import { ORDER_CALLBACK_SIGNAL } from '../../src/contract/names.js';
 import { SIGNAL_BURST } from '../../src/receiver/spare-temporal.js';
+import { countOf, postOver, sendAll } from '../integration/fixtures/flood.js';
 import { serviceView } from '../integration/fixtures/service-view.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
@@ -54,26 +55,12 @@ const lookUpBound = (openMs: number): number => {
   return Math.ceil(2 * (2 + doublings + openMs / (POLL_MAX_MS * 0.9)));
 };
 
-/** Runs `send` for `from` … `to` − 1, some at a time; answers what it answered. */
-async function sendAll<T>(from: number, to: number, lanes: number, send: (n: number) => Promise<T>): Promise<T[]> {
-  const answers: T[] = [];
-  let next = from;
-  const lane = async (): Promise<void> => {
-    while (next < to) {
-      const n = next;
-      next += 1;
-      answers.push(await send(n));
-    }
-  };
-  await Promise.all(Array.from({ length: lanes }, lane));
-  return answers;
-}
-
 /** Floods an open order and sees in between that nothing moved it. */
 async function flood<T>(handle: OrderHandle, count: number, lanes: number, send: (n: number) => Promise<T>) {
-  const first = await sendAll(0, count * FIRST_PART, lanes, send);
+  const all = Array.from({ length: count }, (_, n) => n);
+  const first = await sendAll(all.slice(0, count * FIRST_PART), lanes, send);
   expect(await handle.state()).toMatchObject({ phase: 'following', status: 'processing' });
-  return [...first, ...(await sendAll(count * FIRST_PART, count, lanes, send))];
+  return [...first, ...(await sendAll(all.slice(count * FIRST_PART), lanes, send))];
 }
 
 /** Every field of the body is a lie, and no two bodies are alike. */
@@ -91,15 +78,8 @@ function post(orderId: string, body: object, key = lab.config.callback?.tokenKey
     account: DEFAULT_ACCOUNT,
     orderId,
   });
-  return new Promise((resolve, reject) => {
-    const posted = request(url, { method: 'POST', agent }, (response) => {
-      response.resume().once('end', () => resolve(response.statusCode ?? 0));
-    });
-    posted.once('error', reject).end(JSON.stringify(body));
-  });
+  return postOver(agent, url, body);
 }
-
-const countOf = (statuses: number[], status: number): number => statuses.filter((each) => each === status).length;
 
 /** Starts an order that stays open throughout the flood. */
 async function startOpenOrder(label: string) {

@@ -1,11 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { appendFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Big from 'big.js';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { SANDBOX_API_KEY as apiKey, SANDBOX_API_SECRET as apiSecret } from '../../sandbox/options.js';
+import { type Env, endProcesses, startProcess } from '../worker/process-fixture.js';
 import { startReceiver } from './receiver.js';
 import { BODIES, call, create, finalItem, type Item, start, until } from './support.js';
 
@@ -15,39 +14,26 @@ async function directory(): Promise<string> {
   return path;
 }
 
-const run = (env: Record<string, string>): ChildProcess =>
-  spawn(process.execPath, ['--import', 'tsx', 'sandbox/main.ts'], {
-    env: { PATH: process.env.PATH, SANDBOX_PORT: '0', SANDBOX_ADMIN_PORT: '0', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+const FREE_PORTS = { SANDBOX_PORT: '0', SANDBOX_ADMIN_PORT: '0' };
 
-/** Starts the real process and waits for its one line. It is killed when the test ends. */
-async function startProcess(env: Record<string, string>) {
-  const child = run(env);
-  onTestFinished(() => void child.kill('SIGKILL'));
-  let out = '';
-  child.stdout?.on('data', (part) => {
-    out += part;
-  });
-  const line = await until(
-    () => out,
-    (text) => text.includes('\n'),
-    20_000,
-  );
-  const [, url = '', adminUrl = ''] = /^ready service=(\S+) admin=(\S+)\n$/.exec(line) ?? [];
-  const kill = async (signal: 'SIGKILL' | 'SIGTERM') => {
-    const exited = once(child, 'exit');
-    child.kill(signal);
-    return exited;
+afterEach(endProcesses);
+
+/** Starts the real process and waits until it can be used. */
+async function startSandboxProcess(env: Env) {
+  const sandbox = startProcess('sandbox/main.ts', { ...FREE_PORTS, ...env });
+  const { service: url = '', admin: adminUrl = '' } = await sandbox.ready;
+  const end = (signal: NodeJS.Signals): Promise<number | null> => {
+    sandbox.kill(signal);
+    return sandbox.exited;
   };
-  return { url, adminUrl, apiKey, apiSecret, kill };
+  return { url, adminUrl, apiKey, apiSecret, end };
 }
 
 test('after kill -9 orders, ledger, pending lives, queued creates and callbacks go on', async () => {
   const env = { SANDBOX_DATA_DIR: await directory(), SANDBOX_TIME_SCALE: '0.1' };
   // Refuses twice, so that the callback of the finished order is still pending when the process dies.
   const { url: hook, received } = await startReceiver([500, 500]);
-  const first = await startProcess(env);
+  const first = await startSandboxProcess(env);
   const send = (id: string, words: string) =>
     call(first, 'order/withdraw', {
       order_id: id,
@@ -62,9 +48,9 @@ test('after kill -9 orders, ledger, pending lives, queued creates and callbacks 
   );
   await send('pending', 'after_ms=1500');
   expect((await send('queued', 'create=500-later later_ms=1500')).status).toBe(500);
-  await first.kill('SIGKILL');
+  await first.end('SIGKILL');
 
-  const second = await startProcess(env);
+  const second = await startSandboxProcess(env);
   const item = async (id: string) => (await call<Item[]>(second, 'order/list', { order_id: id })).body.data[0];
   expect(await item('done')).toMatchObject({ status: 'completed' });
   for (const id of ['pending', 'queued'])
@@ -87,7 +73,7 @@ test('after kill -9 orders, ledger, pending lives, queued creates and callbacks 
   const expected = changes.reduce((sum, { amount_change }) => sum.plus(amount_change), new Big('4000000000'));
   const ledger = (await (await fetch(`${second.adminUrl}/ledger`)).json()) as Record<string, string>;
   expect(ledger.uah).toBe(expected.toFixed());
-  expect(await second.kill('SIGTERM')).toEqual([0, null]);
+  expect(await second.end('SIGTERM')).toBe(0);
 });
 
 test('a half-written last line is cut off, what was answered is still there', async () => {
@@ -125,23 +111,20 @@ test('without a data directory nothing is remembered', async () => {
 });
 
 test('every mistake in the environment is one line, values unshown, exit 2', async () => {
-  const child = run({
+  const sandbox = startProcess('sandbox/main.ts', {
+    ...FREE_PORTS,
     SANDBOX_PORT: '70000',
     SANDBOX_SIGNER: 'md5',
     SANDBOX_TIME_SCALE: 'fast',
     SANDBOX_API_SECRET: 'a b',
   });
-  let err = '';
-  child.stderr?.on('data', (part) => {
-    err += part;
-  });
-  expect(await once(child, 'close')).toEqual([2, null]);
-  const lines = err.trim().split('\n').sort();
+  expect(await sandbox.exited).toBe(2);
+  const lines = sandbox.stderr().trim().split('\n').sort();
   expect(lines.map((line) => line.split(':')[0])).toEqual([
     'SANDBOX_API_SECRET',
     'SANDBOX_PORT',
     'SANDBOX_SIGNER',
     'SANDBOX_TIME_SCALE',
   ]);
-  expect(err).not.toMatch(/a b|md5|70000|fast/);
+  expect(sandbox.stderr()).not.toMatch(/a b|md5|70000|fast/);
 });

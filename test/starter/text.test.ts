@@ -54,6 +54,11 @@ describe('the state', () => {
     expect(text).toMatch(/^last look-up +none yet$/m);
   });
 
+  it('shows no card number that the service quotes', () => {
+    const declined = { ...order, error_message: 'card 4111111111111111 was declined' };
+    expect(stateText('w-1', { ...parked, order: declined })).toMatch(/^error +card \*\*\*\* was declined$/m);
+  });
+
   it('masks wallets and shows where the client pays', () => {
     const deposit = { ...order, deposit_address: 'TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC' };
     const text = stateText('w-1', { ...parked, order: deposit });

@@ -34,6 +34,7 @@ const refused: [string, string, string][] = [
   ['src/worker.ts', "const main = await import('../sandbox/main.js');", 'sandbox'],
   ['src/newcomer/index.ts', "import { x } from '../contract/ids.js';", 'newcomer'],
   ['sandbox/main.ts', "import { money } from '../src/contract/money.js';", 'src'],
+  ['src/workflows/withdraw.ts', 'const { createOrder } = proxyLocalActivities(options);', 'proxyLocalActivities'],
   ['src/client/start.ts', 'const key = process.env.PAYMENT_API_KEY;', 'process.env'],
 ];
 

@@ -51,8 +51,8 @@ describe('worker, receiver, starter and codec endpoint with a key', () => {
     const { receiver: callbacks = '' } = await receiver.ready;
     const worker = startProcess('src/worker.ts', { ...workerEnv(env, service, callbacks), ...KEYS });
     const codec = startProcess('src/codec.ts', { ...KEYS, CODEC_PORT: '0' });
-    await Promise.all([worker.ready, codec.ready]);
-    expect(codec.stdout()).toMatch(/^ready codec http:\/\/127\.0\.0\.1:\d+\n$/);
+    const { codec: codecUrl = '' } = await codec.ready;
+    await worker.ready;
 
     const orderId = newOrderId('encrypted');
     const wallet = '4111111111111111';
@@ -80,7 +80,7 @@ describe('worker, receiver, starter and codec endpoint with a key', () => {
     const stored = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0];
     const base64 = (bytes?: Uint8Array | null) => Buffer.from(bytes ?? []).toString('base64');
     const metadata = Object.entries(stored?.metadata ?? {}).map(([name, bytes]) => [name, base64(bytes)]);
-    const answer = await fetch(`${codec.stdout().split(' ')[2]?.trim()}/decode`, {
+    const answer = await fetch(`${codecUrl}/decode`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ payloads: [{ metadata: Object.fromEntries(metadata), data: base64(stored?.data) }] }),

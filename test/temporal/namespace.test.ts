@@ -49,11 +49,15 @@ test('a workflow is found by a search attribute it has set', async () => {
 
 test('a timer of 50 ms takes far less than a second', async () => {
   const worker = await createWorker(first);
-  const startedAtMs = Date.now();
-  await worker.runUntil(
-    first.client.workflow.execute(sleeper, { workflowId: 'short', taskQueue: TASK_QUEUE, args: [50] }),
-  );
-  expect(Date.now() - startedAtMs).toBeLessThan(950);
+  const tookMs = await worker.runUntil(async () => {
+    const each: number[] = [];
+    for (const workflowId of ['short-1', 'short-2', 'short-3', 'short-4', 'short-5']) {
+      each.push(await first.client.workflow.execute(sleeper, { workflowId, taskQueue: TASK_QUEUE, args: [50] }));
+    }
+    return each;
+  });
+  // A busy machine holds some of them up; a server that looks at its timers once a second does so with all.
+  expect(Math.min(...tookMs)).toBeLessThan(500);
 });
 
 test('a new namespace is ready within seconds', async () => {

@@ -3,16 +3,10 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { PaymentOrders } from '../../src/client.js';
 import { dataConverter, warnOfPlainPayloads } from '../../src/temporal.js';
 import { type BatchLab, openBatchLab } from '../integration/fixtures/batches.js';
+import { startBatchWorker } from '../reliability/fixtures/killable-workers.js';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId } from '../support/lab.js';
-import {
-  type Env,
-  endProcesses,
-  type Process,
-  startProcess,
-  temporalEnv,
-  workerEnv,
-} from '../worker/process-fixture.js';
+import { type Env, endProcesses, type Process } from '../worker/process-fixture.js';
 import { foundIn, keyOf } from './fixtures/stored-bytes.js';
 import { SECRETS, useEverything } from './fixtures/use-everything.js';
 
@@ -29,14 +23,9 @@ afterAll(() => lab?.close());
 
 /** A worker process with the key, on the lab's receiver and folder. */
 async function startKeyedWorker(change: Env = {}): Promise<Process> {
-  const { folder, sandbox, temporal, config } = lab;
-  const worker = startProcess('src/worker.ts', {
-    ...workerEnv(temporalEnv(temporal), sandbox.url, config.callback?.baseUrl),
-    CALLBACK_TOKEN_KEY: config.callback?.tokenKeys[0] ?? '',
+  const worker = startBatchWorker(lab, {
     PAYLOAD_ENCRYPTION_KEYS: `${KEY.id}:${KEY.key.export().toString('base64')}`,
     ORDER_CONFIRM_DELAY: '100ms',
-    BATCH_DIR: folder,
-    REPORT_DIR: folder,
     ...change,
   });
   await worker.ready;

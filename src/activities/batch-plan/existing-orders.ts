@@ -1,4 +1,5 @@
 import { cancellationSignal, heartbeat } from '@temporalio/activity';
+import { MAX_ORDER_ID_LENGTH } from '../../contract/ids.js';
 import type { CallOptions, PaymentService } from '../../payment-service/index.js';
 import type { Account } from '../deps.js';
 import { noReading, reasonOf } from '../failures.js';
@@ -7,8 +8,7 @@ import { type BatchWarnings, MAX_LINES } from './warnings.js';
 
 /** Ids of one request, and orders of one answer: the most that the service takes. */
 const IDS_AT_ONCE = 1_000;
-/** An order id has at most 120 characters, all of them ASCII. */
-const ID_BYTES = 120 + '\n'.length;
+const ID_BYTES = MAX_ORDER_ID_LENGTH + '\n'.length;
 /** A plan does not wait long for a list that it can do without. */
 const TRIES = 3;
 /** A request may have to wait for its turn, longer than the server waits for a sign of life. */

@@ -1,12 +1,11 @@
 import type { FieldError } from '../../contract/failures.js';
+import { MAX_ORDER_ID_LENGTH } from '../../contract/ids.js';
 import { maskWallet } from '../../contract/masking.js';
 import { decimal, toAmount } from '../../contract/money.js';
 import type { WithdrawRequest } from '../../contract/orders.js';
 import { digestOf } from './canonical-json.js';
 import { LineIndex } from './line-index.js';
 import type { BatchWarnings } from './warnings.js';
-
-const MAX_ID_LENGTH = 120;
 
 /** Finds rows that stand in a file twice, in little memory: a file may have a million. */
 export class RepeatedRows {
@@ -23,7 +22,7 @@ export class RepeatedRows {
   /** The error of an order id that an earlier line has, too. */
   duplicateId(line: number, orderId: unknown, order: unknown): FieldError[] {
     // Longer ones are refused anyway and would only fill the memory.
-    if (typeof orderId !== 'string' || orderId.length > MAX_ID_LENGTH) return [];
+    if (typeof orderId !== 'string' || orderId.length > MAX_ORDER_ID_LENGTH) return [];
     const content = fingerprint(digestOf(order));
     const first = this.#ids.first(orderId, line, content);
     if (!first) return [];

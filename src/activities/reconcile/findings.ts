@@ -1,15 +1,13 @@
-import type { Client } from '@temporalio/client';
-import { orderWorkflowId, receivedWorkflowId } from '../../contract/ids.js';
 import type { BalanceChange } from '../../contract/orders.js';
-import { isReceivedType } from '../../contract/received.js';
 import type { ReconcileClass, ReconcileRow } from '../../contract/reconcile.js';
 import { isFinal } from '../../contract/status.js';
 import { mapInOrder } from '../in-order.js';
 import { type Clock, compare, type Finding, type OurWord, openFinding } from './compare.js';
 import { AddressBook, followReceipt, recover } from './followers.js';
-import { findOurRun, type OurRun, wake, wordOf } from './our-runs.js';
+import { type OurRun, wake, wordOf } from './our-runs.js';
 import { belongs, isSeen, type Reconciliation, readIds, type Scan } from './scan.js';
-import { isOwnId, type SeenOrder, ServiceView, seen, shownId } from './service-view.js';
+import { type SeenOrder, ServiceView, seen, shownId } from './service-view.js';
+import { hasSiblings, runOf, twinFinding, uuidOf } from './twins.js';
 
 /** Orders compared at the same time: each asks Temporal for the end of its workflow. */
 const CONCURRENCY = 10;
@@ -43,22 +41,35 @@ const DOUBTFUL: readonly ReconcileClass[] = ['verdictDiffers', 'amountDiffers', 
 
 async function judge(
   work: Reconciliation,
-  { view, runs }: Scan,
+  scan: Scan,
   book: AddressBook,
   clock: Clock,
   order: SeenOrder,
 ): Promise<ReconcileRow | Doubt> {
-  const run = await runOf(work, runs, order);
-  if (!run) return rowOf(order, await follow(work, book, order));
-  const word = await wordOf(work.client, run, { ask: isFinal(order.status) });
-  if (isTwin(view.uuidsById.get(run.orderId), run, word, order)) {
-    return rowOf(order, { class: 'duplicate', detail: 'a second order under an id of ours' }, word);
-  }
+  const ours = await wordAbout(work, scan, book, order);
+  const twin = await twinFinding(work, scan, book, order, ours);
+  if (twin) return rowOf(order, twin, ours?.word);
+  if (!ours) return rowOf(order, await follow(work, book, order));
+  const { run, word } = ours;
   const found = compare(order, word, clock);
-  if (isUnfollowed(run, word)) return rowOf(order, await follow(work, book, order, found));
+  if (isUnfollowed(run, word)) return rowOf(order, await follow(work, book, order, { found, run }));
   if (DOUBTFUL.includes(found.class)) return { order, run, word };
   if (found.wake) await wake(work.client, run);
   return rowOf(order, found, word);
+}
+
+/** What our workflow says about an order; undefined where none follows it or did. */
+async function wordAbout(
+  work: Reconciliation,
+  scan: Scan,
+  book: AddressBook,
+  order: SeenOrder,
+): Promise<{ run: OurRun; word: OurWord } | undefined> {
+  const run = await runOf(work, scan, book, order);
+  if (!run) return undefined;
+  // Which of several orders it follows only the workflow itself knows.
+  const ask = isFinal(order.status) || hasSiblings(scan.view, order);
+  return { run, word: await wordOf(work.client, run, { ask }) };
 }
 
 /** The orders in doubt as the service shows them now. */
@@ -91,58 +102,32 @@ async function settle({ client }: Reconciliation, clock: Clock, { order, run, wo
   return rowOf(order, found, word);
 }
 
-/** The run that follows an order, or did. What the list of runs does not show may only be very new or very old. */
-async function runOf(
-  { client, input }: Reconciliation,
-  runs: ReadonlyMap<string, OurRun>,
-  { order_uuid: uuid, user_order_id: id, order_type: type }: SeenOrder,
-): Promise<OurRun | undefined> {
-  const ids = [
-    ...(isReceivedType(type) ? [receivedWorkflowId(input.account, uuid)] : []),
-    ...(isOwnId(id) ? [orderWorkflowId(input.account, id)] : []),
-  ];
-  const known = ids.flatMap((workflowId) => runs.get(workflowId) ?? []);
-  return known[0] ?? firstOf(client, ids);
-}
-
-async function firstOf(client: Client, workflowIds: readonly string[]): Promise<OurRun | undefined> {
-  for (const workflowId of workflowIds) {
-    const run = await findOurRun(client, workflowId);
-    if (run) return run;
-  }
-  return undefined;
-}
-
-/** True for an order that is not the one our workflow follows, though it has its id. */
-function isTwin(uuids: ReadonlySet<string> | undefined, run: OurRun, word: OurWord, order: SeenOrder): boolean {
-  if (run.received || (word.kind !== 'running' && word.kind !== 'ended')) return false;
-  const ours = uuidOf(word) ?? [...(uuids ?? [])][0] ?? order.order_uuid;
-  return ours !== order.order_uuid;
-}
-
-const uuidOf = (word: OurWord): string | undefined => {
-  if (word.kind === 'ended') return word.verdict.orderUuid;
-  return word.kind === 'running' ? (word.known?.orderUuid ?? word.orderUuid) : undefined;
-};
-
-/** A stopped workflow follows nobody, nor does one of a receipt that ended because the order was not there yet. */
+/**
+ * A stopped workflow follows nobody, nor does one of a receipt that ended because the order was not there yet, nor one
+ * that ended in a conflict with the order.
+ */
 const isUnfollowed = (run: OurRun, word: OurWord): boolean =>
-  word.kind === 'unresolved' || (run.received && word.kind === 'noOrder');
+  word.kind === 'unresolved' || (word.kind === 'noOrder' && (run.received || word.failure === 'OrderConflict'));
 
-/** Starts what follows an order from here on, where that may be done; `found`: what is to be said otherwise. */
+/** Starts what follows an order from here on, where that may be done. `ended`: a run that no longer follows it. */
 async function follow(
   { client, input }: Reconciliation,
   book: AddressBook,
   order: SeenOrder,
-  found?: Finding,
+  ended?: { found: Finding; run: OurRun },
 ): Promise<Finding> {
   const ref = await book.refOf(order);
   if (ref !== undefined) return followReceipt(client, input.account, ref, order.order_uuid);
-  const stopped = found === undefined || found.class === 'unresolved';
-  if (input.recover && order.item && stopped) {
-    return recover(client, input.account, order.item, { again: found !== undefined });
+  if (input.recover && order.item && mayRunAgain(ended)) {
+    return recover(client, input.account, order.item, { again: ended !== undefined });
   }
-  return found ?? { class: 'foreign', detail: 'nobody here follows it' };
+  return ended?.found ?? { class: 'foreign', detail: 'nobody here follows it' };
+}
+
+/** True where no run was, where it was stopped, and where it ended in a conflict with this very order. */
+function mayRunAgain(ended?: { found: Finding; run: OurRun }): boolean {
+  if (!ended || ended.found.class === 'unresolved') return true;
+  return ended.found.class === 'foreign' && !ended.run.received;
 }
 
 /** An order of ours that neither a window nor the look-up by ids showed. */

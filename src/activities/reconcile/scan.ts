@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { ReconcileAccountInput, ReconcileProgress } from '../../contract/reconcile.js';
 import type { Balance } from '../../contract/service-objects.js';
-import { type OrderListQuery, orderWindows, PaymentServiceError } from '../../payment-service/index.js';
+import { type OrderListQuery, orderWindows, PaymentServiceError, ZONE_SLACK_MS } from '../../payment-service/index.js';
 import { readBalances } from '../balances.js';
 import type { Account } from '../deps.js';
 import { noReading } from '../failures.js';
@@ -10,8 +10,6 @@ import type { PacedReads } from './paced-reads.js';
 import { ServiceView, shownId } from './service-view.js';
 
 const HOUR_MS = 3_600_000;
-/** The service's time zone is not documented: its clock may be 12 h behind UTC or 14 h ahead, on either side of a date. */
-const ZONE_SLACK_MS = 26 * HOUR_MS;
 /** What our clock calls the window may lie this far outside of what the service's filter does. */
 const OUR_SLACK_MS = 2 * ZONE_SLACK_MS;
 /** A balance change that the service dates into the window happened at most this long before it. */

@@ -3,7 +3,7 @@ import {
   APPROVE_UPDATE,
   BATCH_STATE_QUERY,
   type BatchApproval,
-  type BatchOrder,
+  type BatchInstruction,
   type BatchState,
   PAUSE_UPDATE,
   RESUME_UPDATE,
@@ -20,10 +20,10 @@ function onOrder(
   run: BatchRun,
   name: string,
   description: string,
-  refusal: (run: BatchRun, order: BatchOrder | undefined) => string | undefined,
-  obey: (run: BatchRun, order: BatchOrder) => void,
+  refusal: (run: BatchRun, instruction: BatchInstruction | undefined) => string | undefined,
+  obey: (run: BatchRun, instruction: BatchInstruction) => void,
 ): void {
-  setHandler(defineUpdate<void, [BatchOrder]>(name), (order) => obey(run, order), {
+  setHandler(defineUpdate<void, [BatchInstruction]>(name), (instruction) => obey(run, instruction), {
     description: `${description} {"by", "reason"}`,
     validator: (order) => refuseFor(refusal(run, order)),
   });

@@ -1,5 +1,5 @@
 import { workflowInfo } from '@temporalio/workflow';
-import type { BatchApproval, BatchOrder } from '../../contract/batches.js';
+import type { BatchApproval, BatchInstruction } from '../../contract/batches.js';
 import { BY_ITSELF } from '../../contract/batches.js';
 import type { BatchRun } from './batch-run.js';
 
@@ -43,37 +43,37 @@ export function approvalRefusal(run: BatchRun, approval: BatchApproval | undefin
   return undefined;
 }
 
-const orderProblem = (order: BatchOrder | undefined): string | undefined =>
-  nameProblem(order?.by) ?? textProblem('reason', order?.reason, MAX_REASON_LENGTH);
+const instructionProblem = (instruction: BatchInstruction | undefined): string | undefined =>
+  nameProblem(instruction?.by) ?? textProblem('reason', instruction?.reason, MAX_REASON_LENGTH);
 
 /** True while rows may still be sent. */
 export const maySend = ({ phase, stopped, progress }: BatchRun): boolean =>
   !stopped && !progress.exhausted && ['checking', 'awaitingApproval', 'sending', 'paused'].includes(phase);
 
 /** Why a pause is refused. */
-export function pauseRefusal(run: BatchRun, order: BatchOrder | undefined): string | undefined {
+export function pauseRefusal(run: BatchRun, instruction: BatchInstruction | undefined): string | undefined {
   if (!maySend(run)) return `nothing is left to be sent, the batch is ${run.phase}`;
   if (run.phase === 'awaitingApproval') return 'it waits for an approval and sends nothing; stop it instead';
-  return run.paused ? 'it is paused already' : (busy() ?? orderProblem(order));
+  return run.paused ? 'it is paused already' : (busy() ?? instructionProblem(instruction));
 }
 
 /** Why a resume is refused. */
-export function resumeRefusal(run: BatchRun, order: BatchOrder | undefined): string | undefined {
+export function resumeRefusal(run: BatchRun, instruction: BatchInstruction | undefined): string | undefined {
   if (!run.paused || run.stopped) return 'it is not paused';
-  return busy() ?? orderProblem(order);
+  return busy() ?? instructionProblem(instruction);
 }
 
 const busy = (): string | undefined =>
   workflowInfo().historyLength >= BUSY_FROM_EVENTS ? 'too many requests at a time; ask again in a moment' : undefined;
 
 /** Why a stop is refused; never because of too many others. */
-export function stopRefusal(run: BatchRun, order: BatchOrder | undefined): string | undefined {
+export function stopRefusal(run: BatchRun, instruction: BatchInstruction | undefined): string | undefined {
   if (!maySend(run)) return `nothing is left to be stopped, the batch is ${run.stopped ? 'stopped' : run.phase}`;
-  return orderProblem(order);
+  return instructionProblem(instruction);
 }
 
 /** Nothing new is sent until `resume`. */
-export function pause(run: BatchRun, { by, reason }: BatchOrder): void {
+export function pause(run: BatchRun, { by, reason }: BatchInstruction): void {
   run.paused = { by, reason, at: now() };
   interruptSending(run);
 }
@@ -85,7 +85,7 @@ export function resume(run: BatchRun): void {
 }
 
 /** Nothing new is sent any more. The first stop counts. */
-export function stop(run: BatchRun, { by, reason }: BatchOrder): void {
+export function stop(run: BatchRun, { by, reason }: BatchInstruction): void {
   run.stopped ??= { by, reason, at: now() };
   run.interrupt?.();
 }

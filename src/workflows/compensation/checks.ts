@@ -9,6 +9,7 @@ import { type Case, type Figures, netChange, requestedAmount } from './figures.j
  */
 export function failedChecks(c: Case, left: Figures): string[] {
   return [
+    ...precisionsArePlaces(c),
     ...payersAreKnown(c),
     ...changesAddUp(c),
     ...remaindersArePlausible(c, left),
@@ -128,11 +129,23 @@ function directionsThatFit({ order }: Case): boolean[] {
 
 /** One unit of the target's precision, plus half of the rate's last digit applied to the exchanged part. */
 function tolerance(order: Order, exchanged: Big, rate: Amount, multiply: boolean): Big {
-  const unit = new Big(`1e-${order.currency_to_precision}`);
+  const unit = new Big(`1e-${placesOf(order.currency_to_precision)}`);
   const digits = rate.split('.')[1]?.length ?? 0;
   const halfDigit = new Big(`5e-${digits + 1}`);
   if (multiply) return unit.plus(exchanged.times(halfDigit));
   return unit.plus(applyRate(applyRate(exchanged, decimal(rate), false).times(halfDigit), decimal(rate), false));
+}
+
+/** More decimal places than any currency has. */
+const MAX_PLACES = 30;
+
+const placesOf = (precision: number): number => Math.min(Math.max(precision, 0), MAX_PLACES);
+
+/** A precision that is no number of decimal places says nothing about what may be rounded. */
+function precisionsArePlaces({ order }: Case): string[] {
+  return (['currency_from_precision', 'currency_to_precision'] as const).flatMap((name) =>
+    placesOf(order[name]) === order[name] ? [] : [`${name} ${order[name]} is no number of decimal places`],
+  );
 }
 
 /** 5. Who paid a commission must be known, or a remainder could be off by it. */

@@ -2,7 +2,7 @@ import { proxyActivities, setCurrentDetails, upsertSearchAttributes } from '@tem
 import type { Activities } from '../../activities/index.js';
 import type { DepositAddressInput, FoundAddress } from '../../contract/reads.js';
 import { searchAttribute } from '../../contract/search-attributes.js';
-import { answersWithin } from './answers-within.js';
+import { ATTENTION_AFTER_MS, answersWithin } from './answers-within.js';
 import { readOnly, SEND_TIMEOUT_MS } from './profiles.js';
 
 const SECOND_MS = 1_000;
@@ -15,9 +15,6 @@ const BETWEEN_READINGS_MS = 7.5 * SECOND_MS;
 
 /** Quick rounds in which nothing could be sent; afterwards a person is told and the rounds become rare. */
 const QUICK_ROUNDS = 50;
-
-/** After this long without a clear reading a person is told. The search goes on. */
-const ATTENTION_AFTER_MS = HOUR_MS / 4;
 
 /** Everything one run of `depositAddress` knows. */
 export interface AddressRun {

@@ -2,6 +2,7 @@ import { proxyActivities, sleep } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
 import type { OutcomeReading } from '../../contract/answers.js';
 import { followUpOrderId } from '../../contract/ids.js';
+import { maskWords } from '../../contract/masking.js';
 import { toAmount } from '../../contract/money.js';
 import type { OrderResult } from '../../contract/orders.js';
 import { remainders } from '../compensation/figures.js';
@@ -32,7 +33,8 @@ export async function carryOut(run: OrderRun, first: Situation, offer: Offer, na
   const situation = await assess(run, first.sent);
   if (!sameReadings(first.readings, situation.readings)) return { situation, why: 'two readings of the order differ' };
   const check = await checkFollowUp(run, followUp);
-  if (check.kind === 'belowMinimum' && situation.offers.length === 1 && situation.sent.length === 0) {
+  // A part of the amount that a person named may be mistyped: what is left can still be decided about.
+  if (check.kind === 'belowMinimum' && !named.cards && situation.offers.length === 1 && situation.sent.length === 0) {
     return { result: notPossible(run, situation, check.reason) };
   }
   // The figures still hold and the reason may pass (a balance is topped up): it may be decided once more.
@@ -47,7 +49,7 @@ async function goOn(run: OrderRun, before: Situation, sent: Sent): Promise<Step>
   const { request, end } = sent;
   if (end.kind === 'unknown' && end.accepted) {
     const { by, reason } = end.accepted;
-    return { result: endedWith(run, before, sent, `${end.how}; accepted by ${by}: ${reason}`) };
+    return { result: endedWith(run, before, sent, `${end.how}; ${acceptedBy(by, reason)}`) };
   }
   const costs = followUpCosts(before.case, sent.move)[0];
   if (endsIt(before, sent)) return { result: endedWith(run, before, sent, costs) };
@@ -71,6 +73,9 @@ function endsIt({ case: c, purse, row }: Situation, { move, type, request, end }
   const after = afterFollowUp(c, purse, { move, amount: request.amount ?? '0', case: child, left: {} });
   return !isUnfinished(c, after, row, move.action);
 }
+
+/** How a reason says that a person ended the order as it is; reports show it, so that their words are masked. */
+export const acceptedBy = (by: string, reason: string): string => `accepted by ${maskWords(by)}: ${maskWords(reason)}`;
 
 /** The result after the last follow-up. */
 export function endedWith(run: OrderRun, s: Situation, last: Sent, reason?: string): OrderResult {

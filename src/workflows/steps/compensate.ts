@@ -3,7 +3,7 @@ import type { CardPart, Decision, OrderResult } from '../../contract/orders.js';
 import { followUpCosts, type Named } from '../compensation/follow-up.js';
 import { actionsOf, chooseOffer, describeOffer, type Offer, offerByPolicy } from '../compensation/offers.js';
 import { assess, type Situation } from './assess.js';
-import { carryOut, endedWith, whatIsLeft } from './carry-out.js';
+import { acceptedBy, carryOut, endedWith, whatIsLeft } from './carry-out.js';
 import type { OrderRun } from './order-run.js';
 import { park } from './park.js';
 import { enterPhase, raiseAttention } from './phase.js';
@@ -89,7 +89,7 @@ function namedBy(run: OrderRun, decision?: Decision): Named {
 
 /** A person ends the order as it is. Nothing was sent: 'none'; otherwise the last follow-up's end says what came of it. */
 function accept(run: OrderRun, situation: Situation, { by, reason }: Decision): OrderResult {
-  const accepted = `accepted by ${by}: ${reason}`;
+  const accepted = acceptedBy(by, reason);
   const last = situation.sent.at(-1);
   if (!last) {
     const { policy } = situation;

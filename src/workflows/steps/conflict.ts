@@ -67,7 +67,7 @@ export async function adoptChosen(run: OrderRun, { order_uuid: orderUuid, by }: 
   if (finding.kind === 'ours') takeOrder(run, finding.order, 'adopted');
   // Another payment named by mistake is no conflict about our id: all of the decisions stay open.
   const hasOurId = reading.kind === 'found' && reading.order.user_order_id === run.orderId;
-  const what = finding.kind === 'absent' ? 'is not at the service' : 'is another payment';
+  const what = finding.kind === 'absent' ? 'is not shown by the service now' : 'is another payment';
   const why = `the order ${orderUuid}, which ${by} chose, ${what}`;
   return { why, ...(finding.kind === 'conflict' && hasOurId && { conflict: finding }) };
 }

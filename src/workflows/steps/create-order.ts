@@ -1,3 +1,4 @@
+import { patched } from '@temporalio/workflow';
 import type { CreateVerdict, SendPermission } from '../../contract/answers.js';
 import { movesMoneyAtOnce } from '../../contract/orders.js';
 import { foreignOrder, severalOrders, takeOrder } from './adopt.js';
@@ -5,6 +6,7 @@ import { attemptCreate } from './attempt-create.js';
 import { closeCancelled, closeWithoutOrder } from './close.js';
 import { adoptChosen, closeIfAbsent, meetConflict, resolveConflict, takeReading } from './conflict.js';
 import { delayHasPassed } from './delay.js';
+import { lateCallbacks } from './late-callbacks.js';
 import { lookUp } from './look-up.js';
 import { nothingSent, type OrderRun } from './order-run.js';
 import { parkUnless } from './park.js';
@@ -17,8 +19,8 @@ import { waitForService } from './wait-for-service.js';
 /** Before a 400 on a type that moves money at once is believed, absence is read twice, this far apart. */
 const SECOND_ABSENCE_AFTER_MS = 5_000;
 
-/** Callbacks that make a parked order look again; more would let a flood of forged ones cost look-ups. */
-const LATE_CALLBACKS = 20;
+/** An older version sent a delayed order again however late it was by then. */
+const LATE_PERMISSION_PATCH = 'permission-ends-with-the-delay';
 
 /**
  * Brings the order into being, once. Returns with `run.order` set; closes the workflow when no order comes to exist.
@@ -29,25 +31,44 @@ const LATE_CALLBACKS = 20;
 export async function createOrder(run: OrderRun): Promise<void> {
   const { recovered } = run.input;
   if (recovered) return takeRecovered(run, recovered.order_uuid);
-  let permission: SendPermission = 'first';
+  let leave: Leave = { permission: 'first', inTime: true };
   let resendsLeft = run.input.resend === 'never' ? 0 : movesMoneyAtOnce(run.type) ? 1 : 2;
   const rounds = { notSent: 0, rateLimited: 0 };
   while (!run.order) {
     if (run.cancelRequested && nothingSent(run)) closeCancelled(run);
-    const verdict = await attemptCreate(run, permission);
+    if (hasExpired(run, leave)) {
+      leave = await askForLeave(run, 0);
+      continue;
+    }
+    const verdict = await attemptCreate(run, leave.permission);
     if (verdict.kind === 'uncertain') {
       run.sends += 1;
       const end = await settle(run, verdict.reason, attemptMayLiveMs(verdict));
       if (end.kind === 'found') return;
       // Never sent again while somebody else's order has our id.
       if (end.kind === 'conflict') return resolveConflict(run, end);
-      permission = (await mayResend(run, resendsLeft)) ? 'absent' : 'none';
+      leave = await askForLeave(run, resendsLeft);
       resendsLeft -= 1;
     } else {
       await onCertain(run, verdict, rounds);
     }
   }
 }
+
+/** The permission to send, and whether it was given before the time at which a delayed order was to start. */
+interface Leave {
+  permission: SendPermission;
+  inTime: boolean;
+}
+
+async function askForLeave(run: OrderRun, resendsLeft: number): Promise<Leave> {
+  const permission = (await mayResend(run, resendsLeft)) ? 'absent' : 'none';
+  return { permission, inTime: !delayHasPassed(run) };
+}
+
+/** True when the service made a repeated create wait until its time had passed: is it still wanted? A person says. */
+const hasExpired = (run: OrderRun, { permission, inTime }: Leave): boolean =>
+  permission === 'absent' && inTime && delayHasPassed(run) && patched(LATE_PERMISSION_PATCH);
 
 /** How long an attempt that ended without an answer of its own may still send or be executed. */
 function attemptMayLiveMs({ reset, timedOut }: { reset?: true; timedOut?: true }): number {
@@ -58,11 +79,11 @@ function attemptMayLiveMs({ reset, timedOut }: { reset?: true; timedOut?: true }
 /** THE decision whether an uncertain create, now proven absent, is sent again: by the budget, otherwise by a person. */
 async function mayResend(run: OrderRun, resendsLeft: number): Promise<boolean> {
   if (resendsLeft > 0 && !run.cancelRequested && !delayHasPassed(run)) return true;
-  let reason = 'the create got no clear answer and the service shows no such order';
-  let callbacksHeard = 0;
+  const tooLate = delayHasPassed(run) ? '; the time that it was to start at has passed' : '';
+  let reason = `the create got no clear answer and the service shows no such order${tooLate}`;
+  const late = lateCallbacks(run);
   while (!run.order) {
-    const late = () => run.callbackPending && callbacksHeard < LATE_CALLBACKS;
-    const decision = await parkUnless(run, reason, ['resend', 'close-absent', 'adopt'], late);
+    const decision = await parkUnless(run, reason, ['resend', 'close-absent', 'adopt'], late.pending);
     if (decision?.action === 'resend') return true;
     if (decision?.action === 'close-absent') {
       await closeIfAbsent(run, decision.by);
@@ -71,10 +92,7 @@ async function mayResend(run: OrderRun, resendsLeft: number): Promise<boolean> {
       if (conflict) await meetConflict(run, conflict);
       reason = why;
     } else {
-      callbacksHeard += 1;
-      run.callbackPending = false;
-      enterPhase(run, 'uncertain', 'a look-up: a callback came late');
-      await takeReading(run, await lookUp(run, { summary: 'A late callback: is it there?', alarm: true }));
+      await late.look();
     }
   }
   return false;

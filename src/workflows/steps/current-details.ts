@@ -14,7 +14,7 @@ export function currentDetails(run: OrderRun): string {
     lines.push(
       run.attention.allowed.length > 0
         ? `Send the update \`decide\` with \`revision\` ${run.revision} and one of: ${run.attention.allowed.map((action) => `\`${action}\``).join(', ')}. Never start this payment under another order id while it waits here.`
-        : 'Nothing to decide: the order goes on by itself.',
+        : `Nothing to decide: the order ${run.phase === 'done' ? 'has ended' : 'goes on by itself'}.`,
     );
   }
   return lines.join('\n\n');

@@ -1,9 +1,7 @@
 import { AMOUNT_FORMAT, decimal, MAX_AMOUNT_LENGTH, toAmount } from '../../contract/money.js';
 import type { CardPart, Decision } from '../../contract/orders.js';
-import { MULTIPLE_CARDS } from '../../contract/wallet-formats.js';
+import { MAX_CARDS, MULTIPLE_CARDS } from '../../contract/wallet-formats.js';
 import { chooseOffer, type Offer, totalOf } from '../compensation/offers.js';
-
-const MAX_CARDS = 100;
 
 const isText = (value: unknown): value is string =>
   typeof value === 'string' && value.trim() !== '' && value.length <= 255;

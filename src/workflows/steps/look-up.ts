@@ -1,15 +1,12 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
 import type { LookUpAnswer, LookUpInput } from '../../contract/answers.js';
-import { answersWithin } from './answers-within.js';
+import { ATTENTION_AFTER_MS, answersWithin } from './answers-within.js';
 import { keepAsking } from './keep-asking.js';
 import { type Answer, noteAnswer } from './note-answer.js';
 import type { OrderRun } from './order-run.js';
 import { clearAttention, raiseAttention } from './phase.js';
 import { readOnly } from './profiles.js';
-
-/** After this long without a clear reading a person is told. The look-up goes on. */
-const ATTENTION_AFTER_MS = 15 * 60_000;
 
 const NO_READING = 'the service gives no clear answer about this order; it is asked again until it does';
 

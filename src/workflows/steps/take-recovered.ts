@@ -2,16 +2,14 @@ import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
 import type { LookUpAnswer } from '../../contract/answers.js';
 import { adoptChosen, closeIfAbsent, resolveConflict, takeReading } from './conflict.js';
-import { clearAnswer, lookUp } from './look-up.js';
+import { lateCallbacks } from './late-callbacks.js';
+import { clearAnswer } from './look-up.js';
 import type { OrderRun } from './order-run.js';
 import { parkUnless } from './park.js';
 import { enterPhase } from './phase.js';
 import { readOnly } from './profiles.js';
 import { settle } from './settle.js';
 import { unlessInvalid } from './unless-invalid.js';
-
-/** Callbacks that make a parked run look again; more would let a flood of forged ones cost look-ups. */
-const LATE_CALLBACKS = 20;
 
 /**
  * Finds the order of a run that was rebuilt from the order list. Nothing is ever sent. The service listed the order, so
@@ -37,19 +35,15 @@ function lookUpRecovered(run: OrderRun): Promise<LookUpAnswer> {
 
 async function decideAbsence(run: OrderRun, orderUuid: string): Promise<void> {
   let reason = `the order list showed order ${orderUuid}, and now the service shows no such order`;
-  let callbacksHeard = 0;
+  const late = lateCallbacks(run, orderUuid);
   while (!run.order) {
-    const late = () => run.callbackPending && callbacksHeard < LATE_CALLBACKS;
-    const decision = await parkUnless(run, reason, ['adopt', 'close-absent'], late);
+    const decision = await parkUnless(run, reason, ['adopt', 'close-absent'], late.pending);
     if (decision?.action === 'close-absent') {
       await closeIfAbsent(run, decision.by);
     } else if (decision) {
       reason = (await adoptChosen(run, decision)).why;
     } else {
-      callbacksHeard += 1;
-      run.callbackPending = false;
-      enterPhase(run, 'uncertain', 'a look-up: a callback came late');
-      await takeReading(run, await lookUp(run, { summary: 'A late callback: is it there?', orderUuid, alarm: true }));
+      await late.look();
     }
   }
 }

@@ -1,6 +1,7 @@
-import { condition } from '@temporalio/workflow';
+import { condition, patched } from '@temporalio/workflow';
 import { closeCancelled } from './close.js';
 import { closeIfAbsent, takeReading } from './conflict.js';
+import { lateCallbacks } from './late-callbacks.js';
 import { lookUp } from './look-up.js';
 import { nothingSent, type OrderRun } from './order-run.js';
 import { parkUnless } from './park.js';
@@ -8,6 +9,9 @@ import { enterPhase } from './phase.js';
 
 /** Longest wait between two rounds. */
 const MAX_WAIT_MS = 60_000;
+
+/** Orders parked by an older version did not look when a callback came. */
+const LATE_CALLBACKS_PATCH = 'not-sent-again-hears-callbacks';
 
 /** Why nothing was sent, how often so far, and from when on a person is asked. */
 export interface NotSentRounds {
@@ -42,9 +46,21 @@ export async function waitForService(run: OrderRun, wait: NotSentRounds): Promis
 }
 
 async function askWhetherToGoOn(run: OrderRun, wait: NotSentRounds): Promise<void> {
-  const reason = `nothing was sent: ${wait.reason} (${wait.round} rounds)`;
+  const reason = `${nothingSent(run) ? 'nothing was sent' : 'not sent again'}: ${wait.reason} (${wait.round} rounds)`;
   const cancelled = () => run.cancelRequested && nothingSent(run);
-  const decision = await parkUnless(run, reason, ['resend', 'close-absent'], cancelled);
-  if (!decision) closeCancelled(run);
-  if (decision.action === 'close-absent') await closeIfAbsent(run, decision.by);
+  // An earlier create may turn out to have been executed.
+  const late = lateCallbacks(run);
+  const looks = patched(LATE_CALLBACKS_PATCH);
+  while (!run.order) {
+    const decision = await parkUnless(
+      run,
+      reason,
+      ['resend', 'close-absent'],
+      () => cancelled() || (looks && late.pending()),
+    );
+    if (decision?.action === 'close-absent') return closeIfAbsent(run, decision.by);
+    if (decision) return;
+    if (cancelled()) closeCancelled(run);
+    await late.look();
+  }
 }

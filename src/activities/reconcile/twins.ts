@@ -1,0 +1,107 @@
+import type { Client } from '@temporalio/client';
+import { orderWorkflowId, receivedWorkflowId } from '../../contract/ids.js';
+import { isReceivedType } from '../../contract/received.js';
+import type { Finding, OurWord } from './compare.js';
+import type { AddressBook } from './followers.js';
+import { findOurRun, type OurRun } from './our-runs.js';
+import type { Reconciliation, Scan } from './scan.js';
+import { isOwnId, type SeenOrder, type ServiceView } from './service-view.js';
+
+/** True where the service shows several orders under an id that may be one of ours. */
+export const hasSiblings = (view: ServiceView, { user_order_id: id }: SeenOrder): boolean =>
+  isOwnId(id) && (view.uuidsById.get(id)?.size ?? 0) > 1;
+
+/** The order_uuid that one of our workflows follows, or followed to its end; undefined where it tells none. */
+export const uuidOf = (word: OurWord): string | undefined => {
+  if (word.kind === 'ended') return word.verdict.orderUuid;
+  return word.kind === 'running' ? (word.known?.orderUuid ?? word.orderUuid) : undefined;
+};
+
+/** The run that follows an order, or did. What the list of runs does not show may only be very new or very old. */
+export async function runOf(
+  { client, input: { account } }: Reconciliation,
+  { view, runs }: Scan,
+  book: AddressBook,
+  order: SeenOrder,
+): Promise<OurRun | undefined> {
+  const { order_uuid: uuid, user_order_id: id, order_type: type } = order;
+  // A receipt may share its id with an order of ours, whose run knows nothing of it.
+  const receipt = hasSiblings(view, order) && (await book.refOf(order)) !== undefined;
+  const ids = [
+    ...(isReceivedType(type) ? [receivedWorkflowId(account, uuid)] : []),
+    ...(isOwnId(id) && !receipt ? [orderWorkflowId(account, id)] : []),
+  ];
+  const known = ids.flatMap((workflowId) => runs.get(workflowId) ?? []);
+  return known.find(isOfOrder) ?? (await findFirst(client, ids)) ?? known[0];
+}
+
+/** False for a run that found no receipt: a forged callback may have claimed that an order of ours is one. */
+const isOfOrder = ({ received, noOrder }: OurRun): boolean => !(received && noOrder);
+
+async function findFirst(client: Client, workflowIds: readonly string[]): Promise<OurRun | undefined> {
+  let last: OurRun | undefined;
+  for (const workflowId of workflowIds) {
+    const run = await findOurRun(client, workflowId);
+    if (run && isOfOrder(run)) return run;
+    last ??= run;
+  }
+  return last;
+}
+
+/**
+ * Says `duplicate` of an order that is not the one our workflow follows, though it has its id; where no workflow tells
+ * which one that is, of every order under an id but the first. A service that executed an order twice must show, whatever
+ * became of our workflow. undefined: it is no such order.
+ */
+export async function twinFinding(
+  work: Reconciliation,
+  scan: Scan,
+  book: AddressBook,
+  order: SeenOrder,
+  ours?: { run: OurRun; word: OurWord },
+): Promise<Finding | undefined> {
+  if (ours?.run.received && isOfOrder(ours.run)) return undefined;
+  const followed = ours && followedBy(ours.run, ours.word);
+  const first = followed ?? (await firstUnderId(work, scan, book, order));
+  if (first === order.order_uuid) return undefined;
+  return { class: 'duplicate', detail: `another order under the id of ${first}` };
+}
+
+/** A workflow that was stopped tells nothing any more, but may have left the order among its search attributes. */
+const followedBy = (run: OurRun, word: OurWord): string | undefined =>
+  word.kind === 'unresolved' ? run.orderUuid : uuidOf(word);
+
+/** The order that was created first, so that every reconciliation names the same one. */
+async function firstUnderId(
+  work: Reconciliation,
+  scan: Scan,
+  book: AddressBook,
+  order: SeenOrder,
+): Promise<string | undefined> {
+  const { view } = scan;
+  if (!hasSiblings(view, order) || (await isReceipt(work, scan, book, order))) return order.order_uuid;
+  const uuids = [...(view.uuidsById.get(order.user_order_id) ?? [])];
+  const siblings = uuids.flatMap((uuid) => view.orders.get(uuid) ?? []);
+  for (const sibling of siblings.sort(byCreation)) {
+    if (!(await isReceipt(work, scan, book, sibling))) return sibling.order_uuid;
+  }
+  return order.order_uuid;
+}
+
+const byCreation = (a: SeenOrder, b: SeenOrder): number => (placeInTime(a) < placeInTime(b) ? -1 : 1);
+
+const placeInTime = ({ created_at, order_uuid }: SeenOrder): string => `${created_at}\0${order_uuid}`;
+
+/** Receipts were never asked for, so that the service may give several of them one id. */
+async function isReceipt(
+  { client, input }: Reconciliation,
+  { runs }: Scan,
+  book: AddressBook,
+  order: SeenOrder,
+): Promise<boolean> {
+  if (!isReceivedType(order.order_type)) return false;
+  if ((await book.refOf(order)) !== undefined) return true;
+  const workflowId = receivedWorkflowId(input.account, order.order_uuid);
+  const run = runs.get(workflowId) ?? (await findOurRun(client, workflowId));
+  return run !== undefined && isOfOrder(run);
+}
