@@ -9,6 +9,8 @@ import { DEFAULT_OPEN_TOO_LONG_MS, type ReconcileAccountInput } from './reconcil
  */
 
 const HOUR_MS = 3_600_000;
+/** The clock that is farthest ahead of UTC, which a time without a zone may be of. */
+export const AHEAD_OF_UTC_MS = 14 * HOUR_MS;
 const DEFAULT_WINDOW_MS = 72 * HOUR_MS;
 /** More than a year at once is a mistyped date. */
 const MAX_WINDOW_MS = 366 * 24 * HOUR_MS;
@@ -90,8 +92,8 @@ function fieldErrorsOf({ account, from, to, recover, openTooLongMs, ...others }:
 }
 
 function windowErrors(fromMs: number, toMs: number, nowMs: number): FieldError[] {
-  // Nothing is there yet, and nothing found would pass for agreement.
-  if (fromMs > nowMs) return [{ field: 'from', reason: 'must not lie in the future' }];
+  // Nothing is there yet, and nothing found would pass for agreement. A local time east of UTC, taken for UTC, is no mistake.
+  if (fromMs > nowMs + AHEAD_OF_UTC_MS) return [{ field: 'from', reason: 'must not lie in the future' }];
   if (fromMs >= toMs) return [{ field: 'from', reason: 'must be before to (now when omitted)' }];
   return toMs - fromMs > MAX_WINDOW_MS ? [{ field: 'from', reason: 'must be at most 366 days before to' }] : [];
 }

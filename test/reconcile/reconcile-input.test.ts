@@ -32,6 +32,11 @@ describe('the plan of a reconciliation', () => {
     expect([untilNow, fromMs]).toEqual([true, NOW_MS - 72 * HOUR_MS]);
     expect(plan({ from: '2026-11-20 00:00:00', to: '2026-12-01 00:00:00' }).untilNow).toBe(true);
   });
+
+  test('takes a time of today for UTC wherever on earth it was read', () => {
+    const { fromMs } = plan({ from: '2026-11-22 02:00:00', to: '2026-11-22 03:00:00' });
+    expect(fromMs).toBe(NOW_MS + 14 * HOUR_MS);
+  });
 });
 
 test.each<[unknown, string, string]>([
@@ -44,7 +49,7 @@ test.each<[unknown, string, string]>([
   [{ to: '2026-11-01T00:00:00+25:00' }, 'to', 'real date'],
   [{ from: '2026-11-21 12:00:00' }, 'from', 'before to'],
   [{ from: '2024-11-21 12:00:00' }, 'from', '366 days'],
-  [{ from: '2026-11-21 12:00:01' }, 'from', 'must not lie in the future'],
+  [{ from: '2026-11-22 02:00:01', to: '2026-11-23 00:00:00' }, 'from', 'must not lie in the future'],
   [{ from: '2027-01-01 00:00:00', to: '2027-02-01 00:00:00' }, 'from', 'must not lie in the future'],
   [{ recover: 'yes' }, 'recover', 'true or false'],
   [{ openTooLongMs: 0 }, 'openTooLongMs', 'above 0'],

@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { ReconcileAccountInput, ReconcileProgress } from '../../contract/reconcile.js';
+import { AHEAD_OF_UTC_MS } from '../../contract/reconcile-input.js';
 import type { Balance } from '../../contract/service-objects.js';
 import { type OrderListQuery, orderWindows, PaymentServiceError, ZONE_SLACK_MS } from '../../payment-service/index.js';
 import { readBalances } from '../balances.js';
@@ -12,8 +13,6 @@ import { ServiceView, shownId } from './service-view.js';
 const HOUR_MS = 3_600_000;
 /** What our clock calls the window may lie this far outside of what the service's filter does. */
 const OUR_SLACK_MS = 2 * ZONE_SLACK_MS;
-/** A balance change that the service dates into the window happened at most this long before it. */
-const AHEAD_OF_UTC_MS = 14 * HOUR_MS;
 /** How far back orders that are not final are looked for after a loss, however old they are. */
 const OPEN_SINCE_MS = 366 * 24 * HOUR_MS;
 const OPEN_STATUSES = ['new', 'processing'];
@@ -84,7 +83,10 @@ async function readOpenOrders(work: Reconciliation, view: ServiceView): Promise<
   );
 }
 
-/** True for runs whose order belongs to the window although no window of the service showed it. */
+/**
+ * True for runs whose order belongs to the window although no window of the service showed it: a balance change that the
+ * service dates into the window may have happened that long before it.
+ */
 export const belongs = ({ endedAtMs }: OurRun, { fromMs }: ReconcileAccountInput): boolean =>
   endedAtMs === undefined || endedAtMs >= fromMs - AHEAD_OF_UTC_MS;
 
