@@ -33,7 +33,7 @@ const requestOf = ({ id, amount, marker }: TestRow, index: number): WithdrawRequ
   ...(marker && { description: `[sandbox ${marker}]` }),
 });
 
-/** Lets workers that write with another key bring the first rows' orders to their ends; the third was started with it, too. */
+/** Lets workers that write with another key end the first rows' orders, of which the third was started with it, too. */
 async function endUnderOtherKey(): Promise<void> {
   const { connection, namespace } = lab.temporal.client.options;
   const elsewhere = new Client({ connection, namespace, dataConverter: dataConverter([others]) });
