@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Sandbox } from '../../sandbox/index.js';
 import type { OrderHandle } from '../../src/client/order-handle.js';
 import { addressWorkflowId } from '../../src/contract/ids.js';
+import { ORDER_CALLBACK_SIGNAL } from '../../src/contract/names.js';
 import type { Decision, Order, OrderInput, OrderType, RevertTarget } from '../../src/contract/orders.js';
 import { serviceOf } from '../service-of.js';
 import type { Installation } from './installation.js';
@@ -56,14 +58,16 @@ async function createElsewhere({ sandbox }: Installation, order: object): Promis
   return service.createOrder('withdraw', order as OrderInput<'withdraw'>['order']);
 }
 
+const isSent = (sandbox: Sandbox, name: string): boolean =>
+  sandbox.requests().some(({ path, orderId }) => path === '/v2/order/withdraw' && orderId === name);
+
 /** Our create was not executed and answered with 500, and meanwhile its id came to belong to other orders. */
 const conflicting = (name: string, { adopt }: { adopt: boolean }): Scenario => ({
   name,
   run: async (installation) => {
     const ours = input('withdraw', name, 'create=500-before duplicate=c');
     const handle = await installation.orders.start('withdraw', ours);
-    const sent = () => installation.sandbox.requests().filter(({ path }) => path === '/v2/order/withdraw');
-    while (!sent().some(({ orderId }) => orderId === name)) await sleep(50);
+    while (!isSent(installation.sandbox, name)) await sleep(50);
     const foreign = await createElsewhere(installation, { ...ours.order, amount: '99' });
     if (adopt) {
       const { order_uuid } = await createElsewhere(installation, ours.order);
@@ -72,6 +76,30 @@ const conflicting = (name: string, { adopt }: { adopt: boolean }): Scenario => (
       await decide(handle, foreign.order_uuid, { action: 'close-absent' });
     }
     await handle.result().catch(() => undefined);
+    return handle.workflowId;
+  },
+});
+
+/**
+ * A delayed order whose create was not executed and answered with 500. The service makes its repetition wait, a callback
+ * comes meanwhile, and then its time has passed.
+ */
+const repeatedTooLate = (name: string): Scenario => ({
+  name,
+  run: async ({ orders, client, sandbox }) => {
+    const late = input('withdraw', name, 'create=500-before');
+    const startedAtMs = Date.now();
+    const order = { ...late.order, delay_order_for_minutes: 1 };
+    const handle = await orders.start('withdraw', { ...late, order } as OrderInput<'withdraw'>);
+    while (!isSent(sandbox, name)) await sleep(50);
+    sandbox.set({ faults: { 'create.429': 1 } });
+    while ((await handle.state()).phase !== 'parked') await sleep(100);
+    await client.workflow.getHandle(handle.workflowId).signal(ORDER_CALLBACK_SIGNAL, {});
+    await sleep(startedAtMs + 61_000 - Date.now());
+    await decide(handle, 'not sent again', { action: 'resend' });
+    sandbox.set({ faults: {} });
+    await decide(handle, 'has passed', { action: 'resend' });
+    await handle.result();
     return handle.workflowId;
   },
 });
@@ -115,5 +143,6 @@ export const DECISION_SCENARIOS: Scenario[] = [
   }),
   conflicting('conflict-closed', { adopt: false }),
   conflicting('conflict-adopted', { adopt: true }),
+  repeatedTooLate('repeated-too-late'),
   uncertainAddress('deposit-address-uncertain'),
 ];
