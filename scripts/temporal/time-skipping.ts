@@ -13,7 +13,7 @@ const TEST_SERVER_VERSION = '1.38.0';
 const MIN_JAVA = 17;
 const COPY_DEPENDENCIES = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies';
 /** The SDK gives a server 5 s to start, which a Java server on a busy machine now and then exceeds. */
-const START_ATTEMPTS = 3;
+const START_ATTEMPTS = 6;
 
 /**
  * Started by the SDK with a port. `exec`, so that the SDK's kill reaches Java itself. The loop ends Java when the process that
