@@ -23,7 +23,8 @@ export async function takeReading(run: OrderRun, reading: LookUpReading): Promis
 export async function meetConflict(run: OrderRun, conflict: Conflict): Promise<void> {
   if (conflict.ours.length > 0) return resolveConflict(run, conflict);
   if (nothingSent(run)) {
-    const advice = 'If it is this payment, start it again with its own input and --again; otherwise use another order id';
+    const advice =
+      'If it is this payment, start it again with its own input and --again; otherwise use another order id';
     closeWithoutOrder(run, 'OrderConflict', `${conflict.reason}. Nothing was sent. ${advice}`);
   }
   // Without a send of its own this run was reset: the run before may have an attempt that is still alive.
