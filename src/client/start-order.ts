@@ -47,7 +47,7 @@ export async function refuseOtherInput(
   const fields = startDifferences(type, input, first.input).map(maskName);
   if (first.workflowType !== workflowTypeOf(type) && !fields.includes('order_type')) fields.unshift('order_type');
   if (fields.length > 0) throw new OrderConflictError(orderId, fields);
-  return { rebuilt: Boolean(first.input?.recovered) };
+  return { rebuilt: Boolean(first.input.recovered) };
 }
 
 const handleOf = (client: Client, input: OrderInput, attached?: boolean, rebuilt?: boolean): OrderHandle =>

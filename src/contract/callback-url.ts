@@ -44,6 +44,9 @@ export function addressRefOf(url: string | null, account: string): string | unde
 export const withoutToken = (url: string | null): string | null =>
   url === null ? null : url.replace(/(\/callbacks\/.*\.)[A-Za-z0-9_-]+$/, '$1****');
 
+/** The reference in a URL as `withoutToken` shows it; '' for URLs of anything but addresses of ours. */
+export const shownRefOf = (url: string | null): string => /\/a\.([A-Za-z0-9_-]+)\.[^/]+$/.exec(url ?? '')?.[1] ?? '';
+
 /** Reads a callback path. undefined for everything that none of the keys signed; compares in constant time. */
 export function verifyCallbackPath(path: string, keys: readonly string[]): CallbackTarget | undefined {
   if (path.length > MAX_CALLBACK_PATH_LENGTH) return undefined;

@@ -1,5 +1,6 @@
 import type { AttentionElsewhere } from '../client/attention-elsewhere.js';
 import type { OrderListEntry } from '../client/list-orders.js';
+import { shownRefOf } from '../contract/callback-url.js';
 import { maskWallet, maskWords } from '../contract/masking.js';
 import type { OrderState } from '../contract/messages.js';
 import type { Decision, DecisionRecord, Order, OrderResult } from '../contract/orders.js';
@@ -168,16 +169,12 @@ export const balancesText = (balances: Record<string, Balance>): string =>
     ...Object.values(balances).map((entry) => [entry.currency, entry.amount, entry.overdraft, entry.updated_at]),
   ]);
 
-/** The reference of an address that was created here; '' for others. */
-const refOf = (callbackUrl: string | null): string =>
-  /\/a\.([A-Za-z0-9_-]+)\.[^/]+$/.exec(callbackUrl ?? '')?.[1] ?? '';
-
 /** Permanent deposit addresses, one a line, with the limits of a receipt in the deposit currency. */
 export const addressesText = (addresses: readonly DepositAddress[]): string =>
   table([
     ['ref', 'address', 'memo', 'currency', 'network', 'to', 'min', 'max', 'title', 'uuid'],
     ...addresses.map((one) => [
-      refOf(one.callback_url),
+      shownRefOf(one.callback_url),
       one.address,
       one.memo ?? '',
       one.currency,

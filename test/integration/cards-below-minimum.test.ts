@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Lab, openLab } from '../support/lab.js';
-import { decideNow, executions, parkedFor, startSteered } from './fixtures/parked-orders.js';
+import { decideNow, executions, parkedFor, startSteered, TWO_CARDS } from './fixtures/parked-orders.js';
 
 let lab: Lab;
 beforeAll(async () => {
@@ -8,19 +8,11 @@ beforeAll(async () => {
 });
 afterAll(() => lab?.close());
 
-const [PAID, LEFT] = ['4111111111111111', '5555555555554444'];
+const PARTIAL = 'outcome=completed_partially fraction=0.4';
+const [PAID, LEFT] = TWO_CARDS.wallet_details.map(({ wallet }) => wallet) as [string, string];
 
 test('cards named for less than the minimum leave the order open: the amount may be a typing error', async () => {
-  const order = {
-    network: 'multiple_cards',
-    wallet: 'several',
-    wallet_details: [
-      { amount: '7.25', wallet: PAID },
-      { amount: '5.25', wallet: LEFT },
-    ],
-  };
-  const marker = 'outcome=completed_partially fraction=0.4';
-  const { orderId, handle } = await startSteered(lab, 'withdraw', { marker, order });
+  const { orderId, handle } = await startSteered(lab, 'withdraw', { marker: PARTIAL, order: TWO_CARDS });
   const { attention } = await parkedFor(handle);
   await decideNow(handle, 'finish', { wallet_details: [{ amount: '0.5', wallet: LEFT }] });
   const again = await parkedFor(handle, 'below the minimum');
@@ -34,8 +26,7 @@ test('cards named for less than the minimum leave the order open: the amount may
 });
 
 test('a card number in the words of whoever accepts an order reaches neither its reason nor a report', async () => {
-  const marker = 'outcome=completed_partially fraction=0.4';
-  const { handle } = await startSteered(lab, 'withdraw', { marker, compensation: 'ask' });
+  const { handle } = await startSteered(lab, 'withdraw', { marker: PARTIAL, compensation: 'ask' });
   const { revision } = await parkedFor(handle);
   await handle.decide({ action: 'accept', by: 'ann', reason: `paid by hand to ${PAID}`, revision });
   const { compensation } = await handle.result();

@@ -16,7 +16,7 @@ const stateQuery = defineQuery<BatchState>(BATCH_STATE_QUERY);
 const approveUpdate = defineUpdate<void, [BatchApproval]>(APPROVE_UPDATE);
 
 /** An update that somebody with a name and a reason asks for. */
-function onOrder(
+function onInstruction(
   run: BatchRun,
   name: string,
   description: string,
@@ -25,7 +25,7 @@ function onOrder(
 ): void {
   setHandler(defineUpdate<void, [BatchInstruction]>(name), (instruction) => obey(run, instruction), {
     description: `${description} {"by", "reason"}`,
-    validator: (order) => refuseFor(refusal(run, order)),
+    validator: (instruction) => refuseFor(refusal(run, instruction)),
   });
 }
 
@@ -49,7 +49,13 @@ export function setBatchHandlers(run: BatchRun): void {
       validator: (approval) => refuseFor(approvalRefusal(run, approval)),
     },
   );
-  onOrder(run, PAUSE_UPDATE, 'Sends nothing new until resume; started orders go on.', pauseRefusal, pause);
-  onOrder(run, RESUME_UPDATE, 'Goes on sending.', resumeRefusal, resume);
-  onOrder(run, STOP_UPDATE, 'Sends nothing new any more; started orders are followed to their end.', stopRefusal, stop);
+  onInstruction(run, PAUSE_UPDATE, 'Sends nothing new until resume; started orders go on.', pauseRefusal, pause);
+  onInstruction(run, RESUME_UPDATE, 'Goes on sending.', resumeRefusal, resume);
+  onInstruction(
+    run,
+    STOP_UPDATE,
+    'Sends nothing new any more; started orders are followed to their end.',
+    stopRefusal,
+    stop,
+  );
 }
