@@ -14,7 +14,7 @@ test('60 receipts on 6 addresses, half of them untold: after one reconciliation 
   const { orderUuids, lost } = await loseHalf(lab, { addresses: 6, receipts: 60 });
 
   const result = await lab.orders.reconcile();
-  expect(result.classes).toMatchObject({ receiptFollowed: lost, equal: 60 - lost, foreign: 0 });
+  expect(result.classes).toMatchObject({ receiptFollowed: lost, equal: 60 - lost, woken: 0, foreign: 0 });
   expect(disagreementOf(result)).toBeUndefined();
 
   expect(await creditedByUs(lab, orderUuids)).toEqual(creditedByService(lab));

@@ -1,4 +1,4 @@
-import type { WorkflowHandle } from '@temporalio/client';
+import { Client, type WorkflowHandle } from '@temporalio/client';
 import { DefaultLogger, makeTelemetryFilterString, Runtime, Worker } from '@temporalio/worker';
 import { type Sandbox, startSandbox } from '../../sandbox/index.js';
 import { createTimeSkippingEnv } from '../../scripts/temporal/time-skipping.js';
@@ -28,8 +28,8 @@ type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>;
  * - the server has one clock for all workflows. It runs ahead of real time only in `skip`, never past its end, and stands
  *   back while an activity runs. Retry delays of activities are skipped like timers, `nextRetryDelay` included, one
  *   attempt after the other (about 20 ms of real time each);
- * - waiting in `handle.result()` would skip too, but at a workflow's end the clock then jumps on by ten years, which times
- *   out every other open workflow: wait with `result`;
+ * - `orders` has a plain client. The environment's own one skips in every `handle.result()`, and when nothing is under way,
+ *   for an ended workflow too, the clock jumps on by ten years, which times out every other open workflow;
  * - the sandbox lives in real time, its delays in minutes are next to nothing. What must happen at a virtual time is done
  *   by the gate in front of it.
  */
@@ -80,12 +80,13 @@ export async function openSkippingLab(env: Record<string, string> = {}): Promise
   const target = { connection: temporal.nativeConnection, namespace: temporal.namespace ?? 'default' };
   const workers = await createWorkers(config, target, { workflowBundle: workflowBundle() });
   const running = workers.map((worker) => worker.run());
-  const handleOf = (orderId: string) => temporal.client.workflow.getHandle(orderWorkflowId(DEFAULT_ACCOUNT, orderId));
+  const client = new Client({ connection: temporal.connection, namespace: target.namespace });
+  const handleOf = (orderId: string) => client.workflow.getHandle(orderWorkflowId(DEFAULT_ACCOUNT, orderId));
   const skip = (durationMs: number) => temporal.sleep(durationMs);
   return {
     sandbox,
     gate,
-    orders: new PaymentOrders(temporal.client),
+    orders: new PaymentOrders(client),
     nowMs,
     skip,
     skipUntil: (condition, stepMs, limitMs) => skipUntil(condition, skip, stepMs, limitMs),
