@@ -4,6 +4,7 @@ import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { ConfigError, type EncryptionKey, loadEncryptionKeys } from './config.js';
 import { SEARCH_ATTRIBUTES } from './contract/names.js';
 import { encryptionCodec } from './temporal/encryption-codec.js';
+import { GRPC, grpcStatus } from './temporal/grpc-status.js';
 import type { OnPlainPayload } from './temporal/plain-payloads.js';
 
 export { PayloadDecryptionError } from './temporal/encryption-codec.js';
@@ -81,10 +82,7 @@ export async function missingSearchAttributesCommand(client: Client): Promise<st
 
 /** Temporal Cloud offers no operator service: there the attributes are made in its console, and starts show what lacks. */
 function unlessNotOffered(error: unknown): { customAttributes: Record<string, unknown> } {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code !== GRPC_UNIMPLEMENTED && code !== GRPC_PERMISSION_DENIED) throw error;
+  const code = grpcStatus(error)?.code;
+  if (code !== GRPC.unimplemented && code !== GRPC.permissionDenied) throw error;
   return { customAttributes: SEARCH_ATTRIBUTES };
 }
-
-const GRPC_PERMISSION_DENIED = 7;
-const GRPC_UNIMPLEMENTED = 12;

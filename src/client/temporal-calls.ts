@@ -1,28 +1,11 @@
-import {
-  type Client,
-  Connection,
-  isGrpcCancelledError,
-  isGrpcDeadlineError,
-  isGrpcServiceError,
-} from '@temporalio/client';
+import { type Client, Connection, isGrpcCancelledError, isGrpcDeadlineError } from '@temporalio/client';
 import { NamespaceNotFoundError } from '@temporalio/common';
+import { GRPC, grpcStatus } from '../temporal/grpc-status.js';
 import { missingSearchAttributesCommand, TemporalUnreachableError } from '../temporal.js';
 import { TemporalSetupError } from './errors.js';
 
 /** Bound of a call that only Temporal answers; a server that hangs must not hang its callers. */
 const CALL_TIMEOUT_MS = 30_000;
-
-/** gRPC status codes this code tells apart. */
-const GRPC = {
-  cancelled: 1,
-  invalidArgument: 3,
-  deadlineExceeded: 4,
-  permissionDenied: 7,
-  resourceExhausted: 8,
-  failedPrecondition: 9,
-  unavailable: 14,
-  unauthenticated: 16,
-} as const;
 
 const UNREACHABLE: readonly number[] = [
   GRPC.cancelled,
@@ -31,12 +14,6 @@ const UNREACHABLE: readonly number[] = [
   GRPC.unavailable,
   GRPC.unauthenticated,
 ];
-
-/** The gRPC status behind an error of the SDK, which wraps it as a cause. */
-function grpcStatus(error: unknown): { code: number; details: string } | undefined {
-  if (isGrpcServiceError(error)) return error;
-  return error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : undefined;
-}
 
 /** True when a call's deadline ended it. On a busy machine gRPC sometimes reports that as a cancelled call. */
 export const isTimeOver = (error: unknown): boolean => isGrpcDeadlineError(error) || isGrpcCancelledError(error);

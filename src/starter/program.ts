@@ -133,7 +133,7 @@ function buildProgram(io: StarterIo, run: Run): Command {
   addOrderVerbs(program, io, run);
   addBatchVerbs(program, io, run);
   addScheduleVerbs(program, io, run);
-  addServiceVerbs(program, run);
+  addServiceVerbs(program, io, run);
   addReconcileVerb(program, io, run);
   return program;
 }

@@ -3,6 +3,8 @@ import yoctoSpinner from 'yocto-spinner';
 
 /** A silence longer than this looks like a hang. */
 const LONGEST_SILENCE_MS = 10_000;
+/** What is answered sooner needs no word about waiting. */
+const PATIENCE_MS = 3_000;
 
 /** Shows what is being waited for. Stop it before anything else is printed. */
 export interface Progress {
@@ -40,3 +42,22 @@ function lines(stream: Writable): Progress {
 /** A spinner on a terminal; elsewhere a line per change, and at least one every 10 s. */
 export const startProgress = (stream: Writable & { isTTY?: boolean }): Progress =>
   stream.isTTY ? spinner(stream) : lines(stream);
+
+/** Waits for one answer; says what for once it takes longer than a moment. */
+export async function whileWaiting<T>(
+  stream: Writable & { isTTY?: boolean },
+  line: string,
+  answer: Promise<T>,
+): Promise<T> {
+  let progress: Progress | undefined;
+  const timer = setTimeout(() => {
+    progress = startProgress(stream);
+    progress.show(line);
+  }, PATIENCE_MS);
+  try {
+    return await answer;
+  } finally {
+    clearTimeout(timer);
+    progress?.stop();
+  }
+}

@@ -2,12 +2,17 @@ import { Argument, type Command } from 'commander';
 import { ADDRESS_REF_FORMAT } from '../contract/ids.js';
 import { type CommonOptions, fitting, parseWhole, withCommonOptions } from './arguments.js';
 import { EXIT } from './exit-codes.js';
-import type { Run } from './report.js';
+import { whileWaiting } from './progress.js';
+import type { Run, StarterIo } from './report.js';
 import { addressesText, balancesText, createdAddressText, ratesText } from './text.js';
 
 const parseRef = fitting(ADDRESS_REF_FORMAT, 'It must be 1 to 64 of A-Z a-z 0-9 _ -');
 
-function addAddressVerbs(program: Command, run: Run): void {
+/** A worker asks the payment service for us. */
+const answered = <T>({ stderr }: StarterIo, answer: Promise<T>): Promise<T> =>
+  whileWaiting(stderr, 'waiting for a worker and the payment service', answer);
+
+function addAddressVerbs(program: Command, io: StarterIo, run: Run): void {
   const address = program.command('address').description('permanent deposit addresses: create, list');
   const create = address
     .command('create')
@@ -30,7 +35,7 @@ function addAddressVerbs(program: Command, run: Run): void {
         ...(title && { address_title: title }),
       };
       return run(async (orders) => {
-        const result = await orders.createAddress({ account, ref, address: wanted });
+        const result = await answered(io, orders.createAddress({ account, ref, address: wanted }));
         return { exitCode: EXIT.done, json: { ref, ...result }, text: createdAddressText(result) };
       });
     },
@@ -51,27 +56,27 @@ function addAddressVerbs(program: Command, run: Run): void {
       page,
     }: CommonOptions & { currency?: string; network?: string; limit?: number; page?: number }) =>
       run(async (orders) => {
-        const addresses = await orders.addressList({ currency, network, limit, page }, account);
+        const addresses = await answered(io, orders.addressList({ currency, network, limit, page }, account));
         return { exitCode: EXIT.done, json: { addresses }, text: addressesText(addresses) };
       }),
   );
 }
 
 /** Adds `rates`, `balances` and `address`: what a worker reads or creates for us with its secrets. */
-export function addServiceVerbs(program: Command, run: Run): void {
+export function addServiceVerbs(program: Command, io: StarterIo, run: Run): void {
   withCommonOptions(program.command('rates').description('rates and limits by order type and pair')).action(
     ({ account }: CommonOptions) =>
       run(async (orders) => {
-        const rates = await orders.rates(account);
+        const rates = await answered(io, orders.rates(account));
         return { exitCode: EXIT.done, json: { rates }, text: ratesText(rates) };
       }),
   );
   withCommonOptions(program.command('balances').description("the merchant's balances")).action(
     ({ account }: CommonOptions) =>
       run(async (orders) => {
-        const balances = await orders.balances(account);
+        const balances = await answered(io, orders.balances(account));
         return { exitCode: EXIT.done, json: { balances }, text: balancesText(balances) };
       }),
   );
-  addAddressVerbs(program, run);
+  addAddressVerbs(program, io, run);
 }

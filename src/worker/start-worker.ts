@@ -5,6 +5,7 @@ import { NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporal
 import { confirmAttempt, createActivities } from '../activities/index.js';
 import { ConfigError, type WorkerConfig } from '../config.js';
 import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../contract/names.js';
+import { GRPC, grpcStatus } from '../temporal/grpc-status.js';
 import {
   connectTemporal,
   dataConverter,
@@ -102,15 +103,13 @@ const workerConverter = (config: WorkerConfig): DataConverter => ({
   ...(isEncrypted(config) && { failureConverterPath: failureConverterPath() }),
 });
 
-const GRPC_NOT_FOUND = 5;
-
 /** Without its search attributes a namespace refuses every order, so the worker refuses to start and says what to run. */
 async function refuseWithoutSearchAttributes(): Promise<void> {
   const { client, close } = await connectTemporal();
   const { namespace } = client.options;
   try {
-    const command = await missingSearchAttributesCommand(client).catch((error: { code?: number }) => {
-      if (error.code !== GRPC_NOT_FOUND) throw error;
+    const command = await missingSearchAttributesCommand(client).catch((error: unknown) => {
+      if (grpcStatus(error)?.code !== GRPC.notFound) throw error;
       throw new ConfigError([
         `TEMPORAL_NAMESPACE: no such namespace ${namespace}. Create it: temporal operator namespace create ${namespace} --retention 30d`,
       ]);

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { startProgress } from '../../src/starter/progress.js';
+import { startProgress, whileWaiting } from '../../src/starter/progress.js';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -33,4 +33,26 @@ it('on a terminal there is a spinner with the newest line', async () => {
   await vi.advanceTimersByTimeAsync(1_000);
   progress.stop();
   expect(lines.join('')).toContain('following');
+});
+
+it('an answer that takes longer than 3 s is said to be waited for, and one that comes ends that', async () => {
+  const { stream, lines } = recorder();
+  const answerAfter = (ms: number) => new Promise<string>((resolve) => setTimeout(resolve, ms, 'answer'));
+  const soon = whileWaiting(stream, 'waiting for a worker', answerAfter(2_000));
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(await soon).toBe('answer');
+  expect(lines).toEqual([]);
+  const late = whileWaiting(stream, 'waiting for a worker', answerAfter(14_000));
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(await late).toBe('answer');
+  expect(lines).toEqual(['0 s: waiting for a worker', '10 s: waiting for a worker']);
+});
+
+it('an answer that fails late ends the waiting, too', async () => {
+  const { stream, lines } = recorder();
+  const failing = new Promise((_, reject) => setTimeout(reject, 5_000, new Error('no worker')));
+  const waiting = expect(whileWaiting(stream, 'waiting for a worker', failing)).rejects.toThrow('no worker');
+  await vi.advanceTimersByTimeAsync(60_000);
+  await waiting;
+  expect(lines).toEqual(['0 s: waiting for a worker']);
 });

@@ -1,9 +1,4 @@
-import {
-  type Client,
-  isGrpcServiceError,
-  type WorkflowExecutionDescription,
-  WorkflowNotFoundError,
-} from '@temporalio/client';
+import { type Client, type WorkflowExecutionDescription, WorkflowNotFoundError } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { callTemporal } from '../../client/temporal-calls.js';
@@ -11,9 +6,8 @@ import type { BatchOutcomes } from '../../contract/batches.js';
 import { isOrderFailure } from '../../contract/failures.js';
 import type { OrderResult } from '../../contract/orders.js';
 import { searchAttribute } from '../../contract/search-attributes.js';
+import { GRPC, grpcStatus } from '../../temporal/grpc-status.js';
 import { whyUnreadable } from './unreadable.js';
-
-const GRPC_NOT_FOUND = 5;
 
 /** Ends that say nothing about the order. */
 const CLOSED_WITHOUT_RESULT = [
@@ -100,7 +94,7 @@ async function lastEvent(client: Client, workflowId: string) {
     );
     return history?.events?.[0];
   } catch (error) {
-    if (isGrpcServiceError(error) && error.code === GRPC_NOT_FOUND) return 'unknown';
+    if (grpcStatus(error)?.code === GRPC.notFound) return 'unknown';
     throw error;
   }
 }
