@@ -9,15 +9,14 @@ import {
   ORDER_STATE_QUERY,
   ORDERS_TASK_QUEUE,
 } from '../contract/names.js';
-import type { Decision, Order, OrderInput, OrderResult } from '../contract/orders.js';
+import type { Decision, Order, OrderResult } from '../contract/orders.js';
 import { untilTaken } from './aborted-updates.js';
 import { askWorkflow } from './ask-workflow.js';
 import { DecisionRefusedError, NoWorkerError } from './errors.js';
 import { cameTooLate, explain, waitForOrder } from './order-errors.js';
+import type { OrderWorkflow } from './start-options.js';
 import { callTemporal, isNobodyAnswering } from './temporal-calls.js';
 import type { WaitOptions } from './wait.js';
-
-type OrderWorkflow = (input: OrderInput) => Promise<OrderResult>;
 
 /** One order, also one that a receipt made. Every method may throw TemporalUnreachableError and, when there is no such order, UnknownOrderError. */
 export class OrderHandle {

@@ -3,7 +3,7 @@ import type { SearchAttributePair } from '@temporalio/common';
 import { DEFAULT_ACCOUNT, orderWorkflowId } from '../contract/ids.js';
 import { ORDERS_TASK_QUEUE } from '../contract/names.js';
 import { orderSides, type RequestFields } from '../contract/order-sides.js';
-import type { OrderInput, OrderType } from '../contract/orders.js';
+import type { OrderInput, OrderResult, OrderType } from '../contract/orders.js';
 import { searchAttribute } from '../contract/search-attributes.js';
 
 /** Single orders run before polls (3) and bulk rows (4). */
@@ -51,7 +51,8 @@ function searchAttributes(type: OrderType, input: OrderInput): SearchAttributePa
   ];
 }
 
-type OrderWorkflow = (input: OrderInput) => Promise<unknown>;
+/** What the six order workflows are to whoever starts or awaits one. */
+export type OrderWorkflow = (input: OrderInput) => Promise<OrderResult>;
 
 /** How an order's workflow is started; a closed run's id is taken. `input` must be validated. */
 export function orderStartOptions(type: OrderType, input: OrderInput) {

@@ -4,7 +4,7 @@ import { DEFAULT_ACCOUNT, orderWorkflowId, workflowTypeOf } from '../contract/id
 import { maskName } from '../contract/masking.js';
 import { CREATED_UPDATE } from '../contract/names.js';
 import { validateOrderInput } from '../contract/order-schema.js';
-import type { Order, OrderInput, OrderResult, OrderType } from '../contract/orders.js';
+import type { Order, OrderInput, OrderType } from '../contract/orders.js';
 import { startDifferences } from '../contract/same-input.js';
 import { untilTaken } from './aborted-updates.js';
 import {
@@ -18,11 +18,9 @@ import {
 import { readFirstInput } from './first-input.js';
 import { cameTooLate, waitForOrder } from './order-errors.js';
 import { OrderHandle } from './order-handle.js';
-import { orderStartOptions } from './start-options.js';
+import { type OrderWorkflow, orderStartOptions } from './start-options.js';
 import { callTemporal } from './temporal-calls.js';
 import type { WaitOptions } from './wait.js';
-
-type OrderWorkflow = (input: OrderInput) => Promise<OrderResult>;
 
 /** The checked input; throws InvalidInputError naming every bad field. */
 export function checkOrderInput<T extends OrderType>(type: T, input: unknown): OrderInput<T> {
