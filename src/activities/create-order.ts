@@ -25,6 +25,7 @@ export function createOrderActivity(deps: ActivityDeps) {
     const deadline = new AttemptDeadline();
     const request = validRequest(attempt);
     const account = accountOf(deps, attempt.account);
+    if (isRepeated()) return leftOpen(deps, account);
     const rates = await account.rates.current();
     // Once something may have been sent, limits no longer decide: InvalidOrder would say that no order exists.
     const notes =
@@ -38,6 +39,16 @@ export function createOrderActivity(deps: ActivityDeps) {
       ...(notes.length > 0 && { notes }),
     };
   };
+}
+
+/** True for what must not be: an operator had the server repeat the attempt (`activity update-options`). */
+const isRepeated = (): boolean => activityInfo().attempt > 1 || activityInfo().heartbeatDetails !== undefined;
+
+/** The attempt before this one may have sent, and may be sending still: only the workflow's readings can tell. */
+function leftOpen(deps: ActivityDeps, account: Account): CreateAnswer {
+  const sentTo: ReturnType<typeof whereSent> = activityInfo().heartbeatDetails ?? whereSent(account);
+  const reason = 'the server repeated the create attempt';
+  return { kind: 'uncertain', reason, timedOut: true, pace: deps.pace, runId: runId(), ...sentTo };
 }
 
 function validRequest({ type, input, followUp }: CreateOrderInput): CreateRequest {

@@ -1,5 +1,6 @@
-import { activityInfo } from '@temporalio/activity';
-import type { PollInput } from '../contract/answers.js';
+import { activityInfo, heartbeat } from '@temporalio/activity';
+import type { PollAnswer, PollInput } from '../contract/answers.js';
+import { ATTENTION_AFTER_MS } from '../contract/messages.js';
 import type { Order } from '../contract/orders.js';
 import type { Pace } from '../contract/pace.js';
 import { isFinal, isKnownStatus } from '../contract/status.js';
@@ -13,29 +14,55 @@ import { refuseOtherHost } from './look-up-order.js';
  * activity: the server repeats it after the delay it asks for, with no event in the history and no end before final.
  */
 export function pollOrderActivity(deps: ActivityDeps) {
-  return async function pollOrder(input: PollInput): Promise<Order> {
+  return async function pollOrder(input: PollInput): Promise<PollAnswer> {
     const { attempt } = activityInfo();
     // The first attempt asks nothing: an order that was just created is not final, and a callback may come first.
     if (attempt === 1) throw comeBackIn(input.firstDelayMs || deps.pace.pollInitialMs, 'waiting before the first poll');
     const delayMs = pollDelayMs(deps.pace, attempt);
-    const order = await askStatus(deps, input, delayMs);
-    if (!order) throw comeBackIn(delayMs, 'the service does not show the order right now');
-    if (isFinal(order.status) || !isTolerated(order.status, input)) return order;
+    let order: Order;
+    try {
+      order = await askStatus(deps, input, delayMs);
+    } catch (error) {
+      if (noteSilence(input)) return { silent: true };
+      throw error;
+    }
+    endSilence();
+    if (isFinal(order.status) || input.silence === 'told' || !isTolerated(order.status, input)) return order;
     throw comeBackIn(delayMs, `status at the service: ${order.status.slice(0, 40)}`);
   };
+}
+
+/** What an attempt leaves to the next one: by the server's clock, when the first attempt without a reading was. */
+interface Silence {
+  sinceMs?: number;
+}
+
+const silenceSoFar = (): Silence => activityInfo().heartbeatDetails ?? {};
+
+/** Remembers that there was no reading; true where it is time to say so. */
+function noteSilence({ silence }: PollInput): boolean {
+  const nowMs = activityInfo().currentAttemptScheduledTimestampMs;
+  const { sinceMs = nowMs } = silenceSoFar();
+  heartbeat({ sinceMs } satisfies Silence);
+  return silence === 'untold' && nowMs - sinceMs >= ATTENTION_AFTER_MS;
+}
+
+function endSilence(): void {
+  if (silenceSoFar().sinceMs !== undefined) heartbeat({} satisfies Silence);
 }
 
 /** True for a status that is not final and need not be reported. */
 const isTolerated = (status: string, { toleratedStatuses, tolerateAll = false }: PollInput): boolean =>
   tolerateAll || isKnownStatus(status) || toleratedStatuses.includes(status);
 
-async function askStatus(deps: ActivityDeps, input: PollInput, delayMs: number): Promise<Order | undefined> {
+async function askStatus(deps: ActivityDeps, input: PollInput, delayMs: number): Promise<Order> {
   const { account: name, orderId, orderUuid, host } = input;
   const account = accountOf(deps, name);
   refuseOtherHost(account, host);
   try {
     const order = await account.service.orderStatus(orderUuid ? { order_uuid: orderUuid } : { order_id: orderId });
-    if (order && (order.user_order_id !== orderId || (orderUuid && order.order_uuid !== orderUuid))) {
+    if (!order) throw comeBackIn(delayMs, 'the service does not show the order right now');
+    if (order.user_order_id !== orderId || (orderUuid && order.order_uuid !== orderUuid)) {
       throw noReading('the status operation answered with another order', delayMs);
     }
     return order;

@@ -111,7 +111,12 @@ export interface PollInput {
   toleratedStatuses: string[];
   /** So many were reported that all others are tolerated, too. */
   tolerateAll?: boolean;
+  /** 'untold': answer `silent` after ATTENTION_AFTER_MS without a reading. 'told': answer with the first reading. */
+  silence?: 'untold' | 'told';
 }
+
+/** A status that ends the polling or is to be reported; `silent`: the service has given no reading for long. */
+export type PollAnswer = Order | { silent: true };
 
 /** Two views of a final order that must agree before money moves. */
 export interface OutcomeReading {

@@ -6,6 +6,9 @@ export interface CallbackHint {
   status?: string;
 }
 
+/** After this long without an answer of the service, in ms, a person is told. What waits for it goes on. */
+export const ATTENTION_AFTER_MS = 15 * 60_000;
+
 /** Where an order stands. 'parked' waits for a person; 'done' is closed or about to close. */
 export type OrderPhase = 'creating' | 'uncertain' | 'following' | 'compensating' | 'parked' | 'done';
 

@@ -11,6 +11,7 @@ import {
 import type { Activities } from '../activities/index.js';
 import { describeFieldErrors, INVALID_INPUT } from '../contract/failures.js';
 import { reconcileWorkflowId } from '../contract/ids.js';
+import { ATTENTION_AFTER_MS } from '../contract/messages.js';
 import { ORDERS_TASK_QUEUE } from '../contract/names.js';
 import {
   disagreementOf,
@@ -20,7 +21,7 @@ import {
 } from '../contract/reconcile.js';
 import { planReconcile } from '../contract/reconcile-input.js';
 import { searchAttribute } from '../contract/search-attributes.js';
-import { ATTENTION_AFTER_MS, answersWithin } from './steps/answers-within.js';
+import { answersWithin } from './steps/answers-within.js';
 
 /** Runs from before this raise no attention while they have no result. */
 const NO_RESULT_PATCH = 'reconcile-tells-when-no-result-comes';

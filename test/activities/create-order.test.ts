@@ -3,7 +3,16 @@ import { verifyCallbackPath } from '../../src/contract/callback-url.js';
 import { ORDER_TYPES } from '../../src/contract/orders.js';
 import { answer, startServer } from '../payment-service/support/server.js';
 import { orderInput } from '../support/inputs.js';
-import { activitiesFor, attemptOf, CALLBACK, failureOf, openActivities, operations, PACE } from './activity-lab.js';
+import {
+  activitiesFor,
+  attemptOf,
+  CALLBACK,
+  failureOf,
+  openActivities,
+  operations,
+  PACE,
+  RUN_ID,
+} from './activity-lab.js';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -65,6 +74,15 @@ describe('an accepted create', () => {
       account: 'default',
       orderId: 'w-1',
     });
+  });
+});
+
+describe('an attempt that the server repeats', () => {
+  test('sends nothing: the one before it may have sent, and may be sending still', async () => {
+    const { sandbox, run, host } = await openActivities();
+    const answer = await run('createOrder', attemptOf('withdraw'), { attempt: 2 });
+    expect(answer).toMatchObject({ kind: 'uncertain', timedOut: true, runId: RUN_ID, host });
+    expect(operations(sandbox)).toEqual([]);
   });
 });
 

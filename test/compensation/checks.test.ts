@@ -219,6 +219,15 @@ const FAILING: Failing[] = [
     reasons: ['who paid the commission on amount_from is not known'],
   },
   {
+    title: '4: something on the balance, though nothing was exchanged',
+    type: 'exchange_withdraw',
+    status: 'error',
+    request: { amount: '100', amount_to: undefined },
+    order: { expected_amount_from: '100' },
+    changes: [['eth', '0.01']],
+    reasons: ['0.01 eth on the balance, though nothing was exchanged'],
+  },
+  {
     title: '6: a partial order without balance changes',
     type: 'withdraw',
     reasons: ['a partial order without balance changes'],

@@ -55,6 +55,19 @@ const ROWS: Row[] = [
     left: { unexchanged: '600', unpaid: '0' },
   },
   {
+    title: 'exchange_withdraw that was not executed: a commission that was only quoted is not left',
+    type: 'exchange_withdraw',
+    request: { amount: '100', amount_to: undefined },
+    order: { expected_amount_from: '100', amount_to_fee: '11' },
+    left: { unexchanged: '100', unpaid: '0' },
+  },
+  {
+    title: 'deposit_exchange that moved nothing: a commission that was only quoted is not left',
+    type: 'deposit_exchange',
+    order: { amount_from: '0.01', amount_from_fee: '0.00005' },
+    left: { unexchanged: '0' },
+  },
+  {
     title: 'deposit_exchange, payer merchant: the deposit less the exchanged part',
     type: 'deposit_exchange',
     order: { amount_from: '0.01', amount_from_fee: '0.00005' },

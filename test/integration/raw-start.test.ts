@@ -216,16 +216,16 @@ describe('a start that would lose an order', () => {
 });
 
 describe('a signal that is garbage', () => {
-  const open = async (label: string) => {
+  const open = async (label: string, afterMs = 2_500) => {
     const orderId = newOrderId(label);
-    const input = orderInput('withdraw', orderId, { marker: 'after_ms=2500' });
+    const input = orderInput('withdraw', orderId, { marker: `after_ms=${afterMs}` });
     const handle = await lab.orders.start('withdraw', input);
     await handle.created();
     return { handle, workflowId: handle.workflowId };
   };
 
   test('by the command line wakes the order up and does no harm', async () => {
-    const { handle, workflowId } = await open('signalled');
+    const { handle, workflowId } = await open('signalled', 8_000);
     for (const input of ['"garbage"', 'null', '[[]]', '{"order_uuid":{"a":1},"status":7}']) {
       await temporal('workflow', 'signal', '--workflow-id', workflowId, '--name', 'orderCallback', '--input', input);
     }

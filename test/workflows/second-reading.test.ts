@@ -56,6 +56,30 @@ describe('a payout that is finished by a follow-up', () => {
   });
 });
 
+test('what a person decided is not carried out when the second reading raises a doubt about the same figures', async () => {
+  const orderId = 'doubtful-in-the-end';
+  const parked = async () => (await lab.state(orderId)).phase === 'parked';
+  const input = { marker: 'outcome=error', compensation: 'finish' as const };
+  const handle = await lab.orders.start('withdraw', orderInput('withdraw', orderId, input));
+  await lab.skipUntil(parked, MINUTE_MS, HOUR_MS);
+  const { revision } = await lab.state(orderId);
+  await handle.decide({ action: 'finish', by: 'operator', reason: 'it was not executed', revision });
+  await lab.skip(5 * SECOND_MS);
+  const [shown] = lab.sandbox.orders().filter(({ order }) => order.user_order_id === orderId);
+  // The payout was sent after all: a hash appears, with every amount as before.
+  const now = { ...shown?.order, blockchain_withdrawal_hash: '0xabc' };
+  lab.gate.rule = ({ path, orderId: asked }) => {
+    if (asked !== orderId) return undefined;
+    const data = path.endsWith('/order/status') ? now : [{ ...now, balance_changes: [] }];
+    return { status: 200, body: JSON.stringify({ status: 'success', data }) };
+  };
+  await lab.skipUntil(parked, MINUTE_MS, HOUR_MS);
+  const { attention } = await lab.state(orderId);
+  expect(attention?.reason).toContain('something was paid, but no balance change shows it');
+  expect(attention?.allowed).toEqual(['accept']);
+  expect(lab.gate.about(`${orderId}.r1`)).toEqual([]);
+});
+
 test('every history replays', async () => {
-  expect(await lab.replayAll()).toBe(3);
+  expect(await lab.replayAll()).toBe(4);
 });

@@ -66,7 +66,7 @@ function rateMatches(c: Case, left: Figures): string[] {
   const { order } = c;
   if (left.unexchanged === undefined) return [];
   const exchanged = exchangedPart(c, left.unexchanged);
-  if (!exchanged.gt(0)) return [];
+  if (!exchanged.gt(0)) return arrivedWithoutExchange(c, left);
   const actualRate = order.exchange_rate_actual;
   if (!actualRate || !order.exchange_rate_initial) return ['an exchange without a rate'];
   const received = receivedPart(c);
@@ -79,6 +79,12 @@ function rateMatches(c: Case, left: Figures): string[] {
   });
   const shown = `${toAmount(exchanged)} exchanged at ${actualRate} does not give ${toAmount(received)}`;
   return matches ? [] : [shown];
+}
+
+function arrivedWithoutExchange(c: Case, { unpaid }: Figures): string[] {
+  const arrived = unpaid ?? netChange(c, c.order.currency_to);
+  if (!arrived.gt(0)) return [];
+  return [`${toAmount(arrived)} ${c.order.currency_to} on the balance, though nothing was exchanged`];
 }
 
 /** Digits kept by divisions; far beyond any currency's precision. */

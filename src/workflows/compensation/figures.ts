@@ -27,16 +27,21 @@ export const netChange = ({ changes }: Case, currency: string): Big =>
 /** `A`: the requested `amount`; orders by `amount_to` asked for what they were expected to take. */
 export const requestedAmount = ({ request, order }: Case): Big => decimal(request.amount ?? order.expected_amount_from);
 
-/** A commission that is withheld separately from the balance (payer `merchant`) is added back; a client's is not. */
-const withheldFee = (fee: string | null, payer: string | null | undefined): Big =>
-  payer === 'client' ? decimalOrZero(null) : decimalOrZero(fee);
+/**
+ * A commission that is withheld separately from the balance (payer `merchant`) is added back; a client's is not, nor one
+ * that was only quoted: where nothing moved in its currency, nothing was withheld.
+ */
+function withheldFee({ changes }: Case, currency: string, fee: string | null, payer: string | null | undefined): Big {
+  const moved = changes.some((change) => change.currency === currency);
+  return moved && payer !== 'client' ? decimalOrZero(fee) : decimalOrZero(null);
+}
 
 /** R_F and R_T by order type: the table "Figures" of the compensation rules. Pure and exact. */
 export function figures(c: Case): Figures {
   const netFrom = netChange(c, c.order.currency_from);
   const netTo = netChange(c, c.order.currency_to);
-  const feeFrom = withheldFee(c.order.amount_from_fee, c.payers?.from);
-  const feeTo = withheldFee(c.order.amount_to_fee, c.payers?.to);
+  const feeFrom = withheldFee(c, c.order.currency_from, c.order.amount_from_fee, c.payers?.from);
+  const feeTo = withheldFee(c, c.order.currency_to, c.order.amount_to_fee, c.payers?.to);
   switch (c.type) {
     case 'deposit':
       return {};

@@ -1,8 +1,9 @@
 import { proxyActivities, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
+import { ATTENTION_AFTER_MS } from '../../contract/messages.js';
 import type { DepositAddressInput, FoundAddress } from '../../contract/reads.js';
 import { searchAttribute } from '../../contract/search-attributes.js';
-import { ATTENTION_AFTER_MS, answersWithin } from './answers-within.js';
+import { answersWithin } from './answers-within.js';
 import { readOnly, SEND_TIMEOUT_MS } from './profiles.js';
 
 const SECOND_MS = 1_000;

@@ -11,9 +11,9 @@ import { type Offer, offersOf } from '../compensation/offers.js';
 import { afterFollowUp, openPurse, type Purse } from '../compensation/purse.js';
 import { type Row, rowOf } from '../compensation/table.js';
 import type { FollowUpEnd } from './follow-up.js';
-import { keepAsking } from './keep-asking.js';
 import type { OrderRun } from './order-run.js';
 import { readOnly } from './profiles.js';
+import { keepAskingWithAlarm } from './with-alarm.js';
 
 /** A follow-up that was sent, with how it ended. */
 export interface Sent extends FollowUp {
@@ -115,5 +115,5 @@ function readOutcome(run: OrderRun, orderId: string, orderUuid: string): Promise
     summary: 'Read status and balance changes',
   });
   const input = { account: run.account, orderId, orderUuid, ...(run.host && { host: run.host }) };
-  return keepAsking(run, () => read(input));
+  return keepAskingWithAlarm(run, () => read(input));
 }

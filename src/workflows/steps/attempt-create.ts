@@ -4,6 +4,7 @@ import {
   CancellationScope,
   condition,
   isCancellation,
+  patched,
   proxyActivities,
   TimeoutFailure,
   workflowInfo,
@@ -18,11 +19,20 @@ import { nothingSent, type OrderRun } from './order-run.js';
 import { enterPhase } from './phase.js';
 import { moneyMoving } from './profiles.js';
 
+/** Leave to send. */
+export interface SendLeave {
+  permission: SendPermission;
+  /** Given before the time at which a delayed order was to start. */
+  inTime: boolean;
+  /** The run that proved absence. Look-ups of a later run, cut from it by a reset, prove nothing about its sends. */
+  provenIn?: string;
+}
+
 /**
  * One attempt of the create activity. It sends at most once, and not at all without permission. Whatever ends it without
  * an answer of its own (worker died, time-out, a bug) is 'uncertain': the create may have reached the service.
  */
-export async function attemptCreate(run: OrderRun, permission: SendPermission): Promise<CreateVerdict> {
+export async function attemptCreate(run: OrderRun, { permission, provenIn }: SendLeave): Promise<CreateVerdict> {
   if (run.revision > 1) enterPhase(run, 'creating', 'the create');
   const { createOrder } = proxyActivities<Activities>({ ...moneyMoving(run.account), summary: summaryOf(run) });
   const delayMinutes = remainingDelayMinutes(run);
@@ -35,7 +45,7 @@ export async function attemptCreate(run: OrderRun, permission: SendPermission): 
         input: run.input,
         firstExecutionRunId: workflowInfo().firstExecutionRunId,
         permission,
-        ...(permission === 'absent' && { provenIn: run.answeredIn }),
+        ...(permission === 'absent' && provenIn && { provenIn }),
         ...(run.host && { host: run.host }),
         ...(run.wallets && { wallets: run.wallets }),
         ...(run.approved && { approved: true }),
@@ -49,6 +59,9 @@ export async function attemptCreate(run: OrderRun, permission: SendPermission): 
     return verdictOfFailure(run, error);
   }
 }
+
+/** An older version took the request of a failed attempt for ended. */
+const FAILED_MAY_LIVE_PATCH = 'failed-attempt-may-live';
 
 const summaryOf = (run: OrderRun): string => (run.sends === 0 ? 'Probe, then create' : 'Probe, then create again');
 
@@ -86,7 +99,8 @@ function verdictOfFailure(run: OrderRun, error: unknown): CreateVerdict {
     run.wallets ??= sentTo?.wallets;
     return { kind: 'uncertain', reason: 'the worker that held the create gave no answer in time', timedOut: true };
   }
-  if (error instanceof ActivityFailure)
-    return { kind: 'uncertain', reason: 'the create attempt ended without an answer' };
-  throw error;
+  if (!(error instanceof ActivityFailure)) throw error;
+  // Failed by an operator, perhaps, while its worker goes on: nothing tells that its request is over.
+  const timedOut = patched(FAILED_MAY_LIVE_PATCH) ? { timedOut: true as const } : {};
+  return { kind: 'uncertain', reason: 'the create attempt ended without an answer', ...timedOut };
 }

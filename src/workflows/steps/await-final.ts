@@ -1,5 +1,6 @@
 import { CancellationScope, condition, isCancellation, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
+import type { PollAnswer, PollInput } from '../../contract/answers.js';
 import type { Order } from '../../contract/orders.js';
 import { isFinal, isKnownStatus } from '../../contract/status.js';
 import { untilDelayedStartMs } from './delay.js';
@@ -9,6 +10,7 @@ import type { OrderRun } from './order-run.js';
 import { enterPhase, raiseAttention } from './phase.js';
 import { readOnly } from './profiles.js';
 import { toleratedStatuses } from './tolerated-statuses.js';
+import { endSilence, raiseSilence } from './with-alarm.js';
 
 /**
  * Follows the order to its first final status: one polling activity, which the server repeats without history, and one
@@ -42,16 +44,30 @@ function observe(run: OrderRun, order: Order | undefined): void {
   }
 }
 
-/** Polls in the background; undocumented statuses are reported once and then tolerated. */
+/** Times the polling says that the service is silent. Each costs history, and one that falls silent for ever does it once. */
+const MAX_SILENCES = 20;
+
+/** Polls in the background; undocumented statuses are reported once and then tolerated, and a long silence is told. */
 function startPolling(run: OrderRun): CancellationScope {
   const scope = new CancellationScope();
   const poll = async () => {
     const reported: string[] = [];
+    let silence: PollInput['silence'] = 'untold';
+    let silences = 0;
     while (!run.finalOrder) {
-      const order = await pollOnce(run, reported);
+      const answer = await pollOnce(run, reported, silence);
+      if (run.finalOrder) return;
+      if ('silent' in answer) {
+        raiseSilence(run);
+        silence = 'told';
+        silences += 1;
+        continue;
+      }
       run.lastLookupAtMs = Date.now();
-      observe(run, order);
-      if (!isFinal(order.status)) reported.push(order.status);
+      endSilence(run);
+      silence = silences < MAX_SILENCES ? 'untold' : undefined;
+      observe(run, answer);
+      if (!isKnownStatus(answer.status)) reported.push(answer.status);
     }
   };
   scope.run(poll).catch((error: unknown) => {
@@ -60,7 +76,7 @@ function startPolling(run: OrderRun): CancellationScope {
   return scope;
 }
 
-function pollOnce(run: OrderRun, reported: string[]): Promise<Order> {
+function pollOnce(run: OrderRun, reported: string[], silence: PollInput['silence']): Promise<PollAnswer> {
   const delayedMs = untilDelayedStartMs(run);
   const summary =
     delayedMs > 0 ? 'Poll the status once the delayed order has started' : 'Poll the status until it is final';
@@ -72,6 +88,7 @@ function pollOnce(run: OrderRun, reported: string[]): Promise<Order> {
     ...(run.host && { host: run.host }),
     firstDelayMs: delayedMs,
     ...toleratedStatuses(reported),
+    ...(silence && { silence }),
   };
   return keepAsking(run, () => pollOrder(input));
 }

@@ -1,4 +1,4 @@
-import { proxyActivities, sleep } from '@temporalio/workflow';
+import { patched, proxyActivities, sleep } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
 import type { OutcomeReading } from '../../contract/answers.js';
 import { followUpOrderId } from '../../contract/ids.js';
@@ -11,11 +11,24 @@ import { isUnfinished, type Offer, totalOf } from '../compensation/offers.js';
 import { afterFollowUp } from '../compensation/purse.js';
 import { assess, type Sent, type Situation } from './assess.js';
 import { runFollowUp } from './follow-up.js';
-import { keepAsking } from './keep-asking.js';
 import type { OrderRun } from './order-run.js';
 import { enterPhase, raiseAttention } from './phase.js';
 import { readOnly } from './profiles.js';
 import { resultOf } from './result.js';
+import { keepAskingWithAlarm } from './with-alarm.js';
+
+/** An older version compared the second reading's figures and not what they allow. */
+const SECOND_DOUBTS_PATCH = 'second-reading-allows-it';
+
+/** An older version sent what the policy asked for although the workflow had been cancelled. */
+const CANCEL_PATCH = 'cancel-stops-follow-ups';
+
+/** What is to be done next: a move, with what was named for it; `byPolicy`: no person decided it. */
+export interface Choice {
+  offer: Offer;
+  named: Named;
+  byPolicy?: boolean;
+}
 
 /** The end of compensation, or a new situation in which a person has to decide, and why. */
 type Step = { result: OrderResult } | { situation: Situation; why: string };
@@ -24,7 +37,7 @@ type Step = { result: OrderResult } | { situation: Situation; why: string };
  * THE place where compensation moves money. Everything must hold: an offer made without any doubt about the figures, a
  * second equal reading after ORDER_CONFIRM_DELAY, limits, precision and balance. Anything else goes to a person.
  */
-export async function carryOut(run: OrderRun, first: Situation, offer: Offer, named: Named): Promise<Step> {
+export async function carryOut(run: OrderRun, first: Situation, { offer, named, byPolicy }: Choice): Promise<Step> {
   const amount = toAmount(named.cards ? totalOf(named.cards) : offer.amount);
   const orderId = followUpOrderId(run.request.order_id, first.sent.length + 1);
   const followUp = followUpOrder(first.case, offer.move, amount, orderId, named);
@@ -32,6 +45,9 @@ export async function carryOut(run: OrderRun, first: Situation, offer: Offer, na
   await sleep(run.pace?.confirmDelayMs ?? 0, { summary: 'Two equal readings before money moves' });
   const situation = await assess(run, first.sent);
   if (!sameReadings(first.readings, situation.readings)) return { situation, why: 'two readings of the order differ' };
+  if (!stillOffers(situation, offer) && patched(SECOND_DOUBTS_PATCH)) {
+    return { situation, why: 'the second reading no longer allows it' };
+  }
   const check = await checkFollowUp(run, followUp);
   // A part of the amount that a person named may be mistyped: what is left can still be decided about.
   if (check.kind === 'belowMinimum' && !named.cards && situation.offers.length === 1 && situation.sent.length === 0) {
@@ -39,10 +55,17 @@ export async function carryOut(run: OrderRun, first: Situation, offer: Offer, na
   }
   // The figures still hold and the reason may pass (a balance is topped up): it may be decided once more.
   if (check.kind !== 'ok') return { situation, why: `the follow-up cannot be sent: ${check.reason}` };
+  if (byPolicy && run.cancelRequested && patched(CANCEL_PATCH)) {
+    return { situation, why: 'the workflow was cancelled before the follow-up was sent' };
+  }
   enterPhase(run, 'compensating', `the follow-up ${orderId}`);
   const end = await runFollowUp(run, followUp);
   return goOn(run, situation, { ...followUp, move: offer.move, ...(check.payers && { payers: check.payers }), end });
 }
+
+/** Without any doubt, the same move over the same amount. */
+const stillOffers = ({ offers }: Situation, { move, amount }: Offer): boolean =>
+  offers.some((offer) => offer.move === move && offer.amount.eq(amount));
 
 /** After a follow-up: done, or something is left that a person has to decide about. */
 async function goOn(run: OrderRun, before: Situation, sent: Sent): Promise<Step> {
@@ -107,7 +130,7 @@ function checkFollowUp(run: OrderRun, { type, request }: FollowUp) {
     ...readOnly(run.account),
     summary: 'Do limits, precision and balance allow the follow-up?',
   });
-  return keepAsking(run, () => check({ account: run.account, type, request }));
+  return keepAskingWithAlarm(run, () => check({ account: run.account, type, request }));
 }
 
 /** Equal in everything that money depends on; `updated_at` may move. */

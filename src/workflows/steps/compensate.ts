@@ -1,19 +1,13 @@
 import { toAmount } from '../../contract/money.js';
 import type { CardPart, Decision, OrderResult } from '../../contract/orders.js';
 import { followUpCosts, type Named } from '../compensation/follow-up.js';
-import { actionsOf, chooseOffer, describeOffer, type Offer, offerByPolicy } from '../compensation/offers.js';
+import { actionsOf, chooseOffer, describeOffer, offerByPolicy } from '../compensation/offers.js';
 import { assess, type Situation } from './assess.js';
-import { acceptedBy, carryOut, endedWith, whatIsLeft } from './carry-out.js';
+import { acceptedBy, type Choice, carryOut, endedWith, whatIsLeft } from './carry-out.js';
 import type { OrderRun } from './order-run.js';
 import { park } from './park.js';
 import { enterPhase, raiseAttention } from './phase.js';
 import { resultOf } from './result.js';
-
-/** What is to be done next: a move, with what was named for it. */
-interface Choice {
-  offer: Offer;
-  named: Named;
-}
 
 /**
  * What happens after the first final status: by policy and table, report what is left, ask a person, or send follow-ups,
@@ -41,10 +35,10 @@ export async function compensate(run: OrderRun): Promise<OrderResult> {
 async function followUp(run: OrderRun, opening: Situation): Promise<OrderResult> {
   const offer = offerByPolicy(opening.offers, opening.row, opening.policy);
   let situation = opening;
-  let choice = offer ? { offer, named: namedBy(run) } : await ask(run, situation, situation.row.name);
+  let choice = offer ? { offer, named: namedBy(run), byPolicy: true } : await ask(run, situation, situation.row.name);
   for (;;) {
     if ('accepted' in choice) return accept(run, situation, choice.accepted);
-    const step = await carryOut(run, situation, choice.offer, choice.named);
+    const step = await carryOut(run, situation, choice);
     if ('result' in step) return step.result;
     situation = step.situation;
     choice = await ask(run, situation, step.why);

@@ -1,8 +1,9 @@
 import { patched } from '@temporalio/workflow';
-import type { CreateVerdict, SendPermission } from '../../contract/answers.js';
+import type { CreateVerdict } from '../../contract/answers.js';
+import { maskWords } from '../../contract/masking.js';
 import { movesMoneyAtOnce } from '../../contract/orders.js';
 import { foreignOrder, severalOrders, takeOrder } from './adopt.js';
-import { attemptCreate } from './attempt-create.js';
+import { attemptCreate, type SendLeave } from './attempt-create.js';
 import { closeCancelled, closeWithoutOrder } from './close.js';
 import { adoptChosen, closeIfAbsent, meetConflict, resolveConflict, takeReading } from './conflict.js';
 import { delayHasPassed } from './delay.js';
@@ -31,23 +32,23 @@ const LATE_PERMISSION_PATCH = 'permission-ends-with-the-delay';
 export async function createOrder(run: OrderRun): Promise<void> {
   const { recovered } = run.input;
   if (recovered) return takeRecovered(run, recovered.order_uuid);
-  let leave: Leave = { permission: 'first', inTime: true };
+  let leave: SendLeave = { permission: 'first', inTime: true };
   let resendsLeft = run.input.resend === 'never' ? 0 : movesMoneyAtOnce(run.type) ? 1 : 2;
   const rounds = { notSent: 0, rateLimited: 0 };
   while (!run.order) {
     if (run.cancelRequested && nothingSent(run)) closeCancelled(run);
     if (hasExpired(run, leave)) {
-      leave = await askForLeave(run, 0);
+      leave = await askForLeave(run, 0, leave.provenIn);
       continue;
     }
-    const verdict = await attemptCreate(run, leave.permission);
+    const verdict = await attemptCreate(run, leave);
     if (verdict.kind === 'uncertain') {
       run.sends += 1;
       const end = await settle(run, verdict.reason, attemptMayLiveMs(verdict));
       if (end.kind === 'found') return;
       // Never sent again while somebody else's order has our id.
       if (end.kind === 'conflict') return resolveConflict(run, end);
-      leave = await askForLeave(run, resendsLeft);
+      leave = await askForLeave(run, resendsLeft, run.answeredIn);
       resendsLeft -= 1;
     } else {
       await onCertain(run, verdict, rounds);
@@ -55,19 +56,13 @@ export async function createOrder(run: OrderRun): Promise<void> {
   }
 }
 
-/** The permission to send, and whether it was given before the time at which a delayed order was to start. */
-interface Leave {
-  permission: SendPermission;
-  inTime: boolean;
-}
-
-async function askForLeave(run: OrderRun, resendsLeft: number): Promise<Leave> {
+async function askForLeave(run: OrderRun, resendsLeft: number, provenIn?: string): Promise<SendLeave> {
   const permission = (await mayResend(run, resendsLeft)) ? 'absent' : 'none';
-  return { permission, inTime: !delayHasPassed(run) };
+  return { permission, inTime: !delayHasPassed(run), ...(provenIn && { provenIn }) };
 }
 
 /** True when the service made a repeated create wait until its time had passed: is it still wanted? A person says. */
-const hasExpired = (run: OrderRun, { permission, inTime }: Leave): boolean =>
+const hasExpired = (run: OrderRun, { permission, inTime }: SendLeave): boolean =>
   permission === 'absent' && inTime && delayHasPassed(run) && patched(LATE_PERMISSION_PATCH);
 
 /** How long an attempt that ended without an answer of its own may still send or be executed. */
@@ -138,7 +133,11 @@ async function askForApproval(run: OrderRun, reason: string): Promise<void> {
   if (decision.action === 'approve') {
     run.approved = true;
   } else if (nothingSent(run)) {
-    closeWithoutOrder(run, 'OrderCancelled', `order ${run.orderId} was refused by ${decision.by}: ${reason}`);
+    closeWithoutOrder(
+      run,
+      'OrderCancelled',
+      `order ${run.orderId} was refused by ${maskWords(decision.by)}: ${reason}`,
+    );
   } else {
     // An earlier create may have been executed while this waited: only proven absence may close it.
     await closeIfAbsent(run, decision.by);

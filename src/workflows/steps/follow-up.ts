@@ -144,6 +144,8 @@ async function pollToFinal(run: OrderRun, { request }: FollowUp): Promise<Order>
       ...toleratedStatuses(reported),
     };
     const order = await keepAsking(run, () => pollOrder(input));
+    // A person is asked about it anyway.
+    if ('silent' in order) continue;
     if (isFinal(order.status)) return order;
     reported.push(order.status);
   }

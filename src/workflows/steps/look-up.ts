@@ -1,14 +1,11 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
 import type { LookUpAnswer, LookUpInput } from '../../contract/answers.js';
-import { ATTENTION_AFTER_MS, answersWithin } from './answers-within.js';
 import { keepAsking } from './keep-asking.js';
 import { type Answer, noteAnswer } from './note-answer.js';
 import type { OrderRun } from './order-run.js';
-import { clearAttention, raiseAttention } from './phase.js';
 import { readOnly } from './profiles.js';
-
-const NO_READING = 'the service gives no clear answer about this order; it is asked again until it does';
+import { endSilence, withAlarm } from './with-alarm.js';
 
 /**
  * One reading of the order by a signed look-up, however long the service takes to give one. With `alarm`, a person is
@@ -39,14 +36,9 @@ export async function clearAnswer<T extends Answer>(
   { alarm, delayMs = 0 }: { alarm?: boolean; delayMs?: number },
 ): Promise<T> {
   const pending = keepAsking(run, ask);
-  if (alarm) await alarmWhileUnanswered(run, pending, delayMs);
-  const answer = await pending;
+  const answer = await (alarm ? withAlarm(run, pending, delayMs) : pending);
   noteAnswer(run, answer);
   run.lastLookupAtMs = Date.now();
-  if (run.attention?.reason === NO_READING) clearAttention(run);
+  endSilence(run);
   return answer;
-}
-
-async function alarmWhileUnanswered(run: OrderRun, pending: Promise<unknown>, delayMs: number): Promise<void> {
-  if (!(await answersWithin(pending, delayMs + ATTENTION_AFTER_MS))) raiseAttention(run, NO_READING);
 }

@@ -1,0 +1,33 @@
+import { patched } from '@temporalio/workflow';
+import { ATTENTION_AFTER_MS } from '../../contract/messages.js';
+import { answersWithin } from './answers-within.js';
+import { keepAsking } from './keep-asking.js';
+import type { OrderRun } from './order-run.js';
+import { clearAttention, raiseAttention } from './phase.js';
+
+const NO_READING = 'the service gives no clear answer about this order; it is asked again until it does';
+
+/** An older version read the outcome in silence, however long that took. */
+const ALARM_PATCH = 'reading-the-outcome-raises-attention';
+
+/** Tells a person that the service is silent about this order. */
+export const raiseSilence = (run: OrderRun): void => raiseAttention(run, NO_READING);
+
+/** The service has spoken. */
+export function endSilence(run: OrderRun): void {
+  if (run.attention?.reason === NO_READING) clearAttention(run);
+}
+
+/** Awaits a read; a person is told when it takes longer than a quarter of an hour. One timer: not for the normal path. */
+export async function withAlarm<T>(run: OrderRun, pending: Promise<T>, delayMs = 0): Promise<T> {
+  if (!(await answersWithin(pending, delayMs + ATTENTION_AFTER_MS))) raiseSilence(run);
+  const answer = await pending;
+  endSilence(run);
+  return answer;
+}
+
+/** As `keepAsking`, for what is read about an order that has ended. */
+export function keepAskingWithAlarm<T>(run: OrderRun, ask: () => Promise<T>): Promise<T> {
+  const pending = keepAsking(run, ask);
+  return patched(ALARM_PATCH) ? withAlarm(run, pending) : pending;
+}

@@ -1,0 +1,74 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { serviceView } from '../integration/fixtures/service-view.js';
+import { orderInput } from '../support/inputs.js';
+import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { type GateRule, ServiceGate } from '../support/service-gate.js';
+import { resetTo, resettableEvents, runOf } from './fixtures/reset.js';
+
+vi.setConfig({ maxConcurrency: 5 });
+
+/** How long absence is read here for payouts; for deposits it is shorter than a request may take (20 s). */
+const WINDOW_MS = 6_000;
+
+let lab: Lab;
+let gate: ServiceGate;
+const rules = new Map<string, GateRule>();
+beforeAll(async () => {
+  lab = await openLab({
+    callbacks: false,
+    pace: { settleWindowMs: { atOnce: WINDOW_MS, deposit: 15_000 } },
+    serviceUrl: async (url) => {
+      gate = new ServiceGate(url, async () => Date.now());
+      gate.rule = (request) => rules.get(request.orderId ?? '')?.(request);
+      await gate.open();
+      return gate.url;
+    },
+  });
+});
+afterAll(async () => {
+  await lab?.close();
+  await gate?.shut();
+});
+
+test.concurrent('a reset while the re-send was made to wait: the look-up of the new run proves nothing about the old one', async () => {
+  const orderId = newOrderId('waited');
+  const creates = () => gate.about(orderId, 'create').length;
+  const answers = [
+    { status: 500, body: '{}' },
+    { status: 429, headers: { 'retry-after': '1' }, body: '{}' },
+  ];
+  rules.set(orderId, ({ path }) => (path.endsWith('/order/withdraw') ? answers.shift() : undefined));
+  // The third create is executed, and neither list nor status shows it for 4 s.
+  const marker = 'duplicate=c lag_ms=4000 after_ms=4500';
+  const handle = await lab.orders.start('withdraw', orderInput('withdraw', orderId, { marker }));
+  await vi.waitUntil(() => creates() === 3, { timeout: 60_000, interval: 5 });
+  const run = await runOf(lab, handle);
+  const { events } = await lab.temporal.client.workflow.getHandle(run.workflowId, run.runId).fetchHistory();
+  const scheduled = (events ?? []).flatMap(({ eventId, activityTaskScheduledEventAttributes: activity }) =>
+    activity?.activityType?.name === 'createOrder' ? [Number(eventId)] : [],
+  );
+  const [, second = 0, third = 0] = scheduled;
+  const between = (await resettableEvents(lab, run)).find((id) => Number(id) > second && Number(id) < third);
+  // The new run waits for the service as the old one did, and then wants to send.
+  await resetTo(lab, run, String(between));
+  expect((await handle.result()).order.user_order_id).toBe(orderId);
+  expect(serviceView(lab, orderId)).toMatchObject({ executed: 1 });
+  expect(creates()).toBe(3);
+});
+
+test.concurrent('an operator fails a create whose request is under way: absence counts only once that is over', async () => {
+  const orderId = newOrderId('failed-by-hand');
+  const creates = () => gate.about(orderId, 'create').length;
+  rules.set(orderId, async ({ path }) => {
+    // Well within the 20 s that a request may take.
+    if (path.endsWith('/order/deposit') && creates() === 1) await sleep(17_500);
+    return undefined;
+  });
+  const handle = await lab.orders.start('deposit', orderInput('deposit', orderId, { marker: 'duplicate=c' }));
+  await vi.waitUntil(() => creates() === 1, { timeout: 20_000, interval: 20 });
+  const { workflowId } = handle;
+  await lab.temporal.client.activity.fail({ workflowId, activityId: '1' }, new Error('by hand'));
+  expect((await handle.created()).user_order_id).toBe(orderId);
+  expect(serviceView(lab, orderId)).toMatchObject({ creates: 1, executed: 1 });
+});
