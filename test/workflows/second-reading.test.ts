@@ -56,6 +56,21 @@ describe('a payout that is finished by a follow-up', () => {
   });
 });
 
+test('is read once more when limits and balance could not be asked for hours after the second reading', async () => {
+  const orderId = 'checked-late';
+  let silent = true;
+  lab.gate.rule = ({ path }) => (silent && path.endsWith('/balances') ? { status: 503 } : undefined);
+  const handle = await lab.orders.start('withdraw', partial(orderId));
+  const readings = async () => (await lab.history(orderId)).scheduled('readOutcome').length;
+  await lab.skipUntil(async () => (await readings()) === 2, MINUTE_MS, HOUR_MS);
+  await lab.skip(3 * HOUR_MS);
+  expect((await lab.state(orderId)).attention?.reason).toContain('no clear answer');
+  silent = false;
+  expect(await lab.result(handle, HOUR_MS)).toMatchObject({ compensation: { status: 'done' } });
+  expect(await readings()).toBe(3);
+  expect(lab.gate.about(`${orderId}.r1`, 'create')).toHaveLength(1);
+});
+
 test('what a person decided is not carried out when the second reading raises a doubt about the same figures', async () => {
   const orderId = 'doubtful-in-the-end';
   const parked = async () => (await lab.state(orderId)).phase === 'parked';
@@ -81,5 +96,5 @@ test('what a person decided is not carried out when the second reading raises a 
 });
 
 test('every history replays', async () => {
-  expect(await lab.replayAll()).toBe(4);
+  expect(await lab.replayAll()).toBe(6);
 });

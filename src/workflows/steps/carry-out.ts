@@ -3,6 +3,7 @@ import type { Activities } from '../../activities/index.js';
 import type { OutcomeReading } from '../../contract/answers.js';
 import { followUpOrderId } from '../../contract/ids.js';
 import { maskWords } from '../../contract/masking.js';
+import { ATTENTION_AFTER_MS } from '../../contract/messages.js';
 import { toAmount } from '../../contract/money.js';
 import type { OrderResult } from '../../contract/orders.js';
 import { remainders } from '../compensation/figures.js';
@@ -19,6 +20,9 @@ import { keepAskingWithAlarm } from './with-alarm.js';
 
 /** An older version compared the second reading's figures and not what they allow. */
 const SECOND_DOUBTS_PATCH = 'second-reading-allows-it';
+
+/** An older version sent a follow-up however old the second reading had become. */
+const STALE_READING_PATCH = 'second-reading-is-recent';
 
 /** An older version sent what the policy asked for although the workflow had been cancelled. */
 const CANCEL_PATCH = 'cancel-stops-follow-ups';
@@ -37,7 +41,8 @@ type Step = { result: OrderResult } | { situation: Situation; why: string };
  * THE place where compensation moves money. Everything must hold: an offer made without any doubt about the figures, a
  * second equal reading after ORDER_CONFIRM_DELAY, limits, precision and balance. Anything else goes to a person.
  */
-export async function carryOut(run: OrderRun, first: Situation, { offer, named, byPolicy }: Choice): Promise<Step> {
+export async function carryOut(run: OrderRun, first: Situation, choice: Choice): Promise<Step> {
+  const { offer, named, byPolicy } = choice;
   const amount = toAmount(named.cards ? totalOf(named.cards) : offer.amount);
   const orderId = followUpOrderId(run.request.order_id, first.sent.length + 1);
   const followUp = followUpOrder(first.case, offer.move, amount, orderId, named);
@@ -48,7 +53,11 @@ export async function carryOut(run: OrderRun, first: Situation, { offer, named, 
   if (!stillOffers(situation, offer) && patched(SECOND_DOUBTS_PATCH)) {
     return { situation, why: 'the second reading no longer allows it' };
   }
+  const readAtMs = Date.now();
   const check = await checkFollowUp(run, followUp);
+  // What was read may be otherwise by now: the service could not be asked for long.
+  if (Date.now() - readAtMs > ATTENTION_AFTER_MS && patched(STALE_READING_PATCH))
+    return carryOut(run, situation, choice);
   // A part of the amount that a person named may be mistyped: what is left can still be decided about.
   if (check.kind === 'belowMinimum' && !named.cards && situation.offers.length === 1 && situation.sent.length === 0) {
     return { result: notPossible(run, situation, check.reason) };
