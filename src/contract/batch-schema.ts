@@ -13,6 +13,7 @@ import { nameSchema } from './field-schemas.js';
 import { ACCOUNT_FORMAT, BATCH_ID_FORMAT, DEFAULT_ACCOUNT, PLAN_FORMAT } from './ids.js';
 import { presentable, validateOrderInput } from './order-schema.js';
 import { isPeriod } from './periods.js';
+import { holdsCardNumber } from './wallet-formats.js';
 
 /** Hash of a file's bytes: lowercase hex. */
 export const SHA256_FORMAT = /^[0-9a-f]{64}$/;
@@ -22,6 +23,13 @@ const MAX_WAIT_MS = 90 * 86_400_000;
 
 const wait = z.int().min(1).max(MAX_WAIT_MS);
 const account = z.string().regex(ACCOUNT_FORMAT, 'must be 1 to 32 of a-z 0-9 -').optional();
+
+/** A name that workflow ids and search attributes show to everybody. */
+const shownName = (format: RegExp, expected: string) =>
+  z
+    .string()
+    .regex(format, expected)
+    .refine((name) => !holdsCardNumber(name), 'must not hold a card number');
 
 /** A path below BATCH_DIR; whether it stays there shows only where the folder is, on the worker. */
 const path = z
@@ -54,7 +62,7 @@ const options = {
 const batchSchema = z.strictObject({
   ...options,
   account,
-  batchId: z.string().regex(BATCH_ID_FORMAT, 'must be 1 to 120 of A-Z a-z 0-9 . _ -').optional(),
+  batchId: shownName(BATCH_ID_FORMAT, 'must be 1 to 120 of A-Z a-z 0-9 . _ -').optional(),
   file: z
     .strictObject({ path, sha256: z.string().regex(SHA256_FORMAT, 'must be 64 hex digits').optional() })
     .optional(),
@@ -66,7 +74,7 @@ const batchSchema = z.strictObject({
 
 const scheduledSchema = z.strictObject({
   account,
-  plan: z.string().regex(PLAN_FORMAT, 'must be 1 to 64 of A-Z a-z 0-9 _ -'),
+  plan: shownName(PLAN_FORMAT, 'must be 1 to 64 of A-Z a-z 0-9 _ -'),
   timeZone: z.string().refine(isTimeZone, 'must be a time zone such as UTC or Europe/Berlin').optional(),
   periodFormat: z.enum(['date', 'minute']).optional(),
   period: z.string().optional(),

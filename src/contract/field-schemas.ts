@@ -2,9 +2,9 @@ import { isIP } from 'node:net';
 import * as z from 'zod';
 import { AMOUNT_FORMAT, decimal, MAX_AMOUNT_LENGTH } from './money.js';
 
-/** Currency codes as the service writes them. */
-export const CURRENCY_FORMAT = /^[a-z0-9]{2,16}$/;
-/** Network codes: lowercase; no long digit run, so that a wallet put into the wrong field is refused before it is shown. */
+/** Currency codes as the service writes them; no long digit run, so that a wallet put into the wrong field is refused. */
+export const CURRENCY_FORMAT = /^(?!.*\d{6})[a-z0-9]{2,16}$/;
+/** Network codes: lowercase; no long digit run either. */
 export const NETWORK_FORMAT = /^(?!.*\d{6})[a-z0-9][a-z0-9_.-]{0,31}$/;
 /** Longest description, in characters. */
 export const MAX_DESCRIPTION_LENGTH = 255;

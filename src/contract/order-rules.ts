@@ -4,7 +4,7 @@ import { ORDER_ID_FORMAT, parseFollowUpOrderId } from './ids.js';
 import { paysOut } from './order-sides.js';
 import type { CompensationPolicy, OrderType } from './orders.js';
 import { partsSumErrors, targetErrors } from './payout-target.js';
-import { MULTIPLE_CARDS } from './wallet-formats.js';
+import { holdsCardNumber, MULTIPLE_CARDS } from './wallet-formats.js';
 
 /**
  * Rules that look at more than one field. They run beside the schemas, on input of any shape, so that every bad field
@@ -111,7 +111,8 @@ function leakErrors(input: Unchecked): FieldError[] {
     const leaks =
       telling.some((wallet) => squeezed.includes(wallet)) ||
       emails.some((email) => lowercase.includes(email.toLowerCase()));
-    return leaks ? [{ field, reason: "contains the order's own wallet or e-mail" }] : [];
+    if (leaks) return [{ field, reason: "contains the order's own wallet or e-mail" }];
+    return field === 'batchId' && holdsCardNumber(text) ? [{ field, reason: 'must not hold a card number' }] : [];
   });
 }
 

@@ -32,6 +32,14 @@ export function passesLuhn(digits: string): boolean {
   return total % 10 === 0;
 }
 
+/** Digits on their own, or in groups as on a card, that begin as cards do: times begin with a 1 or the century. */
+const CARD_IN_NAME =
+  /(?<![A-Za-z0-9])(?=2[2-7]|[3-6])(?:\d{13,19}|(?:\d{4}-){3}\d{4}|\d{4}-\d{6}-\d{5})(?![A-Za-z0-9])/g;
+
+/** True for a name that holds a card number. Dates, hashes and most numbers that other programs make up are none. */
+export const holdsCardNumber = (name: string): boolean =>
+  (name.match(CARD_IN_NAME) ?? []).some((digits) => passesLuhn(digits.replaceAll('-', '')));
+
 /** True when an IBAN's check digits fit (ISO 7064 mod 97-10). */
 export function passesMod97(iban: string): boolean {
   let rest = 0;

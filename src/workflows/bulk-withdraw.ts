@@ -8,6 +8,7 @@ import { awaitApproval, makePlan, pauseOnShortfall } from './batch/prepare.js';
 import { nothingStarted, report } from './batch/report.js';
 import { sendRows } from './batch/send-rows.js';
 import { enter } from './batch/show.js';
+import { hasTimeLimit } from './steps/check-identity.js';
 
 /**
  * Pays out the rows of a file: checks them all, has the plan approved where that is asked for, starts one withdraw
@@ -19,7 +20,7 @@ export async function bulkWithdraw(
   carried?: CarriedBatch,
   progress?: BatchProgress,
 ): Promise<BatchResult> {
-  const run = workflowInfo().continuedFromExecutionRunId ? openBatch(input, carried, progress) : openBatch(input);
+  const run = isContinued() ? openBatch(input, carried, progress) : openBatch(input);
   setBatchHandlers(run);
   CancellationScope.current().cancelRequested.catch(() => {
     if (maySend(run)) stop(run, { by: 'a cancel request', reason: 'the workflow was cancelled' });
@@ -30,6 +31,12 @@ export async function bulkWithdraw(
     await condition(allHandlersFinished);
     return result;
   });
+}
+
+/** True for a run that the batch itself went on in. A cron and a retry hand on what anybody gave the run before. */
+function isContinued(): boolean {
+  const { continuedFromExecutionRunId, attempt } = workflowInfo();
+  return continuedFromExecutionRunId !== undefined && attempt === 1 && !hasTimeLimit();
 }
 
 async function runBatch(run: BatchRun): Promise<BatchResult> {

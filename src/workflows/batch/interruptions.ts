@@ -1,6 +1,7 @@
 import { workflowInfo } from '@temporalio/workflow';
 import type { BatchApproval, BatchInstruction } from '../../contract/batches.js';
 import { BY_ITSELF } from '../../contract/batches.js';
+import { maskName } from '../../contract/masking.js';
 import type { BatchRun } from './batch-run.js';
 
 /**
@@ -31,7 +32,7 @@ function nameProblem(by: unknown): string | undefined {
 /** Why an approval is refused; undefined = it counts. Tolerates any argument. */
 export function approvalRefusal(run: BatchRun, approval: BatchApproval | undefined): string | undefined {
   if (run.phase !== 'awaitingApproval') return `the batch waits for no approval, it is ${run.phase}`;
-  if (run.approvedBy !== undefined) return `it was approved by ${run.approvedBy} just now`;
+  if (run.approvedBy !== undefined) return `it was approved by ${maskName(run.approvedBy)} just now`;
   const problem = nameProblem(approval?.by);
   if (problem) return problem;
   if (approval?.digest !== run.plan?.digest) {

@@ -1,4 +1,5 @@
 import type { LookUpReading } from '../../contract/answers.js';
+import { maskWords } from '../../contract/masking.js';
 import type { Decision } from '../../contract/orders.js';
 import { type Conflict, judge, takeOrder } from './adopt.js';
 import { closeWithoutOrder } from './close.js';
@@ -47,12 +48,13 @@ export async function resolveConflict(run: OrderRun, conflict: Conflict): Promis
 
 /** A person wants an uncertain order closed. Their word is not enough: absence is proven once more, in full. */
 export async function closeIfAbsent(run: OrderRun, decidedBy: string): Promise<void> {
+  const by = maskWords(decidedBy);
   const end = await settle(run, 'absence is proven once more before closing');
   if (end.kind === 'found') return;
   if (end.kind === 'conflict' && end.ours.length > 0) return resolveConflict(run, end);
   if (end.kind === 'absent')
-    closeWithoutOrder(run, 'OrderAbsent', `the service has no order ${run.orderId}; closed as absent by ${decidedBy}`);
-  closeWithoutOrder(run, 'OrderConflict', `${end.reason}, and none is ours; closed as absent by ${decidedBy}`);
+    closeWithoutOrder(run, 'OrderAbsent', `the service has no order ${run.orderId}; closed as absent by ${by}`);
+  closeWithoutOrder(run, 'OrderConflict', `${end.reason}, and none is ours; closed as absent by ${by}`);
 }
 
 /** What came of a person's choice. `conflict`: the order named has our id and is not ours. */
@@ -62,7 +64,8 @@ interface Chosen {
 }
 
 /** Takes the order a person named, if it is ours; nobody can adopt a different payment. */
-export async function adoptChosen(run: OrderRun, { order_uuid: orderUuid, by }: Decision): Promise<Chosen> {
+export async function adoptChosen(run: OrderRun, { order_uuid: orderUuid, by: decidedBy }: Decision): Promise<Chosen> {
+  const by = maskWords(decidedBy);
   enterPhase(run, 'uncertain', `a look-up of the order that ${by} chose`);
   const reading = await lookUp(run, { summary: 'Look up the chosen order', orderUuid, alarm: true });
   const finding = judge(reading);

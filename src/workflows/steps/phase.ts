@@ -1,4 +1,5 @@
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { ACCOUNT_FORMAT } from '../../contract/ids.js';
 import type { Attention, OrderPhase, OrderState } from '../../contract/messages.js';
 import { orderSides } from '../../contract/order-sides.js';
 import type { DecideAction } from '../../contract/orders.js';
@@ -88,19 +89,23 @@ function publish(run: OrderRun, status: string): void {
 
 /**
  * What a start from the UI or the plain CLI did not bring along. Its input may be anything: values that Temporal would
- * refuse are left out, because a refused upsert fails the workflow task for ever.
+ * refuse are left out, because a refused upsert fails the workflow task for ever, and so is what may be a wallet.
  */
 function attributesOfInput({ type, account, input, request }: OrderRun) {
   const known = typeof request === 'object' && request !== null;
   const { currencyFrom, currencyTo } = known ? orderSides(type, request) : {};
   return [
-    { key: searchAttribute.account, value: account },
+    // Whatever its name looks like: without it every upsert would be taken for the first.
+    { key: searchAttribute.account, value: account, format: ACCOUNT_FORMAT },
     { key: searchAttribute.currencyFrom, value: currencyFrom },
     { key: searchAttribute.currencyTo, value: currencyTo },
     { key: searchAttribute.batchId, value: input?.batchId },
-  ].flatMap(({ key, value }) => (isKeyword(value) ? [{ key, value }] : []));
+  ].flatMap(({ key, value, format }) => (isKeyword(value, format) ? [{ key, value }] : []));
 }
 
-/** True for texts that Temporal surely takes as a search attribute. */
-export const isKeyword = (value: unknown): value is string =>
-  typeof value === 'string' && /^[A-Za-z0-9._-]{1,120}$/.test(value);
+/** Nothing that could be a card number. Rather one search attribute too few, so the check digit is not looked at. */
+const KEYWORD_FORMAT = /^(?!.*(?:\d-?){12})[A-Za-z0-9._-]{1,120}$/;
+
+/** True for texts that Temporal surely takes as a search attribute, and that everybody may see. */
+export const isKeyword = (value: unknown, format = KEYWORD_FORMAT): value is string =>
+  typeof value === 'string' && format.test(value);
