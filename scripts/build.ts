@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { bundleFile } from '../src/worker/bundle.js';
+import { withRelativeSources } from './build/relative-sources.js';
 import { buildWorkflowBundle } from './workflow-bundle.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -20,7 +21,7 @@ const { exitCode } = await execa('tsc', ['-p', 'tsconfig.build.json'], {
 if (exitCode === 0) {
   for (const encrypted of [false, true]) {
     const { code } = await buildWorkflowBundle({ encrypted });
-    await writeFile(join(dist, bundleFile(encrypted)), code);
+    await writeFile(join(dist, bundleFile(encrypted)), withRelativeSources(code, root));
   }
 }
 process.exitCode = exitCode ?? 1;

@@ -1,8 +1,9 @@
-import type { Client } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { isAccountServed } from './client/account-served.js';
 import { type AttentionElsewhere, attentionElsewhere } from './client/attention-elsewhere.js';
 import { Batches } from './client/batches.js';
+import { closable } from './client/closing.js';
 import { listOrders, type OrderFilter, type OrderListEntry } from './client/list-orders.js';
 import { OrderHandle } from './client/order-handle.js';
 import { type ReconcileOptions, reconcile } from './client/reconcile.js';
@@ -10,7 +11,7 @@ import { type ReconcileSchedule, scheduleReconcile, unscheduleReconcile } from '
 import { Schedules } from './client/schedules.js';
 import { createDepositAddress, readService } from './client/service-reads.js';
 import { checkOrderInput, createOrder, startOrder, startOrderAgain } from './client/start-order.js';
-import type { WaitOptions } from './client/wait.js';
+import { checkTimeout, type WaitOptions } from './client/wait.js';
 import { DEFAULT_ACCOUNT, receivedWorkflowId } from './contract/ids.js';
 import type { Order, OrderInput, OrderListItem, OrderType } from './contract/orders.js';
 import type { DepositAddressInput, DepositAddressResult } from './contract/reads.js';
@@ -47,9 +48,19 @@ export interface AddressListQuery {
   page?: number;
 }
 
+/** The SDK tells its errors and operations apart by their classes: those of another copy of it would fail after a start. */
+function requireOwnClient(client: unknown): void {
+  if (client instanceof Client) return;
+  throw new TypeError(
+    'PaymentOrders needs a Client of the same copy of @temporalio/client that it loads itself: use PaymentOrders.connect(), ' +
+      'or install @temporalio/client in the version that this library depends on, so that both share it',
+  );
+}
+
 /**
  * Starts, follows and decides payment orders. Talks to Temporal alone and holds no secret of the payment service.
- * Every method may throw TemporalUnreachableError; those that need a worker also NoWorkerError.
+ * Every method may throw TemporalUnreachableError; those that need a worker also NoWorkerError. A start that throws the
+ * former may have come through nevertheless: the same call again is safe, and is what to do.
  */
 export class PaymentOrders {
   readonly #client: Client;
@@ -61,9 +72,11 @@ export class PaymentOrders {
 
   /**
    * Uses a connected client of yours, which stays yours to close unless you hand over `close`. Where payloads are
-   * encrypted it must have been made with `dataConverter`: otherwise its orders start in the clear.
+   * encrypted it must have been made with `dataConverter`: otherwise its orders start in the clear. Throws TypeError when it
+   * is not made by the very copy of @temporalio/client that this library loads.
    */
   constructor(client: Client, close: () => Promise<void> = async () => {}) {
+    requireOwnClient(client);
     this.#client = client;
     this.#close = close;
     this.batches = new Batches(client);
@@ -83,10 +96,17 @@ export class PaymentOrders {
   /** Connects where the `TEMPORAL_*` variables point to. Close it when done. */
   static async connect(): Promise<PaymentOrders> {
     const { client, close } = await connectTemporal();
-    return new PaymentOrders(client, close);
+    const endCalls = closable(client.connection);
+    return new PaymentOrders(client, async () => {
+      endCalls();
+      await close();
+    });
   }
 
-  /** Closes a connection made by `connect`. */
+  /**
+   * Closes a connection made by `connect`. Calls that are pending, and later ones, reject with TemporalUnreachableError:
+   * what they started goes on.
+   */
   close(): Promise<void> {
     return this.#close();
   }
@@ -111,6 +131,7 @@ export class PaymentOrders {
     { again, ...wait }: StartOptions & WaitOptions = {},
   ): Promise<{ handle: OrderHandle; order: Order }> {
     const checked = checkOrderInput(type, input);
+    checkTimeout(wait);
     if (!again) return createOrder(this.#client, type, checked, wait);
     const handle = await startOrderAgain(this.#client, type, checked);
     return { handle, order: await handle.created(wait) };

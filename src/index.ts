@@ -9,6 +9,7 @@ export {
   BatchNotDecidedYetError,
   BatchRefusedError,
   BatchUnresolvedError,
+  ConfigError,
   DecisionRefusedError,
   InvalidInputError,
   NotDecidedYetError,

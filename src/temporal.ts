@@ -7,10 +7,11 @@ import { encryptionCodec } from './temporal/encryption-codec.js';
 import { GRPC, grpcStatus } from './temporal/grpc-status.js';
 import type { OnPlainPayload } from './temporal/plain-payloads.js';
 
+export { ConfigError } from './config.js';
 export { PayloadDecryptionError } from './temporal/encryption-codec.js';
 export { warnOfPlainPayloads } from './temporal/plain-payloads.js';
 
-/** Temporal cannot be reached. Nothing was started; the message names the address and what to check. */
+/** Temporal cannot be reached. The message names the address, what to check and, after a start, that the same one may be sent again. */
 export class TemporalUnreachableError extends Error {
   override readonly name = 'TemporalUnreachableError';
 

@@ -10,12 +10,19 @@ import {
   UnknownBatchError,
 } from './errors.js';
 import { fieldsOfFailure } from './failure-details.js';
-import { explained, type Meanings, type WaitOptions, waitWithin } from './wait.js';
+import {
+  type AwaitedWorkflow,
+  confirmStarted,
+  explained,
+  type Meanings,
+  type WaitOptions,
+  waitWithin,
+} from './wait.js';
 
 const BATCH_FAILURES: readonly BatchFailure[] = [INVALID_INPUT, BATCH_NOT_APPROVED, BATCH_FILE_UNUSABLE, BATCH_STOPPED];
 
 /** Which batch a call is about. */
-export interface BatchKey {
+export interface BatchKey extends AwaitedWorkflow {
   account: string;
   batchId: string;
 }
@@ -27,15 +34,16 @@ export function batchFailureOf(batchId: string | undefined, cause: unknown): Bat
   return new BatchUnresolvedError(batchId ?? 'plan', cause instanceof Error ? cause.message : 'no reason given');
 }
 
-const meaningsOf = ({ account, batchId }: BatchKey): Meanings => ({
-  unknown: () => new UnknownBatchError(batchId, account),
-  notDecidedYet: () => new BatchNotDecidedYetError(batchId),
-  failed: (cause) => batchFailureOf(batchId, cause),
+const meaningsOf = (client: Client, batch: BatchKey): Meanings => ({
+  unknown: () => new UnknownBatchError(batch.batchId, batch.account),
+  confirm: () => confirmStarted(client, batch),
+  notDecidedYet: () => new BatchNotDecidedYetError(batch.batchId),
+  failed: (cause) => batchFailureOf(batch.batchId, cause),
 });
 
 /** The library's error for what the SDK threw about a batch. */
 export const explainBatch = (client: Client, batch: BatchKey, error: unknown): Promise<unknown> =>
-  explained(client, meaningsOf(batch), error);
+  explained(client, meaningsOf(client, batch), error);
 
 /** Runs a call that waits for a batch and says in the library's errors why it did not get there. */
 export const waitForBatch = <T>(
@@ -43,4 +51,4 @@ export const waitForBatch = <T>(
   batch: BatchKey,
   call: () => Promise<T>,
   options?: WaitOptions,
-): Promise<T> => waitWithin(client, meaningsOf(batch), call, options);
+): Promise<T> => waitWithin(client, meaningsOf(client, batch), call, options);

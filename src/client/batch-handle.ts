@@ -20,11 +20,8 @@ import { explainBatch, waitForBatch } from './batch-errors.js';
 import { BatchRefusedError, NoWorkerError } from './errors.js';
 import { readLiveProgress } from './live-progress.js';
 import { cameTooLate } from './order-errors.js';
-import { callTemporal, isNobodyAnswering } from './temporal-calls.js';
+import { ANSWER_TIMEOUT_MS, callTemporal, isNobodyAnswering } from './temporal-calls.js';
 import type { WaitOptions } from './wait.js';
-
-/** A worker answers an update at once or not at all. */
-const ANSWER_TIMEOUT_MS = 15_000;
 
 /** The `bulkWithdraw` workflow as clients see it. */
 export type BatchWorkflow = (input: BatchInput) => Promise<BatchResult>;

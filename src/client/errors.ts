@@ -7,7 +7,7 @@ import {
   SERVICE_REJECTED,
 } from '../contract/failures.js';
 
-export { PayloadDecryptionError, TemporalUnreachableError } from '../temporal.js';
+export { ConfigError, PayloadDecryptionError, TemporalUnreachableError } from '../temporal.js';
 
 /** The input is bad; `fields` names every bad field. Nothing was started and nothing was sent. */
 export class InvalidInputError extends Error {
@@ -92,13 +92,14 @@ export class DecisionRefusedError extends Error {
   }
 }
 
-/** The time the caller gave is over and the order goes on. */
+/** The time the caller gave is over; Temporal has the order, which goes on or, if its state says so, waits for a person. */
 export class NotDecidedYetError extends Error {
   override readonly name = 'NotDecidedYetError';
 
   constructor(readonly orderId: string) {
     super(
-      `order ${orderId} is not decided yet and goes on by itself. Ask again later; never start it under another id`,
+      `order ${orderId} is not decided yet. Unless its state asks for a person it goes on by itself: ask again later, and ` +
+        'never start it under another id',
     );
   }
 }
@@ -134,14 +135,14 @@ export class OrderUnresolvedError extends Error {
 
 /**
  * No worker answers. Orders wait and nothing is lost. `request`: what was asked for, such as 'approve', which Temporal may
- * still deliver once a worker is there.
+ * still deliver once a worker is there; `meanwhile`: what to do about that.
  */
 export class NoWorkerError extends Error {
   override readonly name = 'NoWorkerError';
 
-  constructor(taskQueue: string, request?: string) {
+  constructor(taskQueue: string, request?: string, meanwhile = 'To take it back, stop the batch') {
     const next = request
-      ? `start one, then look whether the ${request} was taken: Temporal may still deliver it. To take it back, stop the batch`
+      ? `start one, then look whether the ${request} was taken: Temporal may still deliver it. ${meanwhile}`
       : 'start one and ask again. Orders wait and nothing is lost';
     super(`no worker answers on task queue ${taskQueue}: ${next}`);
   }

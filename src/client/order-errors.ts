@@ -3,13 +3,20 @@ import { ApplicationFailure } from '@temporalio/common';
 import { isOrderFailure } from '../contract/failures.js';
 import { NotDecidedYetError, OrderFailedError, OrderUnresolvedError, UnknownOrderError } from './errors.js';
 import { fieldsOfFailure } from './failure-details.js';
-import { explained, type Meanings, type WaitOptions, waitWithin } from './wait.js';
+import {
+  type AwaitedWorkflow,
+  confirmStarted,
+  explained,
+  type Meanings,
+  type WaitOptions,
+  waitWithin,
+} from './wait.js';
 
 /** The server's failure type of an update whose workflow ended before the update did. */
 const UPDATE_OUTLIVED_WORKFLOW = 'AcceptedUpdateCompletedWorkflow';
 
 /** Which order a call is about. `received`: one that a receipt made, named by its order_uuid. */
-export interface OrderKey {
+export interface OrderKey extends AwaitedWorkflow {
   account: string;
   orderId: string;
   received: boolean;
@@ -30,20 +37,22 @@ export function cameTooLate(error: unknown): boolean {
   return cause instanceof ApplicationFailure && cause.type === UPDATE_OUTLIVED_WORKFLOW;
 }
 
-const meaningsOf = (order: OrderKey): Meanings => ({
+const meaningsOf = (client: Client, order: OrderKey): Meanings => ({
   unknown: () => new UnknownOrderError(order.orderId, order.account),
+  confirm: () => confirmStarted(client, order),
   notDecidedYet: () => new NotDecidedYetError(order.orderId),
   failed: (cause) => failureOf(order, cause),
 });
 
 /** The library's error for what the SDK threw about an order. */
 export const explain = (client: Client, order: OrderKey, error: unknown): Promise<unknown> =>
-  explained(client, meaningsOf(order), error);
+  explained(client, meaningsOf(client, order), error);
 
-/** Runs a call that waits for an order and says in the library's errors why it did not get there. */
+/** Runs a call that waits for an order and says in the library's errors why it did not get there. `meanings`: where they differ. */
 export const waitForOrder = <T>(
   client: Client,
   order: OrderKey,
   call: () => Promise<T>,
   options?: WaitOptions,
-): Promise<T> => waitWithin(client, meaningsOf(order), call, options);
+  meanings: Partial<Meanings> = {},
+): Promise<T> => waitWithin(client, { ...meaningsOf(client, order), ...meanings }, call, options);

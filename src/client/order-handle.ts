@@ -1,5 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { type Client, type WorkflowHandle, WorkflowUpdateFailedError } from '@temporalio/client';
+import {
+  type Client,
+  type WorkflowExecutionDescription,
+  type WorkflowHandle,
+  WorkflowUpdateFailedError,
+} from '@temporalio/client';
 import { orderWorkflowId, parseReceivedWorkflowId } from '../contract/ids.js';
 import type { OrderState } from '../contract/messages.js';
 import {
@@ -15,8 +20,8 @@ import { askWorkflow } from './ask-workflow.js';
 import { DecisionRefusedError, NoWorkerError } from './errors.js';
 import { cameTooLate, explain, waitForOrder } from './order-errors.js';
 import type { OrderWorkflow } from './start-options.js';
-import { callTemporal, isNobodyAnswering } from './temporal-calls.js';
-import type { WaitOptions } from './wait.js';
+import { ANSWER_TIMEOUT_MS, type CallOptions, callTemporal, isNobodyAnswering } from './temporal-calls.js';
+import { CONFIRM_TIMEOUT_MS, checkTimeout, type WaitOptions } from './wait.js';
 
 /** One order, also one that a receipt made. Every method may throw TemporalUnreachableError and, when there is no such order, UnknownOrderError. */
 export class OrderHandle {
@@ -82,9 +87,11 @@ export class OrderHandle {
 
   /**
    * Hands a person's decision to a parked order and returns the state right after it was taken; what follows from it
-   * shows later. Throws DecisionRefusedError with the reason when it is not taken.
+   * shows later. Throws DecisionRefusedError with the reason when it is not taken, and NoWorkerError when no worker answers
+   * within `timeoutMs`, 15 s when omitted.
    */
-  decide(decision: Decision, options?: WaitOptions): Promise<OrderState> {
+  async decide(decision: Decision, options: WaitOptions = {}): Promise<OrderState> {
+    const timeoutMs = checkTimeout(options) ?? ANSWER_TIMEOUT_MS;
     const update = { args: [decision] as [Decision], updateId: randomUUID() };
     const call = async (): Promise<OrderState> => {
       try {
@@ -95,14 +102,25 @@ export class OrderHandle {
         throw new DecisionRefusedError(this.orderId, error.cause?.message ?? 'no reason given');
       }
     };
-    return waitForOrder(this.#client, this, call, options);
+    try {
+      return await this.#client.withDeadline(Date.now() + timeoutMs, call);
+    } catch (error) {
+      if (!isNobodyAnswering(error)) throw await explain(this.#client, this, error);
+      // A silent Temporal looks the same from here; this call tells.
+      await this.#describe({ timeoutMs: CONFIRM_TIMEOUT_MS });
+      throw new NoWorkerError(ORDERS_TASK_QUEUE, 'decision', 'Decide again only on what the state shows then');
+    }
   }
 
   /** True while the order's workflow is open; needs no worker. */
   async isOpen(): Promise<boolean> {
+    const { status } = await this.#describe();
+    return status.name === 'RUNNING';
+  }
+
+  async #describe(options?: CallOptions): Promise<WorkflowExecutionDescription> {
     try {
-      const { status } = await callTemporal(this.#client, () => this.#workflow.describe());
-      return status.name === 'RUNNING';
+      return await callTemporal(this.#client, () => this.#workflow.describe(), options);
     } catch (error) {
       throw await explain(this.#client, this, error);
     }

@@ -8,6 +8,7 @@ import { InvalidInputError } from './errors.js';
 import { decodeFirst, readFirstInput } from './first-input.js';
 import { failureOf } from './service-reads.js';
 import { callTemporal, isTimeOver, translated } from './temporal-calls.js';
+import { checkTimeout, type WaitOptions } from './wait.js';
 
 /** Pace of the look at a reconciliation; the wait for its end in between is what paces it. */
 const TICK_MS = 1_000;
@@ -22,8 +23,7 @@ export interface ReconcileState {
 }
 
 /** How to wait for a reconciliation. `timeoutMs` omitted = to its end. */
-export interface ReconcileOptions {
-  timeoutMs?: number;
+export interface ReconcileOptions extends WaitOptions {
   onState?: (state: ReconcileState) => void;
 }
 
@@ -50,9 +50,10 @@ export function checkReconcileInput(input: ReconcileInput): ReconcileInput {
 export async function reconcile(
   client: Client,
   input: ReconcileInput,
-  { timeoutMs, onState }: ReconcileOptions = {},
+  { onState, ...wait }: ReconcileOptions = {},
 ): Promise<ReconcileResult> {
   const { account = DEFAULT_ACCOUNT } = checkReconcileInput(input);
+  const timeoutMs = checkTimeout(wait);
   const deadlineMs = timeoutMs === undefined ? Number.POSITIVE_INFINITY : Date.now() + timeoutMs;
   const runId = await start(client, account, input);
   for (;;) {

@@ -59,9 +59,10 @@ export function batchStartOptions(input: NamedBatchInput) {
 export async function startBatch(client: Client, input: NamedBatchInput): Promise<BatchHandle> {
   const account = input.account ?? DEFAULT_ACCOUNT;
   try {
-    await callTemporal(client, () =>
-      client.workflow.start<BatchWorkflow>(BULK_WITHDRAW_WORKFLOW, batchStartOptions(input)),
-    );
+    const start = () => client.workflow.start<BatchWorkflow>(BULK_WITHDRAW_WORKFLOW, batchStartOptions(input));
+    await callTemporal(client, start, {
+      unanswered: `It is not known whether batch ${input.batchId} was started: start the same one again, which is safe`,
+    });
     return new BatchHandle(client, account, input.batchId, false);
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;

@@ -6,6 +6,7 @@ import { CREATED_UPDATE } from '../contract/names.js';
 import { validateOrderInput } from '../contract/order-schema.js';
 import type { Order, OrderInput, OrderType } from '../contract/orders.js';
 import { startDifferences } from '../contract/same-input.js';
+import { GRPC, grpcStatus } from '../temporal/grpc-status.js';
 import { untilTaken } from './aborted-updates.js';
 import {
   AgainRefusedError,
@@ -19,8 +20,8 @@ import { readFirstInput } from './first-input.js';
 import { cameTooLate, waitForOrder } from './order-errors.js';
 import { OrderHandle } from './order-handle.js';
 import { type OrderWorkflow, orderStartOptions } from './start-options.js';
-import { callTemporal } from './temporal-calls.js';
-import type { WaitOptions } from './wait.js';
+import { type CallOptions, callTemporal, unreachable } from './temporal-calls.js';
+import { CONFIRM_TIMEOUT_MS, type WaitOptions } from './wait.js';
 
 /** The checked input; throws InvalidInputError naming every bad field. */
 export function checkOrderInput<T extends OrderType>(type: T, input: unknown): OrderInput<T> {
@@ -38,10 +39,11 @@ export async function refuseOtherInput(
   client: Client,
   type: OrderType,
   input: OrderInput,
+  options?: CallOptions,
 ): Promise<{ rebuilt: boolean }> {
   const orderId = input.order.order_id;
   const workflowId = orderWorkflowId(input.account ?? DEFAULT_ACCOUNT, orderId);
-  const first = await callTemporal(client, () => readFirstInput(client, workflowId));
+  const first = await callTemporal(client, () => readFirstInput(client, workflowId), options);
   const fields = startDifferences(type, input, first.input).map(maskName);
   if (first.workflowType !== workflowTypeOf(type) && !fields.includes('order_type')) fields.unshift('order_type');
   if (fields.length > 0) throw new OrderConflictError(orderId, fields);
@@ -51,17 +53,21 @@ export async function refuseOtherInput(
 const handleOf = (client: Client, input: OrderInput, attached?: boolean, rebuilt?: boolean): OrderHandle =>
   new OrderHandle(client, input.account ?? DEFAULT_ACCOUNT, input.order.order_id, attached, undefined, rebuilt);
 
+/** Said where Temporal did not answer a start: it may have come through, and the next one then finds it. */
+const unanswered = ({ order }: OrderInput): string =>
+  `It is not known whether order ${order.order_id} was started: send the same input under the same id again, which is safe`;
+
 /** Starts a checked order, or attaches to the run that has its id; throws OrderConflictError when that one differs. */
 export async function startOrder(client: Client, type: OrderType, input: OrderInput): Promise<OrderHandle> {
   try {
-    await callTemporal(client, () =>
+    const start = () =>
       client.workflow.start<OrderWorkflow>(workflowTypeOf(type), {
         ...orderStartOptions(type, input),
         // USE_EXISTING would answer the same for a new run and for one found; only a refusal tells them apart for sure,
         // and spares fresh starts the look into the history.
         workflowIdConflictPolicy: 'FAIL',
-      }),
-    );
+      });
+    await callTemporal(client, start, { unanswered: unanswered(input) });
     return handleOf(client, input, false);
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
@@ -90,19 +96,39 @@ export async function createOrder(
         workflowIdConflictPolicy: 'USE_EXISTING',
       }),
     });
+  let isOurs = false;
+  const compare = async (compareOptions?: CallOptions): Promise<void> => {
+    if (!isOurs) await refuseOtherInput(client, type, input, compareOptions);
+    isOurs = true;
+  };
   const call = async (): Promise<Order> => {
     try {
       const update = await untilTaken(startAndAsk);
-      const [created] = await Promise.all([update.result(), refuseOtherInput(client, type, input)]);
+      const [created] = await Promise.all([update.result(), compare()]);
       return created;
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError) && !cameTooLate(error)) throw error;
-      await refuseOtherInput(client, type, input);
+      await compare();
       return handle.created();
     }
   };
-  const order = await waitForOrder(client, handle, call, options);
+  const meanings = { confirm: () => confirmCreate(client, input, compare), unanswered: unanswered(input) };
+  const order = await waitForOrder(client, handle, call, options, meanings);
   return { handle, order };
+}
+
+/** The time of a create may be over before Temporal took the start: only the run itself tells that it did. */
+async function confirmCreate(
+  client: Client,
+  input: OrderInput,
+  compare: (options: CallOptions) => Promise<void>,
+): Promise<void> {
+  try {
+    await compare({ timeoutMs: CONFIRM_TIMEOUT_MS, unanswered: unanswered(input) });
+  } catch (error) {
+    if (grpcStatus(error)?.code !== GRPC.notFound) throw error;
+    throw unreachable(client, `no answer to the start in time. ${unanswered(input)}`);
+  }
 }
 
 /** Throws AgainRefusedError unless the last run of this id ended with no order of ours at the service. */
@@ -132,14 +158,14 @@ export async function startOrderAgain(client: Client, type: OrderType, input: Or
     throw error;
   }
   try {
-    await callTemporal(client, () =>
+    const start = () =>
       client.workflow.start<OrderWorkflow>(workflowTypeOf(type), {
         ...orderStartOptions(type, input),
         // The one exception from "every id is used once", allowed by the check above.
         workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
         workflowIdConflictPolicy: 'FAIL',
-      }),
-    );
+      });
+    await callTemporal(client, start, { unanswered: unanswered(input) });
     return handle;
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;

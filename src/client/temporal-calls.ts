@@ -1,4 +1,10 @@
-import { type Client, Connection, isGrpcCancelledError, isGrpcDeadlineError } from '@temporalio/client';
+import {
+  type Client,
+  Connection,
+  isGrpcCancelledError,
+  isGrpcDeadlineError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
 import { NamespaceNotFoundError } from '@temporalio/common';
 import { GRPC, grpcStatus } from '../temporal/grpc-status.js';
 import { missingSearchAttributesCommand, TemporalUnreachableError } from '../temporal.js';
@@ -6,6 +12,16 @@ import { TemporalSetupError } from './errors.js';
 
 /** Bound of a call that only Temporal answers; a server that hangs must not hang its callers. */
 const CALL_TIMEOUT_MS = 30_000;
+
+/** A worker answers an instruction or a decision at once or not at all. */
+export const ANSWER_TIMEOUT_MS = 15_000;
+
+/** How a call to Temporal is made. `timeoutMs`: 30 s when omitted. */
+export interface CallOptions {
+  timeoutMs?: number;
+  /** A sentence for the caller where Temporal did not answer, such as what may have been started nevertheless. */
+  unanswered?: string;
+}
 
 const UNREACHABLE: readonly number[] = [
   GRPC.cancelled,
@@ -15,8 +31,15 @@ const UNREACHABLE: readonly number[] = [
   GRPC.unauthenticated,
 ];
 
+/** The reason of calls that `close` ended. */
+export const CLOSED = 'the connection was closed by `close`';
+
 /** True when a call's deadline ended it. On a busy machine gRPC sometimes reports that as a cancelled call. */
-export const isTimeOver = (error: unknown): boolean => isGrpcDeadlineError(error) || isGrpcCancelledError(error);
+export function isTimeOver(error: unknown): boolean {
+  if (grpcStatus(error)?.details === CLOSED) return false;
+  const ofUpdate = error instanceof WorkflowUpdateRPCTimeoutOrCancelledError;
+  return ofUpdate || isGrpcDeadlineError(error) || isGrpcCancelledError(error);
+}
 
 /** True when Temporal says that a query found nobody to answer it. */
 export const isNobodyAnswering = (error: unknown): boolean =>
@@ -31,24 +54,36 @@ async function setupError(client: Client, details: string): Promise<TemporalSetu
   return new TemporalSetupError(details, command ? `Run: ${command}` : 'Check permissions and set-up of the namespace');
 }
 
-/** What an error of the SDK means for a caller; errors that are not about the connection come back as they are. */
-export async function translated(client: Client, error: unknown): Promise<unknown> {
-  const { namespace } = client.options;
+/** The error of a Temporal that cannot be reached through this client. */
+export function unreachable(client: Client, because: string): TemporalUnreachableError {
   const address = client.connection instanceof Connection ? client.connection.options.address : 'the given connection';
-  if (error instanceof NamespaceNotFoundError)
-    return new TemporalUnreachableError(address, namespace, 'no such namespace');
+  return new TemporalUnreachableError(address, client.options.namespace, because);
+}
+
+/**
+ * What an error of the SDK means for a caller; errors that are not about the connection come back as they are.
+ * `unanswered`: as CallOptions have it.
+ */
+export async function translated(client: Client, error: unknown, unanswered?: string): Promise<unknown> {
+  if (error instanceof NamespaceNotFoundError) return unreachable(client, 'no such namespace');
   const status = grpcStatus(error);
   if (!status) return error;
-  if (UNREACHABLE.includes(status.code)) return new TemporalUnreachableError(address, namespace, status.details);
+  if (UNREACHABLE.includes(status.code)) {
+    return unreachable(client, unanswered ? `${status.details}. ${unanswered}` : status.details);
+  }
   const refused = status.code === GRPC.invalidArgument || status.code === GRPC.permissionDenied;
   return refused ? setupError(client, status.details) : error;
 }
 
-/** Runs calls that Temporal answers by itself, within 30 s. Throws TemporalUnreachableError or TemporalSetupError. */
-export async function callTemporal<T>(client: Client, call: () => Promise<T>): Promise<T> {
+/** Runs calls that Temporal answers by itself. Throws TemporalUnreachableError or TemporalSetupError. */
+export async function callTemporal<T>(
+  client: Client,
+  call: () => Promise<T>,
+  { timeoutMs = CALL_TIMEOUT_MS, unanswered }: CallOptions = {},
+): Promise<T> {
   try {
-    return await client.withDeadline(Date.now() + CALL_TIMEOUT_MS, call);
+    return await client.withDeadline(Date.now() + timeoutMs, call);
   } catch (error) {
-    throw await translated(client, error);
+    throw await translated(client, error, unanswered);
   }
 }

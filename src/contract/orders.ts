@@ -65,15 +65,18 @@ export interface DepositExchangeRequest extends CommonRequest {
   currency_to: string;
 }
 
+/** What an order with exchange and payout is by: exactly one of `amount` and `amount_to` (payout). */
+type EitherAmount = { amount: Amount; amount_to?: undefined } | { amount?: undefined; amount_to: Amount };
+
 /** Create request of a deposit with exchange and payout; exactly one of `amount` (deposit) and `amount_to` (payout). */
-export interface DepositExchangeWithdrawRequest extends CommonRequest, PayoutTarget {
-  currency_from: string;
-  network_from: string;
-  amount?: Amount;
-  amount_to?: Amount;
-  currency_to: string;
-  network_to: string;
-}
+export type DepositExchangeWithdrawRequest = CommonRequest &
+  PayoutTarget &
+  EitherAmount & {
+    currency_from: string;
+    network_from: string;
+    currency_to: string;
+    network_to: string;
+  };
 
 /** Create request of an exchange; `amount` is in `currency_from`. */
 export interface ExchangeRequest extends CommonRequest {
@@ -83,14 +86,14 @@ export interface ExchangeRequest extends CommonRequest {
 }
 
 /** Create request of an exchange with payout; exactly one of `amount` (in `currency_from`) and `amount_to` (payout). */
-export interface ExchangeWithdrawRequest extends CommonRequest, PayoutTarget {
-  currency_from: string;
-  amount?: Amount;
-  amount_to?: Amount;
-  currency_to: string;
-  network_to: string;
-  delay_order_for_minutes?: number;
-}
+export type ExchangeWithdrawRequest = CommonRequest &
+  PayoutTarget &
+  EitherAmount & {
+    currency_from: string;
+    currency_to: string;
+    network_to: string;
+    delay_order_for_minutes?: number;
+  };
 
 /** Create request of a payout; `amount` is what is paid out. */
 export interface WithdrawRequest extends CommonRequest, PayoutTarget {

@@ -27,7 +27,7 @@ export interface StartedWorker {
 }
 
 /** A create must be let finish: its attempt may take 50 s, so a stopping worker waits a little longer. */
-const SHUTDOWN_GRACE = '55s';
+const SHUTDOWN_GRACE = '55s' as const;
 
 /** Where workers connect to. */
 export interface WorkerTarget {

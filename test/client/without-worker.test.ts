@@ -36,6 +36,14 @@ describe('without a worker', () => {
     await expect(handle.state()).rejects.toMatchObject({ name: 'NoWorkerError' });
   });
 
+  it('a decision on an order says so too, and that it may still be taken', async () => {
+    const handle = await fixture.orders.start('withdraw', payout('alone-5'));
+    const decision = { action: 'accept', by: 'ann', reason: 'looked it up', revision: 1 } as const;
+    const calls = [handle.decide(decision), handle.decide(decision, { timeoutMs: 1_000 })];
+    await Promise.all(calls.map((call) => expect(call).rejects.toMatchObject({ name: 'NoWorkerError' })));
+    await expect(calls[0]).rejects.toThrow('look whether the decision was taken');
+  }, 40_000);
+
   it('create waits as long as the caller allows, and the order goes on', async () => {
     await expect(fixture.orders.create('withdraw', payout('alone-3'), { timeoutMs: 1_000 })).rejects.toMatchObject({
       name: 'NotDecidedYetError',

@@ -1,0 +1,100 @@
+import { cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { dirname, join, normalize, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { execa } from 'execa';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const project = fileURLToPath(new URL('../..', import.meta.url));
+const LEFT_OUT = /^(\..*|node_modules|dist|test|test-results)$/;
+
+/**
+ * A copy of the project as a clone has it, so that packing has to build it and leaves the original alone. It lies inside
+ * the project, where it finds the modules.
+ */
+let folder: string;
+let packed: string[];
+let tarball: string;
+
+beforeAll(async () => {
+  await mkdir(join(project, 'test-results'), { recursive: true });
+  folder = await mkdtemp(join(project, 'test-results', 'package-'));
+  for (const name of await readdir(project)) {
+    if (!LEFT_OUT.test(name)) await cp(join(project, name), join(folder, name), { recursive: true });
+  }
+  const { stdout } = await execa('npm', ['pack', '--json', '--foreground-scripts=false'], { cwd: folder });
+  const [{ filename, files }] = Object.values(JSON.parse(stdout)) as [{ filename: string; files: { path: string }[] }];
+  tarball = join(folder, filename);
+  packed = files.map(({ path }) => path);
+});
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** The inline source map of a bundle, as text, for its sources stand there in base64. */
+const mapIn = (text: string): string =>
+  Buffer.from(/sourceMappingURL=data:[^,]*base64,(\S+)/.exec(text)?.[1] ?? '', 'base64').toString();
+
+test('packing builds: the library, its types and both workflow bundles are there', () => {
+  expect(packed).toEqual(
+    expect.arrayContaining([
+      'dist/index.js',
+      'dist/index.d.ts',
+      'dist/workflow-bundle.js',
+      'dist/workflow-bundle-encrypted.js',
+    ]),
+  );
+});
+
+test('no file says where it was built, and every source map holds its sources', async () => {
+  expect(packed.filter((path) => path.endsWith('.map'))).toEqual([]);
+  for (const path of packed) {
+    const text = await readFile(join(folder, path), 'utf8');
+    const map = mapIn(text);
+    expect(text.includes(project) || map.includes(project), path).toBe(false);
+    if (map !== '') {
+      const { sources, sourcesContent } = JSON.parse(map);
+      expect(sources).toContain('src/workflows/withdraw.ts');
+      expect(sourcesContent).toHaveLength(sources.length);
+    } else expect(text, path).not.toMatch(/^\/\/# sourceMappingURL/m);
+  }
+});
+
+test('what documents in the package link to is in the package', async () => {
+  const broken: string[] = [];
+  for (const path of packed.filter((name) => name.endsWith('.md'))) {
+    const text = await readFile(join(folder, path), 'utf8');
+    for (const [, link = ''] of text.matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)) {
+      const target = normalize(join(dirname(path), link))
+        .split(sep)
+        .join('/')
+        .replace(/\/$/, '');
+      if (!packed.some((name) => name === target || name.startsWith(`${target}/`))) broken.push(`${path}: ${link}`);
+    }
+  }
+  expect(broken).toEqual([]);
+});
+
+test('every command runs from the unpacked package; processes name what their configuration lacks, with exit 2', async () => {
+  await execa('tar', ['-xf', tarball], { cwd: folder });
+  const { bin } = JSON.parse(await readFile(join(folder, 'package', 'package.json'), 'utf8'));
+  const run = (name: string, args: string[] = []) =>
+    execa(process.execPath, [join(folder, 'package', bin[name]), ...args], {
+      env: {},
+      extendEnv: false,
+      reject: false,
+    });
+  const lacks: Record<string, RegExp> = {
+    'payment-orders-worker': /^PAYMENT_BASE_URL/m,
+    'payment-orders-receiver': /^CALLBACK_TOKEN_KEY/m,
+    'payment-orders-codec': /^PAYLOAD_ENCRYPTION_KEYS/m,
+  };
+  expect(Object.keys(bin).sort()).toEqual(['payment-orders', ...Object.keys(lacks)].sort());
+  for (const [name, line] of Object.entries(lacks)) {
+    const { exitCode, stderr } = await run(name);
+    expect(stderr, name).toMatch(line);
+    expect(exitCode, name).toBe(2);
+  }
+  expect((await run('payment-orders', ['--help'])).exitCode).toBe(0);
+  for (const file of Object.values<string>(bin)) {
+    expect(await readFile(join(folder, 'package', file), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
+  }
+});
