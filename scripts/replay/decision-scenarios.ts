@@ -104,6 +104,19 @@ const repeatedTooLate = (name: string): Scenario => ({
   },
 });
 
+/** A partial order that was cancelled while it was followed: its policy sends nothing any more, a person does. */
+const cancelledPartial = (name: string): Scenario => ({
+  name,
+  run: async ({ orders, client }) => {
+    const handle = await orders.start('withdraw', input('withdraw', name, PARTIAL, { compensation: 'finish' }));
+    await handle.created();
+    await client.workflow.getHandle(handle.workflowId).cancel();
+    await decide(handle, 'cancelled before the follow-up', { action: 'finish' });
+    await handle.result();
+    return handle.workflowId;
+  },
+});
+
 /** The create of an address is executed and answered with 502: it is found by its callback URL. */
 const uncertainAddress = (name: string): Scenario => ({
   name,
@@ -143,6 +156,7 @@ export const DECISION_SCENARIOS: Scenario[] = [
   }),
   conflicting('conflict-closed', { adopt: false }),
   conflicting('conflict-adopted', { adopt: true }),
+  cancelledPartial('partial-cancelled'),
   repeatedTooLate('repeated-too-late'),
   uncertainAddress('deposit-address-uncertain'),
 ];
