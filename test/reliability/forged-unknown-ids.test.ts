@@ -134,6 +134,6 @@ test(`${FORGED} forged callbacks with the token of an address: starts and look-u
   const second = await lab.orders.reconcile();
   expect(second.classes).toMatchObject({ noOrder: starts, receiptFollowed: 0, equal: 2, open: 0 });
   const again = await Promise.all(followed.map((id) => forge(flooded, id)));
-  expect(countOf(again, 200) + countOf(again, 429)).toBe(starts);
+  expect([200, 429, 503].reduce((sum, status) => sum + countOf(again, status), 0)).toBe(starts);
   expect(await costOf(prefix)).toEqual({ ...cost, runs: starts });
 });
