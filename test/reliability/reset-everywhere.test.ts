@@ -93,7 +93,8 @@ const OPEN: OpenCase[] = [
     before: 1,
     after: 1,
   },
-  { title: 'uncertain, not executed', marker: 'create=500-before', events: 7, from: 1, before: 1, after: 2 },
+  // The sixth may end a slow settle: the run before has then used up the one re-send, and a person is asked.
+  { title: 'uncertain, not executed', marker: 'create=500-before', events: 6, from: 1, before: 1, after: 2 },
   { title: 'with its create on the way', marker: 'create=slow slow_ms=3000', events: 1, before: 1, after: 1 },
   {
     title: 'with its create on the way, executed unseen',
