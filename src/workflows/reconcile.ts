@@ -2,7 +2,6 @@ import {
   ActivityCancellationType,
   ActivityFailure,
   ApplicationFailure,
-  patched,
   proxyActivities,
   setCurrentDetails,
   upsertSearchAttributes,
@@ -22,9 +21,6 @@ import {
 import { planReconcile } from '../contract/reconcile-input.js';
 import { searchAttribute } from '../contract/search-attributes.js';
 import { answersWithin } from './steps/answers-within.js';
-
-/** Runs from before this raise no attention while they have no result. */
-const NO_RESULT_PATCH = 'reconcile-tells-when-no-result-comes';
 
 /** True for a long healthy run as well: only the activity knows whether it gets on. */
 const NO_RESULT =
@@ -56,7 +52,7 @@ export async function reconcile(input?: ReconcileInput): Promise<ReconcileResult
   ]);
   try {
     const pending = reconcileAccount(plan);
-    const raised = patched(NO_RESULT_PATCH) && (await raisedWhileNoResult(pending));
+    const raised = await raisedWhileNoResult(pending);
     const result = await pending;
     const disagreement = disagreementOf(result);
     if (raised !== Boolean(disagreement)) needsAttention(!raised);

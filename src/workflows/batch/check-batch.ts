@@ -1,13 +1,10 @@
-import { ApplicationFailure, patched, workflowInfo } from '@temporalio/workflow';
+import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import { inlineBytes, MAX_INLINE_BYTES } from '../../contract/batches.js';
 import { type FieldError, INVALID_INPUT } from '../../contract/failures.js';
 import { ACCOUNT_FORMAT, BATCH_ID_FORMAT, batchPlanWorkflowId, batchWorkflowId } from '../../contract/ids.js';
 import { holdsCardNumber } from '../../contract/wallet-formats.js';
 import { hasTimeLimit, isTooDeep } from '../steps/check-identity.js';
 import type { BatchRun } from './batch-run.js';
-
-/** Batches with such an id that began under an older version go on. */
-const CARD_IN_ID_PATCH = 'no-card-number-in-batch-id';
 
 function refuse(field: string, reason: string): never {
   const errors: FieldError[] = [{ field, reason }];
@@ -31,7 +28,7 @@ export function checkBatch({ input, account, batchId }: BatchRun): void {
   if (!mayLackId && (typeof batchId !== 'string' || !BATCH_ID_FORMAT.test(batchId))) {
     refuse('batchId', 'must match [A-Za-z0-9._-]{1,120}');
   }
-  if (typeof batchId === 'string' && holdsCardNumber(batchId) && patched(CARD_IN_ID_PATCH)) {
+  if (typeof batchId === 'string' && holdsCardNumber(batchId)) {
     refuse('batchId', 'must not hold a card number');
   }
   if (inlineBytes(input) > MAX_INLINE_BYTES) {

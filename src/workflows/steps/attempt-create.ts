@@ -4,7 +4,6 @@ import {
   CancellationScope,
   condition,
   isCancellation,
-  patched,
   proxyActivities,
   TimeoutFailure,
   workflowInfo,
@@ -60,9 +59,6 @@ export async function attemptCreate(run: OrderRun, { permission, provenIn }: Sen
   }
 }
 
-/** An older version took the request of a failed attempt for ended. */
-const FAILED_MAY_LIVE_PATCH = 'failed-attempt-may-live';
-
 const summaryOf = (run: OrderRun): string => (run.sends === 0 ? 'Probe, then create' : 'Probe, then create again');
 
 /**
@@ -101,6 +97,5 @@ function verdictOfFailure(run: OrderRun, error: unknown): CreateVerdict {
   }
   if (!(error instanceof ActivityFailure)) throw error;
   // Failed by an operator, perhaps, while its worker goes on: nothing tells that its request is over.
-  const timedOut = patched(FAILED_MAY_LIVE_PATCH) ? { timedOut: true as const } : {};
-  return { kind: 'uncertain', reason: 'the create attempt ended without an answer', ...timedOut };
+  return { kind: 'uncertain', reason: 'the create attempt ended without an answer', timedOut: true };
 }

@@ -1,4 +1,4 @@
-import { patched, proxyActivities, sleep } from '@temporalio/workflow';
+import { proxyActivities, sleep } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
 import type { OutcomeReading } from '../../contract/answers.js';
 import { followUpOrderId } from '../../contract/ids.js';
@@ -17,15 +17,6 @@ import { enterPhase, raiseAttention } from './phase.js';
 import { readOnly } from './profiles.js';
 import { resultOf } from './result.js';
 import { keepAskingWithAlarm } from './with-alarm.js';
-
-/** An older version compared the second reading's figures and not what they allow. */
-const SECOND_DOUBTS_PATCH = 'second-reading-allows-it';
-
-/** An older version sent a follow-up however old the second reading had become. */
-const STALE_READING_PATCH = 'second-reading-is-recent';
-
-/** An older version sent what the policy asked for although the workflow had been cancelled. */
-const CANCEL_PATCH = 'cancel-stops-follow-ups';
 
 /** What is to be done next: a move, with what was named for it; `byPolicy`: no person decided it. */
 export interface Choice {
@@ -50,21 +41,20 @@ export async function carryOut(run: OrderRun, first: Situation, choice: Choice):
   await sleep(run.pace?.confirmDelayMs ?? 0, { summary: 'Two equal readings before money moves' });
   const situation = await assess(run, first.sent);
   if (!sameReadings(first.readings, situation.readings)) return { situation, why: 'two readings of the order differ' };
-  if (!stillOffers(situation, offer) && patched(SECOND_DOUBTS_PATCH)) {
+  if (!stillOffers(situation, offer)) {
     return { situation, why: 'the second reading no longer allows it' };
   }
   const readAtMs = Date.now();
   const check = await checkFollowUp(run, followUp);
   // What was read may be otherwise by now: the service could not be asked for long.
-  if (Date.now() - readAtMs > ATTENTION_AFTER_MS && patched(STALE_READING_PATCH))
-    return carryOut(run, situation, choice);
+  if (Date.now() - readAtMs > ATTENTION_AFTER_MS) return carryOut(run, situation, choice);
   // A part of the amount that a person named may be mistyped: what is left can still be decided about.
   if (check.kind === 'belowMinimum' && !named.cards && situation.offers.length === 1 && situation.sent.length === 0) {
     return { result: notPossible(run, situation, check.reason) };
   }
   // The figures still hold and the reason may pass (a balance is topped up): it may be decided once more.
   if (check.kind !== 'ok') return { situation, why: `the follow-up cannot be sent: ${check.reason}` };
-  if (byPolicy && run.cancelRequested && patched(CANCEL_PATCH)) {
+  if (byPolicy && run.cancelRequested) {
     return { situation, why: 'the workflow was cancelled before the follow-up was sent' };
   }
   enterPhase(run, 'compensating', `the follow-up ${orderId}`);

@@ -1,4 +1,3 @@
-import { patched } from '@temporalio/workflow';
 import type { CreateVerdict } from '../../contract/answers.js';
 import { maskWords } from '../../contract/masking.js';
 import { movesMoneyAtOnce } from '../../contract/orders.js';
@@ -19,9 +18,6 @@ import { waitForService } from './wait-for-service.js';
 
 /** Before a 400 on a type that moves money at once is believed, absence is read twice, this far apart. */
 const SECOND_ABSENCE_AFTER_MS = 5_000;
-
-/** An older version sent a delayed order again however late it was by then. */
-const LATE_PERMISSION_PATCH = 'permission-ends-with-the-delay';
 
 /**
  * Brings the order into being, once. Returns with `run.order` set; closes the workflow when no order comes to exist.
@@ -63,7 +59,7 @@ async function askForLeave(run: OrderRun, resendsLeft: number, provenIn?: string
 
 /** True when the service made a repeated create wait until its time had passed: is it still wanted? A person says. */
 const hasExpired = (run: OrderRun, { permission, inTime }: SendLeave): boolean =>
-  permission === 'absent' && inTime && delayHasPassed(run) && patched(LATE_PERMISSION_PATCH);
+  permission === 'absent' && inTime && delayHasPassed(run);
 
 /** How long an attempt that ended without an answer of its own may still send or be executed. */
 function attemptMayLiveMs({ reset, timedOut }: { reset?: true; timedOut?: true }): number {

@@ -1,4 +1,4 @@
-import { condition, patched } from '@temporalio/workflow';
+import { condition } from '@temporalio/workflow';
 import { closeCancelled } from './close.js';
 import { closeIfAbsent, takeReading } from './conflict.js';
 import { lateCallbacks } from './late-callbacks.js';
@@ -9,9 +9,6 @@ import { enterPhase } from './phase.js';
 
 /** Longest wait between two rounds. */
 const MAX_WAIT_MS = 60_000;
-
-/** Orders parked by an older version did not look when a callback came. */
-const LATE_CALLBACKS_PATCH = 'not-sent-again-hears-callbacks';
 
 /** Why nothing was sent, how often so far, and from when on a person is asked. */
 export interface NotSentRounds {
@@ -50,14 +47,8 @@ async function askWhetherToGoOn(run: OrderRun, wait: NotSentRounds): Promise<voi
   const cancelled = () => run.cancelRequested && nothingSent(run);
   // An earlier create may turn out to have been executed.
   const late = lateCallbacks(run);
-  const looks = patched(LATE_CALLBACKS_PATCH);
   while (!run.order) {
-    const decision = await parkUnless(
-      run,
-      reason,
-      ['resend', 'close-absent'],
-      () => cancelled() || (looks && late.pending()),
-    );
+    const decision = await parkUnless(run, reason, ['resend', 'close-absent'], () => cancelled() || late.pending());
     if (decision?.action === 'close-absent') return closeIfAbsent(run, decision.by);
     if (decision) return;
     if (cancelled()) closeCancelled(run);

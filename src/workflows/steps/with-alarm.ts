@@ -1,4 +1,3 @@
-import { patched } from '@temporalio/workflow';
 import { ATTENTION_AFTER_MS } from '../../contract/messages.js';
 import { answersWithin } from './answers-within.js';
 import { keepAsking } from './keep-asking.js';
@@ -6,9 +5,6 @@ import type { OrderRun } from './order-run.js';
 import { clearAttention, raiseAttention } from './phase.js';
 
 const NO_READING = 'the service gives no clear answer about this order; it is asked again until it does';
-
-/** An older version read the outcome in silence, however long that took. */
-const ALARM_PATCH = 'reading-the-outcome-raises-attention';
 
 /** Tells a person that the service is silent about this order. */
 export const raiseSilence = (run: OrderRun): void => raiseAttention(run, NO_READING);
@@ -28,6 +24,5 @@ export async function withAlarm<T>(run: OrderRun, pending: Promise<T>, delayMs =
 
 /** As `keepAsking`, for what is read about an order that has ended. */
 export function keepAskingWithAlarm<T>(run: OrderRun, ask: () => Promise<T>): Promise<T> {
-  const pending = keepAsking(run, ask);
-  return patched(ALARM_PATCH) ? withAlarm(run, pending) : pending;
+  return withAlarm(run, keepAsking(run, ask));
 }
