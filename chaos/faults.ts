@@ -15,6 +15,7 @@ const CREATE_FAULTS = {
   'create.502-after': 0.05,
   'create.503-after': 0.05,
   'create.504-after': 0.05,
+  'create.429-after': 0.02,
   'create.500-before': 0.03,
   'create.503-before': 0.02,
   'create.no-answer': 0.08,

@@ -81,6 +81,16 @@ export const MUTANTS: readonly Mutant[] = [
     test: { file: 'test/contract/money.test.ts', name: 'amounts add up exactly where floating point does not' },
   },
   {
+    name: '429 taken for "nothing was executed"',
+    file: 'src/activities/failed-create.ts',
+    find: "return 'uncertain';",
+    replacement: "return error instanceof RateLimitedError ? 'notExecuted' : 'uncertain';",
+    test: {
+      file: 'test/integration/limited-creates.test.ts',
+      name: 'a create that is executed although its answer sounds like a refusal withdraw, 429-after: is settled over the window, found, and never sent again',
+    },
+  },
+  {
     name: 'raw HTTP error as cause',
     file: 'src/payment-service/transport.ts',
     find: 'throw new NoAnswerError(signal.aborted ? String(signal.reason) : codeOf(error));',

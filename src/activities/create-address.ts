@@ -2,11 +2,12 @@ import { z } from 'zod';
 import { fieldErrors } from '../contract/field-errors.js';
 import { ADDRESS_REF_FORMAT } from '../contract/ids.js';
 import type { CreateAddressAnswer, CreateAddressInput } from '../contract/reads.js';
-import { addressCreateSchema, NotSentError, RateLimitedError, RejectedError } from '../payment-service/index.js';
+import { addressCreateSchema } from '../payment-service/index.js';
 import { accountOf } from './account-of.js';
 import { addressCallbackUrl, searchAddress, shownAddress } from './address-search.js';
-import { AttemptDeadline, AttemptTooOldError, confirmSend } from './attempt-deadline.js';
-import type { ActivityDeps } from './deps.js';
+import { AttemptDeadline, confirmSend } from './attempt-deadline.js';
+import type { Account, ActivityDeps } from './deps.js';
+import { meaningOf, retryAfterOf } from './failed-create.js';
 import { invalidInput, reasonOf } from './failures.js';
 
 /** Input of the `depositAddress` workflow, checked. */
@@ -29,7 +30,8 @@ export function createAddressActivity(deps: ActivityDeps) {
     const deadline = new AttemptDeadline();
     const { ref, address } = checkAddressInput(input);
     const url = addressCallbackUrl(deps, name, ref);
-    const { service } = accountOf(deps, name);
+    const account = accountOf(deps, name);
+    const { service } = account;
     try {
       const found = await searchAddress(service, { account: name, ref, ...address });
       if (found) return { kind: 'found', ...found };
@@ -46,16 +48,29 @@ export function createAddressActivity(deps: ActivityDeps) {
       }
       return { kind: 'uncertain', reason: 'the create was answered with another address' };
     } catch (error) {
-      if (error instanceof AttemptTooOldError || error instanceof NotSentError || error instanceof RateLimitedError) {
-        return notSent('the create was not sent', error);
-      }
-      if (error instanceof RejectedError) return { kind: 'rejected' };
-      return { kind: 'uncertain', reason: `the create got no clear answer (${reasonOf(error)})` };
+      return answerOfError(error, account);
     }
   };
 }
 
-function notSent(what: string, error: unknown): CreateAddressAnswer {
-  const reason = `${what} (${reasonOf(error)})`;
-  return { kind: 'notSent', reason, ...(error instanceof RateLimitedError && { retryAfterMs: error.retryAfterMs }) };
+function answerOfError(error: unknown, account: Account): CreateAddressAnswer {
+  switch (meaningOf(error, account)) {
+    case 'notSent':
+    case 'notExecuted':
+      return notSent('the create was not sent', error);
+    case 'rejected':
+      return { kind: 'rejected' };
+    case 'uncertain':
+      return {
+        kind: 'uncertain',
+        reason: `the create got no clear answer (${reasonOf(error)})`,
+        ...retryAfterOf(error),
+      };
+  }
 }
+
+const notSent = (what: string, error: unknown): CreateAddressAnswer => ({
+  kind: 'notSent',
+  reason: `${what} (${reasonOf(error)})`,
+  ...retryAfterOf(error),
+});

@@ -5,11 +5,12 @@ import { echoDifferences } from '../contract/echo-check.js';
 import { validateOrderInput } from '../contract/order-schema.js';
 import type { CreateRequest, Order } from '../contract/orders.js';
 import type { Rates } from '../contract/service-objects.js';
-import { NotSentError, RateLimitedError, RejectedError } from '../payment-service/index.js';
+import { NotSentError, RateLimitedError } from '../payment-service/index.js';
 import { accountOf } from './account-of.js';
-import { AttemptDeadline, AttemptTooOldError, confirmSend } from './attempt-deadline.js';
+import { AttemptDeadline, confirmSend } from './attempt-deadline.js';
 import { lacksWallets } from './balances.js';
 import type { Account, ActivityDeps } from './deps.js';
+import { meaningOf, retryAfterOf } from './failed-create.js';
 import { invalidOrder, reasonOf } from './failures.js';
 import { exceededCap, refuseBeyondLimits } from './limits.js';
 import { OTHER_ACCOUNT, otherHost } from './look-up-order.js';
@@ -143,12 +144,30 @@ async function send(
     });
     return verdictOfAnswer(attempt, request, order);
   } catch (error) {
-    if (error instanceof AttemptTooOldError) return notSent('the attempt was given up before it could send');
-    if (error instanceof NotSentError) return notSent(`no connection (${error.reason})`);
-    if (error instanceof RateLimitedError) return { kind: 'rateLimited', retryAfterMs: error.retryAfterMs };
-    if (error instanceof RejectedError) return { kind: 'rejected' };
-    // Everything else, known or not, may have reached the service: 5xx, time-out, reset, redirect, 401, garbage.
-    return { kind: 'uncertain', reason: `the create got no clear answer (${reasonOf(error)})` };
+    return verdictOfError(error, account);
+  }
+}
+
+function verdictOfError(error: unknown, account: Account): CreateVerdict {
+  switch (meaningOf(error, account)) {
+    case 'notSent':
+      return notSent(
+        error instanceof NotSentError
+          ? `no connection (${error.reason})`
+          : 'the attempt was given up before it could send',
+      );
+    case 'notExecuted':
+      if (error instanceof RateLimitedError) return { kind: 'rateLimited', retryAfterMs: error.retryAfterMs };
+      return notSent(`the service executes nothing that it answers so (${reasonOf(error)})`);
+    case 'rejected':
+      return { kind: 'rejected' };
+    case 'uncertain':
+      // 429 and 5xx, time-out, reset, redirect, 401, garbage: known or not, it may have reached the service.
+      return {
+        kind: 'uncertain',
+        reason: `the create got no clear answer (${reasonOf(error)})`,
+        ...retryAfterOf(error),
+      };
   }
 }
 

@@ -12,6 +12,8 @@ export interface Account {
   rates: SharedRates;
   /** The account's total over all workers; absent = no limit. */
   requestsPerSecond?: number;
+  /** Statuses of creates that the service guarantees to have executed nothing; absent = none. */
+  notExecutedStatuses?: readonly number[];
   /** Wallets of the last balances answer seen by this worker; absent before the first. */
   seenWallets?: readonly string[];
 }

@@ -6,10 +6,12 @@ import type { Env, Problems } from './problems.js';
 import { Secret } from './secret.js';
 import {
   baseUrlOrFile,
+  isNotExecutedStatus,
   rate,
   readSecretFile,
   secretProblem,
   signerProblem,
+  statuses,
   urlProblem,
   valueOrFile,
   withoutTrailingSlash,
@@ -26,6 +28,8 @@ export interface AccountConfig {
   signer: string;
   /** The account's total over all workers; undefined = no limit. */
   requestsPerSecond?: number;
+  /** Statuses of creates that the service guarantees, in writing, to have executed nothing; none unless they are named. */
+  notExecutedStatuses?: readonly number[];
 }
 
 const checkedBy = (problemOf: (text: string) => string | undefined) =>
@@ -33,6 +37,10 @@ const checkedBy = (problemOf: (text: string) => string | undefined) =>
     const problem = problemOf(text);
     if (problem) context.addIssue({ code: 'custom', message: problem });
   });
+
+const notExecutedStatus = z.number().refine(isNotExecutedStatus, {
+  error: 'must be a status from 401 to 599: 400 and answers below it say something else',
+});
 
 const accountsFile = z.record(
   z.string().regex(ACCOUNT_FORMAT),
@@ -44,6 +52,7 @@ const accountsFile = z.record(
     apiSecretFile: z.string().optional(),
     signer: checkedBy(signerProblem),
     requestsPerSecond: z.number().positive().optional(),
+    notExecutedStatuses: z.array(notExecutedStatus).optional(),
   }),
   { error: ({ code }) => (code === 'invalid_key' ? 'account names are [a-z0-9-]{1,32}' : undefined) },
 );
@@ -57,6 +66,7 @@ const ONE_ACCOUNT_VARIABLES = [
     `${name}_FILE`,
   ]),
   'PAYMENT_REQUESTS_PER_SECOND',
+  'PAYMENT_NOT_EXECUTED_STATUSES',
 ];
 
 /** The one account of PAYMENT_BASE_URL and its companions. */
@@ -68,6 +78,7 @@ function accountFromEnv(env: Env, problems: Problems): AccountConfig {
     apiSecret: new Secret(valueOrFile(env, 'PAYMENT_API_SECRET', problems, secretProblem)),
     signer: valueOrFile(env, 'PAYMENT_SIGNER', problems, signerProblem),
     requestsPerSecond: rate(env, 'PAYMENT_REQUESTS_PER_SECOND', problems),
+    notExecutedStatuses: statuses(env, 'PAYMENT_NOT_EXECUTED_STATUSES', problems),
   };
 }
 
@@ -110,6 +121,7 @@ function accountsFromFile(path: string, problems: Problems): AccountConfig[] {
     apiSecret: secretOfEntry(name, entry, 'apiSecret', problems),
     signer: entry.signer,
     requestsPerSecond: entry.requestsPerSecond,
+    notExecutedStatuses: entry.notExecutedStatuses,
   }));
 }
 

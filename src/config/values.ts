@@ -48,6 +48,20 @@ export function rate(env: Env, name: string, problems: Problems): number | undef
   return undefined;
 }
 
+/** True for statuses that may mean "not executed": 4xx and 5xx, but 400, which has its own path. */
+export const isNotExecutedStatus = (status: number): boolean =>
+  Number.isInteger(status) && status > 400 && status <= 599;
+
+/** A comma list of such statuses; undefined when unset. */
+export function statuses(env: Env, name: string, problems: Problems): readonly number[] | undefined {
+  const text = env[name];
+  if (!text) return undefined;
+  const items = text.split(',').map((item) => item.trim());
+  if (items.every((item) => /^\d{3}$/.test(item) && isNotExecutedStatus(Number(item)))) return items.map(Number);
+  problems.add(name, 'must be a comma list of HTTP statuses from 401 to 599, such as 429');
+  return undefined;
+}
+
 const isLoopback = (hostname: string): boolean =>
   hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
 

@@ -67,11 +67,15 @@ export type CreateVerdict =
   | { kind: 'conflict'; orderUuid: string; differences: string[] }
   | ({ kind: 'duplicates' } & SeveralOrders)
   | { kind: 'notSent'; reason: string }
+  /** Nothing was sent or executed: met by the probe, or by a create where the operator may rely on that. */
   | { kind: 'rateLimited'; retryAfterMs: number }
   | { kind: 'rejected' }
   | { kind: 'overCap'; reason: string }
-  /** `reset`: nothing was sent now, but an attempt of the run this one was cut from may still be on its way. */
-  | { kind: 'uncertain'; reason: string; reset?: true; timedOut?: true };
+  /**
+   * `reset`: nothing was sent now, but an attempt of the run this one was cut from may still be on its way. `retryAfterMs`:
+   * the service answered "too many requests", which proves nothing, but once absence is proven costs no re-send.
+   */
+  | { kind: 'uncertain'; reason: string; reset?: true; timedOut?: true; retryAfterMs?: number };
 
 /** Answer of the create activity. `notes` says which checks were skipped. */
 export type CreateAnswer = Circumstances & CreateVerdict & { notes?: string[] };

@@ -55,4 +55,5 @@ export type CreateAddressAnswer =
   | ({ kind: 'found' } & FoundAddress)
   | { kind: 'rejected' }
   | { kind: 'notSent'; reason: string; retryAfterMs?: number }
-  | { kind: 'uncertain'; reason: string; timedOut?: true };
+  /** `retryAfterMs`: the service asked to slow down, which proves nothing but does not count as a create. */
+  | { kind: 'uncertain'; reason: string; timedOut?: true; retryAfterMs?: number };

@@ -20,8 +20,16 @@ async function openAccount(config: AccountConfig): Promise<Account> {
     sign: await signerOf(config),
     ...limit,
   });
+  const { notExecutedStatuses } = config;
   const rates = new SharedRates(() => service.rates({ timeoutMs: RATES_TIMEOUT_MS }));
-  return { name: config.name, service, host: new URL(config.baseUrl).host, rates, ...limit };
+  return {
+    name: config.name,
+    service,
+    host: new URL(config.baseUrl).host,
+    rates,
+    ...limit,
+    ...(notExecutedStatuses && { notExecutedStatuses }),
+  };
 }
 
 async function signerOf({ name, signer }: AccountConfig): Promise<Signer> {

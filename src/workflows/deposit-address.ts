@@ -42,14 +42,17 @@ async function createOrFind(run: AddressRun): Promise<DepositAddressResult> {
   const { account, input } = run;
   const { createAddress } = proxyActivities<Activities>({ ...moneyMoving(account), summary: 'Search, then create' });
   let sends = 0;
+  let maySent = false;
   for (;;) {
     const answer = await createAddress({ account, input }).catch(uncertainUnlessInvalid);
     if (answer.kind === 'created' || answer.kind === 'found') {
       const { kind, ...found } = answer;
       return { ...found, adopted: kind === 'found' };
     }
-    if (answer.kind === 'uncertain') sends += 1;
-    const found = await findAfter(run, answer, sends > 0);
+    maySent ||= answer.kind === 'uncertain';
+    // "Too many requests" is waited out, however often it is answered.
+    if (answer.kind === 'uncertain' && answer.retryAfterMs === undefined) sends += 1;
+    const found = await findAfter(run, answer, maySent);
     if (found) return { ...found, adopted: true };
     if (answer.kind === 'rejected') {
       const message = 'the service refused the address (400) and shows none with this reference; check its fields';
@@ -62,14 +65,17 @@ async function createOrFind(run: AddressRun): Promise<DepositAddressResult> {
 }
 
 /** No attempt that brought no address is believed before the list was read. null = there is none. */
-function findAfter(
+async function findAfter(
   run: AddressRun,
   answer: Exclude<CreateAddressAnswer, { kind: 'created' | 'found' }>,
   maySent: boolean,
 ): Promise<FoundAddress | null> {
   switch (answer.kind) {
-    case 'uncertain':
-      return settleAddress(run, answer.timedOut ?? false);
+    case 'uncertain': {
+      const { reason, retryAfterMs } = answer;
+      const found = retryAfterMs === undefined ? null : await waitToCreate(run, reason, retryAfterMs);
+      return found ?? settleAddress(run, answer.timedOut ?? false);
+    }
     case 'notSent':
       return waitToCreate(run, answer.reason, answer.retryAfterMs);
     case 'rejected':

@@ -4,7 +4,13 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { onTestFinished } from 'vitest';
 import { type Sandbox, type SandboxOptions, type SettingsChange, startSandbox } from '../../sandbox/index.js';
-import { type Activities, type ActivityDeps, createActivities, SharedRates } from '../../src/activities/index.js';
+import {
+  type Account,
+  type Activities,
+  type ActivityDeps,
+  createActivities,
+  SharedRates,
+} from '../../src/activities/index.js';
 import type { CreateOrderInput } from '../../src/contract/answers.js';
 import type { OrderInput, OrderType } from '../../src/contract/orders.js';
 import type { Pace } from '../../src/contract/pace.js';
@@ -40,7 +46,7 @@ const logger = new DefaultLogger('ERROR');
 export const RUN_ID = 'run-1';
 
 /** What only some activities need. */
-type Places = Pick<ActivityDeps, 'directories' | 'caps'>;
+type Places = Pick<ActivityDeps, 'directories' | 'caps'> & Pick<Account, 'notExecutedStatuses'>;
 
 /** The real activities with the real client for one service. */
 export async function activitiesFor(
@@ -48,13 +54,14 @@ export async function activitiesFor(
   {
     callback,
     requestTimeoutMs = 2_000,
+    notExecutedStatuses,
     ...places
   }: Places & { callback?: typeof CALLBACK; requestTimeoutMs?: number } = {},
 ): Promise<RunActivity> {
   const sign = await loadSigner('hmac-sha256');
   const service = createPaymentService({ baseUrl, apiKey, apiSecret, sign, requestTimeoutMs });
   const rates = new SharedRates(() => service.rates());
-  const account = { name: 'default', service, host: new URL(baseUrl).host, rates };
+  const account = { name: 'default', service, host: new URL(baseUrl).host, rates, notExecutedStatuses };
   const activities = createActivities({
     accounts: new Map([['default', account]]),
     pace: PACE,
@@ -82,6 +89,7 @@ export async function openActivities(
     callback,
     directories,
     caps,
+    notExecutedStatuses,
     ...options
   }: Omit<SandboxOptions, 'settings'> & Places & { callback?: typeof CALLBACK } = {},
 ): Promise<{ sandbox: Sandbox; run: RunActivity; host: string }> {
@@ -91,7 +99,10 @@ export async function openActivities(
     settings: { durationsMs, callbacks: { enabled: false }, ...settings },
   });
   onTestFinished(() => sandbox.close());
-  const run = await activitiesFor({ baseUrl: sandbox.url, ...sandbox }, { callback, directories, caps });
+  const run = await activitiesFor(
+    { baseUrl: sandbox.url, ...sandbox },
+    { callback, directories, caps, notExecutedStatuses },
+  );
   return { sandbox, run, host: new URL(sandbox.url).host };
 }
 

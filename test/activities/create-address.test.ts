@@ -95,9 +95,9 @@ describe('createAddress', () => {
     expect(received.map(({ path }) => path.split('/').at(-1))).toEqual(['list']);
   });
 
-  test('a create answered with 429 is not sent again before the service says', async () => {
+  test('a create answered with 429 is uncertain, and not sent again before the service says', async () => {
     const { run } = await serviceAnswering(429);
-    expect(await run('createAddress', inputOf())).toMatchObject({ kind: 'notSent', retryAfterMs: 5_000 });
+    expect(await run('createAddress', inputOf())).toMatchObject({ kind: 'uncertain', retryAfterMs: 5_000 });
   });
 
   test('a create answered with 200 and no address is uncertain', async () => {

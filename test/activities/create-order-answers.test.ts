@@ -88,9 +88,20 @@ describe('the answer to a create', () => {
     ['429 retry_after=7', 7_000],
     ['429-huge', 60_000],
     ['429-garbage', 5_000],
-  ] as const)('%s: is rate limited for %i ms', async ([fault, retryAfterMs]) => {
+  ] as const)('%s: is uncertain, and not to be repeated for %i ms', async ([fault, retryAfterMs]) => {
     const { run } = await openActivities();
-    expect(await run('createOrder', marked(`create=${fault}`))).toMatchObject({ kind: 'rateLimited', retryAfterMs });
+    expect(await run('createOrder', marked(`create=${fault}`))).toMatchObject({ kind: 'uncertain', retryAfterMs });
+  });
+
+  test.for([
+    ['429 retry_after=7', { kind: 'rateLimited', retryAfterMs: 7_000 }],
+    ['503-before', { kind: 'notSent', reason: expect.stringContaining('HTTP 503') }],
+    // Not named, so it proves nothing.
+    ['502-before', { kind: 'uncertain' }],
+    ['400', { kind: 'rejected' }],
+  ] as const)('%s, where the service guarantees that 429 and 503 are never executed', async ([fault, verdict]) => {
+    const { run } = await openActivities({}, { notExecutedStatuses: [429, 503] });
+    expect(await run('createOrder', marked(`create=${fault}`))).toMatchObject(verdict);
   });
 
   test.for(['extra-fields', 'unknown-status'])('%s: is accepted', async (fault) => {

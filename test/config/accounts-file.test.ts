@@ -60,6 +60,12 @@ describe('PAYMENT_ACCOUNTS_FILE', () => {
     ['an empty key', { eu: { ...ENTRY, apiKey: '' } }, 'eu.apiKey must not be empty'],
     ['a key of two lines', { eu: { ...ENTRY, apiKey: 'zz\nzz' } }, /^eu\.apiKey must not contain blanks/],
     ['a limit of 0', { eu: { ...ENTRY, requestsPerSecond: 0 } }, /^eu\.requestsPerSecond: .*>0/],
+    [
+      'a status that means something else',
+      { eu: { ...ENTRY, notExecutedStatuses: [429, 400] } },
+      /^eu\.notExecutedStatuses\[1\]: must be a status/,
+    ],
+    ['statuses as text', { eu: { ...ENTRY, notExecutedStatuses: '429' } }, /^eu\.notExecutedStatuses: expected array/],
     ['a limit as text', { eu: { ...ENTRY, requestsPerSecond: 'zz' } }, /^eu\.requestsPerSecond: expected number/],
   ])('%s is one line that shows no value', ([, content, reason]) => {
     const given = problems(content);
@@ -85,12 +91,14 @@ describe('PAYMENT_ACCOUNTS_FILE', () => {
     ]);
   });
 
-  test.for([...Object.keys(WORKER_ENV), 'PAYMENT_API_KEY_FILE', 'PAYMENT_REQUESTS_PER_SECOND'])(
-    'next to it %s is a mistake and not ignored',
-    (name) => {
-      const file = tempFile(JSON.stringify({ eu: ENTRY }));
-      const given = problemsOf(loadWorkerConfig, { PAYMENT_ACCOUNTS_FILE: file, [name]: '20' });
-      expect(given).toEqual([`${name}: cannot be combined with PAYMENT_ACCOUNTS_FILE: use one of them`]);
-    },
-  );
+  test.for([
+    ...Object.keys(WORKER_ENV),
+    'PAYMENT_API_KEY_FILE',
+    'PAYMENT_REQUESTS_PER_SECOND',
+    'PAYMENT_NOT_EXECUTED_STATUSES',
+  ])('next to it %s is a mistake and not ignored', (name) => {
+    const file = tempFile(JSON.stringify({ eu: ENTRY }));
+    const given = problemsOf(loadWorkerConfig, { PAYMENT_ACCOUNTS_FILE: file, [name]: '20' });
+    expect(given).toEqual([`${name}: cannot be combined with PAYMENT_ACCOUNTS_FILE: use one of them`]);
+  });
 });

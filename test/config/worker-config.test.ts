@@ -54,6 +54,11 @@ describe('a complete environment', () => {
     expect(account({ PAYMENT_REQUESTS_PER_SECOND: '2.5' })?.requestsPerSecond).toBe(2.5);
   });
 
+  test('PAYMENT_NOT_EXECUTED_STATUSES is a comma list, and nothing unless it is set', () => {
+    expect(account({ PAYMENT_NOT_EXECUTED_STATUSES: '429, 503' })?.notExecutedStatuses).toEqual([429, 503]);
+    expect(account({ PAYMENT_NOT_EXECUTED_STATUSES: '' })?.notExecutedStatuses).toBeUndefined();
+  });
+
   test.for(['http://127.0.0.1:4010', 'http://localhost:4010', 'http://[::1]:4010'])(
     'plain http to %s is fine',
     (url) => {
@@ -104,6 +109,7 @@ describe('the _FILE variants', () => {
 
 const NOT_HTTPS = 'must be https (plain http is allowed to a loopback address only)';
 const DURATION = 'must be a duration above 0 such as 250ms, 5s, 10m, 6h or 1d';
+const STATUSES = 'must be a comma list of HTTP statuses from 401 to 599, such as 429';
 const RATE = 'must be a number of requests per second above 0, such as 20';
 const SIGNER = 'must be hmac-sha256, hmac-sha512 or the path of a module';
 const UNPRINTABLE = 'must not contain blanks, line breaks or control characters';
@@ -137,6 +143,9 @@ const MISTAKES: [string, string | undefined, string][] = [
   ['PAYMENT_SIGNER', '', SIGNER],
   ['PAYMENT_SIGNER', './zz\nsigner.js', SIGNER],
   ['PAYMENT_REQUESTS_PER_SECOND', '0', RATE],
+  ...['400', '200', '302', '600', '4290', '429;503', '429,', 'many', '-429', '429.0'].map(
+    (text): [string, string, string] => ['PAYMENT_NOT_EXECUTED_STATUSES', text, STATUSES],
+  ),
   ['PAYMENT_REQUESTS_PER_SECOND', '-1', RATE],
   ['PAYMENT_REQUESTS_PER_SECOND', '1e3', RATE],
   ['PAYMENT_REQUESTS_PER_SECOND', 'zzfast', RATE],

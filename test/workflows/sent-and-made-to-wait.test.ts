@@ -33,7 +33,7 @@ test('an executed create that shows only after the service made its repetition w
   };
   const handle = await lab.orders.start('withdraw', orderInput('withdraw', orderId, { marker: 'create=500-after' }));
   await untilParked(orderId);
-  expect((await lab.state(orderId)).attention?.reason).toMatch(/^not sent again: .*too many requests/);
+  expect((await lab.state(orderId)).attention?.reason).toMatch(/HTTP 429.* the service shows no such order/);
   visible = true;
   await lab.callback(orderId);
   expect(await lab.result(handle, HOUR_MS)).toMatchObject({ outcome: 'completed', adopted: true });

@@ -51,14 +51,15 @@ export async function settleAddress(run: AddressRun, attemptMayLive: boolean): P
   return found;
 }
 
-/** After an attempt that sent nothing: waits, at last for a day, so that a run may wait for years. null = try again. */
+/** After an attempt that sent nothing, or was answered "too many requests": waits, at last for a day, so that a run may wait for years. null = try again. */
 export function waitToCreate(run: AddressRun, reason: string, retryAfterMs?: number): Promise<FoundAddress | null> {
   run.rounds += 1;
   const rareRounds = run.rounds - QUICK_ROUNDS;
-  if (rareRounds >= 0) askForPerson(run, `nothing was sent: ${reason} (${run.rounds} rounds); it is tried on, rarely`);
+  if (rareRounds >= 0)
+    askForPerson(run, `there is no address yet: ${reason} (${run.rounds} rounds); it is tried on, rarely`);
   const quickMs = retryAfterMs ?? Math.min(60 * SECOND_MS, 500 * 2 ** run.rounds);
   const delayMs = rareRounds < 0 ? quickMs : Math.min(DAY_MS, HOUR_MS * 2 ** rareRounds);
-  return findAddress(run, `Not sent: ${reason}`, delayMs);
+  return findAddress(run, `To be sent again: ${reason}`, delayMs);
 }
 
 /** Asks for a person; the run goes on by itself. */

@@ -19,6 +19,24 @@ import { waitForService } from './wait-for-service.js';
 /** Before a 400 on a type that moves money at once is believed, absence is read twice, this far apart. */
 const SECOND_ABSENCE_AFTER_MS = 5_000;
 
+/** Times that the service may answer "too many requests" before a person is asked. */
+const MAX_RATE_LIMITED = 20;
+
+/** What may still happen by itself: re-sends after uncertain creates; how often nothing was sent, or too much was asked. */
+interface Rounds {
+  resendsLeft: number;
+  notSent: number;
+  rateLimited: number;
+}
+
+/** `covered`: the budget allows it. `unclear`: what became of the create that was sent. */
+interface AskForLeave {
+  covered: boolean;
+  unclear: string;
+}
+
+type Uncertain = Extract<CreateVerdict, { kind: 'uncertain' }>;
+
 /**
  * Brings the order into being, once. Returns with `run.order` set; closes the workflow when no order comes to exist.
  *
@@ -29,31 +47,42 @@ export async function createOrder(run: OrderRun): Promise<void> {
   const { recovered } = run.input;
   if (recovered) return takeRecovered(run, recovered.order_uuid);
   let leave: SendLeave = { permission: 'first', inTime: true };
-  let resendsLeft = run.input.resend === 'never' ? 0 : movesMoneyAtOnce(run.type) ? 1 : 2;
-  const rounds = { notSent: 0, rateLimited: 0 };
+  const resendsLeft = run.input.resend === 'never' ? 0 : movesMoneyAtOnce(run.type) ? 1 : 2;
+  let unclear = '';
+  const rounds: Rounds = { resendsLeft, notSent: 0, rateLimited: 0 };
   while (!run.order) {
     if (run.cancelRequested && nothingSent(run)) closeCancelled(run);
     if (hasExpired(run, leave)) {
-      leave = await askForLeave(run, 0, leave.provenIn);
+      leave = await askForLeave(run, { covered: false, unclear }, leave.provenIn);
       continue;
     }
     const verdict = await attemptCreate(run, leave);
     if (verdict.kind === 'uncertain') {
       run.sends += 1;
-      const end = await settle(run, verdict.reason, attemptMayLiveMs(verdict));
+      const end = await settle(run, verdict.reason, countAfterMs(verdict));
       if (end.kind === 'found') return;
       // Never sent again while somebody else's order has our id.
       if (end.kind === 'conflict') return resolveConflict(run, end);
-      leave = await askForLeave(run, resendsLeft, run.answeredIn);
-      resendsLeft -= 1;
+      unclear = verdict.reason;
+      leave = await askForLeave(run, { covered: takeResend(run, rounds, verdict), unclear }, run.answeredIn);
     } else {
       await onCertain(run, verdict, rounds);
     }
   }
 }
 
-async function askForLeave(run: OrderRun, resendsLeft: number, provenIn?: string): Promise<SendLeave> {
-  const permission = (await mayResend(run, resendsLeft)) ? 'absent' : 'none';
+/** True when the budget covers one more send; takes it. After "too many requests" it costs none, up to a number of rounds. */
+function takeResend(run: OrderRun, rounds: Rounds, { retryAfterMs }: Uncertain): boolean {
+  if (retryAfterMs !== undefined && run.input.resend !== 'never') {
+    rounds.rateLimited += 1;
+    return rounds.rateLimited % MAX_RATE_LIMITED !== 0;
+  }
+  rounds.resendsLeft -= 1;
+  return rounds.resendsLeft >= 0;
+}
+
+async function askForLeave(run: OrderRun, ask: AskForLeave, provenIn?: string): Promise<SendLeave> {
+  const permission = (await mayResend(run, ask)) ? 'absent' : 'none';
   return { permission, inTime: !delayHasPassed(run), ...(provenIn && { provenIn }) };
 }
 
@@ -61,17 +90,20 @@ async function askForLeave(run: OrderRun, resendsLeft: number, provenIn?: string
 const hasExpired = (run: OrderRun, { permission, inTime }: SendLeave): boolean =>
   permission === 'absent' && inTime && delayHasPassed(run);
 
-/** How long an attempt that ended without an answer of its own may still send or be executed. */
-function attemptMayLiveMs({ reset, timedOut }: { reset?: true; timedOut?: true }): number {
+/**
+ * From when on absence counts: not while an attempt that ended without an answer of its own may still send, nor while the
+ * service asked to be left alone, so that nothing is sent again before that time either.
+ */
+function countAfterMs({ reset, timedOut, retryAfterMs = 0 }: Uncertain): number {
   if (reset) return CREATE_TIMEOUT_MS;
-  return timedOut ? SEND_TIMEOUT_MS : 0;
+  return timedOut ? SEND_TIMEOUT_MS : retryAfterMs;
 }
 
 /** THE decision whether an uncertain create, now proven absent, is sent again: by the budget, otherwise by a person. */
-async function mayResend(run: OrderRun, resendsLeft: number): Promise<boolean> {
-  if (resendsLeft > 0 && !run.cancelRequested && !delayHasPassed(run)) return true;
+async function mayResend(run: OrderRun, { covered, unclear }: AskForLeave): Promise<boolean> {
+  if (covered && !run.cancelRequested && !delayHasPassed(run)) return true;
   const tooLate = delayHasPassed(run) ? '; the time that it was to start at has passed' : '';
-  let reason = `the create got no clear answer and the service shows no such order${tooLate}`;
+  let reason = `${unclear}, and the service shows no such order${tooLate}`;
   const late = lateCallbacks(run);
   while (!run.order) {
     const decision = await parkUnless(run, reason, ['resend', 'close-absent', 'adopt'], late.pending);
@@ -90,11 +122,7 @@ async function mayResend(run: OrderRun, resendsLeft: number): Promise<boolean> {
 }
 
 /** Acts on every verdict that leaves no doubt about what this attempt sent. */
-async function onCertain(
-  run: OrderRun,
-  verdict: Exclude<CreateVerdict, { kind: 'uncertain' }>,
-  rounds: { notSent: number; rateLimited: number },
-): Promise<void> {
+async function onCertain(run: OrderRun, verdict: Exclude<CreateVerdict, Uncertain>, rounds: Rounds): Promise<void> {
   switch (verdict.kind) {
     case 'accepted':
     case 'adopted':
@@ -111,7 +139,7 @@ async function onCertain(
       return waitForService(run, {
         reason: 'the service answers "too many requests"',
         round: rounds.rateLimited,
-        maxRounds: 20,
+        maxRounds: MAX_RATE_LIMITED,
         retryAfterMs: verdict.retryAfterMs,
       });
     case 'overCap':

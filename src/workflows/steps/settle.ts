@@ -24,9 +24,9 @@ export type Settled = { kind: 'found' } | { kind: 'absent' } | ({ kind: 'conflic
  * of ours could still be on its way; one of somebody else's that was seen even once is never forgotten. A conflict in
  * which one of several orders is ours ends it at once.
  */
-export async function settle(run: OrderRun, reason: string, attemptMayLiveMs = 0): Promise<Settled> {
+export async function settle(run: OrderRun, reason: string, countAfterMs = 0): Promise<Settled> {
   enterPhase(run, 'uncertain', `certainty: ${reason}`);
-  let countFromMs = Date.now() + attemptMayLiveMs;
+  let countFromMs = Date.now() + countAfterMs;
   let absentSinceMs: number | undefined;
   let readings = 0;
   let foreign: Settled | undefined;
