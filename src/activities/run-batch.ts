@@ -5,16 +5,13 @@ import type { BatchWorkflow } from '../client/batch-handle.js';
 import { readFirstInput } from '../client/first-input.js';
 import { batchStartOptions } from '../client/start-batch.js';
 import type { PeriodBatch } from '../contract/batch-activities.js';
-import { BATCH_FILE_UNUSABLE, type BatchInput, type BatchResult } from '../contract/batches.js';
+import { BATCH_FILE_UNUSABLE, BATCH_UNRESOLVED, type BatchInput, type BatchResult } from '../contract/batches.js';
 import { batchWorkflowId, DEFAULT_ACCOUNT } from '../contract/ids.js';
 import { BULK_WITHDRAW_WORKFLOW } from '../contract/names.js';
 import { whyUnreadable } from './batch-rows/unreadable.js';
 import type { ActivityDeps } from './deps.js';
 import { comeBackIn } from './failures.js';
 import { pollDelayMs } from './poll-order.js';
-
-/** Failure type of a batch whose workflow was terminated or cannot be read: some of its orders may have been started. */
-const BATCH_UNRESOLVED = 'BatchUnresolved';
 
 /**
  * Starts the batch of a period unless the period has one, and follows it to its end. Each look is one attempt: the

@@ -6,7 +6,7 @@ import { type BatchProgress, DEFAULT_IN_FLIGHT, type OpenRow } from '../contract
 import { orderWorkflowId } from '../contract/ids.js';
 import { batchFailure } from './batch-failures.js';
 import { countStarted, countTaken } from './batch-rows/count.js';
-import { findStarted } from './batch-rows/find-started.js';
+import { findStarted, takeStarted } from './batch-rows/find-started.js';
 import { haltReason } from './batch-rows/halt-reason.js';
 import { RowReader } from './batch-rows/row-reader.js';
 import { startRow } from './batch-rows/start-row.js';
@@ -25,6 +25,8 @@ const TURN_MS = 250;
 const BEAT_EVERY_MS = 3_000;
 /** A process that was stopped in the middle of a group must not send when it goes on: the batch may be stopped by then. */
 const PERMISSION_LASTS_MS = 5_000;
+/** So long after a reset a chunk of the run before may start rows still: its permission, and the calls under way then. */
+const LAST_STARTS_MS = 2 * PERMISSION_LASTS_MS;
 
 /** One chunk of a batch at work. */
 interface Chunk {
@@ -73,6 +75,8 @@ async function work(chunk: Chunk): Promise<SendBatchRowsAnswer> {
   const { client, input, progress } = chunk;
   const endMs = performance.now() + input.durationMs;
   if (!(await mayGoOn(chunk))) return { progress };
+  const resetRun = resetRunOf(chunk);
+  if (resetRun) return { progress, ...((await lookAfterReset(chunk)) && { resetRun }) };
   if (input.mode === 'finish' && chunk.reader) {
     await findStarted(client, input, progress, chunk.reader, () => mayGoOn(chunk));
   }
@@ -88,6 +92,25 @@ async function work(chunk: Chunk): Promise<SendBatchRowsAnswer> {
     if (room > 0) await startRows(chunk, room);
     else await sleep(TURN_MS, undefined, { signal: cancellationSignal() }).catch(() => {});
   }
+}
+
+/** The run that asks, where it was cut from another one by a reset and rows may be left to send or to be found. */
+function resetRunOf({ input, reader }: Chunk): string | undefined {
+  const runId = activityInfo().workflowExecution?.runId;
+  return reader && runId !== input.knownRun ? runId : undefined;
+}
+
+/**
+ * A reset run must not send on its own: it may have been stopped, or be done, behind the event it was reset to. It only
+ * looks for what was started then. False when the look was broken off.
+ */
+async function lookAfterReset(chunk: Chunk): Promise<boolean> {
+  const { client, input, progress, reader } = chunk;
+  await sleep(LAST_STARTS_MS, undefined, { signal: cancellationSignal() }).catch(() => {});
+  if (!reader || !(await mayGoOn(chunk))) return false;
+  const isThrough = await takeStarted(client, input, progress, reader, () => mayGoOn(chunk));
+  progress.exhausted = progress.taken >= input.plan.rows;
+  return isThrough;
 }
 
 async function watchNowAndThen(chunk: Chunk): Promise<void> {

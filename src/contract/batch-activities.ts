@@ -32,12 +32,18 @@ export interface SendBatchRowsInput {
   progress: BatchProgress;
   mode: 'send' | 'wait' | 'finish';
   durationMs: number;
+  /** Run of the workflow that may send: in another one, cut from it by a reset, nothing is started. */
+  knownRun: string;
 }
 
-/** Answer of `sendBatchRows`; `halt` says why the batch must stop by itself. */
+/**
+ * Answer of `sendBatchRows`; `halt` says why the batch must stop by itself. `resetRun`: the run that asked was cut from
+ * another one by a reset; what that one started was looked for, and nothing was sent.
+ */
 export interface SendBatchRowsAnswer {
   progress: BatchProgress;
   halt?: string;
+  resetRun?: string;
 }
 
 /** Input of the activity `reportBatch`: reads the end of every row from Temporal and writes the reports. */

@@ -235,6 +235,9 @@ export const BATCH_FILE_UNUSABLE = 'BatchFileUnusable';
 /** Failure type of a batch that was stopped or cancelled before its plan was made. Nothing was sent. */
 export const BATCH_STOPPED = 'BatchStopped';
 
+/** Failure type of a batch of which nobody can say what it sent: terminated, unreadable, or reset without its file. */
+export const BATCH_UNRESOLVED = 'BatchUnresolved';
+
 /** Failure type of a scheduled batch that ended with rows no order exists for. The batch's result is in its details. */
 export const BATCH_INCOMPLETE = 'BatchIncomplete';
 

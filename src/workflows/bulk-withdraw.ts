@@ -6,6 +6,7 @@ import { setBatchHandlers } from './batch/handlers.js';
 import { maySend, stop } from './batch/interruptions.js';
 import { awaitApproval, makePlan, pauseOnShortfall } from './batch/prepare.js';
 import { nothingStarted, report } from './batch/report.js';
+import { isReset } from './batch/resets.js';
 import { sendRows } from './batch/send-rows.js';
 import { enter } from './batch/show.js';
 import { hasTimeLimit } from './steps/check-identity.js';
@@ -43,7 +44,7 @@ async function runBatch(run: BatchRun): Promise<BatchResult> {
   const plan = run.plan ?? (await prepare(run));
   if (run.input.planOnly) return nothingStarted(run, plan);
   await sendRows(run, plan);
-  return run.sendingSince ? report(run, plan) : nothingStarted(run, plan);
+  return run.sendingSince || isReset() ? report(run, plan) : nothingStarted(run, plan);
 }
 
 /** All that comes before the first row is sent; a run that was continued has it behind it. */

@@ -80,6 +80,7 @@ const chunk = (inputLength: number, open: OpenRow[]): SendBatchRowsInput => ({
   progress: progressWith(open),
   mode: 'finish',
   durationMs: 30_000,
+  knownRun: 'r'.repeat(36),
 });
 
 describe('the payloads of a batch stay below 100 KB', () => {

@@ -13,6 +13,8 @@ import { DEFAULT_ACCOUNT } from '../../contract/ids.js';
 /** What a batch takes along into its next run, beside its progress. */
 export interface CarriedBatch {
   plan: BatchPlan;
+  /** Run that may send. Another one, cut from it by a reset, first asks a person. */
+  knownRun: string;
   /** ISO time at which its first run began. */
   startedAt: string;
   sendingSince?: string;
@@ -61,14 +63,19 @@ export function openBatch(input: BatchInput, carried?: CarriedBatch, progress = 
     progress,
     startedAt: workflowInfo().startTime.toISOString(),
     ...carried,
+    knownRun: carried && wasResetBefore(carried) ? 'none' : workflowInfo().originalExecutionRunId,
   };
 }
 
+/** True for a run that goes on from one that was reset and has not found out: it knows too little, too. */
+const wasResetBefore = ({ knownRun }: CarriedBatch): boolean => knownRun !== workflowInfo().continuedFromExecutionRunId;
+
 /** What the next run needs to go on, beside the progress; small, whatever the number of rows. */
 export function carriedBatch(run: BatchRun, plan: BatchPlan): CarriedBatch {
-  const { startedAt, sendingSince, approvedBy, paused, stopped } = run;
+  const { knownRun, startedAt, sendingSince, approvedBy, paused, stopped } = run;
   return {
     plan,
+    knownRun,
     startedAt,
     ...(sendingSince && { sendingSince }),
     ...(approvedBy && { approvedBy }),

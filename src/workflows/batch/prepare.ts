@@ -4,8 +4,9 @@ import { BATCH_NOT_APPROVED, BATCH_STOPPED, type BatchPlan, BY_ITSELF } from '..
 import { shownInterruption } from '../../contract/shown-interruption.js';
 import type { BatchRun } from './batch-run.js';
 import { interruptible } from './interruptible.js';
-import { pause } from './interruptions.js';
+import { pause, stop } from './interruptions.js';
 import { wholeFile } from './profiles.js';
+import { isReset, unresolved } from './resets.js';
 import { enter } from './show.js';
 
 const APPROVAL_EXPIRES_MS = 24 * 3_600_000;
@@ -15,16 +16,21 @@ export async function makePlan(run: BatchRun): Promise<BatchPlan> {
   const { planBatch } = proxyActivities<Activities>({ ...wholeFile, summary: 'Check every row, make the plan' });
   enter(run, 'checking', 'the check of every row');
   try {
-    const plan = await interruptible(run, () => planBatch({ account: run.account, input: run.input }));
+    const check = () => planBatch({ account: run.account, input: run.input });
+    // Stopped meanwhile: without a plan a reset run could not look for what was started before.
+    const plan = (await interruptible(run, check)) ?? (mayHaveSent(run) ? await check() : undefined);
     if (!plan) throw ApplicationFailure.nonRetryable(`${stopReason(run)}. Nothing was sent`, BATCH_STOPPED);
     run.plan = plan;
     return plan;
   } catch (error) {
     enter(run, 'done', 'nothing');
     const cause = error instanceof ActivityFailure ? error.cause : undefined;
+    if (mayHaveSent(run)) throw unresolved(`its rows cannot be checked: ${cause?.message ?? 'no reason given'}`);
     throw cause instanceof ApplicationFailure ? cause : error;
   }
 }
+
+const mayHaveSent = ({ input }: BatchRun): boolean => !input.planOnly && isReset();
 
 const stopReason = ({ stopped }: BatchRun): string => (stopped ? shownInterruption(stopped).reason : 'stopped');
 
@@ -35,6 +41,7 @@ export async function awaitApproval(run: BatchRun): Promise<void> {
   enter(run, 'awaitingApproval', 'an approval');
   const answered = await condition(() => run.approvedBy !== undefined || run.stopped !== undefined, approvalExpiresMs);
   if (answered) return;
+  if (isReset()) return stop(run, { by: BY_ITSELF, reason: 'nobody approved the plan in time' });
   enter(run, 'done', 'nothing');
   throw ApplicationFailure.nonRetryable(
     `nobody approved the plan in time; nothing was sent. Start it again under another batch id, or with \`again\``,

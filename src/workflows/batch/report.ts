@@ -4,6 +4,7 @@ import type { ReportBatchAnswer } from '../../contract/batch-activities.js';
 import type { BatchOutcomes, BatchPlan, BatchResult } from '../../contract/batches.js';
 import type { BatchRun } from './batch-run.js';
 import { wholeFile } from './profiles.js';
+import { isReset, unresolved } from './resets.js';
 import { enter } from './show.js';
 
 /** The result of a plan, or of a batch that was stopped before its first row: nothing was started. */
@@ -20,7 +21,10 @@ export async function report(run: BatchRun, plan: BatchPlan): Promise<BatchResul
     return resultOf(run, plan, await reportBatch({ account, input, plan, taken: progress.taken }));
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
-    run.reportProblem = `no report was written: ${error.cause?.message ?? 'its activity was ended'}`;
+    const reason = `no report was written: ${error.cause?.message ?? 'its activity was ended'}`;
+    // Its own counts may lack what was started before the reset.
+    if (isReset()) throw unresolved(reason);
+    run.reportProblem = reason;
     return resultOf(run, plan, counted(run, plan));
   }
 }

@@ -13,6 +13,7 @@ import { type BatchRun, type CarriedBatch, carriedBatch } from './batch-run.js';
 import { interruptible } from './interruptible.js';
 import { pause, stop } from './interruptions.js';
 import { sendingChunk } from './profiles.js';
+import { meetReset } from './resets.js';
 import { enter, show } from './show.js';
 
 /** A run goes on in a new one from here on: the bound is 500 events, and a chunk with its updates takes a few dozen. */
@@ -33,9 +34,8 @@ export async function sendRows(run: BatchRun, plan: BatchPlan): Promise<void> {
   }
 }
 
-/** Nothing is open and nothing more will be: all rows were taken, or it was stopped before the first. */
-const isSettled = ({ progress, stopped, sendingSince }: BatchRun): boolean =>
-  progress.open.length === 0 && (progress.exhausted || (stopped !== undefined && !sendingSince));
+/** Nothing is open and nothing more will be: all rows were taken, or it was stopped and looked for what was started. */
+const isSettled = ({ progress }: BatchRun): boolean => progress.open.length === 0 && progress.exhausted;
 
 const isIdle = ({ paused, stopped, progress }: BatchRun): boolean =>
   paused !== undefined && !stopped && progress.open.length === 0;
@@ -53,18 +53,18 @@ async function sendChunk(run: BatchRun, plan: BatchPlan, durationMs: number): Pr
   if (mode === 'send') run.sendingSince ??= new Date().toISOString();
   enterSending(run);
   const { sendBatchRows } = proxyActivities<Activities>({ ...sendingChunk, summary: summaryOf(run, plan) });
-  const { input, account, startedAt, progress } = run;
+  const { input, account, startedAt, progress, knownRun } = run;
   const { sha256, rows } = plan;
   try {
     const answer = await interruptible(
       run,
-      () => sendBatchRows({ account, input, plan: { sha256, rows }, startedAt, progress, mode, durationMs }),
+      () => sendBatchRows({ account, input, plan: { sha256, rows }, startedAt, progress, mode, durationMs, knownRun }),
       (details) => {
         run.progress = details as BatchProgress;
       },
     );
     // Without an answer the rows since its last heartbeat are started again, or looked for when the batch was stopped.
-    if (answer) note(run, answer);
+    if (answer) note(run, plan, answer);
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
     endWithoutAnswer(run, error);
@@ -88,16 +88,18 @@ function enterSending(run: BatchRun): void {
 const summaryOf = ({ progress: { taken, open } }: BatchRun, { rows }: BatchPlan): string =>
   `${taken} of ${rows} rows taken, ${open.length} open`;
 
-function note(run: BatchRun, { progress, halt }: SendBatchRowsAnswer): void {
+function note(run: BatchRun, { rows }: BatchPlan, { progress, halt, resetRun }: SendBatchRowsAnswer): void {
   run.progress = progress;
   if (halt) stop(run, { by: BY_ITSELF, reason: halt });
+  if (resetRun) meetReset(run, resetRun, rows);
 }
 
 /** The activity is never given up by the server: the file cannot be used any more, or an operator ended it. */
 function endWithoutAnswer(run: BatchRun, error: ActivityFailure): void {
   const reason = error.cause?.message ?? 'its activity was ended';
   if (run.stopped) {
-    run.progress = { ...run.progress, exhausted: true, attention: `rows started last may be missing here: ${reason}` };
+    const attention = `rows started last may be missing here: ${reason}`;
+    run.progress = { ...run.progress, exhausted: true, ...(run.sendingSince && { attention }) };
     return;
   }
   if (!run.paused) pause(run, { by: BY_ITSELF, reason });
