@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { parseFault } from './choose-fault.js';
 import { PLACES, type Place } from './fault-types.js';
 import { OUTCOMES, REGRESSIONS } from './plan.js';
-import { CURRENCIES, TERMS } from './rates.js';
+import { CURRENCIES, PAYERS, TERMS } from './rates.js';
 import type { Signer } from './signature.js';
 
 /** What to start a sandbox with. Everything has a default. */
@@ -67,6 +67,9 @@ const PAIR = z
     max: decimalText.nullable(),
     precisionFrom: z.number().int().min(0).max(18),
     precisionTo: z.number().int().min(0).max(18),
+    /** Who pays the commission of a side; says nothing where that side has none. */
+    payerFrom: z.enum(PAYERS),
+    payerTo: z.enum(PAYERS),
   })
   .partial()
   .nullable();

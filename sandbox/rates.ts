@@ -13,12 +13,15 @@ export const ORDER_TYPES = [
 /** One of the six order types. */
 export type OrderType = (typeof ORDER_TYPES)[number];
 
+/** Who may pay a commission. */
+export const PAYERS = ['merchant', 'client'] as const;
+
 /** One commission: fixed + the larger of percent and min. `merchant` pays it from the balance, `client` out of the amount. */
 export interface Fee {
   fixed: string;
   percent: string;
   min: string;
-  payer: 'merchant' | 'client';
+  payer: (typeof PAYERS)[number];
 }
 
 /** The terms of a pair: what an order of a type costs and how it is limited. Amounts are decimal strings. */

@@ -6,7 +6,7 @@ import {
   type SandboxOptions,
   type SandboxSettings,
 } from './options.js';
-import { findTerms, type OrderType, type Pair, pairKey, TERMS, type Terms } from './rates.js';
+import { type Fee, findTerms, type OrderType, type Pair, pairKey, TERMS, type Terms } from './rates.js';
 import { Store } from './store.js';
 import { Traffic } from './traffic.js';
 
@@ -49,8 +49,18 @@ export function createWorld(options: SandboxOptions): World {
 export function termsNow({ settings }: World, type: OrderType, pair: Pair): Terms | undefined {
   const terms = findTerms(type, pair);
   const change = settings.pairs[`${type} ${pairKey(type, pair)}`];
-  return change === null ? undefined : terms && { ...terms, ...change };
+  if (!terms || change === null) return undefined;
+  const { payerFrom, payerTo, ...changed } = change ?? {};
+  return {
+    ...terms,
+    ...changed,
+    feeFrom: paidBy(terms.feeFrom, payerFrom),
+    feeTo: paidBy(terms.feeTo, payerTo),
+  };
 }
+
+const paidBy = (fee: Fee | null, payer: Fee['payer'] | undefined): Fee | null =>
+  fee && payer ? { ...fee, payer } : fee;
 
 /** The terms of every pair as they are now. */
 export const allTermsNow = (world: World): Terms[] =>

@@ -144,10 +144,16 @@ export interface CheckFollowUpInput {
   account: string;
   type: OrderType;
   request: CreateRequest;
+  /** The order that it follows up. */
+  order: { type: OrderType; request: CreateRequest };
 }
 
-/** 'belowMinimum' is lasting; 'refused' needs a person. `payers`: of the follow-up's own commissions. */
-export type FollowUpCheck =
+/**
+ * 'belowMinimum' is lasting; 'refused' needs a person. `payers`: of the follow-up's own commissions; `orderPayers`: of the
+ * order's, as rates say now; absent when they do not show its pair.
+ */
+export type FollowUpCheck = { orderPayers?: Payers } & (
   | { kind: 'ok'; payers?: Payers }
   | { kind: 'belowMinimum'; reason: string }
-  | { kind: 'refused'; reason: string };
+  | { kind: 'refused'; reason: string }
+);

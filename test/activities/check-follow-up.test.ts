@@ -7,12 +7,28 @@ const checkOf = (changes: object = {}): CheckFollowUpInput => ({
   type: 'withdraw',
   account: 'default',
   request: { ...orderInput('withdraw', 'w-1.r1').order, ...changes },
+  order: { type: 'exchange_withdraw', request: orderInput('exchange_withdraw', 'w-1').order },
 });
+
+const orderPayers = { from: null, to: 'merchant' };
 
 test('a follow-up within limits, precision and balance is fine, and nothing is sent', async () => {
   const { sandbox, run } = await openActivities();
-  expect(await run('checkFollowUp', checkOf())).toEqual({ kind: 'ok', payers: { from: null, to: 'merchant' } });
+  expect(await run('checkFollowUp', checkOf())).toEqual({
+    kind: 'ok',
+    payers: { from: null, to: 'merchant' },
+    orderPayers,
+  });
   expect(operations(sandbox)).toEqual(['balances']);
+});
+
+test('the payers of the order before it are those that rates name now', async () => {
+  const { sandbox, run } = await openActivities();
+  await run('checkFollowUp', checkOf());
+  sandbox.set({ pairs: { 'exchange_withdraw usd-usdt_tron': { payerTo: 'client' } } });
+  expect(await run('checkFollowUp', checkOf())).toMatchObject({ orderPayers: { from: null, to: 'client' } });
+  sandbox.set({ pairs: { 'exchange_withdraw usd-usdt_tron': null } });
+  expect(await run('checkFollowUp', checkOf())).not.toHaveProperty('orderPayers');
 });
 
 test.for([

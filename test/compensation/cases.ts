@@ -28,13 +28,14 @@ export interface CaseFacts {
   /** `['usd', '-10']` pairs, or whole changes. */
   changes?: ([string, string] | BalanceChange)[];
   payers?: Payers | null;
+  laterPayers?: Payers;
 }
 
 /** A final order of a type made by hand; both payers are 'merchant' unless said otherwise. */
 export function caseOf(
   type: OrderType,
   status: string,
-  { request, order, changes = [], payers }: CaseFacts = {},
+  { request, order, changes = [], payers, laterPayers }: CaseFacts = {},
 ): Case {
   const asked = { ...REQUESTS[type], ...request } as CreateRequest;
   return {
@@ -43,6 +44,7 @@ export function caseOf(
     order: orderFor(type, asked as (typeof REQUESTS)[OrderType], { status, ...order }),
     changes: changes.map((entry) => (Array.isArray(entry) ? change(...entry) : entry)),
     payers: payers === null ? undefined : (payers ?? { from: 'merchant', to: 'merchant' }),
+    laterPayers,
   };
 }
 

@@ -54,7 +54,10 @@ interface Failing extends CaseFacts {
   reasons: string[];
 }
 
-const WITHDRAWN: CaseFacts = { order: { amount_to: '15.5', amount_to_fee: '1' }, changes: [['usd', '-16.5']] };
+const WITHDRAWN: CaseFacts = {
+  order: { expected_amount_to: '25.5', amount_to: '15.5', amount_to_fee: '1' },
+  changes: [['usd', '-16.5']],
+};
 
 const FAILING: Failing[] = [
   {
@@ -206,6 +209,30 @@ const FAILING: Failing[] = [
     ...WITHDRAWN,
     payers: null,
     reasons: ['who paid the commission on amount_to is not known'],
+  },
+  {
+    title: '5: another payer in rates later',
+    type: 'withdraw',
+    ...WITHDRAWN,
+    laterPayers: { from: 'client', to: 'client' },
+    reasons: ['the commission on amount_to is paid by merchant, and rates said client later'],
+  },
+  {
+    title: '5: a merchant’s commission in an order that gives the wallet less than was asked for',
+    type: 'withdraw',
+    ...changed(WITHDRAWN, { expected_amount_to: '24.5' }),
+    reasons: ['25.5 was to become 24.5, which does not fit commissions paid on amount_to by merchant'],
+  },
+  {
+    title: '5: a client’s commission that the balance shows apart',
+    type: 'withdraw',
+    ...changed(WITHDRAWN, { expected_amount_to: '24.5' }),
+    changes: [
+      ['usd', '-15.5'],
+      ['usd', '-1'],
+    ],
+    payers: { from: null, to: 'client' },
+    reasons: ['the commission on amount_to was withheld separately, although the client pays it'],
   },
   {
     title: '5: a payer that is not documented',

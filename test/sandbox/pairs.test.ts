@@ -20,6 +20,21 @@ test('terms of a pair change while it runs, in rates and for new orders', async 
   expect((await create(sandbox, 'withdraw', 'high', { amount: 5_000_000 })).status).toBe(200);
 });
 
+test('who pays a commission changes while it runs, in rates and for new orders only', async () => {
+  const sandbox = await start();
+  const payerOf = async () =>
+    (await call<Record<string, Record<string, unknown>>>(sandbox, 'rates')).body.data.withdraw?.uah_card;
+  expect(await payerOf()).toMatchObject({ fee_percent_to_payer: 'client', fee_percent_from_payer: null });
+  sandbox.set({ pairs: { 'withdraw uah_card': { payerTo: 'merchant', payerFrom: 'client' } } });
+  expect(await payerOf()).toMatchObject({ fee_percent_to_payer: 'merchant', fee_percent_from_payer: null });
+  const made = await create(sandbox, 'withdraw', 'apart', { amount: 40_000 });
+  expect(made.body.data).toMatchObject({ expected_amount_to: '40000', amount_to_fee: '405' });
+  sandbox.set({ pairs: {} });
+  const later = await create(sandbox, 'withdraw', 'out-of-it', { amount: 40_000 });
+  expect(later.body.data).toMatchObject({ expected_amount_to: '39595', amount_to_fee: '405' });
+  expect(() => sandbox.set({ pairs: { 'withdraw uah_card': { payerTo: 'nobody' as never } } })).toThrow(RangeError);
+});
+
 test('a pair that does not exist is refused', async () => {
   const sandbox = await start();
   expect(() => sandbox.set({ pairs: { 'withdraw zzz_card': null } })).toThrow(RangeError);

@@ -10,6 +10,8 @@ export interface Case {
   order: Order;
   changes: readonly BalanceChange[];
   payers?: Payers;
+  /** What rates said about them at another time, where it was something else. */
+  laterPayers?: Payers;
 }
 
 /** What an order left behind; a side that its type does not have is absent. Exact, never rounded. */

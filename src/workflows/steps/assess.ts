@@ -45,7 +45,8 @@ export interface Situation {
 /** Reads the order and its follow-ups anew and computes what is left now. */
 export async function assess(run: OrderRun, sent: Sent[]): Promise<Situation> {
   const reading = await readOutcome(run, run.orderId, run.order?.order_uuid ?? '');
-  const c: Case = { ...reading, type: run.type, request: run.request, payers: run.payers };
+  const { type, request, payers, laterPayers } = run;
+  const c: Case = { ...reading, type, request, payers, laterPayers };
   const left = figures(c);
   const row = rowOf(c, left);
   const doubts = [
@@ -69,6 +70,9 @@ export async function assess(run: OrderRun, sent: Sent[]): Promise<Situation> {
     offers: certain ? offersOf(c, followed.purse, row, run.input.revertTo) : [],
   };
 }
+
+/** The same situation with doubts that came up since: nothing may be done any more. */
+export const doubted = (situation: Situation, doubts: string[]): Situation => ({ ...situation, doubts, offers: [] });
 
 /** Which of a payout's expected amounts was the one asked for is not documented, and a rebuilt run has no request. */
 const amountIsUnknown = ({ type, input }: OrderRun, order: Order): boolean =>

@@ -1,6 +1,6 @@
 import { proxyActivities, sleep } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
-import type { OutcomeReading } from '../../contract/answers.js';
+import type { FollowUpCheck, OutcomeReading } from '../../contract/answers.js';
 import { followUpOrderId } from '../../contract/ids.js';
 import { maskWords } from '../../contract/masking.js';
 import { ATTENTION_AFTER_MS } from '../../contract/messages.js';
@@ -9,10 +9,11 @@ import type { OrderResult } from '../../contract/orders.js';
 import { remainders } from '../compensation/figures.js';
 import { type FollowUp, followUpCosts, followUpOrder, type Named } from '../compensation/follow-up.js';
 import { isUnfinished, type Offer, totalOf } from '../compensation/offers.js';
+import { chargedSides, payerDoubts } from '../compensation/payers.js';
 import { afterFollowUp } from '../compensation/purse.js';
-import { assess, type Sent, type Situation } from './assess.js';
+import { assess, doubted, type Sent, type Situation } from './assess.js';
 import { runFollowUp } from './follow-up.js';
-import type { OrderRun } from './order-run.js';
+import { notePayers, type OrderRun } from './order-run.js';
 import { enterPhase, raiseAttention } from './phase.js';
 import { readOnly } from './profiles.js';
 import { resultOf } from './result.js';
@@ -46,8 +47,11 @@ export async function carryOut(run: OrderRun, first: Situation, choice: Choice):
   }
   const readAtMs = Date.now();
   const check = await checkFollowUp(run, followUp);
+  notePayers(run, check.orderPayers);
   // What was read may be otherwise by now: the service could not be asked for long.
   if (Date.now() - readAtMs > ATTENTION_AFTER_MS) return carryOut(run, situation, choice);
+  const unsure = unsurePayers(run, situation, check);
+  if (unsure) return unsure;
   // A part of the amount that a person named may be mistyped: what is left can still be decided about.
   if (check.kind === 'belowMinimum' && !named.cards && situation.offers.length === 1 && situation.sent.length === 0) {
     return { result: notPossible(run, situation, check.reason) };
@@ -60,6 +64,16 @@ export async function carryOut(run: OrderRun, first: Situation, choice: Choice):
   enterPhase(run, 'compensating', `the follow-up ${orderId}`);
   const end = await runFollowUp(run, followUp);
   return goOn(run, situation, { ...followUp, move: offer.move, ...(check.payers && { payers: check.payers }), end });
+}
+
+/** Who pays the order's own commissions is asked once more when it matters most; undefined = as it was kept. */
+function unsurePayers(run: OrderRun, situation: Situation, check: FollowUpCheck): Step | undefined {
+  const c = { ...situation.case, laterPayers: run.laterPayers };
+  const doubts = payerDoubts(c, situation.left);
+  if (doubts.length > 0) return { situation: doubted(situation, doubts), why: 'who pays its commission is in doubt' };
+  if (check.orderPayers || check.kind === 'refused' || chargedSides(c).length === 0) return undefined;
+  const reason = `rates do not show the pair of ${run.orderId} now, and with it who pays its commission`;
+  return { situation, why: `the follow-up cannot be sent: ${reason}` };
 }
 
 /** Without any doubt, the same move over the same amount. */
@@ -129,7 +143,8 @@ function checkFollowUp(run: OrderRun, { type, request }: FollowUp) {
     ...readOnly(run.account),
     summary: 'Do limits, precision and balance allow the follow-up?',
   });
-  return keepAskingWithAlarm(run, () => check({ account: run.account, type, request }));
+  const order = { type: run.type, request: run.request };
+  return keepAskingWithAlarm(run, () => check({ account: run.account, type, request, order }));
 }
 
 /** Equal in everything that money depends on; `updated_at` may move. */

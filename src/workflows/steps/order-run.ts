@@ -53,6 +53,8 @@ export interface OrderRun {
   /** Run that asked for the newest answer; differs from the one before it where the workflow was reset in between. */
   answeredIn: string;
   payers?: Payers;
+  /** What rates said about the payers at any later time, a difference from `payers` before an agreement. */
+  laterPayers?: Payers;
   /** A person approved an amount above the cap. */
   approved?: boolean;
 
@@ -112,7 +114,18 @@ export function noteCircumstances(run: OrderRun, answer: Circumstances): void {
   run.answeredIn = answer.runId ?? run.answeredIn;
   run.host ??= answer.host;
   run.wallets ??= answer.wallets;
-  run.payers ??= answer.payers;
+  notePayers(run, answer.payers);
+}
+
+/** Keeps the payers that rates named first. Another one named later is kept beside them: a doubt that does not go away. */
+export function notePayers(run: OrderRun, seen: Payers | undefined): void {
+  if (!seen) return;
+  run.payers ??= seen;
+  const { payers: kept, laterPayers: before = kept } = run;
+  run.laterPayers = {
+    from: seen.from === kept.from ? before.from : seen.from,
+    to: seen.to === kept.to ? before.to : seen.to,
+  };
 }
 
 /**
