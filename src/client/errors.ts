@@ -35,7 +35,7 @@ export class OrderConflictError extends Error {
 
 const NEXT_STEP: Record<OrderFailure, string> = {
   InvalidOrder: 'Correct the input and start it again with `again`',
-  OrderRejected: 'Its id may be used again with `again`',
+  OrderRejected: 'Start it again with `again`, under this id: it sends once absence is proven over the settle window',
   OrderConflict: 'Another order has this id at the service: use a new id',
   OrderCancelled: 'Nothing was sent; it may be started again with `again`',
   OrderAbsent: 'Its absence was proven; it may be started again with `again`',

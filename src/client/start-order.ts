@@ -8,6 +8,7 @@ import type { Order, OrderInput, OrderType } from '../contract/orders.js';
 import { startDifferences } from '../contract/same-input.js';
 import { GRPC, grpcStatus } from '../temporal/grpc-status.js';
 import { untilTaken } from './aborted-updates.js';
+import { sentUntilOf } from './earlier-run.js';
 import {
   AgainRefusedError,
   InvalidInputError,
@@ -148,7 +149,10 @@ async function requireNoOrder(handle: OrderHandle): Promise<void> {
   }
 }
 
-/** Starts an order whose id was used by a run that ended with no order; compares nothing. Throws AgainRefusedError. */
+/**
+ * Starts an order whose id was used by a run that ended with no order; compares nothing. What that run may have sent is
+ * handed on, for the new one to look for before it sends. Throws AgainRefusedError.
+ */
 export async function startOrderAgain(client: Client, type: OrderType, input: OrderInput): Promise<OrderHandle> {
   const handle = handleOf(client, input, false);
   try {
@@ -157,10 +161,11 @@ export async function startOrderAgain(client: Client, type: OrderType, input: Or
     if (error instanceof UnknownOrderError) return startOrder(client, type, input);
     throw error;
   }
+  const sentUntil = input.recovered ? undefined : await sentUntilOf(client, handle.workflowId);
   try {
     const start = () =>
       client.workflow.start<OrderWorkflow>(workflowTypeOf(type), {
-        ...orderStartOptions(type, input),
+        ...orderStartOptions(type, { ...input, ...(sentUntil && { sentUntil }) }),
         // The one exception from "every id is used once", allowed by the check above.
         workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
         workflowIdConflictPolicy: 'FAIL',

@@ -33,6 +33,12 @@ export function isOrderFailure(type: unknown): type is OrderFailure {
   return (ORDER_FAILURES as readonly unknown[]).includes(type);
 }
 
+/**
+ * True for the ends after which a create may have reached the service: refused there, or absent when a person closed it.
+ * `InvalidOrder` and `OrderCancelled` end a run that sent nothing itself.
+ */
+export const mayHaveSent = (type: OrderFailure): boolean => type !== 'InvalidOrder' && type !== 'OrderCancelled';
+
 /** One line that names every bad field. */
 export const describeFieldErrors = (errors: readonly FieldError[]): string =>
   errors.map(({ field, reason }) => `${field}: ${reason}`).join('; ');

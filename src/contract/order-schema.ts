@@ -79,6 +79,7 @@ export const optionSchemas = {
     .string()
     .regex(/^[A-Za-z0-9._-]{1,120}$/, 'must be 1 to 120 of A-Z a-z 0-9 . _ -')
     .optional(),
+  sentUntil: z.iso.datetime('must be an ISO time such as 2026-11-27T10:00:00Z').optional(),
 };
 
 const inputSchema = (type: OrderType) => z.strictObject({ ...optionSchemas, order: orderSchemas[type] });

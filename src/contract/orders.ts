@@ -136,6 +136,11 @@ export interface OrderOptions {
   resend?: 'once' | 'never';
   batchId?: string;
   /**
+   * ISO time until which an earlier run of this order id may have sent; set by a start with `again`. Nothing is sent before
+   * absence was read over the settle window since then. Not compared when the order is started once more.
+   */
+  sentUntil?: string;
+  /**
    * The run was rebuilt from the service's order list: it sends nothing, ever, and only follows that order. Needs
    * `compensation: 'report'`; where a payout goes may be missing in `order`. `listed`: the order as the list showed it,
    * which later starts of the id are compared with.

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AgainRefusedError, InvalidInputError, OrderConflictError } from '../../src/client/errors.js';
+import { readFirstInput } from '../../src/client/first-input.js';
+import type { OrderFailure } from '../../src/contract/failures.js';
 import { searchAttribute } from '../../src/contract/search-attributes.js';
 import { end, payout, useClient } from './client-fixture.js';
 
@@ -96,6 +98,44 @@ describe('a second start of the same id', () => {
 });
 
 describe('again', () => {
+  const sentUntilOf = async (orderId: string): Promise<string | undefined> =>
+    (await readFirstInput(fixture.namespace.client, `order:default:${orderId}`)).input.sentUntil;
+  const endedAt = async (orderId: string): Promise<string | undefined> =>
+    (await describeOrder(orderId)).closeTime?.toISOString();
+  const failing = async (orderId: string, type: OrderFailure, options = {}): Promise<void> => {
+    const handle = await fixture.orders.start('withdraw', payout(orderId, `fails:${type}`), options);
+    await expect(handle.result()).rejects.toMatchObject({ type });
+  };
+
+  it.each(['OrderRejected', 'OrderAbsent', 'OrderConflict'] as const)(
+    'after %s says until when that run may have sent',
+    async (type) => {
+      await failing(`after-${type}`, type);
+      const until = await endedAt(`after-${type}`);
+      await fixture.orders.start('withdraw', payout(`after-${type}`), { again: true });
+      expect(until).toBeDefined();
+      expect(await sentUntilOf(`after-${type}`)).toBe(until);
+    },
+  );
+
+  it.each(['InvalidOrder', 'OrderCancelled'] as const)('after %s alone has nothing to say', async (type) => {
+    await failing(`after-${type}`, type);
+    await fixture.orders.start('withdraw', payout(`after-${type}`), { again: true });
+    expect(await sentUntilOf(`after-${type}`)).toBeUndefined();
+  });
+
+  it('hands on what a run was told that sent nothing itself, and names a later one that may have', async () => {
+    await failing('handed-on', 'OrderRejected');
+    const until = await endedAt('handed-on');
+    await failing('handed-on', 'OrderCancelled', { again: true });
+    await failing('handed-on', 'InvalidOrder', { again: true });
+    await failing('handed-on', 'OrderRejected', { again: true });
+    expect(await sentUntilOf('handed-on')).toBe(until);
+    const later = await endedAt('handed-on');
+    await fixture.orders.start('withdraw', payout('handed-on'), { again: true });
+    expect(await sentUntilOf('handed-on')).toBe(later);
+  });
+
   it('starts anew, with other input, after an end without an order', async () => {
     const failed = await fixture.orders.start('withdraw', payout('again-1', 'fails:OrderRejected'));
     await expect(failed.result()).rejects.toMatchObject({ type: 'OrderRejected' });

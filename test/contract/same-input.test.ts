@@ -13,6 +13,7 @@ describe('startDifferences', () => {
     ['the same', base],
     ['the defaults written out', { ...base, account: 'default', resend: 'once' }],
     ['another batch', { ...base, batchId: 'b' }],
+    ['an earlier run that may have sent', { ...base, sentUntil: '2026-11-27T10:00:00Z' }],
     ['another key order', { order: Object.fromEntries(Object.entries(CARDS_REQUEST).reverse()) }],
     ['blanks for absent fields', { order: { ...CARDS_REQUEST, description: '', wallet_memo: null, client_info: {} } }],
     ['an amount written otherwise (row 8)', { order: { ...CARDS_REQUEST, amount: '0.300' } }],

@@ -1,12 +1,12 @@
 import { type Client, type WorkflowExecutionDescription, WorkflowNotFoundError } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { readLastEvent } from '../../client/last-event.js';
 import { callTemporal } from '../../client/temporal-calls.js';
 import type { BatchOutcomes } from '../../contract/batches.js';
 import { isOrderFailure } from '../../contract/failures.js';
 import type { OrderResult } from '../../contract/orders.js';
 import { searchAttribute } from '../../contract/search-attributes.js';
-import { GRPC, grpcStatus } from '../../temporal/grpc-status.js';
 import { whyUnreadable } from './unreadable.js';
 
 /** Ends that say nothing about the order. */
@@ -54,7 +54,7 @@ export async function readStanding(client: Client, workflowId: string): Promise<
 
 /** Reads how the newest run of an order ended, in one call that does not wait; 'open' when it did not. */
 export async function readEnd(client: Client, workflowId: string): Promise<OrderStanding> {
-  const event = await lastEvent(client, workflowId);
+  const event = await readLastEvent(client, workflowId);
   if (event === 'unknown') return GONE;
   const completed = event?.workflowExecutionCompletedEventAttributes;
   const failed = event?.workflowExecutionFailedEventAttributes;
@@ -80,21 +80,4 @@ async function endOfResult(client: Client, payloads: Payload[] | null | undefine
 function endOfFailure(type: string | null | undefined): OrderEnd {
   if (!isOrderFailure(type)) return { kind: 'lost', reason: `its workflow failed as ${type ?? 'something else'}` };
   return { kind: 'none', outcome: type === 'OrderConflict' ? 'conflict' : 'refused' };
-}
-
-/** The newest event: of a closed run, how it was closed. The filter for that event would wait 20 s for an open run's. */
-async function lastEvent(client: Client, workflowId: string) {
-  try {
-    const { history } = await callTemporal(client, () =>
-      client.workflowService.getWorkflowExecutionHistoryReverse({
-        namespace: client.options.namespace,
-        execution: { workflowId },
-        maximumPageSize: 1,
-      }),
-    );
-    return history?.events?.[0];
-  } catch (error) {
-    if (grpcStatus(error)?.code === GRPC.notFound) return 'unknown';
-    throw error;
-  }
 }

@@ -14,7 +14,7 @@ import { isFollowUp } from './check-identity.js';
 import { closeCancelled, closeWithoutOrder } from './close.js';
 import { remainingDelayMinutes } from './delay.js';
 import { noteAnswer } from './note-answer.js';
-import { nothingSent, type OrderRun } from './order-run.js';
+import { nothingSent, type OrderRun, sentNothingItself } from './order-run.js';
 import { enterPhase } from './phase.js';
 import { moneyMoving } from './profiles.js';
 
@@ -85,7 +85,7 @@ function verdictOfFailure(run: OrderRun, error: unknown): CreateVerdict {
   if (isCancellation(error) && run.cancelRequested && nothingSent(run)) closeCancelled(run);
   const cause = error instanceof ActivityFailure ? error.cause : undefined;
   if (cause instanceof ApplicationFailure && cause.type === 'InvalidOrder') {
-    if (nothingSent(run)) closeWithoutOrder(run, 'InvalidOrder', cause.message, ...(cause.details ?? []));
+    if (sentNothingItself(run)) closeWithoutOrder(run, 'InvalidOrder', cause.message, ...(cause.details ?? []));
     return { kind: 'notSent', reason: cause.message };
   }
   if (cause instanceof TimeoutFailure) {

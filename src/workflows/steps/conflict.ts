@@ -4,7 +4,7 @@ import type { Decision } from '../../contract/orders.js';
 import { type Conflict, judge, takeOrder } from './adopt.js';
 import { closeWithoutOrder } from './close.js';
 import { lookUp } from './look-up.js';
-import { nothingSent, type OrderRun } from './order-run.js';
+import { neverSent, type OrderRun } from './order-run.js';
 import { park } from './park.js';
 import { enterPhase } from './phase.js';
 import { CREATE_TIMEOUT_MS } from './profiles.js';
@@ -23,7 +23,7 @@ export async function takeReading(run: OrderRun, reading: LookUpReading): Promis
  */
 export async function meetConflict(run: OrderRun, conflict: Conflict): Promise<void> {
   if (conflict.ours.length > 0) return resolveConflict(run, conflict);
-  if (nothingSent(run)) {
+  if (neverSent(run)) {
     const advice =
       'If it is this payment, start it again with its own input and --again; otherwise use another order id';
     closeWithoutOrder(run, 'OrderConflict', `${conflict.reason}. Nothing was sent. ${advice}`);

@@ -1,3 +1,4 @@
+import { workflowInfo } from '@temporalio/workflow';
 import type { CreateVerdict } from '../../contract/answers.js';
 import { maskWords } from '../../contract/masking.js';
 import { movesMoneyAtOnce } from '../../contract/orders.js';
@@ -12,7 +13,7 @@ import { nothingSent, type OrderRun } from './order-run.js';
 import { parkUnless } from './park.js';
 import { enterPhase } from './phase.js';
 import { CREATE_TIMEOUT_MS, SEND_TIMEOUT_MS } from './profiles.js';
-import { settle } from './settle.js';
+import { settle, settleWindowMs } from './settle.js';
 import { takeRecovered } from './take-recovered.js';
 import { waitForService } from './wait-for-service.js';
 
@@ -22,17 +23,13 @@ const SECOND_ABSENCE_AFTER_MS = 5_000;
 /** Times that the service may answer "too many requests" before a person is asked. */
 const MAX_RATE_LIMITED = 20;
 
-/** What may still happen by itself: re-sends after uncertain creates; how often nothing was sent, or too much was asked. */
+/** What may still happen by itself, and what happened: re-sends left; how often nothing was sent, or too much was asked. */
 interface Rounds {
   resendsLeft: number;
+  /** What became of the last create that may have reached the service. */
+  unclear: string;
   notSent: number;
   rateLimited: number;
-}
-
-/** `covered`: the budget allows it. `unclear`: what became of the create that was sent. */
-interface AskForLeave {
-  covered: boolean;
-  unclear: string;
 }
 
 type Uncertain = Extract<CreateVerdict, { kind: 'uncertain' }>;
@@ -46,29 +43,57 @@ type Uncertain = Extract<CreateVerdict, { kind: 'uncertain' }>;
 export async function createOrder(run: OrderRun): Promise<void> {
   const { recovered } = run.input;
   if (recovered) return takeRecovered(run, recovered.order_uuid);
-  let leave: SendLeave = { permission: 'first', inTime: true };
+  let leave = run.earlierInDoubt ? NO_LEAVE : FIRST_LEAVE;
   const resendsLeft = run.input.resend === 'never' ? 0 : movesMoneyAtOnce(run.type) ? 1 : 2;
-  let unclear = '';
-  const rounds: Rounds = { resendsLeft, notSent: 0, rateLimited: 0 };
+  const rounds: Rounds = { resendsLeft, unclear: '', notSent: 0, rateLimited: 0 };
   while (!run.order) {
     if (run.cancelRequested && nothingSent(run)) closeCancelled(run);
     if (hasExpired(run, leave)) {
-      leave = await askForLeave(run, { covered: false, unclear }, leave.provenIn);
+      leave = await askForLeave(run, false, rounds, leave.provenIn);
       continue;
     }
     const verdict = await attemptCreate(run, leave);
-    if (verdict.kind === 'uncertain') {
-      run.sends += 1;
-      const end = await settle(run, verdict.reason, countAfterMs(verdict));
-      if (end.kind === 'found') return;
-      // Never sent again while somebody else's order has our id.
-      if (end.kind === 'conflict') return resolveConflict(run, end);
-      unclear = verdict.reason;
-      leave = await askForLeave(run, { covered: takeResend(run, rounds, verdict), unclear }, run.answeredIn);
-    } else {
+    if (verdict.kind !== 'uncertain') {
       await onCertain(run, verdict, rounds);
+    } else if (leave.permission === 'none') {
+      leave = await afterLookingOnly(run);
+    } else {
+      leave = await afterSending(run, verdict, rounds);
     }
   }
+}
+
+const FIRST_LEAVE: SendLeave = { permission: 'first', inTime: true };
+const NO_LEAVE: SendLeave = { permission: 'none', inTime: true };
+
+/** After an attempt that may have reached the service: finds out, and asks for leave where the order is absent. */
+async function afterSending(run: OrderRun, verdict: Uncertain, rounds: Rounds): Promise<SendLeave> {
+  run.sends += 1;
+  rounds.unclear = verdict.reason;
+  const end = await settle(run, verdict.reason, countAfterMs(verdict));
+  if (end.kind === 'absent') return askForLeave(run, takeResend(run, rounds, verdict), rounds, run.answeredIn);
+  // Never sent again while somebody else's order has our id.
+  if (end.kind === 'conflict') await resolveConflict(run, end);
+  return NO_LEAVE;
+}
+
+/**
+ * After an attempt that could not send because an earlier run of this order id may have: that it did not is read over the
+ * settle window since then. Only then is this run like any other first one.
+ */
+async function afterLookingOnly(run: OrderRun): Promise<SendLeave> {
+  const startedAtMs = workflowInfo().startTime.getTime();
+  const claimedMs = Date.parse(run.input.sentUntil ?? '');
+  // The start's own time also where the claim is no time: the next attempt refuses that.
+  const sentUntilMs = claimedMs < startedAtMs ? claimedMs : startedAtMs;
+  // Long over: the probes of the attempt before and of the next one are enough.
+  const isOver = run.pace && Date.now() - sentUntilMs >= settleWindowMs(run);
+  if (!isOver) {
+    const end = await settle(run, 'an earlier run of this order id may have sent it', 0, sentUntilMs);
+    if (end.kind === 'conflict') await resolveConflict(run, end);
+  }
+  run.earlierInDoubt = false;
+  return FIRST_LEAVE;
 }
 
 /** True when the budget covers one more send; takes it. After "too many requests" it costs none, up to a number of rounds. */
@@ -81,8 +106,8 @@ function takeResend(run: OrderRun, rounds: Rounds, { retryAfterMs }: Uncertain):
   return rounds.resendsLeft >= 0;
 }
 
-async function askForLeave(run: OrderRun, ask: AskForLeave, provenIn?: string): Promise<SendLeave> {
-  const permission = (await mayResend(run, ask)) ? 'absent' : 'none';
+async function askForLeave(run: OrderRun, covered: boolean, rounds: Rounds, provenIn?: string): Promise<SendLeave> {
+  const permission = (await mayResend(run, covered, rounds)) ? 'absent' : 'none';
   return { permission, inTime: !delayHasPassed(run), ...(provenIn && { provenIn }) };
 }
 
@@ -100,7 +125,7 @@ function countAfterMs({ reset, timedOut, retryAfterMs = 0 }: Uncertain): number 
 }
 
 /** THE decision whether an uncertain create, now proven absent, is sent again: by the budget, otherwise by a person. */
-async function mayResend(run: OrderRun, { covered, unclear }: AskForLeave): Promise<boolean> {
+async function mayResend(run: OrderRun, covered: boolean, { unclear }: Rounds): Promise<boolean> {
   if (covered && !run.cancelRequested && !delayHasPassed(run)) return true;
   const tooLate = delayHasPassed(run) ? '; the time that it was to start at has passed' : '';
   let reason = `${unclear}, and the service shows no such order${tooLate}`;
@@ -175,7 +200,8 @@ async function onRejected(run: OrderRun): Promise<void> {
   // A reset run replays those look-ups, but they prove nothing in it: another run may have sent since.
   if (!run.order && !nothingSent(run)) await settleAfterRejection(run);
   if (run.order) return;
-  const advice = 'Check the fields against the rates, then start it again with --again or under a new id';
+  const advice =
+    'Check the fields against the rates, then start it again with --again: before it sends, it proves once more that there is none';
   closeWithoutOrder(
     run,
     'OrderRejected',

@@ -46,6 +46,8 @@ export interface OrderRun {
 
   /** Creates that may have reached the service. */
   sends: number;
+  /** An earlier run of this order id may have sent, and its absence is not proven yet. */
+  earlierInDoubt: boolean;
   firstAttemptAtMs?: number;
   pace?: Pace;
   host?: string;
@@ -83,6 +85,7 @@ export function openRun(type: OrderType, input: OrderInput): OrderRun {
     orderFromLookUp: false,
     // The run that is lost has sent it.
     sends: input?.recovered ? 1 : 0,
+    earlierInDoubt: input?.sentUntil !== undefined,
     answeredIn: workflowInfo().firstExecutionRunId,
     callbackPending: false,
     cancelRequested: false,
@@ -129,8 +132,14 @@ export function notePayers(run: OrderRun, seen: Payers | undefined): void {
 }
 
 /**
- * True while no create of this order can have reached the service. A reset run cannot say so: the run it was cut from may
+ * True while no create of this run can have reached the service. A reset run cannot say so: the run it was cut from may
  * have sent one. (The run id is only looked at where a workflow ends or a person is asked, never to order steps.)
  */
-export const nothingSent = (run: OrderRun): boolean =>
+export const sentNothingItself = (run: OrderRun): boolean =>
   run.sends === 0 && workflowInfo().runId === workflowInfo().firstExecutionRunId;
+
+/** True while no create under this order id is on its way or in doubt, of this run or of an earlier one. */
+export const nothingSent = (run: OrderRun): boolean => sentNothingItself(run) && !run.earlierInDoubt;
+
+/** True when no run of this order id may ever have sent: what is there under the id cannot be of ours. */
+export const neverSent = (run: OrderRun): boolean => sentNothingItself(run) && run.input.sentUntil === undefined;

@@ -22,12 +22,12 @@ export type Settled = { kind: 'found' } | { kind: 'absent' } | ({ kind: 'conflic
  * Finds out what became of an uncertain create. 'found' leaves `run.order` set. That our order is absent, alone or beside
  * orders of somebody else, was read at least three times in a row over the whole settle window, and only once no attempt
  * of ours could still be on its way; one of somebody else's that was seen even once is never forgotten. A conflict in
- * which one of several orders is ours ends it at once.
+ * which one of several orders is ours ends it at once. `sentUntilMs`: when the last send was over; the window begins then.
  */
-export async function settle(run: OrderRun, reason: string, countAfterMs = 0): Promise<Settled> {
+export async function settle(run: OrderRun, reason: string, countAfterMs = 0, sentUntilMs?: number): Promise<Settled> {
   enterPhase(run, 'uncertain', `certainty: ${reason}`);
   let countFromMs = Date.now() + countAfterMs;
-  let absentSinceMs: number | undefined;
+  let absentSinceMs = sentUntilMs;
   let readings = 0;
   let foreign: Settled | undefined;
   let earlyReadings = EARLY_READINGS;
@@ -62,7 +62,7 @@ export async function settle(run: OrderRun, reason: string, countAfterMs = 0): P
 }
 
 /** Payments get a long window, deposit types (nothing moves at create) a short one; ORDER_SETTLE_WINDOW sets both. */
-function settleWindowMs(run: OrderRun): number {
+export function settleWindowMs(run: OrderRun): number {
   if (!run.pace) throw new Error('the pace comes with the first reading');
   return movesMoneyAtOnce(run.type) ? run.pace.settleWindowMs.atOnce : run.pace.settleWindowMs.deposit;
 }
