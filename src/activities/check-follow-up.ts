@@ -6,10 +6,11 @@ import { validateOrderInput } from '../contract/order-schema.js';
 import { checkAgainstRates, rateKeyOf } from '../contract/rate-checks.js';
 import type { Rates } from '../contract/service-objects.js';
 import { accountOf } from './account-of.js';
-import { readBalances, shortfall } from './balances.js';
+import { readBalances } from './balances.js';
 import type { Account, ActivityDeps } from './deps.js';
 import { retryLater } from './failures.js';
 import { payersOf, rateEntryOf } from './shared-rates.js';
+import { shortfall } from './shortfall.js';
 
 /**
  * Validates a follow-up and asks fresh rates and balances whether it can be had and paid for, and who pays the
@@ -46,7 +47,7 @@ async function checkAgainst(
   }
   const errors = checkAgainstRates(type, request, rates);
   if (errors.length > 0) return refused(describeFieldErrors(errors));
-  const lacking = shortfall(await readBalances(account), entry, type, request);
+  const lacking = shortfall(await readBalances(account), rates, type, request);
   const payers = payersOf(rates, type, request);
   return lacking ? refused(lacking) : { kind: 'ok', ...(payers && { payers }) };
 }

@@ -96,7 +96,7 @@ async function probeThenSend(
   if (isForOtherRun(attempt)) {
     return { kind: 'uncertain', reason: 'the workflow was reset', reset: true };
   }
-  const cap = attempt.approved ? undefined : exceededCap(deps, attempt.type, request);
+  const cap = attempt.approved ? undefined : exceededCap(deps, attempt.type, request, await account.rates.current());
   if (cap) return { kind: 'overCap', reason: cap };
   return send(deps, account, attempt, request, deadline);
 }

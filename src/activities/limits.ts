@@ -1,12 +1,13 @@
-import { decimal } from '../contract/money.js';
+import { decimal, toAmount } from '../contract/money.js';
 import { orderSides, type RequestFields } from '../contract/order-sides.js';
 import { type CreateRequest, movesMoneyAtOnce, type OrderType } from '../contract/orders.js';
 import { checkAgainstRates } from '../contract/rate-checks.js';
 import type { Rates } from '../contract/service-objects.js';
-import { readBalances, shortfall } from './balances.js';
+import { readBalances } from './balances.js';
 import type { Account, ActivityDeps } from './deps.js';
 import { invalidOrder } from './failures.js';
-import { rateEntryOf } from './shared-rates.js';
+import { mostOfOtherSide } from './other-side.js';
+import { shortfall } from './shortfall.js';
 
 /** A create does not wait long for balances: without them the check is skipped. */
 const BALANCES_TIMEOUT_MS = 5_000;
@@ -25,22 +26,39 @@ export async function refuseBeyondLimits(
   if (!rates) return ['rates were not to be had: limits, precision and balance were not checked'];
   const errors = checkAgainstRates(type, request, rates);
   if (errors.length > 0) throw invalidOrder(errors);
-  const entry = rateEntryOf(rates, type, request);
-  if (!deps.checkBalance || !movesMoneyAtOnce(type) || !entry) return [];
+  if (!deps.checkBalance || !movesMoneyAtOnce(type)) return [];
   const balances = await readBalances(account, { timeoutMs: BALANCES_TIMEOUT_MS }).catch(() => undefined);
   if (!balances) return ['balances were not to be had: the balance was not checked'];
-  const reason = shortfall(balances, entry, type, request);
-  if (reason) throw invalidOrder([{ field: 'order.amount', reason }]);
+  const reason = shortfall(balances, rates, type, request);
+  const field = request.amount == null ? 'order.amount_to' : 'order.amount';
+  if (reason) throw invalidOrder([{ field, reason }]);
   return [];
 }
 
-/** Which cap (PAYMENT_ORDER_CAPS) an order exceeds, in the currency its amount is given in; undefined = none. */
-export function exceededCap({ caps }: ActivityDeps, type: OrderType, request: CreateRequest): string | undefined {
+/**
+ * Which cap (PAYMENT_ORDER_CAPS) an order exceeds; undefined = none. Both sides count: the one that the request gives, and
+ * the most that the other one may come to. Where that cannot be told, a cap on its currency counts as exceeded.
+ */
+export function exceededCap(
+  { caps }: ActivityDeps,
+  type: OrderType,
+  request: CreateRequest,
+  rates: Rates | undefined,
+): string | undefined {
   const { amount, amount_to }: RequestFields = request;
   const { currencyFrom, currencyTo } = orderSides(type, request);
-  const currency = amount === undefined ? currencyTo : currencyFrom;
+  const [given, other] = amount == null ? [currencyTo, currencyFrom] : [currencyFrom, currencyTo];
   const asked = amount ?? amount_to;
-  const cap = caps?.get(currency);
-  if (asked === undefined || cap === undefined || !decimal(asked).gt(decimal(cap))) return undefined;
-  return `${asked} ${currency} is above the cap of ${cap} ${currency} for one order`;
+  const cap = caps?.get(given);
+  if (asked != null && cap !== undefined && decimal(asked).gt(decimal(cap))) {
+    return `${asked} ${given} is above the cap of ${cap} ${given} for one order`;
+  }
+  const otherCap = caps?.get(other);
+  if (otherCap === undefined || other === given) return undefined;
+  const most = mostOfOtherSide(type, request, rates);
+  if (most?.lte(decimal(otherCap))) return undefined;
+  const verb = amount == null ? 'takes' : 'brings';
+  return most
+    ? `up to ${toAmount(most)} ${other}, estimated from the rates, is above the cap of ${otherCap} ${other} for one order`
+    : `what it ${verb} in ${other} cannot be estimated, and there is a cap of ${otherCap} ${other} for one order`;
 }

@@ -157,11 +157,11 @@ async function noteRow(
   line: number,
   order: WithdrawRequest,
   repeated: RepeatedRows,
-  { totals, warnings, existing }: Checks,
+  { rates, totals, warnings, existing }: Checks,
 ): Promise<void> {
   totals.add(order);
   repeated.noticePayouts(line, order);
-  if (exceededCap(deps, 'withdraw', order)) {
+  if (exceededCap(deps, 'withdraw', order, rates)) {
     warnings.add('cap', 'above the cap for one order (PAYMENT_ORDER_CAPS): each waits for a decision', [line]);
   }
   await existing.add(line, order.order_id);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
-import { decideNow, executions, parkedFor, startSteered } from './fixtures/parked-orders.js';
+import { atService, decideNow, executions, parkedFor, startSteered } from './fixtures/parked-orders.js';
 
 /** Read at every attempt; tests may change them, as a restart of the workers would. */
 const caps = new Map([
@@ -58,6 +58,53 @@ describe('an order above the cap of its currency', () => {
   });
 });
 
+/** Terms of an exchange into tron, where 50,251 usd become the 441,700 trx of this order. */
+const BY_AMOUNT_TO = { amount: undefined, currency_to: 'trx', amount_to: '441700' };
+
+describe('the side of an order that its request does not give', () => {
+  test('counts, estimated: 441,700 trx cost 50,251 usd, far above the cap of 100', async () => {
+    lab.sandbox.set({ balances: { usd: '100000', trx: '1000' } });
+    const { orderId, handle } = await startSteered(lab, 'exchange_withdraw', { marker: '', order: BY_AMOUNT_TO });
+    const { attention } = await parkedFor(handle, 'usd, estimated from the rates, is above the cap of 100 usd');
+    expect(attention?.reason).toMatch(/^up to 52[89]\d\d\.\d\d usd/);
+    expect(creates(orderId)).toBe(0);
+    await decideNow(handle, 'approve');
+    expect(await handle.result()).toMatchObject({ outcome: 'completed', decisions: [{ action: 'approve' }] });
+    expect(atService(lab, orderId).order.expected_amount_from).toMatch(/^502[5-9]\d\./);
+  });
+
+  test('counts where the exchange ends, too', async () => {
+    const { orderId, handle } = await startSteered(lab, 'exchange', {
+      marker: '',
+      order: { currency_to: 'usdt', amount: '60' },
+    });
+    await parkedFor(handle, 'usdt, estimated from the rates, is above the cap of 50 usdt');
+    await decideNow(handle, 'refuse');
+    expect(creates(orderId)).toBe(0);
+  });
+
+  test('within its cap is sent without asking', async () => {
+    const order = { ...BY_AMOUNT_TO, amount_to: '700' };
+    const { handle } = await startSteered(lab, 'exchange_withdraw', { marker: '', order });
+    expect(await handle.result()).toMatchObject({ outcome: 'completed' });
+    expect((await handle.result()).decisions ?? []).toEqual([]);
+  });
+
+  test('is asked about where rates are not to be had and its currency has a cap', async () => {
+    const blind = await openLab({ limits: { caps }, sandbox: { settings: { faults: { 'rates.500': 1 } } } });
+    try {
+      const { orderId, handle } = await startSteered(blind, 'exchange_withdraw', { marker: '', order: BY_AMOUNT_TO });
+      await parkedFor(handle, 'what it takes in usd cannot be estimated, and there is a cap of 100 usd');
+      expect(blind.sandbox.stats().createsByOrderId[orderId] ?? 0).toBe(0);
+      await decideNow(handle, 'refuse');
+      const { handle: uncapped } = await startSteered(blind, 'exchange', { marker: '', order: { amount: '100' } });
+      expect((await uncapped.result()).outcome).toBe('completed');
+    } finally {
+      await blind.close();
+    }
+  });
+});
+
 describe('an order whose first create is unclear and whose re-send is above a cap', () => {
   /** Starts it without a cap; the cap comes after the first create. */
   async function askedAtResend(marker: string) {
@@ -98,6 +145,24 @@ test('a payout that the balance does not cover is InvalidOrder with the figures,
   await expect(handle.result()).rejects.toMatchObject({
     type: 'InvalidOrder',
     fields: [{ field: 'order.amount', reason: expect.stringMatching(/^the balance of 12\.51 usd is less than 1\d/) }],
+  });
+  expect(creates(orderId)).toBe(0);
+});
+
+test('a payout by amount_to whose estimated cost the balance does not cover is InvalidOrder, and nothing is sent', async () => {
+  lab.sandbox.set({ balances: { usd: '12.51' } });
+  const { orderId, handle } = await startSteered(lab, 'exchange_withdraw', {
+    marker: '',
+    order: { ...BY_AMOUNT_TO, amount_to: '700' },
+  });
+  await expect(handle.result()).rejects.toMatchObject({
+    type: 'InvalidOrder',
+    fields: [
+      {
+        field: 'order.amount_to',
+        reason: expect.stringMatching(/^the balance of 12\.51 usd is less than about 79\.\d\d /),
+      },
+    ],
   });
   expect(creates(orderId)).toBe(0);
 });
