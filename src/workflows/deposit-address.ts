@@ -1,11 +1,4 @@
-import {
-  ActivityFailure,
-  ApplicationFailure,
-  proxyActivities,
-  TimeoutFailure,
-  workflowInfo,
-} from '@temporalio/workflow';
-import type { Activities } from '../activities/index.js';
+import { ActivityFailure, ApplicationFailure, TimeoutFailure, workflowInfo } from '@temporalio/workflow';
 import { ADDRESS_ABSENT, INVALID_INPUT, SERVICE_REJECTED } from '../contract/failures.js';
 import { ACCOUNT_FORMAT, ADDRESS_REF_FORMAT, addressWorkflowId, DEFAULT_ACCOUNT } from '../contract/ids.js';
 import type {
@@ -20,9 +13,11 @@ import {
   clearAttention,
   findAddress,
   settleAddress,
+  tellUnserved,
   waitToCreate,
 } from './steps/address-search.js';
 import { moneyMoving } from './steps/profiles.js';
+import { untilTaken } from './steps/until-served.js';
 
 /** Creates of one reference that may have reached the service. */
 const SENDS = 2;
@@ -40,11 +35,15 @@ export async function depositAddress(input: DepositAddressInput): Promise<Deposi
 
 async function createOrFind(run: AddressRun): Promise<DepositAddressResult> {
   const { account, input } = run;
-  const { createAddress } = proxyActivities<Activities>({ ...moneyMoving(account), summary: 'Search, then create' });
+  const options = { ...moneyMoving(account), summary: 'Search, then create' };
   let sends = 0;
   let maySent = false;
   for (;;) {
-    const answer = await createAddress({ account, input }).catch(uncertainUnlessInvalid);
+    const answer = await untilTaken(
+      options,
+      ({ createAddress }) => createAddress({ account, input }),
+      () => tellUnserved(run),
+    ).catch(uncertainUnlessInvalid);
     if (answer.kind === 'created' || answer.kind === 'found') {
       const { kind, ...found } = answer;
       return { ...found, adopted: kind === 'found' };

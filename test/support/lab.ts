@@ -10,7 +10,13 @@ import { createSignalOrder } from '../../src/receiver/signal-order.js';
 import { createSignalReceived } from '../../src/receiver/signal-received.js';
 import { dataConverter } from '../../src/temporal.js';
 import { createWorkers } from '../../src/worker/start-worker.js';
-import { createTestNamespace, encryptedWorkflowBundle, type TestNamespace, workflowBundle } from './temporal.js';
+import {
+  createTestNamespace,
+  encryptedWorkflowBundle,
+  impatientWorkflowBundle,
+  type TestNamespace,
+  workflowBundle,
+} from './temporal.js';
 
 /** Fast enough for tests; the embedded server keeps timers well below a second. */
 export const QUICK_PACE: Pace = {
@@ -53,6 +59,8 @@ export interface LabOptions {
   limits?: Pick<WorkerConfig, 'caps' | 'checkBalance'>;
   /** Client, receiver and workers encrypt payloads with the first of them; plain when omitted. */
   encryptionKeys?: readonly EncryptionKey[];
+  /** Time after which workflows call for a person, instead of a quarter of an hour. */
+  attentionAfterMs?: number;
   /** A Temporal server of the test's own; that of the run when omitted. */
   temporalAddress?: string;
 }
@@ -80,7 +88,7 @@ export function workerConfigFor(sandbox: Sandbox, pace: Partial<Pace> = {}, call
 /** Brings a lab up on free ports. Close it in afterAll. */
 export async function openLab(options: LabOptions = {}): Promise<Lab> {
   const { sandbox: sandboxOptions, pace, callbacks = true, workers = true, serviceUrl, limits } = options;
-  const { encryptionKeys, temporalAddress: address } = options;
+  const { encryptionKeys, attentionAfterMs, temporalAddress: address } = options;
   const temporal = await createTestNamespace({ address, dataConverter: dataConverter(encryptionKeys) });
   const sandbox = await startSandbox({ timeScale: 0.2, ...sandboxOptions });
   const receiver = callbacks
@@ -99,7 +107,8 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
   const startWorkers = async (change: Partial<WorkerConfig> = {}): Promise<void> => {
     const target = { connection: temporal.nativeConnection, namespace: temporal.namespace };
     const changed = { ...config, ...change };
-    const code = changed.encryptionKeys ? await encryptedWorkflowBundle() : workflowBundle();
+    const plain = attentionAfterMs ? await impatientWorkflowBundle(attentionAfterMs) : workflowBundle();
+    const code = changed.encryptionKeys ? await encryptedWorkflowBundle() : plain;
     const started = await createWorkers(changed, target, { workflowBundle: code });
     running.push(...started.map((worker) => ({ worker, run: worker.run() })));
   };

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
@@ -58,6 +59,14 @@ export function workflowBundle(): WorkflowBundlePath {
   const codePath = inject('workflowBundlePath');
   if (codePath === undefined) throw new Error('The workflows cannot be bundled: see the beginning of the output');
   return { codePath };
+}
+
+/** The workflows as they are, but that a person is told sooner: a real server lets nobody skip a quarter of an hour. */
+export async function impatientWorkflowBundle(attentionAfterMs: number): Promise<{ code: string }> {
+  const code = await readFile(workflowBundle().codePath, 'utf8');
+  const [before, after, ...more] = code.split(/(?<=\bATTENTION_AFTER_MS = )15 \* 60_?000(?=;)/);
+  if (after === undefined || more.length > 0) throw new Error('ATTENTION_AFTER_MS is not where it was in the bundle');
+  return { code: `${before}${attentionAfterMs}${after}` };
 }
 
 /** The workflows for workers that encrypt payloads; bundled by the first test file that asks. */

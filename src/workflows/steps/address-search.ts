@@ -5,6 +5,7 @@ import type { DepositAddressInput, FoundAddress } from '../../contract/reads.js'
 import { searchAttribute } from '../../contract/search-attributes.js';
 import { answersWithin } from './answers-within.js';
 import { readOnly, SEND_TIMEOUT_MS } from './profiles.js';
+import { unservedFor } from './until-served.js';
 
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600 * SECOND_MS;
@@ -67,6 +68,15 @@ export function askForPerson(run: AddressRun, reason: string): void {
   setCurrentDetails(`**Needs attention**: ${reason}`);
   if (!run.attention) publish(run, true);
   run.attention = reason;
+}
+
+/** No worker takes the create; returns what takes this back. */
+export function tellUnserved(run: AddressRun): () => void {
+  const reason = `${unservedFor(run.account)}; start one, or cancel this run if the account is the wrong one`;
+  askForPerson(run, reason);
+  return () => {
+    if (run.attention === reason) clearAttention(run);
+  };
 }
 
 /** Nobody needs to look any more. */

@@ -1,5 +1,3 @@
-import { proxyActivities } from '@temporalio/workflow';
-import type { Activities } from '../../activities/index.js';
 import type { OutcomeReading, Payers } from '../../contract/answers.js';
 import { sameAmount } from '../../contract/money.js';
 import type { CompensationPolicy, Order } from '../../contract/orders.js';
@@ -12,7 +10,6 @@ import { afterFollowUp, openPurse, type Purse } from '../compensation/purse.js';
 import { type Row, rowOf } from '../compensation/table.js';
 import type { FollowUpEnd } from './follow-up.js';
 import type { OrderRun } from './order-run.js';
-import { readOnly } from './profiles.js';
 import { keepAskingWithAlarm } from './with-alarm.js';
 
 /** A follow-up that was sent, with how it ended. */
@@ -114,10 +111,6 @@ function contradictions(final: Order | undefined, now: Order): string[] {
 }
 
 function readOutcome(run: OrderRun, orderId: string, orderUuid: string): Promise<OutcomeReading> {
-  const { readOutcome: read } = proxyActivities<Activities>({
-    ...readOnly(run.account),
-    summary: 'Read status and balance changes',
-  });
   const input = { account: run.account, orderId, orderUuid, ...(run.host && { host: run.host }) };
-  return keepAskingWithAlarm(run, () => read(input));
+  return keepAskingWithAlarm(run, { summary: 'Read status and balance changes' }, (reads) => reads.readOutcome(input));
 }

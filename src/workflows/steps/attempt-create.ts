@@ -4,12 +4,10 @@ import {
   CancellationScope,
   condition,
   isCancellation,
-  proxyActivities,
   TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { Activities } from '../../activities/index.js';
-import type { CreateVerdict, SendPermission } from '../../contract/answers.js';
+import type { CreateOrderInput, CreateVerdict, SendPermission } from '../../contract/answers.js';
 import { isFollowUp } from './check-identity.js';
 import { closeCancelled, closeWithoutOrder } from './close.js';
 import { remainingDelayMinutes } from './delay.js';
@@ -17,6 +15,7 @@ import { noteAnswer } from './note-answer.js';
 import { nothingSent, type OrderRun, sentNothingItself } from './order-run.js';
 import { enterPhase } from './phase.js';
 import { moneyMoving } from './profiles.js';
+import { untilServed } from './until-served.js';
 
 /** Leave to send. */
 export interface SendLeave {
@@ -31,32 +30,36 @@ export interface SendLeave {
  * One attempt of the create activity. It sends at most once, and not at all without permission. Whatever ends it without
  * an answer of its own (worker died, time-out, a bug) is 'uncertain': the create may have reached the service.
  */
-export async function attemptCreate(run: OrderRun, { permission, provenIn }: SendLeave): Promise<CreateVerdict> {
+export async function attemptCreate(run: OrderRun, leave: SendLeave): Promise<CreateVerdict> {
   if (run.revision > 1) enterPhase(run, 'creating', 'the create');
-  const { createOrder } = proxyActivities<Activities>({ ...moneyMoving(run.account), summary: summaryOf(run) });
-  const delayMinutes = remainingDelayMinutes(run);
+  const options = { ...moneyMoving(run.account), summary: summaryOf(run) };
   run.firstAttemptAtMs ??= Date.now();
   try {
     const answer = await cancellableBeforeFirstSend(run, () =>
-      createOrder({
-        type: run.type,
-        account: run.account,
-        input: run.input,
-        firstExecutionRunId: workflowInfo().firstExecutionRunId,
-        permission,
-        ...(permission === 'absent' && provenIn && { provenIn }),
-        ...(run.host && { host: run.host }),
-        ...(run.wallets && { wallets: run.wallets }),
-        ...(run.approved && { approved: true }),
-        ...(delayMinutes !== undefined && { delayMinutes }),
-        followUp: isFollowUp(run),
-      }),
+      untilServed(run, options, ({ createOrder }) => createOrder(attemptInput(run, leave))),
     );
     noteAnswer(run, answer);
     return answer;
   } catch (error) {
     return verdictOfFailure(run, error);
   }
+}
+
+function attemptInput(run: OrderRun, { permission, provenIn }: SendLeave): CreateOrderInput {
+  const delayMinutes = remainingDelayMinutes(run);
+  return {
+    type: run.type,
+    account: run.account,
+    input: run.input,
+    firstExecutionRunId: workflowInfo().firstExecutionRunId,
+    permission,
+    ...(permission === 'absent' && provenIn && { provenIn }),
+    ...(run.host && { host: run.host }),
+    ...(run.wallets && { wallets: run.wallets }),
+    ...(run.approved && { approved: true }),
+    ...(delayMinutes !== undefined && { delayMinutes }),
+    followUp: isFollowUp(run),
+  };
 }
 
 const summaryOf = (run: OrderRun): string => (run.sends === 0 ? 'Probe, then create' : 'Probe, then create again');

@@ -1,5 +1,4 @@
-import { CancellationScope, condition, isCancellation, proxyActivities } from '@temporalio/workflow';
-import type { Activities } from '../../activities/index.js';
+import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
 import type { PollAnswer, PollInput } from '../../contract/answers.js';
 import type { Order } from '../../contract/orders.js';
 import { isFinal, isKnownStatus } from '../../contract/status.js';
@@ -8,7 +7,6 @@ import { keepAsking } from './keep-asking.js';
 import { lookUp } from './look-up.js';
 import type { OrderRun } from './order-run.js';
 import { enterPhase, raiseAttention } from './phase.js';
-import { readOnly } from './profiles.js';
 import { toleratedStatuses } from './tolerated-statuses.js';
 import { endSilence, raiseSilence } from './with-alarm.js';
 
@@ -80,7 +78,6 @@ function pollOnce(run: OrderRun, reported: string[], silence: PollInput['silence
   const delayedMs = untilDelayedStartMs(run);
   const summary =
     delayedMs > 0 ? 'Poll the status once the delayed order has started' : 'Poll the status until it is final';
-  const { pollOrder } = proxyActivities<Activities>({ ...readOnly(run.account), activityId: 'poll-status', summary });
   const input = {
     account: run.account,
     orderId: run.orderId,
@@ -90,7 +87,10 @@ function pollOnce(run: OrderRun, reported: string[], silence: PollInput['silence
     ...toleratedStatuses(reported),
     ...(silence && { silence }),
   };
-  return keepAsking(run, () => pollOrder(input));
+  // Its first reading then says that somebody serves the account again.
+  return keepAsking(run, { activityId: 'poll-status', summary }, ({ pollOrder }, late) =>
+    pollOrder(late ? { ...input, silence: 'told' } : input),
+  );
 }
 
 /**

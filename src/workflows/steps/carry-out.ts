@@ -1,5 +1,4 @@
-import { proxyActivities, sleep } from '@temporalio/workflow';
-import type { Activities } from '../../activities/index.js';
+import { sleep } from '@temporalio/workflow';
 import type { FollowUpCheck, OutcomeReading } from '../../contract/answers.js';
 import { followUpOrderId } from '../../contract/ids.js';
 import { maskWords } from '../../contract/masking.js';
@@ -15,7 +14,6 @@ import { assess, doubted, type Sent, type Situation } from './assess.js';
 import { runFollowUp } from './follow-up.js';
 import { notePayers, type OrderRun } from './order-run.js';
 import { enterPhase, raiseAttention } from './phase.js';
-import { readOnly } from './profiles.js';
 import { resultOf } from './result.js';
 import { keepAskingWithAlarm } from './with-alarm.js';
 
@@ -139,12 +137,11 @@ function notPossible(run: OrderRun, s: Situation, reason: string): OrderResult {
 }
 
 function checkFollowUp(run: OrderRun, { type, request }: FollowUp) {
-  const { checkFollowUp: check } = proxyActivities<Activities>({
-    ...readOnly(run.account),
-    summary: 'Do limits, precision and balance allow the follow-up?',
-  });
+  const summary = 'Do limits, precision and balance allow the follow-up?';
   const order = { type: run.type, request: run.request };
-  return keepAskingWithAlarm(run, () => check({ account: run.account, type, request, order }));
+  return keepAskingWithAlarm(run, { summary }, (reads) =>
+    reads.checkFollowUp({ account: run.account, type, request, order }),
+  );
 }
 
 /** Equal in everything that money depends on; `updated_at` may move. */

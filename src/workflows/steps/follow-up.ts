@@ -7,11 +7,9 @@ import {
   condition,
   isCancellation,
   ParentClosePolicy,
-  proxyActivities,
   startChild,
   WorkflowIdReusePolicy,
 } from '@temporalio/workflow';
-import type { Activities } from '../../activities/index.js';
 import { echoDifferences } from '../../contract/echo-check.js';
 import { isOrderFailure } from '../../contract/failures.js';
 import { orderWorkflowId, workflowTypeOf } from '../../contract/ids.js';
@@ -23,7 +21,6 @@ import type { FollowUp } from '../compensation/follow-up.js';
 import { keepAsking } from './keep-asking.js';
 import type { OrderRun } from './order-run.js';
 import { parkUnless } from './park.js';
-import { readOnly } from './profiles.js';
 import { toleratedStatuses } from './tolerated-statuses.js';
 
 /** A follow-up that was started before and is not final after this long may be accepted as it is. */
@@ -130,10 +127,7 @@ function existingEnded({ type, request }: FollowUp, order: Order): FollowUpEnd {
 }
 
 async function pollToFinal(run: OrderRun, { request }: FollowUp): Promise<Order> {
-  const { pollOrder } = proxyActivities<Activities>({
-    ...readOnly(run.account),
-    summary: `Follow ${request.order_id}, which was started before`,
-  });
+  const summary = `Follow ${request.order_id}, which was started before`;
   const reported: string[] = [];
   for (;;) {
     const input = {
@@ -143,7 +137,7 @@ async function pollToFinal(run: OrderRun, { request }: FollowUp): Promise<Order>
       firstDelayMs: 0,
       ...toleratedStatuses(reported),
     };
-    const order = await keepAsking(run, () => pollOrder(input));
+    const order = await keepAsking(run, { summary }, ({ pollOrder }) => pollOrder(input));
     // A person is asked about it anyway.
     if ('silent' in order) continue;
     if (isFinal(order.status)) return order;

@@ -1,10 +1,8 @@
-import { proxyActivities } from '@temporalio/workflow';
-import type { Activities } from '../../activities/index.js';
 import type { LookUpAnswer, LookUpInput } from '../../contract/answers.js';
 import { keepAsking } from './keep-asking.js';
 import { type Answer, noteAnswer } from './note-answer.js';
 import type { OrderRun } from './order-run.js';
-import { readOnly } from './profiles.js';
+import type { Schedule } from './until-served.js';
 import { endSilence, withAlarm } from './with-alarm.js';
 
 /**
@@ -25,17 +23,16 @@ export async function lookUp(
     ...(run.wallets && { wallets: run.wallets }),
     ...(options.delayMs && { delayMs: options.delayMs }),
   };
-  const { lookUpOrder } = proxyActivities<Activities>({ ...readOnly(run.account), summary: options.summary });
-  return clearAnswer(run, () => lookUpOrder(input), options);
+  return clearAnswer(run, ({ lookUpOrder }) => lookUpOrder(input), options);
 }
 
 /** Asks by an activity that the server repeats until the service gives a clear answer, and keeps what that tells. */
 export async function clearAnswer<T extends Answer>(
   run: OrderRun,
-  ask: () => Promise<T>,
-  { alarm, delayMs = 0 }: { alarm?: boolean; delayMs?: number },
+  ask: Schedule<T>,
+  { summary, alarm, delayMs = 0 }: { summary: string; alarm?: boolean; delayMs?: number },
 ): Promise<T> {
-  const pending = keepAsking(run, ask);
+  const pending = keepAsking(run, { summary }, ask);
   const answer = await (alarm ? withAlarm(run, pending, delayMs) : pending);
   noteAnswer(run, answer);
   run.lastLookupAtMs = Date.now();

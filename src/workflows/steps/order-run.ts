@@ -60,6 +60,9 @@ export interface OrderRun {
   /** A person approved an amount above the cap. */
   approved?: boolean;
 
+  /** How often a person was told that no worker serves the account. */
+  timesUnserved: number;
+
   /** Somebody claimed that the order changed: one look-up is due. */
   callbackPending: boolean;
   cancelRequested: boolean;
@@ -87,6 +90,7 @@ export function openRun(type: OrderType, input: OrderInput): OrderRun {
     sends: input?.recovered ? 1 : 0,
     earlierInDoubt: input?.sentUntil !== undefined,
     answeredIn: workflowInfo().firstExecutionRunId,
+    timesUnserved: 0,
     callbackPending: false,
     cancelRequested: false,
     offers: [],

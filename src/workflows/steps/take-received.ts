@@ -1,5 +1,4 @@
-import { proxyActivities, sleep, upsertSearchAttributes } from '@temporalio/workflow';
-import type { Activities } from '../../activities/index.js';
+import { sleep, upsertSearchAttributes } from '@temporalio/workflow';
 import type { Order } from '../../contract/orders.js';
 import type {
   LookUpReceivedAnswer,
@@ -13,7 +12,6 @@ import { closeWithoutOrder } from './close.js';
 import { clearAnswer } from './look-up.js';
 import { identify, type OrderRun } from './order-run.js';
 import { isKeyword } from './phase.js';
-import { readOnly } from './profiles.js';
 import { unlessInvalid } from './unless-invalid.js';
 
 /** Fewest readings in a row, spread over the settle window, that prove that the service has no such order. */
@@ -40,12 +38,11 @@ export async function takeReceived(run: OrderRun, input: ReceivedDepositInput): 
 }
 
 function lookUpReceived(run: OrderRun, input: ReceivedDepositInput): Promise<LookUpReceivedAnswer> {
-  const { lookUpReceived: ask } = proxyActivities<Activities>({
-    ...readOnly(run.account),
-    summary: 'Received: is it there, and on our address?',
-  });
   const request = { account: run.account, input, ...(run.host && { host: run.host }) };
-  return clearAnswer(run, () => unlessInvalid(run, ask(request)), { alarm: true });
+  return clearAnswer(run, ({ lookUpReceived }) => unlessInvalid(run, lookUpReceived(request)), {
+    summary: 'Received: is it there, and on our address?',
+    alarm: true,
+  });
 }
 
 function take(run: OrderRun, type: ReceivedType, order: Order): void {

@@ -1,5 +1,3 @@
-import { proxyActivities } from '@temporalio/workflow';
-import type { Activities } from '../../activities/index.js';
 import type { LookUpAnswer } from '../../contract/answers.js';
 import { adoptChosen, closeIfAbsent, resolveConflict, takeReading } from './conflict.js';
 import { lateCallbacks } from './late-callbacks.js';
@@ -7,7 +5,6 @@ import { clearAnswer } from './look-up.js';
 import type { OrderRun } from './order-run.js';
 import { parkUnless } from './park.js';
 import { enterPhase } from './phase.js';
-import { readOnly } from './profiles.js';
 import { settle } from './settle.js';
 import { unlessInvalid } from './unless-invalid.js';
 
@@ -25,12 +22,11 @@ export async function takeRecovered(run: OrderRun, orderUuid: string): Promise<v
 }
 
 function lookUpRecovered(run: OrderRun): Promise<LookUpAnswer> {
-  const { lookUpRecovered: ask } = proxyActivities<Activities>({
-    ...readOnly(run.account),
-    summary: 'Recovered: where does it stand?',
-  });
   const request = { type: run.type, account: run.account, input: run.input };
-  return clearAnswer(run, () => unlessInvalid(run, ask(request)), { alarm: true });
+  return clearAnswer(run, ({ lookUpRecovered }) => unlessInvalid(run, lookUpRecovered(request)), {
+    summary: 'Recovered: where does it stand?',
+    alarm: true,
+  });
 }
 
 async function decideAbsence(run: OrderRun, orderUuid: string): Promise<void> {

@@ -1,13 +1,16 @@
 import { ATTENTION_AFTER_MS } from '../../contract/messages.js';
 import { answersWithin } from './answers-within.js';
-import { keepAsking } from './keep-asking.js';
+import { keepAsking, type ReadOptions } from './keep-asking.js';
 import type { OrderRun } from './order-run.js';
 import { clearAttention, raiseAttention } from './phase.js';
+import { isToldUnserved, type Schedule } from './until-served.js';
 
 const NO_READING = 'the service gives no clear answer about this order; it is asked again until it does';
 
-/** Tells a person that the service is silent about this order. */
-export const raiseSilence = (run: OrderRun): void => raiseAttention(run, NO_READING);
+/** Tells a person that the service is silent about this order; not where nobody asks it. */
+export function raiseSilence(run: OrderRun): void {
+  if (!isToldUnserved(run)) raiseAttention(run, NO_READING);
+}
 
 /** The service has spoken. */
 export function endSilence(run: OrderRun): void {
@@ -23,6 +26,6 @@ export async function withAlarm<T>(run: OrderRun, pending: Promise<T>, delayMs =
 }
 
 /** As `keepAsking`, for what is read about an order that has ended. */
-export function keepAskingWithAlarm<T>(run: OrderRun, ask: () => Promise<T>): Promise<T> {
-  return withAlarm(run, keepAsking(run, ask));
+export function keepAskingWithAlarm<T>(run: OrderRun, read: ReadOptions, ask: Schedule<T>): Promise<T> {
+  return withAlarm(run, keepAsking(run, read, ask));
 }
