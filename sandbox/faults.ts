@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Answer, mapOrders, refusal } from './answer.js';
 import { type Fault, ORDER_PLACES, PLACES, type Place, type Timing } from './fault-types.js';
 import { type Marker, markerNumber } from './markers.js';
+import { SHAPE_FAULTS } from './shape-faults.js';
 
 const everywhere = PLACES;
 const lookups: readonly Place[] = ['status', 'list'];
@@ -176,6 +177,7 @@ export const FAULTS: readonly Fault[] = [
   changed('unknown-status', 'order status "on_hold"', (order) => ({ ...order, status: 'on_hold' })),
   changed('unknown-type', 'order type "swap"', (order) => ({ ...order, order_type: 'swap' })),
   changed('error-code-text', 'error_code as text', (order) => ({ ...order, error_code: String(order.error_code) })),
+  ...SHAPE_FAULTS,
   balancesOf('negative', '-5'),
   balancesOf('not-a-number', 'NaN'),
   { name: 'unseen', places: lookups, what: 'does not see the order', timing: 'before', hides: () => true, lasts: true },

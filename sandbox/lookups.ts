@@ -4,6 +4,7 @@ import { chooseFault, withFault } from './choose-fault.js';
 import { type Marker, markerNumber } from './markers.js';
 import type { StoredOrder } from './orders.js';
 import { check, STATUS_SCHEMA } from './requests.js';
+import { ownUuid } from './shape-faults.js';
 import type { World } from './world.js';
 
 /** True when an order is one of the share to which `visibilityLagMs` applies. */
@@ -44,7 +45,8 @@ function unknownOrder(mode: World['settings']['unknownMode']): Answer {
 export function answerStatus(world: World, value: unknown): Answer {
   const { order_id: orderId, order_uuid: uuid } = check(STATUS_SCHEMA, value);
   const { store } = world;
-  const stored = uuid === undefined ? store.ordersOf(orderId ?? '')[0] : store.shown(uuid);
+  const stored =
+    uuid === undefined ? store.ordersOf(orderId ?? '')[0] : (store.shown(uuid) ?? store.shown(ownUuid(uuid)));
   const key = stored?.key ?? orderId ?? '';
   const chosen = chooseFault(world, 'status', key);
   const seen = stored && !lags(world, 'status', stored) && !chosen?.fault.hides?.(chosen.n);

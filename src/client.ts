@@ -16,7 +16,7 @@ import { DEFAULT_ACCOUNT, receivedWorkflowId } from './contract/ids.js';
 import type { Order, OrderInput, OrderListItem, OrderType } from './contract/orders.js';
 import type { DepositAddressInput, DepositAddressResult } from './contract/reads.js';
 import type { ReconcileInput, ReconcileResult } from './contract/reconcile.js';
-import type { Balance, DepositAddress, Rates } from './contract/service-objects.js';
+import type { Balances, DepositAddress, Malformed, Rates } from './contract/service-objects.js';
 import { configuredDataConverter, connectTemporal } from './temporal.js';
 
 /** `again`: the id was used by a run that ended with no order at the service; start it anew. */
@@ -24,7 +24,7 @@ export interface StartOptions {
   again?: boolean;
 }
 
-/** Selects orders at the service, with its own field names; `limit` at most 500. Dates as `YYYY-MM-DD hh:mm:ss`. */
+/** Selects orders at the service, with its own field names; `limit` at most 1000. Dates as `YYYY-MM-DD hh:mm:ss`. */
 export interface OrderListQuery {
   currency_from?: string;
   network_from?: string;
@@ -38,6 +38,12 @@ export interface OrderListQuery {
   order_ids?: string[];
   limit?: number;
   page?: number;
+}
+
+/** Selects rates: of one order type, or under one pair key, such as `usd_card` or `usd_card-btc_bitcoin`. */
+export interface RatesQuery {
+  order_type?: OrderType;
+  pair?: string;
 }
 
 /** Selects permanent deposit addresses; `limit` at most 100. */
@@ -168,13 +174,17 @@ export class PaymentOrders {
     return attentionElsewhere(this.#client, account);
   }
 
-  /** Rates, limits and fees, by order type and pair. Throws ServiceRequestFailedError, as all reads do. */
-  rates(account?: string): Promise<Rates> {
-    return readService(this.#client, 'rates', account);
+  /**
+   * Rates, limits and fees, by order type and pair. `{malformed}` stands where an entry or, in a list, a row cannot be read,
+   * in all reads: told apart by `isMalformed`. Throws ServiceRequestFailedError, and InvalidInputError where the answer is
+   * too large without a narrower query, as all reads do.
+   */
+  rates(account?: string, query?: RatesQuery): Promise<Rates> {
+    return readService(this.#client, 'rates', account, query);
   }
 
   /** The merchant's balances by currency. */
-  balances(account?: string): Promise<Record<string, Balance>> {
+  balances(account?: string): Promise<Balances> {
     return readService(this.#client, 'balances', account);
   }
 
@@ -184,12 +194,12 @@ export class PaymentOrders {
   }
 
   /** One page of orders as the service has them. Throws InvalidInputError. */
-  orderList(query: OrderListQuery = {}, account?: string): Promise<OrderListItem[]> {
+  orderList(query: OrderListQuery = {}, account?: string): Promise<(OrderListItem | Malformed)[]> {
     return readService(this.#client, 'orderList', account, query);
   }
 
   /** One page of permanent deposit addresses. Throws InvalidInputError. */
-  addressList(query: AddressListQuery = {}, account?: string): Promise<DepositAddress[]> {
+  addressList(query: AddressListQuery = {}, account?: string): Promise<(DepositAddress | Malformed)[]> {
     return readService(this.#client, 'addressList', account, query);
   }
 

@@ -93,5 +93,13 @@ export {
   type ReconcileResult,
   type ReconcileRow,
 } from './contract/reconcile.js';
-export type { Balance, DepositAddress, RateEntry, Rates } from './contract/service-objects.js';
+export {
+  type Balance,
+  type Balances,
+  type DepositAddress,
+  isMalformed,
+  type Malformed,
+  type RateEntry,
+  type Rates,
+} from './contract/service-objects.js';
 export { FINAL_STATUSES, type FinalStatus } from './contract/status.js';

@@ -3,6 +3,7 @@ import { orderStartOptions } from '../../src/client/start-options.js';
 import { receivedWorkflowId, workflowTypeOf } from '../../src/contract/ids.js';
 import type { OrderType } from '../../src/contract/orders.js';
 import { recoveredStart } from '../../src/contract/recovered.js';
+import { isMalformed } from '../../src/contract/service-objects.js';
 import type { Installation } from './installation.js';
 import { decideWhenParked, input, PARTIAL, type Scenario } from './scenarios.js';
 
@@ -44,7 +45,7 @@ const recoveredScenario = (name: string, type: OrderType, { gone = false } = {})
     await handle.created();
     await client.workflow.getHandle(handle.workflowId).terminate('its run is lost');
     const [item] = await orders.orderList({ order_ids: [name] });
-    const start = item && recoveredStart('default', item);
+    const start = item && !isMalformed(item) && recoveredStart('default', item);
     if (!start) throw new Error('the order is not listed');
     if (gone) sandbox.removeOrder(item.order_uuid);
     await client.workflow.start(workflowTypeOf(type), {

@@ -3,13 +3,13 @@ import { describeFieldErrors } from '../contract/failures.js';
 import { maskName } from '../contract/masking.js';
 import { decimal, toAmount } from '../contract/money.js';
 import { validateOrderInput } from '../contract/order-schema.js';
-import { checkAgainstRates, rateKeyOf } from '../contract/rate-checks.js';
+import { checkAgainstRates, rateEntryOf, rateKeyOf, unreadableRate } from '../contract/rate-checks.js';
 import type { Rates } from '../contract/service-objects.js';
 import { accountOf } from './account-of.js';
-import { readBalances } from './balances.js';
+import { readBalances, unreadableBalance } from './balances.js';
 import type { Account, ActivityDeps } from './deps.js';
-import { retryLater } from './failures.js';
-import { payersOf, rateEntryOf } from './shared-rates.js';
+import { noReading, retryLater } from './failures.js';
+import { payersOf } from './shared-rates.js';
 import { shortfall } from './shortfall.js';
 
 /**
@@ -25,6 +25,9 @@ export function checkFollowUpActivity(deps: ActivityDeps) {
       const checked = validateOrderInput(type, { order: request }, { followUp: true });
       if ('errors' in checked) return refused(describeFieldErrors(checked.errors));
       const rates = await account.service.rates();
+      // No reading: neither offered nor not.
+      const unreadable = unreadableRate(rates, type, request) ?? unreadableRate(rates, order.type, order.request);
+      if (unreadable) throw noReading(unreadable);
       const orderPayers = payersOf(rates, order.type, order.request);
       return { ...(await checkAgainst(account, rates, input)), ...(orderPayers && { orderPayers }) };
     } catch (error) {
@@ -47,7 +50,10 @@ async function checkAgainst(
   }
   const errors = checkAgainstRates(type, request, rates);
   if (errors.length > 0) return refused(describeFieldErrors(errors));
-  const lacking = shortfall(await readBalances(account), rates, type, request);
+  const balances = await readBalances(account);
+  const unknown = unreadableBalance(balances, type, request);
+  if (unknown) throw noReading(unknown);
+  const lacking = shortfall(balances, rates, type, request);
   const payers = payersOf(rates, type, request);
   return lacking ? refused(lacking) : { kind: 'ok', ...(payers && { payers }) };
 }

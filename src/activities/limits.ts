@@ -1,9 +1,9 @@
 import { decimal, toAmount } from '../contract/money.js';
 import { orderSides, type RequestFields } from '../contract/order-sides.js';
 import { type CreateRequest, movesMoneyAtOnce, type OrderType } from '../contract/orders.js';
-import { checkAgainstRates } from '../contract/rate-checks.js';
+import { checkAgainstRates, unreadableRate } from '../contract/rate-checks.js';
 import type { Rates } from '../contract/service-objects.js';
-import { readBalances } from './balances.js';
+import { readBalances, unreadableBalance } from './balances.js';
 import type { Account, ActivityDeps } from './deps.js';
 import { invalidOrder } from './failures.js';
 import { mostOfOtherSide } from './other-side.js';
@@ -24,11 +24,15 @@ export async function refuseBeyondLimits(
   rates: Rates | undefined,
 ): Promise<string[]> {
   if (!rates) return ['rates were not to be had: limits, precision and balance were not checked'];
+  const unreadable = unreadableRate(rates, type, request);
+  if (unreadable) return [`${unreadable}: limits, precision and balance were not checked`];
   const errors = checkAgainstRates(type, request, rates);
   if (errors.length > 0) throw invalidOrder(errors);
   if (!deps.checkBalance || !movesMoneyAtOnce(type)) return [];
   const balances = await readBalances(account, { timeoutMs: BALANCES_TIMEOUT_MS }).catch(() => undefined);
   if (!balances) return ['balances were not to be had: the balance was not checked'];
+  const unknown = unreadableBalance(balances, type, request);
+  if (unknown) return [`${unknown}: it was not checked`];
   const reason = shortfall(balances, rates, type, request);
   const field = request.amount == null ? 'order.amount_to' : 'order.amount';
   if (reason) throw invalidOrder([{ field, reason }]);

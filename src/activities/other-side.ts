@@ -2,9 +2,9 @@ import Big from 'big.js';
 import { decimal, decimalOrZero, SIGNED_AMOUNT_FORMAT } from '../contract/money.js';
 import type { RequestFields } from '../contract/order-sides.js';
 import type { CreateRequest, OrderType } from '../contract/orders.js';
-import type { RateEntry, Rates } from '../contract/service-objects.js';
+import { rateEntryOf } from '../contract/rate-checks.js';
+import { isMalformed, type RateEntry, type Rates } from '../contract/service-objects.js';
 import { commission } from './balances.js';
-import { rateEntryOf } from './shared-rates.js';
 
 /**
  * What the side of an order that its request does not give may come to: with `amount` what the exchange brings, with
@@ -82,7 +82,9 @@ const smallestOrder = (rates: Rates, currency: string): Big | undefined =>
   smallest(
     Object.values(rates)
       .flatMap((entries) => Object.values(entries))
-      .flatMap((entry) => (entry.currency_from === currency ? (positive(entry.min_amount_from) ?? []) : [])),
+      .flatMap((entry) =>
+        !isMalformed(entry) && entry.currency_from === currency ? (positive(entry.min_amount_from) ?? []) : [],
+      ),
   );
 
 const timesApart = (a: Big, b: Big): Big => (a.gt(b) ? divide(a, b) : divide(b, a));

@@ -8,8 +8,8 @@ import type { FieldError } from '../contract/failures.js';
 import { defaultBatchId } from '../contract/ids.js';
 import { validateOrderInput } from '../contract/order-schema.js';
 import type { WithdrawRequest } from '../contract/orders.js';
-import { checkAgainstRates } from '../contract/rate-checks.js';
-import type { Balance, Rates } from '../contract/service-objects.js';
+import { checkAgainstRates, unreadableRate } from '../contract/rate-checks.js';
+import type { Balances, Rates } from '../contract/service-objects.js';
 import { readBalances } from './balances.js';
 import { batchFailure } from './batch-failures.js';
 import { BadRows } from './batch-plan/bad-rows.js';
@@ -86,7 +86,7 @@ async function planOf(
 }
 
 /** A plan is worth something without balances, too. */
-async function balancesOf(account: Account, warnings: BatchWarnings): Promise<Record<string, Balance> | undefined> {
+async function balancesOf(account: Account, warnings: BatchWarnings): Promise<Balances | undefined> {
   try {
     return await readBalances(account);
   } catch {
@@ -163,6 +163,10 @@ async function noteRow(
   repeated.noticePayouts(line, order);
   if (exceededCap(deps, 'withdraw', order, rates)) {
     warnings.add('cap', 'above the cap for one order (PAYMENT_ORDER_CAPS): each waits for a decision', [line]);
+  }
+  const unreadable = rates && unreadableRate(rates, 'withdraw', order);
+  if (unreadable) {
+    warnings.add(unreadable, `${unreadable}: limits, precision and fees were not checked`, [line]);
   }
   await existing.add(line, order.order_id);
 }

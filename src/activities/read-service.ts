@@ -1,8 +1,10 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
-import { SERVICE_REJECTED } from '../contract/failures.js';
+import { type FieldError, SERVICE_REJECTED } from '../contract/failures.js';
 import { fieldErrors } from '../contract/field-errors.js';
+import { ORDER_TYPES } from '../contract/orders.js';
 import { READS } from '../contract/reads.js';
+import { isMalformed, type Malformed, type Rates } from '../contract/service-objects.js';
 import {
   addressListSchema,
   checkRequest,
@@ -10,6 +12,7 @@ import {
   type OrderStatusQuery,
   orderListSchema,
   orderStatusSchema,
+  type Page,
   RejectedError,
 } from '../payment-service/index.js';
 import { accountOf } from './account-of.js';
@@ -18,8 +21,11 @@ import { readBalances } from './balances.js';
 import type { Account, ActivityDeps } from './deps.js';
 import { invalidInput, retryLater } from './failures.js';
 
-/** More orders than this would not fit into one Temporal payload. */
-const MAX_ORDERS = 500;
+/**
+ * Longest answer in bytes of JSON: Temporal refuses payloads of 2 MiB, and encryption adds a little. 1,000 ordinary orders
+ * are about 1.6 MB.
+ */
+const MAX_ANSWER_BYTES = 2_000_000;
 
 const inputSchema = z.strictObject({
   account: z.string(),
@@ -34,7 +40,7 @@ export function readServiceActivity(deps: ActivityDeps) {
     if (!parsed.success) throw invalidInput(fieldErrors(parsed.error));
     const { account, read, query = {} } = parsed.data;
     try {
-      return await readFrom(accountOf(deps, account), read, query);
+      return fitting(read, await readFrom(accountOf(deps, account), read, query));
     } catch (error) {
       if (error instanceof InvalidRequestError) throw invalidInput(error.errors.map(inQuery));
       if (error instanceof RejectedError) throw rejected('the service refused the read (400); check the query');
@@ -48,14 +54,49 @@ const inQuery = ({ field, reason }: { field: string; reason: string }) => ({ fie
 const rejected = (message: string): ApplicationFailure =>
   ApplicationFailure.create({ type: SERVICE_REJECTED, message, nonRetryable: true });
 
+/** What makes an answer smaller, by read. */
+const SMALLER: Partial<Record<(typeof READS)[number], FieldError>> = {
+  rates: { field: 'order_type', reason: 'ask for one order_type, or for one pair' },
+  orderList: { field: 'limit', reason: 'use a smaller limit, and page' },
+  addressList: { field: 'limit', reason: 'use a smaller limit, and page' },
+};
+
+/** Said here and at once: an answer that Temporal refuses would look like none at all. */
+function fitting(read: (typeof READS)[number], answer: unknown): unknown {
+  const bytes = Buffer.byteLength(JSON.stringify(answer));
+  if (bytes <= MAX_ANSWER_BYTES) return answer;
+  const { field, reason } = SMALLER[read] ?? { field: 'read', reason: 'ask the service itself' };
+  const size = `the answer of ${bytes} bytes is too large (at most ${MAX_ANSWER_BYTES})`;
+  throw invalidInput([{ field: `query.${field}`, reason: `${size}: ${reason}` }]);
+}
+
 const noQuery = z.strictObject({});
+
+const ratesQuery = z.strictObject({ order_type: z.enum(ORDER_TYPES).optional(), pair: z.string().optional() });
+
+/** The rates of one order type, or under one pair key, such as `usd_card`; all of them without either. */
+async function ratesOf(account: Account, { order_type: type, pair }: z.infer<typeof ratesQuery>): Promise<Rates> {
+  const types = Object.entries(await account.service.rates()).filter(([name]) => type === undefined || name === type);
+  return Object.fromEntries(
+    types.map(([name, pairs]) => [
+      name,
+      Object.fromEntries(Object.entries(pairs).filter(([key]) => pair === undefined || key === pair)),
+    ]),
+  );
+}
+
+/** One row for every row that the service sent: one that cannot be read says so in its place, and is never left out. */
+function rowsOf<T>({ items, malformed }: Page<T>): (T | Malformed)[] {
+  const rows: (T | Malformed)[] = [...items];
+  for (const { index, reason } of malformed) rows.splice(index, 0, { malformed: reason });
+  return rows;
+}
 
 async function readFrom(account: Account, read: (typeof READS)[number], query: unknown): Promise<unknown> {
   const { service } = account;
   switch (read) {
     case 'rates':
-      checkRequest(noQuery, query);
-      return service.rates();
+      return ratesOf(account, checkRequest(ratesQuery, query));
     case 'balances':
       checkRequest(noQuery, query);
       return readBalances(account);
@@ -64,14 +105,11 @@ async function readFrom(account: Account, read: (typeof READS)[number], query: u
       if (!order) throw rejected('the service shows no such order');
       return order;
     }
-    case 'orderList': {
-      const list = checkRequest(orderListSchema, query);
-      if ((list.limit ?? 0) > MAX_ORDERS) {
-        throw new InvalidRequestError([{ field: 'limit', reason: `must be at most ${MAX_ORDERS} here; use page` }]);
-      }
-      return (await service.listOrders(list)).items;
-    }
+    case 'orderList':
+      return rowsOf(await service.listOrders(checkRequest(orderListSchema, query)));
     case 'addressList':
-      return (await service.listDepositAddresses(checkRequest(addressListSchema, query))).items.map(shownAddress);
+      return rowsOf(await service.listDepositAddresses(checkRequest(addressListSchema, query))).map((row) =>
+        isMalformed(row) ? row : shownAddress(row),
+      );
   }
 }

@@ -1,7 +1,7 @@
 import type { Payers } from '../contract/answers.js';
 import type { CreateRequest, OrderType } from '../contract/orders.js';
-import { rateKeyOf } from '../contract/rate-checks.js';
-import type { RateEntry, Rates } from '../contract/service-objects.js';
+import { rateEntryOf } from '../contract/rate-checks.js';
+import type { Rates } from '../contract/service-objects.js';
 
 const REFRESH_AFTER_MS = 10 * 60_000;
 /** After a failure the next creates skip the checks at once instead of each waiting for a service that is slow. */
@@ -42,13 +42,6 @@ export class SharedRates {
     }
     return this.#rates;
   }
-}
-
-/** The entry of an order's pair; undefined when it is not offered. */
-export function rateEntryOf(rates: Rates, type: OrderType, order: CreateRequest): RateEntry | undefined {
-  const entries = rates[type] ?? {};
-  const key = rateKeyOf(type, order);
-  return Object.hasOwn(entries, key) ? entries[key] : undefined;
 }
 
 /** Who pays the commissions of an order; undefined when rates are not to be had or do not know the pair. */

@@ -2,17 +2,17 @@ import type Big from 'big.js';
 import { decimal, decimalOrZero, toAmount } from '../contract/money.js';
 import { orderSides, type RequestFields } from '../contract/order-sides.js';
 import type { CreateRequest, OrderType } from '../contract/orders.js';
-import type { Balance, RateEntry, Rates } from '../contract/service-objects.js';
-import { commission } from './balances.js';
+import { rateEntryOf } from '../contract/rate-checks.js';
+import type { Balances, RateEntry, Rates } from '../contract/service-objects.js';
+import { balanceIn, commission } from './balances.js';
 import { leastNeeded } from './other-side.js';
-import { rateEntryOf } from './shared-rates.js';
 
 /**
  * Why the balance does not cover an order with its fees, with the figures; undefined = it does, or rates do not tell what
  * the order takes. With `amount_to` that is an estimate, and the lowest one: a refusal ends the order.
  */
 export function shortfall(
-  balances: Record<string, Balance>,
+  balances: Balances,
   rates: Rates,
   type: OrderType,
   request: CreateRequest,
@@ -21,7 +21,7 @@ export function shortfall(
   const { currencyFrom } = orderSides(type, request);
   const entry = rateEntryOf(rates, type, request);
   const needed = amount == null ? leastNeeded(type, request, rates) : entry && withFees(entry, decimal(amount));
-  const available = decimalOrZero(Object.hasOwn(balances, currencyFrom) ? balances[currencyFrom]?.amount : null);
+  const available = decimalOrZero(balanceIn(balances, currencyFrom)?.amount);
   if (!needed || available.gte(needed)) return undefined;
   const about = amount == null ? 'about ' : '';
   return `the balance of ${toAmount(available)} ${currencyFrom} is less than ${about}${toAmount(needed)} (with fees)`;

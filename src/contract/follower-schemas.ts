@@ -13,7 +13,7 @@ import type { ReceivedDepositInput } from './received.js';
  * ('received') or by a run that is lost ('recovered').
  */
 
-const orderUuid = z.string().regex(ORDER_UUID_FORMAT, 'must be 1 to 64 of A-Z a-z 0-9 -');
+const orderUuid = z.string().regex(ORDER_UUID_FORMAT, 'must be 1 to 64 of A-Z a-z 0-9 _ -');
 
 const { account, compensation, revertTo, batchId } = optionSchemas;
 

@@ -17,7 +17,7 @@ export const MAX_ORDER_ID_LENGTH = 120;
 const FOLLOW_UP_ID_FORMAT = /^([A-Za-z0-9._:-]{1,120})\.r(\d{1,4})$/;
 
 /** The service's order identifier as we accept it in URLs, ids and search attributes. */
-export const ORDER_UUID_FORMAT = /^[A-Za-z0-9-]{1,64}$/;
+export const ORDER_UUID_FORMAT = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** Reference of a permanent deposit address, chosen by the caller. */
 export const ADDRESS_REF_FORMAT = /^[A-Za-z0-9_-]{1,64}$/;
@@ -78,7 +78,7 @@ export function parseOrderWorkflowId(workflowId: string): { account: string; ord
 
 /** Splits the workflow id of a follower of a receipt; undefined when it is not one. */
 export function parseReceivedWorkflowId(workflowId: string): { account: string; orderUuid: string } | undefined {
-  const match = /^received:([a-z0-9-]{1,32}):([A-Za-z0-9-]{1,64})$/.exec(workflowId);
+  const match = /^received:([a-z0-9-]{1,32}):([A-Za-z0-9_-]{1,64})$/.exec(workflowId);
   return match?.[1] && match[2] ? { account: match[1], orderUuid: match[2] } : undefined;
 }
 

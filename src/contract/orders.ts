@@ -207,6 +207,7 @@ export interface Order {
   updated_at: string;
   finalized_at: string | null;
   start_order_at: string | null;
+  /** -1 where the service does not say. */
   currency_from_precision: number;
   currency_to_precision: number;
 }

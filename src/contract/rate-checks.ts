@@ -4,7 +4,7 @@ import { maskName } from './masking.js';
 import { type Amount, decimal, decimalPlaces, SIGNED_AMOUNT_FORMAT } from './money.js';
 import { orderSides, type RequestFields } from './order-sides.js';
 import type { CreateRequest, OrderType } from './orders.js';
-import type { RateEntry, Rates } from './service-objects.js';
+import { isMalformed, type Malformed, type RateEntry, type Rates } from './service-objects.js';
 
 /** The pair key under which the rates operation lists an order's terms, such as `usd_card-btc_bitcoin`. */
 export function rateKeyOf(type: OrderType, order: CreateRequest): string {
@@ -60,19 +60,39 @@ function limitErrors(amount: Amount, entry: RateEntry): FieldError[] {
   return [];
 }
 
+/** What the rates hold for the pair of an order; undefined when it is not offered. */
+function listed(type: OrderType, order: CreateRequest, rates: Rates): RateEntry | Malformed | undefined {
+  const entries = rates[type] ?? {};
+  const key = rateKeyOf(type, order);
+  return Object.hasOwn(entries, key) ? entries[key] : undefined;
+}
+
+/** The entry of an order's pair; undefined when it is not offered, or cannot be read. */
+export function rateEntryOf(rates: Rates, type: OrderType, order: CreateRequest): RateEntry | undefined {
+  const entry = listed(type, order, rates);
+  return entry && !isMalformed(entry) ? entry : undefined;
+}
+
+/** Said where the rates of an order's pair cannot be read, which does not mean that it is not offered; else undefined. */
+export function unreadableRate(rates: Rates, type: OrderType, order: CreateRequest): string | undefined {
+  const entry = listed(type, order, rates);
+  if (!entry || !isMalformed(entry)) return undefined;
+  return `the rates of pair ${maskName(rateKeyOf(type, order))} could not be read (${entry.malformed})`;
+}
+
 /**
  * Checks a validated order against the rates: pair offered, decimal places, limits of the side it starts from. Limits
  * apply to `amount` only (for `withdraw` the payout amount: its entries state both sides in one currency); with
- * `amount_to` the service computes the other side itself.
+ * `amount_to` the service computes the other side itself. A pair whose entry cannot be read passes: see `unreadableRate`.
  */
 export function checkAgainstRates(type: OrderType, order: CreateRequest, rates: Rates): FieldError[] {
-  const key = rateKeyOf(type, order);
-  const entries = rates[type] ?? {};
-  const entry = Object.hasOwn(entries, key) ? entries[key] : undefined;
+  const entry = listed(type, order, rates);
   if (!entry) {
-    const field = `order.${unofferedField(type, order, Object.values(entries))}`;
-    return [{ field, reason: `pair ${maskName(key)} is not offered for ${type}` }];
+    const offered = Object.values(rates[type] ?? {}).flatMap((other) => (isMalformed(other) ? [] : [other]));
+    const field = `order.${unofferedField(type, order, offered)}`;
+    return [{ field, reason: `pair ${maskName(rateKeyOf(type, order))} is not offered for ${type}` }];
   }
+  if (isMalformed(entry)) return [];
   const { amount, amount_to, wallet_details }: RequestFields = order;
   const { currencyFrom, currencyTo } = orderSides(type, order);
   const parts = Array.isArray(wallet_details) ? wallet_details : [];

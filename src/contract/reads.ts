@@ -4,7 +4,10 @@ import type { DepositAddress } from './service-objects.js';
 /** Signed reads that starters and operators, who hold no secret, ask a worker for. */
 export const READS = ['rates', 'balances', 'orderStatus', 'orderList', 'addressList'] as const;
 
-/** Input of the `serviceRead` workflow; `query` is the operation's request body. Its result is the response's `data`. */
+/**
+ * Input of the `serviceRead` workflow; `query` is the operation's request body, of rates `{order_type?, pair?}`. Its result
+ * is the response's `data`, where `{malformed: reason}` stands in the place of a row or entry that cannot be read.
+ */
 export interface ServiceReadInput {
   account?: string;
   read: (typeof READS)[number];

@@ -1,6 +1,18 @@
 import type { Amount } from './money.js';
 import type { OrderType } from './orders.js';
 
+/**
+ * Stands in the place of an entry that could not be read, and says why: names of fields, never values. `wallet_uuid`: of a
+ * balance, where that much could be read.
+ */
+export interface Malformed {
+  malformed: string;
+  wallet_uuid?: string;
+}
+
+/** True for an entry that could not be read. */
+export const isMalformed = (entry: object): entry is Malformed => 'malformed' in entry;
+
 /** A permanent deposit address. `address_title` is '' when it has none; dates are opaque strings. */
 export interface DepositAddress {
   uuid: string;
@@ -14,8 +26,8 @@ export interface DepositAddress {
   memo: string | null;
   callback_url: string | null;
   created_at: string;
-  min_amount: Amount;
-  max_amount: Amount;
+  min_amount: Amount | null;
+  max_amount: Amount | null;
   total_received_amount: Amount | null;
   total_received_deposits: number | null;
 }
@@ -47,7 +59,7 @@ export interface RateEntry {
  * Rates by order type, then by pair key, such as `usd_card` or `usd_card-btc_bitcoin`. Keys come from the service:
  * look one up with Object.hasOwn.
  */
-export type Rates = Partial<Record<OrderType, Record<string, RateEntry>>>;
+export type Rates = Partial<Record<OrderType, Record<string, RateEntry | Malformed>>>;
 
 /** One wallet of the merchant. `overdraft` is the debt. */
 export interface Balance {
@@ -56,5 +68,9 @@ export interface Balance {
   amount: Amount;
   overdraft: Amount;
   updated_at: string;
+  /** -1 where the service does not say. */
   currency_precision: number;
 }
+
+/** Wallets of the merchant by currency code. */
+export type Balances = Record<string, Balance | Malformed>;

@@ -14,7 +14,7 @@ export const DEFAULT_PAGE_SIZE = 100;
 
 /** Wider than our own ids: the service also lists orders that others named. */
 const orderId = z.string().regex(/^[^\p{Cc}]{1,255}$/u, 'must be 1 to 255 characters without control characters');
-const orderUuid = z.string().regex(ORDER_UUID_FORMAT, 'must be letters, digits and hyphens, at most 64');
+const orderUuid = z.string().regex(ORDER_UUID_FORMAT, 'must be 1 to 64 of A-Z a-z 0-9 _ -');
 const page = z.int().min(1);
 
 /** The service's date-time. The calendar check is a round trip, as Date rolls 30 February over into March. */

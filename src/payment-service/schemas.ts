@@ -1,98 +1,76 @@
 import { z } from 'zod';
+import { describeFieldErrors } from '../contract/failures.js';
+import { fieldErrors } from '../contract/field-errors.js';
 import { ORDER_UUID_FORMAT } from '../contract/ids.js';
-import { SIGNED_AMOUNT_FORMAT } from '../contract/money.js';
 import type { Order, OrderListItem } from '../contract/orders.js';
-import type { Balance, DepositAddress, RateEntry, Rates } from '../contract/service-objects.js';
-import { toInteger, toPlain } from './wire.js';
+import type { Balance, Balances, DepositAddress, Malformed, RateEntry, Rates } from '../contract/service-objects.js';
+import {
+  amount,
+  amountOrNull,
+  anything,
+  clientInfo,
+  errorCode,
+  flag,
+  integer,
+  integerOrNull,
+  list,
+  object,
+  precision,
+  textOrEmpty,
+  textOrNull,
+  word,
+  wordOrNull,
+} from './tolerant-types.js';
 
 /**
  * What the service answers. Fields that are not documented are dropped; statuses and types that are not documented
  * pass, because a new value must not make an existing order invisible. Nullable fields may also be missing.
  */
 
-const text = z.string();
-const word = z.string().min(1);
-const amount = z.string().regex(SIGNED_AMOUNT_FORMAT, 'not a decimal string');
-const integer = z.preprocess(toInteger, z.int());
-
-const orNull = <T extends z.ZodType>(type: T) => type.nullish().transform((value) => value ?? null);
-const textOrNull = orNull(text);
-const amountOrNull = orNull(amount);
-
-const opaque = z
-  .unknown()
-  .optional()
-  .transform((value, context) => {
-    try {
-      return toPlain(value ?? null);
-    } catch {
-      context.addIssue({ code: 'custom', message: 'nested too deep' });
-      return z.NEVER;
-    }
-  });
-
-/** Null and absent are the same. An empty list is how some services write an empty object; an order must not hang on it. */
-const clientInfo = z
-  .union([
-    z.object({ client_id: text.nullish(), client_ip: text.nullish(), client_email: text.nullish() }),
-    z.array(z.unknown()).max(0),
-  ])
-  .nullish()
-  .transform((info) => {
-    if (!info || Array.isArray(info)) return null;
-    return Object.fromEntries(Object.entries(info).filter(([, value]) => typeof value === 'string'));
-  });
-
 const orderObject = z.object({
   order_uuid: z.string().regex(ORDER_UUID_FORMAT, 'not an order_uuid'),
   order_type: word,
   // '' where the merchant named nothing: receipts on permanent addresses, as far as is known.
-  user_order_id: text,
+  user_order_id: textOrEmpty,
   description: textOrNull,
   expected_amount_from: amount,
   amount_from: amountOrNull,
   currency_from: word,
-  network_from: textOrNull,
+  network_from: wordOrNull,
   deposit_from_user: textOrNull,
   wallet_from: textOrNull,
   wallet_memo_from: textOrNull,
   expected_amount_to: amount,
   amount_to: amountOrNull,
-  strict_withdrawal_amount: z
-    .boolean()
-    .nullish()
-    .transform((strict) => strict ?? false),
+  strict_withdrawal_amount: flag,
   currency_to: word,
-  network_to: textOrNull,
+  network_to: wordOrNull,
   withdraw_to_user: textOrNull,
   wallet_to: textOrNull,
   wallet_memo_to: textOrNull,
-  wallet_to_details: opaque,
-  wallet_to_transactions: opaque,
+  wallet_to_details: anything,
+  wallet_to_transactions: anything,
   amount_from_fee: amountOrNull,
   amount_to_fee: amountOrNull,
   deposit_url: textOrNull,
-  deposit_address: textOrNull,
+  deposit_address: wordOrNull,
   deposit_memo: textOrNull,
   deposit_address_title: textOrNull,
   deposit_address_initial_order_uuid: textOrNull,
-  blockchain_deposit_hash: textOrNull,
-  blockchain_withdrawal_hash: textOrNull,
+  blockchain_deposit_hash: wordOrNull,
+  blockchain_withdrawal_hash: wordOrNull,
   exchange_rate_initial: amountOrNull,
   exchange_rate_actual: amountOrNull,
   client_info: clientInfo,
   status: word,
-  error_code: z
-    .union([integer, text])
-    .nullish()
-    .transform((code) => code ?? 0),
+  error_code: errorCode,
   error_message: textOrNull,
-  created_at: text.default(''),
-  updated_at: text.default(''),
-  finalized_at: textOrNull,
-  start_order_at: textOrNull,
-  currency_from_precision: integer,
-  currency_to_precision: integer,
+  created_at: textOrEmpty,
+  updated_at: textOrEmpty,
+  finalized_at: wordOrNull,
+  start_order_at: wordOrNull,
+  currency_from_precision: precision,
+  currency_to_precision: precision,
 });
 
 const balanceChange = z.object({
@@ -100,7 +78,7 @@ const balanceChange = z.object({
   amount_before: amount,
   amount_change: amount,
   amount_after: amount,
-  created_at: text,
+  created_at: textOrEmpty,
 });
 
 /** An order, as create and status answer it. */
@@ -108,10 +86,7 @@ export const orderSchema: z.ZodType<Order> = orderObject;
 
 /** An item of the order list. */
 export const orderListItemSchema: z.ZodType<OrderListItem> = orderObject.extend({
-  balance_changes: z
-    .array(balanceChange)
-    .nullish()
-    .transform((changes) => changes ?? []),
+  balance_changes: list(balanceChange),
 });
 
 /** A permanent deposit address. */
@@ -120,24 +95,24 @@ export const depositAddressSchema: z.ZodType<DepositAddress> = z.object({
   client_id: textOrNull,
   currency: word,
   network: word,
-  currency_to: textOrNull,
-  address_title: text.nullish().transform((title) => title ?? ''),
+  currency_to: wordOrNull,
+  address_title: textOrEmpty,
   address: word,
   memo: textOrNull,
   callback_url: textOrNull,
-  created_at: text.default(''),
-  min_amount: amount,
-  max_amount: amount,
+  created_at: textOrEmpty,
+  min_amount: amountOrNull,
+  max_amount: amountOrNull,
   total_received_amount: amountOrNull,
-  total_received_deposits: orNull(integer),
+  total_received_deposits: integerOrNull,
 });
 
 const rateEntry: z.ZodType<RateEntry> = z.object({
   order_type: word,
   currency_from: word,
-  network_from: textOrNull,
+  network_from: wordOrNull,
   currency_to: word,
-  network_to: textOrNull,
+  network_to: wordOrNull,
   exchange_rate: amountOrNull,
   min_amount_from: amount,
   max_amount_from: amountOrNull,
@@ -147,15 +122,26 @@ const rateEntry: z.ZodType<RateEntry> = z.object({
   fee_percent_to: amountOrNull,
   min_fee_amount_from: amountOrNull,
   min_fee_amount_to: amountOrNull,
-  fee_percent_from_payer: textOrNull,
-  fee_percent_to_payer: textOrNull,
+  fee_percent_from_payer: wordOrNull,
+  fee_percent_to_payer: wordOrNull,
   currency_from_precision: integer,
   currency_to_precision: integer,
 });
 
-const pairs = z.record(z.string(), rateEntry).optional();
+/** Fields named in the place of an entry that cannot be read; the first few tell what is wrong. */
+const MAX_PROBLEMS = 8;
 
-/** Rates of the six order types. One bad entry spoils all: a pair that is silently gone would read as "not offered". */
+/** An entry, or in its place why it cannot be read: one bad entry costs none of the others, and is not taken for missing. */
+const orMalformed = <T>(schema: z.ZodType<T>) =>
+  z.unknown().transform((value): T | Malformed => {
+    const read = schema.safeParse(value);
+    if (read.success) return read.data;
+    return { malformed: describeFieldErrors(fieldErrors(read.error).slice(0, MAX_PROBLEMS)) };
+  });
+
+const pairs = object(z.record(z.string(), orMalformed(rateEntry)).optional()).optional();
+
+/** Rates of the six order types. */
 export const ratesSchema: z.ZodType<Rates> = z.object({
   deposit: pairs,
   deposit_exchange: pairs,
@@ -165,15 +151,21 @@ export const ratesSchema: z.ZodType<Rates> = z.object({
   withdraw: pairs,
 });
 
+const balance: z.ZodType<Balance> = z.object({
+  currency: word,
+  wallet_uuid: word,
+  amount,
+  overdraft: amount,
+  updated_at: textOrEmpty,
+  currency_precision: precision,
+});
+
+/** A wallet tells which account it is even where its amount cannot be read. */
+const balanceOrMalformed = z.unknown().transform((value): Balance | Malformed => {
+  const read = orMalformed(balance).parse(value);
+  const wallet = z.object({ wallet_uuid: word }).safeParse(value).data;
+  return 'malformed' in read ? { ...read, ...wallet } : read;
+});
+
 /** Balances by currency code. */
-export const balancesSchema: z.ZodType<Record<string, Balance>> = z.record(
-  z.string(),
-  z.object({
-    currency: word,
-    wallet_uuid: word,
-    amount,
-    overdraft: amount,
-    updated_at: text.default(''),
-    currency_precision: integer,
-  }),
-);
+export const balancesSchema: z.ZodType<Balances> = object(z.record(z.string(), balanceOrMalformed));

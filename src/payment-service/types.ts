@@ -1,5 +1,5 @@
 import type { CreateRequests, Order, OrderListItem, OrderType } from '../contract/orders.js';
-import type { Balance, DepositAddress, Rates } from '../contract/service-objects.js';
+import type { Balances, DepositAddress, Rates } from '../contract/service-objects.js';
 import type { AddressCreateRequest, AddressListQuery, OrderListQuery, OrderStatusQuery } from './requests.js';
 import type { Signer } from './signers.js';
 
@@ -58,5 +58,5 @@ export interface PaymentService {
   /** All pages from `query.page` on, each address once. */
   allDepositAddresses(query: AddressListQuery, options?: CallOptions): AsyncGenerator<Page<DepositAddress>>;
   rates(options?: CallOptions): Promise<Rates>;
-  balances(options?: CallOptions): Promise<Record<string, Balance>>;
+  balances(options?: CallOptions): Promise<Balances>;
 }

@@ -58,6 +58,14 @@ export function toPlain(value: unknown, depth = 0): unknown {
   );
 }
 
-/** A safe integer where the token is one; anything else unchanged, for the schema to refuse. */
-export const toInteger = (value: unknown): unknown =>
-  isLosslessNumber(value) && /^-?\d{1,15}$/.test(value.value) ? Number(value.value) : value;
+/** A value as one text: numbers by their digits, objects and lists as JSON. Throws a RangeError when nested too deep. */
+export function textOf(value: unknown): string {
+  const plain = toPlain(value);
+  return typeof plain === 'object' ? JSON.stringify(plain) : String(plain);
+}
+
+/** A safe integer where the value is one, also as text; anything else unchanged, for the schema to refuse. */
+export function toInteger(value: unknown): unknown {
+  const text = isLosslessNumber(value) ? value.value : value;
+  return typeof text === 'string' && /^-?\d{1,15}$/.test(text) ? Number(text) : value;
+}

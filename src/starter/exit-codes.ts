@@ -20,6 +20,7 @@ import { ConfigError } from '../config.js';
 import { BATCH_FILE_UNUSABLE, type BatchResult } from '../contract/batches.js';
 import { INVALID_INPUT, SERVICE_REJECTED } from '../contract/failures.js';
 import type { OrderResult } from '../contract/orders.js';
+import { isMalformed } from '../contract/service-objects.js';
 
 /** What the starter exits with. 4: not decided yet, never start it under another id. */
 export const EXIT = { done: 0, endedWithoutSuccess: 1, badUsage: 2, unreachable: 3, undecided: 4 } as const;
@@ -43,6 +44,10 @@ export function exitCodeOfBatch({ rows, outcomes }: BatchResult): ExitCode {
   if (outcomes.parked > 0) return EXIT.undecided;
   return outcomes.completed === rows ? EXIT.done : EXIT.endedWithoutSuccess;
 }
+
+/** 1 where a row or entry of an answer cannot be read: what was asked for is not all there. */
+export const exitCodeOfRows = (rows: readonly object[]): ExitCode =>
+  rows.some(isMalformed) ? EXIT.endedWithoutSuccess : EXIT.done;
 
 const BAD_USAGE = [
   UsageError,

@@ -1,7 +1,8 @@
-import { Argument, type Command } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import { ADDRESS_REF_FORMAT } from '../contract/ids.js';
+import { ORDER_TYPES, type OrderType } from '../contract/orders.js';
 import { type CommonOptions, fitting, parseWhole, withCommonOptions } from './arguments.js';
-import { EXIT } from './exit-codes.js';
+import { EXIT, exitCodeOfRows } from './exit-codes.js';
 import { whileWaiting } from './progress.js';
 import type { Run, StarterIo } from './report.js';
 import { addressesText, balancesText, createdAddressText, ratesText } from './text.js';
@@ -57,25 +58,31 @@ function addAddressVerbs(program: Command, io: StarterIo, run: Run): void {
     }: CommonOptions & { currency?: string; network?: string; limit?: number; page?: number }) =>
       run(async (orders) => {
         const addresses = await answered(io, orders.addressList({ currency, network, limit, page }, account));
-        return { exitCode: EXIT.done, json: { addresses }, text: addressesText(addresses) };
+        return { exitCode: exitCodeOfRows(addresses), json: { addresses }, text: addressesText(addresses) };
       }),
   );
 }
 
 /** Adds `rates`, `balances` and `address`: what a worker reads or creates for us with its secrets. */
 export function addServiceVerbs(program: Command, io: StarterIo, run: Run): void {
-  withCommonOptions(program.command('rates').description('rates and limits by order type and pair')).action(
-    ({ account }: CommonOptions) =>
-      run(async (orders) => {
-        const rates = await answered(io, orders.rates(account));
-        return { exitCode: EXIT.done, json: { rates }, text: ratesText(rates) };
-      }),
+  const rates = program
+    .command('rates')
+    .description('rates and limits by order type and pair')
+    .addOption(new Option('--type <type>', 'of one order type').choices(ORDER_TYPES))
+    .option('--pair <key>', 'of one pair, such as usd_card or usd_card-btc_bitcoin');
+  withCommonOptions(rates).action(({ account, type, pair }: CommonOptions & { type?: OrderType; pair?: string }) =>
+    run(async (orders) => {
+      const query = { ...(type && { order_type: type }), ...(pair && { pair }) };
+      const found = await answered(io, orders.rates(account, query));
+      const entries = Object.values(found).flatMap((pairs) => Object.values(pairs));
+      return { exitCode: exitCodeOfRows(entries), json: { rates: found }, text: ratesText(found) };
+    }),
   );
   withCommonOptions(program.command('balances').description("the merchant's balances")).action(
     ({ account }: CommonOptions) =>
       run(async (orders) => {
         const balances = await answered(io, orders.balances(account));
-        return { exitCode: EXIT.done, json: { balances }, text: balancesText(balances) };
+        return { exitCode: exitCodeOfRows(Object.values(balances)), json: { balances }, text: balancesText(balances) };
       }),
   );
   addAddressVerbs(program, io, run);

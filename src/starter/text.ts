@@ -5,7 +5,13 @@ import { maskWallet, maskWords } from '../contract/masking.js';
 import type { OrderState } from '../contract/messages.js';
 import type { Decision, DecisionRecord, Order, OrderResult } from '../contract/orders.js';
 import type { DepositAddressResult } from '../contract/reads.js';
-import type { Balance, DepositAddress, Rates } from '../contract/service-objects.js';
+import {
+  type Balances,
+  type DepositAddress,
+  isMalformed,
+  type Malformed,
+  type Rates,
+} from '../contract/service-objects.js';
 
 /** Rows of cells in aligned columns. Control characters are taken out: some texts come from the service. */
 export function table(rows: readonly (readonly string[])[]): string {
@@ -148,44 +154,50 @@ export function elsewhereText(found: readonly AttentionElsewhere[]): string {
   return table([['also wants a person', 'type', ''], ...rows]);
 }
 
+const cannotBeRead = ({ malformed }: Malformed): string => `cannot be read: ${malformed}`;
+
 /** Rates, one pair a line. */
 export function ratesText(rates: Rates): string {
   const rows = Object.entries(rates).flatMap(([type, pairs]) =>
-    Object.entries(pairs).map(([pair, entry]) => [
-      type,
-      pair,
-      entry.exchange_rate ?? '',
-      entry.min_amount_from,
-      entry.max_amount_from ?? '',
-    ]),
+    Object.entries(pairs).map(([pair, entry]) =>
+      isMalformed(entry)
+        ? [type, pair, cannotBeRead(entry)]
+        : [type, pair, entry.exchange_rate ?? '', entry.min_amount_from, entry.max_amount_from ?? ''],
+    ),
   );
   return table([['type', 'pair', 'rate', 'min', 'max'], ...rows]);
 }
 
 /** Balances, one currency a line. */
-export const balancesText = (balances: Record<string, Balance>): string =>
+export const balancesText = (balances: Balances): string =>
   table([
     ['currency', 'amount', 'debt', 'updated'],
-    ...Object.values(balances).map((entry) => [entry.currency, entry.amount, entry.overdraft, entry.updated_at]),
+    ...Object.entries(balances).map(([currency, entry]) =>
+      isMalformed(entry)
+        ? [currency, cannotBeRead(entry)]
+        : [entry.currency, entry.amount, entry.overdraft, entry.updated_at],
+    ),
   ]);
 
 /** Permanent deposit addresses, one a line, with the limits of a receipt in the deposit currency. */
-export const addressesText = (addresses: readonly DepositAddress[]): string =>
+export const addressesText = (addresses: readonly (DepositAddress | Malformed)[]): string =>
   table([
     ['ref', 'address', 'memo', 'currency', 'network', 'to', 'min', 'max', 'title', 'uuid'],
-    ...addresses.map((one) => [
-      shownRefOf(one.callback_url),
-      one.address,
-      one.memo ?? '',
-      one.currency,
-      one.network,
-      one.currency_to ?? '',
-      one.min_amount,
-      one.max_amount,
-      one.address_title,
-      one.uuid,
-    ]),
+    ...addresses.map((one) => (isMalformed(one) ? ['', cannotBeRead(one)] : addressRow(one))),
   ]);
+
+const addressRow = (one: DepositAddress): string[] => [
+  shownRefOf(one.callback_url),
+  one.address,
+  one.memo ?? '',
+  one.currency,
+  one.network,
+  one.currency_to ?? '',
+  one.min_amount ?? '',
+  one.max_amount ?? '',
+  one.address_title,
+  one.uuid,
+];
 
 /** An address that was created or found; several of one reference are an accident, and the younger ones stay usable. */
 export const createdAddressText = ({ address, others }: DepositAddressResult): string =>

@@ -8,7 +8,7 @@ import { toAmount } from '../../src/contract/money.js';
 import type { CreateRequest, OrderType } from '../../src/contract/orders.js';
 import type { RateEntry, Rates } from '../../src/contract/service-objects.js';
 
-const RATES = ratesData(TERMS.values()) as unknown as Rates;
+const RATES = ratesData(TERMS.values()) as unknown as Record<string, Record<string, RateEntry>>;
 
 /** The same terms of a service that means its rates the other way round. */
 const INVERTED = Object.fromEntries(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { READS } from '../../src/contract/reads.js';
 import { orderInput } from '../support/inputs.js';
-import { attemptOf, failureOf, openActivities, UNCLEAR_FAULTS } from './activity-lab.js';
+import { attemptOf, CALLBACK, failureOf, openActivities, UNCLEAR_FAULTS } from './activity-lab.js';
 
 const PLACE_OF_READ = {
   rates: 'rates',
@@ -43,13 +43,62 @@ describe('a read', () => {
   });
 });
 
+describe('what the service sends otherwise than it should', () => {
+  test('a row of a list that cannot be read stands in its place, and says why', async () => {
+    const { run } = await openActivities({ malformedIndex: 1, faults: { 'list.malformed': 1 } });
+    for (const id of ['w-1', 'w-2', 'w-3']) {
+      await run('createOrder', attemptOf('withdraw', orderInput('withdraw', id), { permission: 'absent' }));
+    }
+    const rows = (await run('readService', read('orderList'))) as Record<string, unknown>[];
+    expect(rows.map((row) => Object.keys(row).includes('malformed'))).toEqual([false, true, false]);
+    expect(rows[1]).toEqual({ malformed: expect.stringContaining('order_uuid') });
+  });
+
+  test('an address that cannot be read stands in its place', async () => {
+    const { run } = await openActivities({ faults: { 'address-list.malformed': 1 } }, { callback: CALLBACK });
+    await run('createAddress', {
+      account: 'default',
+      input: { ref: 'a-1', address: { currency: 'usdt', network: 'tron' } },
+    });
+    expect(await run('readService', read('addressList'))).toEqual([{ malformed: expect.stringContaining('uuid') }]);
+  });
+
+  test('rates and balances that cannot be read stand in their places, and cost none of the others', async () => {
+    const { run } = await openActivities({ faults: { 'rates.some-malformed': 1, 'balances.some-malformed': 1 } });
+    const rates = (await run('readService', read('rates', { order_type: 'withdraw' }))) as { withdraw: object };
+    const entries = [
+      ...Object.values(rates.withdraw),
+      ...Object.values((await run('readService', read('balances'))) as object),
+    ];
+    expect(entries.filter((entry) => 'malformed' in entry).length).toBeGreaterThan(5);
+    expect(entries.filter((entry) => !('malformed' in entry)).length).toBeGreaterThan(5);
+  });
+});
+
+describe('large answers', () => {
+  test('4,500 pairs more are too large, and say which query is not', async () => {
+    const { run } = await openActivities({ faults: { 'rates.many-pairs': 1 } });
+    expect(await failureOf(run('readService', read('rates')))).toMatchObject({
+      type: 'InvalidInput',
+      nonRetryable: true,
+      message: expect.stringMatching(/query\.order_type: the answer of \d+ bytes is too large/),
+    });
+    const one = await run('readService', read('rates', { order_type: 'withdraw', pair: 'usd_card' }));
+    expect(one).toEqual({ withdraw: { usd_card: expect.objectContaining({ min_amount_from: '1' }) } });
+    expect(Object.keys((await run('readService', read('rates', { order_type: 'exchange' }))) as object)).toEqual([
+      'exchange',
+    ]);
+  });
+});
+
 describe('bad input', () => {
   test.for<[input: { account: string; read: string; query?: unknown }, field: string]>([
     [read('everything'), 'read'],
     [read('orderStatus'), 'query.order_id'],
     [read('orderStatus', { order_id: 'a', order_uuid: 'b' }), 'query.order_id'],
     [read('orderStatus', { order_uuid: 'not/a/uuid' }), 'query.order_uuid'],
-    [read('orderList', { limit: 501 }), 'query.limit'],
+    [read('orderList', { limit: 1001 }), 'query.limit'],
+    [read('rates', { order_type: 'payout' }), 'query.order_type'],
     [read('orderList', { order_ids: [] }), 'query.order_ids'],
     [read('orderList', { date_from: '2026-02-30 00:00:00' }), 'query.date_from'],
     [read('addressList', { limit: 101 }), 'query.limit'],

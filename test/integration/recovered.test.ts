@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ORDERS_TASK_QUEUE } from '../../src/contract/names.js';
 import { ORDER_TYPES, type OrderInput, type OrderType } from '../../src/contract/orders.js';
 import { recoveredStart } from '../../src/contract/recovered.js';
+import { isMalformed } from '../../src/contract/service-objects.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
 import { atService, decideNow, parkedFor, trueRemainder } from './fixtures/parked-orders.js';
@@ -30,8 +31,9 @@ async function lostOrder(type: OrderType, marker: string, orderId = newOrderId(t
   const input = orderInput(type, orderId, { marker: `${marker} duplicate=c` });
   await lost.orders.create(type, input);
   const [item] = await lab.orders.orderList({ order_ids: [orderId] });
-  const start = item && recoveredStart('default', item);
-  if (!item || !start) throw new Error('the order is not listed');
+  if (!item || isMalformed(item)) throw new Error('the order is not listed');
+  const start = recoveredStart('default', item);
+  if (!start) throw new Error('the order is not listed');
   return { orderId, input, item, start };
 }
 
@@ -76,7 +78,7 @@ describe.concurrent('an order whose run is lost', () => {
     const input = orderInput('withdraw', parentId, { marker: PARTIAL, compensation: 'finish' });
     await (await lost.orders.start('withdraw', input)).result();
     const [item] = await lab.orders.orderList({ order_ids: [`${parentId}.r1`] });
-    const start = item && recoveredStart('default', item);
+    const start = item && !isMalformed(item) && recoveredStart('default', item);
     if (!start) throw new Error('the follow-up is not listed');
     expect(await (await recover(start)).result()).toMatchObject({ outcome: 'completed', adopted: true });
     expect(seen(`${parentId}.r1`)).toMatchObject({ creates: 1, executed: 1 });

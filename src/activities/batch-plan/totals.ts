@@ -3,9 +3,9 @@ import { type CurrencyPlan, MAX_CURRENCIES } from '../../contract/batches.js';
 import type { FieldError } from '../../contract/failures.js';
 import { decimal, decimalOrZero, toAmount } from '../../contract/money.js';
 import type { WithdrawRequest } from '../../contract/orders.js';
-import type { Balance, RateEntry, Rates } from '../../contract/service-objects.js';
-import { commission } from '../balances.js';
-import { rateEntryOf } from '../shared-rates.js';
+import { rateEntryOf } from '../../contract/rate-checks.js';
+import type { Balances, RateEntry, Rates } from '../../contract/service-objects.js';
+import { balanceIn, commission } from '../balances.js';
 
 /** Commissions are charged in whole smallest units of the currency. */
 const ROUND_UP = 3;
@@ -48,7 +48,7 @@ export class BatchTotals {
   }
 
   /** The effect on each currency, in alphabetical order; a currency without a wallet has a balance of 0. */
-  plan(balances: Record<string, Balance> | undefined): CurrencyPlan[] {
+  plan(balances: Balances | undefined): CurrencyPlan[] {
     return [...this.#totals]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([currency, { rows, total, fee, feeOnTop }]) => ({
@@ -63,12 +63,14 @@ export class BatchTotals {
 }
 
 function balanceEffect(
-  balances: Record<string, Balance> | undefined,
+  balances: Balances | undefined,
   currency: string,
   needed: Big,
 ): Pick<CurrencyPlan, 'balanceBefore' | 'balanceAfter' | 'shortfall'> {
-  if (!balances) return { balanceBefore: null, balanceAfter: null };
-  const before = decimalOrZero(Object.hasOwn(balances, currency) ? balances[currency]?.amount : null);
+  const known = balances && balanceIn(balances, currency);
+  // Not read is not 0; a currency without a wallet is.
+  if (!balances || (!known && Object.hasOwn(balances, currency))) return { balanceBefore: null, balanceAfter: null };
+  const before = decimalOrZero(known?.amount);
   const after = before.minus(needed);
   return {
     balanceBefore: toAmount(before),

@@ -3,7 +3,7 @@ import type { ReconcileAccountInput, ReconcileProgress } from '../../contract/re
 import { AHEAD_OF_UTC_MS } from '../../contract/reconcile-input.js';
 import type { Balance } from '../../contract/service-objects.js';
 import { type OrderListQuery, orderWindows, PaymentServiceError, ZONE_SLACK_MS } from '../../payment-service/index.js';
-import { readBalances } from '../balances.js';
+import { readableBalances, readBalances } from '../balances.js';
 import type { Account } from '../deps.js';
 import { noReading } from '../failures.js';
 import { listOurRuns, type OurRun } from './our-runs.js';
@@ -129,7 +129,7 @@ async function idOfReceipt({ reads }: Reconciliation, orderUuid: string): Promis
 async function balancesOf({ account, reads, progress }: Reconciliation): Promise<Record<string, Balance> | undefined> {
   progress.step = 'reading balances';
   try {
-    return await reads.ask((_, options) => readBalances(account, options));
+    return readableBalances(await reads.ask((_, options) => readBalances(account, options)));
   } catch (error) {
     if (error instanceof PaymentServiceError) return undefined;
     throw error;

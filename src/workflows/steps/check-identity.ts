@@ -73,7 +73,7 @@ export function checkReceivedIdentity(run: OrderRun, input: ReceivedDepositInput
   checkAccount(run);
   const { order_uuid: orderUuid } = input;
   if (typeof orderUuid !== 'string' || !ORDER_UUID_FORMAT.test(orderUuid)) {
-    refuseField(run, 'order_uuid', 'must match [A-Za-z0-9-]{1,64}');
+    refuseField(run, 'order_uuid', 'must match [A-Za-z0-9_-]{1,64}');
   }
   checkWorkflow(run, 'order_uuid', receivedWorkflowId(run.account, orderUuid));
 }

@@ -1,0 +1,117 @@
+import { isLosslessNumber } from 'lossless-json';
+import { z } from 'zod';
+import { looseAmount } from './loose-amount.js';
+import { textOf, toInteger, toPlain } from './wire.js';
+
+/**
+ * Types of the service's fields, read as widely as is safe: an order that cannot be read cannot be followed. What is
+ * written otherwise than documented is read where it can mean one thing only; an amount is never guessed.
+ */
+
+/** True for what services write where they have nothing; an empty list is how some write an empty object. */
+const isNothing = (value: unknown): boolean =>
+  value === undefined ||
+  value === null ||
+  value === '' ||
+  (typeof value === 'object' && Object.keys(value).length === 0);
+
+const orNullIfNothing = (value: unknown): unknown => (isNothing(value) ? null : value);
+
+/** A text that must say something. */
+export const word = z.string().min(1);
+
+const shown = z.unknown().transform((value, context) => {
+  try {
+    return typeof value === 'string' ? value : isNothing(value) ? null : textOf(value);
+  } catch {
+    context.addIssue({ code: 'custom', message: 'nested too deep' });
+    return z.NEVER;
+  }
+});
+
+/** Any text. Numbers come as their digits, what is no text at all as its JSON; '' stays ''. */
+export const textOrNull = shown.optional().transform((value) => value ?? null);
+
+/** The same with '' for null. */
+export const textOrEmpty = textOrNull.transform((value) => value ?? '');
+
+/** The same with null for ''. */
+export const wordOrNull = textOrNull.transform((value) => value || null);
+
+/** A decimal string; see `looseAmount` for what else is read as one. */
+export const amount = z.preprocess(looseAmount, z.string('not a decimal string'));
+
+/** The same, null where there is nothing. */
+export const amountOrNull = z
+  .preprocess(orNullIfNothing, amount.nullable())
+  .optional()
+  .transform((value) => value ?? null);
+
+/** A safe integer, also one written as text. */
+export const integer = z.preprocess(toInteger, z.int());
+
+/** The same, null where there is nothing. */
+export const integerOrNull = z
+  .preprocess(orNullIfNothing, integer.nullable())
+  .optional()
+  .transform((value) => value ?? null);
+
+/** A number of decimal places; -1, which none can be, where the service does not say. */
+export const precision = integerOrNull.transform((places) => places ?? -1);
+
+const FLAGS: Readonly<Record<string, boolean>> = { true: true, '1': true, false: false, '0': false };
+
+/** true or false, also as 1 and 0 or as text; nothing is false. */
+export const flag = z
+  .unknown()
+  .optional()
+  .transform((value, context) => {
+    if (isNothing(value)) return false;
+    const text = isLosslessNumber(value) ? value.value : typeof value === 'object' ? '' : String(value);
+    const read = Object.hasOwn(FLAGS, text) ? FLAGS[text] : undefined;
+    if (read !== undefined) return read;
+    context.addIssue({ code: 'custom', message: 'not true or false' });
+    return z.NEVER;
+  });
+
+/** An integer or a word; nothing is 0, as the service says where there is no error. */
+export const errorCode = z
+  .union([integer, shown])
+  .optional()
+  .transform((code) => code || 0);
+
+/** Anything, as plain JSON. */
+export const anything = z
+  .unknown()
+  .optional()
+  .transform((value, context) => {
+    try {
+      return toPlain(value ?? null);
+    } catch {
+      context.addIssue({ code: 'custom', message: 'nested too deep' });
+      return z.NEVER;
+    }
+  });
+
+const clientFields = z.object({ client_id: textOrNull, client_ip: textOrNull, client_email: textOrNull });
+
+/** Repeats what we sent and decides nothing: whatever else it is, it is none. */
+export const clientInfo = z
+  .unknown()
+  .optional()
+  .transform((value) => {
+    const read = clientFields.safeParse(value);
+    if (isNothing(value) || !read.success) return null;
+    return Object.fromEntries(Object.entries(read.data).filter(([, field]) => field !== null));
+  });
+
+/** A list; nothing is an empty one. */
+export const list = <T extends z.ZodType>(item: T) =>
+  z
+    .preprocess((value) => (isNothing(value) ? [] : value), z.array(item))
+    .optional()
+    .transform((items) => items ?? []);
+
+/** An object; an empty list is an empty one. */
+export const object = <T extends z.ZodType>(schema: T) =>
+  z.preprocess((value) => (Array.isArray(value) && value.length === 0 ? {} : (value ?? undefined)), schema);
