@@ -90,8 +90,9 @@ export async function openActivities(
     directories,
     caps,
     notExecutedStatuses,
+    requestTimeoutMs,
     ...options
-  }: Omit<SandboxOptions, 'settings'> & Places & { callback?: typeof CALLBACK } = {},
+  }: Omit<SandboxOptions, 'settings'> & Places & { callback?: typeof CALLBACK; requestTimeoutMs?: number } = {},
 ): Promise<{ sandbox: Sandbox; run: RunActivity; host: string }> {
   const durationsMs = { pay: 0, execute: 0 };
   const sandbox = await startSandbox({
@@ -101,7 +102,7 @@ export async function openActivities(
   onTestFinished(() => sandbox.close());
   const run = await activitiesFor(
     { baseUrl: sandbox.url, ...sandbox },
-    { callback, directories, caps, notExecutedStatuses },
+    { callback, directories, caps, notExecutedStatuses, requestTimeoutMs },
   );
   return { sandbox, run, host: new URL(sandbox.url).host };
 }

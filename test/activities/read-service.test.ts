@@ -76,8 +76,8 @@ describe('what the service sends otherwise than it should', () => {
 });
 
 describe('large answers', () => {
-  test('4,500 pairs more are too large, and say which query is not', async () => {
-    const { run } = await openActivities({ faults: { 'rates.many-pairs': 1 } });
+  test('4,500 pairs more are too large, and say which query is not', { timeout: 60_000 }, async () => {
+    const { run } = await openActivities({ faults: { 'rates.many-pairs': 1 } }, { requestTimeoutMs: 20_000 });
     expect(await failureOf(run('readService', read('rates')))).toMatchObject({
       type: 'InvalidInput',
       nonRetryable: true,

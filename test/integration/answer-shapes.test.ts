@@ -53,3 +53,36 @@ describe('an order of every type, with every answer about it', () => {
     });
   });
 });
+
+describe.each(['some-malformed', 'all-malformed', 'many-pairs'])(
+  'an order of every type, with rates answered as %s',
+  (fault) => {
+    let lab: Lab;
+    beforeAll(async () => {
+      const faults = { [`rates.${fault}`]: 1, ...(fault !== 'many-pairs' && { [`balances.${fault}`]: 1 }) };
+      lab = await openLab({ sandbox: { settings: { faults } }, limits: { checkBalance: true } });
+    });
+    afterAll(() => lab?.close());
+
+    test.concurrent.each(ORDER_TYPES)('%s completes: what cannot be read is not taken for missing', async (type) => {
+      expect((await resultOf(lab, type, 'after_ms=0')).result.outcome).toBe('completed');
+    });
+  },
+);
+
+describe('a receipt that nobody named', () => {
+  let lab: Lab;
+  beforeAll(async () => {
+    const faults = { 'status.unnamed-as-null': 1, 'list.unnamed-as-null': 1 };
+    lab = await openLab({ sandbox: { settings: { receiptOrderId: 'empty', faults } } });
+  });
+  afterAll(() => lab?.close());
+
+  test('is followed to its end although its user_order_id is null', async () => {
+    const { address } = await lab.orders.createAddress({ ref: 'r-1', address: { currency: 'usdt', network: 'tron' } });
+    const { order } = lab.sandbox.receiveDeposit({ addressUuid: address.uuid, amount: '20' });
+    const received = lab.orders.received(order.order_uuid);
+    await expect.poll(() => received.isOpen().catch(() => undefined), { timeout: 30_000 }).not.toBe(undefined);
+    expect(await received.result()).toMatchObject({ outcome: 'completed', order: { user_order_id: '' } });
+  });
+});
