@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Answer, mapOrders, refusal } from './answer.js';
+import { ECHO_FAULTS } from './echo-faults.js';
 import { type Fault, ORDER_PLACES, PLACES, type Place, type Timing } from './fault-types.js';
 import { type Marker, markerNumber } from './markers.js';
 import { SHAPE_FAULTS } from './shape-faults.js';
@@ -159,6 +160,7 @@ export const FAULTS: readonly Fault[] = [
     withAmounts(order, (amount) => `1${amount}`),
   ),
   changed('other-wallet', 'our id on an order to another wallet', (order) => ({ ...order, wallet_to: 'other-wallet' })),
+  ...ECHO_FAULTS.map(({ name, what, change }) => changed(name, what, change)),
   changed('missing-field', 'the field named by marker field (default order_uuid) missing', (order, marker) =>
     without(order, marker.field ?? 'order_uuid'),
   ),

@@ -58,7 +58,7 @@ export type {
   ReportFile,
   StopAfter,
 } from './contract/batches.js';
-export { type FieldError, ORDER_FAILURES, type OrderFailure } from './contract/failures.js';
+export { type FieldError, ORDER_FAILURES, ORDER_UNRESOLVED, type OrderFailure } from './contract/failures.js';
 export type { Attention, OrderPhase, OrderState } from './contract/messages.js';
 export type { Amount } from './contract/money.js';
 export {

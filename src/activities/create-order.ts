@@ -86,9 +86,10 @@ async function probeThenSend(
   }
   if (seen.kind === 'duplicates') return seen;
   if (seen.kind === 'found') {
-    const { order, differences } = seen;
-    if (differences.length === 0) return { kind: 'adopted', order };
-    return { kind: 'conflict', orderUuid: order.order_uuid, differences };
+    const { kind: _, differences, ...ours } = seen;
+    // Also where it is only shown in another form: our id is of this one payment, so that whoever sent it, this is it.
+    if (differences.length === 0) return { kind: 'adopted', ...ours };
+    return { kind: 'conflict', order: seen.order, differences };
   }
   // THE gate before every send. What was proven or permitted earlier never replaces the probe just made.
   if (attempt.permission === 'none') return { kind: 'uncertain', reason: 'an earlier create is not proven absent' };
@@ -173,9 +174,9 @@ function verdictOfError(error: unknown, account: Account): CreateVerdict {
 
 /** A 200 counts only when it carries our order; a foreign or crossed answer says nothing about ours. */
 function verdictOfAnswer({ type }: CreateOrderInput, request: CreateRequest, order: Order): CreateVerdict {
-  const differences = echoDifferences(type, request, order);
-  if (differences.length === 0) return { kind: 'accepted', order };
-  return { kind: 'uncertain', reason: `the create was answered with another order (${differences.join(', ')})` };
+  const { hard, soft } = echoDifferences(type, request, order);
+  if (hard.length === 0) return { kind: 'accepted', order, ...(soft.length > 0 && { soft }) };
+  return { kind: 'uncertain', reason: `the create was answered with another order (${hard.join(', ')})` };
 }
 
 function wireRequest(deps: ActivityDeps, { account, delayMinutes }: CreateOrderInput, request: CreateRequest) {

@@ -1,11 +1,10 @@
 import { activityInfo } from '@temporalio/activity';
 import type { LookUpAnswer, LookUpInput, LookUpReading } from '../contract/answers.js';
-import { echoDifferences } from '../contract/echo-check.js';
 import { accountOf } from './account-of.js';
 import { hasSeen, lacksWallets } from './balances.js';
 import type { Account, ActivityDeps } from './deps.js';
 import { comeBackIn, noReading, retryLater } from './failures.js';
-import { listedOrders, readingOf } from './probe.js';
+import { foundOrder, readByOrderId } from './probe.js';
 import { payersOf } from './shared-rates.js';
 
 /**
@@ -21,7 +20,7 @@ export function lookUpOrderActivity(deps: ActivityDeps) {
       await refuseOtherWallets(account, input.wallets);
       const reading = await (input.orderUuid
         ? readByUuid(account, input, input.orderUuid)
-        : readByOrderId(account, input));
+        : readByOrderId(account.service, input));
       const payers = payersOf(await account.rates.current(), input.type, input.request);
       const runId = activityInfo().workflowExecution?.runId;
       return { ...reading, pace: deps.pace, runId, host: account.host, ...(payers && { payers }) };
@@ -49,28 +48,9 @@ async function refuseOtherWallets(account: Account, pinned: readonly string[] | 
 /** Said where the account asked is not the one that the order was sent to. */
 export const OTHER_ACCOUNT = 'this key shows another account: wallets of the order are missing';
 
-async function readByUuid(account: Account, { type, request }: LookUpInput, orderUuid: string): Promise<LookUpReading> {
+async function readByUuid(account: Account, input: LookUpInput, orderUuid: string): Promise<LookUpReading> {
   const order = await account.service.orderStatus({ order_uuid: orderUuid });
   if (!order) return { kind: 'absent' };
   if (order.order_uuid !== orderUuid) throw noReading('the status operation answered with another order');
-  return { kind: 'found', order, differences: echoDifferences(type, request, order) };
+  return foundOrder(input, order);
 }
-
-/**
- * That our order is absent needs both in the same round: the signed list does not show it (which proves key and host), and
- * the status operation does not know it. Presence needs one of them, also beside orders of somebody else.
- */
-async function readByOrderId({ service }: Account, { type, request }: LookUpInput): Promise<LookUpReading> {
-  const listed = await listedOrders(service, request.order_id);
-  const reading = readingOf(type, request, listed);
-  if (showsOurs(reading)) return reading;
-  const order = await service.orderStatus({ order_id: request.order_id });
-  if (order && order.user_order_id !== request.order_id) {
-    throw noReading('the status operation answered with another order');
-  }
-  return readingOf(type, request, order ? [...listed, order] : listed);
-}
-
-const showsOurs = (reading: LookUpReading): boolean =>
-  (reading.kind === 'found' && reading.differences.length === 0) ||
-  (reading.kind === 'duplicates' && reading.ours.length > 0);

@@ -1,5 +1,5 @@
 import { activityInfo } from '@temporalio/activity';
-import { normalized } from '../contract/echo-check.js';
+import { canonicalWallet } from '../contract/canonical-wallet.js';
 import { validateReceivedInput } from '../contract/follower-schemas.js';
 import type { Order } from '../contract/orders.js';
 import {
@@ -86,8 +86,9 @@ async function readByUuid(service: PaymentService, orderUuid: string): Promise<O
   return listed;
 }
 
-const liesOn = (order: Order, { address, memo }: DepositAddress): boolean =>
-  normalized(order.deposit_address ?? '') === normalized(address) && (order.deposit_memo || null) === (memo || null);
+const liesOn = (order: Order, { network, address, memo }: DepositAddress): boolean =>
+  canonicalWallet(network, order.deposit_address ?? '') === canonicalWallet(network, address) &&
+  (order.deposit_memo || null) === (memo || null);
 
 async function payersFor({ rates }: Account, reading: ReceivedReading) {
   if (reading.kind !== 'found') return undefined;

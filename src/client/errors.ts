@@ -28,7 +28,7 @@ export class OrderConflictError extends Error {
   ) {
     super(
       `order ${orderId} was started before with another ${fields.join(', ')}; nothing was sent. ` +
-        'Send the first input again. If that start came to nothing, start this one with `again`; a new id is for another payment',
+        'Send the first input again. If that start came to nothing, start this one with `again`. Every payment keeps its own id',
     );
   }
 }
@@ -36,7 +36,8 @@ export class OrderConflictError extends Error {
 const NEXT_STEP: Record<OrderFailure, string> = {
   InvalidOrder: 'Correct the input and start it again with `again`',
   OrderRejected: 'Start it again with `again`, under this id: it sends once absence is proven over the settle window',
-  OrderConflict: 'Another order has this id at the service: use a new id',
+  OrderConflict:
+    'Find out whose order has this id at the service; if it is this payment, start it with its own input and `again`',
   OrderCancelled: 'Nothing was sent; it may be started again with `again`',
   OrderAbsent: 'Its absence was proven; it may be started again with `again`',
 };
@@ -118,13 +119,17 @@ export class AgainRefusedError extends Error {
   }
 }
 
-/** The workflow was terminated or broke: Temporal does not know whether the order exists at the service. */
+/**
+ * The workflow was terminated or broke, or a person closed it (`closed`) while an order that is not like it had its id:
+ * Temporal does not know whether the order exists at the service.
+ */
 export class OrderUnresolvedError extends Error {
   override readonly name = 'OrderUnresolvedError';
 
   constructor(
     readonly orderId: string,
     reason: string,
+    readonly closed = false,
   ) {
     super(
       `the workflow of order ${orderId} ended without a verdict (${reason}); the order may exist. ` +
@@ -179,7 +184,7 @@ export class BatchConflictError extends Error {
   ) {
     super(
       `batch ${batchId} was started before with another ${fields.join(', ')}; nothing was sent. ` +
-        'Send the first input again, use a new id if this is another batch, or start it anew with `again` once it has ended',
+        'Send the first input again, or start this one with `again` once it has ended. Every batch has its own id',
     );
   }
 }

@@ -11,13 +11,13 @@ import { callTemporal } from './temporal-calls.js';
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 10_000;
 
-/** What `status` may be: the states of open orders, the final ones, and two for orders without an end. */
-const STATUSES: readonly string[] = ['open', 'uncertain', 'parked', ...FINAL_STATUSES, 'none', 'stopped'];
+/** What `status` may be: the states of open orders, the final ones, and three for orders without an end. */
+const STATUSES: readonly string[] = ['open', 'uncertain', 'parked', ...FINAL_STATUSES, 'none', 'unresolved', 'stopped'];
 
 /** Which orders to list; fields are combined with "and". */
 export interface OrderFilter {
   account?: string;
-  /** `open`, `uncertain`, `parked`, `stopped`, `none` or a final status. */
+  /** `open`, `uncertain`, `parked`, `stopped`, `none`, `unresolved` or a final status. */
   status?: string;
   /** Stopped orders need attention, too. */
   needsAttention?: boolean;
@@ -37,7 +37,8 @@ export interface OrderListEntry {
   /** The service's order type; undefined for received orders, whose start did not know it. */
   type: OrderType | undefined;
   /**
-   * `open`, `uncertain` or `parked` while so, then the final status; `none` when no order came to exist; `stopped` when
+   * `open`, `uncertain` or `parked` while so, then the final status; `none` when no order came to exist; `unresolved` when
+   * a person closed it though an order has its id; `stopped` when
    * its workflow was terminated or timed out: the order may exist at the service and nobody follows it.
    */
   status: string | undefined;

@@ -1,6 +1,6 @@
 import { type Client, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { isOrderFailure } from '../contract/failures.js';
+import { isOrderFailure, ORDER_UNRESOLVED } from '../contract/failures.js';
 import { NotDecidedYetError, OrderFailedError, OrderUnresolvedError, UnknownOrderError } from './errors.js';
 import { fieldsOfFailure } from './failure-details.js';
 import {
@@ -27,7 +27,8 @@ function failureOf({ orderId, received }: OrderKey, cause: unknown): Error {
   if (cause instanceof ApplicationFailure && isOrderFailure(cause.type)) {
     return new OrderFailedError(orderId, cause.type, cause.message, fieldsOfFailure(cause), { received });
   }
-  return new OrderUnresolvedError(orderId, cause instanceof Error ? cause.message : 'no reason given');
+  const closed = cause instanceof ApplicationFailure && cause.type === ORDER_UNRESOLVED;
+  return new OrderUnresolvedError(orderId, cause instanceof Error ? cause.message : 'no reason given', closed);
 }
 
 /** True when an update came too late: its workflow has ended or never was. */

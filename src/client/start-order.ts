@@ -141,11 +141,9 @@ async function requireNoOrder(handle: OrderHandle): Promise<void> {
   } catch (error) {
     if (error instanceof OrderFailedError) return;
     if (!(error instanceof OrderUnresolvedError)) throw error;
-    throw new AgainRefusedError(
-      handle.orderId,
-      'its workflow was terminated or broke, and the order may exist: have it followed again by `reconcile --recover`',
-      true,
-    );
+    const how = error.closed ? 'a person closed it while an order had its id' : 'its workflow was terminated or broke';
+    const reason = `${how}, and the order may exist: have it followed again by \`reconcile --recover\``;
+    throw new AgainRefusedError(handle.orderId, reason, true);
   }
 }
 

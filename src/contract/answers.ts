@@ -60,11 +60,14 @@ export interface SeveralOrders {
   ours: string[];
 }
 
-/** What became of one create attempt. Only 'accepted' and 'adopted' know an order of ours. */
+/**
+ * What became of one create attempt. Only 'accepted' and 'adopted' know an order of ours; `soft`: fields that the service
+ * shows in another form. `differences`: fields in which an order under our id is another payment.
+ */
 export type CreateVerdict =
-  | { kind: 'accepted'; order: Order }
-  | { kind: 'adopted'; order: Order }
-  | { kind: 'conflict'; orderUuid: string; differences: string[] }
+  | { kind: 'accepted'; order: Order; soft?: string[] }
+  | { kind: 'adopted'; order: Order; soft?: string[] }
+  | { kind: 'conflict'; order: Order; differences: string[] }
   | ({ kind: 'duplicates' } & SeveralOrders)
   | { kind: 'notSent'; reason: string }
   /** Nothing was sent or executed: met by the probe, or by a create where the operator may rely on that. */
@@ -94,9 +97,12 @@ export interface LookUpInput {
   delayMs?: number;
 }
 
-/** What one look-up read. Anything less than a clear reading is retried inside and never answered. */
+/**
+ * What one look-up read. Anything less than a clear reading is retried inside and never answered. `differences`: the hard
+ * ones of the echo check; without any the order is ours. `soft`: fields that are only shown in another form.
+ */
 export type LookUpReading =
-  | { kind: 'found'; order: Order; differences: string[] }
+  | { kind: 'found'; order: Order; differences: string[]; soft?: string[] }
   | ({ kind: 'duplicates' } & SeveralOrders)
   | { kind: 'absent' };
 

@@ -3,14 +3,17 @@ import { sameAmount } from './money.js';
 /** Compares two values that are no objects; `key` is the name of the field they stand in. */
 export type SameLeaf = (a: unknown, b: unknown, key: string) => boolean;
 
-const isTree = (value: unknown): value is object => typeof value === 'object' && value !== null;
+/** True for objects and lists. */
+export const isTree = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 const isBlank = (value: unknown): boolean => value === undefined || value === null || value === '';
 
 /** Absent, null, '' or a container of nothing but these: they all say the same. */
-const isEmpty = (value: unknown): boolean => isBlank(value) || (isTree(value) && Object.values(value).every(isBlank));
+export const isEmpty = (value: unknown): boolean =>
+  isBlank(value) || (isTree(value) && Object.values(value).every(isBlank));
 
-const child = (tree: object, key: string): unknown =>
+/** An own field of an object or list; undefined where it has none of that name. */
+export const child = (tree: object, key: string): unknown =>
   Object.hasOwn(tree, key) ? (tree as Record<string, unknown>)[key] : undefined;
 
 /**

@@ -1,7 +1,17 @@
-import { differences, sameValue } from './differences.js';
-import { sameAmount } from './money.js';
-import type { RequestFields } from './order-sides.js';
+import { isEmpty } from './differences.js';
+import {
+  type Likeness,
+  likeAmount,
+  likeAmountWithFee,
+  likeCode,
+  likeDetails,
+  likeMemo,
+  likeWallet,
+  worst,
+} from './likeness.js';
+import { orderSides, type RequestFields } from './order-sides.js';
 import type { CreateRequest, Order, OrderType } from './orders.js';
+import { MULTIPLE_CARDS } from './wallet-formats.js';
 
 /**
  * Which field of the service's order carries which field of the request. Only what the order of that type really
@@ -31,58 +41,78 @@ const ECHOES: Record<OrderType, Echo> = {
   withdraw: [['currency', 'currency_to'], ['network', 'network_to'], ...PAYOUT],
 };
 
-/** True when what is visible of `shown` (`411111******1111`) fits a value; unmasked text must be equal. */
-function fitsMasked(value: string, shown: string): boolean {
-  const [head = '', ...rest] = shown.split(/[*•]+/);
-  const tail = rest.pop();
-  if (tail === undefined) return value === shown;
-  if (value.length < head.length + tail.length || !value.startsWith(head) || !value.endsWith(tail)) return false;
-  let middle = value.slice(head.length, value.length - tail.length);
-  return rest.every((part) => {
-    const at = middle.indexOf(part);
-    middle = middle.slice(at + part.length);
-    return at >= 0;
-  });
-}
+/** What a person may name to adopt an order in spite of it; an order of another id is never adopted. */
+export const ADOPTABLE_DIFFERENCES: readonly string[] = [
+  ...new Set(['order_type', ...Object.values(ECHOES).flatMap((echo) => echo.map(([asked]) => asked))]),
+  'amount',
+  'amount_to',
+];
 
-/** Hex addresses mean the same in any case: the case is only a checksum, and services write it as they like. */
-export const normalized = (text: string): string => (/^0x[0-9a-f*•]+$/i.test(text) ? text.toLowerCase() : text);
+/** Fields that tell where a payout goes. */
+const TARGET: readonly (keyof RequestFields)[] = ['wallet', 'wallet_memo', 'wallet_details'];
 
-function sameEcho(requested: unknown, shown: unknown, key: string): boolean {
-  if (sameValue(requested, shown, key)) return true;
-  if (typeof requested !== 'string' || typeof shown !== 'string' || key === 'amount') return false;
-  return fitsMasked(normalized(requested), normalized(shown));
-}
-
-/** The name of the amount field that differs, if one does. Never looks at amount_from and amount_to, which may still change. */
-function amountDifference(type: OrderType, request: RequestFields, order: Order): string[] {
-  if (request.amount_to != null) {
-    const same = order.strict_withdrawal_amount === true && sameAmount(request.amount_to, order.expected_amount_to);
-    return same ? [] : ['amount_to'];
+function likeField(type: OrderType, request: RequestFields, field: keyof RequestFields, shown: unknown): Likeness {
+  const { networkTo } = orderSides(type, request as CreateRequest);
+  const asked = request[field];
+  switch (field) {
+    case 'wallet':
+      // A payout to several cards names them in its details; what the service shows as the wallet is not documented.
+      return networkTo === MULTIPLE_CARDS && isEmpty(shown) ? 'form' : likeWallet(networkTo, asked, shown);
+    case 'wallet_memo':
+      return likeMemo(asked, shown);
+    case 'wallet_details':
+      return likeDetails(asked, shown);
+    default:
+      return likeCode(asked, shown);
   }
-  const sameFrom = sameAmount(request.amount, order.expected_amount_from) && order.strict_withdrawal_amount !== true;
+}
+
+/** The field that an order's amount was asked for by. Never looks at amount_from and amount_to, which may still change. */
+function amountOf(type: OrderType, request: RequestFields, order: Order): readonly [keyof RequestFields, Likeness] {
+  const { expected_amount_from: from, expected_amount_to: to, strict_withdrawal_amount: strict } = order;
+  if (request.amount_to != null) {
+    const like = likeAmount(request.amount_to, to, order.currency_to_precision);
+    return ['amount_to', worst(like, strict === true ? 'same' : 'form')];
+  }
+  const { amount } = request;
+  const ways = [worst(likeAmount(amount, from, order.currency_from_precision), strict === true ? 'form' : 'same')];
+  if (type.startsWith('deposit')) ways.push(likeAmountWithFee(amount, from, order.amount_from_fee));
   // Which of the two carries a payout's amount when a fee comes in between is not documented.
-  const same = sameFrom || (type === 'withdraw' && sameAmount(request.amount, order.expected_amount_to));
-  return same ? [] : ['amount'];
+  if (type === 'withdraw') ways.push(likeAmount(amount, to, order.currency_to_precision));
+  const told = (['same', 'form'] as const).find((like) => ways.includes(like));
+  return ['amount', told ?? worst(ways[0] as Likeness, ...(type === 'withdraw' ? ways : []))];
+}
+
+/** The field of the service's order that shows a field of the request, the amounts apart. */
+export const shownIn = (type: OrderType, field: string): keyof Order | undefined =>
+  ECHOES[type].find(([asked]) => asked === field)?.[1];
+
+/** Names of a request's fields that an order of the service shows otherwise. Names only: the values may be wallets. */
+export interface EchoDifferences {
+  /** It is another payment, as far as it shows. */
+  hard: string[];
+  /** It is this payment in another form: masked, without some of it, its amount rounded or with the commission on top. */
+  soft: string[];
 }
 
 /**
- * Names of the request's fields in which an order of the service differs from what we asked for; [] = it is ours.
- * Details count as one field. Names only: the values may be wallets.
+ * In what an order of the service differs from what we asked for; nothing hard = it is ours. Details count as one field.
+ * One thing that is not shown at all is only soft, and only where everything else agrees: two of them could be anybody's.
  */
-export function echoDifferences(type: OrderType, request: CreateRequest, order: Order): string[] {
+export function echoDifferences(type: OrderType, request: CreateRequest, order: Order): EchoDifferences {
   const fields: RequestFields = request;
   // Only a run rebuilt from the order list has a payout without a wallet: it does not know where the payout went.
   const unknownTarget = fields.wallet === undefined;
-  const echoed = ECHOES[type].filter(([asked, answered]) => {
-    const mayBeMasked = asked.startsWith('wallet');
-    if (mayBeMasked && unknownTarget) return false;
-    return differences(fields[asked], order[answered], asked, mayBeMasked ? sameEcho : sameValue).length > 0;
-  });
-  return [
-    ...(order.order_type === type ? [] : ['order_type']),
-    ...(order.user_order_id === fields.order_id ? [] : ['order_id']),
-    ...echoed.map(([asked]) => asked),
-    ...amountDifference(type, fields, order),
+  const compared = ECHOES[type].filter(([asked]) => !unknownTarget || !TARGET.includes(asked));
+  const found: (readonly [field: string, like: Likeness])[] = [
+    ['order_type', order.order_type === type ? 'same' : 'other'],
+    ['order_id', order.user_order_id === fields.order_id ? 'same' : 'other'],
+    ...compared.map(([asked, answered]) => [asked, likeField(type, fields, asked, order[answered])] as const),
+    amountOf(type, fields, order),
   ];
+  const isLike = (wanted: Likeness) => found.filter(([, like]) => like === wanted).length;
+  const hidden: Likeness = isLike('other') > 0 || isLike('hidden') > 1 ? 'other' : 'form';
+  const named = (wanted: Likeness) =>
+    found.flatMap(([field, like]) => ((like === 'hidden' ? hidden : like) === wanted ? [field] : []));
+  return { hard: named('other'), soft: named('form') };
 }

@@ -13,6 +13,12 @@ export const ORDER_FAILURES = [
 /** One of the five order failure types. */
 export type OrderFailure = (typeof ORDER_FAILURES)[number];
 
+/**
+ * Failure type of an order that a person closed while the service shows something under its id that is not like it. A
+ * create was sent, so that it may be ours all the same: NOT one of the five, and never started again.
+ */
+export const ORDER_UNRESOLVED = 'OrderUnresolved';
+
 /** Failure type of bad input of workflows that are not orders. */
 export const INVALID_INPUT = 'InvalidInput';
 /** Failure type of a signed read that got no answer within its time. */
@@ -38,6 +44,9 @@ export function isOrderFailure(type: unknown): type is OrderFailure {
  * `InvalidOrder` and `OrderCancelled` end a run that sent nothing itself.
  */
 export const mayHaveSent = (type: OrderFailure): boolean => type !== 'InvalidOrder' && type !== 'OrderCancelled';
+
+/** True for the failures that may end an order workflow at all. */
+export const endsOrder = (type: unknown): boolean => type === ORDER_UNRESOLVED || isOrderFailure(type);
 
 /** One line that names every bad field. */
 export const describeFieldErrors = (errors: readonly FieldError[]): string =>

@@ -251,6 +251,8 @@ export interface OrderResult {
   /** Why the remainder cannot be told. */
   remainderUnknown?: string;
   compensation?: CompensationResult;
+  /** Fields of the request that the service shows otherwise: in another form, or named by a person who adopted it. */
+  echoDifferences?: string[];
   /** Every decision a person made, oldest first. */
   decisions?: DecisionRecord[];
 }
@@ -271,8 +273,8 @@ export const DECIDE_ACTIONS = [
 export type DecideAction = (typeof DECIDE_ACTIONS)[number];
 
 /**
- * Argument of the `decide` update. `revision` is the one the person saw in `orderState`; a stale one is refused. `kind`,
- * `as`, `revertTo` and `wallet_details` (the cards of a payout to several) say how to `finish` or `revert`.
+ * Argument of the `decide` update. `revision` is the one the person saw in `orderState`; a stale one is refused.
+ * `differences`: the fields in spite of which an order is adopted, exactly those that differ. `kind`, `as`, `revertTo` and `wallet_details` (the cards of a payout to several) say how to `finish` or `revert`.
  */
 export interface Decision {
   action: DecideAction;
@@ -280,6 +282,7 @@ export interface Decision {
   reason: string;
   revision: number;
   order_uuid?: string;
+  differences?: string[];
   kind?: Remainder['kind'];
   as?: FollowUpType;
   revertTo?: RevertTarget;
@@ -297,6 +300,7 @@ export interface DecisionRecord {
   revision: number;
   at: string;
   order_uuid?: string;
+  differences?: string[];
   kind?: Remainder['kind'];
   as?: FollowUpType;
   revertTo?: { network: string; wallet: string };

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { canonicalWallet } from './canonical-wallet.js';
 import type { FieldError } from './failures.js';
 import { fieldErrors } from './field-errors.js';
 import {
@@ -49,8 +50,9 @@ const isCardParts = (value: unknown): value is { amount?: unknown; wallet?: unkn
 function repeatedCards(path: string, parts: readonly { wallet?: unknown }[]): FieldError[] {
   const first = new Map<unknown, number>();
   return parts.flatMap(({ wallet }, index) => {
-    const earlier = first.get(wallet);
-    if (earlier === undefined) first.set(wallet, index);
+    const card = typeof wallet === 'string' ? canonicalWallet('card', wallet) : wallet;
+    const earlier = first.get(card);
+    if (earlier === undefined) first.set(card, index);
     if (earlier === undefined || typeof wallet !== 'string') return [];
     return [{ field: `${path}[${index}].wallet`, reason: `the same card as in wallet_details[${earlier}]` }];
   });

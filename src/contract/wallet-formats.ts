@@ -1,3 +1,4 @@
+import { canonicalWallet } from './canonical-wallet.js';
 import { maskWallet } from './masking.js';
 
 /** Network of a payout to several cards, which are listed in `wallet_details`. */
@@ -72,11 +73,8 @@ const BECH32 = '[02-9ac-hj-np-z]';
 // Test networks are accepted too: what belongs to the configured service is the service's to say.
 const BITCOIN = new RegExp(`^(?:[13mn2]${BASE58}{25,34}|(?:bc|tb|bcrt)1(?:${BECH32}{39}|${BECH32}{59}))$`);
 
-function bitcoinProblem(wallet: string): string | undefined {
-  // QR codes carry bech32 in capitals; mixed case is invalid.
-  const written = /^(?:BC|TB|BCRT)1[0-9A-Z]+$/.test(wallet) ? wallet.toLowerCase() : wallet;
-  return addressProblem(BITCOIN, '1…, 3… or bc1…')(written);
-}
+const bitcoinProblem = (wallet: string): string | undefined =>
+  addressProblem(BITCOIN, '1…, 3… or bc1…')(canonicalWallet('bitcoin', wallet));
 
 /** Networks whose wallet format is known; everywhere else only what no wallet can have is refused. */
 const FORMATS: ReadonlyMap<string, (wallet: string) => string | undefined> = new Map([

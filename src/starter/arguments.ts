@@ -29,6 +29,13 @@ export const parseWhole = (min: number) => (text: string) => {
   return value;
 };
 
+/** Names, separated by commas. */
+export const parseNames = (text: string): string[] =>
+  text
+    .split(',')
+    .map((name) => name.trim())
+    .filter(Boolean);
+
 /** The argument `<order_id>`; ids of follow-ups too. */
 export const orderIdArgument = (): Argument =>
   new Argument('<order_id>', "the merchant's order id").argParser(

@@ -1,7 +1,14 @@
 import { Argument, Command, CommanderError, Option } from 'commander';
 import type { PaymentOrders } from '../client.js';
 import { DECIDE_ACTIONS, FOLLOW_UP_TYPES, ORDER_TYPES, type OrderType } from '../contract/orders.js';
-import { type CommonOptions, orderIdArgument, parseWhole, withCommonOptions, withTimeout } from './arguments.js';
+import {
+  type CommonOptions,
+  orderIdArgument,
+  parseNames,
+  parseWhole,
+  withCommonOptions,
+  withTimeout,
+} from './arguments.js';
 import { addBatchVerbs } from './batch-verbs.js';
 import {
   decideOrder,
@@ -61,6 +68,7 @@ function addStart(order: Command, io: StarterIo, run: Run): void {
 
 type DecideOptions = Pick<TypedDecision, 'action' | 'by' | 'reason' | 'revision' | 'kind' | 'as'> & {
   orderUuid?: string;
+  differences?: string[];
   file?: string;
 };
 
@@ -74,15 +82,21 @@ function addDecide(order: Command, io: StarterIo, run: Run): void {
     .requiredOption('--reason <text>', 'why')
     .option('--revision <n>', 'the revision the decision is based on', parseWhole(0))
     .option('--order-uuid <uuid>', 'adopt: the order to follow')
+    .option(
+      '--differences <fields>',
+      'adopt: the fields in which it differs, exactly, such as wallet,amount',
+      parseNames,
+    )
     .addOption(new Option('--kind <kind>', 'finish, revert: which remainder').choices(['unexchanged', 'unpaid']))
     .addOption(new Option('--as <type>', 'finish, revert: type of the follow-up').choices([...FOLLOW_UP_TYPES]))
     // Wallets never stand on a command line: others on the machine can read it, and shells keep it.
     .option('--file <file>', 'finish, revert: JSON {"revertTo", "wallet_details"}, - for standard input');
   withCommonOptions(decide).action(async (orderId: string, options: OneOrderOptions & DecideOptions) => {
-    const { action, by, reason, revision, orderUuid, kind, as, file } = options;
+    const { action, by, reason, revision, orderUuid, differences, kind, as, file } = options;
     const named = file === undefined ? {} : await readDecisionFile(io, file);
     const optional = {
       ...(orderUuid && { order_uuid: orderUuid }),
+      ...(differences && { differences }),
       ...(kind && { kind }),
       ...(as && { as }),
       ...named,
@@ -108,7 +122,7 @@ function addOrderVerbs(program: Command, io: StarterIo, run: Run): void {
   const list = order
     .command('list')
     .description('orders known to Temporal, newest first')
-    .option('--status <status>', 'open, uncertain, parked, stopped, none or a final status')
+    .option('--status <status>', 'open, uncertain, parked, stopped, none, unresolved or a final status')
     .option('--attention', 'only those a person should look at')
     .option('--batch <batch_id>', 'only those of a batch')
     .option('--limit <n>', 'at most this many', parseWhole(1), 50);

@@ -78,8 +78,10 @@ function compensationText({ compensation }: OrderResult): string | undefined {
     .join(', ');
 }
 
-function decisionText({ action, kind, as, by, reason }: DecisionRecord): string {
-  const way = [kind, as && `as ${as}`].filter(Boolean).join(' ');
+function decisionText({ action, differences, kind, as, by, reason }: DecisionRecord): string {
+  const way = [differences && `in spite of ${differences.join(', ')}`, kind, as && `as ${as}`]
+    .filter(Boolean)
+    .join(' ');
   return `${action}${way && ` ${way}`} by ${maskWords(by)}: ${maskWords(reason)}`;
 }
 
@@ -90,6 +92,7 @@ export function resultText(orderId: string, result: OrderResult): string {
     ['order', orderId],
     ['outcome', result.outcome],
     ...orderRows(result.order),
+    ['shown otherwise', result.echoDifferences?.join(', ')],
     ['difference', difference && `from ${difference.from ?? '0'}, to ${difference.to ?? '0'}`],
     ['left', remainder?.map(({ kind, currency, amount }) => `${amount} ${currency} ${kind}`).join(', ')],
     ['left unknown', result.remainderUnknown],

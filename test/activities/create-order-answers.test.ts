@@ -32,14 +32,25 @@ describe('a probe without a clear answer', () => {
     expect(sandbox.stats().createsByOrderId).toEqual({ another: 1 });
   });
 
-  test('an item of our id that cannot be read: nothing is sent', async () => {
+  const UNREADABLE = 'list=missing-field list_times=all field=status';
+
+  test('an item of our id that cannot be read, and a status that shows our order: it is adopted', async () => {
     const { sandbox, run } = await openActivities();
-    await run('createOrder', marked('list=missing-field list_times=all field=status'));
-    expect(await run('createOrder', marked('list=missing-field list_times=all field=status'))).toMatchObject({
-      kind: 'notSent',
-    });
-    expect(sandbox.stats().createsByOrderId['w-1']).toBe(1);
+    await run('createOrder', marked(UNREADABLE));
+    expect(await run('createOrder', marked(UNREADABLE))).toMatchObject({ kind: 'adopted' });
+    expect(operations(sandbox)).toEqual(['list', 'create', 'list', 'status']);
   });
+
+  test.for(['unseen', 'other-wallet', '500'])(
+    'an item of our id that cannot be read, and a status that answers %s: nothing is sent',
+    async (fault) => {
+      const { sandbox, run } = await openActivities();
+      const marker = `${UNREADABLE} status=${fault} status_times=all`;
+      await run('createOrder', marked(marker));
+      expect(await run('createOrder', marked(marker))).toMatchObject({ kind: 'notSent' });
+      expect(sandbox.stats().createsByOrderId['w-1']).toBe(1);
+    },
+  );
 
   test('429: is rate limited and not sent', async () => {
     const { sandbox, run } = await openActivities({ faults: { 'list.429-huge': 1 } });
@@ -102,6 +113,12 @@ describe('the answer to a create', () => {
   ] as const)('%s, where the service guarantees that 429 and 503 are never executed', async ([fault, verdict]) => {
     const { run } = await openActivities({}, { notExecutedStatuses: [429, 503] });
     expect(await run('createOrder', marked(`create=${fault}`))).toMatchObject(verdict);
+  });
+
+  test('of our order in another form: is accepted, and says which fields', async () => {
+    const { run } = await openActivities();
+    const answered = await run('createOrder', marked('create=echo-masked'));
+    expect(answered).toMatchObject({ kind: 'accepted', soft: ['wallet'] });
   });
 
   test.for(['extra-fields', 'unknown-status'])('%s: is accepted', async (fault) => {

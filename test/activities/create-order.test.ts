@@ -188,6 +188,14 @@ describe('an order id that is used already', () => {
     expect(sandbox.stats().createsByOrderId['withdraw-1']).toBe(1);
   });
 
+  test('by the same order in another form: it is adopted, because the id is of this one payment', async () => {
+    const { sandbox, run } = await openActivities();
+    const input = marked('after_ms=1000000 list=echo-no-wallet list_times=all');
+    await run('createOrder', attemptOf('withdraw', input));
+    expect(await run('createOrder', attemptOf('withdraw', input))).toMatchObject({ kind: 'adopted', soft: ['wallet'] });
+    expect(sandbox.stats().createsByOrderId['w-1']).toBe(1);
+  });
+
   test('by another payment: is a conflict that names the fields, and nothing is sent', async () => {
     const { sandbox, run } = await openActivities();
     await run('createOrder', attemptOf('withdraw', marked('after_ms=0')));

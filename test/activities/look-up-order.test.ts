@@ -64,6 +64,34 @@ describe('a look-up by order id', () => {
     expect(asked).toEqual(['list', 'status']);
   });
 
+  test.for([...UNCLEAR_FAULTS, '400', '404', 'status-error', 'malformed', 'crossed', 'oversized'])(
+    'finds an order that the status shows, whatever the list does: %s',
+    async (fault) => {
+      const lab = await openActivities();
+      await create(lab.run, `after_ms=1000000 list=${fault} list_times=all`);
+      const { answer, asked } = await lookUp(lab);
+      expect(answer).toMatchObject({ kind: 'found', differences: [], order: { user_order_id: 'w-1' } });
+      expect(asked).toEqual(['list', 'status']);
+    },
+  );
+
+  test('finds an order that the list shows beside others, its filter ignored', async () => {
+    const lab = await openActivities();
+    await create(lab.run);
+    await create(lab.run, 'after_ms=0', 'another');
+    lab.sandbox.set({ faults: { 'list.ignore-filter': 1 } });
+    const { answer, asked } = await lookUp(lab);
+    expect(answer).toMatchObject({ kind: 'found', differences: [], order: { user_order_id: 'w-1' } });
+    expect(asked).toEqual(['list']);
+  });
+
+  test('says what is shown in another form', async () => {
+    const lab = await openActivities();
+    await create(lab.run, 'after_ms=1000000 list=echo-masked');
+    const { answer } = await lookUp(lab);
+    expect(answer).toMatchObject({ kind: 'found', differences: [], soft: ['wallet'] });
+  });
+
   test('names what differs from the request', async () => {
     const lab = await openActivities();
     await create(lab.run);
@@ -123,14 +151,27 @@ describe('a look-up by order id', () => {
 
 describe('no reading', () => {
   test.for([...UNCLEAR_FAULTS, '400', '404', 'status-error'])(
-    'a list that answers %s: the status is not even asked',
+    'a list that answers %s, and a status that knows no order: absence needs both',
     async (fault) => {
       const { sandbox, run } = await openActivities({ faults: { [`list.${fault}`]: 1 } });
       const failure = await failureOf(run('lookUpOrder', lookUpOf()));
       expect(failure.nonRetryable).not.toBe(true);
-      expect(operations(sandbox)).toEqual(['list']);
+      expect(operations(sandbox)).toEqual(['list', 'status']);
     },
   );
+
+  test('too many requests at the list: the status would be refused, too, and is not asked', async () => {
+    const { sandbox, run } = await openActivities({ faults: { 'list.429': 1 } });
+    expect(await failureOf(run('lookUpOrder', lookUpOf()))).toMatchObject({ type: 'RateLimitedError' });
+    expect(operations(sandbox)).toEqual(['list']);
+  });
+
+  test('an unclear list, and a status that shows somebody else’s order under our id', async () => {
+    const lab = await openActivities();
+    await create(lab.run, 'list=malformed');
+    const request = { ...lookUpOf().request, amount: '13' };
+    expect(await failureOf(lab.run('lookUpOrder', lookUpOf({ request })))).toMatchObject({ type: 'NoReading' });
+  });
 
   test.for(UNCLEAR_FAULTS)('an empty list and a status that answers %s', async (fault) => {
     // Unknown orders are answered with 200 here: half of a 400 is a 400 all the same.
@@ -158,8 +199,8 @@ describe('no reading', () => {
 
   test.for(['list', 'status'] as const)('another order from the %s operation', async (place) => {
     const lab = await openActivities();
-    const hideList = place === 'status' ? ' list=unseen' : '';
-    await create(lab.run, `${place}=crossed ${place}_times=all${hideList}`);
+    const other = place === 'status' ? 'list' : 'status';
+    await create(lab.run, `${place}=crossed ${place}_times=all ${other}=unseen`);
     expect(await failureOf(lab.run('lookUpOrder', lookUpOf()))).toMatchObject({ type: 'NoReading' });
   });
 

@@ -89,7 +89,7 @@ describe('a run that was rebuilt from the order list', () => {
       },
     });
     expect(validateRecoveredInput(type, start?.input)).toEqual({ input: start?.input });
-    expect(echoDifferences(type, start?.input.order ?? REQUESTS[type], order)).toEqual([]);
+    expect(echoDifferences(type, start?.input.order ?? REQUESTS[type], order)).toEqual({ hard: [], soft: [] });
   });
 
   test.each(ORDER_TYPES)('%s: its input is refused where orders are sent', (type) => {
@@ -127,7 +127,7 @@ describe('a run that was rebuilt from the order list', () => {
   test('without the wallet compares everything else; a normal request still compares the wallet', () => {
     const order = orderFor('withdraw', REQUESTS.withdraw, { wallet_to: '5555555555554444' });
     const { order: known } = rebuilt(order)?.input ?? inputOf('withdraw');
-    expect(echoDifferences('withdraw', known, { ...order, network_to: 'sepa' })).toEqual(['network']);
-    expect(echoDifferences('withdraw', REQUESTS.withdraw, order)).toEqual(['wallet']);
+    expect(echoDifferences('withdraw', known, { ...order, network_to: 'sepa' }).hard).toEqual(['network']);
+    expect(echoDifferences('withdraw', REQUESTS.withdraw, order).hard).toEqual(['wallet']);
   });
 });

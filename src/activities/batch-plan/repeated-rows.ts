@@ -1,3 +1,4 @@
+import { canonicalWallet } from '../../contract/canonical-wallet.js';
 import type { FieldError } from '../../contract/failures.js';
 import { MAX_ORDER_ID_LENGTH } from '../../contract/ids.js';
 import { maskWallet } from '../../contract/masking.js';
@@ -36,7 +37,8 @@ export class RepeatedRows {
     const targets = Array.isArray(details) ? details : [order];
     for (const { wallet, amount: written } of targets) {
       const amount = toAmount(decimal(written));
-      const key = digestOf([currency, network, wallet, memo || null, amount]).slice(0, 12);
+      const payee = canonicalWallet(Array.isArray(details) ? 'card' : network, wallet);
+      const key = digestOf([currency, network, payee, memo || null, amount]).slice(0, 12);
       const first = this.#payouts.first(key, line);
       // Cards of one order may not repeat, so the other payout is always another line.
       if (first) this.#warn(key, `${maskWallet(wallet)} gets ${amount} ${currency} more than once`, first.line, line);

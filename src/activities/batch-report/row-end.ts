@@ -86,7 +86,7 @@ function endWithoutResult(error: unknown): RowEnd | undefined {
   if (error instanceof OrderFailedError) {
     return { outcome: error.type === 'OrderConflict' ? 'conflict' : 'refused', reason };
   }
-  if (error instanceof OrderUnresolvedError) return { outcome: 'unresolved', reason };
+  if (error instanceof OrderUnresolvedError) return { outcome: error.closed ? 'conflict' : 'unresolved', reason };
   return undefined;
 }
 

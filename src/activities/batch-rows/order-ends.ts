@@ -4,7 +4,7 @@ import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-w
 import { readLastEvent } from '../../client/last-event.js';
 import { callTemporal } from '../../client/temporal-calls.js';
 import type { BatchOutcomes } from '../../contract/batches.js';
-import { isOrderFailure } from '../../contract/failures.js';
+import { isOrderFailure, ORDER_UNRESOLVED } from '../../contract/failures.js';
 import type { OrderResult } from '../../contract/orders.js';
 import { searchAttribute } from '../../contract/search-attributes.js';
 import { whyUnreadable } from './unreadable.js';
@@ -17,7 +17,7 @@ const CLOSED_WITHOUT_RESULT = [
 ] as const;
 
 /**
- * How an order ended. 'lost': its workflow is closed without a verdict that can be read, or `gone` (never was); the order
+ * How an order ended. 'none': without one that is known to be ours. 'lost': its workflow is closed without a verdict that can be read, or `gone` (never was); the order
  * may exist.
  */
 export type OrderEnd =
@@ -78,6 +78,8 @@ async function endOfResult(client: Client, payloads: Payload[] | null | undefine
 }
 
 function endOfFailure(type: string | null | undefined): OrderEnd {
+  // A person looked and closed it: nobody is to be asked once more, and another order has the id.
+  if (type === ORDER_UNRESOLVED) return { kind: 'none', outcome: 'conflict' };
   if (!isOrderFailure(type)) return { kind: 'lost', reason: `its workflow failed as ${type ?? 'something else'}` };
   return { kind: 'none', outcome: type === 'OrderConflict' ? 'conflict' : 'refused' };
 }

@@ -3,7 +3,7 @@ import { startReceived } from '../../client/received.js';
 import { orderStartOptions } from '../../client/start-options.js';
 import { callTemporal } from '../../client/temporal-calls.js';
 import { addressRefOf } from '../../contract/callback-url.js';
-import { normalized } from '../../contract/echo-check.js';
+import { canonicalWallet } from '../../contract/canonical-wallet.js';
 import { describeFieldErrors } from '../../contract/failures.js';
 import { validateRecoveredInput } from '../../contract/follower-schemas.js';
 import { workflowTypeOf } from '../../contract/ids.js';
@@ -17,7 +17,7 @@ import type { Reconciliation } from './scan.js';
 import type { SeenOrder, ServiceView } from './service-view.js';
 
 /** An address's place in the book: tags are part of it, because several may share one address. */
-const placeOf = (address: string, memo: string | null): string => `${normalized(address)}\0${memo ?? ''}`;
+const placeOf = (address: string, memo: string | null): string => `${canonicalWallet(null, address)}\0${memo ?? ''}`;
 
 /** The permanent addresses of an account that carry a reference of ours; read once, and only when it is needed. */
 export class AddressBook {

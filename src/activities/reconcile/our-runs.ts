@@ -8,7 +8,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { NoWorkerError, UnknownOrderError } from '../../client/errors.js';
 import { OrderHandle } from '../../client/order-handle.js';
 import { callTemporal } from '../../client/temporal-calls.js';
-import { isOrderFailure } from '../../contract/failures.js';
+import { isOrderFailure, ORDER_UNRESOLVED } from '../../contract/failures.js';
 import { parseOrderWorkflowId, parseReceivedWorkflowId } from '../../contract/ids.js';
 import { ORDER_CALLBACK_SIGNAL } from '../../contract/names.js';
 import type { OrderResult } from '../../contract/orders.js';
@@ -122,7 +122,8 @@ export async function wordOf(client: Client, run: OurRun, { ask }: { ask: boolea
     const { cause } = error;
     if (cause instanceof ApplicationFailure && isOrderFailure(cause.type))
       return { kind: 'noOrder', failure: cause.type };
-    return { kind: 'unresolved', how: 'ended by an error' };
+    const closed = cause instanceof ApplicationFailure && cause.type === ORDER_UNRESOLVED;
+    return { kind: 'unresolved', how: closed ? 'closed by a person in a conflict' : 'ended by an error' };
   }
 }
 

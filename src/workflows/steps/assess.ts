@@ -50,6 +50,7 @@ export async function assess(run: OrderRun, sent: Sent[]): Promise<Situation> {
     ...(row.untold ? ['no figure says what is left'] : []),
     ...contradictions(run.finalOrder, reading.order),
     ...reading.disagreements,
+    ...(run.overruled ? [`the order was adopted although it differs in ${run.overruled.join(', ')}`] : []),
     ...(amountIsUnknown(run, reading.order) ? ['the run was rebuilt: the amount asked for is not known'] : []),
     ...failedChecks(c, left),
   ];

@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/workflow';
-import type { OrderFailure } from '../../contract/failures.js';
+import { ORDER_UNRESOLVED, type OrderFailure } from '../../contract/failures.js';
 import type { OrderRun } from './order-run.js';
 import { enterDone } from './phase.js';
 
@@ -7,6 +7,12 @@ import { enterDone } from './phase.js';
 export function closeWithoutOrder(run: OrderRun, type: OrderFailure, message: string, ...details: unknown[]): never {
   enterDone(run, 'none');
   throw ApplicationFailure.create({ type, message, nonRetryable: true, details });
+}
+
+/** Ends the workflow by a person's decision, though it is not known whether an order of ours exists. Throws. */
+export function closeUnresolved(run: OrderRun, message: string): never {
+  enterDone(run, 'unresolved');
+  throw ApplicationFailure.create({ type: ORDER_UNRESOLVED, message, nonRetryable: true });
 }
 
 /** Cancelled before anything was sent. */

@@ -2,10 +2,10 @@ import { workflowInfo } from '@temporalio/workflow';
 import type { CreateVerdict } from '../../contract/answers.js';
 import { maskWords } from '../../contract/masking.js';
 import { movesMoneyAtOnce } from '../../contract/orders.js';
-import { foreignOrder, severalOrders, takeOrder } from './adopt.js';
+import { foreignOrder, judge, severalOrders, takeOrder } from './adopt.js';
 import { attemptCreate, type SendLeave } from './attempt-create.js';
 import { closeCancelled, closeWithoutOrder } from './close.js';
-import { adoptChosen, closeIfAbsent, meetConflict, resolveConflict, takeReading } from './conflict.js';
+import { adoptChosen, closeIfAbsent, meetConflict, resolveConflict } from './conflict.js';
 import { delayHasPassed } from './delay.js';
 import { lateCallbacks } from './late-callbacks.js';
 import { lookUp } from './look-up.js';
@@ -151,9 +151,9 @@ async function onCertain(run: OrderRun, verdict: Exclude<CreateVerdict, Uncertai
   switch (verdict.kind) {
     case 'accepted':
     case 'adopted':
-      return takeOrder(run, verdict.order, verdict.kind);
+      return takeOrder(run, verdict.order, verdict.kind, verdict.soft);
     case 'conflict':
-      return meetConflict(run, foreignOrder(verdict.orderUuid, verdict.differences));
+      return meetConflict(run, foreignOrder(run, verdict.order, verdict.differences));
     case 'duplicates':
       return meetConflict(run, severalOrders(verdict));
     case 'notSent':
@@ -195,6 +195,7 @@ async function askForApproval(run: OrderRun, reason: string): Promise<void> {
 
 /** A 400 ends the order only after absence was read: it may also mean that the id exists already. */
 async function onRejected(run: OrderRun): Promise<void> {
+  run.refused = true;
   enterPhase(run, 'uncertain', 'proof that the refused order does not exist');
   if (run.sends === 0) await readAfterRejection(run);
   // A reset run replays those look-ups, but they prove nothing in it: another run may have sent since.
@@ -215,7 +216,10 @@ async function readAfterRejection(run: OrderRun): Promise<void> {
   const isForeign = first.kind === 'found' && first.differences.length > 0;
   // An order of somebody else explains the 400 and says nothing about ours.
   const second = movesMoneyAtOnce(run.type) && (first.kind === 'absent' || isForeign);
-  await takeReading(run, second ? await lookUp(run, SECOND_LOOK) : first);
+  const last = judge(run, second ? await lookUp(run, SECOND_LOOK) : first);
+  if (last.kind === 'ours') takeOrder(run, last.order, 'adopted', last.soft);
+  // The refused create left: what has our id may have come of it, so that only a person may end it.
+  if (last.kind === 'conflict') await resolveConflict(run, last);
 }
 
 const SECOND_LOOK = {

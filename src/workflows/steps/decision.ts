@@ -1,3 +1,4 @@
+import { ADOPTABLE_DIFFERENCES } from '../../contract/echo-check.js';
 import { ORDER_UUID_FORMAT } from '../../contract/ids.js';
 import { type Decision, FOLLOW_UP_TYPES } from '../../contract/orders.js';
 import { wayProblem } from './decision-fields.js';
@@ -6,10 +7,21 @@ import type { OrderRun } from './order-run.js';
 const isText = (value: unknown): value is string =>
   typeof value === 'string' && value.trim() !== '' && value.length <= 500;
 
-const FIELDS = ['action', 'by', 'reason', 'revision', 'order_uuid', 'kind', 'as', 'revertTo', 'wallet_details'];
+const FIELDS = [
+  'action',
+  'by',
+  'reason',
+  'revision',
+  'order_uuid',
+  'differences',
+  'kind',
+  'as',
+  'revertTo',
+  'wallet_details',
+];
 
 /** Fields that only one kind of action can mean. */
-const ADOPT_FIELDS = ['order_uuid'] as const;
+const ADOPT_FIELDS = ['order_uuid', 'differences'] as const;
 const WAY_FIELDS = ['kind', 'as', 'revertTo', 'wallet_details'] as const;
 
 /** Why a decision is refused now, in words for the person who sent it; undefined = it may be taken. */
@@ -38,8 +50,19 @@ function fieldsProblem(run: OrderRun, decision: Partial<Decision>): string | und
   const misplaced = others.filter((field) => decision[field] !== undefined);
   if (misplaced.length > 0) return `${action} does not take ${misplaced.join(', ')}`;
   if (action === 'adopt' && !ORDER_UUID_FORMAT.test(orderUuid ?? '')) return 'adopt needs the order_uuid to follow';
+  const unnamed = differencesProblem(decision.differences);
+  if (unnamed) return unnamed;
   if (kind !== undefined && kind !== 'unexchanged' && kind !== 'unpaid')
     return "kind must be 'unexchanged' or 'unpaid'";
   if (as !== undefined && !FOLLOW_UP_TYPES.includes(as)) return `as must be one of ${FOLLOW_UP_TYPES.join(', ')}`;
   return moves ? wayProblem(run.offers, decision) : undefined;
+}
+
+/** Only whether it names fields: in which of them the order differs is read when the decision is acted on. */
+function differencesProblem(differences: unknown): string | undefined {
+  if (differences === undefined) return undefined;
+  const named =
+    Array.isArray(differences) && differences.length > 0 && new Set(differences).size === differences.length;
+  if (named && differences.every((field) => ADOPTABLE_DIFFERENCES.includes(field))) return undefined;
+  return `differences: the fields in which the order differs, each once, of ${ADOPTABLE_DIFFERENCES.join(', ')}`;
 }

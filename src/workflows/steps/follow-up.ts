@@ -11,7 +11,7 @@ import {
   WorkflowIdReusePolicy,
 } from '@temporalio/workflow';
 import { echoDifferences } from '../../contract/echo-check.js';
-import { isOrderFailure } from '../../contract/failures.js';
+import { isOrderFailure, ORDER_UNRESOLVED } from '../../contract/failures.js';
 import { orderWorkflowId, workflowTypeOf } from '../../contract/ids.js';
 import { orderSides } from '../../contract/order-sides.js';
 import type { Decision, Order, OrderInput, OrderResult } from '../../contract/orders.js';
@@ -56,6 +56,7 @@ export async function runFollowUp(run: OrderRun, followUp: FollowUp): Promise<Fo
 /** A stopped workflow proves nothing about its order: only the failures of an order say that there is none of ours. */
 function endedWithoutOrder(cause: unknown): FollowUpEnd {
   const type = cause instanceof ApplicationFailure ? cause.type : undefined;
+  if (type === ORDER_UNRESOLVED) return { kind: 'unknown', how: 'was closed by a person: its order may exist' };
   if (!isOrderFailure(type)) return { kind: 'unknown', how: 'was stopped: its order may exist' };
   // Somebody else's order under an id that is made from ours may be another attempt at this very follow-up.
   return { kind: type === 'OrderConflict' ? 'unknown' : 'none', how: `came to no order (${type})` };
@@ -121,9 +122,9 @@ async function followExisting(run: OrderRun, followUp: FollowUp): Promise<Follow
 
 /** The run that started it may have been decided differently: what it moved is then not what this one asked for. */
 function existingEnded({ type, request }: FollowUp, order: Order): FollowUpEnd {
-  const differences = echoDifferences(type, request, order);
-  if (differences.length === 0) return ended(order);
-  return { kind: 'unknown', how: `was started before, as another payment (${differences.join(', ')})` };
+  const { hard } = echoDifferences(type, request, order);
+  if (hard.length === 0) return ended(order);
+  return { kind: 'unknown', how: `was started before, as another payment (${hard.join(', ')})` };
 }
 
 async function pollToFinal(run: OrderRun, { request }: FollowUp): Promise<Order> {

@@ -28,7 +28,7 @@ const decide = defineUpdate<OrderState, [Decision]>(DECIDE_UPDATE);
 /** Shown by the Temporal UI beside the update. */
 const DECIDE_DESCRIPTION = [
   'Decides a parked order: {"action", "by", "reason", "revision"} with the revision and one of the actions of orderState.',
-  'adopt: "order_uuid". finish, revert: "kind" (unexchanged, unpaid) and "as" (exchange, exchange_withdraw, withdraw) where',
+  'adopt: "order_uuid", and "differences" [the fields in which it differs, exactly] where it is not like this payment. finish, revert: "kind" (unexchanged, unpaid) and "as" (exchange, exchange_withdraw, withdraw) where',
   'several ways are possible; "revertTo" {network, wallet, wallet_memo?, wallet_details?} for a refund; "wallet_details"',
   '[{amount, wallet}] for a payout to several cards.',
 ].join(' ');

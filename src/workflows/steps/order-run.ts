@@ -40,6 +40,10 @@ export interface OrderRun {
   /** Set once, by the first signed look-up that showed a final status. */
   finalOrder?: Order;
   adopted: boolean;
+  /** Fields of the request that the service shows in another form, or in spite of which a person adopted the order. */
+  echoDifferences?: string[];
+  /** Those in spite of which a person adopted it: what is known of the request no longer says what the order is. */
+  overruled?: string[];
   lastLookupAtMs?: number;
   /** Set when no order comes to exist; `created` and `final` then fail with it. */
   failure?: ApplicationFailure;
@@ -48,6 +52,10 @@ export interface OrderRun {
   sends: number;
   /** An earlier run of this order id may have sent, and its absence is not proven yet. */
   earlierInDoubt: boolean;
+  /** A create was answered with 400: it reached the service, whatever that made of it. */
+  refused?: true;
+  /** Why a person was asked about an order under our id that is not like ours. */
+  conflict?: string;
   firstAttemptAtMs?: number;
   pace?: Pace;
   host?: string;

@@ -5,7 +5,7 @@ import {
   condition,
   setCurrentDetails,
 } from '@temporalio/workflow';
-import { isOrderFailure } from '../../contract/failures.js';
+import { endsOrder } from '../../contract/failures.js';
 import type { OrderInput, OrderResult, OrderType } from '../../contract/orders.js';
 import type { ReceivedDepositInput } from '../../contract/received.js';
 import { checkIdentity, checkReceivedIdentity } from './check-identity.js';
@@ -54,10 +54,9 @@ async function inFrame(run: OrderRun, steps: (run: OrderRun) => Promise<OrderRes
       result = await steps(run);
       enterDone(run, result.outcome, run.attention);
     } catch (error) {
-      // Only a failure that says "no order of ours exists" ends an order. Anything else is a bug: as a plain error it
-      // keeps the workflow open, failing its task until the bug is mended.
-      if (!(error instanceof ApplicationFailure) || !isOrderFailure(error.type))
-        throw new Error(`bug: ${String(error)}`);
+      // Only a failure that says "no order of ours exists", or that a person closed it, ends an order. Anything else is a
+      // bug: as a plain error it keeps the workflow open, failing its task until the bug is mended.
+      if (!(error instanceof ApplicationFailure) || !endsOrder(error.type)) throw new Error(`bug: ${String(error)}`);
       run.failure = error;
     }
     await condition(allHandlersFinished);

@@ -34,9 +34,9 @@ export async function settle(run: OrderRun, reason: string, countAfterMs = 0, se
   for (;;) {
     const askedAtMs = Date.now();
     const before = run.answeredIn;
-    const finding = judge(await lookUp(run, { summary: 'Uncertain create: is it there?', alarm: true }));
+    const finding = judge(run, await lookUp(run, { summary: 'Uncertain create: is it there?', alarm: true }));
     if (finding.kind === 'ours') {
-      takeOrder(run, finding.order, 'adopted');
+      takeOrder(run, finding.order, 'adopted', finding.soft);
       return { kind: 'found' };
     }
     if (finding.kind === 'conflict') foreign = finding;

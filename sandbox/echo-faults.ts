@@ -1,0 +1,81 @@
+import { type Decimal, decimal, roundDown, text } from './money.js';
+
+type Fields = Record<string, unknown>;
+
+/** One way of showing an order otherwise than it was asked for, though it is the same order. */
+export interface EchoFault {
+  name: string;
+  what: string;
+  change: (order: Fields) => Fields;
+}
+
+const ofText = (value: unknown, write: (text: string) => string): unknown =>
+  typeof value === 'string' ? write(value) : value;
+
+/** The payout wallet written otherwise, also those of several cards. */
+function withWallets(order: Fields, write: (wallet: string) => string): Fields {
+  const { wallet_to: wallet, wallet_to_details: details } = order;
+  const parts = (value: unknown) =>
+    Array.isArray(value) ? value.map((part: Fields) => ({ ...part, wallet: ofText(part.wallet, write) })) : value;
+  return { ...order, wallet_to: ofText(wallet, write), wallet_to_details: parts(details) };
+}
+
+const masked = (wallet: string): string =>
+  wallet.length < 12 ? wallet : `${wallet.slice(0, 6)}${'X'.repeat(wallet.length - 10)}${wallet.slice(-4)}`;
+
+const inGroups = (wallet: string): string => wallet.replace(/.{4}(?=.)/g, '$& ');
+
+function withExtraKey(details: unknown): unknown {
+  if (Array.isArray(details)) return details.map(withExtraKey);
+  return typeof details === 'object' && details !== null ? { ...details, bank_name: 'Bank of the sandbox' } : details;
+}
+
+function withFeeOnTop(order: Fields): Fields {
+  const { expected_amount_from: from, amount_from_fee: fee } = order;
+  if (typeof from !== 'string' || typeof fee !== 'string') return order;
+  return { ...order, expected_amount_from: text(decimal(from).plus(decimal(fee))) };
+}
+
+/** One place less than the currency has, and stated so. */
+function rounded(order: Fields): Fields {
+  const side = (name: 'from' | 'to') => {
+    const [amount, places] = [order[`expected_amount_${name}`], order[`currency_${name}_precision`]];
+    if (typeof amount !== 'string' || typeof places !== 'number' || places === 0) return {};
+    const cut: Decimal = roundDown(decimal(amount), places - 1);
+    return { [`expected_amount_${name}`]: text(cut), [`currency_${name}_precision`]: places - 1 };
+  };
+  return { ...order, ...side('from'), ...side('to') };
+}
+
+/** Orders shown in another form: every one of them is the order that was asked for. */
+export const ECHO_FAULTS: readonly EchoFault[] = [
+  {
+    name: 'echo-lower-case',
+    what: 'wallets in lower case',
+    change: (order) => withWallets(order, (wallet) => wallet.toLowerCase()),
+  },
+  { name: 'echo-masked', what: 'the middle of wallets as X', change: (order) => withWallets(order, masked) },
+  { name: 'echo-blanks', what: 'wallets in groups of four', change: (order) => withWallets(order, inGroups) },
+  { name: 'echo-no-wallet', what: 'wallet_to null', change: (order) => ({ ...order, wallet_to: null }) },
+  {
+    name: 'echo-no-details',
+    what: 'wallet_to_details null',
+    change: (order) => ({ ...order, wallet_to_details: null }),
+  },
+  {
+    name: 'echo-details-text',
+    what: 'wallet_to_details as JSON text',
+    change: (order) => ({ ...order, wallet_to_details: JSON.stringify(order.wallet_to_details) }),
+  },
+  {
+    name: 'echo-extra-key',
+    what: 'a key in wallet_to_details that nobody sent',
+    change: (order) => ({ ...order, wallet_to_details: withExtraKey(order.wallet_to_details) }),
+  },
+  {
+    name: 'echo-fee-on-top',
+    what: 'expected_amount_from with the commission of the deposit on top',
+    change: withFeeOnTop,
+  },
+  { name: 'echo-rounded', what: 'expected amounts cut to one place less, which the precision says', change: rounded },
+];

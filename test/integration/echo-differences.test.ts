@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { OrderType } from '../../src/contract/orders.js';
+import { orderInput } from '../support/inputs.js';
+import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { TWO_CARDS } from './fixtures/parked-orders.js';
+import { serviceView } from './fixtures/service-view.js';
+
+// The orders wait most of the time, and not for each other.
+vi.setConfig({ maxConcurrency: 30 });
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await openLab({ callbacks: false });
+});
+afterAll(() => lab?.close());
+
+const SEPA = {
+  currency: 'eur',
+  network: 'sepa',
+  wallet: 'DE89370400440532013000',
+  wallet_details: { recipient_email: 'jane@example.com', recipient_name: 'Jane' },
+};
+const BECH32 = {
+  currency: 'btc',
+  network: 'bitcoin',
+  amount: '0.01',
+  wallet: 'BC1QAR0SRRR7XFKVY5L643LYDNW9RE59GTZZWF5MDQ',
+};
+
+/** A service that shows our order in another form; `fields`: what the result says was shown otherwise. */
+const FORMS: [fault: string, type: OrderType, order: Record<string, unknown>, fields: string[] | undefined][] = [
+  // The same wallet, provably: nothing to tell anybody.
+  ['echo-lower-case', 'withdraw', BECH32, undefined],
+  ['echo-blanks', 'withdraw', {}, undefined],
+  ['echo-masked', 'withdraw', {}, ['wallet']],
+  ['echo-masked', 'withdraw', TWO_CARDS, ['wallet_details']],
+  ['echo-no-wallet', 'withdraw', TWO_CARDS, ['wallet']],
+  ['echo-no-wallet', 'withdraw', {}, ['wallet']],
+  ['echo-no-details', 'withdraw', SEPA, ['wallet_details']],
+  ['echo-details-text', 'withdraw', SEPA, ['wallet_details']],
+  ['echo-extra-key', 'withdraw', SEPA, ['wallet_details']],
+  ['echo-fee-on-top', 'deposit', {}, ['amount']],
+  ['echo-rounded', 'withdraw', { amount: '12.55' }, ['amount']],
+];
+
+async function start(type: OrderType, label: string, marker: string, order: Record<string, unknown>) {
+  const input = orderInput(type, newOrderId(label), { marker });
+  return lab.orders.start(type, { ...input, order: { ...input.order, ...order } } as typeof input);
+}
+
+describe.concurrent('our own order, shown in another form', () => {
+  test.for(FORMS)('%s of a %s %o: the 200 answer is ours', async ([fault, type, order, fields]) => {
+    const handle = await start(type, 'form', `create=${fault} pay_ms=20`, order);
+    const result = await handle.result();
+    expect(result).toMatchObject({ outcome: 'completed', adopted: false });
+    expect(result.echoDifferences).toEqual(fields);
+    expect(serviceView(lab, handle.orderId)).toEqual({ creates: 1, executed: 1, blindCreates: 0 });
+  });
+
+  test.for(FORMS)(
+    '%s of a %s %o: executed and answered 500, it is found and taken',
+    async ([fault, type, order, fields]) => {
+      const shown = `status=${fault} status_times=all list=${fault} list_times=all`;
+      const handle = await start(type, 'found', `create=500 duplicate=c pay_ms=20 ${shown}`, order);
+      const result = await handle.result();
+      expect(result).toMatchObject({ outcome: 'completed', adopted: true });
+      expect(result.echoDifferences).toEqual(fields);
+      expect(serviceView(lab, handle.orderId)).toEqual({ creates: 1, executed: 1, blindCreates: 0 });
+    },
+  );
+});
