@@ -91,6 +91,16 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    name: 'follow-up sent on an old reading',
+    file: 'src/activities/create-order.ts',
+    find: 'if (stale) return stale;',
+    replacement: '',
+    test: {
+      file: 'test/activities/stale-follow-up.test.ts',
+      name: 'a follow-up whose order turned into completed is not sent',
+    },
+  },
+  {
     name: 'raw HTTP error as cause',
     file: 'src/payment-service/transport.ts',
     find: 'throw new NoAnswerError(signal.aborted ? String(signal.reason) : codeOf(error));',

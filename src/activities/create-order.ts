@@ -3,7 +3,7 @@ import type { Circumstances, CreateAnswer, CreateOrderInput, CreateVerdict } fro
 import { callbackUrl } from '../contract/callback-url.js';
 import { echoDifferences } from '../contract/echo-check.js';
 import { validateOrderInput } from '../contract/order-schema.js';
-import type { CreateRequest, Order } from '../contract/orders.js';
+import type { CreateRequest, Order, OrderInput } from '../contract/orders.js';
 import type { Rates } from '../contract/service-objects.js';
 import { NotSentError, RateLimitedError } from '../payment-service/index.js';
 import { accountOf } from './account-of.js';
@@ -16,6 +16,7 @@ import { exceededCap, refuseBeyondLimits } from './limits.js';
 import { OTHER_ACCOUNT, otherHost } from './look-up-order.js';
 import { probe } from './probe.js';
 import { payersOf } from './shared-rates.js';
+import { staleBasis } from './stale-basis.js';
 
 /**
  * One attempt to create an order: check → probe → send. It sends at most once and answers what is known afterwards; the
@@ -55,6 +56,8 @@ function leftOpen(deps: ActivityDeps, account: Account): CreateAnswer {
 function validRequest({ type, input, followUp }: CreateOrderInput): CreateRequest {
   const checked = validateOrderInput(type, input, { followUp });
   if ('errors' in checked) throw invalidOrder(checked.errors);
+  // Without it nobody could tell whether it may still be sent.
+  if (followUp && !checked.input.followUpOf) throw invalidOrder([{ field: 'followUpOf', reason: 'required' }]);
   return checked.input.order;
 }
 
@@ -76,6 +79,8 @@ async function probeThenSend(
   request: CreateRequest,
   deadline: AttemptDeadline,
 ): Promise<CreateVerdict> {
+  const stale = await refuseStale(account, attempt);
+  if (stale && stale.kind !== 'stale') return stale;
   let seen: Awaited<ReturnType<typeof probe>>;
   try {
     seen = await probe(account.service, attempt.type, request);
@@ -97,9 +102,18 @@ async function probeThenSend(
   if (isForOtherRun(attempt)) {
     return { kind: 'uncertain', reason: 'the workflow was reset', reset: true };
   }
+  // Not before the probe: what was sent already is followed, whatever became of its order.
+  if (stale) return stale;
   const cap = attempt.approved ? undefined : exceededCap(deps, attempt.type, request, await account.rates.current());
   if (cap) return { kind: 'overCap', reason: cap };
   return send(deps, account, attempt, request, deadline);
+}
+
+/** A follow-up that may be sent now is sent only while what it was made for still holds. */
+async function refuseStale(account: Account, attempt: CreateOrderInput): Promise<CreateVerdict | undefined> {
+  if (!attempt.followUp || attempt.permission === 'none' || isForOtherRun(attempt)) return undefined;
+  const { followUpOf = [] } = attempt.input as Partial<OrderInput>;
+  return staleBasis(account, followUpOf);
 }
 
 /** What an order is pinned to at its send: the host, and the account's wallets where they are known. */

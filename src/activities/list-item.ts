@@ -1,6 +1,7 @@
 import type { Order, OrderListItem } from '../contract/orders.js';
 import { isReceivedType } from '../contract/received.js';
 import {
+  type CallOptions,
   MAX_ORDERS_PER_PAGE,
   type OrderListQuery,
   type PaymentService,
@@ -13,9 +14,16 @@ import { noReading } from './failures.js';
  * The list item of an order that status showed; the list alone has the balance changes. A receipt may have no merchant's
  * id to ask the list for: then it is searched among the orders of its time. Throws service errors, and NoReading.
  */
-export async function readListItem(service: PaymentService, order: Order, orderId: string): Promise<OrderListItem> {
+export async function readListItem(
+  service: PaymentService,
+  order: Order,
+  orderId: string,
+  options?: CallOptions,
+): Promise<OrderListItem> {
   const pages =
-    orderId === '' ? service.allOrders(sameTime(order)) : [await service.listOrders({ order_ids: [orderId] })];
+    orderId === ''
+      ? service.allOrders(sameTime(order), options)
+      : [await service.listOrders({ order_ids: [orderId] }, options)];
   for await (const { items } of pages) {
     const item = items.find(({ order_uuid }) => order_uuid === order.order_uuid);
     if (item) return item;

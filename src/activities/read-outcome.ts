@@ -1,8 +1,9 @@
 import type { OutcomeReading, ReadOutcomeInput } from '../contract/answers.js';
 import { sameAmount } from '../contract/money.js';
 import type { Order } from '../contract/orders.js';
+import type { CallOptions } from '../payment-service/index.js';
 import { accountOf } from './account-of.js';
-import type { ActivityDeps } from './deps.js';
+import type { Account, ActivityDeps } from './deps.js';
 import { noReading, retryLater } from './failures.js';
 import { readListItem } from './list-item.js';
 import { refuseOtherHost } from './look-up-order.js';
@@ -16,14 +17,23 @@ export function readOutcomeActivity(deps: ActivityDeps) {
     const account = accountOf(deps, input.account);
     refuseOtherHost(account, input.host);
     try {
-      const order = await account.service.orderStatus({ order_uuid: input.orderUuid });
-      if (order?.order_uuid !== input.orderUuid) throw noReading('the status operation does not show the order');
-      const item = await readListItem(account.service, order, input.orderId);
-      return { order, changes: item.balance_changes, disagreements: disagreementsOf(order, item) };
+      return await readOutcomeOf(account, input);
     } catch (error) {
       throw retryLater(error);
     }
   };
+}
+
+/** The same as one attempt of another activity. Throws service errors, and NoReading. */
+export async function readOutcomeOf(
+  { service }: Account,
+  { orderUuid, orderId }: Pick<ReadOutcomeInput, 'orderUuid' | 'orderId'>,
+  options?: CallOptions,
+): Promise<OutcomeReading> {
+  const order = await service.orderStatus({ order_uuid: orderUuid }, options);
+  if (order?.order_uuid !== orderUuid) throw noReading('the status operation does not show the order');
+  const item = await readListItem(service, order, orderId, options);
+  return { order, changes: item.balance_changes, disagreements: disagreementsOf(order, item) };
 }
 
 function disagreementsOf(order: Order, item: Order): string[] {

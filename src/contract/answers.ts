@@ -74,6 +74,8 @@ export type CreateVerdict =
   | { kind: 'rateLimited'; retryAfterMs: number }
   | { kind: 'rejected' }
   | { kind: 'overCap'; reason: string }
+  /** What a follow-up was made for has changed: nothing was sent. */
+  | { kind: 'stale'; reason: string }
   /**
    * `reset`: nothing was sent now, but an attempt of the run this one was cut from may still be on its way. `retryAfterMs`:
    * the service answered "too many requests", which proves nothing, but once absence is proven costs no re-send.

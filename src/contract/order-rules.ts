@@ -125,6 +125,7 @@ export function ruleErrors(type: OrderType, input: unknown, followUp: boolean): 
     type === 'exchange' && order.currency_to !== undefined && order.currency_from === order.currency_to;
   return [
     ...(idProblem ? [{ field: 'order.order_id', reason: idProblem }] : []),
+    ...(!followUp && fields.followUpOf !== undefined ? [{ field: 'followUpOf', reason: 'belongs to follow-ups' }] : []),
     ...amountErrors(type, order),
     ...(selfExchange ? [{ field: 'order.currency_to', reason: 'must differ from currency_from' }] : []),
     ...payoutErrors(type, order),

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { BASIS_FIELDS } from './basis.js';
 import type { FieldError } from './failures.js';
 import { fieldErrors } from './field-errors.js';
 import {
@@ -10,7 +11,7 @@ import {
   memoSchema,
   networkSchema,
 } from './field-schemas.js';
-import { ACCOUNT_FORMAT } from './ids.js';
+import { ACCOUNT_FORMAT, ORDER_UUID_FORMAT } from './ids.js';
 import { maskName } from './masking.js';
 import { fieldsOf, ruleErrors } from './order-rules.js';
 import { ORDER_TYPES, type OrderInput, type OrderType } from './orders.js';
@@ -82,7 +83,29 @@ export const optionSchemas = {
   sentUntil: z.iso.datetime('must be an ISO time such as 2026-11-27T10:00:00Z').optional(),
 };
 
-const inputSchema = (type: OrderType) => z.strictObject({ ...optionSchemas, order: orderSchemas[type] });
+const orNull = z.string().nullable();
+
+/** What a follow-up was made for, as its order's workflow read it. */
+const basisSchema = z.strictObject({
+  ...(Object.fromEntries(BASIS_FIELDS.map((field) => [field, orNull])) as Record<
+    (typeof BASIS_FIELDS)[number],
+    typeof orNull
+  >),
+  order_uuid: z.string().regex(ORDER_UUID_FORMAT, 'must be 1 to 64 of A-Z a-z 0-9 -'),
+  user_order_id: z.string(),
+  balance_changes: z.array(
+    z.strictObject({
+      currency: z.string(),
+      amount_before: z.string(),
+      amount_change: z.string(),
+      amount_after: z.string(),
+      created_at: z.string(),
+    }),
+  ),
+});
+
+const inputSchema = (type: OrderType) =>
+  z.strictObject({ ...optionSchemas, followUpOf: z.array(basisSchema).min(1).optional(), order: orderSchemas[type] });
 
 const inputSchemas = new Map(ORDER_TYPES.map((type) => [type, inputSchema(type)]));
 

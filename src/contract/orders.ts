@@ -1,3 +1,4 @@
+import type { Basis } from './basis.js';
 import type { Amount } from './money.js';
 import type { FinalStatus } from './status.js';
 
@@ -135,6 +136,8 @@ export interface OrderOptions {
   /** 'never': after an uncertain create the order is parked instead of being sent a second time. */
   resend?: 'once' | 'never';
   batchId?: string;
+  /** Only in follow-ups, started by their order: what it and those before showed; sent only while that holds. */
+  followUpOf?: Basis[];
   /**
    * ISO time until which an earlier run of this order id may have sent; set by a start with `again`. Nothing is sent before
    * absence was read over the settle window since then. Not compared when the order is started once more.

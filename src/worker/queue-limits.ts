@@ -1,4 +1,7 @@
-/** Requests that one task of either queue makes at worst: probe and create; list and status. */
+/**
+ * Requests that one task of either queue makes at worst: probe and create; list and status. The create of a follow-up also
+ * reads what it was made for (two for each order before it), which is rare enough for the share that is left.
+ */
 const REQUESTS_PER_TASK = 2;
 
 /**

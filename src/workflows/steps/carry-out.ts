@@ -1,5 +1,6 @@
 import { sleep } from '@temporalio/workflow';
 import type { FollowUpCheck, OutcomeReading } from '../../contract/answers.js';
+import { basisDifferences, basisOf } from '../../contract/basis.js';
 import { followUpOrderId } from '../../contract/ids.js';
 import { maskWords } from '../../contract/masking.js';
 import { ATTENTION_AFTER_MS } from '../../contract/messages.js';
@@ -60,7 +61,7 @@ export async function carryOut(run: OrderRun, first: Situation, choice: Choice):
     return { situation, why: 'the workflow was cancelled before the follow-up was sent' };
   }
   enterPhase(run, 'compensating', `the follow-up ${orderId}`);
-  const end = await runFollowUp(run, followUp);
+  const end = await runFollowUp(run, followUp, situation.readings.map(basisOf));
   return goOn(run, situation, { ...followUp, move: offer.move, ...(check.payers && { payers: check.payers }), end });
 }
 
@@ -144,17 +145,11 @@ function checkFollowUp(run: OrderRun, { type, request }: FollowUp) {
   );
 }
 
-/** Equal in everything that money depends on; `updated_at` may move. */
+/** Equal in everything that money depends on. */
 function sameReadings(first: OutcomeReading[], second: OutcomeReading[]): boolean {
-  const money = ({ order, changes, disagreements }: OutcomeReading) => [
-    order.status,
-    order.amount_from,
-    order.amount_to,
-    order.amount_from_fee,
-    order.amount_to_fee,
-    order.exchange_rate_actual,
-    changes,
-    disagreements,
-  ];
-  return JSON.stringify(first.map(money)) === JSON.stringify(second.map(money));
+  const differs = (reading: OutcomeReading, index: number) => {
+    const before = first[index];
+    return !before || basisDifferences(basisOf(before), reading).length > 0;
+  };
+  return first.length === second.length && !second.some(differs);
 }

@@ -169,6 +169,8 @@ async function onCertain(run: OrderRun, verdict: Exclude<CreateVerdict, Uncertai
       });
     case 'overCap':
       return askForApproval(run, verdict.reason);
+    case 'stale':
+      return onStale(run, verdict.reason);
     case 'rejected':
       return onRejected(run);
   }
@@ -191,6 +193,12 @@ async function askForApproval(run: OrderRun, reason: string): Promise<void> {
     // An earlier create may have been executed while this waited: only proven absence may close it.
     await closeIfAbsent(run, decision.by);
   }
+}
+
+/** What a follow-up was made for has changed. Once something may have been sent, only a person and proof may close it. */
+async function onStale(run: OrderRun, reason: string): Promise<void> {
+  if (!nothingSent(run)) return waitForService(run, { reason, round: 1, maxRounds: 1 });
+  closeWithoutOrder(run, 'OrderCancelled', `order ${run.orderId} was not sent: ${reason}`);
 }
 
 /** A 400 ends the order only after absence was read: it may also mean that the id exists already. */

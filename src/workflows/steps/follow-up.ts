@@ -5,11 +5,13 @@ import {
   ChildWorkflowCancellationType,
   ChildWorkflowFailure,
   condition,
+  getExternalWorkflowHandle,
   isCancellation,
   ParentClosePolicy,
   startChild,
   WorkflowIdReusePolicy,
 } from '@temporalio/workflow';
+import type { Basis } from '../../contract/basis.js';
 import { echoDifferences } from '../../contract/echo-check.js';
 import { isOrderFailure, ORDER_UNRESOLVED } from '../../contract/failures.js';
 import { orderWorkflowId, workflowTypeOf } from '../../contract/ids.js';
@@ -37,20 +39,44 @@ export type FollowUpEnd =
 
 /**
  * Runs a follow-up to its end as a child of its own: it outlives this workflow, is started once per order id whatever
- * happens here, and is followed by look-up where it exists already.
+ * happens here, and is followed by look-up where it exists already. `basis`: what it is made for; it is sent only while that
+ * holds. Cancelling this workflow meanwhile stops a follow-up that has not sent.
  */
-export async function runFollowUp(run: OrderRun, followUp: FollowUp): Promise<FollowUpEnd> {
+export async function runFollowUp(run: OrderRun, followUp: FollowUp, basis: Basis[]): Promise<FollowUpEnd> {
+  // A person who decided on an order that was cancelled before wants the follow-up.
+  const decidedSince = run.cancelRequested;
+  const watched = <T>(follow: () => Promise<T>) => (decidedSince ? follow() : stoppable(run, followUp, follow));
   try {
     const child = await startChild<(input: OrderInput) => Promise<OrderResult>>(
       workflowTypeOf(followUp.type),
-      childOptions(run, followUp),
+      childOptions(run, followUp, basis),
     );
-    return ended((await child.result()).order);
+    return ended((await watched(() => child.result())).order);
   } catch (error) {
-    if (error instanceof WorkflowExecutionAlreadyStartedError) return followExisting(run, followUp);
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return watched(() => followExisting(run, followUp));
     if (!(error instanceof ChildWorkflowFailure)) throw error;
     return endedWithoutOrder(error.cause);
   }
+}
+
+/** Awaits a follow-up that runs. When this order is cancelled before it ends, so is the follow-up. */
+async function stoppable<T>(run: OrderRun, followUp: FollowUp, follow: () => Promise<T>): Promise<T> {
+  let over = false;
+  const stopping = condition(() => over || run.cancelRequested).then(() => (over ? undefined : stop(run, followUp)));
+  try {
+    return await follow();
+  } finally {
+    over = true;
+    await stopping;
+  }
+}
+
+/** Cancels a follow-up: it ends if nothing was sent, and is otherwise followed to its end. */
+async function stop({ account }: OrderRun, { request }: FollowUp): Promise<void> {
+  // It may have ended by now: then there is nothing to stop.
+  await getExternalWorkflowHandle(orderWorkflowId(account, request.order_id))
+    .cancel()
+    .catch(() => undefined);
 }
 
 /** A stopped workflow proves nothing about its order: only the failures of an order say that there is none of ours. */
@@ -59,7 +85,9 @@ function endedWithoutOrder(cause: unknown): FollowUpEnd {
   if (type === ORDER_UNRESOLVED) return { kind: 'unknown', how: 'was closed by a person: its order may exist' };
   if (!isOrderFailure(type)) return { kind: 'unknown', how: 'was stopped: its order may exist' };
   // Somebody else's order under an id that is made from ours may be another attempt at this very follow-up.
-  return { kind: type === 'OrderConflict' ? 'unknown' : 'none', how: `came to no order (${type})` };
+  // What others say is advice about an order of its own; this one's order is what a person decides about.
+  const why = type === 'OrderCancelled' && cause instanceof ApplicationFailure ? `: ${cause.message}` : '';
+  return { kind: type === 'OrderConflict' ? 'unknown' : 'none', how: `came to no order (${type})${why}` };
 }
 
 function ended(order: Order): FollowUpEnd {
@@ -67,12 +95,13 @@ function ended(order: Order): FollowUpEnd {
   return { kind: 'final', how: `ended ${order.status}`, outcome: order.status, order };
 }
 
-function childOptions(run: OrderRun, { type, request }: FollowUp) {
+function childOptions(run: OrderRun, { type, request }: FollowUp, basis: Basis[]) {
   const { currencyFrom, currencyTo } = orderSides(type, request);
   const input: OrderInput = {
     account: run.account,
     order: request,
     compensation: 'report',
+    followUpOf: basis,
     ...(run.input.resend && { resend: run.input.resend }),
     ...(run.input.batchId && { batchId: run.input.batchId }),
   };
@@ -117,6 +146,8 @@ async function followExisting(run: OrderRun, followUp: FollowUp): Promise<Follow
   const accepted = await parkUnless(run, reason, ['accept'], () => seen.order !== undefined);
   if (seen.order && !accepted) return existingEnded(followUp, seen.order);
   polling.cancel();
+  // Accepted as it is: nothing more is to be sent for it.
+  await stop(run, followUp);
   return { kind: 'unknown', how: 'showed no final status', ...(accepted && { accepted }) };
 }
 

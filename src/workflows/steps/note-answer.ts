@@ -5,7 +5,7 @@ import { noteCircumstances, nothingSent, type OrderRun } from './order-run.js';
 export type Answer = Circumstances & { kind: string };
 
 /** Kinds after which no create of ours has reached the service, unless one did before. */
-const SENT_NOTHING = ['notSent', 'rateLimited', 'overCap', 'conflict', 'duplicates', 'absent'];
+const SENT_NOTHING = ['notSent', 'rateLimited', 'overCap', 'stale', 'conflict', 'duplicates', 'absent'];
 
 /**
  * Keeps what an answer tells besides its verdict. Only a send pins host and wallets: until then what was asked may be the

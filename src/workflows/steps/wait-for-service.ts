@@ -43,7 +43,8 @@ export async function waitForService(run: OrderRun, wait: NotSentRounds): Promis
 }
 
 async function askWhetherToGoOn(run: OrderRun, wait: NotSentRounds): Promise<void> {
-  const reason = `${nothingSent(run) ? 'nothing was sent' : 'not sent again'}: ${wait.reason} (${wait.round} rounds)`;
+  const rounds = wait.round > 1 ? ` (${wait.round} rounds)` : '';
+  const reason = `${nothingSent(run) ? 'nothing was sent' : 'not sent again'}: ${wait.reason}${rounds}`;
   const cancelled = () => run.cancelRequested && nothingSent(run);
   // An earlier create may turn out to have been executed.
   const late = lateCallbacks(run);

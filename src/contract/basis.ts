@@ -1,0 +1,51 @@
+import type { OutcomeReading } from './answers.js';
+import type { BalanceChange, Order } from './orders.js';
+
+/** Everything in an order that its figures, its row of the compensation table and the checks depend on. */
+export const BASIS_FIELDS = [
+  'status',
+  'expected_amount_from',
+  'expected_amount_to',
+  'amount_from',
+  'amount_to',
+  'amount_from_fee',
+  'amount_to_fee',
+  'exchange_rate_initial',
+  'exchange_rate_actual',
+  'blockchain_deposit_hash',
+  'blockchain_withdrawal_hash',
+] as const;
+
+/** What a final order showed when money was to be moved by it; the rest, such as `updated_at`, may change. */
+export type Basis = Pick<Order, 'order_uuid' | 'user_order_id' | (typeof BASIS_FIELDS)[number]> & {
+  balance_changes: BalanceChange[];
+};
+
+/** Keeps of a reading what money depends on. */
+export function basisOf({ order, changes }: OutcomeReading): Basis {
+  const kept = Object.fromEntries(BASIS_FIELDS.map((field) => [field, order[field]])) as Pick<
+    Order,
+    keyof Basis & keyof Order
+  >;
+  return { ...kept, order_uuid: order.order_uuid, user_order_id: order.user_order_id, balance_changes: changes };
+}
+
+/** Names of what is otherwise in a later reading, and where its two views differ; [] = the basis still holds. */
+export function basisDifferences(basis: Basis, { order, changes, disagreements }: OutcomeReading): string[] {
+  return [
+    ...BASIS_FIELDS.filter((field) => basis[field] !== order[field]),
+    ...(shown(basis.balance_changes) === shown(changes) ? [] : ['balance_changes']),
+    ...disagreements,
+  ];
+}
+
+const shown = (changes: readonly BalanceChange[]): string =>
+  JSON.stringify(
+    changes.map((change) => [
+      change.currency,
+      change.amount_before,
+      change.amount_change,
+      change.amount_after,
+      change.created_at,
+    ]),
+  );
