@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { fieldErrors } from '../contract/field-errors.js';
 import { ADDRESS_REF_FORMAT } from '../contract/ids.js';
 import type { CreateAddressAnswer, CreateAddressInput } from '../contract/reads.js';
+import { withoutNulls } from '../contract/without-nulls.js';
 import { addressCreateSchema } from '../payment-service/index.js';
 import { accountOf } from './account-of.js';
 import { addressCallbackUrl, searchAddress, shownAddress } from './address-search.js';
@@ -19,7 +20,7 @@ export const addressInputSchema = z.strictObject({
 
 /** Checks the input of an address; throws InvalidInput with every bad field. */
 export function checkAddressInput(input: unknown): z.infer<typeof addressInputSchema> {
-  const parsed = addressInputSchema.safeParse(input);
+  const parsed = addressInputSchema.safeParse(withoutNulls(input));
   if (!parsed.success) throw invalidInput(fieldErrors(parsed.error));
   return parsed.data;
 }

@@ -5,6 +5,7 @@ import { fieldErrors } from '../contract/field-errors.js';
 import { ORDER_TYPES } from '../contract/orders.js';
 import { READS } from '../contract/reads.js';
 import { isMalformed, type Malformed, type Rates } from '../contract/service-objects.js';
+import { withoutNulls } from '../contract/without-nulls.js';
 import {
   addressListSchema,
   checkRequest,
@@ -36,7 +37,7 @@ const inputSchema = z.strictObject({
 /** One signed read for somebody without secrets. Fails with InvalidInput or ServiceRejected; the rest is repeated. */
 export function readServiceActivity(deps: ActivityDeps) {
   return async function readService(raw: { account: string; read: string; query?: unknown }): Promise<unknown> {
-    const parsed = inputSchema.safeParse(raw);
+    const parsed = inputSchema.safeParse(withoutNulls(raw));
     if (!parsed.success) throw invalidInput(fieldErrors(parsed.error));
     const { account, read, query = {} } = parsed.data;
     try {

@@ -26,7 +26,7 @@ import { CONFIRM_TIMEOUT_MS, type WaitOptions } from './wait.js';
 
 /** The checked input; throws InvalidInputError naming every bad field. */
 export function checkOrderInput<T extends OrderType>(type: T, input: unknown): OrderInput<T> {
-  const recovered = typeof input === 'object' && input !== null && 'recovered' in input;
+  const recovered = typeof input === 'object' && input !== null && 'recovered' in input && input.recovered !== null;
   const checked = recovered ? validateRecoveredInput(type, input) : validateOrderInput(type, input);
   if ('errors' in checked) throw new InvalidInputError(checked.errors);
   return checked.input;

@@ -14,6 +14,7 @@ import { ACCOUNT_FORMAT, BATCH_ID_FORMAT, DEFAULT_ACCOUNT, PLAN_FORMAT } from '.
 import { presentable, validateOrderInput } from './order-schema.js';
 import { isPeriod } from './periods.js';
 import { holdsCardNumber } from './wallet-formats.js';
+import { withoutNulls } from './without-nulls.js';
 
 /** Hash of a file's bytes: lowercase hex. */
 export const SHA256_FORMAT = /^[0-9a-f]{64}$/;
@@ -117,7 +118,7 @@ function batchRules(input: BatchInput): FieldError[] {
 
 /** Checks the input of a batch as far as that goes without its file; every bad field is named, never throws. */
 export function validateBatchInput(input: unknown): { input: BatchInput } | { errors: FieldError[] } {
-  const parsed = batchSchema.safeParse(input);
+  const parsed = batchSchema.safeParse(withoutNulls(input));
   if (!parsed.success) return { errors: presentable(fieldErrors(parsed.error)) };
   const checked = parsed.data as BatchInput;
   const errors = batchRules(checked);
@@ -126,7 +127,7 @@ export function validateBatchInput(input: unknown): { input: BatchInput } | { er
 
 /** Checks the input of `scheduledBatch`; every bad field is named, never throws. */
 export function validateScheduledBatchInput(input: unknown): { input: ScheduledBatchInput } | { errors: FieldError[] } {
-  const parsed = scheduledSchema.safeParse(input);
+  const parsed = scheduledSchema.safeParse(withoutNulls(input));
   if (!parsed.success) return { errors: presentable(fieldErrors(parsed.error)) };
   const { period, periodFormat = 'date' } = parsed.data;
   if (period === undefined || isPeriod(period, periodFormat)) return { input: parsed.data };

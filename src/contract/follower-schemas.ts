@@ -7,6 +7,7 @@ import { optionSchemas, orderSchemas, presentable } from './order-schema.js';
 import { paysOut } from './order-sides.js';
 import { ORDER_TYPES, type OrderInput, type OrderType } from './orders.js';
 import type { ReceivedDepositInput } from './received.js';
+import { withoutNulls } from './without-nulls.js';
 
 /**
  * Inputs of runs that only follow an order: it exists at the service already, made by a receipt on a permanent address
@@ -27,9 +28,10 @@ const receivedSchema = z.strictObject({
 
 /** Checks the input of a `receivedDeposit` workflow; every bad field is named, without its value. Never throws. */
 export function validateReceivedInput(input: unknown): { input: ReceivedDepositInput } | { errors: FieldError[] } {
-  const parsed = receivedSchema.safeParse(input);
+  const given = withoutNulls(input);
+  const parsed = receivedSchema.safeParse(given);
   // What the receipt becomes is not known yet: an order with exchange admits the most.
-  const { compensation: policy, revertTo: refund } = fieldsOf(input);
+  const { compensation: policy, revertTo: refund } = fieldsOf(given);
   const rules = ruleErrors('deposit_exchange', { compensation: policy, revertTo: refund }, false);
   if (parsed.success && rules.length === 0) return { input: parsed.data as ReceivedDepositInput };
   return { errors: presentable([...(parsed.success ? [] : fieldErrors(parsed.error)), ...rules]) };
@@ -63,7 +65,7 @@ export function validateRecoveredInput<T extends OrderType>(
 ): { input: OrderInput<T> } | { errors: FieldError[] } {
   const schema = recoveredSchemas.get(type);
   if (!schema) return { errors: [{ field: 'order_type', reason: `must be one of ${ORDER_TYPES.join(', ')}` }] };
-  const parsed = schema.safeParse(input);
+  const parsed = schema.safeParse(withoutNulls(input));
   return parsed.success
     ? { input: parsed.data as unknown as OrderInput<T> }
     : { errors: presentable(fieldErrors(parsed.error)) };

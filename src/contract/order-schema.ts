@@ -15,6 +15,7 @@ import { ACCOUNT_FORMAT, ORDER_UUID_FORMAT } from './ids.js';
 import { maskName } from './masking.js';
 import { fieldsOf, ruleErrors } from './order-rules.js';
 import { ORDER_TYPES, type OrderInput, type OrderType } from './orders.js';
+import { withoutNulls } from './without-nulls.js';
 
 /** Errors shown at once: two per card of the largest order. More than that is garbage, and failures live in histories. */
 const MAX_ERRORS = 200;
@@ -134,8 +135,9 @@ export function validateOrderInput<T extends OrderType>(
   const schema = inputSchemas.get(type);
   if (!schema) return { errors: [{ field: 'order_type', reason: `must be one of ${ORDER_TYPES.join(', ')}` }] };
   if (fieldsOf(input) !== input) return { errors: [{ field: 'input', reason: 'must be an object' }] };
-  const parsed = schema.safeParse(input);
-  const found = [...(parsed.success ? [] : fieldErrors(parsed.error)), ...ruleErrors(type, input, followUp)];
+  const given = withoutNulls(input);
+  const parsed = schema.safeParse(given);
+  const found = [...(parsed.success ? [] : fieldErrors(parsed.error)), ...ruleErrors(type, given, followUp)];
   return parsed.success && found.length === 0
     ? { input: parsed.data as unknown as OrderInput<T> }
     : { errors: presentable(found) };

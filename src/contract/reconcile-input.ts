@@ -2,6 +2,7 @@ import type { FieldError } from './failures.js';
 import { ACCOUNT_FORMAT, DEFAULT_ACCOUNT } from './ids.js';
 import { maskName } from './masking.js';
 import { DEFAULT_OPEN_TOO_LONG_MS, type ReconcileAccountInput } from './reconcile.js';
+import { withoutNulls } from './without-nulls.js';
 
 /**
  * Checks of the input of `reconcile`, without zod: the client and the workflow, which starts from other languages and the
@@ -40,7 +41,7 @@ export function planReconcile(
       errors: [{ field: 'input', reason: 'must be an object {account?, from?, to?, recover?, openTooLongMs?}' }],
     };
   }
-  const fields: Fields = { ...input };
+  const fields: Fields = { ...withoutNulls(input) };
   const errors = fieldErrorsOf(fields);
   if (errors.length > 0) return { errors };
   const toMs = typeof fields.to === 'string' ? (dateTimeMs(fields.to) ?? nowMs) : nowMs;

@@ -3,6 +3,7 @@ import { fieldErrors } from '../contract/field-errors.js';
 import { clientInfoSchema, currencySchema, descriptionSchema, networkSchema } from '../contract/field-schemas.js';
 import { ORDER_UUID_FORMAT } from '../contract/ids.js';
 import { ORDER_TYPES } from '../contract/orders.js';
+import { withoutNulls } from '../contract/without-nulls.js';
 import { InvalidRequestError } from './errors.js';
 
 /** Most orders on one page of the order list, and most `order_ids` in one request. */
@@ -91,7 +92,7 @@ export type AddressCreateRequest = z.infer<typeof addressCreateSchema>;
 
 /** The checked request; throws InvalidRequestError naming every bad field. */
 export function checkRequest<T>(schema: z.ZodType<T>, request: unknown): T {
-  const checked = schema.safeParse(request);
+  const checked = schema.safeParse(withoutNulls(request));
   if (!checked.success) throw new InvalidRequestError(fieldErrors(checked.error));
   return checked.data;
 }

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { validateOrderInput } from '../../src/contract/order-schema.js';
 import { ORDER_TYPES } from '../../src/contract/orders.js';
 import { passesLuhn } from '../../src/contract/wallet-formats.js';
+import { withoutNulls } from '../../src/contract/without-nulls.js';
 import { REQUESTS, SEPA_IBAN } from './fixtures.js';
 
 const types = fc.constantFrom(...ORDER_TYPES);
@@ -60,12 +61,12 @@ describe('validateOrderInput', () => {
     );
   });
 
-  it('changes nothing in what it accepts, whatever JSON stands in a field', () => {
+  it('changes nothing but nulls in what it accepts, whatever JSON stands in a field', () => {
     fc.assert(
       fc.property(types, fields, fc.jsonValue(), (type, field, value) => {
         const input = { order: { ...REQUESTS[type], [field]: value } };
         const checked = validateOrderInput(type, input);
-        if ('input' in checked) expect(checked.input).toEqual(input);
+        if ('input' in checked) expect(checked.input).toEqual(withoutNulls(input));
       }),
       { numRuns: 1000 },
     );

@@ -9,6 +9,7 @@ import type {
 } from '../../contract/batches.js';
 import { BY_ITSELF, NONE_ENDED } from '../../contract/batches.js';
 import { DEFAULT_ACCOUNT } from '../../contract/ids.js';
+import { withoutNulls } from '../../contract/without-nulls.js';
 
 /** What a batch takes along into its next run, beside its progress. */
 export interface CarriedBatch {
@@ -52,7 +53,8 @@ const noProgress = (): BatchProgress => ({
 });
 
 /** The state a batch starts, or goes on, with. Tolerates any input: `checkBatch` refuses bad ones. */
-export function openBatch(input: BatchInput, carried?: CarriedBatch, progress = noProgress()): BatchRun {
+export function openBatch(started: BatchInput, carried?: CarriedBatch, progress = noProgress()): BatchRun {
+  const input = withoutNulls(started);
   return {
     input,
     account: input?.account ?? DEFAULT_ACCOUNT,

@@ -15,6 +15,7 @@ import {
   ORDER_STATE_QUERY,
 } from '../../contract/names.js';
 import type { Decision, Order } from '../../contract/orders.js';
+import { withoutNulls } from '../../contract/without-nulls.js';
 import { refusal } from './decision.js';
 import type { OrderRun } from './order-run.js';
 import { orderState } from './phase.js';
@@ -63,14 +64,14 @@ export function setHandlers(run: OrderRun): void {
   setHandler(
     decide,
     (decision) => {
-      run.decision = decision;
+      run.decision = withoutNulls(decision);
       return orderState(run);
     },
     {
       description: DECIDE_DESCRIPTION,
       // Synchronous on purpose: an async validator would never refuse.
       validator: (decision) => {
-        const reason = refusal(run, decision);
+        const reason = refusal(run, withoutNulls(decision));
         if (reason) throw ApplicationFailure.nonRetryable(reason, 'DecisionRefused');
       },
     },

@@ -13,6 +13,7 @@ import type {
 } from '../../contract/orders.js';
 import type { Pace } from '../../contract/pace.js';
 import { type ReceivedDepositInput, type ReceivedType, receivedRequest } from '../../contract/received.js';
+import { withoutNulls } from '../../contract/without-nulls.js';
 import type { Offer } from '../compensation/offers.js';
 
 /** Everything one order workflow knows; handlers and steps read and change it, nothing else is shared. */
@@ -81,7 +82,8 @@ export interface OrderRun {
 }
 
 /** The state an order workflow starts with. Tolerates any input: `checkIdentity` refuses bad ones. */
-export function openRun(type: OrderType, input: OrderInput): OrderRun {
+export function openRun(type: OrderType, started: OrderInput): OrderRun {
+  const input = withoutNulls(started);
   const request = input?.order;
   return {
     type,
