@@ -1,6 +1,6 @@
 import Big from 'big.js';
-import { decimal, decimalOrZero, SIGNED_AMOUNT_FORMAT } from '../contract/money.js';
-import type { RequestFields } from '../contract/order-sides.js';
+import { decimal, SIGNED_AMOUNT_FORMAT } from '../contract/money.js';
+import { orderSides, type RequestFields } from '../contract/order-sides.js';
 import type { CreateRequest, OrderType } from '../contract/orders.js';
 import { rateEntryOf } from '../contract/rate-checks.js';
 import { isMalformed, type RateEntry, type Rates } from '../contract/service-objects.js';
@@ -19,6 +19,7 @@ const CLEARLY = 50;
 /** Further apart than this, smallest orders have nothing to do with each other. */
 const MOST_APART = 30;
 
+const ZERO = new Big(0);
 const ONE = new Big(1);
 const HUNDRED = new Big(100);
 const ROUND_UP = 3;
@@ -32,7 +33,7 @@ const MAX_PLACES = 30;
 export function mostOfOtherSide(type: OrderType, request: CreateRequest, rates: Rates | undefined): Big | undefined {
   const entry = rates && rateEntryOf(rates, type, request);
   if (!entry) return undefined;
-  const factors = factorsOf(entry, rates);
+  const factors = factorsOf(type, request, entry, rates);
   const { amount, amount_to }: RequestFields = request;
   if (amount != null) {
     const most = largest(factors.map((factor) => decimal(amount).times(factor)))?.times(RATES_MOVE);
@@ -54,21 +55,22 @@ export function leastNeeded(type: OrderType, request: CreateRequest, rates: Rate
   if (!entry || amount_to == null) return undefined;
   const wanted = decimal(amount_to);
   const out = entry.fee_percent_to_payer === 'client' ? withFee(wanted, entry, 'to') : wanted;
-  const least = out && smallest(factorsOf(entry, rates).map((factor) => divide(out, factor)));
+  const least = out && smallest(factorsOf(type, request, entry, rates).map((factor) => divide(out, factor)));
   return least && rounded(least.plus(feeFrom(entry, least)), entry.currency_from_precision);
 }
 
 /**
  * By what an amount of the first currency may have to be multiplied to get one of the second. Whether a rate multiplies or
- * divides is not documented. The smallest orders of the two currencies are worth about the same, so one direction is ruled
+ * divides is not documented. The smallest orders of two currencies are worth about the same, so one direction is ruled
  * out where it makes them differ absurdly and the other does not; otherwise both are possible.
  */
-function factorsOf({ currency_from, currency_to, exchange_rate }: RateEntry, rates: Rates): Big[] {
-  if (currency_from === currency_to) return [ONE];
+function factorsOf(type: OrderType, request: CreateRequest, { exchange_rate }: RateEntry, rates: Rates): Big[] {
+  const { currencyFrom, currencyTo } = orderSides(type, request);
+  if (currencyFrom === currencyTo) return [ONE];
   const rate = positive(exchange_rate);
   if (!rate) return [];
   const both = [rate, divide(ONE, rate)];
-  const [from, to] = [smallestOrder(rates, currency_from), smallestOrder(rates, currency_to)];
+  const [from, to] = [smallestOrder(rates, currencyFrom), smallestOrder(rates, currencyTo)];
   if (!from || !to) return both;
   const [near, far] = both
     .map((factor) => ({ factor, apart: timesApart(from.times(factor), to) }))
@@ -77,15 +79,20 @@ function factorsOf({ currency_from, currency_to, exchange_rate }: RateEntry, rat
   return isClear ? [near.factor] : both;
 }
 
-/** The smallest minimum of all orders that begin in a currency. */
-const smallestOrder = (rates: Rates, currency: string): Big | undefined =>
-  smallest(
-    Object.values(rates)
-      .flatMap((entries) => Object.values(entries))
-      .flatMap((entry) =>
-        !isMalformed(entry) && entry.currency_from === currency ? (positive(entry.min_amount_from) ?? []) : [],
-      ),
-  );
+/**
+ * How small an order that begins in a currency may usually be: the middle of all minimums, so that a single wrong one counts
+ * for nothing. The currency's smallest unit, or less, is a placeholder.
+ */
+function smallestOrder(rates: Rates, currency: string): Big | undefined {
+  const minimums = Object.values(rates)
+    .flatMap((entries) => Object.values(entries))
+    .flatMap((entry) => (isMalformed(entry) || entry.currency_from !== currency ? [] : entry))
+    .flatMap(({ min_amount_from, currency_from_precision: places }) => {
+      const minimum = positive(min_amount_from);
+      return minimum && isPlaces(places) && minimum.gt(`1e-${places}`) ? minimum : [];
+    });
+  return minimums.toSorted((a, b) => a.cmp(b))[Math.floor(minimums.length / 2)];
+}
 
 const timesApart = (a: Big, b: Big): Big => (a.gt(b) ? divide(a, b) : divide(b, a));
 
@@ -97,10 +104,12 @@ const feeTo = (entry: RateEntry, amount: Big): Big =>
 
 /** The amount of which `wanted` is left after the commission of a side; undefined at 100 % and more. */
 function withFee(wanted: Big, entry: RateEntry, side: 'from' | 'to'): Big | undefined {
-  const share = ONE.minus(divide(decimalOrZero(entry[`fee_percent_${side}`]), HUNDRED));
+  const fee = (name: 'fee_percent' | 'fixed_fee_amount' | 'min_fee_amount') =>
+    positive(entry[`${name}_${side}`]) ?? ZERO;
+  const share = ONE.minus(divide(fee('fee_percent'), HUNDRED));
   if (!share.gt(0)) return undefined;
-  const withFixed = wanted.plus(decimalOrZero(entry[`fixed_fee_amount_${side}`]));
-  return largest([divide(withFixed, share), withFixed.plus(decimalOrZero(entry[`min_fee_amount_${side}`]))]);
+  const withFixed = wanted.plus(fee('fixed_fee_amount'));
+  return largest([divide(withFixed, share), withFixed.plus(fee('min_fee_amount'))]);
 }
 
 const positive = (amount: string | null): Big | undefined => {
@@ -118,5 +127,6 @@ function divide(a: Big, b: Big): Big {
   return new Big(new Quotient(a).div(b));
 }
 
-const rounded = (amount: Big, places: number): Big =>
-  amount.round(Number.isInteger(places) && places >= 0 ? Math.min(places, MAX_PLACES) : MAX_PLACES, ROUND_UP);
+const rounded = (amount: Big, places: number): Big => amount.round(isPlaces(places) ? places : MAX_PLACES, ROUND_UP);
+
+const isPlaces = (places: number): boolean => Number.isInteger(places) && places >= 0 && places <= MAX_PLACES;

@@ -10,22 +10,31 @@ import type { RateEntry, Rates } from '../../src/contract/service-objects.js';
 
 const RATES = ratesData(TERMS.values()) as unknown as Record<string, Record<string, RateEntry>>;
 
-/** The same terms of a service that means its rates the other way round. */
-const INVERTED = Object.fromEntries(
-  Object.entries(RATES).map(([type, entries]) => [
-    type,
-    Object.fromEntries(
-      Object.entries(entries).map(([key, entry]) => [
-        key,
-        { ...entry, exchange_rate: entry.exchange_rate && new Big(1).div(entry.exchange_rate).toFixed(30) },
-      ]),
-    ),
-  ]),
-) as Rates;
+/** The same terms with other entries. */
+const withEntries = (change: (entry: RateEntry) => Partial<RateEntry>, rates: Rates = RATES): Rates =>
+  Object.fromEntries(
+    Object.entries(rates).map(([type, entries]) => [
+      type,
+      Object.fromEntries(
+        Object.entries(entries).map(([key, entry]) => [key, { ...entry, ...change(entry as RateEntry) }]),
+      ),
+    ]),
+  ) as Rates;
 
-const BOTH_MEANINGS: [string, Rates][] = [
+const inverted = (rate: string): string => new Big(1).div(rate).toFixed(30);
+
+const MEANINGS: [string, Rates][] = [
   ['units of the target for one of the source', RATES],
-  ['units of the source for one of the target', INVERTED],
+  [
+    'units of the source for one of the target',
+    withEntries(({ exchange_rate }) => ({ exchange_rate: exchange_rate && inverted(exchange_rate) })),
+  ],
+  [
+    'the price of the dearer in the cheaper, whichever comes first',
+    withEntries(({ exchange_rate }) => ({
+      exchange_rate: exchange_rate && (new Big(exchange_rate).gt(1) ? exchange_rate : inverted(exchange_rate)),
+    })),
+  ],
 ];
 
 const request = (terms: Terms, amounts: object): CreateRequest =>
@@ -71,7 +80,7 @@ const pairOf = ({ currencyFrom, networkFrom, currencyTo, networkTo }: Terms): st
 const wrong = (exchanges: Terms[], holds: (terms: Terms) => boolean | undefined): string[] =>
   exchanges.filter((terms) => !holds(terms)).map(pairOf);
 
-describe.for(BOTH_MEANINGS)('for every pair whose rate means %s', ([, rates]) => {
+describe.for(MEANINGS)('for every pair whose rate means %s', ([, rates]) => {
   const cases = PAYOUTS.map((terms) => {
     const amount_to = worth(terms.currencyTo, terms.precisionTo);
     return { terms, order: request(terms, { amount_to }), quote: quoteTo(amount_to, terms) };
@@ -133,6 +142,32 @@ describe('what cannot be estimated', () => {
     );
     expect(cap('btc')).toBeUndefined();
     expect(cap('eur')).toBeUndefined();
+  });
+});
+
+describe('smallest orders that say nothing', () => {
+  const tiny = (currency: string) => (rates: Rates) =>
+    withEntries(({ currency_from }) => (currency_from === currency ? { min_amount_from: '0.00000001' } : {}), rates);
+
+  test.for(['usd', 'btc', 'eth', 'trx'])(
+    'a placeholder in all orders that begin in %s: no estimate is too low',
+    (currency) => {
+      const bad = MEANINGS.map(([, rates]) => tiny(currency)(rates)).flatMap((rates) =>
+        wrong(PAYOUTS, (terms) => {
+          const amount_to = worth(terms.currencyTo, terms.precisionTo);
+          const most = mostOfOtherSide(terms.orderType, request(terms, { amount_to }), rates);
+          return most?.gte(quoteTo(amount_to, terms).from);
+        }),
+      );
+      expect(bad).toEqual([]);
+    },
+  );
+
+  test('a single placeholder changes no estimate', () => {
+    const usd = TERMS.get('exchange usd-btc') as Terms;
+    const rates = { ...RATES, exchange: { ...RATES.exchange, 'usd-eur': { ...PAIR, min_amount_from: '0.00000001' } } };
+    const order = request(usd, { amount: '100' });
+    expect(mostOfOtherSide('exchange', order, rates)).toEqual(mostOfOtherSide('exchange', order, RATES));
   });
 });
 
