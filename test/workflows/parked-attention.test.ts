@@ -64,3 +64,24 @@ test('what goes wrong in the background while a person is asked does not take th
   await handle.decide({ action: 'accept', by: 'ann', reason: `ticket ${randomUUID()}`, revision: asked.revision });
   expect((await lab.result(handle, HOUR_MS)).compensation).toMatchObject({ status: 'failed' });
 });
+
+test('a follow-up of another run is stopped, if it has not sent, by accepting without it', async () => {
+  const orderId = 'accepted-without';
+  const followUpId = `${orderId}.r1`;
+  // Open, and nothing is known of its order.
+  const { order } = orderInput('withdraw', followUpId);
+  const other = await lab.orders.client.workflow.start('withdraw', {
+    taskQueue: ORDERS_TASK_QUEUE,
+    workflowId: `order:default:${followUpId}`,
+    args: [{ order, compensation: 'report', recovered: { order_uuid: randomUUID() } }],
+  });
+  const marker = 'outcome=completed_partially fraction=0.4';
+  const input = orderInput('withdraw', orderId, { marker, compensation: 'finish' });
+  const handle = await lab.orders.start('withdraw', input);
+  await lab.skipUntil(async () => (await lab.state(orderId)).phase === 'parked', 5 * MINUTE_MS, 3 * HOUR_MS);
+  const { revision } = await lab.state(orderId);
+  await handle.decide({ action: 'accept', by: 'ann', reason: 'paid by hand', revision });
+  expect((await lab.result(handle, HOUR_MS)).compensation).toMatchObject({ status: 'failed' });
+  const { events } = await other.fetchHistory();
+  expect(events?.filter((event) => event.workflowExecutionCancelRequestedEventAttributes)).toHaveLength(1);
+});

@@ -71,12 +71,20 @@ async function stoppable<T>(run: OrderRun, followUp: FollowUp, follow: () => Pro
   }
 }
 
+/** The server answers a cancellation at once; one that is not answered, such as of an ended run, holds nothing up. */
+const STOP_WITHIN_MS = 60_000;
+
 /** Cancels a follow-up: it ends if nothing was sent, and is otherwise followed to its end. */
 async function stop({ account }: OrderRun, { request }: FollowUp): Promise<void> {
-  // It may have ended by now: then there is nothing to stop.
-  await getExternalWorkflowHandle(orderWorkflowId(account, request.order_id))
+  let answered = false;
+  getExternalWorkflowHandle(orderWorkflowId(account, request.order_id))
     .cancel()
-    .catch(() => undefined);
+    // It may have ended by now: then there is nothing to stop.
+    .catch(() => undefined)
+    .finally(() => {
+      answered = true;
+    });
+  await condition(() => answered, STOP_WITHIN_MS);
 }
 
 /** A stopped workflow proves nothing about its order: only the failures of an order say that there is none of ours. */
@@ -84,9 +92,9 @@ function endedWithoutOrder(cause: unknown): FollowUpEnd {
   const type = cause instanceof ApplicationFailure ? cause.type : undefined;
   if (type === ORDER_UNRESOLVED) return { kind: 'unknown', how: 'was closed by a person: its order may exist' };
   if (!isOrderFailure(type)) return { kind: 'unknown', how: 'was stopped: its order may exist' };
-  // Somebody else's order under an id that is made from ours may be another attempt at this very follow-up.
-  // What others say is advice about an order of its own; this one's order is what a person decides about.
+  // What the others say is advice about an order that stands by itself; here a person decides about the one before.
   const why = type === 'OrderCancelled' && cause instanceof ApplicationFailure ? `: ${cause.message}` : '';
+  // Somebody else's order under an id that is made from ours may be another attempt at this very follow-up.
   return { kind: type === 'OrderConflict' ? 'unknown' : 'none', how: `came to no order (${type})${why}` };
 }
 
