@@ -1,3 +1,4 @@
+import { activityInfo } from '@temporalio/activity';
 import { z } from 'zod';
 import { fieldErrors } from '../contract/field-errors.js';
 import { ADDRESS_REF_FORMAT } from '../contract/ids.js';
@@ -27,7 +28,11 @@ export function checkAddressInput(input: unknown): z.infer<typeof addressInputSc
 
 /** One attempt to create a permanent address: search → send. Runs once; the workflow decides what follows. */
 export function createAddressActivity(deps: ActivityDeps) {
-  return async function createAddress({ account: name, input }: CreateAddressInput): Promise<CreateAddressAnswer> {
+  return async function createAddress({
+    account: name,
+    input,
+    knownRun,
+  }: CreateAddressInput): Promise<CreateAddressAnswer> {
     const deadline = new AttemptDeadline();
     const { ref, address } = checkAddressInput(input);
     const url = addressCallbackUrl(deps, name, ref);
@@ -38,6 +43,10 @@ export function createAddressActivity(deps: ActivityDeps) {
       if (found) return { kind: 'found', ...found };
     } catch (error) {
       return notSent('the search before the create failed', error);
+    }
+    const runId = activityInfo().workflowExecution?.runId;
+    if (knownRun !== undefined && runId !== knownRun) {
+      return { kind: 'uncertain', reason: 'the workflow was reset', timedOut: true, ...(runId && { resetRun: runId }) };
     }
     try {
       const created = await service.createDepositAddress(

@@ -41,14 +41,15 @@ export interface DepositAddressResult extends FoundAddress {
   adopted: boolean;
 }
 
-/** One attempt to create an address. */
+/** One attempt to create an address. In another run than `knownRun`, cut from it by a reset, it does not send. */
 export interface CreateAddressInput {
   account: string;
   input: unknown;
+  knownRun?: string;
 }
 
 /** Asks for an address; the first attempt only waits `delayMs`, which writes no history. */
-export interface FindAddressInput extends CreateAddressInput {
+export interface FindAddressInput extends Omit<CreateAddressInput, 'knownRun'> {
   delayMs?: number;
 }
 
@@ -58,5 +59,8 @@ export type CreateAddressAnswer =
   | ({ kind: 'found' } & FoundAddress)
   | { kind: 'rejected' }
   | { kind: 'notSent'; reason: string; retryAfterMs?: number }
-  /** `retryAfterMs`: the service asked to slow down, which proves nothing but does not count as a create. */
-  | { kind: 'uncertain'; reason: string; timedOut?: true; retryAfterMs?: number };
+  /**
+   * `retryAfterMs`: the service asked to slow down, which proves nothing but does not count as a create. `resetRun`: nothing
+   * was sent by this run, but the one that it was cut from may have a create on its way.
+   */
+  | { kind: 'uncertain'; reason: string; timedOut?: true; retryAfterMs?: number; resetRun?: string };

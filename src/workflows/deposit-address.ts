@@ -38,10 +38,12 @@ async function createOrFind(run: AddressRun): Promise<DepositAddressResult> {
   const options = { ...moneyMoving(account), summary: 'Search, then create' };
   let sends = 0;
   let maySent = false;
+  // A reset run searches first, as after an uncertain create: the one it was cut from may have a create on its way.
+  let knownRun = workflowInfo().originalExecutionRunId;
   for (;;) {
     const answer = await untilTaken(
       options,
-      ({ createAddress }) => createAddress({ account, input }),
+      ({ createAddress }) => createAddress({ account, input, knownRun }),
       () => tellUnserved(run),
     ).catch(uncertainUnlessInvalid);
     if (answer.kind === 'created' || answer.kind === 'found') {
@@ -50,7 +52,8 @@ async function createOrFind(run: AddressRun): Promise<DepositAddressResult> {
     }
     maySent ||= answer.kind === 'uncertain';
     // "Too many requests" is waited out, however often it is answered.
-    if (answer.kind === 'uncertain' && answer.retryAfterMs === undefined) sends += 1;
+    if (answer.kind === 'uncertain' && answer.resetRun) knownRun = answer.resetRun;
+    else if (answer.kind === 'uncertain' && answer.retryAfterMs === undefined) sends += 1;
     const found = await findAfter(run, answer, maySent);
     if (found) return { ...found, adopted: true };
     if (answer.kind === 'rejected') {
