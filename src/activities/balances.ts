@@ -26,12 +26,6 @@ export async function lacksWallets(account: Account, wallets: readonly string[])
 export const hasSeen = ({ seenWallets = [] }: Account, wallets: readonly string[]): boolean =>
   wallets.every((wallet) => seenWallets.includes(wallet));
 
-/** The balances that can be read. */
-export const readableBalances = (balances: Balances): Record<string, Balance> =>
-  Object.fromEntries(
-    Object.entries(balances).flatMap(([currency, entry]) => (isMalformed(entry) ? [] : [[currency, entry]])),
-  );
-
 /** The balance of one currency; undefined where there is none, or none that can be read. */
 export function balanceIn(balances: Balances, currency: string): Balance | undefined {
   const entry = Object.hasOwn(balances, currency) ? balances[currency] : undefined;

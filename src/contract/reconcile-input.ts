@@ -12,7 +12,8 @@ import { withoutNulls } from './without-nulls.js';
 const HOUR_MS = 3_600_000;
 /** The clock that is farthest ahead of UTC, which a time without a zone may be of. */
 export const AHEAD_OF_UTC_MS = 14 * HOUR_MS;
-const DEFAULT_WINDOW_MS = 72 * HOUR_MS;
+/** What a run looks back at when nothing else is asked for. */
+export const DEFAULT_WINDOW_MS = 72 * HOUR_MS;
 /** More than a year at once is a mistyped date. */
 const MAX_WINDOW_MS = 366 * 24 * HOUR_MS;
 const FIELDS = ['account', 'from', 'to', 'recover', 'openTooLongMs'];

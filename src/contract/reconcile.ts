@@ -83,6 +83,7 @@ export interface MalformedItem {
 /**
  * Money that moved outside the orders seen: the balance of `currency` was `after` after one change and `before` before the
  * next one, which is `amount` (signed) more. `now`: the next one is the balance itself, as the service shows it now.
+ * `since` (ISO time): `after` is not from a change, but what an earlier run found then and carried over.
  */
 export interface BalanceGap {
   currency: string;
@@ -90,6 +91,15 @@ export interface BalanceGap {
   after: Amount;
   before: Amount;
   now?: true;
+  since?: string;
+}
+
+/** A balance that stood still and was proven, or seen first, at a time (ISO); the next run compares from there on. */
+export interface CarriedBalance {
+  currency: string;
+  /** Less the overdraft: a debt is negative. */
+  amount: Amount;
+  at: string;
 }
 
 /** What the balance changes of one currency prove. `balance` compares their end with the balances answer. */
@@ -120,6 +130,8 @@ export interface ReconcileResult {
   gaps: BalanceGap[];
   gapCount: number;
   chains: ChainSummary[];
+  /** For the next run, of every currency, however many. Absent in results of older versions. */
+  balances?: CarriedBalance[];
   /** What could not be proven, in words. */
   notes: string[];
   /** The JSON report; absent where the workers have no REPORT_DIR. */

@@ -37,8 +37,8 @@ function progressLine({ progress, trouble }: ReconcileState): string {
   return trouble ? `${line}; begun again after: ${trouble}` : line;
 }
 
-const gapText = ({ currency, amount, after, before, now }: BalanceGap): string =>
-  `${amount} ${currency} moved outside the orders seen: ${after} after one change, ${before} ${now ? 'is the balance now' : 'before the next'}`;
+const gapText = ({ currency, amount, after, before, now, since }: BalanceGap): string =>
+  `${amount} ${currency} moved outside the orders seen: ${after} ${since ? `at ${since}` : 'after one change'}, ${before} ${now ? 'is the balance now' : 'before the next'}`;
 
 const chainText = ({ currency, changes, gaps, start, end, balance }: ChainSummary): string =>
   `${currency}: ${changes} changes, ${start} to ${end}, ${gaps} gaps, balance ${balance}`;

@@ -65,7 +65,8 @@ describe.each([14, -12])('with a date filter %i h off, a random order and newcom
 
     expect(result.seen).toBeGreaterThanOrEqual(there);
     expect(result.windows).toBeGreaterThan(3);
-    expect(result.notes).toEqual([]);
+    // Currencies that nothing is paid in have no earlier run at first.
+    expect(result.notes.filter((note) => !note.startsWith('no change and no earlier run'))).toEqual([]);
     expect(result.classes).toMatchObject({ equal: payouts.length, open: 1, missingAtService: 1, duplicate: 0 });
     expect(result.classes.foreign).toBe(result.seen - payouts.length);
 

@@ -3,6 +3,7 @@ import type { BalanceChange } from '../../contract/orders.js';
 import type { BalanceGap, ChainSummary, ReconcileAccountInput } from '../../contract/reconcile.js';
 import { serviceDateTime } from '../../payment-service/index.js';
 import { type Chain, chainsOf, gapOf } from './balance-chain.js';
+import type { BalancesNow } from './compare-carried.js';
 import type { Scan } from './scan.js';
 
 /** What the balance changes of a scan prove. `newest`: time of the latest change of each currency. */
@@ -10,6 +11,8 @@ export interface Proof {
   chains: ChainSummary[];
   gaps: BalanceGap[];
   newest: ReadonlyMap<string, string>;
+  /** For the comparison with an earlier run; absent where balances of now were not to be had or not asked for. */
+  now?: BalancesNow;
 }
 
 /**
@@ -48,6 +51,23 @@ export function prove(
       ...chain.gaps,
       ...(balance === 'differs' ? endGap(chain, shown) : []),
     ]),
+    ...(balances && input.untilNow && { now: balancesNow(chains, counted, balances, later) }),
+  };
+}
+
+function balancesNow(
+  chains: readonly { chain: Chain; balance: ChainSummary['balance'] }[],
+  changes: readonly BalanceChange[],
+  balances: NonNullable<Scan['balances']>,
+  later: ReadonlySet<string>,
+): BalancesNow {
+  const unproven = chains.filter(({ balance }) => balance !== 'equal').map(({ chain }) => chain.currency);
+  return {
+    chains: chains.map(({ chain }) => chain),
+    changes,
+    shown: quietBalances(balances),
+    known: new Set(balances.keys()),
+    open: new Set([...later, ...unproven]),
   };
 }
 

@@ -11,6 +11,8 @@ import {
 } from '../../contract/reconcile.js';
 import type { ActivityDeps } from '../deps.js';
 import { noReading, retryLater } from '../failures.js';
+import { type Carried, carriedBalances } from './carried-balances.js';
+import { type Comparison, compareCarried } from './compare-carried.js';
 import { findings } from './findings.js';
 import { PacedReads } from './paced-reads.js';
 import { type Proof, prove } from './prove.js';
@@ -48,21 +50,37 @@ export function reconcileAccountActivity(deps: ActivityDeps) {
 }
 
 /** Money moves while a scan goes on: a gap counts only when a second scan finds it, too. */
-async function scanUntilProven(work: Reconciliation, confirmDelayMs: number): Promise<{ found: Scan; proof: Proof }> {
+async function scanUntilProven(
+  work: Reconciliation,
+  confirmDelayMs: number,
+): Promise<{ found: Scan; proof: Proof & Comparison }> {
   const first = await scan(work);
-  const proof = prove(first, work.input);
+  const carried = await carriedBalances(work.client, work.input.account, first.atMs);
+  const proof = compared(carried, work, first);
   if (proof.gaps.length === 0) return { found: first, proof };
   work.progress.step = 'waiting before a second look at gaps between balances';
   await sleep(Math.min(Math.max(confirmDelayMs, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS));
   const second = await scan(work);
-  return { found: second, proof: prove(second, work.input, proof.newest) };
+  return { found: second, proof: compared(carried, work, second, proof.newest) };
+}
+
+/** What a scan proves by itself and beside what an earlier run left. */
+function compared(
+  carried: Carried,
+  { input }: Reconciliation,
+  found: Scan,
+  until?: ReadonlyMap<string, string>,
+): Proof & Comparison {
+  const proof = prove(found, input, until);
+  const comparison = compareCarried(carried, proof.now, input, found.atMs);
+  return { ...proof, ...comparison, gaps: [...proof.gaps, ...comparison.gaps] };
 }
 
 async function conclude(
   { directories }: ActivityDeps,
   work: Reconciliation,
   found: Scan,
-  { chains, gaps }: Proof,
+  { chains, gaps, balances, notes }: Proof & Comparison,
 ): Promise<ReconcileResult> {
   const { input, progress } = work;
   const { view } = found;
@@ -88,7 +106,8 @@ async function conclude(
     gaps,
     gapCount: gaps.length,
     chains,
-    notes: [...view.notes],
+    balances,
+    notes: [...view.notes, ...notes],
   };
   progress.step = 'writing the report';
   const reportDir = directories?.reportDir;

@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client';
 import type { ReconcileAccountInput, ReconcileProgress } from '../../contract/reconcile.js';
 import { AHEAD_OF_UTC_MS } from '../../contract/reconcile-input.js';
-import type { Balance } from '../../contract/service-objects.js';
+import { type Balance, type Balances, isMalformed } from '../../contract/service-objects.js';
 import { type OrderListQuery, orderWindows, PaymentServiceError, ZONE_SLACK_MS } from '../../payment-service/index.js';
-import { readableBalances, readBalances } from '../balances.js';
+import { balanceIn, readBalances } from '../balances.js';
 import type { Account } from '../deps.js';
 import { noReading } from '../failures.js';
 import { listOurRuns, type OurRun } from './our-runs.js';
@@ -32,6 +32,8 @@ export interface Reconciliation {
 export interface Scan {
   view: ServiceView;
   runs: ReadonlyMap<string, OurRun>;
+  /** When it began, on this worker's clock. */
+  atMs: number;
   balances?: ReadonlyMap<string, { before?: Balance; after?: Balance }>;
 }
 
@@ -41,6 +43,7 @@ export interface Scan {
  */
 export async function scan(work: Reconciliation): Promise<Scan> {
   const { client, input, progress } = work;
+  const atMs = Date.now();
   const view = new ServiceView(progress);
   const before = await balancesOf(work);
   progress.step = 'reading the orders of the service';
@@ -53,7 +56,10 @@ export async function scan(work: Reconciliation): Promise<Scan> {
   });
   progress.step = 'looking up our orders that no window showed';
   await readUnseen(work, view, runs);
-  return { view, runs, ...together(before, await balancesOf(work)) };
+  const after = await balancesOf(work);
+  const unreadable = Object.entries(after ?? {}).flatMap(([currency, entry]) => (isMalformed(entry) ? [currency] : []));
+  if (unreadable.length > 0) view.notes.add(`balances that cannot be read were not compared: ${unreadable.join(', ')}`);
+  return { view, runs, atMs, ...together(before, after) };
 }
 
 async function readWindows(
@@ -126,22 +132,20 @@ async function idOfReceipt({ reads }: Reconciliation, orderUuid: string): Promis
 }
 
 /** Balances are a help and no condition: without an answer they are not compared. */
-async function balancesOf({ account, reads, progress }: Reconciliation): Promise<Record<string, Balance> | undefined> {
+async function balancesOf({ account, reads, progress }: Reconciliation): Promise<Balances | undefined> {
   progress.step = 'reading balances';
   try {
-    return readableBalances(await reads.ask((_, options) => readBalances(account, options)));
+    return await reads.ask((_, options) => readBalances(account, options));
   } catch (error) {
     if (error instanceof PaymentServiceError) return undefined;
     throw error;
   }
 }
 
-function together(before?: Record<string, Balance>, after?: Record<string, Balance>): Pick<Scan, 'balances'> {
+/** One that cannot be read is there all the same, with neither: it is not empty. */
+function together(before?: Balances, after?: Balances): Pick<Scan, 'balances'> {
   if (!before || !after) return {};
   const currencies = new Set([...Object.keys(before), ...Object.keys(after)]);
-  const own = (balances: Record<string, Balance>, currency: string) =>
-    Object.hasOwn(balances, currency) ? balances[currency] : undefined;
-  return {
-    balances: new Map([...currencies].map((name) => [name, { before: own(before, name), after: own(after, name) }])),
-  };
+  const both = (name: string) => ({ before: balanceIn(before, name), after: balanceIn(after, name) });
+  return { balances: new Map([...currencies].map((name) => [name, both(name)])) };
 }
