@@ -1,16 +1,19 @@
 /** Deeper levels are kept as they are: nothing of ours nests so far, and what does is refused. */
 const MAX_LEVELS = 50;
 
+/** Fields that hold what the service showed, to be compared with what it shows: null is a value there. */
+const AS_SHOWN = ['recovered', 'followUpOf'];
+
 /**
  * An input without the fields that are null, at any depth: null means absent everywhere in what callers give. Applied once,
- * where an input comes in, so that nothing behind it meets a null. Elements of lists stay, and so does all of `recovered`,
- * which holds an order as the service showed it.
+ * where an input comes in, so that nothing behind it meets a null. Elements of lists stay, and so does all that holds an
+ * order as the service showed it.
  */
 export function withoutNulls<T>(input: T, levels = MAX_LEVELS): T {
   if (typeof input !== 'object' || input === null || levels === 0) return input;
   if (Array.isArray(input)) return input.map((item) => withoutNulls(item, levels - 1)) as T;
   const given = Object.entries(input).filter(([, value]) => value !== null);
   return Object.fromEntries(
-    given.map(([key, value]) => [key, key === 'recovered' ? value : withoutNulls(value, levels - 1)]),
+    given.map(([key, value]) => [key, AS_SHOWN.includes(key) ? value : withoutNulls(value, levels - 1)]),
   ) as T;
 }

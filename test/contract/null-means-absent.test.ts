@@ -93,6 +93,6 @@ test.each([
 });
 
 test('elements of lists, and what a recovered run was shown, stay as they are', () => {
-  const input = { rows: [null, { a: null }], recovered: { order_uuid: 'u', listed: { wallet_to: null } } };
+  const input = { rows: [null, { a: null }], recovered: { listed: { wallet_to: null } }, followUpOf: { amount: null } };
   expect(withoutNulls(input)).toEqual({ ...input, rows: [null, {}] });
 });
