@@ -9,7 +9,7 @@ import { accountOf } from './account-of.js';
 import { addressCallbackUrl, searchAddress, shownAddress } from './address-search.js';
 import { AttemptDeadline, confirmSend } from './attempt-deadline.js';
 import type { Account, ActivityDeps } from './deps.js';
-import { meaningOf, retryAfterOf } from './failed-create.js';
+import { excerptIn, meaningOf, retryAfterOf } from './failed-create.js';
 import { invalidInput, reasonOf } from './failures.js';
 
 /** Input of the `depositAddress` workflow, checked. */
@@ -69,7 +69,7 @@ function answerOfError(error: unknown, account: Account): CreateAddressAnswer {
     case 'notExecuted':
       return notSent('the create was not sent', error);
     case 'rejected':
-      return { kind: 'rejected' };
+      return { kind: 'rejected', ...excerptIn(error) };
     case 'uncertain':
       return {
         kind: 'uncertain',

@@ -10,7 +10,7 @@ import { accountOf } from './account-of.js';
 import { AttemptDeadline, confirmSend } from './attempt-deadline.js';
 import { lacksWallets } from './balances.js';
 import type { Account, ActivityDeps } from './deps.js';
-import { meaningOf, retryAfterOf } from './failed-create.js';
+import { excerptIn, meaningOf, retryAfterOf } from './failed-create.js';
 import { invalidOrder, reasonOf } from './failures.js';
 import { exceededCap, refuseBeyondLimits } from './limits.js';
 import { OTHER_ACCOUNT, otherHost } from './look-up-order.js';
@@ -34,7 +34,8 @@ export function createOrderActivity(deps: ActivityDeps) {
       attempt.permission === 'first' ? await refuseBeyondLimits(deps, account, attempt.type, request, rates) : [];
     const verdict =
       (await refuseElsewhere(account, attempt)) ?? (await probeThenSend(deps, account, attempt, request, deadline));
-    log.info('create attempt ended', { verdict: verdict.kind, permission: attempt.permission });
+    const excerpt = verdict.kind === 'rejected' ? verdict.excerpt : undefined;
+    log.info('create attempt ended', { verdict: verdict.kind, permission: attempt.permission, excerpt });
     return {
       ...verdict,
       ...circumstances(deps, account, attempt, request, rates),
@@ -175,7 +176,7 @@ function verdictOfError(error: unknown, account: Account): CreateVerdict {
       if (error instanceof RateLimitedError) return { kind: 'rateLimited', retryAfterMs: error.retryAfterMs };
       return notSent(`the service executes nothing that it answers so (${reasonOf(error)})`);
     case 'rejected':
-      return { kind: 'rejected' };
+      return { kind: 'rejected', ...excerptIn(error) };
     case 'uncertain':
       // 429 and 5xx, time-out, reset, redirect, 401, garbage: known or not, it may have reached the service.
       return {

@@ -26,3 +26,7 @@ const hasStatus = (error: unknown): error is RateLimitedError | UnexpectedStatus
 /** How long the service asked to wait, in milliseconds, as a field to spread; {} where it did not. */
 export const retryAfterOf = (error: unknown): { retryAfterMs?: number } =>
   error instanceof RateLimitedError ? { retryAfterMs: error.retryAfterMs } : {};
+
+/** What the service said when it refused, as a field to spread; {} where it said nothing that may be shown. */
+export const excerptIn = (error: unknown): { excerpt?: string } =>
+  error instanceof RejectedError && error.excerpt !== undefined ? { excerpt: error.excerpt } : {};

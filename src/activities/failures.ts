@@ -1,7 +1,12 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { FieldError, OrderFailure } from '../contract/failures.js';
-import { describeFieldErrors, INVALID_INPUT } from '../contract/failures.js';
-import { PaymentServiceError, RateLimitedError } from '../payment-service/index.js';
+import { describeFieldErrors, INVALID_INPUT, statusText } from '../contract/failures.js';
+import {
+  PaymentServiceError,
+  RateLimitedError,
+  RejectedError,
+  UnexpectedStatusError,
+} from '../payment-service/index.js';
 
 /**
  * The one translator from errors of the service to failures of activities that only read: all of them are repeated,
@@ -16,10 +21,13 @@ export function retryLater(error: unknown, delayMs?: number): unknown {
   });
 }
 
-/** What went wrong, in a word or two that people read: the service's HTTP status or the error's class; never its message. */
+/** What went wrong, in a few words that people read: the service's HTTP status, with what a 400 or 404 says, or the error's class. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error';
   if (error instanceof ApplicationFailure) return error.message;
+  if (error instanceof RejectedError || error instanceof UnexpectedStatusError) {
+    return statusText(error.status, error.excerpt);
+  }
   return 'status' in error ? `HTTP ${String(error.status)}` : error.name;
 }
 

@@ -48,9 +48,10 @@ async function refuseOtherWallets(account: Account, pinned: readonly string[] | 
 /** Said where the account asked is not the one that the order was sent to. */
 export const OTHER_ACCOUNT = 'this key shows another account: wallets of the order are missing';
 
-async function readByUuid(account: Account, input: LookUpInput, orderUuid: string): Promise<LookUpReading> {
-  const order = await account.service.orderStatus({ order_uuid: orderUuid });
-  if (!order) return { kind: 'absent' };
+async function readByUuid({ service }: Account, input: LookUpInput, orderUuid: string): Promise<LookUpReading> {
+  const { order, said } = await service.orderStatus({ order_uuid: orderUuid });
+  if (!order && input.known) throw noReading(`the status operation does not show the order (${said})`);
+  if (!order) return { kind: 'absent', said };
   if (order.order_uuid !== orderUuid) throw noReading('the status operation answered with another order');
   return foundOrder(input, order);
 }

@@ -11,7 +11,7 @@ import {
   receivedRequest,
 } from '../contract/received.js';
 import type { DepositAddress } from '../contract/service-objects.js';
-import type { PaymentService } from '../payment-service/index.js';
+import type { PaymentService, StatusAnswer } from '../payment-service/index.js';
 import { accountOf } from './account-of.js';
 import type { Account, ActivityDeps } from './deps.js';
 import { comeBackIn, invalidOrder, noReading, retryLater } from './failures.js';
@@ -57,8 +57,8 @@ async function read(
   addresses: SharedAddresses,
   { ref, order_uuid: orderUuid }: ReceivedDepositInput,
 ): Promise<ReceivedReading> {
-  const order = await readByUuid(service, orderUuid);
-  if (!order) return { kind: 'absent' };
+  const { order, said } = await readByUuid(service, orderUuid);
+  if (!order) return { kind: 'absent', said };
   const type = order.order_type;
   if (!isReceivedType(type)) return { kind: 'foreign', reason: 'it has another type than a receipt' };
   if (!order.deposit_address) return { kind: 'unplaced', reason: 'it has no deposit address' };
@@ -74,16 +74,17 @@ async function read(
  * Absence needs both in the same round: the status operation knows no such order, and the signed list answers (which
  * proves key and host) without showing it. The list cannot be asked for an order_uuid; receipts may be named by it.
  */
-async function readByUuid(service: PaymentService, orderUuid: string): Promise<Order | undefined> {
-  const order = await service.orderStatus({ order_uuid: orderUuid });
+async function readByUuid(service: PaymentService, orderUuid: string): Promise<StatusAnswer> {
+  const answer = await service.orderStatus({ order_uuid: orderUuid });
+  const { order, said } = answer;
   if (order && order.order_uuid !== orderUuid) throw noReading('the status operation answered with another order');
-  if (order) return order;
+  if (order) return answer;
   const page = await service.listOrders({ order_ids: [orderUuid] });
   if (page.malformed.length > 0) throw noReading('the order list shows an item that cannot be read');
   const item = page.items.find((listed) => listed.order_uuid === orderUuid);
-  if (!item) return undefined;
+  if (!item) return answer;
   const { balance_changes: _, ...listed } = item;
-  return listed;
+  return { order: listed, said };
 }
 
 const liesOn = (order: Order, { network, address, memo }: DepositAddress): boolean =>

@@ -60,8 +60,9 @@ async function askStatus(deps: ActivityDeps, input: PollInput, delayMs: number):
   const account = accountOf(deps, name);
   refuseOtherHost(account, host);
   try {
-    const order = await account.service.orderStatus(orderUuid ? { order_uuid: orderUuid } : { order_id: orderId });
-    if (!order) throw comeBackIn(delayMs, 'the service does not show the order right now');
+    const query = orderUuid ? { order_uuid: orderUuid } : { order_id: orderId };
+    const { order, said } = await account.service.orderStatus(query);
+    if (!order) throw comeBackIn(delayMs, `the service does not show the order right now (${said})`);
     if (order.user_order_id !== orderId || (orderUuid && order.order_uuid !== orderUuid)) {
       throw noReading('the status operation answered with another order', delayMs);
     }

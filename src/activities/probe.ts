@@ -49,11 +49,11 @@ function asUnclear(error: unknown): Listed {
 
 async function withStatus(service: PaymentService, asked: Asked, { orders, unclear }: Listed): Promise<LookUpReading> {
   const { order_id } = asked.request;
-  const order = await service.orderStatus({ order_id }, unclear ? { timeoutMs: STATUS_TIMEOUT_MS } : {});
+  const { order, said } = await service.orderStatus({ order_id }, unclear ? { timeoutMs: STATUS_TIMEOUT_MS } : {});
   if (order && order.user_order_id !== order_id) throw noReading('the status operation answered with another order');
   const reading = readingOf(asked, order ? [...orders, order] : orders);
   if (unclear && !showsOurs(reading)) throw unclear;
-  return reading;
+  return reading.kind === 'absent' ? { ...reading, said } : reading;
 }
 
 /** Asks the order list for one order id. An item that cannot be read, or one of another id, means that more may be there. */

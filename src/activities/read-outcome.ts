@@ -30,8 +30,8 @@ export async function readOutcomeOf(
   { orderUuid, orderId }: Pick<ReadOutcomeInput, 'orderUuid' | 'orderId'>,
   options?: CallOptions,
 ): Promise<OutcomeReading> {
-  const order = await service.orderStatus({ order_uuid: orderUuid }, options);
-  if (order?.order_uuid !== orderUuid) throw noReading('the status operation does not show the order');
+  const { order, said } = await service.orderStatus({ order_uuid: orderUuid }, options);
+  if (order?.order_uuid !== orderUuid) throw noReading(`the status operation does not show the order (${said})`);
   const item = await readListItem(service, order, orderId, options);
   return { order, changes: item.balance_changes, disagreements: disagreementsOf(order, item) };
 }

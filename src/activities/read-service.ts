@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
-import { type FieldError, SERVICE_REJECTED } from '../contract/failures.js';
+import { type FieldError, SERVICE_REJECTED, statusText } from '../contract/failures.js';
 import { fieldErrors } from '../contract/field-errors.js';
 import { ORDER_TYPES } from '../contract/orders.js';
 import { READS } from '../contract/reads.js';
@@ -44,7 +44,9 @@ export function readServiceActivity(deps: ActivityDeps) {
       return fitting(read, await readFrom(accountOf(deps, account), read, query));
     } catch (error) {
       if (error instanceof InvalidRequestError) throw invalidInput(error.errors.map(inQuery));
-      if (error instanceof RejectedError) throw rejected('the service refused the read (400); check the query');
+      if (error instanceof RejectedError) {
+        throw rejected(`the service refused the read (${statusText(error.status, error.excerpt)}); check the query`);
+      }
       throw retryLater(error);
     }
   };
@@ -69,6 +71,12 @@ function fitting(read: (typeof READS)[number], answer: unknown): unknown {
   const { field, reason } = SMALLER[read] ?? { field: 'read', reason: 'ask the service itself' };
   const size = `the answer of ${bytes} bytes is too large (at most ${MAX_ANSWER_BYTES})`;
   throw invalidInput([{ field: `query.${field}`, reason: `${size}: ${reason}` }]);
+}
+
+/** What an answer without an order may mean besides that there is none; only the interface's own words could tell. */
+function doubtOf(said: string): string {
+  if (said.startsWith('HTTP 404')) return '; it has no such order, or the base URL is wrong';
+  return said.startsWith('HTTP 400') ? '; it has no such order, or refuses the query' : '; it shows no such order';
 }
 
 const noQuery = z.strictObject({});
@@ -102,8 +110,8 @@ async function readFrom(account: Account, read: (typeof READS)[number], query: u
       checkRequest(noQuery, query);
       return readBalances(account);
     case 'orderStatus': {
-      const order = await service.orderStatus(checkRequest(orderStatusSchema, query) as OrderStatusQuery);
-      if (!order) throw rejected('the service shows no such order');
+      const { order, said } = await service.orderStatus(checkRequest(orderStatusSchema, query) as OrderStatusQuery);
+      if (!order) throw rejected(`order/status answers ${said}${doubtOf(said)}`);
       return order;
     }
     case 'orderList':

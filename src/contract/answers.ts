@@ -72,7 +72,8 @@ export type CreateVerdict =
   | { kind: 'notSent'; reason: string }
   /** Nothing was sent or executed: met by the probe, or by a create where the operator may rely on that. */
   | { kind: 'rateLimited'; retryAfterMs: number }
-  | { kind: 'rejected' }
+  /** `excerpt`: what the service said, masked. */
+  | { kind: 'rejected'; excerpt?: string }
   | { kind: 'overCap'; reason: string }
   /** What a follow-up was made for has changed: nothing was sent. */
   | { kind: 'stale'; reason: string }
@@ -91,6 +92,8 @@ export interface LookUpInput {
   account: string;
   request: CreateRequest;
   orderUuid?: string;
+  /** The order was seen before: an answer that shows none is no reading. */
+  known?: true;
   /** Host the order was sent to; an answer from another host is no reading. */
   host?: string;
   /** Wallets the account had then; an account that lacks one is another account. */
@@ -106,7 +109,8 @@ export interface LookUpInput {
 export type LookUpReading =
   | { kind: 'found'; order: Order; differences: string[]; soft?: string[] }
   | ({ kind: 'duplicates' } & SeveralOrders)
-  | { kind: 'absent' };
+  /** `said`: how the status operation shows no order, for people; a wrong path may answer in the same way. */
+  | { kind: 'absent'; said?: string };
 
 /** Answer of the look-up activity. */
 export type LookUpAnswer = Circumstances & LookUpReading;

@@ -48,6 +48,10 @@ export const mayHaveSent = (type: OrderFailure): boolean => type !== 'InvalidOrd
 /** True for the failures that may end an order workflow at all. */
 export const endsOrder = (type: unknown): boolean => type === ORDER_UNRESOLVED || isOrderFailure(type);
 
+/** An HTTP status and what the service said with it (masked), for people: `HTTP 400: order not found`. */
+export const statusText = (status: number, excerpt?: string): string =>
+  excerpt === undefined ? `HTTP ${status}` : `HTTP ${status}: ${excerpt}`;
+
 /** One line that names every bad field. */
 export const describeFieldErrors = (errors: readonly FieldError[]): string =>
   errors.map(({ field, reason }) => `${field}: ${reason}`).join('; ');

@@ -57,7 +57,7 @@ export interface FindAddressInput extends Omit<CreateAddressInput, 'knownRun'> {
 export type CreateAddressAnswer =
   | ({ kind: 'created' } & FoundAddress)
   | ({ kind: 'found' } & FoundAddress)
-  | { kind: 'rejected' }
+  | { kind: 'rejected'; excerpt?: string }
   | { kind: 'notSent'; reason: string; retryAfterMs?: number }
   /**
    * `retryAfterMs`: the service asked to slow down, which proves nothing but does not count as a create. `resetRun`: nothing

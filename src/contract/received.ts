@@ -36,7 +36,8 @@ export interface LookUpReceivedInput {
 export type ReceivedReading =
   | { kind: 'found'; type: ReceivedType; order: Order }
   | { kind: 'foreign' | 'unplaced'; reason: string }
-  | { kind: 'absent' };
+  /** `said`: how the status operation shows no order, for people. */
+  | { kind: 'absent'; said: string };
 
 /** Answer of the look-up of a received order. */
 export type LookUpReceivedAnswer = Circumstances & ReceivedReading;

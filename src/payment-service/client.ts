@@ -1,5 +1,7 @@
 import pThrottle from 'p-throttle';
+import { statusText } from '../contract/failures.js';
 import { errorFromResponse, NotSentError, RejectedError, UnexpectedStatusError } from './errors.js';
+import { excerptOf } from './excerpt.js';
 import { allPages } from './paging.js';
 import { addressListSchema, checkRequest, orderListSchema, orderStatusSchema } from './requests.js';
 import { readObject, readOrderIfAny, readPage } from './responses.js';
@@ -31,9 +33,11 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
     async orderStatus(query, callOptions) {
       const request = checkRequest(orderStatusSchema, query);
       try {
-        return readOrderIfAny(await call('order/status', request, MAX_OBJECT_BYTES, callOptions));
+        const body = await call('order/status', request, MAX_OBJECT_BYTES, callOptions);
+        const order = readOrderIfAny(body);
+        return order ? { order, said: statusText(200) } : { said: statusText(200, excerptOf(body, request)) };
       } catch (error) {
-        if (saysNoSuchOrder(error)) return undefined;
+        if (showsNoOrder(error)) return { said: statusText(error.status, error.excerpt) };
         throw error;
       }
     },
@@ -72,7 +76,7 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
 }
 
 /** What an unknown order gets is not documented. A wrong path answers 404 too: callers ask the list as well. */
-const saysNoSuchOrder = (error: unknown): boolean =>
+const showsNoOrder = (error: unknown): error is RejectedError | UnexpectedStatusError =>
   error instanceof RejectedError || (error instanceof UnexpectedStatusError && error.status === 404);
 
 function createCall(options: PaymentServiceOptions): Call {
@@ -84,15 +88,17 @@ function createCall(options: PaymentServiceOptions): Call {
   return async (path, request, maxBytes, { signal, timeoutMs = requestTimeoutMs, beforeSend } = {}) => {
     const body = toWireBytes(request);
     await waitForTurn(signal);
+    const signature = await signatureOf(sign, body, apiSecret);
     const headers = {
       'Content-Type': 'application/json',
       Accept: 'application/json; charset=utf-8',
       'Api-key': apiKey,
-      Signature: await signatureOf(sign, body, apiSecret),
+      Signature: signature,
     };
     const url = new URL(`${base}/v2/${path}`);
     const answer = await send({ url, headers, body, maxBytes, timeoutMs, signal, beforeSend, caCertificates });
-    const error = errorFromResponse(answer.status, answer.headers);
+    const excerpt = answer.status === 200 ? undefined : excerptOf(answer.body, request, [apiKey, apiSecret, signature]);
+    const error = errorFromResponse(answer.status, answer.headers, Date.now(), excerpt);
     if (error) throw error;
     return answer.body;
   };

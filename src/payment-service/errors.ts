@@ -1,8 +1,8 @@
-import { describeFieldErrors, type FieldError } from '../contract/failures.js';
+import { describeFieldErrors, type FieldError, statusText } from '../contract/failures.js';
 
 /**
- * One class per reaction. None carries a key, signature, wallet, body or URL, and none has a `cause`: the HTTP library's
- * error holds the request's headers in enumerable fields, and loggers print whole error objects.
+ * One class per reaction. None carries a key, signature, wallet, body (but a masked excerpt) or URL, and none has a
+ * `cause`: the HTTP library's error holds the request's headers in enumerable fields, and loggers print whole error objects.
  */
 export abstract class PaymentServiceError extends Error {
   /** Stable and machine-readable. */
@@ -41,13 +41,13 @@ export class NoAnswerError extends PaymentServiceError {
   }
 }
 
-/** HTTP 400. The shape of its body is not documented, so it is not read. */
+/** HTTP 400. The shape of its body is not documented: `excerpt` is what it says, masked, for people to read. */
 export class RejectedError extends PaymentServiceError {
   override readonly code = 'rejected';
   readonly status = 400;
 
-  constructor() {
-    super('payment service rejected the request (HTTP 400)');
+  constructor(readonly excerpt?: string) {
+    super(`payment service rejected the request (${statusText(400, excerpt)})`);
   }
 }
 
@@ -61,13 +61,16 @@ export class RateLimitedError extends PaymentServiceError {
   }
 }
 
-/** Any HTTP status besides 200, 400 and 429; a redirect among them. After a create the outcome is unknown. */
+/** Any HTTP status besides 200, 400 and 429; a redirect among them. After a create the outcome is unknown. `excerpt`: of a 404. */
 export class UnexpectedStatusError extends PaymentServiceError {
   override readonly code = 'unexpected_status';
 
-  constructor(readonly status: number) {
+  constructor(
+    readonly status: number,
+    readonly excerpt?: string,
+  ) {
     const hint = status === 401 || status === 403 ? ': check key and signer' : '';
-    super(`payment service answered with HTTP ${status}${hint}`);
+    super(`payment service answered with ${statusText(status, excerpt)}${hint}`);
   }
 }
 
@@ -98,14 +101,15 @@ function retryAfterMs(header: string | string[] | undefined, nowMs: number): num
   return Math.min(Math.max(waitMs, RETRY_AFTER_MIN_MS), RETRY_AFTER_MAX_MS);
 }
 
-/** What an HTTP status means; undefined for 200, whose body decides. Header names are lowercase. */
+/** What an HTTP status means; undefined for 200, whose body decides. Header names are lowercase; `excerpt` is masked. */
 export function errorFromResponse(
   status: number,
   headers: Readonly<Record<string, string | string[] | undefined>>,
   nowMs = Date.now(),
+  excerpt?: string,
 ): RejectedError | RateLimitedError | UnexpectedStatusError | undefined {
   if (status === 200) return undefined;
-  if (status === 400) return new RejectedError();
+  if (status === 400) return new RejectedError(excerpt);
   if (status === 429) return new RateLimitedError(retryAfterMs(headers['retry-after'], nowMs));
-  return new UnexpectedStatusError(status);
+  return new UnexpectedStatusError(status, excerpt);
 }

@@ -24,5 +24,5 @@ export {
   orderStatusSchema,
 } from './requests.js';
 export { loadSigner, type Signer } from './signers.js';
-export type { CallOptions, Page, PaymentService, PaymentServiceOptions } from './types.js';
+export type { CallOptions, Page, PaymentService, PaymentServiceOptions, StatusAnswer } from './types.js';
 export { type DateWindow, orderWindows, serviceDateTime, type WindowPage, ZONE_SLACK_MS } from './windows.js';

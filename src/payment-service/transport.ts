@@ -18,7 +18,7 @@ export interface WireRequest {
   caCertificates?: string;
 }
 
-/** Status, headers (lowercase) and, for 200 only, the body. */
+/** Status, headers (lowercase) and the body: whole for 200, the beginning for 400 and 404, empty for all others. */
 export interface WireAnswer {
   status: number;
   headers: IncomingHttpHeaders;
@@ -61,6 +61,7 @@ async function exchange(request: WireRequest, socket: Socket, signal: AbortSigna
     const response = await head(stream);
     const status = response.statusCode ?? 0;
     const answer = { status, headers: response.headers };
+    if (status === 400 || status === 404) return { ...answer, body: await readBeginning(stream) };
     if (status !== 200) return { ...answer, body: Buffer.alloc(0) };
     return { ...answer, body: await readBody(stream, response.headers['content-length'], maxBytes) };
   } catch (error) {
@@ -81,6 +82,25 @@ function head(stream: Request): Promise<Head> {
     // Stays on for late errors of a stream that nobody reads any more.
     stream.on('error', reject);
   });
+}
+
+/** Most that is read of an answer that says why there is no order. */
+const MAX_BEGINNING_BYTES = 16 * 1024;
+
+/** As much as comes: the status was answered, so that nothing that happens to the body changes what it means. */
+async function readBeginning(stream: Request): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size >= MAX_BEGINNING_BYTES) break;
+    }
+  } catch {
+    // Cut off, reset or too slow.
+  }
+  return Buffer.concat(chunks).subarray(0, MAX_BEGINNING_BYTES);
 }
 
 async function readBody(stream: Request, announced: string | undefined, maxBytes: number): Promise<Buffer> {

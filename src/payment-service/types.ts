@@ -27,6 +27,15 @@ export interface CallOptions {
   beforeSend?: () => void | Promise<void>;
 }
 
+/**
+ * What the status operation answered. Without an order `said` is how the service shows none, such as `HTTP 404: order not
+ * found`; on its own that proves nothing, as a wrong path or a malformed request is answered in the same way.
+ */
+export interface StatusAnswer {
+  order?: Order;
+  said: string;
+}
+
 /** One page of a list. */
 export interface Page<T> {
   items: T[];
@@ -44,8 +53,7 @@ export interface PaymentService {
     request: CreateRequests[T] & { callback_url?: string },
     options?: CallOptions,
   ): Promise<Order>;
-  /** undefined: the service says that it has no such order. On its own that proves nothing. */
-  orderStatus(query: OrderStatusQuery, options?: CallOptions): Promise<Order | undefined>;
+  orderStatus(query: OrderStatusQuery, options?: CallOptions): Promise<StatusAnswer>;
   /** One page of orders; their order is not documented. */
   listOrders(query: OrderListQuery, options?: CallOptions): Promise<Page<OrderListItem>>;
   /** All pages from `query.page` on, each order once. Orders created meanwhile may be missed: use closed date windows. */

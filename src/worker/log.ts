@@ -15,6 +15,7 @@ const SHOWN = new Set([
   'sdkComponent',
   'verdict',
   'permission',
+  'excerpt',
 ]);
 
 const LEVELS: Record<LogEntry['level'], Level> = {

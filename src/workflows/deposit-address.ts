@@ -1,5 +1,5 @@
 import { ActivityFailure, ApplicationFailure, TimeoutFailure, workflowInfo } from '@temporalio/workflow';
-import { ADDRESS_ABSENT, INVALID_INPUT, SERVICE_REJECTED } from '../contract/failures.js';
+import { ADDRESS_ABSENT, INVALID_INPUT, SERVICE_REJECTED, statusText } from '../contract/failures.js';
 import { ACCOUNT_FORMAT, ADDRESS_REF_FORMAT, addressWorkflowId, DEFAULT_ACCOUNT } from '../contract/ids.js';
 import type {
   CreateAddressAnswer,
@@ -57,7 +57,8 @@ async function createOrFind(run: AddressRun): Promise<DepositAddressResult> {
     const found = await findAfter(run, answer, maySent);
     if (found) return { ...found, adopted: true };
     if (answer.kind === 'rejected') {
-      const message = 'the service refused the address (400) and shows none with this reference; check its fields';
+      const answered = statusText(400, answer.excerpt);
+      const message = `the service refused the address (${answered}) and shows none with this reference; check its fields`;
       throw ApplicationFailure.nonRetryable(message, SERVICE_REJECTED);
     }
     if (answer.kind === 'uncertain' && sends >= SENDS) {

@@ -136,15 +136,15 @@ describe('a look-up by order id', () => {
   });
 
   test.for([
-    ['a', '400'],
-    ['b', '404'],
-    ['c', '200 {status: "error"}'],
-    ['d', '200 with null'],
-    ['e', '200 with []'],
-  ] as const)('is absent when the list is empty and the status answers %s (%s)', async ([unknownMode]) => {
+    ['a', 'HTTP 400: order not found'],
+    ['b', 'HTTP 404: order not found'],
+    ['c', 'HTTP 200: {"status":"error"}'],
+    ['d', 'HTTP 200: {"status":"success","data":null}'],
+    ['e', 'HTTP 200: {"status":"success","data":[]}'],
+  ] as const)('is absent when the list is empty and the status answers %s (%s)', async ([unknownMode, said]) => {
     const lab = await openActivities({ unknownMode });
     const { answer, asked } = await lookUp(lab);
-    expect(answer.kind).toBe('absent');
+    expect(answer).toMatchObject({ kind: 'absent', said });
     expect(asked).toEqual(['list', 'status']);
   });
 });
@@ -262,6 +262,18 @@ describe('a look-up by order_uuid', () => {
     const { answer } = await lookUp(lab, { orderUuid: '3f0c8c2e-5b8e-4f0e-9d6a-000000000001' });
     expect(answer.kind).toBe('absent');
   });
+
+  test.for(['a', 'b', 'c', 'd', 'e'] as const)(
+    'that was seen before, and is not shown now (unknownMode %s): is no reading',
+    async (unknownMode) => {
+      const lab = await openActivities({ unknownMode });
+      await create(lab.run, 'status=unseen');
+      const look = lab.run('lookUpOrder', lookUpOf({ orderUuid: uuidOf(lab), known: true }));
+      const failure = await failureOf(look);
+      expect(failure).toMatchObject({ type: 'NoReading', message: expect.stringMatching(/HTTP (200|400|404): /) });
+      expect(failure.nonRetryable).not.toBe(true);
+    },
+  );
 
   test('answered with another order is no reading', async () => {
     const lab = await openActivities();

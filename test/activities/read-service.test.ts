@@ -36,11 +36,18 @@ describe('a read', () => {
     expect(await run('readService', read('addressList'))).toEqual([]);
   });
 
-  test('of an order that the service does not show is refused', async () => {
-    const { run } = await openActivities();
-    const failure = await failureOf(run('readService', read('orderStatus', { order_id: 'nobody' })));
-    expect(failure).toMatchObject({ type: 'ServiceRejected', nonRetryable: true });
-  });
+  test.for([
+    ['a', 'order/status answers HTTP 400: order not found; it has no such order, or refuses the query'],
+    ['b', 'order/status answers HTTP 404: order not found; it has no such order, or the base URL is wrong'],
+    ['c', 'order/status answers HTTP 200: {"status":"error"}; it shows no such order'],
+  ] as const)(
+    'of an order that the service does not show (%s) says how it answered',
+    async ([unknownMode, message]) => {
+      const { run } = await openActivities({ unknownMode });
+      const failure = await failureOf(run('readService', read('orderStatus', { order_id: 'nobody' })));
+      expect(failure).toMatchObject({ type: 'ServiceRejected', nonRetryable: true, message });
+    },
+  );
 });
 
 describe('what the service sends otherwise than it should', () => {
@@ -134,6 +141,8 @@ describe.each(READS)('%s', (name) => {
 
   test('answered with 400 is refused', async () => {
     const { run } = await openActivities({ faults: { [`${place}.400`]: 1 } });
-    expect(await failureOf(run('readService', input))).toMatchObject({ type: 'ServiceRejected', nonRetryable: true });
+    const message = expect.stringContaining('HTTP 400: injected by the sandbox');
+    const refused = { type: 'ServiceRejected', nonRetryable: true, message };
+    expect(await failureOf(run('readService', input))).toMatchObject(refused);
   });
 });

@@ -94,6 +94,14 @@ describe('a create that the service refuses with 400', () => {
       .then(String, (reason: unknown) => reason);
     expect(error).toBeInstanceOf(OrderFailedError);
     expect(error).toMatchObject({ type: 'OrderRejected', orderId });
+    const { message } = error as OrderFailedError;
+    expect(message).toContain('(HTTP 400: injected by the sandbox)');
+    expect(message).toContain('(order/status answers HTTP 400: order not found)');
+    const { workflowId } = lab.orders.order(orderId);
+    const failed = lab.temporal.client.workflow.getHandle(workflowId).result();
+    const details = [{ answer: 'HTTP 400: injected by the sandbox' }];
+    await expect(failed).rejects.toMatchObject({ cause: { details } });
+    expect(message).not.toMatch(/(new|another|other)( order)? id/);
     expect(serviceView(lab, orderId)).toEqual({ creates: 1, executed: 0, blindCreates: 0 });
     const afterCreate = lab.requestsOf(orderId).slice(2);
     expect(afterCreate.slice(0, 2)).toEqual(['/v2/order/list', '/v2/order/status']);

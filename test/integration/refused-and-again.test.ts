@@ -9,8 +9,8 @@ import { type Lab, newOrderId, openLab } from '../support/lab.js';
 import { serviceView } from './fixtures/service-view.js';
 
 /** Refused at once, and executed all the same: after the two readings 5 s apart that end the first run. */
-const REFUSED_THEN_EXECUTED = 'create=400-later later_ms=8000 after_ms=500';
-const WINDOW_MS = 8_000;
+const REFUSED_THEN_EXECUTED = 'create=400-later later_ms=12000 after_ms=500';
+const WINDOW_MS = 14_000;
 
 let lab: Lab;
 beforeAll(async () => {
@@ -36,7 +36,7 @@ const mended = (input: OrderInput<'withdraw'>): OrderInput<'withdraw'> => ({
 });
 
 const parked = (handle: OrderHandle) =>
-  expect.poll(async () => (await handle.state()).phase, { timeout: 30_000 }).toBe('parked');
+  expect.poll(async () => (await handle.state()).phase, { timeout: 60_000 }).toBe('parked');
 
 describe.concurrent('an order that is started again after it was refused, and executed late', () => {
   test('is found within the window, and not sent a second time', async () => {

@@ -40,7 +40,7 @@ describe('every operation posts to its path', () => {
     };
     const { baseUrl, received } = await startServer((response, { path }) => answer(response, data[path]));
     const service = clientFor(baseUrl);
-    expect(await service.orderStatus({ order_id: 'w-1' })).toEqual(orderObject());
+    expect(await service.orderStatus({ order_id: 'w-1' })).toMatchObject({ order: orderObject() });
     expect((await service.listOrders({ order_ids: ['w-1'] })).items).toHaveLength(1);
     expect(await service.createDepositAddress({ currency: 'btc', network: 'bitcoin' })).toEqual(addressObject());
     expect((await service.listDepositAddresses({})).items).toEqual([addressObject()]);

@@ -265,14 +265,16 @@ describe('a 200 that is no answer', () => {
 
 describe('an unknown order', () => {
   test.each([
-    ['400', 400, '{}'],
-    ['404', 404, '{}'],
-    ['status error', 200, '{"status":"error"}'],
-    ['data null', 200, '{"status":"success","data":null}'],
-    ['data []', 200, '{"status":"success","data":[]}'],
-  ])('answered with %s is undefined', async (_, status, body) => {
+    ['400', 400, '{}', 'HTTP 400'],
+    ['400 and why', 400, '{"code":7,"message":"order_id: bad format"}', 'HTTP 400: 7: order_id: bad format'],
+    ['404', 404, '{}', 'HTTP 404'],
+    ['404 of a wrong path', 404, '<h1>Not Found</h1>', 'HTTP 404: Not Found'],
+    ['status error', 200, '{"status":"error","message":"unknown order"}', 'HTTP 200: unknown order'],
+    ['data null', 200, '{"status":"success","data":null}', 'HTTP 200: {"status":"success","data":null}'],
+    ['data []', 200, '{"status":"success","data":[]}', 'HTTP 200: {"status":"success","data":[]}'],
+  ])('answered with %s is no order, and what was said', async (_, status, body, said) => {
     const { baseUrl } = await startServer((response) => answer(response, body, status));
-    expect(await clientFor(baseUrl).orderStatus({ order_id: 'w-1' })).toBeUndefined();
+    expect(await clientFor(baseUrl).orderStatus({ order_id: 'w-1' })).toEqual({ said });
   });
 
   test.each([401, 403, 409, 429, 500, 503, 307])('is not told from %i', async (status) => {

@@ -50,9 +50,9 @@ test('all twelve operations work against the sandbox, which checks every signatu
     const order = await service.createOrder(type, request);
     expect(order).toMatchObject({ order_type: type, user_order_id: request.order_id });
     const { order_uuid } = order;
-    expect(await service.orderStatus({ order_uuid })).toMatchObject({ order_uuid });
+    expect(await service.orderStatus({ order_uuid })).toMatchObject({ order: { order_uuid } });
   }
-  expect(await service.orderStatus({ order_id: 'nobody' })).toBeUndefined();
+  expect(await service.orderStatus({ order_id: 'nobody' })).toEqual({ said: 'HTTP 400: order not found' });
   const listed = await service.listOrders({ order_ids: ['p-1', 'p-6', 'nobody'] });
   expect(listed.items.map(({ user_order_id }) => user_order_id).sort()).toEqual(['p-1', 'p-6']);
   let all = 0;

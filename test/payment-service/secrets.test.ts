@@ -4,7 +4,16 @@ import { orderObject, WALLET, withdrawRequest } from './support/objects.js';
 import { API_KEY, API_SECRET, answer, clientFor, SIGNATURE, startServer, startTcpServer } from './support/server.js';
 
 const REQUEST = withdrawRequest({ description: 'for nobody to read', client_info: { client_email: 'a@example.com' } });
-const SECRETS = [API_KEY, API_SECRET, SIGNATURE, WALLET, 'for nobody to read', 'a@example.com', 'q=hidden', 'leaked'];
+const SECRETS = [
+  API_KEY,
+  API_SECRET,
+  SIGNATURE,
+  WALLET,
+  'for nobody to read',
+  'a@example.com',
+  'https://h/?q=hidden',
+  'leaked',
+];
 
 /** Everything a logger could get out of a value. */
 const everything = (value: unknown): string =>
@@ -17,6 +26,7 @@ const everything = (value: unknown): string =>
 async function servers(): Promise<Record<string, string>> {
   const status = async (code: number) =>
     (await startServer((response) => answer(response, `leaked ${WALLET}`, code))).baseUrl;
+  const refusal = async (text: string) => (await startServer((response) => answer(response, text, 400))).baseUrl;
   const body = async (text: string) => (await startServer((response) => answer(response, text))).baseUrl;
   const wrongShape = orderObject({ wallet_to: 4111111111111111, status: 5, leaked: 'leaked' });
   return {
@@ -25,11 +35,13 @@ async function servers(): Promise<Record<string, string>> {
     reset: await startTcpServer((socket) => socket.once('data', () => socket.resetAndDestroy())),
     'not http': await startTcpServer((socket) => socket.once('data', (data) => socket.end(data))),
     timeout: (await startServer(() => {})).baseUrl,
-    400: await status(400),
+    // Of a 400 a masked excerpt is kept: everything that it must not show stands in its body.
+    400: await refusal(SECRETS.filter((secret) => secret !== 'leaked').join(' ')),
     401: await status(401),
     429: await status(429),
     503: await status(503),
-    redirect: (await startServer((response) => response.writeHead(302, { location: '/?q=hidden' }).end())).baseUrl,
+    redirect: (await startServer((response) => response.writeHead(302, { location: 'https://h/?q=hidden' }).end()))
+      .baseUrl,
     html: await body(`<p>${WALLET} leaked</p>`),
     envelope: await body(JSON.stringify({ status: 'leaked', data: null })),
     shape: await body(JSON.stringify({ status: 'success', data: wrongShape })),

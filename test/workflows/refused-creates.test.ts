@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { OrderType } from '../../src/contract/orders.js';
+import { serviceOf } from '../../scripts/service-of.js';
+import type { CreateRequests, OrderType } from '../../src/contract/orders.js';
 import { orderInput } from '../support/inputs.js';
 import { HOUR_MS, MINUTE_MS, openSkippingLab, SECOND_MS, type SkippingLab } from '../support/skipping-lab.js';
 
@@ -8,6 +9,11 @@ beforeAll(async () => {
   lab = await openSkippingLab();
 });
 afterAll(() => lab?.close());
+
+/** An order that another program of the merchant makes. */
+async function makeOrder(request: CreateRequests['withdraw']): Promise<void> {
+  await (await serviceOf(lab.sandbox)).createOrder('withdraw', request);
+}
 
 const timesOf = (orderId: string, operation: 'create' | 'status' | 'list') =>
   lab.gate.about(orderId, operation).map(({ atMs }) => atMs);
@@ -40,6 +46,40 @@ describe('a create refused with 400', () => {
       expect([statuses.length, lists.length]).toEqual([1, 1]);
     },
   );
+
+  test('says what the service said, masked', async () => {
+    const orderId = 'refused-and-told';
+    lab.gate.rule = ({ path, orderId: asked }) =>
+      asked === orderId && path.endsWith('/order/withdraw')
+        ? { status: 400, body: '{"code":1042,"message":"card 4111 1111 1111 1111 of joan@example.com is closed"}' }
+        : undefined;
+    const handle = await lab.orders.start('withdraw', orderInput('withdraw', orderId));
+    const said = 'HTTP 400: 1042: card **** of **** is closed';
+    await expect(lab.result(handle, MINUTE_MS)).rejects.toMatchObject({
+      type: 'OrderRejected',
+      message: expect.stringContaining(
+        `refused the create of ${orderId} (${said}), and the service shows no such order`,
+      ),
+    });
+  });
+
+  test('at the re-send after an uncertain create: a person is told so beside the order that has the id', async () => {
+    const orderId = 'refused-again';
+    let creates = 0;
+    lab.gate.rule = ({ path, orderId: asked }) => {
+      if (asked !== orderId || !path.endsWith('/order/withdraw')) return undefined;
+      creates += 1;
+      if (creates === 1) return { status: 500 };
+      // Somebody else's order comes to have the id, and the service refuses ours.
+      const { order } = orderInput('withdraw', orderId);
+      return makeOrder({ ...order, amount: '99' }).then(() => ({ status: 400, body: '{"message":"id is used"}' }));
+    };
+    await lab.orders.start('withdraw', orderInput('withdraw', orderId));
+    await lab.skipUntil(async () => (await lab.state(orderId)).phase === 'parked', MINUTE_MS, 2 * HOUR_MS);
+    const { attention } = await lab.state(orderId);
+    expect(attention?.reason).toContain('the service refused a repeated create (HTTP 400: id is used)');
+    expect(attention?.reason).toContain('differs in amount');
+  });
 
   test('is not believed when the order exists: it is adopted', async () => {
     const orderId = 'refused-but-made';
@@ -112,5 +152,5 @@ describe('a create answered with 429', () => {
 });
 
 test('every history replays', async () => {
-  expect(await lab.replayAll()).toBe(12);
+  expect(await lab.replayAll()).toBe(14);
 });

@@ -92,7 +92,7 @@ async function byUuid(
   uuid: string,
   balance_changes: BalanceChange[] = [],
 ): Promise<SeenOrder | undefined> {
-  const order = await reads.ask((service, options) => service.orderStatus({ order_uuid: uuid }, options));
+  const { order } = await reads.ask((service, options) => service.orderStatus({ order_uuid: uuid }, options));
   return order?.order_uuid === uuid ? seen({ ...order, balance_changes }) : undefined;
 }
 

@@ -127,7 +127,7 @@ export const isSeen = (view: ServiceView, { received, orderId }: OurRun): boolea
 
 /** The id the list can be asked for; the list knows no look-up by order_uuid. */
 async function idOfReceipt({ reads }: Reconciliation, orderUuid: string): Promise<string | undefined> {
-  const order = await reads.ask((service, options) => service.orderStatus({ order_uuid: orderUuid }, options));
+  const { order } = await reads.ask((service, options) => service.orderStatus({ order_uuid: orderUuid }, options));
   return order?.order_uuid === orderUuid ? order.user_order_id : undefined;
 }
 

@@ -4,7 +4,7 @@ import type { Decision } from '../../contract/orders.js';
 import { type Conflict, judge, takeOrder } from './adopt.js';
 import { closeUnresolved, closeWithoutOrder } from './close.js';
 import { lookUp } from './look-up.js';
-import { neverSent, type OrderRun } from './order-run.js';
+import { neverSent, type OrderRun, showsNone } from './order-run.js';
 import { park } from './park.js';
 import { enterPhase } from './phase.js';
 import { CREATE_TIMEOUT_MS } from './profiles.js';
@@ -57,7 +57,7 @@ export async function closeIfAbsent(run: OrderRun, decidedBy: string): Promise<v
   if (end.kind === 'conflict' && end.ours.length > 0) return resolveConflict(run, end);
   const seen = end.kind === 'conflict' ? end.reason : run.conflict;
   if (!seen)
-    closeWithoutOrder(run, 'OrderAbsent', `the service has no order ${run.orderId}; closed as absent by ${by}`);
+    closeWithoutOrder(run, 'OrderAbsent', `order ${run.orderId}: ${showsNone(run)}; closed as absent by ${by}`);
   if (neverSent(run) && !run.refused) {
     closeWithoutOrder(run, 'OrderConflict', `${seen}, and none is ours; closed as absent by ${by}`);
   }
@@ -82,7 +82,10 @@ export async function adoptChosen(run: OrderRun, decision: Decision): Promise<Ch
   const finding = judge(run, reading);
   const chosen = `the order ${orderUuid}, which ${by} chose,`;
   if (finding.kind === 'ours') takeOrder(run, finding.order, 'adopted', finding.soft);
-  if (finding.kind !== 'conflict') return { why: `${chosen} is not shown by the service now` };
+  if (finding.kind !== 'conflict') {
+    const said = reading.kind === 'absent' && reading.said ? ` (order/status answers ${reading.said})` : '';
+    return { why: `${chosen} is not shown by the service now${said}` };
+  }
   // Another payment named by mistake is no conflict about our id: all of the decisions stay open.
   const hasOurId = reading.kind === 'found' && reading.order.user_order_id === run.orderId;
   if (!hasOurId) return { why: `${chosen} is another payment` };

@@ -1,5 +1,6 @@
 import { workflowInfo } from '@temporalio/workflow';
 import type { CreateVerdict } from '../../contract/answers.js';
+import { statusText } from '../../contract/failures.js';
 import { maskWords } from '../../contract/masking.js';
 import { movesMoneyAtOnce } from '../../contract/orders.js';
 import { foreignOrder, judge, severalOrders, takeOrder } from './adopt.js';
@@ -9,7 +10,7 @@ import { adoptChosen, closeIfAbsent, meetConflict, resolveConflict } from './con
 import { delayHasPassed } from './delay.js';
 import { lateCallbacks } from './late-callbacks.js';
 import { lookUp } from './look-up.js';
-import { nothingSent, type OrderRun } from './order-run.js';
+import { nothingSent, type OrderRun, showsNone } from './order-run.js';
 import { parkUnless } from './park.js';
 import { enterPhase } from './phase.js';
 import { CREATE_TIMEOUT_MS, SEND_TIMEOUT_MS } from './profiles.js';
@@ -128,7 +129,7 @@ function countAfterMs({ reset, timedOut, retryAfterMs = 0 }: Uncertain): number 
 async function mayResend(run: OrderRun, covered: boolean, { unclear }: Rounds): Promise<boolean> {
   if (covered && !run.cancelRequested && !delayHasPassed(run)) return true;
   const tooLate = delayHasPassed(run) ? '; the time that it was to start at has passed' : '';
-  let reason = `${unclear}, and the service shows no such order${tooLate}`;
+  let reason = `${unclear}, and ${showsNone(run)}${tooLate}`;
   const late = lateCallbacks(run);
   while (!run.order) {
     const decision = await parkUnless(run, reason, ['resend', 'close-absent', 'adopt'], late.pending);
@@ -172,7 +173,7 @@ async function onCertain(run: OrderRun, verdict: Exclude<CreateVerdict, Uncertai
     case 'stale':
       return onStale(run, verdict.reason);
     case 'rejected':
-      return onRejected(run);
+      return onRejected(run, statusText(400, verdict.excerpt));
   }
 }
 
@@ -202,19 +203,20 @@ async function onStale(run: OrderRun, reason: string): Promise<void> {
 }
 
 /** A 400 ends the order only after absence was read: it may also mean that the id exists already. */
-async function onRejected(run: OrderRun): Promise<void> {
+async function onRejected(run: OrderRun, answer: string): Promise<void> {
   run.refused = true;
   enterPhase(run, 'uncertain', 'proof that the refused order does not exist');
   if (run.sends === 0) await readAfterRejection(run);
   // A reset run replays those look-ups, but they prove nothing in it: another run may have sent since.
-  if (!run.order && !nothingSent(run)) await settleAfterRejection(run);
+  if (!run.order && !nothingSent(run)) await settleAfterRejection(run, answer);
   if (run.order) return;
   const advice =
     'Check the fields against the rates, then start it again with --again: before it sends, it proves once more that there is none';
   closeWithoutOrder(
     run,
     'OrderRejected',
-    `the service refused the create of ${run.orderId} (400) and has no such order. ${advice}`,
+    `the service refused the create of ${run.orderId} (${answer}), and ${showsNone(run)}. ${advice}`,
+    { answer },
   );
 }
 
@@ -236,8 +238,9 @@ const SECOND_LOOK = {
   alarm: true,
 } as const;
 
-async function settleAfterRejection(run: OrderRun): Promise<void> {
+async function settleAfterRejection(run: OrderRun, answer: string): Promise<void> {
   // Without a send of its own this run was reset: the run before may have an attempt that is still alive.
-  const end = await settle(run, 'the service refused a repeated create', run.sends === 0 ? CREATE_TIMEOUT_MS : 0);
-  if (end.kind === 'conflict') await resolveConflict(run, end);
+  const refused = `the service refused a repeated create (${answer})`;
+  const end = await settle(run, refused, run.sends === 0 ? CREATE_TIMEOUT_MS : 0);
+  if (end.kind === 'conflict') await resolveConflict(run, { ...end, reason: `${end.reason}; ${refused}` });
 }

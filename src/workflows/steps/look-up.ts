@@ -19,6 +19,7 @@ export async function lookUp(
     account: run.account,
     request: run.request,
     ...(orderUuid && { orderUuid }),
+    ...(run.order && { known: true }),
     ...(run.host && { host: run.host }),
     ...(run.wallets && { wallets: run.wallets }),
     ...(options.delayMs && { delayMs: options.delayMs }),

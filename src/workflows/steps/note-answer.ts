@@ -2,7 +2,7 @@ import type { Circumstances } from '../../contract/answers.js';
 import { noteCircumstances, nothingSent, type OrderRun } from './order-run.js';
 
 /** What an attempt or a look-up answered: its verdict or reading by `kind`, with the circumstances. */
-export type Answer = Circumstances & { kind: string };
+export type Answer = Circumstances & { kind: string; said?: string };
 
 /** Kinds after which no create of ours has reached the service, unless one did before. */
 const SENT_NOTHING = ['notSent', 'rateLimited', 'overCap', 'stale', 'conflict', 'duplicates', 'absent'];
@@ -14,5 +14,6 @@ const SENT_NOTHING = ['notSent', 'rateLimited', 'overCap', 'stale', 'conflict', 
 export function noteAnswer(run: OrderRun, answer: Answer): void {
   const { host, wallets } = run;
   noteCircumstances(run, answer);
+  if (answer.kind === 'absent') run.statusSaid = answer.said;
   if (nothingSent(run) && SENT_NOTHING.includes(answer.kind)) Object.assign(run, { host, wallets });
 }

@@ -46,6 +46,8 @@ export interface OrderRun {
   /** Those in spite of which a person adopted it: what is known of the request no longer says what the order is. */
   overruled?: string[];
   lastLookupAtMs?: number;
+  /** How the status operation showed no order when it was last read as absent, for people. */
+  statusSaid?: string;
   /** Set when no order comes to exist; `created` and `final` then fail with it. */
   failure?: ApplicationFailure;
 
@@ -157,3 +159,7 @@ export const nothingSent = (run: OrderRun): boolean => sentNothingItself(run) &&
 
 /** True when no run of this order id may ever have sent: what is there under the id cannot be of ours. */
 export const neverSent = (run: OrderRun): boolean => sentNothingItself(run) && run.input.sentUntil === undefined;
+
+/** That nothing is there, and how the service says so: a wrong path is answered like an unknown order. */
+export const showsNone = ({ statusSaid }: OrderRun): string =>
+  `the service shows no such order${statusSaid === undefined ? '' : ` (order/status answers ${statusSaid})`}`;

@@ -10,7 +10,7 @@ import { searchAttribute } from '../../contract/search-attributes.js';
 import { takeOrder } from './adopt.js';
 import { closeWithoutOrder } from './close.js';
 import { clearAnswer } from './look-up.js';
-import { identify, type OrderRun } from './order-run.js';
+import { identify, type OrderRun, showsNone } from './order-run.js';
 import { isKeyword } from './phase.js';
 import { unlessInvalid } from './unless-invalid.js';
 
@@ -60,6 +60,6 @@ function take(run: OrderRun, type: ReceivedType, order: Order): void {
 }
 
 function giveUp(run: OrderRun, orderUuid: string, reading: Exclude<ReceivedReading, { kind: 'found' }>): never {
-  if (reading.kind === 'absent') closeWithoutOrder(run, 'OrderAbsent', `the service knows no order ${orderUuid}`);
+  if (reading.kind === 'absent') closeWithoutOrder(run, 'OrderAbsent', `order ${orderUuid}: ${showsNone(run)}`);
   closeWithoutOrder(run, 'OrderConflict', `order ${orderUuid} is not ours to follow: ${reading.reason}`);
 }

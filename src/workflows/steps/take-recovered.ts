@@ -2,7 +2,7 @@ import type { LookUpAnswer } from '../../contract/answers.js';
 import { adoptChosen, closeIfAbsent, resolveConflict, takeReading } from './conflict.js';
 import { lateCallbacks } from './late-callbacks.js';
 import { clearAnswer } from './look-up.js';
-import type { OrderRun } from './order-run.js';
+import { type OrderRun, showsNone } from './order-run.js';
 import { parkUnless } from './park.js';
 import { enterPhase } from './phase.js';
 import { settle } from './settle.js';
@@ -30,7 +30,7 @@ function lookUpRecovered(run: OrderRun): Promise<LookUpAnswer> {
 }
 
 async function decideAbsence(run: OrderRun, orderUuid: string): Promise<void> {
-  let reason = `the order list showed order ${orderUuid}, and now the service shows no such order`;
+  let reason = `the order list showed order ${orderUuid}, and now ${showsNone(run)}`;
   const late = lateCallbacks(run, orderUuid);
   while (!run.order) {
     const decision = await parkUnless(run, reason, ['adopt', 'close-absent'], late.pending);

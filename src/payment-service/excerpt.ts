@@ -1,0 +1,68 @@
+import { maskWords } from '../contract/masking.js';
+
+/** Longest excerpt shown. */
+const MAX_CHARS = 300;
+
+/** Fields by which services say what is wrong, in the order in which they are shown. Their answers are not documented. */
+const TELLING = ['code', 'error_code', 'title', 'message', 'error_message', 'error', 'detail', 'errors'];
+
+/** Fields of requests whose values anybody may see; everything else in a request may be about a person or secret. */
+const PUBLIC_FIELDS = new Set([
+  ...['order_id', 'order_ids', 'order_uuid', 'order_type', 'status', 'delay_order_for_minutes', 'date_from', 'date_to'],
+  ...['currency', 'currency_from', 'currency_to', 'network', 'network_from', 'network_to', 'amount', 'amount_to'],
+]);
+
+/**
+ * What an answer says about why it is no order, safe to show: code and message of a JSON object that has such fields,
+ * otherwise the start of the text; at most 300 characters. Hidden: what `maskWords` hides, URLs, card numbers with blanks,
+ * the `secrets`, and every private value of the request, as a whole and word by word. undefined: it says nothing.
+ */
+export function excerptOf(body: Uint8Array, request: object, secrets: readonly string[] = []): string | undefined {
+  const text = new TextDecoder().decode(body).replaceAll('\uFFFD', '');
+  const said = wordsOf(parsedOr(text))
+    .join('')
+    .replace(/<[^>]*>/g, ' ');
+  const hidden = hide(said, [...secrets, ...privateTexts(request)]);
+  // Cut last: half a wallet would no longer be known for one.
+  const shown = maskWords(hidden.replace(/\s+/g, ' ').trim());
+  if (shown === '') return undefined;
+  return shown.length > MAX_CHARS ? `${shown.slice(0, MAX_CHARS - 1)}…` : shown;
+}
+
+/** JSON's value, in which nothing is escaped; any other text as it is. */
+function parsedOr(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** A value as words: of an object its telling fields, or all of it where it has none. [] for what says nothing. */
+function wordsOf(value: unknown): string[] {
+  if (typeof value === 'string' || typeof value === 'number') return value === '' ? [] : [String(value)];
+  if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return [];
+  const told = TELLING.flatMap((field) => wordsOf((value as Record<string, unknown>)[field]));
+  return [told.length > 0 ? told.join(': ') : JSON.stringify(value)];
+}
+
+/** Texts of a request that must not be shown, at any depth. */
+function privateTexts(value: unknown): string[] {
+  if (typeof value === 'string') return [value, ...value.split(/[\s,;]+/)];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, item]) => (PUBLIC_FIELDS.has(key) ? [] : privateTexts(item)));
+}
+
+function hide(text: string, hidden: readonly string[]): string {
+  const known = [...new Set(hidden)].filter((each) => each.length > 1).sort((a, b) => b.length - a.length);
+  const withoutKnown = known.reduce((rest, each) => rest.replace(patternOf(each), '****'), text);
+  return withoutKnown.replace(/https?:\S+/gi, '****').replace(/\d(?:[ -]?\d){7,}/g, '****');
+}
+
+/** Finds a text in any case; a long one also with blanks or dashes in it, as cards and IBANs are written; a short one as a word. */
+function patternOf(text: string): RegExp {
+  const escaped = (part: string): string => part.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+  const isLong = text.length >= 8;
+  const body = isLong ? Array.from(text.replace(/[\s-]/g, ''), escaped).join('[\\s-]*') : escaped(text);
+  return new RegExp(isLong ? body : `(?<![\\p{L}\\p{N}])${body}(?![\\p{L}\\p{N}])`, 'giu');
+}

@@ -1,0 +1,135 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { excerptOf } from '../../src/payment-service/excerpt.js';
+import { RejectedError } from '../../src/payment-service/index.js';
+import { withdrawRequest } from './support/objects.js';
+import { API_KEY, clientFor, SIGNATURE, startServer, startTcpServer } from './support/server.js';
+
+const REQUEST = withdrawRequest({
+  wallet: '4111111111111111',
+  wallet_memo: 'memo-77',
+  description: 'salary of Joan Doe',
+  client_info: { client_id: 'c 9', client_email: 'joan.doe@example.com', client_ip: '10.1.2.3' },
+  wallet_details: { recipient_bank: 'First Bank', recipient_name: 'Zoë Müller', taxpayer_number: '1234567890' },
+});
+
+const said = (body: unknown, request: object = REQUEST) =>
+  excerptOf(Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)), request);
+
+describe('what an answer says', () => {
+  test.each<[what: string, body: unknown, expected: string | undefined]>([
+    ['code and message', { status: 'error', code: 1042, message: 'limit exceeded' }, '1042: limit exceeded'],
+    ['an error object', { error: { code: 'E7', message: 'no such network' } }, 'E7: no such network'],
+    ['an error text', { error: 'limit exceeded' }, 'limit exceeded'],
+    ['reasons by field', { message: 'bad', errors: { amount: 'too small' } }, 'bad: {"amount":"too small"}'],
+    ['a list of reasons', { errors: ['too small', 'too late'] }, '["too small","too late"]'],
+    ['JSON of another kind', { reason: 'too small' }, '{"reason":"too small"}'],
+    ['JSON text', '"too small"', 'too small'],
+    ['plain text', '  amount\n is\ttoo small ', 'amount is too small'],
+    ['a page', '<html><body><h1>Bad</h1> request</body></html>', 'Bad request'],
+    ['nothing', '', undefined],
+    ['an empty object', '{}', undefined],
+    ['blanks', ' \n ', undefined],
+    ['bytes that are no text', '\uFFFD\uFFFD', undefined],
+  ])('%s', (_, body, expected) => {
+    expect(said(body)).toBe(expected);
+  });
+
+  test('is cut after 300 characters, once everything is masked', () => {
+    const text = said('abc '.repeat(5_000));
+    expect(text).toHaveLength(300);
+    expect(said(`${'x '.repeat(145)} 4111111111111111`)).not.toContain('4111');
+  });
+});
+
+describe('what it hides', () => {
+  test.each([
+    ['the card', 'wallet 4111111111111111 is closed', 'wallet **** is closed'],
+    ['the card with blanks', 'wallet 4111 1111 1111 1111 is closed', 'wallet **** is closed'],
+    ['another card with dashes', 'wallet 5555-5555-5555-4444 is closed', 'wallet **** is closed'],
+    ['an e-mail of somebody', 'mail bob@example.org', 'mail ****'],
+    ['the e-mail', 'mail JOAN.DOE@EXAMPLE.COM', 'mail ****'],
+    ['the name in parts', 'unknown person MÜLLER, Zoë', 'unknown person ****, ****'],
+    ['the bank', 'no bank named First Bank', 'no **** named ****'],
+    ['words of the description', 'what is salary?', 'what is ****?'],
+    ['the memo', 'memo memo-77 is wrong', 'memo **** is wrong'],
+    ['the address of the client', 'blocked: 10.1.2.3', 'blocked: ****'],
+    ['a callback URL', 'cannot reach https://hooks.example/callbacks/default/o.w-1.t0ken', 'cannot reach ****'],
+    ['what is long enough to be a key', `key ${'a'.repeat(26)}`, 'key ****'],
+  ])('%s', (_, text, expected) => {
+    expect(said({ message: text })).toBe(expected);
+    expect(said(text)).toBe(expected);
+  });
+
+  test('every private value of a request, wherever it stands, however it is written', () => {
+    const alphabet = fc.constantFrom(...'abcdefgXYZ0123456789äß.$^*+?()[]{}|/\\');
+    const value = fc.string({ unit: alphabet, minLength: 4, maxLength: 40 });
+    fc.assert(
+      fc.property(value, fc.boolean(), fc.boolean(), (wallet, asJson, upper) => {
+        const shown = upper ? wallet.toUpperCase() : wallet;
+        const text = `x ${shown} y`;
+        const excerpt = said(asJson ? { message: text } : text, { wallet }) ?? '';
+        expect(excerpt.toLowerCase()).not.toContain(wallet.toLowerCase());
+      }),
+    );
+  });
+
+  test('names, amounts and the order id stay readable', () => {
+    expect(said({ message: 'order w-1: 100.00 usd on card is above the limit' })).toBe(
+      'order w-1: 100.00 usd on card is above the limit',
+    );
+  });
+});
+
+describe('a 400 stays a 400, whatever its body does', () => {
+  const head = 'HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\n';
+  const raw = (text: string, then: 'end' | 'reset' | 'stay') =>
+    startTcpServer((socket) =>
+      socket.once('data', () => {
+        socket.write(text);
+        if (then === 'end') socket.end();
+        if (then === 'reset') setTimeout(() => socket.resetAndDestroy(), 50);
+      }),
+    );
+  const refusal = async (baseUrl: string): Promise<RejectedError> => {
+    const failed = clientFor(baseUrl, { requestTimeoutMs: 500 }).createOrder('withdraw', REQUEST);
+    const error: unknown = await failed.catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(RejectedError);
+    return error as RejectedError;
+  };
+
+  test.each<[what: string, body: string, then: 'end' | 'reset' | 'stay', excerpt: string | undefined]>([
+    ['none at all', `${head}content-length: 0\r\n\r\n`, 'end', undefined],
+    ['shorter than announced', `${head}content-length: 500\r\n\r\ntoo small`, 'end', 'too small'],
+    ['reset half-way', `${head}content-length: 500\r\n\r\ntoo small`, 'reset', 'too small'],
+    ['never ended', `${head}content-length: 500\r\n\r\ntoo small`, 'stay', 'too small'],
+    ['never begun', `${head}content-length: 500\r\n\r\n`, 'stay', undefined],
+  ])('%s', async (_, text, then, excerpt) => {
+    expect((await refusal(await raw(text, then))).excerpt).toBe(excerpt);
+  });
+
+  test('without end: no more than its beginning is read', async () => {
+    let written = 0;
+    const { baseUrl } = await startServer((response) => {
+      response.writeHead(400);
+      const more = () => {
+        if (response.destroyed) return;
+        written += 64 * 1024;
+        response.write('no '.repeat(22_000), more);
+      };
+      more();
+    });
+    expect((await refusal(baseUrl)).excerpt).toHaveLength(300);
+    expect(written).toBeLessThan(16 * 1024 * 1024);
+  });
+
+  test('it shows neither key nor signature', async () => {
+    const { baseUrl } = await startServer((response) => {
+      response.writeHead(400);
+      response.end(`key ${API_KEY.toUpperCase()} with ${SIGNATURE}`);
+    });
+    expect((await refusal(baseUrl)).message).toBe(
+      'payment service rejected the request (HTTP 400: key **** with ****)',
+    );
+  });
+});
