@@ -1,12 +1,14 @@
-import { rm } from 'node:fs/promises';
+import { rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { BatchHandle } from '../../src/client/batch-handle.js';
 import { BatchUnresolvedError } from '../../src/client/errors.js';
-import type { BatchInput, BatchResult } from '../../src/contract/batches.js';
+import type { BatchInput, BatchResult, BatchState } from '../../src/contract/batches.js';
 import { resetTo, resettableEvents, runOf, WITHOUT_UPDATES } from '../reliability/fixtures/reset.js';
+import { newOrderId } from '../support/lab.js';
 import {
   type BatchLab,
+  csvOf,
   executedOf,
   openBatchLab,
   startRows,
@@ -170,6 +172,17 @@ describe.concurrent('a batch that may pay all of its rows is reset', () => {
   });
 });
 
+/** Resumes the batch, as often as it is paused otherwise, until its state fits. */
+async function resumedUntil(batch: BatchHandle, fits: (state: BatchState) => boolean): Promise<void> {
+  const look = async () => {
+    const state = await batch.state();
+    if (fits(state)) return;
+    if (state.paused) await batch.resume(BOB).catch(() => {});
+    throw new Error(`is ${state.phase}, waiting for ${state.waitingFor}`);
+  };
+  await vi.waitFor(look, { timeout: 40_000, interval: 50 });
+}
+
 describe('a batch that went on in a second run and was stopped there', () => {
   test('is reset in its second run, or in its first: it pauses, also in the run that goes on from there', {
     timeout: 120_000,
@@ -183,8 +196,7 @@ describe('a batch that went on in a second run and was stopped there', () => {
       await batch.resume({ by: 'bob', reason: `resume ${cycle}` }).catch(() => {});
     }
     const { progress } = await batch.state();
-    await batch.resume(BOB).catch(() => {});
-    await untilState(batch, (state) => state.progress.started > progress.started + 1);
+    await resumedUntil(batch, (state) => state.progress.started > progress.started + 1);
     await batch.stop(BOB);
     const { outcomes, moved, started } = await batch.result();
     expect(executedOf(lab, rows)).toBe(started);
@@ -194,7 +206,8 @@ describe('a batch that went on in a second run and was stopped there', () => {
       [first, -1],
     ] as const) {
       await resetTo(lab, run, (await resettableEvents(lab, run)).at(index) ?? '', WITHOUT_UPDATES);
-      await untilState(batch, ({ paused }) => paused?.reason.includes('was reset') === true);
+      // It may have been paused by a person at that event, and then says so once it is resumed.
+      await resumedUntil(batch, ({ paused }) => paused?.reason.includes('was reset') === true);
       const { progress: found } = await untilState(batch, ({ progress: { open } }) => open.length === 0);
       expect(found).toMatchObject({ started, moved });
       await batch.stop(BOB);
@@ -202,4 +215,26 @@ describe('a batch that went on in a second run and was stopped there', () => {
     }
     expect(executedOf(lab, rows)).toBe(started);
   });
+});
+
+test('a scheduled batch that is reset to each of its events finds the batch of its period, and pays nothing more', async () => {
+  const [plan, period] = [newOrderId('plan'), '2026-11-20'];
+  const rows = testRows(plan, 3);
+  const file = join(lab.folder, `${plan}-${period}.csv`);
+  await writeFile(file, csvOf(rows));
+  // As if it had been there for an hour: nobody waits for it to come to rest.
+  const hourAgo = new Date(Date.now() - 3_600_000);
+  await utimes(file, hourAgo, hourAgo);
+  const batch = { startedBy: 'ann' };
+  await lab.orders.schedules.create({ plan, cron: ['0 0 29 2 * 2091'], filePattern: `${plan}-{period}.csv`, batch });
+  const { workflowId } = await lab.orders.schedules.trigger(plan, { period });
+  const handle = lab.temporal.client.workflow.getHandle<() => Promise<BatchResult>>(workflowId);
+  const result = await handle.result();
+  expect(result).toMatchObject({ started: 3, outcomes: { completed: 3 } });
+  const first = await runOf(lab, { workflowId });
+  for (const eventId of await resettableEvents(lab, first)) {
+    await resetTo(lab, first, eventId);
+    expect(await handle.result()).toEqual(result);
+  }
+  expect(executedOf(lab, rows)).toBe(3);
 });
