@@ -30,6 +30,8 @@ export interface ActivityDeps {
   caps?: ReadonlyMap<string, string>;
   /** Refuse orders that the balance does not cover. */
   checkBalance?: boolean;
+  /** This worker's clock, ms since the epoch; that of the machine when omitted. */
+  nowMs?: () => number | Promise<number>;
   /** Where batch files are and reports go. */
   directories?: Directories;
 }

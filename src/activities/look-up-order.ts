@@ -21,9 +21,10 @@ export function lookUpOrderActivity(deps: ActivityDeps) {
       const reading = await (input.orderUuid
         ? readByUuid(account, input, input.orderUuid)
         : readByOrderId(account.service, input));
+      const readAtMs = await (deps.nowMs ?? Date.now)();
       const payers = payersOf(await account.rates.current(), input.type, input.request);
       const runId = activityInfo().workflowExecution?.runId;
-      return { ...reading, pace: deps.pace, runId, host: account.host, ...(payers && { payers }) };
+      return { ...reading, readAtMs, pace: deps.pace, runId, host: account.host, ...(payers && { payers }) };
     } catch (error) {
       throw retryLater(error);
     }

@@ -112,8 +112,8 @@ export type LookUpReading =
   /** `said`: how the status operation shows no order, for people; a wrong path may answer in the same way. */
   | { kind: 'absent'; said?: string };
 
-/** Answer of the look-up activity. */
-export type LookUpAnswer = Circumstances & LookUpReading;
+/** Answer of the look-up activity. `readAtMs`: when it read this, on the clock of its worker. */
+export type LookUpAnswer = Circumstances & LookUpReading & { readAtMs: number };
 
 /** Polls the status until it is final. */
 export interface PollInput {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { DataConverter } from '@temporalio/common';
 import { NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
-import { confirmAttempt, createActivities } from '../activities/index.js';
+import { type ActivityDeps, confirmAttempt, createActivities } from '../activities/index.js';
 import { ConfigError, type WorkerConfig } from '../config.js';
 import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../contract/names.js';
 import { GRPC, grpcStatus } from '../temporal/grpc-status.js';
@@ -59,15 +59,19 @@ export async function startWorker(config: WorkerConfig): Promise<StartedWorker> 
   };
 }
 
-/** One worker per task queue: workflows on one, and per account creates and look-ups apart, each with its own limit. */
+/**
+ * One worker per task queue: workflows on one, and per account creates and look-ups apart, each with its own limit. `nowMs`:
+ * what they take for their own clock.
+ */
 export async function createWorkers(
   config: WorkerConfig,
   { connection, namespace }: WorkerTarget,
   workflows: WorkflowCode,
   opened?: Awaited<ReturnType<typeof openAccounts>>,
+  nowMs?: ActivityDeps['nowMs'],
 ): Promise<Worker[]> {
   const accounts = opened ?? (await openAccounts(config.accounts));
-  const activities = createActivities({ ...config, accounts, confirmAttempt });
+  const activities = createActivities({ ...config, accounts, confirmAttempt, ...(nowMs && { nowMs }) });
   const common = { connection, namespace, shutdownGraceTime: SHUTDOWN_GRACE, dataConverter: workerConverter(config) };
   const perAccount = [...config.accounts.values()].flatMap(({ name, requestsPerSecond }) => {
     const limits = queueLimits(requestsPerSecond);

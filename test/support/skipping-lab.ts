@@ -60,8 +60,14 @@ export interface HistoryEvents {
   scheduled(activityType: string): number[];
 }
 
-/** Opens a lab with the product's own defaults; `env` are settings as a worker reads them, such as `ORDER_POLL_MAX`. */
-export async function openSkippingLab(env: Record<string, string> = {}): Promise<SkippingLab> {
+/**
+ * Opens a lab with the product's own defaults; `env` are settings as a worker reads them, such as `ORDER_POLL_MAX`. `clock`: of
+ * the workers; the server's, unless told otherwise.
+ */
+export async function openSkippingLab(
+  env: Record<string, string> = {},
+  clock: (serverNowMs: () => Promise<number>) => () => number | Promise<number> = (serverNowMs) => serverNowMs,
+): Promise<SkippingLab> {
   silenceWorkers();
   const temporal = await createTimeSkippingEnv();
   const nowMs = () => temporal.currentTimeMs();
@@ -78,7 +84,8 @@ export async function openSkippingLab(env: Record<string, string> = {}): Promise
     ...env,
   });
   const target = { connection: temporal.nativeConnection, namespace: temporal.namespace ?? 'default' };
-  const workers = await createWorkers(config, target, { workflowBundle: workflowBundle() });
+  // Workers whose clock is the machine's would see Temporal's jump ahead of them.
+  const workers = await createWorkers(config, target, { workflowBundle: workflowBundle() }, undefined, clock(nowMs));
   const running = workers.map((worker) => worker.run());
   const client = new Client({ connection: temporal.connection, namespace: target.namespace });
   const handleOf = (orderId: string) => client.workflow.getHandle(orderWorkflowId(DEFAULT_ACCOUNT, orderId));

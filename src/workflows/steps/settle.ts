@@ -1,16 +1,11 @@
 import { condition } from '@temporalio/workflow';
 import { movesMoneyAtOnce } from '../../contract/orders.js';
+import { AbsenceProof } from './absence-proof.js';
 import { type Conflict, judge, takeOrder } from './adopt.js';
 import { lookUp } from './look-up.js';
 import type { OrderRun } from './order-run.js';
 import { enterPhase } from './phase.js';
 import { CREATE_TIMEOUT_MS } from './profiles.js';
-
-/** When absence is read, as parts of the settle window: the early readings find what is there, the last proves absence. */
-const READING_TIMES = [0, 0.05, 0.2, 0.5, 1];
-
-/** Fewest readings in a row that prove absence, however long they took. */
-const MIN_READINGS = 3;
 
 /** Callbacks that bring a reading forward; more are not needed, and a flood of forged ones must not cost look-ups. */
 const EARLY_READINGS = 3;
@@ -21,20 +16,20 @@ export type Settled = { kind: 'found' } | { kind: 'absent' } | ({ kind: 'conflic
 /**
  * Finds out what became of an uncertain create. 'found' leaves `run.order` set. That our order is absent, alone or beside
  * orders of somebody else, was read at least three times in a row over the whole settle window, and only once no attempt
- * of ours could still be on its way; one of somebody else's that was seen even once is never forgotten. A conflict in
+ * of ours could still be on its way, by two clocks (`absence-proof.ts`); one of somebody else's that was seen even once is never forgotten. A conflict in
  * which one of several orders is ours ends it at once. `sentUntilMs`: when the last send was over; the window begins then.
  */
 export async function settle(run: OrderRun, reason: string, countAfterMs = 0, sentUntilMs?: number): Promise<Settled> {
   enterPhase(run, 'uncertain', `certainty: ${reason}`);
-  let countFromMs = Date.now() + countAfterMs;
-  let absentSinceMs = sentUntilMs;
-  let readings = 0;
+  const startedAtMs = Date.now();
+  let proof: AbsenceProof | undefined;
   let foreign: Settled | undefined;
   let earlyReadings = EARLY_READINGS;
   for (;;) {
     const askedAtMs = Date.now();
     const before = run.answeredIn;
-    const finding = judge(run, await lookUp(run, { summary: 'Uncertain create: is it there?', alarm: true }));
+    const reading = await lookUp(run, { summary: 'Uncertain create: is it there?', alarm: true });
+    const finding = judge(run, reading);
     if (finding.kind === 'ours') {
       takeOrder(run, finding.order, 'adopted', finding.soft);
       return { kind: 'found' };
@@ -42,18 +37,14 @@ export async function settle(run: OrderRun, reason: string, countAfterMs = 0, se
     if (finding.kind === 'conflict') foreign = finding;
     if (finding.kind === 'conflict' && finding.ours.length > 0) return finding;
     const windowMs = settleWindowMs(run);
+    const { readAtMs } = reading;
+    proof ??= new AbsenceProof({ serverMs: startedAtMs, workerMs: readAtMs }, countAfterMs, sentUntilMs);
     if (run.answeredIn !== before) {
       // Reset meanwhile: the run before may have sent again since its last reading. Nothing read so far counts.
-      countFromMs = Date.now() + CREATE_TIMEOUT_MS;
-      absentSinceMs = undefined;
-      readings = 0;
+      proof = new AbsenceProof({ serverMs: Date.now(), workerMs: readAtMs }, CREATE_TIMEOUT_MS);
     }
-    if (askedAtMs >= countFromMs) {
-      readings += 1;
-      absentSinceMs ??= Date.now();
-      if (readings >= MIN_READINGS && askedAtMs - absentSinceMs >= windowMs) return foreign ?? finding;
-    }
-    const waitMs = nextReadingAtMs(absentSinceMs ?? countFromMs, windowMs) - Date.now();
+    if (proof.isProvenBy({ askedAtMs, answeredAtMs: Date.now(), readAtMs }, windowMs)) return foreign ?? finding;
+    const waitMs = proof.nextReadingInMs({ serverMs: Date.now(), workerMs: readAtMs }, windowMs);
     if (await condition(() => earlyReadings > 0 && run.callbackPending, waitMs)) {
       run.callbackPending = false;
       earlyReadings -= 1;
@@ -65,10 +56,4 @@ export async function settle(run: OrderRun, reason: string, countAfterMs = 0, se
 export function settleWindowMs(run: OrderRun): number {
   if (!run.pace) throw new Error('the pace comes with the first reading');
   return movesMoneyAtOnce(run.type) ? run.pace.settleWindowMs.atOnce : run.pace.settleWindowMs.deposit;
-}
-
-function nextReadingAtMs(startMs: number, windowMs: number): number {
-  const nowMs = Date.now();
-  const times = READING_TIMES.map((part) => startMs + part * windowMs);
-  return times.find((timeMs) => timeMs > nowMs) ?? nowMs + 0.05 * windowMs;
 }
