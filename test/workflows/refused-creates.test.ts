@@ -77,7 +77,7 @@ describe('a create refused with 400', () => {
     await lab.orders.start('withdraw', orderInput('withdraw', orderId));
     await lab.skipUntil(async () => (await lab.state(orderId)).phase === 'parked', MINUTE_MS, 2 * HOUR_MS);
     const { attention } = await lab.state(orderId);
-    expect(attention?.reason).toContain('the service refused a repeated create (HTTP 400: id is used)');
+    expect(attention?.reason).toContain('the service refused the create that was repeated (HTTP 400: id is used)');
     expect(attention?.reason).toContain('differs in amount');
   });
 

@@ -5,6 +5,7 @@ import { maskWords } from '../../contract/masking.js';
 import { movesMoneyAtOnce } from '../../contract/orders.js';
 import { foreignOrder, judge, severalOrders, takeOrder } from './adopt.js';
 import { attemptCreate, type SendLeave } from './attempt-create.js';
+import { isFollowUp } from './check-identity.js';
 import { closeCancelled, closeWithoutOrder } from './close.js';
 import { adoptChosen, closeIfAbsent, meetConflict, resolveConflict } from './conflict.js';
 import { delayHasPassed } from './delay.js';
@@ -206,9 +207,12 @@ async function onStale(run: OrderRun, reason: string): Promise<void> {
 async function onRejected(run: OrderRun, answer: string): Promise<void> {
   run.refused = true;
   enterPhase(run, 'uncertain', 'proof that the refused order does not exist');
-  if (run.sends === 0) await readAfterRejection(run);
+  // A caller waits for the answer to an order, nobody for that to a follow-up; and the one after it has another id, so that
+  // nothing would look for this one any more.
+  const quick = run.sends === 0 && !isFollowUp(run);
+  if (quick) await readAfterRejection(run);
   // A reset run replays those look-ups, but they prove nothing in it: another run may have sent since.
-  if (!run.order && !nothingSent(run)) await settleAfterRejection(run, answer);
+  if (!run.order && !(quick && nothingSent(run))) await settleAfterRejection(run, answer);
   if (run.order) return;
   const advice =
     'Check the fields against the rates, then start it again with --again: before it sends, it proves once more that there is none';
@@ -239,8 +243,9 @@ const SECOND_LOOK = {
 } as const;
 
 async function settleAfterRejection(run: OrderRun, answer: string): Promise<void> {
-  // Without a send of its own this run was reset: the run before may have an attempt that is still alive.
-  const refused = `the service refused a repeated create (${answer})`;
-  const end = await settle(run, refused, run.sends === 0 ? CREATE_TIMEOUT_MS : 0);
+  const refused = `the service refused the create${run.sends > 0 ? ' that was repeated' : ''} (${answer})`;
+  // Without a send before this one it was reset: the run before may have an attempt that is still alive.
+  const wasReset = run.sends === 0 && !nothingSent(run);
+  const end = await settle(run, refused, wasReset ? CREATE_TIMEOUT_MS : 0);
   if (end.kind === 'conflict') await resolveConflict(run, { ...end, reason: `${end.reason}; ${refused}` });
 }

@@ -100,7 +100,7 @@ export function openRun(type: OrderType, started: OrderInput): OrderRun {
     orderFromLookUp: false,
     // The run that is lost has sent it.
     sends: input?.recovered ? 1 : 0,
-    earlierInDoubt: input?.sentUntil !== undefined,
+    earlierInDoubt: Boolean(input?.sentUntil),
     answeredIn: workflowInfo().firstExecutionRunId,
     timesUnserved: 0,
     callbackPending: false,
@@ -158,7 +158,7 @@ export const sentNothingItself = (run: OrderRun): boolean =>
 export const nothingSent = (run: OrderRun): boolean => sentNothingItself(run) && !run.earlierInDoubt;
 
 /** True when no run of this order id may ever have sent: what is there under the id cannot be of ours. */
-export const neverSent = (run: OrderRun): boolean => sentNothingItself(run) && run.input.sentUntil === undefined;
+export const neverSent = (run: OrderRun): boolean => sentNothingItself(run) && !run.input.sentUntil;
 
 /** That nothing is there, and how the service says so: a wrong path is answered like an unknown order. */
 export const showsNone = ({ statusSaid }: OrderRun): string =>
