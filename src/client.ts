@@ -3,6 +3,7 @@ import type { DataConverter } from '@temporalio/common';
 import { isAccountServed } from './client/account-served.js';
 import { type AttentionElsewhere, attentionElsewhere } from './client/attention-elsewhere.js';
 import { Batches } from './client/batches.js';
+import { checkedOrder, formatChecksOf } from './client/checked-input.js';
 import { closable } from './client/closing.js';
 import { listOrders, type OrderFilter, type OrderListEntry } from './client/list-orders.js';
 import { OrderHandle } from './client/order-handle.js';
@@ -10,8 +11,9 @@ import { type ReconcileOptions, reconcile } from './client/reconcile.js';
 import { type ReconcileSchedule, scheduleReconcile, unscheduleReconcile } from './client/reconcile-schedule.js';
 import { Schedules } from './client/schedules.js';
 import { createDepositAddress, readService } from './client/service-reads.js';
-import { checkOrderInput, createOrder, startOrder, startOrderAgain } from './client/start-order.js';
+import { createOrder, startOrder, startOrderAgain } from './client/start-order.js';
 import { checkTimeout, type WaitOptions } from './client/wait.js';
+import type { FormatChecks } from './contract/format-checks.js';
 import { DEFAULT_ACCOUNT, receivedWorkflowId } from './contract/ids.js';
 import type { Order, OrderInput, OrderListItem, OrderType } from './contract/orders.js';
 import type { DepositAddressInput, DepositAddressResult } from './contract/reads.js';
@@ -123,7 +125,7 @@ export class PaymentOrders {
    * AgainRefusedError; nothing is sent then.
    */
   async start<T extends OrderType>(type: T, input: OrderInput<T>, options: StartOptions = {}): Promise<OrderHandle> {
-    const checked = checkOrderInput(type, input);
+    const checked = await checkedOrder(this.#client, type, input);
     return options.again ? startOrderAgain(this.#client, type, checked) : startOrder(this.#client, type, checked);
   }
 
@@ -136,8 +138,8 @@ export class PaymentOrders {
     input: OrderInput<T>,
     { again, ...wait }: StartOptions & WaitOptions = {},
   ): Promise<{ handle: OrderHandle; order: Order }> {
-    const checked = checkOrderInput(type, input);
     checkTimeout(wait);
+    const checked = await checkedOrder(this.#client, type, input);
     if (!again) return createOrder(this.#client, type, checked, wait);
     const handle = await startOrderAgain(this.#client, type, checked);
     return { handle, order: await handle.created(wait) };
@@ -159,6 +161,14 @@ export class PaymentOrders {
    */
   isServed(account: string = DEFAULT_ACCOUNT): Promise<boolean> {
     return isAccountServed(this.#client, account);
+  }
+
+  /**
+   * What becomes of rules of ours that the service may not have, such as formats of wallets, in orders of this account:
+   * PAYMENT_FORMAT_CHECKS of its workers; 'refuse' where none answers.
+   */
+  formatChecks(account?: string): Promise<FormatChecks> {
+    return formatChecksOf(this.#client, account);
   }
 
   /** Orders known to Temporal, newest first; needs no worker. Throws InvalidInputError. */

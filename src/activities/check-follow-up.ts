@@ -22,7 +22,11 @@ export function checkFollowUpActivity(deps: ActivityDeps) {
     const { type, request, order } = input;
     try {
       // Refused here, a wallet that a person mistyped costs neither an order id nor a failed follow-up.
-      const checked = validateOrderInput(type, { order: request }, { followUp: true });
+      const checked = validateOrderInput(
+        type,
+        { order: request },
+        { followUp: true, formatChecks: account.formatChecks },
+      );
       if ('errors' in checked) return refused(describeFieldErrors(checked.errors));
       const rates = await account.service.rates();
       // No reading: neither offered nor not.

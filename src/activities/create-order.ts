@@ -2,6 +2,7 @@ import { activityInfo, log } from '@temporalio/activity';
 import type { Circumstances, CreateAnswer, CreateOrderInput, CreateVerdict } from '../contract/answers.js';
 import { callbackUrl } from '../contract/callback-url.js';
 import { echoDifferences } from '../contract/echo-check.js';
+import { describeFieldErrors } from '../contract/failures.js';
 import { validateOrderInput } from '../contract/order-schema.js';
 import type { CreateRequest, Order, OrderInput } from '../contract/orders.js';
 import type { Rates } from '../contract/service-objects.js';
@@ -25,13 +26,15 @@ import { staleBasis } from './stale-basis.js';
 export function createOrderActivity(deps: ActivityDeps) {
   return async function createOrder(attempt: CreateOrderInput): Promise<CreateAnswer> {
     const deadline = new AttemptDeadline();
-    const request = validRequest(attempt);
     const account = accountOf(deps, attempt.account);
+    const { request, told } = validRequest(account, attempt);
     if (isRepeated()) return leftOpen(deps, account);
     const rates = await account.rates.current();
     // Once something may have been sent, limits no longer decide: InvalidOrder would say that no order exists.
-    const notes =
+    const unchecked =
       attempt.permission === 'first' ? await refuseBeyondLimits(deps, account, attempt.type, request, rates) : [];
+    const notes = [...told, ...unchecked];
+    if (notes.length > 0) log.warn('checks were passed over', { notes });
     const verdict =
       (await refuseElsewhere(account, attempt)) ?? (await probeThenSend(deps, account, attempt, request, deadline));
     const excerpt = verdict.kind === 'rejected' ? verdict.excerpt : undefined;
@@ -54,12 +57,16 @@ function leftOpen(deps: ActivityDeps, account: Account): CreateAnswer {
   return { kind: 'uncertain', reason, timedOut: true, pace: deps.pace, runId: runId(), ...sentTo };
 }
 
-function validRequest({ type, input, followUp }: CreateOrderInput): CreateRequest {
-  const checked = validateOrderInput(type, input, { followUp });
+/** The checked request, and what was found in it and is only told. Throws InvalidOrder. */
+function validRequest(
+  { formatChecks }: Account,
+  { type, input, followUp }: CreateOrderInput,
+): { request: CreateRequest; told: string[] } {
+  const checked = validateOrderInput(type, input, { followUp, formatChecks });
   if ('errors' in checked) throw invalidOrder(checked.errors);
   // Without it nobody could tell whether it may still be sent.
   if (followUp && !checked.input.followUpOf) throw invalidOrder([{ field: 'followUpOf', reason: 'required' }]);
-  return checked.input.order;
+  return { request: checked.input.order, told: (checked.notes ?? []).map((note) => describeFieldErrors([note])) };
 }
 
 function circumstances(

@@ -1,4 +1,5 @@
 import type { CallbackConfig, Directories } from '../config.js';
+import type { FormatChecks } from '../contract/format-checks.js';
 import type { Pace } from '../contract/pace.js';
 import type { PaymentService } from '../payment-service/index.js';
 import type { SharedRates } from './shared-rates.js';
@@ -14,6 +15,8 @@ export interface Account {
   requestsPerSecond?: number;
   /** Statuses of creates that the service guarantees to have executed nothing; absent = none. */
   notExecutedStatuses?: readonly number[];
+  /** PAYMENT_FORMAT_CHECKS: what becomes of rules that are ours and not the service's; absent = 'refuse'. */
+  formatChecks?: FormatChecks;
   /** Wallets of the last balances answer seen by this worker; absent before the first. */
   seenWallets?: readonly string[];
 }

@@ -1,7 +1,7 @@
 import { decimal, toAmount } from '../contract/money.js';
 import { orderSides, type RequestFields } from '../contract/order-sides.js';
 import { type CreateRequest, movesMoneyAtOnce, type OrderType } from '../contract/orders.js';
-import { checkAgainstRates, unreadableRate } from '../contract/rate-checks.js';
+import { checkAgainstRates, uncheckableBy } from '../contract/rate-checks.js';
 import type { Rates } from '../contract/service-objects.js';
 import { readBalances, unreadableBalance } from './balances.js';
 import type { Account, ActivityDeps } from './deps.js';
@@ -24,8 +24,8 @@ export async function refuseBeyondLimits(
   rates: Rates | undefined,
 ): Promise<string[]> {
   if (!rates) return ['rates were not to be had: limits, precision and balance were not checked'];
-  const unreadable = unreadableRate(rates, type, request);
-  if (unreadable) return [`${unreadable}: limits, precision and balance were not checked`];
+  const uncheckable = uncheckableBy(rates, type, request, account.formatChecks);
+  if (uncheckable) return [`${uncheckable}: limits, precision and balance were not checked`];
   const errors = checkAgainstRates(type, request, rates);
   if (errors.length > 0) throw invalidOrder(errors);
   if (!deps.checkBalance || !movesMoneyAtOnce(type)) return [];

@@ -32,9 +32,9 @@ export function lookUpReceivedActivity(deps: ActivityDeps) {
     account: name,
     ...asked
   }: LookUpReceivedInput): Promise<LookUpReceivedAnswer> {
-    const checked = validateReceivedInput(asked.input);
-    if ('errors' in checked) throw invalidOrder(checked.errors);
     const account = accountOf(deps, name);
+    const checked = validateReceivedInput(asked.input, account.formatChecks);
+    if ('errors' in checked) throw invalidOrder(checked.errors);
     refuseOtherHost(account, asked.host);
     const addresses = shared.get(name) ?? sharedAddresses(account);
     shared.set(name, addresses);

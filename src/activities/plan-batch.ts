@@ -5,10 +5,11 @@ import type { PlanBatchInput } from '../contract/batch-activities.js';
 import { validateBatchInput } from '../contract/batch-schema.js';
 import type { BatchInput, BatchPlan } from '../contract/batches.js';
 import type { FieldError } from '../contract/failures.js';
+import type { FormatChecks } from '../contract/format-checks.js';
 import { defaultBatchId } from '../contract/ids.js';
 import { validateOrderInput } from '../contract/order-schema.js';
 import type { WithdrawRequest } from '../contract/orders.js';
-import { checkAgainstRates, unreadableRate } from '../contract/rate-checks.js';
+import { checkAgainstRates, uncheckableBy } from '../contract/rate-checks.js';
 import type { Balances, Rates } from '../contract/service-objects.js';
 import { readBalances } from './balances.js';
 import { batchFailure } from './batch-failures.js';
@@ -34,9 +35,9 @@ const ROWS_A_TURN = 100;
  */
 export function planBatchActivity(deps: ActivityDeps) {
   return async function planBatch({ account: name, input: raw }: PlanBatchInput): Promise<BatchPlan> {
-    const checked = validateBatchInput(raw);
-    if ('errors' in checked) throw invalidInput(checked.errors);
     const account = deps.accounts.get(name);
+    const checked = validateBatchInput(raw, account?.formatChecks);
+    if ('errors' in checked) throw invalidInput(checked.errors);
     if (!account) throw await noAccount([...deps.accounts.keys()], name);
     try {
       const source = await openBatchSource(deps.directories, checked.input);
@@ -66,7 +67,7 @@ async function planOf(
   if (!rates) warnings.addFirst('rates were not to be had: limits, precision and fees were not checked');
   const totals = new BatchTotals(rates);
   const existing = new ExistingOrders(account);
-  const checks = { rates, totals, warnings, existing };
+  const checks = { rates, totals, warnings, existing, formatChecks: account.formatChecks };
   const rows = await checkRows(deps, source, { ...input, account: account.name }, checks);
   await existing.warn(warnings, rows);
   const balances = await balancesOf(account, warnings);
@@ -101,6 +102,7 @@ interface Checks {
   totals: BatchTotals;
   warnings: BatchWarnings;
   existing: ExistingOrders;
+  formatChecks: FormatChecks | undefined;
 }
 
 /** Checks every row and answers how many there are. Throws the failure that refuses the batch when any is bad. */
@@ -117,11 +119,11 @@ async function checkRows(
     for await (const row of source.rows()) {
       rows = row.row;
       if (rows % ROWS_A_TURN === 0) await takeTurn(rows);
-      const { order, errors } = checkRow(row, input, checks.rates);
+      const { order, errors, told } = checkRow(row, input, checks);
       if (typeof order?.order_id === 'string') errors.push(...repeated.duplicateId(row.line, order.order_id, order));
       if (order && errors.length === 0) errors.push(...checks.totals.tooManyCurrencies(order));
       if (errors.length > 0) await bad.add(row.line, errors);
-      else if (order) await noteRow(deps, row.line, order, repeated, checks);
+      else if (order) await noteRow(deps, row.line, { order, told }, repeated, checks);
     }
     if (bad.count > 0) throw await bad.refusal(rows);
     return rows;
@@ -136,37 +138,47 @@ async function takeTurn(rowsChecked: number): Promise<void> {
   cancellationSignal().throwIfAborted();
 }
 
-/** What is wrong with a row; `order` also where it is bad, as far as it could be read. */
+/** What is wrong with a row, and what is only told; `order` also where it is bad, as far as it could be read. */
 function checkRow(
   row: BatchRow,
   input: BatchInput,
-  rates: Rates | undefined,
-): { order?: WithdrawRequest; errors: FieldError[] } {
+  { rates, formatChecks }: Checks,
+): { order?: WithdrawRequest; errors: FieldError[]; told: FieldError[] } {
   const unreadable = row.problem ?? [];
-  if (row.order === undefined) return { errors: unreadable };
-  const checked = validateOrderInput('withdraw', orderInputOf(row, input));
-  const found =
-    'errors' in checked ? checked.errors : rates ? checkAgainstRates('withdraw', checked.input.order, rates) : [];
+  if (row.order === undefined) return { errors: unreadable, told: [] };
+  const checked = validateOrderInput('withdraw', orderInputOf(row, input), { formatChecks });
+  const found = 'errors' in checked ? checked.errors : beyondRates(checked.input.order, rates, formatChecks);
   const others = found.filter(({ field }) => unreadable.every((problem) => !field.startsWith(problem.field)));
-  return { order: row.order as WithdrawRequest, errors: [...unreadable, ...others] };
+  const told = 'errors' in checked ? [] : (checked.notes ?? []);
+  return { order: row.order as WithdrawRequest, errors: [...unreadable, ...others], told };
+}
+
+function beyondRates(order: WithdrawRequest, rates: Rates | undefined, formatChecks?: FormatChecks): FieldError[] {
+  if (!rates || uncheckableBy(rates, 'withdraw', order, formatChecks)) return [];
+  return checkAgainstRates('withdraw', order, rates);
 }
 
 /** Takes a good row into the sums and warnings. */
 async function noteRow(
   deps: ActivityDeps,
   line: number,
-  order: WithdrawRequest,
+  { order, told }: { order: WithdrawRequest; told: readonly FieldError[] },
   repeated: RepeatedRows,
-  { rates, totals, warnings, existing }: Checks,
+  { rates, totals, warnings, existing, formatChecks }: Checks,
 ): Promise<void> {
   totals.add(order);
   repeated.noticePayouts(line, order);
   if (exceededCap(deps, 'withdraw', order, rates)) {
     warnings.add('cap', 'above the cap for one order (PAYMENT_ORDER_CAPS): each waits for a decision', [line]);
   }
-  const unreadable = rates && unreadableRate(rates, 'withdraw', order);
-  if (unreadable) {
-    warnings.add(unreadable, `${unreadable}: limits, precision and fees were not checked`, [line]);
+  const uncheckable = rates && uncheckableBy(rates, 'withdraw', order, formatChecks);
+  if (uncheckable) {
+    warnings.add(uncheckable, `${uncheckable}: limits, precision and fees were not checked`, [line]);
+  }
+  for (const { field, reason } of told) {
+    // One warning for the same of many wallets.
+    const warning = `${field}: ${reason.replace(/^\*{4}\w*: /, '')}`;
+    warnings.add(warning, `${warning}; sent all the same`, [line]);
   }
   await existing.add(line, order.order_id);
 }

@@ -2,6 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
 import { type FieldError, SERVICE_REJECTED, statusText } from '../contract/failures.js';
 import { fieldErrors } from '../contract/field-errors.js';
+import { FORMAT_CHECKS_READ } from '../contract/format-checks.js';
 import { ORDER_TYPES } from '../contract/orders.js';
 import { READS } from '../contract/reads.js';
 import { isMalformed, type Malformed, type Rates } from '../contract/service-objects.js';
@@ -30,7 +31,7 @@ const MAX_ANSWER_BYTES = 2_000_000;
 
 const inputSchema = z.strictObject({
   account: z.string(),
-  read: z.enum(READS),
+  read: z.enum([...READS, FORMAT_CHECKS_READ]),
   query: z.record(z.string(), z.unknown()).optional(),
 });
 
@@ -40,6 +41,7 @@ export function readServiceActivity(deps: ActivityDeps) {
     const parsed = inputSchema.safeParse(withoutNulls(raw));
     if (!parsed.success) throw invalidInput(fieldErrors(parsed.error));
     const { account, read, query = {} } = parsed.data;
+    if (read === FORMAT_CHECKS_READ) return accountOf(deps, account).formatChecks ?? 'refuse';
     try {
       return fitting(read, await readFrom(accountOf(deps, account), read, query));
     } catch (error) {

@@ -3,18 +3,15 @@ import { validateBatchInput } from '../contract/batch-schema.js';
 import type { BatchInput, BatchPlan } from '../contract/batches.js';
 import { DEFAULT_ACCOUNT, defaultBatchId } from '../contract/ids.js';
 import { BatchHandle } from './batch-handle.js';
-import { InvalidInputError } from './errors.js';
+import { checkedForAccount } from './checked-input.js';
 import { planBatch } from './plan-batch.js';
 import { startBatch } from './start-batch.js';
 
 /** What `plan` and `start` take; `batchId` omitted = the first 16 hex digits of the hash of its rows. */
 export type BatchStart = Omit<BatchInput, 'planOnly'>;
 
-function checked(input: unknown): BatchInput {
-  const result = validateBatchInput(input);
-  if ('errors' in result) throw new InvalidInputError(result.errors);
-  return result.input;
-}
+const checked = (client: Client, input: unknown): Promise<BatchInput> =>
+  checkedForAccount(client, (formatChecks) => validateBatchInput(input, formatChecks));
 
 /** Withdrawals by the file. Every method may throw TemporalUnreachableError. */
 export class Batches {
@@ -31,7 +28,7 @@ export class Batches {
    * BatchFailedError (bad rows by their lines, no such file) and NoWorkerError.
    */
   async plan(input: BatchStart): Promise<BatchPlan> {
-    return planBatch(this.#client, checked(input));
+    return planBatch(this.#client, await checked(this.#client, input));
   }
 
   /**
@@ -40,7 +37,7 @@ export class Batches {
    * an ended one is run anew, and rows that have an order are not paid twice. Throws as `plan` does, and BatchConflictError.
    */
   async start(input: BatchStart): Promise<BatchHandle> {
-    const given = checked(input);
+    const given = await checked(this.#client, input);
     const { batchId, file } = given;
     if (batchId !== undefined && (file === undefined || file.sha256 !== undefined)) {
       return startBatch(this.#client, { ...given, batchId });

@@ -6,6 +6,7 @@ import {
   type OrderFailure,
   SERVICE_REJECTED,
 } from '../contract/failures.js';
+import { maskCards } from '../contract/wallet-formats.js';
 
 export { ConfigError, PayloadDecryptionError, TemporalUnreachableError } from '../temporal.js';
 
@@ -27,7 +28,7 @@ export class OrderConflictError extends Error {
     readonly fields: readonly string[],
   ) {
     super(
-      `order ${orderId} was started before with another ${fields.join(', ')}; nothing was sent. ` +
+      `order ${maskCards(orderId)} was started before with another ${fields.join(', ')}; nothing was sent. ` +
         'Send the first input again. If that start came to nothing, start this one with `again`. Every payment keeps its own id',
     );
   }
@@ -62,7 +63,7 @@ export class OrderFailedError extends Error {
     { received = false }: { received?: boolean } = {},
   ) {
     const next = (received ? NEXT_STEP_RECEIVED : NEXT_STEP)[type];
-    super(`order ${orderId} ended as ${type}: ${reason}. ${next}`);
+    super(`order ${maskCards(orderId)} ended as ${type}: ${reason}. ${next}`);
   }
 }
 
@@ -75,7 +76,7 @@ export class UnknownOrderError extends Error {
     account: string,
   ) {
     super(
-      `no order ${orderId} of account ${account} in Temporal. ` +
+      `no order ${maskCards(orderId)} of account ${account} in Temporal. ` +
         'Check id and account; an order older than the retention is known to the service only',
     );
   }
@@ -89,7 +90,9 @@ export class DecisionRefusedError extends Error {
     readonly orderId: string,
     reason: string,
   ) {
-    super(`order ${orderId} refused the decision: ${reason}. Read its state again and decide on what it shows`);
+    super(
+      `order ${maskCards(orderId)} refused the decision: ${reason}. Read its state again and decide on what it shows`,
+    );
   }
 }
 
@@ -99,7 +102,7 @@ export class NotDecidedYetError extends Error {
 
   constructor(readonly orderId: string) {
     super(
-      `order ${orderId} is not decided yet. Unless its state asks for a person it goes on by itself: ask again later, and ` +
+      `order ${maskCards(orderId)} is not decided yet. Unless its state asks for a person it goes on by itself: ask again later, and ` +
         'never start it under another id',
     );
   }
@@ -115,7 +118,7 @@ export class AgainRefusedError extends Error {
     readonly undecided: boolean,
   ) {
     const next = undecided ? 'Wait for it or decide; never start it under another id' : 'Its id is used up';
-    super(`order ${orderId} cannot be started again: ${reason}. ${next}`);
+    super(`order ${maskCards(orderId)} cannot be started again: ${reason}. ${next}`);
   }
 }
 
@@ -132,7 +135,7 @@ export class OrderUnresolvedError extends Error {
     readonly closed = false,
   ) {
     super(
-      `the workflow of order ${orderId} ended without a verdict (${reason}); the order may exist. ` +
+      `the workflow of order ${maskCards(orderId)} ended without a verdict (${reason}); the order may exist. ` +
         'Have it followed again (`reconcile --recover`), and never start it under another id',
     );
   }

@@ -52,6 +52,7 @@ export async function readService<T>(
   read: ServiceReadInput['read'],
   account = DEFAULT_ACCOUNT,
   query?: object,
+  timeoutMs = READ_TIMEOUT_MS,
 ): Promise<T> {
   requireFormat('account', account, ACCOUNT_FORMAT);
   const options: WorkflowStartOptions<(input: ServiceReadInput) => Promise<T>> = {
@@ -60,10 +61,10 @@ export async function readService<T>(
     args: [{ account, read, ...(query === undefined ? {} : { query: { ...query } }) }],
     staticSummary: `read ${read}`,
     // Nobody waits any more by then; without workers such reads would pile up.
-    workflowExecutionTimeout: READ_TIMEOUT_MS,
+    workflowExecutionTimeout: timeoutMs,
   };
   try {
-    return await client.withDeadline(Date.now() + READ_TIMEOUT_MS, () =>
+    return await client.withDeadline(Date.now() + timeoutMs, () =>
       client.workflow.execute<(input: ServiceReadInput) => Promise<T>>(SERVICE_READ_WORKFLOW, options),
     );
   } catch (error) {

@@ -1,17 +1,15 @@
 import { type Client, WithStartWorkflowOperation, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { validateRecoveredInput } from '../contract/follower-schemas.js';
 import { DEFAULT_ACCOUNT, orderWorkflowId, workflowTypeOf } from '../contract/ids.js';
 import { maskName } from '../contract/masking.js';
 import { CREATED_UPDATE } from '../contract/names.js';
-import { validateOrderInput } from '../contract/order-schema.js';
 import type { Order, OrderInput, OrderType } from '../contract/orders.js';
 import { startDifferences } from '../contract/same-input.js';
+import { maskCards } from '../contract/wallet-formats.js';
 import { GRPC, grpcStatus } from '../temporal/grpc-status.js';
 import { untilTaken } from './aborted-updates.js';
 import { sentUntilOf } from './earlier-run.js';
 import {
   AgainRefusedError,
-  InvalidInputError,
   OrderConflictError,
   OrderFailedError,
   OrderUnresolvedError,
@@ -23,14 +21,6 @@ import { OrderHandle } from './order-handle.js';
 import { type OrderWorkflow, orderStartOptions } from './start-options.js';
 import { type CallOptions, callTemporal, unreachable } from './temporal-calls.js';
 import { CONFIRM_TIMEOUT_MS, type WaitOptions } from './wait.js';
-
-/** The checked input; throws InvalidInputError naming every bad field. */
-export function checkOrderInput<T extends OrderType>(type: T, input: unknown): OrderInput<T> {
-  const recovered = typeof input === 'object' && input !== null && 'recovered' in input && input.recovered !== null;
-  const checked = recovered ? validateRecoveredInput(type, input) : validateOrderInput(type, input);
-  if ('errors' in checked) throw new InvalidInputError(checked.errors);
-  return checked.input;
-}
 
 /**
  * Throws OrderConflictError unless the run that has this order id was started with the same type and input. `rebuilt`: it
@@ -56,7 +46,7 @@ const handleOf = (client: Client, input: OrderInput, attached?: boolean, rebuilt
 
 /** Said where Temporal did not answer a start: it may have come through, and the next one then finds it. */
 const unanswered = ({ order }: OrderInput): string =>
-  `It is not known whether order ${order.order_id} was started: send the same input under the same id again, which is safe`;
+  `It is not known whether order ${maskCards(order.order_id)} was started: send the same input under the same id again, which is safe`;
 
 /** Starts a checked order, or attaches to the run that has its id; throws OrderConflictError when that one differs. */
 export async function startOrder(client: Client, type: OrderType, input: OrderInput): Promise<OrderHandle> {

@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { fieldErrors } from '../contract/field-errors.js';
+import { FORMAT_CHECKS, type FormatChecks } from '../contract/format-checks.js';
 import { ACCOUNT_FORMAT, DEFAULT_ACCOUNT } from '../contract/ids.js';
 import type { Env, Problems } from './problems.js';
 import { Secret } from './secret.js';
 import {
   baseUrlOrFile,
+  formatChecks,
   isNotExecutedStatus,
   rate,
   readSecretFile,
@@ -30,6 +32,8 @@ export interface AccountConfig {
   requestsPerSecond?: number;
   /** Statuses of creates that the service guarantees, in writing, to have executed nothing; none unless they are named. */
   notExecutedStatuses?: readonly number[];
+  /** What becomes of rules of ours that the service may not have; undefined = 'refuse'. */
+  formatChecks?: FormatChecks;
 }
 
 const checkedBy = (problemOf: (text: string) => string | undefined) =>
@@ -53,6 +57,7 @@ const accountsFile = z.record(
     signer: checkedBy(signerProblem),
     requestsPerSecond: z.number().positive().optional(),
     notExecutedStatuses: z.array(notExecutedStatus).optional(),
+    formatChecks: z.enum(FORMAT_CHECKS).optional(),
   }),
   { error: ({ code }) => (code === 'invalid_key' ? 'account names are [a-z0-9-]{1,32}' : undefined) },
 );
@@ -67,6 +72,7 @@ const ONE_ACCOUNT_VARIABLES = [
   ]),
   'PAYMENT_REQUESTS_PER_SECOND',
   'PAYMENT_NOT_EXECUTED_STATUSES',
+  'PAYMENT_FORMAT_CHECKS',
 ];
 
 /** The one account of PAYMENT_BASE_URL and its companions. */
@@ -79,6 +85,7 @@ function accountFromEnv(env: Env, problems: Problems): AccountConfig {
     signer: valueOrFile(env, 'PAYMENT_SIGNER', problems, signerProblem),
     requestsPerSecond: rate(env, 'PAYMENT_REQUESTS_PER_SECOND', problems),
     notExecutedStatuses: statuses(env, 'PAYMENT_NOT_EXECUTED_STATUSES', problems),
+    formatChecks: formatChecks(env, 'PAYMENT_FORMAT_CHECKS', problems),
   };
 }
 
@@ -122,6 +129,7 @@ function accountsFromFile(path: string, problems: Problems): AccountConfig[] {
     signer: entry.signer,
     requestsPerSecond: entry.requestsPerSecond,
     notExecutedStatuses: entry.notExecutedStatuses,
+    formatChecks: entry.formatChecks,
   }));
 }
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { CURRENCY_FORMAT } from '../contract/field-schemas.js';
+import { FORMAT_CHECKS, type FormatChecks } from '../contract/format-checks.js';
 import { AMOUNT_FORMAT, MAX_AMOUNT_LENGTH } from '../contract/money.js';
 import type { Env, Problems } from './problems.js';
 import { SecretList } from './secret.js';
@@ -170,6 +171,15 @@ function tokenKeysProblem(list: string): string | undefined {
 /** The comma list CALLBACK_TOKEN_KEY: the first signs, all verify. */
 export function tokenKeys(env: Env, problems: Problems): readonly string[] {
   return SecretList.from(valueOrFile(env, 'CALLBACK_TOKEN_KEY', problems, tokenKeysProblem).split(','));
+}
+
+/** `refuse` or `warn`; undefined when unset. */
+export function formatChecks(env: Env, name: string, problems: Problems): FormatChecks | undefined {
+  const text = env[name];
+  if (!text) return undefined;
+  const known = FORMAT_CHECKS.find((checks) => checks === text);
+  if (!known) problems.add(name, `must be ${FORMAT_CHECKS.join(' or ')}`);
+  return known;
 }
 
 /** `true` or `false`; false when unset. */

@@ -10,6 +10,7 @@ import {
 import type { FieldError } from './failures.js';
 import { fieldErrors } from './field-errors.js';
 import { nameSchema } from './field-schemas.js';
+import type { FormatChecks } from './format-checks.js';
 import { ACCOUNT_FORMAT, BATCH_ID_FORMAT, DEFAULT_ACCOUNT, PLAN_FORMAT } from './ids.js';
 import { presentable, validateOrderInput } from './order-schema.js';
 import { isPeriod } from './periods.js';
@@ -94,16 +95,20 @@ function isTimeZone(name: string): boolean {
 }
 
 /** Errors of the rows, by the same rules as single orders: `rows[3].amount`. */
-function rowErrors({ account: name, rows = [], compensation, resend }: BatchInput): FieldError[] {
+function rowErrors(
+  { account: name, rows = [], compensation, resend }: BatchInput,
+  formatChecks: FormatChecks,
+): FieldError[] {
   return rows.flatMap((order, index) => {
-    const checked = validateOrderInput('withdraw', { account: name ?? DEFAULT_ACCOUNT, order, compensation, resend });
+    const input = { account: name ?? DEFAULT_ACCOUNT, order, compensation, resend };
+    const checked = validateOrderInput('withdraw', input, { formatChecks });
     if ('input' in checked) return [];
     return checked.errors.map(({ field, reason }) => ({ field: field.replace(/^order/, `rows[${index}]`), reason }));
   });
 }
 
-function batchRules(input: BatchInput): FieldError[] {
-  const errors = rowErrors(input);
+function batchRules(input: BatchInput, formatChecks: FormatChecks): FieldError[] {
+  const errors = rowErrors(input, formatChecks);
   if ((input.file === undefined) === (input.rows === undefined)) {
     errors.push({ field: 'file', reason: 'exactly one of file and rows is needed' });
   }
@@ -117,11 +122,14 @@ function batchRules(input: BatchInput): FieldError[] {
 }
 
 /** Checks the input of a batch as far as that goes without its file; every bad field is named, never throws. */
-export function validateBatchInput(input: unknown): { input: BatchInput } | { errors: FieldError[] } {
+export function validateBatchInput(
+  input: unknown,
+  formatChecks: FormatChecks = 'refuse',
+): { input: BatchInput } | { errors: FieldError[] } {
   const parsed = batchSchema.safeParse(withoutNulls(input));
   if (!parsed.success) return { errors: presentable(fieldErrors(parsed.error)) };
   const checked = parsed.data as BatchInput;
-  const errors = batchRules(checked);
+  const errors = batchRules(checked, formatChecks);
   return errors.length === 0 ? { input: checked } : { errors: presentable(errors) };
 }
 

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { FieldError } from './failures.js';
 import { fieldErrors } from './field-errors.js';
+import { type FormatChecks, sortFindings } from './format-checks.js';
 import { ADDRESS_REF_FORMAT, ORDER_ID_FORMAT, ORDER_UUID_FORMAT, parseFollowUpOrderId } from './ids.js';
 import { fieldsOf, ruleErrors } from './order-rules.js';
 import { optionSchemas, orderSchemas, presentable } from './order-schema.js';
@@ -27,12 +28,18 @@ const receivedSchema = z.strictObject({
 });
 
 /** Checks the input of a `receivedDeposit` workflow; every bad field is named, without its value. Never throws. */
-export function validateReceivedInput(input: unknown): { input: ReceivedDepositInput } | { errors: FieldError[] } {
+export function validateReceivedInput(
+  input: unknown,
+  formatChecks: FormatChecks = 'refuse',
+): { input: ReceivedDepositInput } | { errors: FieldError[] } {
   const given = withoutNulls(input);
   const parsed = receivedSchema.safeParse(given);
   // What the receipt becomes is not known yet: an order with exchange admits the most.
   const { compensation: policy, revertTo: refund } = fieldsOf(given);
-  const rules = ruleErrors('deposit_exchange', { compensation: policy, revertTo: refund }, false);
+  const rules = sortFindings(
+    ruleErrors('deposit_exchange', { compensation: policy, revertTo: refund }, false),
+    formatChecks,
+  ).errors;
   if (parsed.success && rules.length === 0) return { input: parsed.data as ReceivedDepositInput };
   return { errors: presentable([...(parsed.success ? [] : fieldErrors(parsed.error)), ...rules]) };
 }

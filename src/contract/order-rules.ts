@@ -1,5 +1,6 @@
 import type { FieldError } from './failures.js';
 import { MAX_DESCRIPTION_LENGTH } from './field-schemas.js';
+import type { Finding } from './format-checks.js';
 import { ORDER_ID_FORMAT, parseFollowUpOrderId } from './ids.js';
 import { paysOut } from './order-sides.js';
 import type { CompensationPolicy, OrderType } from './orders.js';
@@ -42,7 +43,7 @@ function amountErrors(type: OrderType, order: Unchecked): FieldError[] {
   return [{ field: 'order.amount', reason: 'exactly one of amount, amount_to' }];
 }
 
-function payoutErrors(type: OrderType, order: Unchecked): FieldError[] {
+function payoutErrors(type: OrderType, order: Unchecked): Finding[] {
   if (!paysOut(type)) return [];
   const network = type === 'withdraw' ? order.network : order.network_to;
   // With `amount` the exchange types state it in another currency than the parts.
@@ -53,7 +54,7 @@ function payoutErrors(type: OrderType, order: Unchecked): FieldError[] {
   ];
 }
 
-function revertErrors(revertTo: unknown): FieldError[] {
+function revertErrors(revertTo: unknown): Finding[] {
   const target = fieldsOf(revertTo);
   if (target.network === MULTIPLE_CARDS) {
     return [{ field: 'revertTo.network', reason: 'a refund goes to one wallet' }];
@@ -117,7 +118,7 @@ function leakErrors(input: Unchecked): FieldError[] {
 }
 
 /** Everything wrong with an input that no single field can tell. */
-export function ruleErrors(type: OrderType, input: unknown, followUp: boolean): FieldError[] {
+export function ruleErrors(type: OrderType, input: unknown, followUp: boolean): Finding[] {
   const fields = fieldsOf(input);
   const order = fieldsOf(fields.order);
   const idProblem = typeof order.order_id === 'string' ? orderIdProblem(order.order_id, followUp) : undefined;

@@ -11,6 +11,7 @@ import {
   memoSchema,
   networkSchema,
 } from './field-schemas.js';
+import { type FormatChecks, sortFindings } from './format-checks.js';
 import { ACCOUNT_FORMAT, ORDER_UUID_FORMAT } from './ids.js';
 import { maskName } from './masking.js';
 import { fieldsOf, ruleErrors } from './order-rules.js';
@@ -126,19 +127,20 @@ export function presentable(found: readonly FieldError[]): FieldError[] {
 /**
  * Checks the input of an order workflow as far as that goes without asking the service. Every bad field is named at
  * once, by its path; never throws, and no reason shows a wallet or e-mail. `followUp` admits `.r<n>` ids, and only those.
+ * `formatChecks`: what becomes of rules that are ours; `notes` are findings that refuse nothing.
  */
 export function validateOrderInput<T extends OrderType>(
   type: T,
   input: unknown,
-  { followUp = false }: { followUp?: boolean } = {},
-): { input: OrderInput<T> } | { errors: FieldError[] } {
+  { followUp = false, formatChecks = 'refuse' }: { followUp?: boolean; formatChecks?: FormatChecks } = {},
+): { input: OrderInput<T>; notes?: FieldError[] } | { errors: FieldError[] } {
   const schema = inputSchemas.get(type);
   if (!schema) return { errors: [{ field: 'order_type', reason: `must be one of ${ORDER_TYPES.join(', ')}` }] };
   if (fieldsOf(input) !== input) return { errors: [{ field: 'input', reason: 'must be an object' }] };
   const given = withoutNulls(input);
   const parsed = schema.safeParse(given);
-  const found = [...(parsed.success ? [] : fieldErrors(parsed.error)), ...ruleErrors(type, given, followUp)];
-  return parsed.success && found.length === 0
-    ? { input: parsed.data as unknown as OrderInput<T> }
-    : { errors: presentable(found) };
+  const { errors, told } = sortFindings(ruleErrors(type, given, followUp), formatChecks);
+  if (!parsed.success) return { errors: presentable([...fieldErrors(parsed.error), ...errors]) };
+  if (errors.length > 0) return { errors: presentable(errors) };
+  return { input: parsed.data as unknown as OrderInput<T>, ...(told.length > 0 && { notes: presentable(told) }) };
 }

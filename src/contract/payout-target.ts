@@ -10,8 +10,9 @@ import {
   NETWORK_FORMAT,
   nameSchema,
 } from './field-schemas.js';
+import { type Finding, ofFormat } from './format-checks.js';
 import { decimal, sum } from './money.js';
-import { MAX_CARDS, MULTIPLE_CARDS, walletProblem } from './wallet-formats.js';
+import { hasWalletFormat, MAX_CARDS, MULTIPLE_CARDS, walletFormatProblem, walletProblem } from './wallet-formats.js';
 
 const cardPartSchema = z.strictObject({
   amount: amountSchema,
@@ -58,35 +59,60 @@ function repeatedCards(path: string, parts: readonly { wallet?: unknown }[]): Fi
   });
 }
 
-function cardErrors(field: string, details: unknown): FieldError[] {
+function cardErrors(field: string, details: unknown): Finding[] {
   if (!Array.isArray(details)) return [{ field, reason: misfit(MULTIPLE_CARDS, 'a list of {amount, wallet}') }];
   if (details.length === 0 || details.length > MAX_CARDS) return [{ field, reason: `needs 1 to ${MAX_CARDS} cards` }];
   const { error } = z.array(cardPartSchema).safeParse(details);
-  return [...(error ? fieldErrors(error, field) : []), ...(isCardParts(details) ? repeatedCards(field, details) : [])];
+  const parts = isCardParts(details) ? details : [];
+  return [
+    ...(error ? fieldErrors(error, field) : []),
+    ...ofFormat([...badCards(field, parts), ...repeatedCards(field, parts)]),
+  ];
 }
 
-function detailsErrors(field: string, network: string, details: unknown): FieldError[] {
+const badCards = (path: string, parts: readonly { wallet?: unknown }[]): FieldError[] =>
+  parts.flatMap(({ wallet }, index) => {
+    const problem = typeof wallet === 'string' ? walletFormatProblem('card', wallet) : undefined;
+    return problem ? [{ field: `${path}[${index}].wallet`, reason: problem }] : [];
+  });
+
+/** Details of a network that is not known here are the service's to judge. */
+const PASSED_ON = 'passed on as they are: this network is not known here';
+
+function detailsErrors(field: string, network: string, details: unknown): Finding[] {
   if (network === MULTIPLE_CARDS) return cardErrors(field, details);
   if (details === undefined || details === null) return [];
   const schema = OBJECT_DETAILS.get(network);
-  if (!schema) return [{ field, reason: misfit(network, 'none') }];
+  const needs = schema ? Object.keys(schema.shape).join(', ') : 'none';
+  // Only several cards come as a list: whatever else does was made for them.
+  if (typeof details !== 'object' || Array.isArray(details)) return [{ field, reason: misfit(network, needs) }];
+  if (schema) return ofFormat(objectErrors(field, network, schema, details));
+  return hasWalletFormat(network)
+    ? ofFormat([{ field, reason: misfit(network, needs) }])
+    : [{ field, reason: PASSED_ON, rule: 'note' }];
+}
+
+function objectErrors(field: string, network: string, schema: z.ZodObject, details: object): FieldError[] {
   const { error } = schema.safeParse(details);
   if (!error) return [];
   // Details made for another network: say so beside the single keys, which alone would look like typing errors.
   const needed = Object.keys(schema.shape);
-  const fits = typeof details === 'object' && Object.keys(details).sort().join() === [...needed].sort().join();
+  const fits = Object.keys(details).sort().join() === [...needed].sort().join();
   const errors = fieldErrors(error, field).filter((found) => found.field !== field);
   return fits ? errors : [{ field, reason: misfit(network, needed.join(', ')) }, ...errors];
 }
 
 /** What is wrong with wallet and details of a payout, given its network. `parent` is the path they stand under. */
-export function targetErrors(parent: 'order' | 'revertTo', target: UncheckedTarget): FieldError[] {
+export function targetErrors(parent: 'order' | 'revertTo', target: UncheckedTarget): Finding[] {
   // A network in the wrong format is an error of its own; nothing can be said about what fits it.
   const network =
     typeof target.network === 'string' && NETWORK_FORMAT.test(target.network) ? target.network : undefined;
-  const problem = typeof target.wallet === 'string' ? walletProblem(network, target.wallet) : undefined;
+  const wallet = typeof target.wallet === 'string' ? target.wallet : undefined;
+  const problem = wallet === undefined ? undefined : walletProblem(network, wallet);
+  const format = wallet === undefined ? undefined : walletFormatProblem(network, wallet);
   return [
     ...(problem ? [{ field: `${parent}.wallet`, reason: problem }] : []),
+    ...(format ? ofFormat([{ field: `${parent}.wallet`, reason: format }]) : []),
     ...(network ? detailsErrors(`${parent}.wallet_details`, network, target.wallet_details) : []),
   ];
 }

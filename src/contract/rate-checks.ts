@@ -1,5 +1,6 @@
 import type Big from 'big.js';
 import type { FieldError } from './failures.js';
+import type { FormatChecks } from './format-checks.js';
 import { maskName } from './masking.js';
 import { type Amount, decimal, decimalPlaces, SIGNED_AMOUNT_FORMAT } from './money.js';
 import { orderSides, type RequestFields } from './order-sides.js';
@@ -73,12 +74,28 @@ export function rateEntryOf(rates: Rates, type: OrderType, order: CreateRequest)
   return entry && !isMalformed(entry) ? entry : undefined;
 }
 
+/** Said where rates do not show an order's pair; undefined: they do. */
+const unlistedPair = (rates: Rates, type: OrderType, order: CreateRequest): string | undefined =>
+  listed(type, order, rates) ? undefined : notOffered(type, order);
+
+const notOffered = (type: OrderType, order: CreateRequest): string =>
+  `pair ${maskName(rateKeyOf(type, order))} is not offered for ${type}`;
+
 /** Said where the rates of an order's pair cannot be read, which does not mean that it is not offered; else undefined. */
 export function unreadableRate(rates: Rates, type: OrderType, order: CreateRequest): string | undefined {
   const entry = listed(type, order, rates);
   if (!entry || !isMalformed(entry)) return undefined;
   return `the rates of pair ${maskName(rateKeyOf(type, order))} could not be read (${entry.malformed})`;
 }
+
+/** Why an order cannot be checked against the rates and is sent all the same; undefined = it can. */
+export const uncheckableBy = (
+  rates: Rates,
+  type: OrderType,
+  order: CreateRequest,
+  formatChecks: FormatChecks = 'refuse',
+): string | undefined =>
+  unreadableRate(rates, type, order) ?? (formatChecks === 'warn' ? unlistedPair(rates, type, order) : undefined);
 
 /**
  * Checks a validated order against the rates: pair offered, decimal places, limits of the side it starts from. Limits
@@ -90,7 +107,7 @@ export function checkAgainstRates(type: OrderType, order: CreateRequest, rates: 
   if (!entry) {
     const offered = Object.values(rates[type] ?? {}).flatMap((other) => (isMalformed(other) ? [] : [other]));
     const field = `order.${unofferedField(type, order, offered)}`;
-    return [{ field, reason: `pair ${maskName(rateKeyOf(type, order))} is not offered for ${type}` }];
+    return [{ field, reason: notOffered(type, order) }];
   }
   if (isMalformed(entry)) return [];
   const { amount, amount_to, wallet_details }: RequestFields = order;

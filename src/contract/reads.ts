@@ -1,3 +1,4 @@
+import type { FORMAT_CHECKS_READ } from './format-checks.js';
 import type { ClientInfo } from './orders.js';
 import type { DepositAddress } from './service-objects.js';
 
@@ -10,7 +11,8 @@ export const READS = ['rates', 'balances', 'orderStatus', 'orderList', 'addressL
  */
 export interface ServiceReadInput {
   account?: string;
-  read: (typeof READS)[number];
+  /** Besides the service's operations: what PAYMENT_FORMAT_CHECKS is for the account, asked of its workers alone. */
+  read: (typeof READS)[number] | typeof FORMAT_CHECKS_READ;
   query?: Record<string, unknown>;
 }
 

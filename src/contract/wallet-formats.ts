@@ -41,6 +41,10 @@ const CARD_IN_NAME =
 export const holdsCardNumber = (name: string): boolean =>
   (name.match(CARD_IN_NAME) ?? []).some((digits) => passesLuhn(digits.replaceAll('-', '')));
 
+/** A text with the card numbers in it masked: an order id may be one, and failures are stored and logged. */
+export const maskCards = (text: string): string =>
+  text.replace(CARD_IN_NAME, (digits) => (passesLuhn(digits.replaceAll('-', '')) ? maskWallet(digits) : digits));
+
 /** True when an IBAN's check digits fit (ISO 7064 mod 97-10). */
 export function passesMod97(iban: string): boolean {
   let rest = 0;
@@ -86,14 +90,21 @@ const FORMATS: ReadonlyMap<string, (wallet: string) => string | undefined> = new
   ['tron', addressProblem(new RegExp(`^T${BASE58}{33}$`), 'T and 33 base58 characters')],
 ]);
 
-/** What is wrong with a wallet of a network, the wallet masked; undefined = nothing that can be told from here. */
+/** True for networks whose wallets have a format here. */
+export const hasWalletFormat = (network: string): boolean => FORMATS.has(network);
+
+/** What no wallet of any network can be, the wallet masked; undefined = nothing. */
 export function walletProblem(network: string | undefined, wallet: string): string | undefined {
   if (wallet.trim() === '') return 'required';
   if (wallet.length > MAX_WALLET_LENGTH) return `longer than ${MAX_WALLET_LENGTH} characters`;
   // A payout to several cards names them in wallet_details; what the service wants in `wallet` is not documented.
-  if (network === MULTIPLE_CARDS) return undefined;
-  const problem = /[\p{C}\p{Z}]/u.test(wallet)
-    ? 'contains blanks or invisible characters'
-    : FORMATS.get(network ?? '')?.(wallet);
+  if (network === MULTIPLE_CARDS || !/[\p{C}\p{Z}]/u.test(wallet)) return undefined;
+  return `${maskWallet(wallet)}: contains blanks or invisible characters`;
+}
+
+/** How a wallet breaks the format of its network, masked; undefined = it does not, or the network is not known here. */
+export function walletFormatProblem(network: string | undefined, wallet: string): string | undefined {
+  if (walletProblem(network, wallet)) return undefined;
+  const problem = FORMATS.get(network ?? '')?.(wallet);
   return problem && `${maskWallet(wallet)}: ${problem}`;
 }

@@ -2,9 +2,11 @@ import type { BatchStart } from '../client/batches.js';
 import { InvalidInputError } from '../client/errors.js';
 import { validateBatchInput } from '../contract/batch-schema.js';
 import type { BatchInput } from '../contract/batches.js';
+import type { FormatChecks } from '../contract/format-checks.js';
 import { type BatchOptions, batchOptionsOf } from './batch-arguments.js';
 import { UsageError } from './exit-codes.js';
 import { checkWith, type ParsedInput, parseInput, readInput } from './input-file.js';
+import { checkUnlessWarned } from './own-rules.js';
 import type { StarterIo } from './report.js';
 
 /** What names a batch's rows and how it is started, beside the options it shares with schedules. */
@@ -40,8 +42,8 @@ function parseLine(line: string, number: number): ParsedInput {
   }
 }
 
-function checked(input: unknown): BatchInput {
-  const result = validateBatchInput(input);
+function checked(input: unknown, formatChecks: FormatChecks): BatchInput {
+  const result = validateBatchInput(input, formatChecks);
   if ('errors' in result) throw new InvalidInputError(result.errors);
   return result.input;
 }
@@ -59,6 +61,9 @@ export async function readBatchInput(io: StarterIo, path: string, options: Start
     ...(again && { again }),
     ...(latestSend !== undefined && { latestSend }),
   };
-  if (path !== '-' && !inline) return checked({ ...common, file: { path } });
-  return checkWith(parseRows(await readInput(path, io.stdin)), (rows) => checked({ ...common, rows }));
+  if (path !== '-' && !inline) return checked({ ...common, file: { path } }, 'refuse');
+  const parsed = parseRows(await readInput(path, io.stdin));
+  return checkUnlessWarned(io, (formatChecks) =>
+    checkWith(parsed, (rows) => checked({ ...common, rows }, formatChecks)),
+  );
 }

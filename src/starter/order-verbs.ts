@@ -1,7 +1,7 @@
+import { checkOrderInput } from '../client/checked-input.js';
 import { InvalidInputError, OrderFailedError, OrderUnresolvedError } from '../client/errors.js';
 import type { OrderFilter } from '../client/list-orders.js';
 import type { OrderHandle } from '../client/order-handle.js';
-import { checkOrderInput } from '../client/start-order.js';
 import type { PaymentOrders } from '../client.js';
 import type { FieldError } from '../contract/failures.js';
 import { maskName } from '../contract/masking.js';
@@ -10,6 +10,7 @@ import type { Decision, OrderInput, OrderResult, OrderType } from '../contract/o
 import { EXIT, exitCodeOfResult, UsageError } from './exit-codes.js';
 import { follow, stateIfAnswered } from './follow.js';
 import { checkWith, parseInput, readInput } from './input-file.js';
+import { checkUnlessWarned } from './own-rules.js';
 import { startProgress } from './progress.js';
 import { type Report, reportOfError, type StarterIo } from './report.js';
 import { decideText, elsewhereText, listText, NOBODY_ANSWERS, progressLine, resultText, stateText } from './text.js';
@@ -38,7 +39,10 @@ export async function readOrderInput<T extends OrderType>(
   account: string | undefined,
 ): Promise<OrderInput<T>> {
   const { value, errors } = parseInput(await readInput(file, io.stdin));
-  return checkWith({ value: withAccount(value, account, errors), errors }, (input) => checkOrderInput(type, input));
+  const given = { value: withAccount(value, account, errors), errors };
+  return checkUnlessWarned(io, (formatChecks) =>
+    checkWith(given, (input) => checkOrderInput(type, input, formatChecks)),
+  );
 }
 
 /** Starts an order and says so; waiting is another step. */

@@ -92,6 +92,7 @@ export function resultText(orderId: string, result: OrderResult): string {
     ['order', orderId],
     ['outcome', result.outcome],
     ...orderRows(result.order),
+    ['not checked', result.notes?.join('; ')],
     ['shown otherwise', result.echoDifferences?.join(', ')],
     ['difference', difference && `from ${difference.from ?? '0'}, to ${difference.to ?? '0'}`],
     ['left', remainder?.map(({ kind, currency, amount }) => `${amount} ${currency} ${kind}`).join(', ')],

@@ -20,7 +20,7 @@ async function openAccount(config: AccountConfig): Promise<Account> {
     sign: await signerOf(config),
     ...limit,
   });
-  const { notExecutedStatuses } = config;
+  const { notExecutedStatuses, formatChecks } = config;
   const rates = new SharedRates(() => service.rates({ timeoutMs: RATES_TIMEOUT_MS }));
   return {
     name: config.name,
@@ -29,6 +29,7 @@ async function openAccount(config: AccountConfig): Promise<Account> {
     rates,
     ...limit,
     ...(notExecutedStatuses && { notExecutedStatuses }),
+    ...(formatChecks && { formatChecks }),
   };
 }
 

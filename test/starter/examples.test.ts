@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { checkOrderInput } from '../../src/client/start-order.js';
+import { checkOrderInput } from '../../src/client/checked-input.js';
 import { ORDER_TYPES } from '../../src/contract/orders.js';
 import { checkWith, parseInput } from '../../src/starter/input-file.js';
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { checkOrderInput } from '../../src/client/checked-input.js';
 import { InvalidInputError } from '../../src/client/errors.js';
-import { checkOrderInput } from '../../src/client/start-order.js';
 import { UsageError } from '../../src/starter/exit-codes.js';
 import { checkWith, parseInput, readInput } from '../../src/starter/input-file.js';
 

@@ -1,7 +1,8 @@
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { type BatchRow, orderInputOf } from '../../batch-files/index.js';
+import { checkOrderInput } from '../../client/checked-input.js';
 import { AgainRefusedError, InvalidInputError, OrderConflictError } from '../../client/errors.js';
-import { checkOrderInput, startOrder, startOrderAgain } from '../../client/start-order.js';
+import { startOrder, startOrderAgain } from '../../client/start-order.js';
 import type { SendBatchRowsInput } from '../../contract/batch-activities.js';
 import { orderWorkflowId } from '../../contract/ids.js';
 import type { OrderInput } from '../../contract/orders.js';
@@ -28,7 +29,8 @@ export async function startRow(client: Client, batch: Batch, { row, problem, ord
   let orderId: string | undefined;
   try {
     if (problem) throw new InvalidInputError(problem);
-    const input = checkOrderInput('withdraw', orderInputOf({ order }, batch.input));
+    // The plan was refused or not by the account's setting, and so is the create of each row.
+    const input = checkOrderInput('withdraw', orderInputOf({ order }, batch.input), 'warn');
     orderId = input.order.order_id;
     const attached = batch.input.again ? await startAnew(client, batch, input) : await start(client, input);
     if (!attached) return { row, orderId, standing: { kind: 'open' } };

@@ -39,6 +39,7 @@ export async function attemptCreate(run: OrderRun, leave: SendLeave): Promise<Cr
       untilServed(run, options, ({ createOrder }) => createOrder(attemptInput(run, leave))),
     );
     noteAnswer(run, answer);
+    if (answer.notes) run.notes = answer.notes;
     return answer;
   } catch (error) {
     return verdictOfFailure(run, error);

@@ -11,12 +11,13 @@ import {
   receivedWorkflowId,
 } from '../../contract/ids.js';
 import type { ReceivedDepositInput } from '../../contract/received.js';
+import { maskCards } from '../../contract/wallet-formats.js';
 import { closeWithoutOrder } from './close.js';
 import type { OrderRun } from './order-run.js';
 
 /** Ends a run that names one bad field. Throws InvalidOrder. */
 export function refuseField(run: OrderRun, field: string, reason: string): never {
-  const errors: FieldError[] = [{ field, reason }];
+  const errors: FieldError[] = [{ field, reason: maskCards(reason) }];
   closeWithoutOrder(run, 'InvalidOrder', `${field}: ${reason}. Nothing was sent`, errors);
 }
 

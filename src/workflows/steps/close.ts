@@ -1,18 +1,19 @@
 import { ApplicationFailure } from '@temporalio/workflow';
 import { ORDER_UNRESOLVED, type OrderFailure } from '../../contract/failures.js';
+import { maskCards } from '../../contract/wallet-formats.js';
 import type { OrderRun } from './order-run.js';
 import { enterDone } from './phase.js';
 
 /** Ends the workflow because no order of ours exists at the service. Throws the failure that callers will see. */
 export function closeWithoutOrder(run: OrderRun, type: OrderFailure, message: string, ...details: unknown[]): never {
   enterDone(run, 'none');
-  throw ApplicationFailure.create({ type, message, nonRetryable: true, details });
+  throw ApplicationFailure.create({ type, message: maskCards(message), nonRetryable: true, details });
 }
 
 /** Ends the workflow by a person's decision, though it is not known whether an order of ours exists. Throws. */
 export function closeUnresolved(run: OrderRun, message: string): never {
   enterDone(run, 'unresolved');
-  throw ApplicationFailure.create({ type: ORDER_UNRESOLVED, message, nonRetryable: true });
+  throw ApplicationFailure.create({ type: ORDER_UNRESOLVED, message: maskCards(message), nonRetryable: true });
 }
 
 /** Cancelled before anything was sent. */

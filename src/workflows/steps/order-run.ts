@@ -43,6 +43,8 @@ export interface OrderRun {
   adopted: boolean;
   /** Fields of the request that the service shows in another form, or in spite of which a person adopted the order. */
   echoDifferences?: string[];
+  /** Checks that were skipped, and what was found and only told, when the order was sent. */
+  notes?: string[];
   /** Those in spite of which a person adopted it: what is known of the request no longer says what the order is. */
   overruled?: string[];
   lastLookupAtMs?: number;

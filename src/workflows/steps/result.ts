@@ -30,6 +30,7 @@ export function resultOf(
     outcome: order.status,
     order,
     adopted: run.adopted,
+    ...(run.notes && { notes: run.notes }),
     ...(run.echoDifferences && { echoDifferences: run.echoDifferences }),
     ...(difference && { difference }),
     ...(about.remainder?.length && { remainder: about.remainder }),
