@@ -83,6 +83,7 @@ export type { DepositAddressInput, DepositAddressResult } from './contract/reads
 export {
   AGREED_CLASSES,
   type BalanceGap,
+  type CarriedBalance,
   type ChainSummary,
   DISAGREEING_CLASSES,
   disagreementOf,
