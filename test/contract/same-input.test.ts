@@ -1,8 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import type { Order, OrderInput } from '../../src/contract/orders.js';
+import type { CardPart, Order, OrderInput } from '../../src/contract/orders.js';
 import { recoveredStart } from '../../src/contract/recovered.js';
 import { startDifferences } from '../../src/contract/same-input.js';
-import { CARDS_REQUEST, inputOf, inputWith, OTHER_CARD, orderFor, REQUESTS } from './fixtures.js';
+import {
+  BITCOIN,
+  CARD,
+  CARDS_REQUEST,
+  ETHEREUM,
+  inputOf,
+  inputWith,
+  OTHER_CARD,
+  orderFor,
+  REQUESTS,
+  SEPA_IBAN,
+  TRON,
+} from './fixtures.js';
 
 const base: OrderInput = { order: CARDS_REQUEST };
 const differences = (other: unknown, mine: unknown = base) =>
@@ -20,6 +32,31 @@ describe('startDifferences', () => {
   ])('finds none in %s', (_what, other) => {
     expect(differences(other)).toEqual([]);
     expect(differences(base, other)).toEqual([]);
+  });
+
+  it.each([
+    ['bitcoin', BITCOIN, BITCOIN.toUpperCase()],
+    ['ethereum', ETHEREUM, ETHEREUM.toLowerCase()],
+    ['card', CARD, '4111 1111 1111 1111'],
+    ['sepa', SEPA_IBAN, 'de89 3704 0044 0532 0130 00'],
+  ])('finds none in the same %s wallet written otherwise', (network, wallet, written) => {
+    const to = (target: string) => ({
+      order: { ...REQUESTS.withdraw, network, wallet: target },
+      revertTo: { network, wallet: target },
+    });
+    expect(differences(to(wallet), to(written))).toEqual([]);
+    const refund = { ...to(wallet), revertTo: { network: 'tron', wallet: TRON.toLowerCase() } };
+    expect(differences(refund, { ...refund, revertTo: { network: 'tron', wallet: TRON } })).toEqual([
+      'revertTo.wallet',
+    ]);
+  });
+
+  it('finds none in the cards of several written otherwise', () => {
+    const wallet_details = (CARDS_REQUEST.wallet_details as CardPart[]).map(({ amount, wallet }) => ({
+      amount,
+      wallet: wallet.replace(/(.{4})/g, '$1-'),
+    }));
+    expect(differences({ order: { ...CARDS_REQUEST, wallet_details } })).toEqual([]);
   });
 
   const [first, second] = CARDS_REQUEST.wallet_details as object[];

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { serviceOf } from '../../scripts/service-of.js';
 import type { OrderType } from '../../src/contract/orders.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
@@ -68,4 +69,28 @@ describe.concurrent('our own order, shown in another form', () => {
       expect(serviceView(lab, handle.orderId)).toEqual({ creates: 1, executed: 1, blindCreates: 0 });
     },
   );
+});
+
+describe.concurrent('a person is told', () => {
+  test('which fields are shown otherwise, while the order goes on by itself to its end', async () => {
+    const handle = await start('withdraw', 'told', 'create=echo-masked after_ms=3000', {});
+    await handle.created();
+    const { attention, phase } = await handle.state();
+    expect(attention).toMatchObject({ reason: expect.stringMatching(/in another form: wallet$/), allowed: [] });
+    expect(attention?.reason).not.toMatch(/\d{6}/);
+    expect(phase).not.toBe('parked');
+    expect(await handle.result()).toMatchObject({ outcome: 'completed', echoDifferences: ['wallet'] });
+    expect((await handle.state()).attention).toBeUndefined();
+  });
+
+  test('and a probe before the first send that finds our order in another form adopts it: nothing is sent', async () => {
+    const input = orderInput('withdraw', newOrderId('theirs'), {
+      marker: 'duplicate=c list=echo-no-wallet list_times=all',
+    });
+    const existing = await (await serviceOf(lab.sandbox)).createOrder('withdraw', input.order);
+    const result = await (await lab.orders.start('withdraw', input)).result();
+    expect(result).toMatchObject({ adopted: true, order: { order_uuid: existing.order_uuid } });
+    expect(result.echoDifferences).toEqual(['wallet']);
+    expect(serviceView(lab, input.order.order_id)).toMatchObject({ creates: 1, executed: 1 });
+  });
 });

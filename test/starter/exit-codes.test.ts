@@ -63,6 +63,7 @@ describe('the exit code of an error', () => {
     [4, new NotDecidedYetError('o-1')],
     [4, new NoWorkerError('q')],
     [4, new OrderUnresolvedError('o-1', 'terminated')],
+    [4, new OrderUnresolvedError('o-1', 'closed by ann', true)],
     [4, new AgainRefusedError('o-1', 'open', true)],
     [2, new AgainRefusedError('o-1', 'completed', false)],
     [1, new ServiceRequestFailedError('ServiceUnavailable', 'down')],
