@@ -9,17 +9,10 @@ import type { Account } from './deps.js';
 /** The account's balances now; remembers its wallets, so that orders can be pinned to them. */
 export async function readBalances(account: Account, options?: CallOptions): Promise<Balances> {
   const balances = await account.service.balances(options);
-  account.seenWallets = Object.values(balances).flatMap(({ wallet_uuid: wallet }) => (wallet ? [wallet] : []));
+  const wallets = Object.values(balances).flatMap(({ wallet_uuid: wallet }) => (wallet ? [wallet] : []));
+  // Every account would show all of no wallets.
+  account.seenWallets = wallets.length > 0 ? wallets : undefined;
   return balances;
-}
-
-/**
- * True when a balances answer of now lacks one of these wallets: the key is another account's, or the host another
- * environment's. Wallets are added in the course of time, so that what this worker saw earlier proves nothing.
- */
-export async function lacksWallets(account: Account, wallets: readonly string[]): Promise<boolean> {
-  await readBalances(account);
-  return !hasSeen(account, wallets);
 }
 
 /** True when the last balances answer that this worker got shows all of these wallets. */

@@ -9,13 +9,12 @@ import type { Rates } from '../contract/service-objects.js';
 import { NotSentError, RateLimitedError } from '../payment-service/index.js';
 import { accountOf } from './account-of.js';
 import { AttemptDeadline, confirmSend } from './attempt-deadline.js';
-import { lacksWallets } from './balances.js';
 import type { Account, ActivityDeps } from './deps.js';
 import { excerptIn, meaningOf, retryAfterOf } from './failed-create.js';
 import { invalidOrder, reasonOf } from './failures.js';
 import { exceededCap, refuseBeyondLimits } from './limits.js';
-import { OTHER_ACCOUNT, otherHost } from './look-up-order.js';
 import { probe } from './probe.js';
+import { elsewhereOf, learnWallets, sentToOf } from './sent-to.js';
 import { payersOf } from './shared-rates.js';
 import { staleBasis } from './stale-basis.js';
 
@@ -29,14 +28,15 @@ export function createOrderActivity(deps: ActivityDeps) {
     const account = accountOf(deps, attempt.account);
     const { request, told } = validRequest(account, attempt);
     if (isRepeated()) return leftOpen(deps, account);
+    const refused = await refuseElsewhere(account, attempt);
     const rates = await account.rates.current();
     // Once something may have been sent, limits no longer decide: InvalidOrder would say that no order exists.
-    const unchecked =
-      attempt.permission === 'first' ? await refuseBeyondLimits(deps, account, attempt.type, request, rates) : [];
+    const limited = attempt.permission === 'first' && !refused;
+    const unchecked = limited ? await refuseBeyondLimits(deps, account, attempt.type, request, rates) : [];
     const notes = [...told, ...unchecked];
     if (notes.length > 0) log.warn('checks were passed over', { notes });
-    const verdict =
-      (await refuseElsewhere(account, attempt)) ?? (await probeThenSend(deps, account, attempt, request, deadline));
+    if (!refused) await learnWallets(account);
+    const verdict = refused ?? (await probeThenSend(deps, account, attempt, request, deadline));
     const excerpt = verdict.kind === 'rejected' ? verdict.excerpt : undefined;
     log.info('create attempt ended', { verdict: verdict.kind, permission: attempt.permission, excerpt });
     return {
@@ -52,9 +52,9 @@ const isRepeated = (): boolean => activityInfo().attempt > 1 || activityInfo().h
 
 /** The attempt before this one may have sent, and may be sending still: only the workflow's readings can tell. */
 function leftOpen(deps: ActivityDeps, account: Account): CreateAnswer {
-  const sentTo: ReturnType<typeof whereSent> = activityInfo().heartbeatDetails ?? whereSent(account);
+  const { sentTo }: Pinned = activityInfo().heartbeatDetails ?? whereSent(account);
   const reason = 'the server repeated the create attempt';
-  return { kind: 'uncertain', reason, timedOut: true, pace: deps.pace, runId: runId(), ...sentTo };
+  return { kind: 'uncertain', reason, timedOut: true, pace: deps.pace, runId: runId(), sentTo };
 }
 
 /** The checked request, and what was found in it and is only told. Throws InvalidOrder. */
@@ -124,11 +124,10 @@ async function refuseStale(account: Account, attempt: CreateOrderInput): Promise
   return staleBasis(account, followUpOf);
 }
 
-/** What an order is pinned to at its send: the host, and the account's wallets where they are known. */
-const whereSent = ({ host, seenWallets }: Account): Pick<Circumstances, 'host' | 'wallets'> => ({
-  host,
-  ...(seenWallets && { wallets: [...seenWallets] }),
-});
+/** What is written before a send, and answered after it. */
+type Pinned = Pick<Circumstances, 'sentTo'>;
+
+const whereSent = (account: Account): Pinned => ({ sentTo: sentToOf(account) });
 
 /** True when the permission was earned by a run that this one was cut from by a reset. */
 const isForOtherRun = ({ permission, firstExecutionRunId, provenIn }: CreateOrderInput): boolean =>
@@ -136,16 +135,12 @@ const isForOtherRun = ({ permission, firstExecutionRunId, provenIn }: CreateOrde
 
 const runId = (): string | undefined => activityInfo().workflowExecution?.runId;
 
-/** An order that may have been sent is sent nowhere else: not to another host, nor to another account behind the same one. */
-async function refuseElsewhere(
-  account: Account,
-  { host, wallets }: CreateOrderInput,
-): Promise<CreateVerdict | undefined> {
-  if (host !== undefined && host !== account.host) return notSent(otherHost(host, account));
-  if (!wallets) return undefined;
+/** An order that may have been sent is sent to no place that is not shown to be the same account. */
+async function refuseElsewhere(account: Account, { sentTo }: CreateOrderInput): Promise<CreateVerdict | undefined> {
   try {
     // Always asked anew: before money is sent once more, what this worker saw earlier is not enough.
-    return (await lacksWallets(account, wallets)) ? notSent(OTHER_ACCOUNT) : undefined;
+    const found = await elsewhereOf(account, sentTo, { anew: true });
+    return found && notSent(found.why);
   } catch (error) {
     if (error instanceof RateLimitedError) return { kind: 'rateLimited', retryAfterMs: error.retryAfterMs };
     return notSent(`the balances before the create could not be read (${reasonOf(error)})`);

@@ -8,8 +8,10 @@ import type { SharedRates } from './shared-rates.js';
 export interface Account {
   name: string;
   service: PaymentService;
-  /** Host of the base URL: pinned with every order at its first send. */
-  host: string;
+  /** Origin and path of the base URL. Pinned with every order at its first send, as are fingerprint and wallets. */
+  endpoint: string;
+  /** Keyed fingerprint of the API key. */
+  keyFingerprint: string;
   rates: SharedRates;
   /** The account's total over all workers; absent = no limit. */
   requestsPerSecond?: number;
@@ -17,8 +19,10 @@ export interface Account {
   notExecutedStatuses?: readonly number[];
   /** PAYMENT_FORMAT_CHECKS: what becomes of rules that are ours and not the service's; absent = 'refuse'. */
   formatChecks?: FormatChecks;
-  /** Wallets of the last balances answer seen by this worker; absent before the first. */
+  /** Wallets of the last balances answer seen by this worker; absent before the first, and where it showed none. */
   seenWallets?: readonly string[];
+  /** The read of wallets that creates wait for, while there is one. */
+  learning?: Promise<void>;
 }
 
 /** What activities need from their worker. */

@@ -15,7 +15,7 @@ import type { PaymentService, StatusAnswer } from '../payment-service/index.js';
 import { accountOf } from './account-of.js';
 import type { Account, ActivityDeps } from './deps.js';
 import { comeBackIn, invalidOrder, noReading, retryLater } from './failures.js';
-import { refuseOtherHost } from './look-up-order.js';
+import { isOtherEndpoint, refuseElsewhere, sentToOf } from './sent-to.js';
 import { SharedAddresses } from './shared-addresses.js';
 import { payersOf } from './shared-rates.js';
 
@@ -35,14 +35,14 @@ export function lookUpReceivedActivity(deps: ActivityDeps) {
     const account = accountOf(deps, name);
     const checked = validateReceivedInput(asked.input, account.formatChecks);
     if ('errors' in checked) throw invalidOrder(checked.errors);
-    refuseOtherHost(account, asked.host);
     const addresses = shared.get(name) ?? sharedAddresses(account);
     shared.set(name, addresses);
     try {
+      if (isOtherEndpoint(account, asked.sentTo)) await refuseElsewhere(account, asked.sentTo);
       const reading = await read(account, addresses, checked.input);
       const payers = await payersFor(account, reading);
       const runId = activityInfo().workflowExecution?.runId;
-      return { ...reading, pace: deps.pace, runId, host: account.host, ...(payers && { payers }) };
+      return { ...reading, pace: deps.pace, runId, sentTo: sentToOf(account), ...(payers && { payers }) };
     } catch (error) {
       throw retryLater(error);
     }
@@ -72,7 +72,7 @@ async function read(
 
 /**
  * Absence needs both in the same round: the status operation knows no such order, and the signed list answers (which
- * proves key and host) without showing it. The list cannot be asked for an order_uuid; receipts may be named by it.
+ * proves the key) without showing it. The list cannot be asked for an order_uuid; receipts may be named by it.
  */
 async function readByUuid(service: PaymentService, orderUuid: string): Promise<StatusAnswer> {
   const answer = await service.orderStatus({ order_uuid: orderUuid });

@@ -6,8 +6,8 @@ import type { Pace } from '../contract/pace.js';
 import { isFinal, isKnownStatus } from '../contract/status.js';
 import { accountOf } from './account-of.js';
 import type { ActivityDeps } from './deps.js';
-import { comeBackIn, noReading, retryLater } from './failures.js';
-import { refuseOtherHost } from './look-up-order.js';
+import { comeBackIn, isElsewhere, noReading, retryLater } from './failures.js';
+import { isOtherEndpoint, refuseElsewhere } from './sent-to.js';
 
 /**
  * Polls the status until it is final, or until it is one that nobody has reported yet. Each poll is one attempt of this
@@ -23,7 +23,7 @@ export function pollOrderActivity(deps: ActivityDeps) {
     try {
       order = await askStatus(deps, input, delayMs);
     } catch (error) {
-      if (noteSilence(input)) return { silent: true };
+      if (noteSilence(input)) return { silent: true, ...(isElsewhere(error) && { elsewhere: true }) };
       throw error;
     }
     endSilence();
@@ -56,13 +56,17 @@ const isTolerated = (status: string, { toleratedStatuses, tolerateAll = false }:
   tolerateAll || isKnownStatus(status) || toleratedStatuses.includes(status);
 
 async function askStatus(deps: ActivityDeps, input: PollInput, delayMs: number): Promise<Order> {
-  const { account: name, orderId, orderUuid, host } = input;
+  const { account: name, orderId, orderUuid, sentTo } = input;
   const account = accountOf(deps, name);
-  refuseOtherHost(account, host);
   try {
+    // Without a uuid nothing in the answer tells whose order it is.
+    if (!orderUuid || isOtherEndpoint(account, sentTo)) await refuseElsewhere(account, sentTo);
     const query = orderUuid ? { order_uuid: orderUuid } : { order_id: orderId };
     const { order, said } = await account.service.orderStatus(query);
-    if (!order) throw comeBackIn(delayMs, `the service does not show the order right now (${said})`);
+    if (!order) {
+      await refuseElsewhere(account, sentTo);
+      throw comeBackIn(delayMs, `the service does not show the order right now (${said})`);
+    }
     if (order.user_order_id !== orderId || (orderUuid && order.order_uuid !== orderUuid)) {
       throw noReading('the status operation answered with another order', delayMs);
     }

@@ -1,4 +1,4 @@
-import type { OutcomeReading, ReadOutcomeInput } from '../contract/answers.js';
+import type { OutcomeAnswer, OutcomeReading, ReadOutcomeInput } from '../contract/answers.js';
 import { sameAmount } from '../contract/money.js';
 import type { Order } from '../contract/orders.js';
 import type { CallOptions } from '../payment-service/index.js';
@@ -6,34 +6,50 @@ import { accountOf } from './account-of.js';
 import type { Account, ActivityDeps } from './deps.js';
 import { noReading, retryLater } from './failures.js';
 import { readListItem } from './list-item.js';
-import { refuseOtherHost } from './look-up-order.js';
+import { elsewhereOf, isOtherEndpoint } from './sent-to.js';
 
 /** Fields on which status and list item must agree before money is moved by what they say. */
 const COMPARED_AMOUNTS = ['amount_from', 'amount_to', 'amount_from_fee', 'amount_to_fee'] as const;
 
 /** Reads a final order twice: by the status operation, and by the order list, which alone shows the balance changes. */
 export function readOutcomeActivity(deps: ActivityDeps) {
-  return async function readOutcome(input: ReadOutcomeInput): Promise<OutcomeReading> {
+  return async function readOutcome(input: ReadOutcomeInput): Promise<OutcomeAnswer> {
     const account = accountOf(deps, input.account);
-    refuseOtherHost(account, input.host);
     try {
-      return await readOutcomeOf(account, input);
+      if (isOtherEndpoint(account, input.sentTo)) return { elsewhere: true };
+      const { reading, said } = await shownOutcome(account, input);
+      if (reading) return reading;
+      if (await elsewhereOf(account, input.sentTo)) return { elsewhere: true };
+      throw notShown(said);
     } catch (error) {
       throw retryLater(error);
     }
   };
 }
 
+/** What another activity reads of it in one attempt. */
+type Asked = Pick<ReadOutcomeInput, 'orderUuid' | 'orderId'>;
+
 /** The same as one attempt of another activity. Throws service errors, and NoReading. */
-export async function readOutcomeOf(
+export async function readOutcomeOf(account: Account, asked: Asked, options?: CallOptions): Promise<OutcomeReading> {
+  const { reading, said } = await shownOutcome(account, asked, options);
+  if (!reading) throw notShown(said);
+  return reading;
+}
+
+const notShown = (said: string) => noReading(`the status operation does not show the order (${said})`);
+
+/** Both views of the order, none where its status does not show it. One that does proves the account. `said`: what it said. */
+async function shownOutcome(
   { service }: Account,
-  { orderUuid, orderId }: Pick<ReadOutcomeInput, 'orderUuid' | 'orderId'>,
+  { orderUuid, orderId }: Asked,
   options?: CallOptions,
-): Promise<OutcomeReading> {
+): Promise<{ reading?: OutcomeReading; said: string }> {
   const { order, said } = await service.orderStatus({ order_uuid: orderUuid }, options);
-  if (order?.order_uuid !== orderUuid) throw noReading(`the status operation does not show the order (${said})`);
+  if (order?.order_uuid !== orderUuid) return { said };
   const item = await readListItem(service, order, orderId, options);
-  return { order, changes: item.balance_changes, disagreements: disagreementsOf(order, item) };
+  const reading = { order, changes: item.balance_changes, disagreements: disagreementsOf(order, item) };
+  return { reading, said };
 }
 
 function disagreementsOf(order: Order, item: Order): string[] {

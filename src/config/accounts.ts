@@ -105,6 +105,19 @@ function secretOfEntry(account: string, entry: AccountEntry, key: 'apiKey' | 'ap
   return new Secret(value ?? '');
 }
 
+/**
+ * One key is one account. Under two names the same order id would be two orders of it. Names the accounts that share a
+ * key, never the key.
+ */
+function refuseSharedKeys(accounts: readonly AccountConfig[], problems: Problems): void {
+  const keys = new Set(accounts.map(({ apiKey }) => apiKey.reveal()).filter((key) => key !== ''));
+  for (const key of keys) {
+    const names = accounts.filter(({ apiKey }) => apiKey.reveal() === key).map(({ name }) => name);
+    if (names.length === 1) continue;
+    problems.add('PAYMENT_ACCOUNTS_FILE', `${names.join(' and ')} have the same apiKey: one account, one name`);
+  }
+}
+
 function accountsFromFile(path: string, problems: Problems): AccountConfig[] {
   let content: unknown;
   try {
@@ -121,7 +134,7 @@ function accountsFromFile(path: string, problems: Problems): AccountConfig[] {
   }
   const entries = Object.entries(parsed.data);
   if (entries.length === 0) problems.add('PAYMENT_ACCOUNTS_FILE', 'names no account');
-  return entries.map(([name, entry]) => ({
+  const accounts = entries.map(([name, entry]) => ({
     name,
     baseUrl: withoutTrailingSlash(entry.baseUrl),
     apiKey: secretOfEntry(name, entry, 'apiKey', problems),
@@ -131,6 +144,8 @@ function accountsFromFile(path: string, problems: Problems): AccountConfig[] {
     notExecutedStatuses: entry.notExecutedStatuses,
     formatChecks: entry.formatChecks,
   }));
+  refuseSharedKeys(accounts, problems);
+  return accounts;
 }
 
 /** All accounts a worker serves, by name. */

@@ -1,5 +1,6 @@
 import type { BalanceChange, CreateRequest, Order, OrderType } from './orders.js';
 import type { Pace } from './pace.js';
+import type { Elsewhere, SentTo } from './sent-to.js';
 
 /**
  * What activities take and answer. All of it lives in workflow histories: fields may be added, never renamed.
@@ -15,10 +16,8 @@ export interface Payers {
 /** What every answer tells besides its verdict. */
 export interface Circumstances {
   pace: Pace;
-  /** Host the service was asked at; pinned with the order at its first send. */
-  host: string;
-  /** Wallets of the account, where a balances answer was at hand when the order was sent; pinned like the host. */
-  wallets?: string[];
+  /** What was asked or sent to; pinned with the order at its first send. */
+  sentTo: SentTo;
   /** Absent when rates were not to be had. */
   payers?: Payers;
   /** Run of the workflow that asked: answers of an earlier run stay in the history of one that was reset. */
@@ -42,10 +41,8 @@ export interface CreateOrderInput {
   permission: SendPermission;
   /** Run that read the absence behind 'absent'. In any other run it proves nothing: that one may have sent since. */
   provenIn?: string;
-  /** Host that an earlier attempt was sent to; this one sends nowhere else. */
-  host?: string;
-  /** Wallets of the account that an earlier attempt was sent to; this one sends to no account that lacks one. */
-  wallets?: string[];
+  /** What an earlier attempt was sent to, or the order that a follow-up extends; this one is sent nowhere else. */
+  sentTo?: SentTo;
   /** A person approved an amount above the cap. */
   approved?: boolean;
   /** What is left of `delay_order_for_minutes` at a re-send. */
@@ -92,12 +89,15 @@ export interface LookUpInput {
   account: string;
   request: CreateRequest;
   orderUuid?: string;
-  /** The order was seen before: an answer that shows none is no reading. */
+  /**
+   * The order was seen before: an answer that shows its `orderUuid` proves the account by itself, and one that shows none is
+   * no reading.
+   */
   known?: true;
-  /** Host the order was sent to; an answer from another host is no reading. */
-  host?: string;
-  /** Wallets the account had then; an account that lacks one is another account. */
-  wallets?: string[];
+  /** What the order was sent to; an answer of another account is no reading. */
+  sentTo?: SentTo;
+  /** The `why` that was answered last: while it holds, nothing is answered and the server asks again. */
+  told?: string;
   /** Wait of the first attempt, which then asks nothing: waiting this way writes no history. */
   delayMs?: number;
 }
@@ -115,13 +115,16 @@ export type LookUpReading =
 /** Answer of the look-up activity. `readAtMs`: when it read this, on the clock of its worker. */
 export type LookUpAnswer = Circumstances & LookUpReading & { readAtMs: number };
 
+/** What a look-up answers, once for each reason, where it cannot show that it asks the account of the order. No reading. */
+export type ElsewhereAnswer = { kind: 'elsewhere' } & Elsewhere;
+
 /** Polls the status until it is final. */
 export interface PollInput {
   account: string;
   orderId: string;
   /** Absent only for a follow-up that another run started. */
   orderUuid?: string;
-  host?: string;
+  sentTo?: SentTo;
   firstDelayMs: number;
   /** Statuses outside the documentation that were reported already. */
   toleratedStatuses: string[];
@@ -131,8 +134,11 @@ export interface PollInput {
   silence?: 'untold' | 'told';
 }
 
-/** A status that ends the polling or is to be reported; `silent`: the service has given no reading for long. */
-export type PollAnswer = Order | { silent: true };
+/**
+ * A status that ends the polling or is to be reported; `silent`: the service has given no reading for long, `elsewhere`:
+ * because the account asked is not shown to be the order's.
+ */
+export type PollAnswer = Order | { silent: true; elsewhere?: true };
 
 /** Two views of a final order that must agree before money moves. */
 export interface OutcomeReading {
@@ -143,12 +149,15 @@ export interface OutcomeReading {
   disagreements: string[];
 }
 
+/** `elsewhere`: the account asked is not shown to be the order's, and does not show the order. */
+export type OutcomeAnswer = OutcomeReading | { elsewhere: true };
+
 /** Asks for status and list item of a final order. */
 export interface ReadOutcomeInput {
   account: string;
   orderId: string;
   orderUuid: string;
-  host?: string;
+  sentTo?: SentTo;
 }
 
 /** Asks whether a follow-up fits limits, precision and balance now. */

@@ -4,7 +4,7 @@ import { fieldErrors } from './field-errors.js';
 import { type FormatChecks, sortFindings } from './format-checks.js';
 import { ADDRESS_REF_FORMAT, ORDER_ID_FORMAT, ORDER_UUID_FORMAT, parseFollowUpOrderId } from './ids.js';
 import { fieldsOf, ruleErrors } from './order-rules.js';
-import { optionSchemas, orderSchemas, presentable } from './order-schema.js';
+import { optionSchemas, orderSchemas, presentable, sentToSchema } from './order-schema.js';
 import { paysOut } from './order-sides.js';
 import { ORDER_TYPES, type OrderInput, type OrderType } from './orders.js';
 import type { ReceivedDepositInput } from './received.js';
@@ -60,7 +60,11 @@ const recoveredSchema = (type: OrderType) =>
     compensation: z.literal('report', 'must be report: a recovered run moves nothing'),
     resend: z.literal('never', 'must be never or left out: a recovered run sends nothing').optional(),
     // Only compared with, so that nothing in it is checked.
-    recovered: z.strictObject({ order_uuid: orderUuid, listed: z.looseObject({}).optional() }),
+    recovered: z.strictObject({
+      order_uuid: orderUuid,
+      listed: z.looseObject({}).optional(),
+      sentTo: sentToSchema.optional(),
+    }),
   });
 
 const recoveredSchemas = new Map(ORDER_TYPES.map((type) => [type, recoveredSchema(type)]));

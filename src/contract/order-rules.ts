@@ -17,6 +17,9 @@ type Unchecked = Record<string, unknown>;
 /** Longest id of a follow-up: 120 characters and `.r` with its number. */
 const MAX_FOLLOW_UP_ID_LENGTH = 126;
 
+/** Handed on to a follow-up by the order that it extends. */
+const FOLLOW_UP_FIELDS = ['followUpOf', 'sentTo'];
+
 /** Shorter wallets occur by chance in ids and texts. */
 const MIN_TELLING_LENGTH = 8;
 
@@ -124,9 +127,10 @@ export function ruleErrors(type: OrderType, input: unknown, followUp: boolean): 
   const idProblem = typeof order.order_id === 'string' ? orderIdProblem(order.order_id, followUp) : undefined;
   const selfExchange =
     type === 'exchange' && order.currency_to !== undefined && order.currency_from === order.currency_to;
+  const handedOn = FOLLOW_UP_FIELDS.filter((field) => fields[field] !== undefined);
   return [
     ...(idProblem ? [{ field: 'order.order_id', reason: idProblem }] : []),
-    ...(!followUp && fields.followUpOf !== undefined ? [{ field: 'followUpOf', reason: 'belongs to follow-ups' }] : []),
+    ...(followUp ? [] : handedOn.map((field) => ({ field, reason: 'belongs to follow-ups' }))),
     ...amountErrors(type, order),
     ...(selfExchange ? [{ field: 'order.currency_to', reason: 'must differ from currency_from' }] : []),
     ...payoutErrors(type, order),

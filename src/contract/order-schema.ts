@@ -106,8 +106,18 @@ const basisSchema = z.strictObject({
   ),
 });
 
+/** What an order was sent to, as runs hand it on that are about the same account. */
+export const sentToSchema = z.strictObject({
+  endpoint: z.string(),
+  wallets: z.array(z.string()).optional(),
+  key: z.string(),
+});
+
+/** What a follow-up's order hands on to it; `order-rules` refuses it in every other input. */
+const followUpFields = { followUpOf: z.array(basisSchema).min(1).optional(), sentTo: sentToSchema.optional() };
+
 const inputSchema = (type: OrderType) =>
-  z.strictObject({ ...optionSchemas, followUpOf: z.array(basisSchema).min(1).optional(), order: orderSchemas[type] });
+  z.strictObject({ ...optionSchemas, ...followUpFields, order: orderSchemas[type] });
 
 const inputSchemas = new Map(ORDER_TYPES.map((type) => [type, inputSchema(type)]));
 

@@ -1,5 +1,6 @@
 import type { Basis } from './basis.js';
 import type { Amount } from './money.js';
+import type { SentTo } from './sent-to.js';
 import type { FinalStatus } from './status.js';
 
 /** The six order types as the service writes them. */
@@ -146,9 +147,11 @@ export interface OrderOptions {
   /**
    * The run was rebuilt from the service's order list: it sends nothing, ever, and only follows that order. Needs
    * `compensation: 'report'`; where a payout goes may be missing in `order`. `listed`: the order as the list showed it,
-   * which later starts of the id are compared with.
+   * which later starts of the id are compared with. `sentTo`: where it was listed.
    */
-  recovered?: { order_uuid: string; listed?: Order };
+  recovered?: { order_uuid: string; listed?: Order; sentTo?: SentTo };
+  /** Of follow-ups alone: what the order that it extends was sent to. A follow-up is sent nowhere else. */
+  sentTo?: SentTo;
 }
 
 /** Input of the six order workflows. */

@@ -1,6 +1,7 @@
 import type { Circumstances } from './answers.js';
 import type { CompensationPolicy, CreateRequest, Order, RevertTarget } from './orders.js';
 import { requestOfOrder } from './request-of-order.js';
+import type { SentTo } from './sent-to.js';
 
 /** Types of orders that a receipt on a permanent address makes: with exchange where the address has a `currency_to`. */
 export const RECEIVED_TYPES = ['deposit', 'deposit_exchange'] as const;
@@ -25,8 +26,8 @@ export interface ReceivedDepositInput {
 export interface LookUpReceivedInput {
   account: string;
   input: unknown;
-  /** Host that answered first; an answer from another host is no reading. */
-  host?: string;
+  /** What showed the order first; an answer from another endpoint is no reading. */
+  sentTo?: SentTo;
 }
 
 /**

@@ -1,4 +1,6 @@
+import { createHmac } from 'node:crypto';
 import { type Account, SharedRates } from '../activities/index.js';
+import { withoutTrailingSlash } from '../config/values.js';
 import { type AccountConfig, ConfigError } from '../config.js';
 import { createPaymentService, loadSigner, type Signer } from '../payment-service/index.js';
 
@@ -25,12 +27,19 @@ async function openAccount(config: AccountConfig): Promise<Account> {
   return {
     name: config.name,
     service,
-    host: new URL(config.baseUrl).host,
+    ...placeOfConfig(config),
     rates,
     ...limit,
     ...(notExecutedStatuses && { notExecutedStatuses }),
     ...(formatChecks && { formatChecks }),
   };
+}
+
+/** What orders are pinned to. The fingerprint is keyed: a key that can be guessed cannot be found by it. */
+function placeOfConfig({ baseUrl, apiKey, apiSecret }: AccountConfig): Pick<Account, 'endpoint' | 'keyFingerprint'> {
+  const { origin, pathname } = new URL(baseUrl);
+  const keyed = createHmac('sha256', apiSecret.reveal()).update(`payment-orders api key\0${apiKey.reveal()}`);
+  return { endpoint: withoutTrailingSlash(origin + pathname), keyFingerprint: keyed.digest('hex').slice(0, 16) };
 }
 
 async function signerOf({ name, signer }: AccountConfig): Promise<Signer> {

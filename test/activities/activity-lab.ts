@@ -11,9 +11,10 @@ import {
   createActivities,
   SharedRates,
 } from '../../src/activities/index.js';
-import type { CreateOrderInput } from '../../src/contract/answers.js';
+import type { CreateOrderInput, OutcomeReading, ReadOutcomeInput } from '../../src/contract/answers.js';
 import type { OrderInput, OrderType } from '../../src/contract/orders.js';
 import type { Pace } from '../../src/contract/pace.js';
+import type { SentTo } from '../../src/contract/sent-to.js';
 import type { Balance } from '../../src/contract/service-objects.js';
 import { createPaymentService, loadSigner } from '../../src/payment-service/index.js';
 import { orderInput } from '../support/inputs.js';
@@ -45,6 +46,11 @@ const logger = new DefaultLogger('ERROR');
 
 export const RUN_ID = 'run-1';
 
+const KEY_FINGERPRINT = '0123456789abcdef';
+
+/** Where no account of these tests is. */
+export const ELSEWHERE: SentTo = { endpoint: 'https://elsewhere', key: KEY_FINGERPRINT };
+
 /** What only some activities need. */
 type Places = Pick<ActivityDeps, 'directories' | 'caps'> & Pick<Account, 'notExecutedStatuses'>;
 
@@ -55,13 +61,23 @@ export async function activitiesFor(
     callback,
     requestTimeoutMs = 2_000,
     notExecutedStatuses,
+    learnsWallets = false,
     ...places
-  }: Places & { callback?: typeof CALLBACK; requestTimeoutMs?: number } = {},
+  }: Places & { callback?: typeof CALLBACK; requestTimeoutMs?: number; learnsWallets?: boolean } = {},
 ): Promise<RunActivity> {
   const sign = await loadSigner('hmac-sha256');
   const service = createPaymentService({ baseUrl, apiKey, apiSecret, sign, requestTimeoutMs });
   const rates = new SharedRates(() => service.rates());
-  const account = { name: 'default', service, host: new URL(baseUrl).host, rates, notExecutedStatuses };
+  const account: Account = {
+    name: 'default',
+    service,
+    endpoint: baseUrl,
+    keyFingerprint: KEY_FINGERPRINT,
+    rates,
+    notExecutedStatuses,
+  };
+  // Taken for read: what creates ask first of all would stand in every count of requests.
+  if (!learnsWallets) account.learning = Promise.resolve();
   const activities = createActivities({
     accounts: new Map([['default', account]]),
     pace: PACE,
@@ -91,9 +107,11 @@ export async function openActivities(
     caps,
     notExecutedStatuses,
     requestTimeoutMs,
+    learnsWallets,
     ...options
-  }: Omit<SandboxOptions, 'settings'> & Places & { callback?: typeof CALLBACK; requestTimeoutMs?: number } = {},
-): Promise<{ sandbox: Sandbox; run: RunActivity; host: string }> {
+  }: Omit<SandboxOptions, 'settings'> &
+    Places & { callback?: typeof CALLBACK; requestTimeoutMs?: number; learnsWallets?: boolean } = {},
+): Promise<{ sandbox: Sandbox; run: RunActivity; sentTo: SentTo }> {
   const durationsMs = { pay: 0, execute: 0 };
   const sandbox = await startSandbox({
     ...options,
@@ -102,9 +120,9 @@ export async function openActivities(
   onTestFinished(() => sandbox.close());
   const run = await activitiesFor(
     { baseUrl: sandbox.url, ...sandbox },
-    { callback, directories, caps, notExecutedStatuses, requestTimeoutMs },
+    { callback, directories, caps, notExecutedStatuses, requestTimeoutMs, learnsWallets },
   );
-  return { sandbox, run, host: new URL(sandbox.url).host };
+  return { sandbox, run, sentTo: { endpoint: sandbox.url, key: KEY_FINGERPRINT } };
 }
 
 /** Input of a create attempt: the first one, unless `changes` says otherwise. */
@@ -136,6 +154,13 @@ export const operations = (sandbox: Sandbox): string[] =>
 export async function walletsSeenBy(run: RunActivity): Promise<string[]> {
   const balances = (await run('readService', { account: 'default', read: 'balances' })) as Record<string, Balance>;
   return Object.values(balances).map(({ wallet_uuid }) => wallet_uuid);
+}
+
+/** What `readOutcome` reads; fails where the account is not the order's. */
+export async function outcomeOf(run: RunActivity, input: ReadOutcomeInput): Promise<OutcomeReading> {
+  const answer = await run('readOutcome', input);
+  if ('elsewhere' in answer) throw new Error('elsewhere');
+  return answer;
 }
 
 /** The failure an activity ends with; fails when it answers or throws anything else. */

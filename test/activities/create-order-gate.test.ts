@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { balanceObject } from '../payment-service/support/objects.js';
 import { answer, startServer } from '../payment-service/support/server.js';
-import { activitiesFor, attemptOf, openActivities, operations, walletsSeenBy } from './activity-lab.js';
+import { activitiesFor, attemptOf, ELSEWHERE, openActivities, operations, walletsSeenBy } from './activity-lab.js';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -37,21 +37,22 @@ describe('the gate before a send', () => {
     expect(await run('createOrder', attempt, { runId: 'run-2' })).toMatchObject({ kind: 'accepted' });
   });
 
-  test('an order that was sent to another host is neither looked for nor sent here', async () => {
+  test('an order that was sent to another endpoint is neither looked for nor sent here', async () => {
     const { sandbox, run } = await openActivities();
-    const attempt = attemptOf('withdraw', undefined, { permission: 'absent', host: 'elsewhere:443' });
+    const attempt = attemptOf('withdraw', undefined, { permission: 'absent', sentTo: ELSEWHERE });
     const verdict = await run('createOrder', attempt);
-    expect(verdict).toMatchObject({ kind: 'notSent', reason: expect.stringContaining('elsewhere:443') });
+    expect(verdict).toMatchObject({ kind: 'notSent', reason: expect.stringContaining(ELSEWHERE.endpoint) });
     expect(operations(sandbox)).toEqual([]);
   });
 
   describe('of an order that is pinned to wallets', () => {
-    const pinned = (wallets: string[]) => attemptOf('withdraw', undefined, { permission: 'absent', wallets });
+    const pinned = (endpoint: string, wallets: string[]) =>
+      attemptOf('withdraw', undefined, { permission: 'absent', sentTo: { ...ELSEWHERE, endpoint, wallets } });
 
     test('asks the balances anew: an account with all of them, more or not, may send', async () => {
       const { sandbox, run } = await openActivities();
       const wallets = await walletsSeenBy(run);
-      expect(await run('createOrder', pinned(wallets.slice(1)))).toMatchObject({ kind: 'accepted' });
+      expect(await run('createOrder', pinned(sandbox.url, wallets.slice(1)))).toMatchObject({ kind: 'accepted' });
       expect(operations(sandbox)).toEqual(['balances', 'balances', 'list', 'create']);
     });
 
@@ -62,7 +63,7 @@ describe('the gate before a send', () => {
       );
       const run = await activitiesFor({ baseUrl });
       const wallets = await walletsSeenBy(run);
-      const verdict = await run('createOrder', pinned(wallets));
+      const verdict = await run('createOrder', pinned(baseUrl, wallets));
       expect(verdict).toMatchObject({ kind: 'notSent', reason: expect.stringContaining('another account') });
       expect(received.map(({ path }) => path).filter((path) => path.includes('/order'))).toEqual([]);
     });
@@ -74,7 +75,7 @@ describe('the gate before a send', () => {
       const { sandbox, run } = await openActivities();
       const wallets = await walletsSeenBy(run);
       sandbox.set({ faults: { [`balances.${fault}`]: 1 } });
-      expect(await run('createOrder', pinned(wallets))).toMatchObject(verdict);
+      expect(await run('createOrder', pinned(sandbox.url, wallets))).toMatchObject(verdict);
       expect(operations(sandbox)).toEqual(['balances', 'balances']);
     });
   });

@@ -24,9 +24,9 @@ describe('an accepted create', () => {
   test.for(ORDER_TYPES)(
     '%s: is sent once, after the probe, and answers the order with its circumstances',
     async (type) => {
-      const { sandbox, run, host } = await openActivities();
+      const { sandbox, run, sentTo } = await openActivities();
       const verdict = await run('createOrder', attemptOf(type));
-      expect(verdict).toMatchObject({ kind: 'accepted', order: { user_order_id: `${type}-1` }, pace: PACE, host });
+      expect(verdict).toMatchObject({ kind: 'accepted', order: { user_order_id: `${type}-1` }, pace: PACE, sentTo });
       expect(verdict).toHaveProperty('payers');
       expect(verdict).not.toHaveProperty('notes');
       expect(operations(sandbox)).toEqual(['list', 'create']);
@@ -34,12 +34,12 @@ describe('an accepted create', () => {
   );
 
   test('tells the server where it is about to be sent, before it is sent', async () => {
-    const { sandbox, run, host } = await openActivities();
+    const { sandbox, run, sentTo } = await openActivities();
     const seen: unknown[] = [];
     await run('createOrder', attemptOf('withdraw'), {
       onHeartbeat: (details) => seen.push(details, operations(sandbox)),
     });
-    expect(seen).toEqual([{ host }, ['list']]);
+    expect(seen).toEqual([{ sentTo }, ['list']]);
   });
 
   const givenUp = (): void => {
@@ -79,9 +79,9 @@ describe('an accepted create', () => {
 
 describe('an attempt that the server repeats', () => {
   test('sends nothing: the one before it may have sent, and may be sending still', async () => {
-    const { sandbox, run, host } = await openActivities();
+    const { sandbox, run, sentTo } = await openActivities();
     const answer = await run('createOrder', attemptOf('withdraw'), { attempt: 2 });
-    expect(answer).toMatchObject({ kind: 'uncertain', timedOut: true, runId: RUN_ID, host });
+    expect(answer).toMatchObject({ kind: 'uncertain', timedOut: true, runId: RUN_ID, sentTo });
     expect(operations(sandbox)).toEqual([]);
   });
 });

@@ -7,6 +7,7 @@ import { orderInput } from '../support/inputs.js';
 import {
   activitiesFor,
   attemptOf,
+  ELSEWHERE,
   failureOf,
   openActivities,
   operations,
@@ -49,7 +50,7 @@ describe('a look-up by order id', () => {
       differences: [],
       order: { user_order_id: 'w-1', status: 'processing' },
       pace: PACE,
-      host: lab.host,
+      sentTo: lab.sentTo,
       payers: { to: 'merchant' },
     });
     expect(answer).not.toHaveProperty('order.balance_changes');
@@ -204,13 +205,17 @@ describe('no reading', () => {
     expect(await failureOf(lab.run('lookUpOrder', lookUpOf()))).toMatchObject({ type: 'NoReading' });
   });
 
-  test('another host than the order was sent to: it is not even asked', async () => {
-    const { sandbox, run, host } = await openActivities();
-    const failure = await failureOf(run('lookUpOrder', lookUpOf({ host: 'elsewhere:443' })));
-    expect(failure).toMatchObject({ type: 'NoReading', message: expect.stringContaining(host) });
+  test('another endpoint than the order was sent to: it is not even asked, told once, then asked again', async () => {
+    const { sandbox, run, sentTo } = await openActivities();
+    const told = await run('lookUpOrder', lookUpOf({ sentTo: ELSEWHERE }));
+    const why = expect.stringContaining(sentTo.endpoint);
+    expect(told).toMatchObject({ kind: 'elsewhere', why, confirmable: false, here: sentTo });
+    const again = { sentTo: ELSEWHERE, told: 'why' in told ? told.why : '' };
+    const failure = await failureOf(run('lookUpOrder', lookUpOf(again)));
+    expect(failure).toMatchObject({ type: 'Elsewhere', message: why });
     expect(failure.nonRetryable).not.toBe(true);
     expect(sandbox.requests()).toEqual([]);
-    expect((await run('lookUpOrder', lookUpOf({ host }))).kind).toBe('absent');
+    expect(await run('lookUpOrder', lookUpOf({ ...again, sentTo }))).toMatchObject({ kind: 'absent' });
   });
 });
 
@@ -225,7 +230,8 @@ test('a look-up pinned to a wallet that is newer than what this worker last saw 
   });
   const run = await activitiesFor({ baseUrl });
   expect(await walletsSeenBy(run)).toEqual(['wallet-1']);
-  const pinned = lookUpOf({ wallets: ['wallet-1', 'wallet-2'] });
+  const sentTo = { endpoint: baseUrl, key: 'another key', wallets: ['wallet-1', 'wallet-2'] };
+  const pinned = lookUpOf({ sentTo });
   expect((await run('lookUpOrder', pinned)).kind).toBe('absent');
   expect(balances).toEqual([]);
 });

@@ -2,7 +2,16 @@ import { describe, expect, test } from 'vitest';
 import type { SettingsChange } from '../../sandbox/index.js';
 import type { LookUpReceivedInput } from '../../src/contract/received.js';
 import { orderInput } from '../support/inputs.js';
-import { attemptOf, CALLBACK, failureOf, openActivities, operations, PACE, UNCLEAR_FAULTS } from './activity-lab.js';
+import {
+  attemptOf,
+  CALLBACK,
+  ELSEWHERE,
+  failureOf,
+  openActivities,
+  operations,
+  PACE,
+  UNCLEAR_FAULTS,
+} from './activity-lab.js';
 
 /** A permanent address `shop-7` with one receipt on it, and the look-up of that receipt. */
 async function withReceipt(settings: SettingsChange = {}, { marker = '', currencyTo = '' } = {}) {
@@ -28,13 +37,13 @@ async function withReceipt(settings: SettingsChange = {}, { marker = '', currenc
 
 describe('the look-up of a received order', () => {
   test('finds it by its uuid on the address of the reference, with its circumstances', async () => {
-    const { lookUp, order, host } = await withReceipt();
+    const { lookUp, order, sentTo } = await withReceipt();
     expect(await lookUp()).toMatchObject({
       kind: 'found',
       type: 'deposit',
       order: { order_uuid: order.order_uuid, status: 'processing' },
       pace: PACE,
-      host,
+      sentTo,
       payers: { to: null },
     });
   });
@@ -131,9 +140,9 @@ describe('is no reading, and asked again', () => {
     expect(await failureOf(lookUp())).toMatchObject({ type: 'NoReading' });
   });
 
-  test('another host', async () => {
+  test('another endpoint', async () => {
     const { lookUp, asked } = await withReceipt();
-    expect(await failureOf(lookUp({}, { host: 'elsewhere:443' }))).toMatchObject({ type: 'NoReading' });
+    expect(await failureOf(lookUp({}, { sentTo: ELSEWHERE }))).toMatchObject({ type: 'Elsewhere' });
     expect(asked()).toEqual([]);
   });
 });

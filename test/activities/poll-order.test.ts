@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { pollDelayMs } from '../../src/activities/poll-order.js';
 import type { PollInput } from '../../src/contract/answers.js';
 import { orderInput } from '../support/inputs.js';
-import { attemptOf, failureOf, openActivities, operations, PACE, UNCLEAR_FAULTS } from './activity-lab.js';
+import { attemptOf, ELSEWHERE, failureOf, openActivities, operations, PACE, UNCLEAR_FAULTS } from './activity-lab.js';
 
 /** A lab with one order, and the input that polls it. */
 async function withOrder(marker: string, changes: Partial<PollInput> = {}) {
@@ -115,9 +115,9 @@ describe('a poll without an answer', () => {
     expect(failure.nextRetryDelay).toBeGreaterThanOrEqual(18_000);
   });
 
-  test('another host: is not even asked', async () => {
-    const { run, input, polls } = await withOrder(OPEN, { host: 'elsewhere:443' });
-    expect(await failureOf(run('pollOrder', input, { attempt: 2 }))).toMatchObject({ type: 'NoReading' });
+  test('another endpoint: is not even asked', async () => {
+    const { run, input, polls } = await withOrder(OPEN, { sentTo: ELSEWHERE });
+    expect(await failureOf(run('pollOrder', input, { attempt: 2 }))).toMatchObject({ type: 'Elsewhere' });
     expect(polls()).toBe(0);
   });
 });

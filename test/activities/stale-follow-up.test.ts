@@ -3,7 +3,7 @@ import type { Sandbox } from '../../sandbox/index.js';
 import type { CreateOrderInput } from '../../src/contract/answers.js';
 import { basisOf } from '../../src/contract/basis.js';
 import { orderInput } from '../support/inputs.js';
-import { attemptOf, failureOf, openActivities, operations, type RunActivity } from './activity-lab.js';
+import { attemptOf, failureOf, openActivities, operations, outcomeOf, type RunActivity } from './activity-lab.js';
 
 /** An order that ended partially, and the input of its follow-up. */
 async function followedUp({ sandbox, run }: { sandbox: Sandbox; run: RunActivity }, marker = '') {
@@ -11,7 +11,7 @@ async function followedUp({ sandbox, run }: { sandbox: Sandbox; run: RunActivity
   await run('createOrder', attemptOf('withdraw', parent));
   await expect.poll(() => sandbox.orders()[0]?.order.status).toBe('completed_partially');
   const orderUuid = sandbox.orders()[0]?.order.order_uuid ?? '';
-  const reading = await run('readOutcome', { account: 'default', orderId: 'w-1', orderUuid });
+  const reading = await outcomeOf(run, { account: 'default', orderId: 'w-1', orderUuid });
   const { order } = orderInput('withdraw', 'w-1.r1');
   return { order: { ...order, amount: '5' }, followUpOf: [basisOf(reading)] };
 }

@@ -78,6 +78,13 @@ describe('PAYMENT_ACCOUNTS_FILE', () => {
     expect(line).not.toContain('zz');
   });
 
+  test('one key under two names is a mistake that names both, and not the key', () => {
+    const us = { ...ENTRY, baseUrl: 'https://other.example', apiKey: undefined, apiKeyFile: tempFile('zz-key\n') };
+    expect(problems({ eu: ENTRY, us, asia: { ...ENTRY, apiKey: 'other-key' } })).toEqual([
+      'PAYMENT_ACCOUNTS_FILE: eu and us have the same apiKey: one account, one name',
+    ]);
+  });
+
   test('a file that is missing is a mistake', () => {
     const given = problemsOf(loadWorkerConfig, { PAYMENT_ACCOUNTS_FILE: '/nowhere/zz' });
     expect(given).toEqual(['PAYMENT_ACCOUNTS_FILE: cannot be read as JSON']);

@@ -41,7 +41,13 @@ const folders: { batchDir: string; reportDir: string } = { batchDir: '', reportD
 beforeAll(async () => {
   lab = await openLab();
   service = await serviceOf(lab.sandbox, { requestTimeoutMs: 5_000 });
-  const account = { name: 'default', service, host: '', rates: new SharedRates(() => service.rates()) };
+  const account = {
+    name: 'default',
+    service,
+    endpoint: '',
+    keyFingerprint: '',
+    rates: new SharedRates(() => service.rates()),
+  };
   const { pace } = lab.config;
   const deps = { accounts: new Map([['default', account]]), pace, confirmAttempt: async () => {} };
   activities = createActivities({ ...deps, directories: folders });

@@ -3,7 +3,14 @@ import { type Sandbox, startSandbox } from '../../sandbox/index.js';
 import type { WorkerConfig } from '../../src/config.js';
 import type { LookUpInput } from '../../src/contract/answers.js';
 import { createWorkers } from '../../src/worker/start-worker.js';
-import { attemptOf, failureOf, openActivities, operations, walletsSeenBy } from '../activities/activity-lab.js';
+import {
+  attemptOf,
+  ELSEWHERE,
+  failureOf,
+  openActivities,
+  operations,
+  walletsSeenBy,
+} from '../activities/activity-lab.js';
 import { decideNow, parkedFor } from '../integration/fixtures/parked-orders.js';
 import { serviceView } from '../integration/fixtures/service-view.js';
 import { orderInput } from '../support/inputs.js';
@@ -24,34 +31,41 @@ describe('a look-up whose order is pinned to wallets', () => {
     const wallets = await walletsSeenBy(lab.run);
     expect(wallets.length).toBeGreaterThan(1);
     for (const pinned of [wallets, wallets.slice(0, 1)]) {
-      expect((await lab.run('lookUpOrder', lookUpOf({ wallets: pinned }))).kind).toBe('absent');
+      expect(
+        (await lab.run('lookUpOrder', lookUpOf({ sentTo: { ...lab.sentTo, key: 'rotated', wallets: pinned } }))).kind,
+      ).toBe('absent');
     }
   });
 
   test('reads nothing where one is missing: not even whether the order is there', async () => {
     const lab = await openActivities();
     const wallets = [...(await walletsSeenBy(lab.run)), '3f0c8c2e-5b8e-4f0e-9d6a-000000000001'];
-    const failure = await failureOf(lab.run('lookUpOrder', lookUpOf({ wallets })));
-    expect(failure).toMatchObject({ type: 'NoReading' });
+    const asked = lookUpOf({ sentTo: { ...lab.sentTo, wallets } });
+    const answer = await lab.run('lookUpOrder', asked);
+    expect(answer).toMatchObject({ kind: 'elsewhere', confirmable: false });
+    const why = 'why' in answer ? answer.why : '';
+    expect(why).toMatch(/wallets of the order are missing/);
+    const failure = await failureOf(lab.run('lookUpOrder', { ...asked, told: why }));
+    expect(failure).toMatchObject({ type: 'Elsewhere', message: why });
     expect(failure.nonRetryable).not.toBe(true);
     expect(new Set(operations(lab.sandbox))).toEqual(new Set(['balances']));
   });
 
   test.for(['500', '401', 'html', 'reset'])('reads nothing while the balances answer %s', async (fault) => {
     const lab = await openActivities({ faults: { [`balances.${fault}`]: 1 } });
-    const failure = await failureOf(lab.run('lookUpOrder', lookUpOf({ wallets: ['w'] })));
+    const failure = await failureOf(lab.run('lookUpOrder', lookUpOf({ sentTo: { ...lab.sentTo, wallets: ['w'] } })));
     expect(failure.nonRetryable).not.toBe(true);
     expect(operations(lab.sandbox)).toEqual(['balances']);
   });
 });
 
-test('an order pinned to another host: neither look-up, poll nor create asks this one anything', async () => {
+test('an order pinned to another endpoint: neither look-up, poll nor create asks this one anything', async () => {
   const { sandbox, run } = await openActivities();
-  const host = 'elsewhere:443';
-  const poll = { account: 'default', orderId: 'w-1', orderUuid: 'u-1', host, firstDelayMs: 0, toleratedStatuses: [] };
-  expect(await failureOf(run('lookUpOrder', lookUpOf({ host })))).toMatchObject({ type: 'NoReading' });
-  expect(await failureOf(run('pollOrder', poll, { attempt: 2 }))).toMatchObject({ type: 'NoReading' });
-  expect(await run('createOrder', attemptOf('withdraw', undefined, { host }))).toMatchObject({ kind: 'notSent' });
+  const sentTo = ELSEWHERE;
+  const poll = { account: 'default', orderId: 'w-1', orderUuid: 'u-1', sentTo, firstDelayMs: 0, toleratedStatuses: [] };
+  expect(await run('lookUpOrder', lookUpOf({ sentTo }))).toMatchObject({ kind: 'elsewhere' });
+  expect(await failureOf(run('pollOrder', poll, { attempt: 2 }))).toMatchObject({ type: 'Elsewhere' });
+  expect(await run('createOrder', attemptOf('withdraw', undefined, { sentTo }))).toMatchObject({ kind: 'notSent' });
   expect(operations(sandbox)).toEqual([]);
 });
 

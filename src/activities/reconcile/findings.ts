@@ -111,7 +111,7 @@ const isUnfollowed = (run: OurRun, word: OurWord): boolean =>
 
 /** Starts what follows an order from here on, where that may be done. `ended`: a run that no longer follows it. */
 async function follow(
-  { client, input }: Reconciliation,
+  { account, client, input }: Reconciliation,
   book: AddressBook,
   order: SeenOrder,
   ended?: { found: Finding; run: OurRun },
@@ -119,7 +119,7 @@ async function follow(
   const ref = await book.refOf(order);
   if (ref !== undefined) return followReceipt(client, input.account, ref, order.order_uuid);
   if (input.recover && order.item && mayRunAgain(ended)) {
-    return recover(client, input.account, order.item, { again: ended !== undefined });
+    return recover(client, account, order.item, { again: ended !== undefined });
   }
   return ended?.found ?? { class: 'foreign', detail: 'nobody here follows it' };
 }

@@ -12,6 +12,8 @@ import { isReceivedType } from '../../contract/received.js';
 import { recoveredStart } from '../../contract/recovered.js';
 import type { DepositAddress } from '../../contract/service-objects.js';
 import { allPages } from '../../payment-service/index.js';
+import type { Account } from '../deps.js';
+import { sentToOf } from '../sent-to.js';
 import type { Finding } from './compare.js';
 import type { Reconciliation } from './scan.js';
 import type { SeenOrder, ServiceView } from './service-view.js';
@@ -77,11 +79,11 @@ export async function followReceipt(client: Client, account: string, ref: string
  */
 export async function recover(
   client: Client,
-  account: string,
+  account: Account,
   item: OrderListItem,
   { again }: { again: boolean },
 ): Promise<Finding> {
-  const start = recoveredStart(account, item);
+  const start = recoveredStart(account.name, item, sentToOf(account));
   if (!start) return { class: 'foreign', detail: 'cannot be followed: its type is not known here' };
   const checked = validateRecoveredInput(start.type, start.input);
   if ('errors' in checked) {

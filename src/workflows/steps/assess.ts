@@ -1,4 +1,5 @@
 import type { OutcomeReading, Payers } from '../../contract/answers.js';
+import { ATTENTION_AFTER_MS } from '../../contract/messages.js';
 import { sameAmount } from '../../contract/money.js';
 import type { CompensationPolicy, Order } from '../../contract/orders.js';
 import { failedChecks } from '../compensation/checks.js';
@@ -9,6 +10,7 @@ import { type Offer, offersOf } from '../compensation/offers.js';
 import { afterFollowUp, openPurse, type Purse } from '../compensation/purse.js';
 import { type Row, rowOf } from '../compensation/table.js';
 import type { FollowUpEnd } from './follow-up.js';
+import { lookUp } from './look-up.js';
 import type { OrderRun } from './order-run.js';
 import { keepAskingWithAlarm } from './with-alarm.js';
 
@@ -111,7 +113,16 @@ function contradictions(final: Order | undefined, now: Order): string[] {
   return [`the final status was ${final.status} and now reads ${now.status}`];
 }
 
-function readOutcome(run: OrderRun, orderId: string, orderUuid: string): Promise<OutcomeReading> {
-  const input = { account: run.account, orderId, orderUuid, ...(run.host && { host: run.host }) };
-  return keepAskingWithAlarm(run, { summary: 'Read status and balance changes' }, (reads) => reads.readOutcome(input));
+async function readOutcome(run: OrderRun, orderId: string, orderUuid: string): Promise<OutcomeReading> {
+  // Ever more slowly: where one of two workers has the right account, each change costs history.
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, ATTENTION_AFTER_MS)) {
+    const input = { account: run.account, orderId, orderUuid, ...(run.sentTo && { sentTo: run.sentTo }) };
+    const summary = 'Read status and balance changes';
+    const reading = await keepAskingWithAlarm(run, { summary }, (reads) => reads.readOutcome(input));
+    if (!('elsewhere' in reading)) return reading;
+    // Ends once the account is the order's, set back or by a person's word.
+    await lookUp(run, { summary: 'Which account answers?', delayMs: waitMs, alarm: true });
+  }
 }
+
+const FIRST_WAIT_MS = 1_000;

@@ -8,6 +8,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { CreateOrderInput, CreateVerdict, SendPermission } from '../../contract/answers.js';
+import type { SentTo } from '../../contract/sent-to.js';
 import { isFollowUp } from './check-identity.js';
 import { closeCancelled, closeWithoutOrder } from './close.js';
 import { remainingDelayMinutes } from './delay.js';
@@ -22,6 +23,8 @@ export interface SendLeave {
   permission: SendPermission;
   /** Given before the time at which a delayed order was to start. */
   inTime: boolean;
+  /** `timesMoved` when absence was proven: what was read at another place does not count here. */
+  provenAt?: number;
   /** The run that proved absence. Look-ups of a later run, cut from it by a reset, prove nothing about its sends. */
   provenIn?: string;
 }
@@ -55,8 +58,7 @@ function attemptInput(run: OrderRun, { permission, provenIn }: SendLeave): Creat
     firstExecutionRunId: workflowInfo().firstExecutionRunId,
     permission,
     ...(permission === 'absent' && provenIn && { provenIn }),
-    ...(run.host && { host: run.host }),
-    ...(run.wallets && { wallets: run.wallets }),
+    ...(run.sentTo && { sentTo: run.sentTo }),
     ...(run.approved && { approved: true }),
     ...(delayMinutes !== undefined && { delayMinutes }),
     followUp: isFollowUp(run),
@@ -94,12 +96,12 @@ function verdictOfFailure(run: OrderRun, error: unknown): CreateVerdict {
   }
   if (cause instanceof TimeoutFailure) {
     // Written by the attempt right before its send; says where it went even when the worker died.
-    const sentTo = cause.lastHeartbeatDetails as { host?: string; wallets?: string[] } | undefined;
-    run.host ??= sentTo?.host;
-    run.wallets ??= sentTo?.wallets;
+    const written = cause.lastHeartbeatDetails as { sentTo?: SentTo } | undefined;
+    run.sentTo ??= written?.sentTo;
     return { kind: 'uncertain', reason: 'the worker that held the create gave no answer in time', timedOut: true };
   }
   if (!(error instanceof ActivityFailure)) throw error;
-  // Failed by an operator, perhaps, while its worker goes on: nothing tells that its request is over.
+  // Failed by an operator, perhaps, while its worker goes on: nothing tells that its request is over, or where it went.
+  if (!run.sentTo) run.sentToUnknown = true;
   return { kind: 'uncertain', reason: 'the create attempt ended without an answer', timedOut: true };
 }

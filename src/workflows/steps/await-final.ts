@@ -45,6 +45,15 @@ function observe(run: OrderRun, order: Order | undefined): void {
 /** Times the polling says that the service is silent. Each costs history, and one that falls silent for ever does it once. */
 const MAX_SILENCES = 20;
 
+const untold = (silences: number): PollInput['silence'] => (silences < MAX_SILENCES ? 'untold' : undefined);
+
+/** Has the order looked up, which waits for its account or for a person; polls ask where it is then known to be. */
+async function lookedUp(run: OrderRun): Promise<void> {
+  const before = run.lastLookupAtMs;
+  run.callbackPending = true;
+  await condition(() => run.finalOrder !== undefined || run.lastLookupAtMs !== before);
+}
+
 /** Polls in the background; undocumented statuses are reported once and then tolerated, and a long silence is told. */
 function startPolling(run: OrderRun): CancellationScope {
   const scope = new CancellationScope();
@@ -56,14 +65,15 @@ function startPolling(run: OrderRun): CancellationScope {
       const answer = await pollOnce(run, reported, silence);
       if (run.finalOrder) return;
       if ('silent' in answer) {
-        raiseSilence(run);
-        silence = 'told';
         silences += 1;
+        if (answer.elsewhere) await lookedUp(run);
+        else raiseSilence(run);
+        silence = answer.elsewhere ? untold(silences) : 'told';
         continue;
       }
       run.lastLookupAtMs = Date.now();
       endSilence(run);
-      silence = silences < MAX_SILENCES ? 'untold' : undefined;
+      silence = untold(silences);
       observe(run, answer);
       if (!isKnownStatus(answer.status)) reported.push(answer.status);
     }
@@ -82,7 +92,7 @@ function pollOnce(run: OrderRun, reported: string[], silence: PollInput['silence
     account: run.account,
     orderId: run.orderId,
     orderUuid: run.order?.order_uuid,
-    ...(run.host && { host: run.host }),
+    ...(run.sentTo && { sentTo: run.sentTo }),
     firstDelayMs: delayedMs,
     ...toleratedStatuses(reported),
     ...(silence && { silence }),

@@ -50,6 +50,11 @@ export async function createOrder(run: OrderRun): Promise<void> {
   const rounds: Rounds = { resendsLeft, unclear: '', notSent: 0, rateLimited: 0 };
   while (!run.order) {
     if (run.cancelRequested && nothingSent(run)) closeCancelled(run);
+    if (isForOtherPlace(run, leave)) {
+      const reason = 'a person confirmed another place as the account of this order';
+      leave = await settleForLeave(run, rounds, { reason, covered: false });
+      continue;
+    }
     if (hasExpired(run, leave)) {
       leave = await askForLeave(run, false, rounds, leave.provenIn);
       continue;
@@ -69,11 +74,21 @@ const FIRST_LEAVE: SendLeave = { permission: 'first', inTime: true };
 const NO_LEAVE: SendLeave = { permission: 'none', inTime: true };
 
 /** After an attempt that may have reached the service: finds out, and asks for leave where the order is absent. */
-async function afterSending(run: OrderRun, verdict: Uncertain, rounds: Rounds): Promise<SendLeave> {
+function afterSending(run: OrderRun, verdict: Uncertain, rounds: Rounds): Promise<SendLeave> {
   run.sends += 1;
   rounds.unclear = verdict.reason;
-  const end = await settle(run, verdict.reason, countAfterMs(verdict));
-  if (end.kind === 'absent') return askForLeave(run, takeResend(run, rounds, verdict), rounds, run.answeredIn);
+  const covered = takeResend(run, rounds, verdict);
+  return settleForLeave(run, rounds, { reason: verdict.reason, covered, countAfterMs: countAfterMs(verdict) });
+}
+
+/** Settles, and asks for leave where the order is absent. `covered`: the budget allows one more send. */
+async function settleForLeave(
+  run: OrderRun,
+  rounds: Rounds,
+  settling: { reason: string; covered: boolean; countAfterMs?: number },
+): Promise<SendLeave> {
+  const end = await settle(run, settling.reason, settling.countAfterMs);
+  if (end.kind === 'absent') return askForLeave(run, settling.covered, rounds, run.answeredIn);
   // Never sent again while somebody else's order has our id.
   if (end.kind === 'conflict') await resolveConflict(run, end);
   return NO_LEAVE;
@@ -108,10 +123,17 @@ function takeResend(run: OrderRun, rounds: Rounds, { retryAfterMs }: Uncertain):
   return rounds.resendsLeft >= 0;
 }
 
-async function askForLeave(run: OrderRun, covered: boolean, rounds: Rounds, provenIn?: string): Promise<SendLeave> {
+async function askForLeave(run: OrderRun, asked: boolean, rounds: Rounds, provenIn?: string): Promise<SendLeave> {
+  const provenAt = run.timesMoved;
+  // Where a create went is known by a person's word, or not at all: nothing proves absence there but that person.
+  const covered = asked && run.timesMoved === 0 && !run.sentToUnknown;
   const permission = (await mayResend(run, covered, rounds)) ? 'absent' : 'none';
-  return { permission, inTime: !delayHasPassed(run), ...(provenIn && { provenIn }) };
+  return { permission, inTime: !delayHasPassed(run), provenAt, ...(provenIn && { provenIn }) };
 }
+
+/** True when absence was proven at another place than a create would go to now. */
+const isForOtherPlace = (run: OrderRun, { permission, provenAt }: SendLeave): boolean =>
+  permission === 'absent' && provenAt !== run.timesMoved;
 
 /** True when the service made a repeated create wait until its time had passed: is it still wanted? A person says. */
 const hasExpired = (run: OrderRun, { permission, inTime }: SendLeave): boolean =>

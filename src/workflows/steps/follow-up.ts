@@ -112,6 +112,7 @@ function childOptions(run: OrderRun, { type, request }: FollowUp, basis: Basis[]
     followUpOf: basis,
     ...(run.input.resend && { resend: run.input.resend }),
     ...(run.input.batchId && { batchId: run.input.batchId }),
+    ...(run.sentTo && { sentTo: run.sentTo }),
   };
   return {
     workflowId: orderWorkflowId(run.account, request.order_id),
@@ -173,7 +174,7 @@ async function pollToFinal(run: OrderRun, { request }: FollowUp): Promise<Order>
     const input = {
       account: run.account,
       orderId: request.order_id,
-      ...(run.host && { host: run.host }),
+      ...(run.sentTo && { sentTo: run.sentTo }),
       firstDelayMs: 0,
       ...toleratedStatuses(reported),
     };

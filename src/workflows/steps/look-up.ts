@@ -1,4 +1,5 @@
-import type { LookUpAnswer, LookUpInput } from '../../contract/answers.js';
+import type { ElsewhereAnswer, LookUpAnswer, LookUpInput } from '../../contract/answers.js';
+import { type AskMore, isElsewhere, untilSameAccount } from './elsewhere.js';
 import { keepAsking } from './keep-asking.js';
 import { type Answer, noteAnswer } from './note-answer.js';
 import type { OrderRun } from './order-run.js';
@@ -14,27 +15,30 @@ export async function lookUp(
   options: { summary: string; delayMs?: number; alarm?: boolean; orderUuid?: string },
 ): Promise<LookUpAnswer> {
   const orderUuid = options.orderUuid ?? run.order?.order_uuid;
-  const input: LookUpInput = {
+  const input = (): LookUpInput => ({
     type: run.type,
     account: run.account,
     request: run.request,
     ...(orderUuid && { orderUuid }),
     ...(run.order && { known: true }),
-    ...(run.host && { host: run.host }),
-    ...(run.wallets && { wallets: run.wallets }),
-    ...(options.delayMs && { delayMs: options.delayMs }),
-  };
-  return clearAnswer(run, ({ lookUpOrder }) => lookUpOrder(input), options);
+    ...(run.sentTo && { sentTo: run.sentTo }),
+  });
+  return clearAnswer(run, ({ lookUpOrder }, more) => lookUpOrder({ ...input(), ...more }), options);
 }
 
-/** Asks by an activity that the server repeats until the service gives a clear answer, and keeps what that tells. */
+/**
+ * Asks by an activity that the server repeats until the service gives a clear answer, and keeps what that tells. THE place
+ * where every look-up waits for the account that the order was sent to.
+ */
 export async function clearAnswer<T extends Answer>(
   run: OrderRun,
-  ask: Schedule<T>,
+  ask: (activities: Parameters<Schedule<T>>[0], more: AskMore) => Promise<T | ElsewhereAnswer>,
   { summary, alarm, delayMs = 0 }: { summary: string; alarm?: boolean; delayMs?: number },
 ): Promise<T> {
-  const pending = keepAsking(run, { summary }, ask);
-  const answer = await (alarm ? withAlarm(run, pending, delayMs) : pending);
+  const keep = (more: AskMore) => keepAsking(run, { summary }, (activities) => ask(activities, more));
+  const pending = keep(delayMs ? { delayMs } : {});
+  const first = await (alarm ? withAlarm(run, pending, delayMs) : pending);
+  const answer = isElsewhere(first) ? await untilSameAccount(run, first, keep) : first;
   noteAnswer(run, answer);
   run.lastLookupAtMs = Date.now();
   endSilence(run);

@@ -8,12 +8,12 @@ export type Answer = Circumstances & { kind: string; said?: string };
 const SENT_NOTHING = ['notSent', 'rateLimited', 'overCap', 'stale', 'conflict', 'duplicates', 'absent'];
 
 /**
- * Keeps what an answer tells besides its verdict. Only a send pins host and wallets: until then what was asked may be the
+ * Keeps what an answer tells besides its verdict. Only a send pins where it went: until then what was asked may be the
  * very mistake that is to be mended, and the next attempt must be free to go elsewhere.
  */
 export function noteAnswer(run: OrderRun, answer: Answer): void {
-  const { host, wallets } = run;
+  const { sentTo } = run;
   noteCircumstances(run, answer);
   if (answer.kind === 'absent') run.statusSaid = answer.said;
-  if (nothingSent(run) && SENT_NOTHING.includes(answer.kind)) Object.assign(run, { host, wallets });
+  if (nothingSent(run) && SENT_NOTHING.includes(answer.kind)) run.sentTo = sentTo;
 }

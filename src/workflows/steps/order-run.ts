@@ -13,6 +13,7 @@ import type {
 } from '../../contract/orders.js';
 import type { Pace } from '../../contract/pace.js';
 import { type ReceivedDepositInput, type ReceivedType, receivedRequest } from '../../contract/received.js';
+import type { SentTo } from '../../contract/sent-to.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import type { Offer } from '../compensation/offers.js';
 
@@ -63,8 +64,14 @@ export interface OrderRun {
   conflict?: string;
   firstAttemptAtMs?: number;
   pace?: Pace;
-  host?: string;
-  wallets?: string[];
+  /** What the order was sent to. Set before anything is sent for followers, which are about an order of that account. */
+  sentTo?: SentTo;
+  /** How often a person confirmed that another place is the same account; `sentTo` then moved there. */
+  timesMoved: number;
+  /** An attempt ended in a way that tells neither whether nor where it sent. */
+  sentToUnknown?: true;
+  /** What is shown while the account asked is not the order's: a person must mend that before anything else. */
+  elsewhere?: Attention;
   /** Run that asked for the newest answer; differs from the one before it where the workflow was reset in between. */
   answeredIn: string;
   payers?: Payers;
@@ -102,6 +109,8 @@ export function openRun(type: OrderType, started: OrderInput): OrderRun {
     orderFromLookUp: false,
     // The run that is lost has sent it.
     sends: input?.recovered ? 1 : 0,
+    sentTo: input?.recovered?.sentTo ?? input?.sentTo,
+    timesMoved: 0,
     earlierInDoubt: Boolean(input?.sentUntil),
     answeredIn: workflowInfo().firstExecutionRunId,
     timesUnserved: 0,
@@ -129,12 +138,11 @@ export function identify(run: OrderRun, type: ReceivedType, order: Order): void 
   run.orderId = order.user_order_id;
 }
 
-/** Keeps what an answer tells besides its verdict. The host is pinned by the first send and never changes. */
+/** Keeps what an answer tells besides its verdict. Where an order was sent is pinned by the first send. */
 export function noteCircumstances(run: OrderRun, answer: Circumstances): void {
   run.pace = answer.pace;
   run.answeredIn = answer.runId ?? run.answeredIn;
-  run.host ??= answer.host;
-  run.wallets ??= answer.wallets;
+  run.sentTo ??= answer.sentTo;
   notePayers(run, answer.payers);
 }
 

@@ -28,8 +28,9 @@ export function enterPhase(run: OrderRun, phase: OrderPhase, waitingFor: string)
 /** Asks for a person. `allowed` is what may be decided now; empty = look, the order goes on by itself. */
 export function raiseAttention(run: OrderRun, reason: string, allowed: DecideAction[] = []): void {
   if (run.attention?.reason === reason) return;
-  // A person was asked to decide: what goes on in the background must not take the question away.
-  if (allowed.length === 0 && (run.attention?.allowed.length ?? 0) > 0) return;
+  // A person was asked to decide or to set an account back: what goes on in the background must not take that away.
+  const asked = (run.attention?.allowed.length ?? 0) > 0 || (run.elsewhere && run.attention === run.elsewhere);
+  if (allowed.length === 0 && asked) return;
   run.revision += 1;
   run.attention = { reason, since: new Date().toISOString(), allowed };
   publish(run, SEARCHED_STATUS[run.phase]);

@@ -27,7 +27,7 @@ export async function settle(run: OrderRun, reason: string, countAfterMs = 0, se
   let earlyReadings = EARLY_READINGS;
   for (;;) {
     const askedAtMs = Date.now();
-    const before = run.answeredIn;
+    const { answeredIn, timesMoved } = run;
     const reading = await lookUp(run, { summary: 'Uncertain create: is it there?', alarm: true });
     const finding = judge(run, reading);
     if (finding.kind === 'ours') {
@@ -39,9 +39,12 @@ export async function settle(run: OrderRun, reason: string, countAfterMs = 0, se
     const windowMs = settleWindowMs(run);
     const { readAtMs } = reading;
     proof ??= new AbsenceProof({ serverMs: startedAtMs, workerMs: readAtMs }, countAfterMs, sentUntilMs);
-    if (run.answeredIn !== before) {
-      // Reset meanwhile: the run before may have sent again since its last reading. Nothing read so far counts.
-      proof = new AbsenceProof({ serverMs: Date.now(), workerMs: readAtMs }, CREATE_TIMEOUT_MS);
+    const isReset = run.answeredIn !== answeredIn;
+    if (isReset || run.timesMoved !== timesMoved) {
+      // Nothing read so far counts. Reset meanwhile: the run before may have sent again since its last reading. Or the order
+      // is looked for at another place from now on.
+      const aliveMs = isReset ? CREATE_TIMEOUT_MS : startedAtMs + countAfterMs - Date.now();
+      proof = new AbsenceProof({ serverMs: Date.now(), workerMs: readAtMs }, Math.max(0, aliveMs));
     }
     if (proof.isProvenBy({ askedAtMs, answeredAtMs: Date.now(), readAtMs }, windowMs)) return foreign ?? finding;
     const waitMs = proof.nextReadingInMs({ serverMs: Date.now(), workerMs: readAtMs }, windowMs);

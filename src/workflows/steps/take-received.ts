@@ -38,7 +38,7 @@ export async function takeReceived(run: OrderRun, input: ReceivedDepositInput): 
 }
 
 function lookUpReceived(run: OrderRun, input: ReceivedDepositInput): Promise<LookUpReceivedAnswer> {
-  const request = { account: run.account, input, ...(run.host && { host: run.host }) };
+  const request = { account: run.account, input, ...(run.sentTo && { sentTo: run.sentTo }) };
   return clearAnswer(run, ({ lookUpReceived }) => unlessInvalid(run, lookUpReceived(request)), {
     summary: 'Received: is it there, and on our address?',
     alarm: true,

@@ -22,11 +22,18 @@ export async function takeRecovered(run: OrderRun, orderUuid: string): Promise<v
 }
 
 function lookUpRecovered(run: OrderRun): Promise<LookUpAnswer> {
-  const request = { type: run.type, account: run.account, input: run.input };
-  return clearAnswer(run, ({ lookUpRecovered }) => unlessInvalid(run, lookUpRecovered(request)), {
-    summary: 'Recovered: where does it stand?',
-    alarm: true,
+  const request = () => ({
+    type: run.type,
+    account: run.account,
+    input: run.input,
+    ...(run.sentTo && { sentTo: run.sentTo }),
   });
+  const ask = { summary: 'Recovered: where does it stand?', alarm: true };
+  return clearAnswer(
+    run,
+    ({ lookUpRecovered }, more) => unlessInvalid(run, lookUpRecovered({ ...request(), ...more })),
+    ask,
+  );
 }
 
 async function decideAbsence(run: OrderRun, orderUuid: string): Promise<void> {

@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { promisify } from 'node:util';
+import type { Sandbox } from './index.js';
+
+/** One account behind a front: requests to `path` with `apiKey` go to a sandbox, which sees its own key. */
+export interface FrontRoute {
+  /** Prefix such as `/one`; '' for none. */
+  path: string;
+  apiKey: string;
+  sandbox: Pick<Sandbox, 'url' | 'apiKey'>;
+}
+
+/** One host that serves several accounts, each with a sandbox of its own: orders, wallets and balances. */
+export interface Front {
+  /** Base URL without a route's path. */
+  url: string;
+  close(): Promise<void>;
+}
+
+const KEY_HEADER = 'api-key';
+
+/**
+ * Opens a front on a free port of 127.0.0.1. Two routes with different keys to one sandbox are one account whose key was
+ * rotated. Other paths are answered 404, other keys 401. All sandboxes must have the secret that the client signs with.
+ */
+export async function startFront(routes: readonly FrontRoute[]): Promise<Front> {
+  const server = createServer((incoming, outgoing) => {
+    const onPath = routes.filter(({ path }) => incoming.url?.startsWith(`${path}/`));
+    const route = onPath.find(({ apiKey }) => apiKey === incoming.headers[KEY_HEADER]);
+    if (route) return forward(route, incoming, outgoing);
+    outgoing.writeHead(onPath.length > 0 ? 401 : 404, { 'content-type': 'application/json' }).end('{"status":"error"}');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    close: async () => {
+      server.closeAllConnections();
+      await promisify(server.close.bind(server))();
+    },
+  };
+}
+
+function forward({ path, sandbox }: FrontRoute, incoming: IncomingMessage, outgoing: ServerResponse): void {
+  const url = `${sandbox.url}${(incoming.url ?? '').slice(path.length)}`;
+  const headers = { ...incoming.headers, [KEY_HEADER]: sandbox.apiKey };
+  const onward = request(url, { method: incoming.method, headers, agent: false }, (answer) => {
+    outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+    answer.on('error', () => outgoing.destroy());
+    answer.pipe(outgoing);
+  });
+  onward.on('error', () => outgoing.destroy());
+  incoming.pipe(onward);
+}

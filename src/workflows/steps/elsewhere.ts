@@ -1,0 +1,80 @@
+import { CancellationScope, condition } from '@temporalio/workflow';
+import type { ElsewhereAnswer } from '../../contract/answers.js';
+import { recordOf } from './decision-record.js';
+import type { OrderRun } from './order-run.js';
+import { clearAttention, raiseAttention } from './phase.js';
+
+/** What a look-up is told besides its question: see LookUpInput. */
+export interface AskMore {
+  told?: string;
+  delayMs?: number;
+}
+
+/** A reading, or that the account asked is not shown to be the order's. */
+type Asked<T> = T | ElsewhereAnswer;
+
+/** True for what is no reading. */
+export const isElsewhere = <T extends { kind: string }>(answer: Asked<T>): answer is ElsewhereAnswer =>
+  answer.kind === 'elsewhere';
+
+const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [1_000, 15 * 60_000];
+
+/**
+ * Another account answers, or it cannot be told whether it is another one: nothing it says counts. Waits until it is set
+ * back, in one look-up that the server repeats without history, or until a person says that both are the same account,
+ * where nothing contradicts that.
+ */
+export async function untilSameAccount<T extends { kind: string }>(
+  run: OrderRun,
+  first: ElsewhereAnswer,
+  ask: (more: AskMore) => Promise<Asked<T>>,
+): Promise<T> {
+  let answer: Asked<T> = first;
+  // Ever more slowly: where two workers are wrong in two ways, each change costs history.
+  for (let waitMs = 0; isElsewhere(answer); waitMs = Math.min(2 * waitMs || FIRST_WAIT_MS, LONGEST_WAIT_MS)) {
+    const found: ElsewhereAnswer = answer;
+    const more = { told: found.why, ...(waitMs > 0 && { delayMs: waitMs }) };
+    const next = await setBackOrConfirmed(run, found, () => ask(more));
+    // What was confirmed is asked at once.
+    answer = next ?? (await ask({}));
+  }
+  return answer;
+}
+
+/** The next answer; undefined when a person confirmed the account first. */
+async function setBackOrConfirmed<T>(
+  run: OrderRun,
+  { why, confirmable, here }: ElsewhereAnswer,
+  ask: () => Promise<T>,
+): Promise<T | undefined> {
+  const shown = tell(run, why, confirmable);
+  const asking = new CancellationScope();
+  let answered = false;
+  const pending = asking.run(ask).finally(() => {
+    answered = true;
+  });
+  pending.catch(() => undefined);
+  // Other steps ask for decisions, too: one is meant for this only while this is what is shown.
+  const decided = () => run.attention === shown && run.decision !== undefined;
+  await condition(() => answered || decided());
+  const decision = decided() ? run.decision : undefined;
+  if (decision) {
+    run.decisions.push(recordOf([], decision));
+    run.decision = undefined;
+  }
+  if (run.attention === shown) clearAttention(run);
+  if (run.elsewhere === shown) run.elsewhere = undefined;
+  if (answered || !decision) return pending;
+  asking.cancel();
+  run.sentTo = here;
+  run.timesMoved += 1;
+  return undefined;
+}
+
+/** Shows what has to be set back. What was shown before no longer matters: nothing can be read before that. */
+function tell(run: OrderRun, why: string, confirmable: boolean) {
+  run.attention = undefined;
+  raiseAttention(run, why, confirmable ? ['approve'] : []);
+  run.elsewhere = run.attention;
+  return run.elsewhere;
+}
