@@ -103,6 +103,7 @@ describe('PAYMENT_ACCOUNTS_FILE', () => {
     'PAYMENT_API_KEY_FILE',
     'PAYMENT_REQUESTS_PER_SECOND',
     'PAYMENT_NOT_EXECUTED_STATUSES',
+    'PAYMENT_FORMAT_CHECKS',
   ])('next to it %s is a mistake and not ignored', (name) => {
     const file = tempFile(JSON.stringify({ eu: ENTRY }));
     const given = problemsOf(loadWorkerConfig, { PAYMENT_ACCOUNTS_FILE: file, [name]: '20' });

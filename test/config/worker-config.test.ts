@@ -54,6 +54,11 @@ describe('a complete environment', () => {
     expect(account({ PAYMENT_REQUESTS_PER_SECOND: '2.5' })?.requestsPerSecond).toBe(2.5);
   });
 
+  test('PAYMENT_FORMAT_CHECKS is refuse or warn, and refuse unless it is set', () => {
+    expect(account({ PAYMENT_FORMAT_CHECKS: 'warn' })?.formatChecks).toBe('warn');
+    expect(account({ PAYMENT_FORMAT_CHECKS: '' })?.formatChecks).toBeUndefined();
+  });
+
   test('PAYMENT_NOT_EXECUTED_STATUSES is a comma list, and nothing unless it is set', () => {
     expect(account({ PAYMENT_NOT_EXECUTED_STATUSES: '429, 503' })?.notExecutedStatuses).toEqual([429, 503]);
     expect(account({ PAYMENT_NOT_EXECUTED_STATUSES: '' })?.notExecutedStatuses).toBeUndefined();
@@ -142,6 +147,7 @@ const MISTAKES: [string, string | undefined, string][] = [
   ['PAYMENT_SIGNER', 'hmac-sha1', SIGNER],
   ['PAYMENT_SIGNER', '', SIGNER],
   ['PAYMENT_SIGNER', './zz\nsigner.js', SIGNER],
+  ['PAYMENT_FORMAT_CHECKS', 'zzoff', 'must be refuse or warn'],
   ['PAYMENT_REQUESTS_PER_SECOND', '0', RATE],
   ...['400', '200', '302', '600', '4290', '429;503', '429,', 'many', '-429', '429.0'].map(
     (text): [string, string, string] => ['PAYMENT_NOT_EXECUTED_STATUSES', text, STATUSES],
