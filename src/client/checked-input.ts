@@ -18,7 +18,7 @@ export function checkOrderInput<T extends OrderType>(
   input: unknown,
   formatChecks: FormatChecks = 'refuse',
 ): OrderInput<T> {
-  const recovered = typeof input === 'object' && input !== null && 'recovered' in input && input.recovered !== null;
+  const recovered = typeof input === 'object' && input !== null && 'recovered' in input;
   const checked = recovered ? validateRecoveredInput(type, input) : validateOrderInput(type, input, { formatChecks });
   if ('errors' in checked) throw new InvalidInputError(checked.errors);
   return checked.input;

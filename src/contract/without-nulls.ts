@@ -1,7 +1,10 @@
 /** Deeper levels are kept as they are: nothing of ours nests so far, and what does is refused. */
 const MAX_LEVELS = 50;
 
-/** Fields that hold what the service showed, to be compared with what it shows: null is a value there. */
+/**
+ * Fields that hold what the service showed, to be compared with what it shows: null is a value there. And null in their
+ * place stays an error: `recovered` is what keeps a run from sending.
+ */
 const AS_SHOWN = ['recovered', 'followUpOf'];
 
 /**
@@ -12,7 +15,7 @@ const AS_SHOWN = ['recovered', 'followUpOf'];
 export function withoutNulls<T>(input: T, levels = MAX_LEVELS): T {
   if (typeof input !== 'object' || input === null || levels === 0) return input;
   if (Array.isArray(input)) return input.map((item) => withoutNulls(item, levels - 1)) as T;
-  const given = Object.entries(input).filter(([, value]) => value !== null);
+  const given = Object.entries(input).filter(([key, value]) => value !== null || AS_SHOWN.includes(key));
   return Object.fromEntries(
     given.map(([key, value]) => [key, AS_SHOWN.includes(key) ? value : withoutNulls(value, levels - 1)]),
   ) as T;

@@ -27,7 +27,7 @@ const CLIENT_INFO = { client_id: null, client_ip: null, client_email: null };
 describe.each(ORDER_TYPES)('%s', (type) => {
   const plain = orderInput(type, `${type.replaceAll('_', '-')}-1`);
   const order = filledUp(Object.keys(orderSchemas[type].shape), plain.order);
-  const withNulls = filledUp([...Object.keys(optionSchemas), 'recovered'], { order });
+  const withNulls = filledUp(Object.keys(optionSchemas), { order });
 
   test('with null for everything optional is the input without it', () => {
     expect(validateOrderInput(type, withNulls)).toEqual({ input: plain });
@@ -90,6 +90,11 @@ test.each([
   [orderStatusSchema, { order_id: 'o-1' }],
 ])('filters that are null are none', (schema, given) => {
   expect(checkRequest<unknown>(schema, filledUp(Object.keys(schema.shape), given))).toEqual(given);
+});
+
+test('recovered may not be null: without it the run would send', () => {
+  const { order } = orderInput('withdraw', 'w-1');
+  expect(validateOrderInput('withdraw', { order, recovered: null })).toHaveProperty('errors');
 });
 
 test('elements of lists, and what a recovered run was shown, stay as they are', () => {

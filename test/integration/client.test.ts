@@ -138,7 +138,7 @@ describe('signed reads through a worker', () => {
   });
 
   it.each([
-    ['limit', { limit: 501 }],
+    ['limit', { limit: 1001 }],
     ['limit', { limit: 0 }],
     ['page', { page: 1.5 }],
     ['date_from', { date_from: '2026-13-01 00:00:00' }],

@@ -22,7 +22,7 @@ describe('started from anywhere, with null for everything that it may lack', () 
     const handle = await lab.orders.client.workflow.start(workflowTypeOf(type), {
       taskQueue: ORDERS_TASK_QUEUE,
       workflowId: orderWorkflowId('default', orderId),
-      args: [{ ...nulls(optionSchemas), recovered: null, order }],
+      args: [{ ...nulls(optionSchemas), order }],
     });
     expect(await handle.result()).toMatchObject({ outcome: 'completed' });
     expect(await (await lab.orders.start(type, plain)).result()).toMatchObject({ outcome: 'completed' });
