@@ -86,7 +86,6 @@ async function openTwoServices(settleMs: number): Promise<{ lab: Lab; line: Line
   const lab = await openLab({
     workers: false,
     callbacks: false,
-    limits: { checkBalance: true },
     pace: { settleWindowMs: { atOnce: settleMs, deposit: settleMs } },
     serviceUrl: async (url) => {
       line = await openLine(url);
@@ -128,7 +127,7 @@ const CASES: Case[] = [
   {
     title: 'the base URL of another service',
     misled: ({ other }) => other,
-    failure: /set the account's base URL back/,
+    failure: /set base URL and key of account default back/,
   },
 ];
 
