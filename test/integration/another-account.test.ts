@@ -143,3 +143,32 @@ test('a permitted re-send is worth nothing at a place that was confirmed after i
   expect(await handle.result()).toMatchObject({ outcome: 'completed' });
   expect(executions(accounts, handle)).toBe(1);
 });
+
+test('an order that is followed while its base URL moves: its callback asks a person, and it ends', async () => {
+  const { lab, workAt } = await openTwoAccounts(SETTLE_MS);
+  const input = orderInput('withdraw', newOrderId('followed'), { marker: 'after_ms=3000' });
+  const handle = await lab.orders.start('withdraw', input);
+  await workAt(PLACES.first);
+  await handle.created();
+  await workAt(PLACES.moved);
+  await attentionSays(handle, /back, or approve if/);
+  expect(await handle.state()).toMatchObject({ phase: 'following', attention: { allowed: ['approve'] } });
+  await decideNow(handle, 'approve');
+  expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: false });
+  expect((await handle.state()).attention).toBeUndefined();
+});
+
+test('a follow-up is sent where its order was, and waits where another account answers', async () => {
+  const { lab, other, workAt } = await openTwoAccounts(SETTLE_MS, { pace: { confirmDelayMs: 3_000 } });
+  const marker = 'outcome=completed_partially fraction=0.4';
+  const input = orderInput('withdraw', newOrderId('parent'), { marker, compensation: 'finish' });
+  const handle = await lab.orders.start('withdraw', input);
+  await workAt(PLACES.first);
+  await vi.waitFor(async () => expect((await handle.state()).phase).toBe('compensating'), 30_000);
+  await workAt(PLACES.otherKey);
+  await new Promise((resolve) => setTimeout(resolve, 5_000));
+  expect(other.stats().createsByOrderId).toEqual({});
+  await workAt(PLACES.first);
+  expect(await handle.result()).toMatchObject({ compensation: { status: 'done', outcome: 'completed' } });
+  expect(lab.sandbox.stats().executedByOrderId[`${handle.orderId}.r1`]).toBe(1);
+});
