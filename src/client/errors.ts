@@ -36,7 +36,8 @@ export class OrderConflictError extends Error {
 
 const NEXT_STEP: Record<OrderFailure, string> = {
   InvalidOrder: 'Correct the input and start it again with `again`',
-  OrderRejected: 'Start it again with `again`, under this id: it sends once absence is proven over the settle window',
+  // What to do stands in the reason, in the words of the command line.
+  OrderRejected: 'The id stays (in code: `again: true`)',
   OrderConflict:
     'Find out whose order has this id at the service; if it is this payment, start it with its own input and `again`',
   OrderCancelled: 'Nothing was sent; it may be started again with `again`',

@@ -117,8 +117,10 @@ export function progressLine(state: OrderState | undefined): string {
   return parts.join(', ');
 }
 
-/** Extra options an action cannot do without. */
-const NEEDS: Partial<Record<Decision['action'], string>> = { adopt: ' --order-uuid <order_uuid>' };
+/** Extra options of an action. */
+const NEEDS: Partial<Record<Decision['action'], string>> = {
+  adopt: ' --order-uuid <order_uuid> [--differences <the fields it differs in>]',
+};
 
 /** Command lines that decide on what `state` shows, one per allowed action; '' when nothing is to be decided. */
 export function decideText(self: string, account: string, orderId: string, state: OrderState): string {

@@ -91,7 +91,7 @@ describe('the decision', () => {
   it('is offered as one command line per allowed action', () => {
     expect(decideText('payment-orders', 'shop', 'w-1', parked).split('\n').slice(1)).toEqual([
       '  payment-orders order decide w-1 --account shop --action resend --by <you> --reason "<why>" --revision 4',
-      '  payment-orders order decide w-1 --account shop --action adopt --order-uuid <order_uuid> --by <you> --reason "<why>" --revision 4',
+      '  payment-orders order decide w-1 --account shop --action adopt --order-uuid <order_uuid> [--differences <the fields it differs in>] --by <you> --reason "<why>" --revision 4',
     ]);
   });
 

@@ -42,7 +42,10 @@ export async function resolveConflict(run: OrderRun, conflict: Conflict): Promis
   while (!run.order) {
     const decision = await park(run, reason, conflict.ours.length > 0 ? ['adopt'] : ['adopt', 'close-absent']);
     if (decision.action === 'close-absent') await closeIfAbsent(run, decision.by);
-    else reason = `${conflict.reason}. ${(await adoptChosen(run, decision)).why}`;
+    else {
+      const { why } = await adoptChosen(run, decision);
+      reason = why.includes(conflict.reason) ? why : `${conflict.reason}. ${why}`;
+    }
   }
 }
 
