@@ -39,6 +39,25 @@ const LOOK_UP_FAULTS = {
   'no-answer': 0.01,
 };
 
+/** The right order, written otherwise. */
+const ECHOES = [
+  'echo-lower-case',
+  'echo-masked',
+  'echo-blanks',
+  'echo-no-wallet',
+  'echo-no-details',
+  'echo-details-text',
+  'echo-extra-key',
+  'echo-fee-on-top',
+  'echo-rounded',
+];
+const ECHO_RATE = 0.01;
+
+const echoFaults = (): Record<string, number> =>
+  Object.fromEntries(
+    ['create', 'status', 'list'].flatMap((place) => ECHOES.map((name) => [`${place}.${name}`, ECHO_RATE])),
+  );
+
 const lookUpFaults = (place: 'status' | 'list') =>
   Object.fromEntries(Object.entries(LOOK_UP_FAULTS).map(([name, rate]) => [`${place}.${name}`, rate]));
 
@@ -49,7 +68,7 @@ export function underFire(seed: string): SettingsChange {
   return {
     duplicateMode: 'c',
     unknownMode: UNKNOWN_MODES[Math.floor(chance(seed, 'unknown mode') * UNKNOWN_MODES.length)] ?? 'a',
-    faults: { ...CREATE_FAULTS, ...lookUpFaults('status'), ...lookUpFaults('list') },
+    faults: { ...CREATE_FAULTS, ...lookUpFaults('status'), ...lookUpFaults('list'), ...echoFaults() },
     outcomes: { completed_partially: 0.18, error: 0.08, canceled: 0.06 },
     callbacks: { enabled: true, lostRate: 0.3, copies: 3, initialRetryMs: 1_000, reorder: true },
     durationsMs: { pay: 1_500, execute: 2_500 },

@@ -1,17 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Payers } from './payers.js';
 import type { ChaosStack } from './stack.js';
 
 /** When and how often each process is killed, in milliseconds since the load began. */
 const SCHEDULE = {
   worker: { firstMs: 10_000, everyMs: 10_000 },
-  receiver: { firstMs: 15_000, everyMs: 20_000 },
+  receiver: { firstMs: 15_000, everyMs: 40_000 },
   temporal: { firstMs: 30_000, everyMs: 60_000 },
   sandbox: { firstMs: 45_000, everyMs: Number.POSITIVE_INFINITY },
 } as const;
 
+/** When what is around the orders changes: a worker knows another key from its next start on. */
+const CHANGES = {
+  "the account's key": { firstMs: 15_000, everyMs: 40_000 },
+  'who pays commissions': { firstMs: 12_000, everyMs: 16_000 },
+} as const;
+
 /** When what is killed, in words. */
 export const scheduleText = (): string =>
-  Object.entries(SCHEDULE)
+  Object.entries({ ...SCHEDULE, ...CHANGES })
     .map(([name, { firstMs, everyMs }]) => {
       const again = Number.isFinite(everyMs) ? `every ${everyMs / 1_000} s` : 'once';
       return `${name} ${again} from ${firstMs / 1_000} s on`;
@@ -25,11 +32,14 @@ export async function killAll(stack: ChaosStack, signal: AbortSignal): Promise<v
     stack.workers[nextWorker]?.kill();
     nextWorker = (nextWorker + 1) % stack.workers.length;
   };
+  const payers = new Payers(stack.service);
   await Promise.all([
     repeat(SCHEDULE.worker, signal, async () => killNextWorker()),
     repeat(SCHEDULE.receiver, signal, async () => stack.receiver.kill()),
     repeat(SCHEDULE.temporal, signal, () => stack.temporal.killAndRestart()),
-    repeat(SCHEDULE.sandbox, signal, async () => stack.sandbox.kill()),
+    repeat(SCHEDULE.sandbox, signal, async () => stack.sandboxes[0]?.kill()),
+    repeat(CHANGES["the account's key"], signal, () => stack.accounts.swap()),
+    repeat(CHANGES['who pays commissions'], signal, () => payers.swap()),
   ]);
 }
 

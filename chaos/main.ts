@@ -83,7 +83,7 @@ async function runChaos(stack: ChaosStack, { orders: count, seed, rate }: ChaosO
     `started ${load.accepted.size} of ${count}, ended ${await countOrders(stack.orders, 'closed')}, ${killedText(stack)}`;
   await withProgress('under fire', state, () => fire(stack, load, rate, aborted.signal));
   const healedAtMs = await heal(stack);
-  const operator = await withProgress('healed', state, () => operate(stack.orders, healedAtMs, FINAL_WITHIN_MS));
+  const operator = await withProgress('healed', state, () => operate(stack, healedAtMs, FINAL_WITHIN_MS));
   const evidence = await withProgress(
     'oracle',
     async () => '',

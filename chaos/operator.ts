@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WORKFLOW_TYPE_OF_ORDER } from '../src/contract/names.js';
 import { DecisionRefusedError, NoWorkerError, type OrderState, type PaymentOrders } from '../src/index.js';
+import { restartWorkers } from './healing.js';
+import type { ChaosStack } from './stack.js';
 
 /** How often the operator looks at the list of parked orders. */
 const ROUND_MS = 2_000;
 const MAX_PARKED = 10_000;
+/** Longer than settling takes: whatever is open by then waits for something. */
+const STILL_MS = 30_000;
 
 /** What the operator saw and did. */
 export interface OperatorReport {
@@ -26,14 +30,26 @@ export async function countOrders(orders: PaymentOrders, which: 'open' | 'closed
   return (await orders.client.workflow.count(`${ORDER_TYPES_QUERY} AND ${status}`)).count;
 }
 
-/** Waits until every order is final, deciding the parked ones through the library, at most until `deadlineMs`. */
-export async function operate(orders: PaymentOrders, healedAtMs: number, limitMs: number): Promise<OperatorReport> {
+/**
+ * Waits until every order is final, deciding the parked ones through the library, at most `limitMs` after healing. Orders
+ * that were sent with the other account's key say that it has to be set back: it is, by turns, when nothing moves.
+ */
+export async function operate(stack: ChaosStack, healedAtMs: number, limitMs: number): Promise<OperatorReport> {
+  const { orders } = stack;
   const report: OperatorReport = { parks: new Map(), decisions: new Map() };
+  let last = { open: Number.POSITIVE_INFINITY, atMs: Date.now() };
   while (Date.now() - healedAtMs < limitMs) {
     for (const { orderId } of await orders.list({ status: 'parked', limit: MAX_PARKED })) {
       await decideOne(orders, orderId, report);
     }
-    if ((await countOrders(orders, 'open')) === 0) return { ...report, allFinalAfterMs: Date.now() - healedAtMs };
+    const open = await countOrders(orders, 'open');
+    if (open === 0) return { ...report, allFinalAfterMs: Date.now() - healedAtMs };
+    if (open !== last.open) last = { open, atMs: Date.now() };
+    else if (Date.now() - last.atMs > STILL_MS) {
+      await stack.accounts.swap();
+      await restartWorkers(stack);
+      last = { open, atMs: Date.now() };
+    }
     await sleep(ROUND_MS);
   }
   return report;

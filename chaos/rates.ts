@@ -7,6 +7,8 @@ import { isCreate } from './oracle/traffic.js';
 /** Groups of faults as the report names them; the first that matches counts. */
 const CREATE_GROUPS: readonly (readonly [string, RegExp])[] = [
   ['5xx after', /^5\d\d-after$/],
+  ['429 after', /^429-after$/],
+  ['another form', /^echo-/],
   ['5xx before', /^5\d\d-before$/],
   ['no answer', /^no-answer/],
   ['reset', /^reset/],
@@ -22,7 +24,7 @@ export function ratesReached(evidence: Evidence, seed: string, healedAtMs: numbe
     return `${name} ${share(met, creates.length)}`;
   });
   const lookUps = requests.filter(({ path }) => path === '/v2/order/status' || path === '/v2/order/list');
-  const failing = lookUps.filter(({ fault }) => fault !== undefined).length;
+  const failing = lookUps.filter(({ fault }) => fault !== undefined && !fault.startsWith('echo-')).length;
   const ids = [...new Set(evidence.service.map(({ order }) => order.user_order_id))];
   const lagging = ids.filter((id) => lagsByRate(seed, id, LAG_RATE)).length;
   return [

@@ -35,10 +35,10 @@ export function verdictLines(judged: readonly Judged[]): string[] {
 }
 
 /** How often each part was killed so far; `exits` are ends nobody asked for, such as a start while Temporal was down. */
-export function killedText({ workers, receiver, temporal, sandbox }: ChaosStack): string {
+export function killedText({ workers, receiver, temporal, sandboxes, accounts }: ChaosStack): string {
   const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
-  const exits = sum([...workers, receiver, sandbox].map(({ crashes }) => crashes));
-  const killed = `killed worker ${sum(workers.map(({ kills }) => kills))}, receiver ${receiver.kills}, Temporal ${temporal.kills}, sandbox ${sandbox.kills}`;
+  const exits = sum([...workers, receiver, ...sandboxes].map(({ crashes }) => crashes));
+  const killed = `killed worker ${sum(workers.map(({ kills }) => kills))}, receiver ${receiver.kills}, Temporal ${temporal.kills}, sandbox ${sum(sandboxes.map(({ kills }) => kills))}; key swapped ${accounts.swaps}`;
   return exits === 0 ? killed : `${killed}; ended by themselves ${exits}`;
 }
 

@@ -1,6 +1,7 @@
 import type { SandboxOrder, SettingsChange } from '../sandbox/index.js';
+import { decimal, toAmount } from '../src/contract/money.js';
 
-/** The admin port of the sandbox process. */
+/** The admin port of one sandbox process. */
 export class ServiceAdmin {
   readonly #applied: SettingsChange[] = [];
 
@@ -39,5 +40,31 @@ export class ServiceAdmin {
       body: JSON.stringify(change),
     });
     if (!response.ok) throw new Error(`the sandbox refused its settings: ${await response.text()}`);
+  }
+}
+
+/** Both accounts of the service as one: what was done at either counts. */
+export class ServiceAdmins {
+  constructor(readonly accounts: readonly ServiceAdmin[]) {}
+
+  /** Changes the settings of every account, now and after every restart. */
+  async set(change: SettingsChange): Promise<void> {
+    await Promise.all(this.accounts.map((account) => account.set(change)));
+  }
+
+  /** Every order of every account. */
+  async orders(): Promise<SandboxOrder[]> {
+    return (await Promise.all(this.accounts.map((account) => account.orders()))).flat();
+  }
+
+  /** Balances by currency, summed over the accounts. */
+  async ledger(): Promise<Record<string, string>> {
+    const total = new Map<string, string>();
+    for (const ledger of await Promise.all(this.accounts.map((account) => account.ledger()))) {
+      for (const [currency, amount] of Object.entries(ledger)) {
+        total.set(currency, toAmount(decimal(total.get(currency) ?? '0').plus(decimal(amount))));
+      }
+    }
+    return Object.fromEntries(total);
   }
 }

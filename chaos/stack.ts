@@ -2,16 +2,19 @@ import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
+import { startFront } from '../sandbox/front.js';
 import { freePort } from '../scripts/temporal/dev-server.js';
 import { PaymentOrders } from '../src/client.js';
+import { AccountBook } from './account-book.js';
 import { buildProduct, ROOT } from './product.js';
-import { ServiceAdmin } from './service-admin.js';
+import { ServiceAdmin, ServiceAdmins } from './service-admin.js';
 import { Supervised } from './supervised.js';
 import { MortalTemporal } from './temporal.js';
 
 /** What no log, history or database may show. */
 export interface Secrets {
-  apiKey: string;
+  /** Of both accounts. */
+  apiKeys: readonly string[];
   apiSecret: string;
   tokenKey: string;
 }
@@ -19,10 +22,12 @@ export interface Secrets {
 /** Everything running, each a process of its own. */
 export interface ChaosStack {
   temporal: MortalTemporal;
-  sandbox: Supervised;
+  /** One for each account at the service, all behind one host. */
+  sandboxes: readonly Supervised[];
   receiver: Supervised;
   workers: readonly Supervised[];
-  service: ServiceAdmin;
+  service: ServiceAdmins;
+  accounts: AccountBook;
   receiverUrl: string;
   secrets: Secrets;
   client: Client;
@@ -30,7 +35,7 @@ export interface ChaosStack {
   /** Files that hold what the processes printed. */
   logFiles: readonly string[];
   dbFile: string;
-  trafficFile: string;
+  trafficFiles: readonly string[];
   stop(): Promise<void>;
 }
 
@@ -41,6 +46,9 @@ const PACE = {
   ORDER_SETTLE_WINDOW: '20s',
   ORDER_CONFIRM_DELAY: '1s',
 };
+
+/** The account of the orders, and the one whose key somebody puts in its place. */
+const ACCOUNTS = ['right', 'other'] as const;
 
 const secret = (): string => randomBytes(24).toString('base64url');
 
@@ -86,25 +94,41 @@ async function bringUp(
     started.push(process);
     return process;
   };
-  const secrets: Secrets = { apiKey: secret(), apiSecret: secret(), tokenKey: secret() };
-  const ports = { service: await freePort(), admin: await freePort(), receiver: await freePort() };
-  const service = new ServiceAdmin(loopback(ports.admin));
-  const env = environments({ temporal, secrets, ports, seed, dataDir: join(folder, 'sandbox') });
-  const sandbox = run('sandbox', ['--import', 'tsx', 'sandbox/main.ts'], env.sandbox, () => service.setAgain());
+  const secrets: Secrets = { apiKeys: ACCOUNTS.map(secret), apiSecret: secret(), tokenKey: secret() };
+  const services = await Promise.all(
+    secrets.apiKeys.map(async (apiKey, index) => ({
+      ...{ apiKey, name: `sandbox-${ACCOUNTS[index]}`, port: await freePort(), adminPort: await freePort() },
+      dataDir: join(folder, 'sandbox', `${ACCOUNTS[index]}`),
+    })),
+  );
+  const front = await startFront(
+    services.map(({ apiKey, port }) => ({ path: '', apiKey, sandbox: { url: loopback(port), apiKey } })),
+  );
+  started.push({ stop: () => front.close() });
+  const access = services.map(({ apiKey }) => ({ baseUrl: front.url, apiKey, apiSecret: secrets.apiSecret }));
+  const accounts = new AccountBook(join(folder, 'accounts.json'), access);
+  await accounts.setRight();
+  const receiverPort = await freePort();
+  const env = environments({ temporal, secrets, receiverPort, seed, accountsFile: accounts.file });
+  const admins = services.map(({ adminPort }) => new ServiceAdmin(loopback(adminPort)));
+  const sandboxes = services.map((of, index) =>
+    run(of.name, ['--import', 'tsx', 'sandbox/main.ts'], env.sandbox(of), async () => admins[index]?.setAgain()),
+  );
   const receiver = run('receiver', [join(dist, 'receiver.js')], env.receiver);
   const workers = ['worker-1', 'worker-2'].map((name) => run(name, [join(dist, 'worker.js')], env.worker));
-  await Promise.all([sandbox, receiver, ...workers].map((process) => process.whenReady()));
+  await Promise.all([...sandboxes, receiver, ...workers].map((process) => process.whenReady()));
 
   const connection = Connection.lazy({ address: temporal.address });
   started.push({ stop: () => connection.close() });
   const client = new Client({ connection, namespace: temporal.namespace });
-  const printed = [sandbox, receiver, ...workers].map(({ program }) => program.logFile);
+  const printed = [...sandboxes, receiver, ...workers].map(({ program }) => program.logFile);
   return {
-    ...{ temporal, sandbox, receiver, workers, service, secrets, client, stop, dbFile },
-    receiverUrl: loopback(ports.receiver),
+    ...{ temporal, sandboxes, receiver, workers, accounts, secrets, client, stop, dbFile },
+    service: new ServiceAdmins(admins),
+    receiverUrl: loopback(receiverPort),
     orders: new PaymentOrders(client),
     logFiles: [...printed, `${dbFile}.log`],
-    trafficFile: join(folder, 'sandbox', 'traffic.ndjson'),
+    trafficFiles: services.map(({ dataDir }) => join(dataDir, 'traffic.ndjson')),
   };
 }
 
@@ -114,33 +138,38 @@ const loopback = (port: number): string => `http://127.0.0.1:${port}`;
 interface Setting {
   temporal: MortalTemporal;
   secrets: Secrets;
-  ports: { service: number; admin: number; receiver: number };
+  receiverPort: number;
   seed: string;
+  accountsFile: string;
+}
+
+/** One account's sandbox. */
+interface Service {
+  apiKey: string;
+  port: number;
+  adminPort: number;
   dataDir: string;
 }
 
 /** The environment of each program: only workers know the key and the secret. */
-function environments({ temporal, secrets, ports, seed, dataDir }: Setting) {
-  const { apiKey, apiSecret, tokenKey } = secrets;
+function environments({ temporal, secrets, receiverPort, seed, accountsFile }: Setting) {
+  const { apiSecret, tokenKey } = secrets;
   const temporalEnv = { TEMPORAL_ADDRESS: temporal.address, TEMPORAL_NAMESPACE: temporal.namespace };
   return {
-    sandbox: {
-      SANDBOX_PORT: `${ports.service}`,
-      SANDBOX_ADMIN_PORT: `${ports.admin}`,
+    sandbox: ({ apiKey, port, adminPort, dataDir }: Service) => ({
+      SANDBOX_PORT: `${port}`,
+      SANDBOX_ADMIN_PORT: `${adminPort}`,
       SANDBOX_DATA_DIR: dataDir,
       SANDBOX_SEED: seed,
       SANDBOX_API_KEY: apiKey,
       SANDBOX_API_SECRET: apiSecret,
-    },
-    receiver: { ...temporalEnv, CALLBACK_PORT: `${ports.receiver}`, CALLBACK_TOKEN_KEY: tokenKey },
+    }),
+    receiver: { ...temporalEnv, CALLBACK_PORT: `${receiverPort}`, CALLBACK_TOKEN_KEY: tokenKey },
     worker: {
       ...temporalEnv,
       ...pace(),
-      PAYMENT_BASE_URL: loopback(ports.service),
-      PAYMENT_API_KEY: apiKey,
-      PAYMENT_API_SECRET: apiSecret,
-      PAYMENT_SIGNER: 'hmac-sha256',
-      CALLBACK_BASE_URL: loopback(ports.receiver),
+      PAYMENT_ACCOUNTS_FILE: accountsFile,
+      CALLBACK_BASE_URL: loopback(receiverPort),
       CALLBACK_TOKEN_KEY: tokenKey,
     },
   };

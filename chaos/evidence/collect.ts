@@ -24,7 +24,7 @@ export async function collectEvidence(
   const [service, ledgerAtEnd, traffic] = [
     await stack.service.orders(),
     await stack.service.ledger(),
-    await readTraffic(stack.trafficFile),
+    await readTraffic(stack.trafficFiles),
   ];
   const listed = await stack.orders.list({ limit: MAX_ORDERS });
   const orderIds = new Set([
@@ -54,13 +54,14 @@ export async function collectEvidence(
   };
 }
 
-async function readTraffic(file: string): Promise<TrafficLine[]> {
-  const text = await readFile(file, 'utf8');
-  return text
-    .split('\n')
-    .filter(Boolean)
-    .map((line): TrafficLine => JSON.parse(line));
+/** What all accounts saw, oldest first. */
+async function readTraffic(files: readonly string[]): Promise<TrafficLine[]> {
+  const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));
+  const lines = texts.flatMap((text) => text.split('\n').filter(Boolean));
+  return lines.map((line): TrafficLine => JSON.parse(line)).sort((a, b) => timeOf(a) - timeOf(b));
 }
+
+const timeOf = (line: TrafficLine): number => (line.kind === 'request' ? line.atMs : line.sentAtMs);
 
 async function readHistories(
   stack: ChaosStack,

@@ -18,9 +18,9 @@ export class SecretScanner {
   readonly #signatures: ReadonlySet<string>;
 
   /** Signatures are known for the requests whose bodies are: the look-ups of every order id and uuid. */
-  constructor({ apiKey, apiSecret, tokenKey }: Secrets, orderIds: Iterable<string>, orderUuids: Iterable<string>) {
+  constructor({ apiKeys, apiSecret, tokenKey }: Secrets, orderIds: Iterable<string>, orderUuids: Iterable<string>) {
     this.#secrets = [
-      ['the API key', apiKey],
+      ...apiKeys.map((apiKey) => ['an API key', apiKey] as const),
       ['the API secret', apiSecret],
       ['CALLBACK_TOKEN_KEY', tokenKey],
     ];

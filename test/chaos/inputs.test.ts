@@ -26,8 +26,10 @@ test('the faults under fire add up to the promised rates', () => {
   expect(rateOf(/^create\.no-answer/)).toBeCloseTo(0.1);
   expect(rateOf(/^create\.reset/)).toBeCloseTo(0.05);
   expect(rateOf(/^create\.(html|truncated|status-error)$/)).toBeCloseTo(0.05);
-  expect(rateOf(/^status\./)).toBeCloseTo(0.2);
-  expect(rateOf(/^list\./)).toBeCloseTo(0.2);
+  expect(rateOf(/^create\.429-after$/)).toBeCloseTo(0.02);
+  expect(rateOf(/^(create|status|list)\.echo-/)).toBeCloseTo(3 * 0.09);
+  expect(rateOf(/^status\.(?!echo-)/)).toBeCloseTo(0.2);
+  expect(rateOf(/^list\.(?!echo-)/)).toBeCloseTo(0.2);
   expect(duplicateMode).toBe('c');
 });
 

@@ -21,11 +21,11 @@ test('the rates reached count what happened under fire, by kind of fault', () =>
     'no-answer',
     'reset',
     'html',
-    undefined,
-    undefined,
+    '429-after',
+    'echo-masked',
     undefined,
   ];
-  const lookUps = [undefined, '503', undefined, undefined].map((fault) => ({
+  const lookUps = [undefined, '503', 'echo-blanks', undefined].map((fault) => ({
     ...create(fault),
     path: '/v2/order/status',
   }));
@@ -37,7 +37,7 @@ test('the rates reached count what happened under fire, by kind of fault', () =>
   ];
   const [creates, looks] = ratesReached({ ...cleanEvidence(), requests }, 'seed', HEALED_AT_MS);
   expect(creates).toBe(
-    'creates 10: 5xx after 20.0 %, 5xx before 10.0 %, no answer 10.0 %, reset 10.0 %, garbage 200 10.0 %',
+    'creates 10: 5xx after 20.0 %, 429 after 10.0 %, another form 10.0 %, 5xx before 10.0 %, no answer 10.0 %, reset 10.0 %, garbage 200 10.0 %',
   );
   expect(looks).toBe('look-ups 4: failing 25.0 %');
 });

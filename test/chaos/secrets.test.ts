@@ -6,7 +6,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import { SecretScanner } from '../../chaos/evidence/secrets.js';
 import { PERSONAL_DATA } from '../../chaos/inputs.js';
 
-const SECRETS = { apiKey: 'the-key-of-the-run', apiSecret: 'the-secret-of-the-run', tokenKey: 'the-token-key' };
+const SECRETS = {
+  apiKeys: ['the-key-of-the-run', 'the-other-key'],
+  apiSecret: 'the-secret-of-the-run',
+  tokenKey: 'the-token-key',
+};
 const scanner = new SecretScanner(SECRETS, ['order-1'], ['uuid-1']);
 const CARD = PERSONAL_DATA[0] ?? '';
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -21,7 +25,8 @@ async function fileWith(content: string): Promise<string> {
 }
 
 test.each([
-  ['the API key', SECRETS.apiKey],
+  ['an API key', 'the-key-of-the-run'],
+  ['an API key', 'the-other-key'],
   ['the API secret', SECRETS.apiSecret],
   ['CALLBACK_TOKEN_KEY', SECRETS.tokenKey],
   ['a signature', signed({ order_ids: ['order-1'] })],
@@ -41,7 +46,7 @@ test('other hashes of 64 hex digits are no signatures', () => {
 });
 
 test('a secret that lies across two pieces of a large file is found', async () => {
-  const file = await fileWith(`${'.'.repeat(8 * 1024 * 1024 - 5)}${SECRETS.apiKey}`);
+  const file = await fileWith(`${'.'.repeat(8 * 1024 * 1024 - 5)}the-key-of-the-run`);
   expect(await scanner.leaksOfFile(file, 'database')).toHaveLength(1);
 });
 
