@@ -5,14 +5,14 @@ import type { ChaosStack } from './stack.js';
 /** When and how often each process is killed, in milliseconds since the load began. */
 const SCHEDULE = {
   worker: { firstMs: 10_000, everyMs: 10_000 },
-  receiver: { firstMs: 15_000, everyMs: 40_000 },
+  receiver: { firstMs: 15_000, everyMs: 20_000 },
   temporal: { firstMs: 30_000, everyMs: 60_000 },
   sandbox: { firstMs: 45_000, everyMs: Number.POSITIVE_INFINITY },
 } as const;
 
 /** When what is around the orders changes: a worker knows another key from its next start on. */
 const CHANGES = {
-  "the account's key": { firstMs: 15_000, everyMs: 40_000 },
+  "the account's key": { firstMs: 15_000, everyMs: 60_000 },
   'who pays commissions': { firstMs: 12_000, everyMs: 16_000 },
 } as const;
 

@@ -8,7 +8,7 @@ import type { ChaosStack } from './stack.js';
 const ROUND_MS = 2_000;
 const MAX_PARKED = 10_000;
 /** Longer than settling takes: whatever is open by then waits for something. */
-const STILL_MS = 30_000;
+const STILL_MS = 25_000;
 
 /** What the operator saw and did. */
 export interface OperatorReport {
@@ -45,7 +45,7 @@ export async function operate(stack: ChaosStack, healedAtMs: number, limitMs: nu
     const open = await countOrders(orders, 'open');
     if (open === 0) return { ...report, allFinalAfterMs: Date.now() - healedAtMs };
     if (open !== last.open) last = { open, atMs: Date.now() };
-    else if (Date.now() - last.atMs > STILL_MS) {
+    if (Date.now() - last.atMs > STILL_MS || (await allAreElsewhere(orders, open))) {
       await stack.accounts.swap();
       await restartWorkers(stack);
       last = { open, atMs: Date.now() };
@@ -53,6 +53,22 @@ export async function operate(stack: ChaosStack, healedAtMs: number, limitMs: nu
     await sleep(ROUND_MS);
   }
   return report;
+}
+
+/** True when every open order says that another account answers. */
+async function allAreElsewhere(orders: PaymentOrders, open: number): Promise<boolean> {
+  const asking = await orders.list({ needsAttention: true, limit: MAX_PARKED });
+  if (asking.length < open) return false;
+  const reasons = await Promise.all(asking.map(({ orderId }) => reasonOf(orders, orderId)));
+  return reasons.filter((reason) => reason?.includes('Set the key')).length >= open;
+}
+
+async function reasonOf(orders: PaymentOrders, orderId: string): Promise<string | undefined> {
+  const state = await orders
+    .order(orderId)
+    .state()
+    .catch(() => undefined);
+  return state?.phase === 'done' ? undefined : state?.attention?.reason;
 }
 
 /** What an order proven absent needs is another send; everything else stays as it is. */

@@ -91,6 +91,26 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    name: 'absence believed at another account',
+    file: 'src/activities/sent-to.ts',
+    find: 'if (!sentTo) return undefined;',
+    replacement: 'return undefined;',
+    test: {
+      file: 'test/integration/another-account.test.ts',
+      name: "an executed create is uncertain, and the worker comes back with 'another key on the same host': nothing is sent there; set back it goes on by itself",
+    },
+  },
+  {
+    name: 'our order in another form taken for a stranger',
+    file: 'src/contract/echo-check.ts',
+    find: "return { hard: named('other'), soft: named('form') };",
+    replacement: "return { hard: [...named('other'), ...named('form')], soft: [] };",
+    test: {
+      file: 'test/integration/echo-differences.test.ts',
+      name: 'a person is told which fields are shown otherwise, while the order goes on by itself to its end',
+    },
+  },
+  {
     name: 'follow-up sent on an old reading',
     file: 'src/activities/create-order.ts',
     find: 'if (stale) return stale;',

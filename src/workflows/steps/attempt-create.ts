@@ -41,7 +41,9 @@ export async function attemptCreate(run: OrderRun, leave: SendLeave): Promise<Cr
     const answer = await cancellableBeforeFirstSend(run, () =>
       untilServed(run, options, ({ createOrder }) => createOrder(attemptInput(run, leave))),
     );
-    noteAnswer(run, answer);
+    noteAnswer(run, answer, mayHaveSent(answer, leave));
+    // The run before this one may have sent it, and only that one knows where.
+    if (answer.kind === 'uncertain' && answer.reset && !run.sentTo) run.sentToUnknown = true;
     if (answer.notes) run.notes = answer.notes;
     return answer;
   } catch (error) {
@@ -64,6 +66,10 @@ function attemptInput(run: OrderRun, { permission, provenIn }: SendLeave): Creat
     followUp: isFollowUp(run),
   };
 }
+
+/** True for an attempt that was free to send and does not say that it did not. */
+const mayHaveSent = (verdict: CreateVerdict, { permission }: SendLeave): boolean =>
+  verdict.kind === 'uncertain' && !verdict.reset && permission !== 'none';
 
 const summaryOf = (run: OrderRun): string => (run.sends === 0 ? 'Probe, then create' : 'Probe, then create again');
 

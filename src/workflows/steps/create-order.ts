@@ -152,7 +152,8 @@ function countAfterMs({ reset, timedOut, retryAfterMs = 0 }: Uncertain): number 
 async function mayResend(run: OrderRun, covered: boolean, { unclear }: Rounds): Promise<boolean> {
   if (covered && !run.cancelRequested && !delayHasPassed(run)) return true;
   const tooLate = delayHasPassed(run) ? '; the time that it was to start at has passed' : '';
-  let reason = `${unclear}, and ${showsNone(run)}${tooLate}`;
+  const unknown = run.sentToUnknown ? '; where its create went is not known: make sure that this is the account' : '';
+  let reason = `${unclear}, and ${showsNone(run)}${tooLate}${unknown}`;
   const late = lateCallbacks(run);
   while (!run.order) {
     const decision = await parkUnless(run, reason, ['resend', 'close-absent', 'adopt'], late.pending);

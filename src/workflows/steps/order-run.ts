@@ -68,7 +68,7 @@ export interface OrderRun {
   sentTo?: SentTo;
   /** How often a person confirmed that another place is the same account; `sentTo` then moved there. */
   timesMoved: number;
-  /** An attempt ended in a way that tells neither whether nor where it sent. */
+  /** An attempt, of this run or of the one it was cut from, may have sent, and where is not known. */
   sentToUnknown?: true;
   /** What is shown while the account asked is not the order's: a person must mend that before anything else. */
   elsewhere?: Attention;

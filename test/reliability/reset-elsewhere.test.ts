@@ -1,0 +1,28 @@
+import { expect, test, vi } from 'vitest';
+import { decideNow, parkedFor } from '../integration/fixtures/parked-orders.js';
+import { openTwoAccounts, PLACES } from '../integration/fixtures/two-accounts.js';
+import { orderInput } from '../support/inputs.js';
+import { newOrderId } from '../support/lab.js';
+import { resetTo, resettableEvents, runOf } from './fixtures/reset.js';
+
+/** A run cut from one that may have a create on its way counts absence only after that one's 60 s. */
+const PARKED_WITHIN_MS = 90_000;
+
+test('a run cut off before the send does not know where that went: absence elsewhere is no leave to send there', async () => {
+  const { lab, other, workAt } = await openTwoAccounts(1_000);
+  const input = orderInput('withdraw', newOrderId('cut'), { marker: 'create=500 lag_ms=1500 duplicate=c' });
+  const handle = await lab.orders.start('withdraw', input);
+  const { orderId } = handle;
+  await workAt(PLACES.first);
+  await vi.waitFor(() => expect(lab.sandbox.stats().createsByOrderId[orderId]).toBe(1), 20_000);
+  const run = await runOf(lab, handle);
+  const [first = ''] = await resettableEvents(lab, run);
+  await resetTo(lab, run, first);
+  await workAt(PLACES.otherKey);
+  await parkedFor(handle, 'where its create went is not known', PARKED_WITHIN_MS);
+  expect(other.stats().createsByOrderId).toEqual({});
+  await workAt(PLACES.first);
+  await decideNow(handle, 'resend');
+  expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: true });
+  expect(lab.sandbox.stats().executedByOrderId[orderId]).toBe(1);
+});
