@@ -109,7 +109,7 @@ export class NotDecidedYetError extends Error {
   }
 }
 
-/** The id may not be started again. `undecided` is true while its order is open: then wait or decide. */
+/** The id may not be started again. `undecided` is true while its order is or may be open. */
 export class AgainRefusedError extends Error {
   override readonly name = 'AgainRefusedError';
 
@@ -118,7 +118,7 @@ export class AgainRefusedError extends Error {
     reason: string,
     readonly undecided: boolean,
   ) {
-    const next = undecided ? 'Wait for it or decide; never start it under another id' : 'Its id is used up';
+    const next = undecided ? 'Never start it under another id' : 'Its id is used up';
     super(`order ${maskCards(orderId)} cannot be started again: ${reason}. ${next}`);
   }
 }
@@ -135,9 +135,10 @@ export class OrderUnresolvedError extends Error {
     reason: string,
     readonly closed = false,
   ) {
+    const order = maskCards(orderId);
     super(
-      `the workflow of order ${maskCards(orderId)} ended without a verdict (${reason}); the order may exist. ` +
-        'Have it followed again (`reconcile --recover`), and never start it under another id',
+      `${closed ? `order ${order} was closed` : `the workflow of order ${order} ended`} without a verdict (${reason}); the order may exist. ` +
+        'Look for it at the service, and never start it under another id; where it is not final, `reconcile --recover` has it followed',
     );
   }
 }

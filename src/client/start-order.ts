@@ -124,7 +124,12 @@ async function confirmCreate(
 
 /** Throws AgainRefusedError unless the last run of this id ended with no order of ours at the service. */
 async function requireNoOrder(handle: OrderHandle): Promise<void> {
-  if (await handle.isOpen()) throw new AgainRefusedError(handle.orderId, 'it is still open', true);
+  if (await handle.isOpen())
+    throw new AgainRefusedError(
+      handle.orderId,
+      'it is still open: wait for it, or decide where it waits for a person',
+      true,
+    );
   try {
     const { outcome } = await handle.result();
     throw new AgainRefusedError(handle.orderId, `it exists at the service and ended ${outcome}`, false);
@@ -132,7 +137,7 @@ async function requireNoOrder(handle: OrderHandle): Promise<void> {
     if (error instanceof OrderFailedError) return;
     if (!(error instanceof OrderUnresolvedError)) throw error;
     const how = error.closed ? 'a person closed it while an order had its id' : 'its workflow was terminated or broke';
-    const reason = `${how}, and the order may exist: have it followed again by \`reconcile --recover\``;
+    const reason = `${how}, and the order may exist: look for it at the service; where it is not final, \`reconcile --recover\` has it followed`;
     throw new AgainRefusedError(handle.orderId, reason, true);
   }
 }

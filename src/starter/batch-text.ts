@@ -74,11 +74,12 @@ export function amountsLeft(plan: BatchPlan, moved: BatchProgress['moved']): Rec
 const secondsText = (seconds: number): string =>
   seconds < 120 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`;
 
-/** Rows a second since the first was sent, and how long the rest takes at that rate; '' before there is one. */
-function paceText({ plan, progress, sendingSince }: BatchState, nowMs: number): string {
+/** Rows a second since the first was sent, and how long the rest takes at that rate; '' where nothing more is sent now. */
+function paceText({ phase, plan, progress, sendingSince, stopped }: BatchState, nowMs: number): string {
+  const goesOn = !stopped && (phase === 'sending' || phase === 'following');
   const ended = endedRows(progress);
   const seconds = sendingSince ? (nowMs - Date.parse(sendingSince)) / 1_000 : 0;
-  if (!plan || ended === 0 || seconds < 1) return '';
+  if (!goesOn || !plan || ended === 0 || seconds < 1) return '';
   const rate = ended / seconds;
   const left = Math.max(0, plan.rows - ended);
   return `${rate.toFixed(rate < 10 ? 1 : 0)} rows/s${left > 0 ? `, about ${secondsText(left / rate)} left` : ''}`;
@@ -88,13 +89,12 @@ function paceText({ plan, progress, sendingSince }: BatchState, nowMs: number): 
 export function batchLine(state: BatchState | undefined, nowMs: number): string {
   if (!state) return 'no worker answers; the batch waits';
   const { phase, plan, progress, attention } = state;
-  const goesOn = phase === 'sending' || phase === 'following';
   return [
     phase,
     ...(plan ? [`${progress.started} of ${plan.rows} rows started`, `ended: ${outcomesText(progress.outcomes)}`] : []),
     ...(Object.keys(progress.moved).length > 0 ? [`paid ${amountsText(progress.moved)}`] : []),
     ...(plan && progress.started > 0 ? [`left ${amountsText(amountsLeft(plan, progress.moved))}`] : []),
-    ...(goesOn ? [paceText(state, nowMs)] : []),
+    paceText(state, nowMs),
     ...(attention ? [`attention: ${attention}`] : []),
   ]
     .filter(Boolean)

@@ -168,7 +168,7 @@ export async function readDecisionFile(
 export async function decideOrder(io: StarterIo, handle: OrderHandle, typed: TypedDecision): Promise<Report> {
   const { revision } = typed;
   if (revision === undefined) {
-    const { json, text } = waitingReport(io, handle, await handle.state());
+    const { json, text } = await showOrder(io, handle);
     const { message } = new UsageError('--revision is missing: decide on the revision shown here');
     return {
       exitCode: EXIT.badUsage,
