@@ -22,13 +22,18 @@ export async function readFirstInput<I = OrderInput>(client: Client, workflowId:
   return { workflowType: started?.workflowType?.name ?? '', input: input ?? ({} as I) };
 }
 
+type Payloads = { payloads?: Payload[] | null } | null | undefined;
+
 /** The first of some payloads that the server handed out as they are; undefined when there is none. */
-export async function decodeFirst<T>(
-  client: Client,
-  given: { payloads?: Payload[] | null } | null | undefined,
-): Promise<T | undefined> {
+export async function decodeFirst<T>(client: Client, given: Payloads): Promise<T | undefined> {
+  const [first] = await decodeAll(client, given);
+  return first as T | undefined;
+}
+
+/** Payloads that the server handed out as they are. */
+export async function decodeAll(client: Client, given: Payloads): Promise<unknown[]> {
   const { payloadCodecs, payloadConverter } = client.workflow.options.loadedDataConverter;
   let payloads = given?.payloads ?? [];
   for (const codec of payloadCodecs.toReversed()) payloads = await codec.decode(payloads);
-  return payloads[0] ? payloadConverter.fromPayload<T>(payloads[0]) : undefined;
+  return payloads.map((payload) => payloadConverter.fromPayload<unknown>(payload));
 }

@@ -7,7 +7,7 @@ import { startDifferences } from '../contract/same-input.js';
 import { maskCards } from '../contract/wallet-formats.js';
 import { GRPC, grpcStatus } from '../temporal/grpc-status.js';
 import { untilTaken } from './aborted-updates.js';
-import { sentUntilOf } from './earlier-run.js';
+import { sentEarlier } from './earlier-run.js';
 import {
   AgainRefusedError,
   OrderConflictError,
@@ -154,11 +154,11 @@ export async function startOrderAgain(client: Client, type: OrderType, input: Or
     if (error instanceof UnknownOrderError) return startOrder(client, type, input);
     throw error;
   }
-  const sentUntil = input.recovered ? undefined : await sentUntilOf(client, handle.workflowId);
+  const earlier = input.recovered ? {} : await sentEarlier(client, handle.workflowId);
   try {
     const start = () =>
       client.workflow.start<OrderWorkflow>(workflowTypeOf(type), {
-        ...orderStartOptions(type, { ...input, ...(sentUntil && { sentUntil }) }),
+        ...orderStartOptions(type, { ...input, ...earlier }),
         // The one exception from "every id is used once", allowed by the check above.
         workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
         workflowIdConflictPolicy: 'FAIL',

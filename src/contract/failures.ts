@@ -1,3 +1,5 @@
+import type { SentTo } from './sent-to.js';
+
 /**
  * Failure types of order workflows. Every one of them says: no order of ours exists at the service.
  * An order that exists never ends in a failure.
@@ -44,6 +46,11 @@ export function isOrderFailure(type: unknown): type is OrderFailure {
  * `InvalidOrder` and `OrderCancelled` end a run that sent nothing itself.
  */
 export const mayHaveSent = (type: OrderFailure): boolean => type !== 'InvalidOrder' && type !== 'OrderCancelled';
+
+/** Last of the details of such an end: where its creates went. */
+export interface SentBefore {
+  sentTo: SentTo;
+}
 
 /** True for the failures that may end an order workflow at all. */
 export const endsOrder = (type: unknown): boolean => type === ORDER_UNRESOLVED || isOrderFailure(type);

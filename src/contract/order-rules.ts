@@ -127,7 +127,8 @@ export function ruleErrors(type: OrderType, input: unknown, followUp: boolean): 
   const idProblem = typeof order.order_id === 'string' ? orderIdProblem(order.order_id, followUp) : undefined;
   const selfExchange =
     type === 'exchange' && order.currency_to !== undefined && order.currency_from === order.currency_to;
-  const handedOn = FOLLOW_UP_FIELDS.filter((field) => fields[field] !== undefined);
+  const isAgain = fields.sentUntil !== undefined;
+  const handedOn = FOLLOW_UP_FIELDS.filter((field) => fields[field] !== undefined && !(isAgain && field === 'sentTo'));
   return [
     ...(idProblem ? [{ field: 'order.order_id', reason: idProblem }] : []),
     ...(followUp ? [] : handedOn.map((field) => ({ field, reason: 'belongs to follow-ups' }))),

@@ -150,7 +150,10 @@ export interface OrderOptions {
    * which later starts of the id are compared with. `sentTo`: where it was listed.
    */
   recovered?: { order_uuid: string; listed?: Order; sentTo?: SentTo };
-  /** Of follow-ups alone: what the order that it extends was sent to. A follow-up is sent nowhere else. */
+  /**
+   * What the order that a follow-up extends was sent to, and beside `sentUntil` what the earlier run sent to: this one is
+   * sent nowhere else.
+   */
   sentTo?: SentTo;
 }
 

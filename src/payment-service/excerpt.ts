@@ -22,12 +22,15 @@ export function excerptOf(body: Uint8Array, request: object, secrets: readonly s
   const said = wordsOf(parsedOr(text))
     .join('')
     .replace(/<[^>]*>/g, ' ');
-  const hidden = hide(said, [...secrets, ...privateTexts(request)]);
+  const hidden = hide(inOneForm(said), [...secrets, ...privateTexts(request)].map(inOneForm));
   // Cut last: half a wallet would no longer be known for one.
   const shown = maskWords(hidden.replace(/\s+/g, ' ').trim());
   if (shown === '') return undefined;
   return shown.length > MAX_CHARS ? `${shown.slice(0, MAX_CHARS - 1)}…` : shown;
 }
+
+/** Accents as one character, and mail addresses as they are outside of URLs. */
+const inOneForm = (text: string): string => text.replaceAll('%40', '@').normalize('NFC');
 
 /** JSON's value, in which nothing is escaped; any other text as it is. */
 function parsedOr(text: string): unknown {
@@ -59,10 +62,15 @@ function hide(text: string, hidden: readonly string[]): string {
   return withoutKnown.replace(/https?:\S+/gi, '****').replace(/\d(?:[ -]?\d){7,}/g, '****');
 }
 
-/** Finds a text in any case; a long one also with blanks or dashes in it, as cards and IBANs are written; a short one as a word. */
+/** Finds a text in any case; a long one also in groups, as cards and IBANs are written; a short one as a word. */
 function patternOf(text: string): RegExp {
   const escaped = (part: string): string => part.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+  const characters = Array.from(text.replace(/[^\p{L}\p{N}]/gu, ''));
   const isLong = text.length >= 8;
-  const body = isLong ? Array.from(text.replace(/[\s-]/g, ''), escaped).join('[\\s-]*') : escaped(text);
+  const grouped =
+    characters.length >= 8
+      ? characters.join('[^\\p{L}\\p{N}]*')
+      : Array.from(text.replace(/[\s-]/g, ''), escaped).join('[\\s-]*');
+  const body = isLong ? grouped : escaped(text);
   return new RegExp(isLong ? body : `(?<![\\p{L}\\p{N}])${body}(?![\\p{L}\\p{N}])`, 'giu');
 }

@@ -46,6 +46,9 @@ describe('what it hides', () => {
   test.each([
     ['the card', 'wallet 4111111111111111 is closed', 'wallet **** is closed'],
     ['the card with blanks', 'wallet 4111 1111 1111 1111 is closed', 'wallet **** is closed'],
+    ['the card with dots or slashes', '4111.1111.1111.1111, 4111/1111/1111/1111', '****, ****'],
+    ['names in another form of Unicode', `payee ${'Zoë Müller'.normalize('NFD')}`, 'payee ****'],
+    ['an e-mail as in a URL', 'mail joan.doe%40example.com', 'mail ****'],
     ['another card with dashes', 'wallet 5555-5555-5555-4444 is closed', 'wallet **** is closed'],
     ['an e-mail of somebody', 'mail bob@example.org', 'mail ****'],
     ['the e-mail', 'mail JOAN.DOE@EXAMPLE.COM', 'mail ****'],

@@ -44,6 +44,8 @@ export async function attemptCreate(run: OrderRun, leave: SendLeave): Promise<Cr
     noteAnswer(run, answer, mayHaveSent(answer, leave));
     // The run before this one may have sent it, and only that one knows where.
     if (answer.kind === 'uncertain' && answer.reset && !run.sentTo) run.sentToUnknown = true;
+    // It may have ended without an order, and another follow-up was sent in its place.
+    if (answer.kind === 'uncertain' && answer.reset && isFollowUp(run)) run.mayBeReplaced = true;
     if (answer.notes) run.notes = answer.notes;
     return answer;
   } catch (error) {
@@ -69,7 +71,7 @@ function attemptInput(run: OrderRun, { permission, provenIn }: SendLeave): Creat
 
 /** True for an attempt that was free to send and does not say that it did not. */
 const mayHaveSent = (verdict: CreateVerdict, { permission }: SendLeave): boolean =>
-  verdict.kind === 'uncertain' && !verdict.reset && permission !== 'none';
+  verdict.kind === 'rejected' || (verdict.kind === 'uncertain' && !verdict.reset && permission !== 'none');
 
 const summaryOf = (run: OrderRun): string => (run.sends === 0 ? 'Probe, then create' : 'Probe, then create again');
 

@@ -126,7 +126,7 @@ function takeResend(run: OrderRun, rounds: Rounds, { retryAfterMs }: Uncertain):
 async function askForLeave(run: OrderRun, asked: boolean, rounds: Rounds, provenIn?: string): Promise<SendLeave> {
   const provenAt = run.timesMoved;
   // Where a create went is known by a person's word, or not at all: nothing proves absence there but that person.
-  const covered = asked && run.timesMoved === 0 && !run.sentToUnknown;
+  const covered = asked && run.timesMoved === 0 && !run.sentToUnknown && !run.mayBeReplaced;
   const permission = (await mayResend(run, covered, rounds)) ? 'absent' : 'none';
   return { permission, inTime: !delayHasPassed(run), provenAt, ...(provenIn && { provenIn }) };
 }
@@ -153,7 +153,8 @@ async function mayResend(run: OrderRun, covered: boolean, { unclear }: Rounds): 
   if (covered && !run.cancelRequested && !delayHasPassed(run)) return true;
   const tooLate = delayHasPassed(run) ? '; the time that it was to start at has passed' : '';
   const unknown = run.sentToUnknown ? '; where its create went is not known: make sure that this is the account' : '';
-  let reason = `${unclear}, and ${showsNone(run)}${tooLate}${unknown}`;
+  const replaced = run.mayBeReplaced ? '; another follow-up may have been sent in its place since' : '';
+  let reason = `${unclear}, and ${showsNone(run)}${tooLate}${unknown}${replaced}`;
   const late = lateCallbacks(run);
   while (!run.order) {
     const decision = await parkUnless(run, reason, ['resend', 'close-absent', 'adopt'], late.pending);

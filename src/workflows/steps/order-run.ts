@@ -70,6 +70,8 @@ export interface OrderRun {
   timesMoved: number;
   /** An attempt, of this run or of the one it was cut from, may have sent, and where is not known. */
   sentToUnknown?: true;
+  /** A follow-up that was reset: what was decided about its order since is not known. */
+  mayBeReplaced?: true;
   /** What is shown while the account asked is not the order's: a person must mend that before anything else. */
   elsewhere?: Attention;
   /** Run that asked for the newest answer; differs from the one before it where the workflow was reset in between. */

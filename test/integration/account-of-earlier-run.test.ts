@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test, vi } from 'vitest';
+import { orderInput } from '../support/inputs.js';
+import { newOrderId } from '../support/lab.js';
+import { attentionSays, openTwoAccounts, orderRequests, PLACES } from './fixtures/two-accounts.js';
+
+const SETTLE_MS = 2_500;
+
+test('refused at one account, executed there later, and started again where the worker has another key', async () => {
+  const { lab, other, workAt } = await openTwoAccounts(SETTLE_MS);
+  const marker = 'create=400-later later_ms=12000';
+  const input = orderInput('withdraw', newOrderId('again'), { marker });
+  await workAt(PLACES.first);
+  const refused = await lab.orders.start('withdraw', input);
+  await expect(refused.result()).rejects.toMatchObject({ type: 'OrderRejected' });
+  await workAt(PLACES.otherKey);
+  const handle = await lab.orders.start('withdraw', input, { again: true });
+  await sleep(SETTLE_MS + 6_000);
+  expect(other.stats().createsByOrderId).toEqual({});
+  await attentionSays(handle, /Set the key of account default back/);
+  expect(orderRequests(other)).toEqual([]);
+  await workAt(PLACES.first);
+  expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: true });
+  expect(lab.sandbox.stats().executedByOrderId).toEqual({ [handle.orderId]: 1 });
+});
+
+test('refused at one account and executed all the same, while the worker comes back with another key', async () => {
+  const { lab, other, workAt } = await openTwoAccounts(SETTLE_MS);
+  const input = orderInput('withdraw', newOrderId('refused'), { marker: 'create=400-after lag_ms=1500' });
+  const handle = await lab.orders.start('withdraw', input);
+  await workAt(PLACES.first);
+  await vi.waitFor(() => expect(lab.sandbox.stats().createsByOrderId[handle.orderId]).toBe(1), 20_000);
+  lab.sandbox.set({ faults: { 'list.500': 1, 'status.500': 1 } });
+  await lab.stopWorkers();
+  lab.sandbox.set({ faults: {} });
+  await workAt(PLACES.otherKey);
+  await attentionSays(handle, /Set the key of account default back/);
+  expect(orderRequests(other)).toEqual([]);
+  await workAt(PLACES.first);
+  expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: true });
+});

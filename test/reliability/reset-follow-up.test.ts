@@ -1,0 +1,47 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { decideNow, executions, parkedFor, startSteered } from '../integration/fixtures/parked-orders.js';
+import { type Lab, openLab } from '../support/lab.js';
+
+const SETTLE_MS = 2_000;
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await openLab({ pace: { settleWindowMs: { atOnce: SETTLE_MS, deposit: SETTLE_MS } } });
+});
+afterAll(() => lab?.close());
+
+/** Resets the workflow of an order to the end of its first workflow task. */
+async function resetToStart(orderId: string): Promise<void> {
+  const { client, namespace } = lab.temporal;
+  const workflow = client.workflow.getHandle(`order:default:${orderId}`);
+  const { events } = await workflow.fetchHistory();
+  const completed = events?.find((event) => event.workflowTaskCompletedEventAttributes);
+  await client.workflowService.resetWorkflowExecution({
+    namespace,
+    workflowExecution: { workflowId: workflow.workflowId, runId: (await workflow.describe()).runId },
+    workflowTaskFinishEventId: completed?.eventId,
+    requestId: randomUUID(),
+    reason: 'test',
+  });
+}
+
+test('a refused follow-up that is reset after another one was sent in its place is not sent by the budget', async () => {
+  const { orderId, handle } = await startSteered(lab, 'withdraw', {
+    marker: 'outcome=completed_partially fraction=0.4',
+    compensation: 'finish',
+  });
+  await handle.created();
+  lab.sandbox.set({ faults: { 'create.400': 1 } });
+  await parkedFor(handle, 'came to no order (OrderRejected)');
+  lab.sandbox.set({ faults: {} });
+  await decideNow(handle, 'finish');
+  expect(await handle.result()).toMatchObject({ compensation: { status: 'done', order_id: `${orderId}.r2` } });
+
+  await resetToStart(`${orderId}.r1`);
+  // The attempt of the run before counts as alive for a minute.
+  await sleep(62_000 + SETTLE_MS + 3_000);
+  expect([executions(lab, `${orderId}.r1`), executions(lab, `${orderId}.r2`)]).toEqual([0, 1]);
+  await parkedFor(lab.orders.order(`${orderId}.r1`), 'another follow-up may have been sent in its place since');
+}, 150_000);
