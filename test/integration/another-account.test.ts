@@ -158,6 +158,23 @@ test('an order that is followed while its base URL moves: its callback asks a pe
   expect((await handle.state()).attention).toBeUndefined();
 });
 
+test('a question to a person stays open when a look-up that is over its time hears of another account', async () => {
+  // The callback's look-up hangs, and the poll after it sees the end first.
+  const { lab, workAt } = await openTwoAccounts(SETTLE_MS, { pace: { pollInitialMs: 2_000 } });
+  const marker = 'outcome=completed_partially after_ms=500 status=no-answer';
+  const input = orderInput('withdraw', newOrderId('asked'), { marker, compensation: 'ask' });
+  const handle = await lab.orders.start('withdraw', input);
+  await workAt(PLACES.first);
+  const asked = await parkedFor(handle);
+  await workAt(PLACES.otherKey);
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  expect(await handle.state()).toMatchObject({ phase: 'parked', attention: asked.attention });
+  await workAt(PLACES.first);
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  await decideNow(handle, 'accept');
+  expect(await handle.result()).toMatchObject({ outcome: 'completed_partially' });
+});
+
 test('a follow-up is sent where its order was, and waits where another account answers', async () => {
   const { lab, other, workAt } = await openTwoAccounts(SETTLE_MS, { pace: { confirmDelayMs: 3_000 } });
   const marker = 'outcome=completed_partially fraction=0.4';

@@ -19,10 +19,10 @@ export async function awaitFinal(run: OrderRun): Promise<void> {
   if (run.orderFromLookUp) observe(run, run.order);
   else if (isFinal(run.order?.status ?? '')) run.callbackPending = true;
   if (run.finalOrder) return;
-  const polling = startPolling(run);
-  await answerCallbacks(run);
+  const asking = startPolling(run);
+  await answerCallbacks(run, asking);
   // Closing the workflow discards the poll; only an order with more to do must stop it.
-  if (run.finalOrder !== undefined && needsMoreWork(run.finalOrder)) polling.cancel();
+  if (run.finalOrder !== undefined && needsMoreWork(run.finalOrder)) asking.cancel();
 }
 
 const needsMoreWork = (order: Order): boolean => order.status !== 'completed';
@@ -107,23 +107,27 @@ function pollOnce(run: OrderRun, reported: string[], silence: PollInput['silence
  * One signed look-up per callback, never two at once. Callbacks that brought no final status are answered ever more
  * slowly, up to the pace of the polling, so that a flood of forged ones costs no more than polling does.
  */
-async function answerCallbacks(run: OrderRun): Promise<void> {
+async function answerCallbacks(run: OrderRun, asking: CancellationScope): Promise<void> {
   let spacingMs = run.pace?.pollInitialMs ?? 0;
   while (!run.finalOrder) {
     await condition(() => run.finalOrder !== undefined || run.callbackPending);
     if (run.finalOrder) return;
     run.callbackPending = false;
-    await confirm(run);
+    await confirm(run, asking);
     if (run.finalOrder) return;
     await condition(() => run.finalOrder !== undefined, spacingMs);
     spacingMs = Math.min(spacingMs * 2, run.pace?.pollMaxMs ?? spacingMs);
   }
 }
 
-/** Looks up once; ends early when the polling sees the final status meanwhile. */
-async function confirm(run: OrderRun): Promise<void> {
+/**
+ * Looks up once; ends early when the polling sees the final status meanwhile. The look-up ends with `asking`: left alone, it
+ * could say later that another account answers, in the place of what a person is asked by then.
+ */
+async function confirm(run: OrderRun, asking: CancellationScope): Promise<void> {
   let answered = false;
-  const reading = lookUp(run, { summary: 'Callback: what is the status?' }).then((answer) => {
+  const ask = () => lookUp(run, { summary: 'Callback: what is the status?' });
+  const reading = asking.run(ask).then((answer) => {
     // Seen once, never absent again: an answer without the order changes nothing.
     if (answer.kind === 'found' && answer.order.user_order_id === run.orderId) observe(run, answer.order);
   });

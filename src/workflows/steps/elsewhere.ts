@@ -56,14 +56,17 @@ async function setBackOrConfirmed<T>(
   pending.catch(() => undefined);
   // Other steps ask for decisions, too: one is meant for this only while this is what is shown.
   const decided = () => run.attention === shown && run.decision !== undefined;
-  await condition(() => answered || decided());
+  try {
+    await condition(() => answered || decided());
+  } finally {
+    if (run.elsewhere === shown) run.elsewhere = undefined;
+  }
   const decision = decided() ? run.decision : undefined;
   if (decision) {
     run.decisions.push(recordOf([], decision));
     run.decision = undefined;
   }
   if (run.attention === shown) clearAttention(run);
-  if (run.elsewhere === shown) run.elsewhere = undefined;
   if (answered || !decision) return pending;
   asking.cancel();
   run.sentTo = here;
