@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId } from '../support/lab.js';
+import { decideNow } from './fixtures/parked-orders.js';
 import { attentionSays, openTwoAccounts, orderRequests, PLACES } from './fixtures/two-accounts.js';
 
 const SETTLE_MS = 2_500;
@@ -22,6 +23,22 @@ test('refused at one account, executed there later, and started again where the 
   await workAt(PLACES.first);
   expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: true });
   expect(lab.sandbox.stats().executedByOrderId).toEqual({ [handle.orderId]: 1 });
+});
+
+test('refused at the wrong account: a person says that nothing came of it there, and it is sent at the right one', async () => {
+  const { lab, other, workAt } = await openTwoAccounts(1_000);
+  const input = orderInput('withdraw', newOrderId('wrong'), { marker: 'create=400' });
+  await workAt(PLACES.first);
+  const refused = await lab.orders.start('withdraw', input);
+  await expect(refused.result()).rejects.toMatchObject({ type: 'OrderRejected' });
+  await workAt(PLACES.otherPath);
+  const handle = await lab.orders.start('withdraw', orderInput('withdraw', refused.orderId), { again: true });
+  const { attention } = await attentionSays(handle, /or approve if nothing came of the earlier run there/);
+  expect(attention?.allowed).toEqual(['approve']);
+  expect(orderRequests(other)).toEqual([]);
+  await decideNow(handle, 'approve');
+  expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: false });
+  expect([lab.sandbox, other].map((at) => at.stats().executedByOrderId[handle.orderId] ?? 0)).toEqual([0, 1]);
 });
 
 test('refused at one account and executed all the same, while the worker comes back with another key', async () => {

@@ -58,7 +58,9 @@ export async function closeIfAbsent(run: OrderRun, decidedBy: string): Promise<v
   const end = await settle(run, 'absence is proven once more before closing');
   if (end.kind === 'found') return;
   if (end.kind === 'conflict' && end.ours.length > 0) return resolveConflict(run, end);
-  const seen = end.kind === 'conflict' ? end.reason : run.conflict;
+  // Absence was read at the account that is asked now; the one that it was sent to may be another.
+  const elsewhere = run.sentToUnknown && `${showsNone(run)}, but where it was sent to is not known`;
+  const seen = end.kind === 'conflict' ? end.reason : (run.conflict ?? elsewhere);
   if (!seen)
     closeWithoutOrder(run, 'OrderAbsent', `order ${run.orderId}: ${showsNone(run)}; closed as absent by ${by}`);
   if (neverSent(run) && !run.refused) {

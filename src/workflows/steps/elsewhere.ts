@@ -44,10 +44,10 @@ export async function untilSameAccount<T extends { kind: string }>(
 /** The next answer; undefined when a person confirmed the account first. */
 async function setBackOrConfirmed<T>(
   run: OrderRun,
-  { why, confirmable, here }: ElsewhereAnswer,
+  found: ElsewhereAnswer,
   ask: () => Promise<T>,
 ): Promise<T | undefined> {
-  const shown = tell(run, why, confirmable);
+  const shown = tell(run, found);
   const asking = new CancellationScope();
   let answered = false;
   const pending = asking.run(ask).finally(() => {
@@ -69,15 +69,20 @@ async function setBackOrConfirmed<T>(
   if (run.attention === shown) clearAttention(run);
   if (answered || !decision) return pending;
   asking.cancel();
-  run.sentTo = here;
+  run.sentTo = found.here;
   run.timesMoved += 1;
   return undefined;
 }
 
 /** Shows what has to be set back. What was shown before no longer matters: nothing can be read before that. */
-function tell(run: OrderRun, why: string, confirmable: boolean) {
+function tell(run: OrderRun, { why, confirmable }: ElsewhereAnswer) {
+  // Refused there, perhaps because it was the wrong account: without a way on, its id could never be used at the right one.
+  const onlyEarlier = run.earlierInDoubt && !confirmable;
+  const way = onlyEarlier
+    ? `${why}; or approve if nothing came of the earlier run there, and it is to be sent here`
+    : why;
   run.attention = undefined;
-  raiseAttention(run, why, confirmable ? ['approve'] : []);
+  raiseAttention(run, way, confirmable || onlyEarlier ? ['approve'] : []);
   run.elsewhere = run.attention;
   return run.elsewhere;
 }

@@ -51,7 +51,10 @@ export async function runFollowUp(run: OrderRun, followUp: FollowUp, basis: Basi
       workflowTypeOf(followUp.type),
       childOptions(run, followUp, basis),
     );
-    return ended((await watched(() => child.result())).order);
+    const { order, decisions = [] } = await watched(() => child.result());
+    // A person took another order in its place: what that one moved is not what was asked for.
+    const isOther = decisions.some(({ differences = [] }) => differences.length > 0);
+    return isOther ? { kind: 'unknown', how: 'was adopted as another payment' } : ended(order);
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return watched(() => followExisting(run, followUp));
     if (!(error instanceof ChildWorkflowFailure)) throw error;
