@@ -54,7 +54,8 @@ if (missing.length > 0) {
   await mkdir(HISTORIES_FOLDER, { recursive: true });
   const installation = await openInstallation(say, { BATCH_DIR: batchDir });
   try {
-    await Promise.all(missing.map((scenario) => record(installation, scenario)));
+    await Promise.all(missing.filter(({ alone }) => !alone).map((scenario) => record(installation, scenario)));
+    for (const scenario of missing.filter(({ alone }) => alone)) await record(installation, scenario);
   } finally {
     await installation.close();
   }

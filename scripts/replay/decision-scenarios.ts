@@ -8,7 +8,7 @@ import { serviceOf } from '../service-of.js';
 import type { Installation } from './installation.js';
 import { input, PARTIAL, type Scenario } from './scenarios.js';
 
-type Choice = Pick<Decision, 'action' | 'kind' | 'as' | 'revertTo' | 'wallet_details' | 'order_uuid'>;
+type Choice = Pick<Decision, 'action' | 'kind' | 'as' | 'revertTo' | 'wallet_details' | 'order_uuid' | 'differences'>;
 
 const REVERT_TO: RevertTarget = { network: 'card', wallet: '5555555555554444' };
 const SEVERAL_CARDS = {
@@ -62,18 +62,21 @@ const isSent = (sandbox: Sandbox, name: string): boolean =>
   sandbox.requests().some(({ path, orderId }) => path === '/v2/order/withdraw' && orderId === name);
 
 /** Our create was not executed and answered with 500, and meanwhile its id came to belong to other orders. */
-const conflicting = (name: string, { adopt }: { adopt: boolean }): Scenario => ({
+const conflicting = (name: string, how: 'adopted' | 'adopted in spite of its amount' | 'closed'): Scenario => ({
   name,
   run: async (installation) => {
     const ours = input('withdraw', name, 'create=500-before duplicate=c');
     const handle = await installation.orders.start('withdraw', ours);
     while (!isSent(installation.sandbox, name)) await sleep(50);
     const foreign = await createElsewhere(installation, { ...ours.order, amount: '99' });
-    if (adopt) {
+    if (how === 'adopted') {
       const { order_uuid } = await createElsewhere(installation, ours.order);
       await decide(handle, order_uuid, { action: 'adopt', order_uuid });
-    } else {
+    } else if (how === 'closed') {
       await decide(handle, foreign.order_uuid, { action: 'close-absent' });
+    } else {
+      const { order_uuid } = foreign;
+      await decide(handle, order_uuid, { action: 'adopt', order_uuid, differences: ['amount'] });
     }
     await handle.result().catch(() => undefined);
     return handle.workflowId;
@@ -86,6 +89,7 @@ const conflicting = (name: string, { adopt }: { adopt: boolean }): Scenario => (
  */
 const repeatedTooLate = (name: string): Scenario => ({
   name,
+  alone: true,
   run: async ({ orders, client, sandbox }) => {
     const late = input('withdraw', name, 'create=500-before');
     const startedAtMs = Date.now();
@@ -99,6 +103,18 @@ const repeatedTooLate = (name: string): Scenario => ({
     await decide(handle, 'not sent again', { action: 'resend' });
     sandbox.set({ faults: {} });
     await decide(handle, 'has passed', { action: 'resend' });
+    await handle.result();
+    return handle.workflowId;
+  },
+});
+
+/** Refused, and started again: the second run looks for what the first may have sent before it sends. */
+const startedAgain = (name: string): Scenario => ({
+  name,
+  run: async ({ orders }) => {
+    const refused = await orders.start('withdraw', input('withdraw', name, 'create=400'));
+    await refused.result().catch(() => undefined);
+    const handle = await orders.start('withdraw', input('withdraw', name), { again: true });
     await handle.result();
     return handle.workflowId;
   },
@@ -120,6 +136,7 @@ const cancelledPartial = (name: string): Scenario => ({
 /** The create of an address is executed and answered with 502: it is found by its callback URL. */
 const uncertainAddress = (name: string): Scenario => ({
   name,
+  alone: true,
   run: async ({ orders, sandbox }) => {
     sandbox.set({ faults: { 'address-create.502-after': 1 } });
     await orders.createAddress({ ref: name, address: { currency: 'usdt', network: 'tron' } });
@@ -154,8 +171,10 @@ export const DECISION_SCENARIOS: Scenario[] = [
       ['the follow-up <id>.r1 ended completed', { action: 'accept' }],
     ],
   }),
-  conflicting('conflict-closed', { adopt: false }),
-  conflicting('conflict-adopted', { adopt: true }),
+  conflicting('conflict-closed', 'closed'),
+  conflicting('conflict-adopted', 'adopted'),
+  conflicting('conflict-adopted-otherwise', 'adopted in spite of its amount'),
+  startedAgain('refused-and-again'),
   cancelledPartial('partial-cancelled'),
   repeatedTooLate('repeated-too-late'),
   uncertainAddress('deposit-address-uncertain'),

@@ -52,6 +52,8 @@ export async function openInstallation(
     PAYMENT_API_KEY: sandbox.apiKey,
     PAYMENT_API_SECRET: sandbox.apiSecret,
     PAYMENT_SIGNER: 'hmac-sha256',
+    // For the scenario in which the service makes a create wait.
+    PAYMENT_NOT_EXECUTED_STATUSES: '429',
     CALLBACK_BASE_URL: receiver.url,
     CALLBACK_TOKEN_KEY: TOKEN_KEY,
     ORDER_POLL_INITIAL: '300ms',

@@ -12,8 +12,11 @@ import {
 import { scenarios as demoScenarios } from '../demo/scenarios.js';
 import type { Installation } from './installation.js';
 
-/** One thing that happens to a workflow. `run` returns its id once it is closed; `<id>.r1` and `.r2` are recorded as well. */
-export type Scenario = { name: string; run: (installation: Installation) => Promise<string> };
+/**
+ * One thing that happens to a workflow. `run` returns its id once it is closed; `<id>.r1` and `.r2` are recorded as well.
+ * `alone`: it changes settings that all orders of the sandbox meet.
+ */
+export type Scenario = { name: string; alone?: true; run: (installation: Installation) => Promise<string> };
 
 /** The demo's requests serve as templates: what differs here is what befalls the order. */
 function requestOf(type: OrderType): CreateRequest {
@@ -90,6 +93,7 @@ export const SCENARIOS: Scenario[] = [
     meanwhile: (handle) => Promise.all([handle.created(), handle.final()]),
   }),
   orderScenario('adopted-after-5xx', { type: 'withdraw', marker: 'create=502-after' }),
+  orderScenario('shown-in-another-form', { type: 'withdraw', marker: 'create=echo-masked' }),
   orderScenario('resent', { type: 'withdraw', marker: 'create=503-before' }),
   orderScenario('resent-deposit', { type: 'deposit', marker: 'create=503-before' }),
   orderScenario('rate-limited', { type: 'exchange', marker: 'create=429 retry_after=1' }),
