@@ -7,8 +7,8 @@ import type { ChaosStack } from './stack.js';
 /** How often the operator looks at the list of parked orders. */
 const ROUND_MS = 2_000;
 const MAX_PARKED = 10_000;
-/** Longer than settling takes: whatever is open by then waits for something. */
-const STILL_MS = 25_000;
+/** Longer than settling takes, and than the server waits between two attempts of a look-up (a minute). */
+const STILL_MS = 70_000;
 
 /** What the operator saw and did. */
 export interface OperatorReport {
