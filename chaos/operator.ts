@@ -9,6 +9,8 @@ const ROUND_MS = 2_000;
 const MAX_PARKED = 10_000;
 /** Longer than settling takes, and than the server waits between two attempts of a look-up (a minute). */
 const STILL_MS = 70_000;
+/** An order's account is healed once its key is back: to the other account, and to the right one again. */
+const MAX_TURNS = 2;
 
 /** What the operator saw and did. */
 export interface OperatorReport {
@@ -31,14 +33,15 @@ export async function countOrders(orders: PaymentOrders, which: 'open' | 'closed
 }
 
 /**
- * Waits until every order is final, deciding the parked ones through the library, at most `limitMs` after healing. Orders
+ * Waits until every order is final, deciding the parked ones through the library, at most `limitMs` after its account was healed. Orders
  * that were sent with the other account's key say that it has to be set back: it is, by turns, when nothing moves.
  */
 export async function operate(stack: ChaosStack, healedAtMs: number, limitMs: number): Promise<OperatorReport> {
   const { orders } = stack;
   const report: OperatorReport = { parks: new Map(), decisions: new Map() };
   let last = { open: Number.POSITIVE_INFINITY, atMs: Date.now() };
-  while (Date.now() - healedAtMs < limitMs) {
+  let turns = { made: 0, lastAtMs: healedAtMs };
+  while (Date.now() - turns.lastAtMs < limitMs) {
     for (const { orderId } of await orders.list({ status: 'parked', limit: MAX_PARKED })) {
       await decideOne(orders, orderId, report);
     }
@@ -49,6 +52,7 @@ export async function operate(stack: ChaosStack, healedAtMs: number, limitMs: nu
       await stack.accounts.swap();
       await restartWorkers(stack);
       last = { open, atMs: Date.now() };
+      if (turns.made < MAX_TURNS) turns = { made: turns.made + 1, lastAtMs: Date.now() };
     }
     await sleep(ROUND_MS);
   }
