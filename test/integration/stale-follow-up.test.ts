@@ -107,7 +107,7 @@ test('a second follow-up is not sent once the first one has changed', async () =
   lab.sandbox.set({
     outcomes: { completed_partially: 1 },
     regressions: { completed: 1 },
-    durationsMs: { regress: 45_000 },
+    durationsMs: { regress: 75_000 },
   });
   caps.clear();
   await decideNow(handle, 'finish');

@@ -113,7 +113,7 @@ describe('an order whose workers go', () => {
   test('asks for a person while it is uncertain, and warns of another id', async () => {
     await serve();
     const orderId = newOrderId('unsettled');
-    const handle = await start(orderId, 'create=500 lag_ms=6000');
+    const handle = await start(orderId, 'create=500 lag_ms=12000');
     await expect.poll(async () => (await handle.state()).phase, { timeout: 20_000, interval: 20 }).toBe('uncertain');
     await unserve();
     await told(handle);
