@@ -40,22 +40,19 @@ export async function operate(stack: ChaosStack, healedAtMs: number, limitMs: nu
   const { orders } = stack;
   const report: OperatorReport = { parks: new Map(), decisions: new Map() };
   let last = { open: Number.POSITIVE_INFINITY, atMs: Date.now() };
-  let turns = { made: 0, madeAtMs: 0, fromMs: healedAtMs };
-  while (Date.now() - turns.fromMs < limitMs) {
+  let turns = { made: 0, lastAtMs: healedAtMs };
+  while (Date.now() - turns.lastAtMs < limitMs) {
     for (const { orderId } of await orders.list({ status: 'parked', limit: MAX_PARKED })) {
       await decideOne(orders, orderId, report);
     }
     const open = await countOrders(orders, 'open');
     if (open === 0) return { ...report, allFinalAfterMs: Date.now() - healedAtMs };
     if (open !== last.open) last = { open, atMs: Date.now() };
-    // Right after a turn they all still say so.
-    const haveNoticed = Date.now() - turns.madeAtMs > STILL_MS;
-    if (Date.now() - last.atMs > STILL_MS || (haveNoticed && (await allAreElsewhere(orders, open)))) {
+    if (Date.now() - last.atMs > STILL_MS || (await allAreElsewhere(orders, open))) {
       await stack.accounts.swap();
       await restartWorkers(stack);
       last = { open, atMs: Date.now() };
-      const counts = turns.made < MAX_TURNS;
-      turns = { made: turns.made + 1, madeAtMs: Date.now(), fromMs: counts ? Date.now() : turns.fromMs };
+      if (turns.made < MAX_TURNS) turns = { made: turns.made + 1, lastAtMs: Date.now() };
     }
     await sleep(ROUND_MS);
   }
