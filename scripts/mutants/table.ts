@@ -15,7 +15,7 @@ export interface Mutant {
 export const MUTANTS: readonly Mutant[] = [
   {
     name: 'unlimited create attempts',
-    file: 'src/workflows/steps/profiles.ts',
+    file: 'src/workflows/order/profiles.ts',
     find: 'retry: { maximumAttempts: 1 }',
     replacement: "retry: { initialInterval: '1s' }",
     test: {
@@ -25,7 +25,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'settle window 0',
-    file: 'src/workflows/steps/settle.ts',
+    file: 'src/workflows/create/settle.ts',
     find: 'const windowMs = settleWindowMs(run);',
     replacement: 'const windowMs = settleWindowMs(run) * 0;',
     test: {
@@ -35,7 +35,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'callback body trusted',
-    file: 'src/workflows/steps/handlers.ts',
+    file: 'src/workflows/order/messages.ts',
     find: `    () => {
       run.callbackPending = true;
     },`,
@@ -82,7 +82,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: '429 taken for "nothing was executed"',
-    file: 'src/activities/failed-create.ts',
+    file: 'src/activities/order/failed-create.ts',
     find: "return 'uncertain';",
     replacement: "return error instanceof RateLimitedError ? 'notExecuted' : 'uncertain';",
     test: {
@@ -92,7 +92,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'absence believed at another account',
-    file: 'src/activities/sent-to.ts',
+    file: 'src/activities/order/sent-to.ts',
     find: 'if (!sentTo) return undefined;',
     replacement: 'return undefined;',
     test: {
@@ -112,7 +112,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'follow-up sent on an old reading',
-    file: 'src/activities/create-order.ts',
+    file: 'src/activities/order/create-order.ts',
     find: 'if (stale) return stale;',
     replacement: '',
     test: {

@@ -1,24 +1,24 @@
-import { awaitBatchFileActivity } from './await-batch-file.js';
-import { checkFollowUpActivity } from './check-follow-up.js';
-import { createAddressActivity } from './create-address.js';
-import { createOrderActivity } from './create-order.js';
+import { createAddressActivity } from './address/create-address.js';
+import { findAddressActivity } from './address/find-address.js';
+import { awaitBatchFileActivity } from './batch/await-batch-file.js';
+import { planBatchActivity } from './batch/plan-batch.js';
+import { reportBatchActivity } from './batch/report-batch.js';
+import { runBatchActivity } from './batch/run-batch.js';
+import { sendBatchRowsActivity } from './batch/send-batch-rows.js';
 import type { ActivityDeps } from './deps.js';
-import { findAddressActivity } from './find-address.js';
-import { lookUpOrderActivity } from './look-up-order.js';
-import { lookUpReceivedActivity } from './look-up-received.js';
-import { lookUpRecoveredActivity } from './look-up-recovered.js';
-import { planBatchActivity } from './plan-batch.js';
-import { pollOrderActivity } from './poll-order.js';
-import { readOutcomeActivity } from './read-outcome.js';
+import { checkFollowUpActivity } from './order/check-follow-up.js';
+import { createOrderActivity } from './order/create-order.js';
+import { lookUpOrderActivity } from './order/look-up-order.js';
+import { lookUpReceivedActivity } from './order/look-up-received.js';
+import { lookUpRecoveredActivity } from './order/look-up-recovered.js';
+import { pollOrderActivity } from './order/poll-order.js';
+import { readOutcomeActivity } from './order/read-outcome.js';
 import { readServiceActivity } from './read-service.js';
 import { reconcileAccountActivity } from './reconcile/reconcile-account.js';
-import { reportBatchActivity } from './report-batch.js';
-import { runBatchActivity } from './run-batch.js';
-import { sendBatchRowsActivity } from './send-batch-rows.js';
 
-export { confirmAttempt } from './confirm-attempt.js';
 export type { Account, ActivityDeps } from './deps.js';
-export { SharedRates } from './shared-rates.js';
+export { confirmAttempt } from './order/confirm-attempt.js';
+export { SharedRates } from './order/shared-rates.js';
 
 /** All activities of a worker, by the names that histories know them by. */
 export const createActivities = (deps: ActivityDeps) => ({

@@ -18,10 +18,10 @@ import {
   RejectedError,
 } from '../payment-service/index.js';
 import { accountOf } from './account-of.js';
-import { shownAddress } from './address-search.js';
-import { readBalances } from './balances.js';
+import { shownAddress } from './address/search.js';
 import type { Account, ActivityDeps } from './deps.js';
 import { invalidInput, retryLater } from './failures.js';
+import { readBalances } from './order/balances.js';
 
 /**
  * Longest answer in bytes of JSON: Temporal refuses payloads of 2 MiB, and encryption adds a little. 1,000 ordinary orders

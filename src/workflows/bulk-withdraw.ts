@@ -9,7 +9,7 @@ import { nothingStarted, report } from './batch/report.js';
 import { isReset } from './batch/resets.js';
 import { sendRows } from './batch/send-rows.js';
 import { enter } from './batch/show.js';
-import { hasTimeLimit } from './steps/check-identity.js';
+import { hasTimeLimit } from './order/identity.js';
 
 /**
  * Pays out the rows of a file: checks them all, has the plan approved where that is asked for, starts one withdraw

@@ -15,9 +15,9 @@ import {
   settleAddress,
   tellUnserved,
   waitToCreate,
-} from './steps/address-search.js';
-import { moneyMoving } from './steps/profiles.js';
-import { untilTaken } from './steps/until-served.js';
+} from './address/search.js';
+import { untilTaken } from './ask/until-served.js';
+import { moneyMoving } from './order/profiles.js';
 
 /** Creates of one reference that may have reached the service. */
 const SENDS = 2;

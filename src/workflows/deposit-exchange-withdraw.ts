@@ -1,8 +1,8 @@
 import type { OrderInput, OrderResult } from '../contract/orders.js';
-import { awaitFinal } from './steps/await-final.js';
-import { compensate } from './steps/compensate.js';
-import { createOrder } from './steps/create-order.js';
-import { runOrder } from './steps/run-order.js';
+import { compensate } from './compensation/compensate.js';
+import { createOrder } from './create/create-order.js';
+import { awaitFinal } from './follow/await-final.js';
+import { runOrder } from './order/frame.js';
 
 /** Waits for a client's deposit, exchanges it and pays it out. Nothing moves at create. */
 export function depositExchangeWithdraw(input: OrderInput<'deposit_exchange_withdraw'>): Promise<OrderResult> {

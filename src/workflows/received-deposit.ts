@@ -1,9 +1,9 @@
 import type { OrderResult } from '../contract/orders.js';
 import type { ReceivedDepositInput } from '../contract/received.js';
-import { awaitFinal } from './steps/await-final.js';
-import { compensate } from './steps/compensate.js';
-import { runReceived } from './steps/run-order.js';
-import { takeReceived } from './steps/take-received.js';
+import { compensate } from './compensation/compensate.js';
+import { takeReceived } from './create/take-received.js';
+import { awaitFinal } from './follow/await-final.js';
+import { runReceived } from './order/frame.js';
 
 /** Follows an order that nobody started: a receipt on a permanent deposit address made it. */
 export function receivedDeposit(input: ReceivedDepositInput): Promise<OrderResult> {

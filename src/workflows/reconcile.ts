@@ -20,7 +20,7 @@ import {
 } from '../contract/reconcile.js';
 import { planReconcile } from '../contract/reconcile-input.js';
 import { searchAttribute } from '../contract/search-attributes.js';
-import { answersWithin } from './steps/answers-within.js';
+import { answersWithin } from './ask/answers-within.js';
 
 /** True for a long healthy run as well: only the activity knows whether it gets on. */
 const NO_RESULT =

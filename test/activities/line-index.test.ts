@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LineIndex } from '../../src/activities/batch-plan/line-index.js';
+import { LineIndex } from '../../src/activities/batch/plan/line-index.js';
 
 const ROWS = 50_000;
 

@@ -1,6 +1,6 @@
 import { ApplicationFailureCategory } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
-import { pollDelayMs } from '../../src/activities/poll-order.js';
+import { pollDelayMs } from '../../src/activities/order/poll-order.js';
 import type { PollInput } from '../../src/contract/answers.js';
 import { orderInput } from '../support/inputs.js';
 import { attemptOf, ELSEWHERE, failureOf, openActivities, operations, PACE, UNCLEAR_FAULTS } from './activity-lab.js';

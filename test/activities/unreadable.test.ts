@@ -1,6 +1,6 @@
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
-import { whyUnreadable } from '../../src/activities/batch-rows/unreadable.js';
+import { whyUnreadable } from '../../src/activities/batch/rows/unreadable.js';
 import { PayloadDecryptionError } from '../../src/client/errors.js';
 
 /** What reading a payload throws. */

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { startSandbox } from '../../sandbox/index.js';
 import type { Plan } from '../../sandbox/plan.js';
 import { serviceOf } from '../../scripts/service-of.js';
-import { payersOf } from '../../src/activities/shared-rates.js';
+import { payersOf } from '../../src/activities/order/shared-rates.js';
 import type { BalanceChange } from '../../src/contract/orders.js';
 import { failedChecks } from '../../src/workflows/compensation/checks.js';
 import { type Case, figures } from '../../src/workflows/compensation/figures.js';

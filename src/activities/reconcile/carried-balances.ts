@@ -5,7 +5,7 @@ import { callTemporal } from '../../client/temporal-calls.js';
 import { RECONCILE_WORKFLOW } from '../../contract/names.js';
 import type { CarriedBalance, ReconcileResult } from '../../contract/reconcile.js';
 import { searchAttribute } from '../../contract/search-attributes.js';
-import { whyUnreadable } from '../batch-rows/unreadable.js';
+import { whyUnreadable } from '../batch/rows/unreadable.js';
 
 /** Balances by currency, as an earlier run left them. */
 export type Carried = ReadonlyMap<string, CarriedBalance>;

@@ -1,7 +1,7 @@
 import type { BalanceChange } from '../../contract/orders.js';
 import type { ReconcileClass, ReconcileRow } from '../../contract/reconcile.js';
 import { isFinal } from '../../contract/status.js';
-import { mapInOrder } from '../in-order.js';
+import { mapInOrder } from '../order/in-order.js';
 import { type Clock, compare, type Finding, type OurWord, openFinding } from './compare.js';
 import { AddressBook, followReceipt, recover } from './followers.js';
 import { type OurRun, wake, wordOf } from './our-runs.js';

@@ -13,7 +13,7 @@ import { recoveredStart } from '../../contract/recovered.js';
 import type { DepositAddress } from '../../contract/service-objects.js';
 import { allPages } from '../../payment-service/index.js';
 import type { Account } from '../deps.js';
-import { sentToOf } from '../sent-to.js';
+import { sentToOf } from '../order/sent-to.js';
 import type { Finding } from './compare.js';
 import type { Reconciliation } from './scan.js';
 import type { SeenOrder, ServiceView } from './service-view.js';

@@ -3,9 +3,9 @@ import type { ReconcileAccountInput, ReconcileProgress } from '../../contract/re
 import { AHEAD_OF_UTC_MS } from '../../contract/reconcile-input.js';
 import { type Balance, type Balances, isMalformed } from '../../contract/service-objects.js';
 import { type OrderListQuery, orderWindows, PaymentServiceError, ZONE_SLACK_MS } from '../../payment-service/index.js';
-import { balanceIn, readBalances } from '../balances.js';
 import type { Account } from '../deps.js';
 import { noReading } from '../failures.js';
+import { balanceIn, readBalances } from '../order/balances.js';
 import { listOurRuns, type OurRun } from './our-runs.js';
 import type { PacedReads } from './paced-reads.js';
 import { ServiceView, shownId } from './service-view.js';

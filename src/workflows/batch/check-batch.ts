@@ -3,7 +3,7 @@ import { inlineBytes, MAX_INLINE_BYTES } from '../../contract/batches.js';
 import { type FieldError, INVALID_INPUT } from '../../contract/failures.js';
 import { ACCOUNT_FORMAT, BATCH_ID_FORMAT, batchPlanWorkflowId, batchWorkflowId } from '../../contract/ids.js';
 import { holdsCardNumber } from '../../contract/wallet-formats.js';
-import { hasTimeLimit, isTooDeep } from '../steps/check-identity.js';
+import { hasTimeLimit, isTooDeep } from '../order/identity.js';
 import type { BatchRun } from './batch-run.js';
 
 function refuse(field: string, reason: string): never {

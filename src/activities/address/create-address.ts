@@ -1,0 +1,86 @@
+import { activityInfo } from '@temporalio/activity';
+import { z } from 'zod';
+import { fieldErrors } from '../../contract/field-errors.js';
+import { ADDRESS_REF_FORMAT } from '../../contract/ids.js';
+import type { CreateAddressAnswer, CreateAddressInput } from '../../contract/reads.js';
+import { withoutNulls } from '../../contract/without-nulls.js';
+import { addressCreateSchema } from '../../payment-service/index.js';
+import { accountOf } from '../account-of.js';
+import type { Account, ActivityDeps } from '../deps.js';
+import { invalidInput, reasonOf } from '../failures.js';
+import { AttemptDeadline, confirmSend } from '../order/attempt-deadline.js';
+import { excerptIn, meaningOf, retryAfterOf } from '../order/failed-create.js';
+import { addressCallbackUrl, searchAddress, shownAddress } from './search.js';
+
+/** Input of the `depositAddress` workflow, checked. */
+export const addressInputSchema = z.strictObject({
+  account: z.string().optional(),
+  ref: z.string().regex(ADDRESS_REF_FORMAT, 'must match [A-Za-z0-9_-]{1,64}'),
+  address: addressCreateSchema,
+});
+
+/** Checks the input of an address; throws InvalidInput with every bad field. */
+export function checkAddressInput(input: unknown): z.infer<typeof addressInputSchema> {
+  const parsed = addressInputSchema.safeParse(withoutNulls(input));
+  if (!parsed.success) throw invalidInput(fieldErrors(parsed.error));
+  return parsed.data;
+}
+
+/** One attempt to create a permanent address: search → send. Runs once; the workflow decides what follows. */
+export function createAddressActivity(deps: ActivityDeps) {
+  return async function createAddress({
+    account: name,
+    input,
+    knownRun,
+  }: CreateAddressInput): Promise<CreateAddressAnswer> {
+    const deadline = new AttemptDeadline();
+    const { ref, address } = checkAddressInput(input);
+    const url = addressCallbackUrl(deps, name, ref);
+    const account = accountOf(deps, name);
+    const { service } = account;
+    try {
+      const found = await searchAddress(service, { account: name, ref, ...address });
+      if (found) return { kind: 'found', ...found };
+    } catch (error) {
+      return notSent('the search before the create failed', error);
+    }
+    const runId = activityInfo().workflowExecution?.runId;
+    if (knownRun !== undefined && runId !== knownRun) {
+      return { kind: 'uncertain', reason: 'the workflow was reset', timedOut: true, ...(runId && { resetRun: runId }) };
+    }
+    try {
+      const created = await service.createDepositAddress(
+        { ...address, callback_url: url },
+        { beforeSend: () => confirmSend(deps, deadline, {}) },
+      );
+      if (created.callback_url === null || created.callback_url === url) {
+        return { kind: 'created', address: shownAddress(created) };
+      }
+      return { kind: 'uncertain', reason: 'the create was answered with another address' };
+    } catch (error) {
+      return answerOfError(error, account);
+    }
+  };
+}
+
+function answerOfError(error: unknown, account: Account): CreateAddressAnswer {
+  switch (meaningOf(error, account)) {
+    case 'notSent':
+    case 'notExecuted':
+      return notSent('the create was not sent', error);
+    case 'rejected':
+      return { kind: 'rejected', ...excerptIn(error) };
+    case 'uncertain':
+      return {
+        kind: 'uncertain',
+        reason: `the create got no clear answer (${reasonOf(error)})`,
+        ...retryAfterOf(error),
+      };
+  }
+}
+
+const notSent = (what: string, error: unknown): CreateAddressAnswer => ({
+  kind: 'notSent',
+  reason: `${what} (${reasonOf(error)})`,
+  ...retryAfterOf(error),
+});

@@ -1,0 +1,117 @@
+import { activityInfo, getClient } from '@temporalio/activity';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { BatchFileError, openBatchSource } from '../../batch-files/index.js';
+import type { AwaitBatchFileInput, PeriodBatch } from '../../contract/batch-activities.js';
+import { validateScheduledBatchInput } from '../../contract/batch-schema.js';
+import { BATCH_FILE_UNUSABLE, type ScheduledBatchInput } from '../../contract/batches.js';
+import { INVALID_INPUT } from '../../contract/failures.js';
+import { batchWorkflowId, DEFAULT_ACCOUNT, periodBatchId } from '../../contract/ids.js';
+import { fileOfPeriod, periodAt } from '../../contract/periods.js';
+import type { ActivityDeps } from '../deps.js';
+import { comeBackIn, invalidInput } from '../failures.js';
+import { batchFailure } from './failures.js';
+
+const DEFAULT_WAIT_MS = 30 * 60_000;
+/** Between two looks at a file that is missing. */
+const LOOK_EVERY_MS = 10_000;
+/** Between two looks at a file that is there. */
+const LOOKS_APART_MS = 5_000;
+/**
+ * Looks in a row at the same file after which it is whole: it rests for half a minute, longer than an upload stalls. They
+ * are counted, because the server keeps them apart, whatever the clocks of workers and network file systems say.
+ */
+const LOOKS = 7;
+/** A file that was last written to so long ago needs less watching: no clock is that far behind. */
+const OLD_MS = 10 * 60_000;
+/** Looks at an old file: a copy that keeps the time of its original may still be under way at the first. */
+const LOOKS_AT_OLD = 2;
+
+/** What was seen of a file, and in how many looks in a row. */
+interface Sighting {
+  sha256: string;
+  modifiedMs: number;
+  looks: number;
+}
+
+/**
+ * Waits until the file of a period is there and whole, and answers with its batch, pinned to the file's hash. Each look
+ * is one attempt, so that no slot is held in between. A period that has a batch already does not wait for a missing file.
+ * Fails with InvalidInput at once, and with the reason for the last look when the time is over.
+ */
+export function awaitBatchFileActivity(deps: ActivityDeps) {
+  return async function awaitBatchFile({ input: raw, scheduledAt }: AwaitBatchFileInput): Promise<PeriodBatch> {
+    const checked = validateScheduledBatchInput(raw);
+    if ('errors' in checked) throw invalidInput(checked.errors);
+    const batch = batchOf(checked.input, scheduledAt);
+    const waitMs = checked.input.waitForFileMs ?? DEFAULT_WAIT_MS;
+    const found = await look(deps, batch.file.path);
+    const leftMs = activityInfo().scheduledTimestampMs + waitMs - Date.now();
+    if ('sha256' in found) {
+      await letRest(deps, batch.file.path, found, leftMs);
+      return { ...batch, file: { ...batch.file, sha256: found.sha256 } };
+    }
+    if (await exists(batch)) return batch;
+    if (leftMs <= 0 || isHopeless(found)) throw batchFailure(found);
+    throw comeBackIn(Math.min(leftMs, LOOK_EVERY_MS), `waiting for ${batch.file.path}: ${found.message}`);
+  };
+}
+
+/** Returns once the file is whole; until then it throws the failure that brings the next look. */
+async function letRest(deps: ActivityDeps, path: string, found: FoundFile, leftMs: number): Promise<void> {
+  const before: Sighting | undefined = activityInfo().heartbeatDetails;
+  const same = before?.sha256 === found.sha256 && before.modifiedMs === found.modifiedMs;
+  const looks = same ? before.looks + 1 : 1;
+  const isOld = Date.now() - found.modifiedMs >= OLD_MS;
+  if (looks >= (isOld ? LOOKS_AT_OLD : LOOKS)) return;
+  // A file that came at the last moment may still come to rest, one that goes on changing may not.
+  if (leftMs <= 0 && before && !same) throw stillGrows(path);
+  await deps.confirmAttempt({ ...found, looks } satisfies Sighting);
+  throw comeBackIn(LOOKS_APART_MS, `${path} is there; watching whether it is still written to`);
+}
+
+/** The batch of the period, without its file's hash. The period is told here: time zone data has no place in workflows. */
+function batchOf(input: ScheduledBatchInput, scheduledAt: string | undefined): PeriodBatch {
+  const { account = DEFAULT_ACCOUNT, plan, timeZone = 'UTC', periodFormat = 'date', filePattern, batch } = input;
+  const period = input.period ?? (scheduledAt && periodAt(new Date(scheduledAt), timeZone, periodFormat));
+  if (!period) {
+    throw invalidInput([{ field: 'period', reason: 'required, unless a schedule starts it' }]);
+  }
+  return { ...batch, account, batchId: periodBatchId(plan, period), file: { path: fileOfPeriod(filePattern, period) } };
+}
+
+type FoundFile = Pick<Sighting, 'sha256' | 'modifiedMs'>;
+
+/** The file as it is now, or why it cannot be used. */
+async function look(deps: ActivityDeps, path: string): Promise<FoundFile | BatchFileError> {
+  try {
+    const source = await openBatchSource(deps.directories, { file: { path } });
+    await source.close();
+    return { sha256: source.sha256, modifiedMs: source.modifiedMs ?? 0 };
+  } catch (error) {
+    if (error instanceof BatchFileError) return error;
+    throw error;
+  }
+}
+
+const stillGrows = (path: string): ApplicationFailure =>
+  ApplicationFailure.create({
+    type: BATCH_FILE_UNUSABLE,
+    message: `${path} still grows`,
+    nonRetryable: true,
+    details: [[{ field: 'file.path', reason: 'still grows' }]],
+  });
+
+/** A bad path stays bad; bad content may be a file that is only half there. */
+const isHopeless = ({ failureType, field }: BatchFileError): boolean =>
+  failureType === INVALID_INPUT && field === 'file.path';
+
+async function exists({ account = DEFAULT_ACCOUNT, batchId }: PeriodBatch): Promise<boolean> {
+  try {
+    await getClient().workflow.getHandle(batchWorkflowId(account, batchId)).describe();
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,184 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { cancellationSignal, heartbeat } from '@temporalio/activity';
+import { type BatchRow, type BatchSource, openBatchSource, orderInputOf } from '../../batch-files/index.js';
+import type { PlanBatchInput } from '../../contract/batch-activities.js';
+import { validateBatchInput } from '../../contract/batch-schema.js';
+import type { BatchInput, BatchPlan } from '../../contract/batches.js';
+import type { FieldError } from '../../contract/failures.js';
+import type { FormatChecks } from '../../contract/format-checks.js';
+import { defaultBatchId } from '../../contract/ids.js';
+import { validateOrderInput } from '../../contract/order-schema.js';
+import type { WithdrawRequest } from '../../contract/orders.js';
+import { checkAgainstRates, uncheckableBy } from '../../contract/rate-checks.js';
+import type { Balances, Rates } from '../../contract/service-objects.js';
+import type { Account, ActivityDeps } from '../deps.js';
+import { invalidInput } from '../failures.js';
+import { readBalances } from '../order/balances.js';
+import { exceededCap } from '../order/limits.js';
+import { batchFailure } from './failures.js';
+import { BadRows } from './plan/bad-rows.js';
+import { digestOf } from './plan/canonical-json.js';
+import { ExistingOrders } from './plan/existing-orders.js';
+import { noAccount } from './plan/no-account.js';
+import { RepeatedRows } from './plan/repeated-rows.js';
+import { BatchTotals } from './plan/totals.js';
+import { BatchWarnings } from './plan/warnings.js';
+import { ownReportProblem } from './report/report-name.js';
+
+/** Rows checked between two heartbeats; other tasks of the worker get their turn then. */
+const ROWS_A_TURN = 100;
+
+/**
+ * Checks every row of a batch and says what sending them would do; sends nothing. One bad row refuses the whole batch.
+ * Fails for good with InvalidInput (also where no worker serves the account) or BatchFileUnusable. Repeating it is free:
+ * it starts over.
+ */
+export function planBatchActivity(deps: ActivityDeps) {
+  return async function planBatch({ account: name, input: raw }: PlanBatchInput): Promise<BatchPlan> {
+    const account = deps.accounts.get(name);
+    const checked = validateBatchInput(raw, account?.formatChecks);
+    if ('errors' in checked) throw invalidInput(checked.errors);
+    if (!account) throw await noAccount([...deps.accounts.keys()], name);
+    try {
+      const source = await openBatchSource(deps.directories, checked.input);
+      try {
+        const batchId = checked.input.batchId ?? defaultBatchId(source.sha256);
+        const input = { ...checked.input, batchId };
+        const problem = ownReportProblem(deps.directories, name, input);
+        if (problem.length > 0) throw invalidInput(problem);
+        return await planOf(deps, account, source, input);
+      } finally {
+        await source.close();
+      }
+    } catch (error) {
+      throw batchFailure(error);
+    }
+  };
+}
+
+async function planOf(
+  deps: ActivityDeps,
+  account: Account,
+  source: BatchSource,
+  input: BatchInput & { batchId: string },
+): Promise<BatchPlan> {
+  const warnings = new BatchWarnings();
+  const rates = await account.rates.current();
+  if (!rates) warnings.addFirst('rates were not to be had: limits, precision and fees were not checked');
+  const totals = new BatchTotals(rates);
+  const existing = new ExistingOrders(account);
+  const checks = { rates, totals, warnings, existing, formatChecks: account.formatChecks };
+  const rows = await checkRows(deps, source, { ...input, account: account.name }, checks);
+  await existing.warn(warnings, rows);
+  const balances = await balancesOf(account, warnings);
+  const plan = {
+    account: account.name,
+    batchId: input.batchId,
+    sha256: source.sha256,
+    rows,
+    currencies: totals.plan(balances),
+    warnings: warnings.shown,
+    warningCount: warnings.count,
+    compensation: input.compensation ?? null,
+    resend: input.resend ?? 'once',
+    again: input.again ?? false,
+  };
+  return { ...plan, digest: digestOf(plan) };
+}
+
+/** A plan is worth something without balances, too. */
+async function balancesOf(account: Account, warnings: BatchWarnings): Promise<Balances | undefined> {
+  try {
+    return await readBalances(account);
+  } catch {
+    warnings.addFirst('balances were not to be had: whether they suffice is not known');
+    return undefined;
+  }
+}
+
+/** What the checks of the rows read and fill. */
+interface Checks {
+  rates: Rates | undefined;
+  totals: BatchTotals;
+  warnings: BatchWarnings;
+  existing: ExistingOrders;
+  formatChecks: FormatChecks | undefined;
+}
+
+/** Checks every row and answers how many there are. Throws the failure that refuses the batch when any is bad. */
+async function checkRows(
+  deps: ActivityDeps,
+  source: BatchSource,
+  input: BatchInput & { account: string; batchId: string },
+  checks: Checks,
+): Promise<number> {
+  const bad = new BadRows(deps.directories?.reportDir, input.account, input.batchId);
+  const repeated = new RepeatedRows(checks.warnings);
+  let rows = 0;
+  try {
+    for await (const row of source.rows()) {
+      rows = row.row;
+      if (rows % ROWS_A_TURN === 0) await takeTurn(rows);
+      const { order, errors, told } = checkRow(row, input, checks);
+      if (typeof order?.order_id === 'string') errors.push(...repeated.duplicateId(row.line, order.order_id, order));
+      if (order && errors.length === 0) errors.push(...checks.totals.tooManyCurrencies(order));
+      if (errors.length > 0) await bad.add(row.line, errors);
+      else if (order) await noteRow(deps, row.line, { order, told }, repeated, checks);
+    }
+    if (bad.count > 0) throw await bad.refusal(rows);
+    return rows;
+  } finally {
+    await bad.discard();
+  }
+}
+
+async function takeTurn(rowsChecked: number): Promise<void> {
+  heartbeat({ rowsChecked });
+  await nextTurn();
+  cancellationSignal().throwIfAborted();
+}
+
+/** What is wrong with a row, and what is only told; `order` also where it is bad, as far as it could be read. */
+function checkRow(
+  row: BatchRow,
+  input: BatchInput,
+  { rates, formatChecks }: Checks,
+): { order?: WithdrawRequest; errors: FieldError[]; told: FieldError[] } {
+  const unreadable = row.problem ?? [];
+  if (row.order === undefined) return { errors: unreadable, told: [] };
+  const checked = validateOrderInput('withdraw', orderInputOf(row, input), { formatChecks });
+  const found = 'errors' in checked ? checked.errors : beyondRates(checked.input.order, rates, formatChecks);
+  const others = found.filter(({ field }) => unreadable.every((problem) => !field.startsWith(problem.field)));
+  const told = 'errors' in checked ? [] : (checked.notes ?? []);
+  return { order: row.order as WithdrawRequest, errors: [...unreadable, ...others], told };
+}
+
+function beyondRates(order: WithdrawRequest, rates: Rates | undefined, formatChecks?: FormatChecks): FieldError[] {
+  if (!rates || uncheckableBy(rates, 'withdraw', order, formatChecks)) return [];
+  return checkAgainstRates('withdraw', order, rates);
+}
+
+/** Takes a good row into the sums and warnings. */
+async function noteRow(
+  deps: ActivityDeps,
+  line: number,
+  { order, told }: { order: WithdrawRequest; told: readonly FieldError[] },
+  repeated: RepeatedRows,
+  { rates, totals, warnings, existing, formatChecks }: Checks,
+): Promise<void> {
+  totals.add(order);
+  repeated.noticePayouts(line, order);
+  if (exceededCap(deps, 'withdraw', order, rates)) {
+    warnings.add('cap', 'above the cap for one order (PAYMENT_ORDER_CAPS): each waits for a decision', [line]);
+  }
+  const uncheckable = rates && uncheckableBy(rates, 'withdraw', order, formatChecks);
+  if (uncheckable) {
+    warnings.add(uncheckable, `${uncheckable}: limits, precision and fees were not checked`, [line]);
+  }
+  for (const { field, reason } of told) {
+    // One warning for the same of many wallets.
+    const warning = `${field}: ${reason.replace(/^\*{4}\w*: /, '')}`;
+    warnings.add(warning, `${warning}; sent all the same`, [line]);
+  }
+  await existing.add(line, order.order_id);
+}

@@ -1,0 +1,95 @@
+import type Big from 'big.js';
+import { type CurrencyPlan, MAX_CURRENCIES } from '../../../contract/batches.js';
+import type { FieldError } from '../../../contract/failures.js';
+import { decimal, decimalOrZero, toAmount } from '../../../contract/money.js';
+import type { WithdrawRequest } from '../../../contract/orders.js';
+import { rateEntryOf } from '../../../contract/rate-checks.js';
+import type { Balances, RateEntry, Rates } from '../../../contract/service-objects.js';
+import { balanceIn, commission } from '../../order/balances.js';
+
+/** Commissions are charged in whole smallest units of the currency. */
+const ROUND_UP = 3;
+
+interface Total {
+  rows: number;
+  total: Big;
+  fee: Big;
+  feeOnTop: Big;
+}
+
+/** Adds up what the rows of a batch take from the balance, by currency. Without rates fees stay unknown. */
+export class BatchTotals {
+  readonly #rates: Rates | undefined;
+  readonly #totals = new Map<string, Total>();
+
+  constructor(rates: Rates | undefined) {
+    this.#rates = rates;
+  }
+
+  /** The error of a row in one currency more than a batch may have. */
+  tooManyCurrencies({ currency }: WithdrawRequest): FieldError[] {
+    if (this.#totals.has(currency) || this.#totals.size < MAX_CURRENCIES) return [];
+    const reason = `${currency} is one currency too many: a batch has at most ${MAX_CURRENCIES}, so that its plan stays small; split the file`;
+    return [{ field: 'order.currency', reason }];
+  }
+
+  add(order: WithdrawRequest): void {
+    const zero = decimal('0');
+    const known = this.#totals.get(order.currency) ?? { rows: 0, total: zero, fee: zero, feeOnTop: zero };
+    const amount = decimal(order.amount);
+    const entry = this.#rates && rateEntryOf(this.#rates, 'withdraw', order);
+    const { fee, onTop } = entry ? feesOf(entry, amount) : { fee: zero, onTop: zero };
+    this.#totals.set(order.currency, {
+      rows: known.rows + 1,
+      total: known.total.plus(amount),
+      fee: known.fee.plus(fee),
+      feeOnTop: known.feeOnTop.plus(onTop),
+    });
+  }
+
+  /** The effect on each currency, in alphabetical order; a currency without a wallet has a balance of 0. */
+  plan(balances: Balances | undefined): CurrencyPlan[] {
+    return [...this.#totals]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([currency, { rows, total, fee, feeOnTop }]) => ({
+        currency,
+        rows,
+        total: toAmount(total),
+        fee: this.#rates ? toAmount(fee) : null,
+        feeOnTop: this.#rates ? toAmount(feeOnTop) : null,
+        ...balanceEffect(balances, currency, total.plus(feeOnTop)),
+      }));
+  }
+}
+
+function balanceEffect(
+  balances: Balances | undefined,
+  currency: string,
+  needed: Big,
+): Pick<CurrencyPlan, 'balanceBefore' | 'balanceAfter' | 'shortfall'> {
+  const known = balances && balanceIn(balances, currency);
+  // Not read is not 0; a currency without a wallet is.
+  if (!balances || (!known && Object.hasOwn(balances, currency))) return { balanceBefore: null, balanceAfter: null };
+  const before = decimalOrZero(known?.amount);
+  const after = before.minus(needed);
+  return {
+    balanceBefore: toAmount(before),
+    balanceAfter: toAmount(after),
+    ...(after.lt(0) && { shortfall: toAmount(after.times('-1')) }),
+  };
+}
+
+/** Commissions of both sides, which a payout has in one currency; whoever is not said to be the client is taken for us. */
+function feesOf(entry: RateEntry, amount: Big): { fee: Big; onTop: Big } {
+  const { currency_to_precision: places } = entry;
+  const rounded = (fee: Big) => (Number.isInteger(places) ? fee.round(places, ROUND_UP) : fee);
+  const from = rounded(
+    commission(amount, entry.fixed_fee_amount_from, entry.fee_percent_from, entry.min_fee_amount_from),
+  );
+  const to = rounded(commission(amount, entry.fixed_fee_amount_to, entry.fee_percent_to, entry.min_fee_amount_to));
+  const onTop = [
+    ...(entry.fee_percent_from_payer === 'client' ? [] : [from]),
+    ...(entry.fee_percent_to_payer === 'client' ? [] : [to]),
+  ];
+  return { fee: from.plus(to), onTop: onTop.reduce((sum, fee) => sum.plus(fee), decimal('0')) };
+}

@@ -1,0 +1,77 @@
+import { setMaxListeners } from 'node:events';
+import { cancellationSignal, getClient, heartbeat } from '@temporalio/activity';
+import { type BatchRow, type BatchSource, openBatchSource, orderInputOf } from '../../batch-files/index.js';
+import type { ReportBatchAnswer, ReportBatchInput } from '../../contract/batch-activities.js';
+import type { BatchInput, BatchPlan } from '../../contract/batches.js';
+import { describeFieldErrors } from '../../contract/failures.js';
+import { validateOrderInput } from '../../contract/order-schema.js';
+import type { ActivityDeps } from '../deps.js';
+import { invalidInput } from '../failures.js';
+import { mapInOrder } from '../order/in-order.js';
+import { batchFailure } from './failures.js';
+import { type ReportedRow, ReportFiles } from './report/report-files.js';
+import { RowCounts } from './report/row-counts.js';
+import { readRowEnd } from './report/row-end.js';
+
+/** Rows read from Temporal at the same time. */
+const CONCURRENCY = 20;
+
+/**
+ * Reads how the order of every row ended, counts and reports it. Needs no state of the batch: orders that another batch
+ * started under the rows' ids count the same. Repeating it is free: it starts over and replaces the files at its end.
+ */
+export function reportBatchActivity(deps: ActivityDeps) {
+  return async function reportBatch({ input, plan, taken }: ReportBatchInput): Promise<ReportBatchAnswer> {
+    const { file, rows } = input;
+    // The plan's hash: a report about another file than was sent would be worse than none.
+    const pinned = { ...(file && { file: { ...file, sha256: plan.sha256 } }), rows };
+    try {
+      const source = await openBatchSource(deps.directories, pinned);
+      try {
+        return await reportOn(deps, source, { ...input, batchId: plan.batchId }, plan, taken);
+      } finally {
+        await source.close();
+      }
+    } catch (error) {
+      // Calls to Temporal that a cancellation broke off look like a server that cannot be reached.
+      cancellationSignal().throwIfAborted();
+      throw batchFailure(error);
+    }
+  };
+}
+
+async function reportOn(
+  { directories }: ActivityDeps,
+  source: BatchSource,
+  input: BatchInput,
+  plan: BatchPlan,
+  taken: number,
+): Promise<ReportBatchAnswer> {
+  const files = directories?.reportDir ? await ReportFiles.open(directories.reportDir, plan, source) : undefined;
+  const counts = new RowCounts();
+  let rowsRead = 0;
+  // Every call to Temporal listens for the cancellation; Node takes more than 10 of them for a leak.
+  setMaxListeners(2 * CONCURRENCY, cancellationSignal());
+  try {
+    for await (const reported of mapInOrder(source.rows(), CONCURRENCY, (row) => readRow(row, input, taken))) {
+      counts.add(reported.end);
+      await files?.add(reported);
+      rowsRead += 1;
+      heartbeat({ rowsRead });
+      cancellationSignal().throwIfAborted();
+    }
+    return { ...counts.counted, ...(await files?.finish(counts.counted)) };
+  } finally {
+    await files?.discard();
+  }
+}
+
+async function readRow(row: BatchRow, input: BatchInput, taken: number): Promise<ReportedRow> {
+  const checked = validateOrderInput('withdraw', orderInputOf(row, input), { formatChecks: 'warn' });
+  // The plan refused every bad row, so this is the plan of other rows.
+  if ('errors' in checked) {
+    throw invalidInput([{ field: `line ${row.line}`, reason: describeFieldErrors(checked.errors) }]);
+  }
+  const end = await readRowEnd(getClient(), checked.input, row.row <= taken);
+  return { row, request: checked.input.order, end };
+}

@@ -1,0 +1,73 @@
+import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
+import { type BatchRow, orderInputOf } from '../../../batch-files/index.js';
+import { checkOrderInput } from '../../../client/checked-input.js';
+import { AgainRefusedError, InvalidInputError, OrderConflictError } from '../../../client/errors.js';
+import { startOrder, startOrderAgain } from '../../../client/start-order.js';
+import type { SendBatchRowsInput } from '../../../contract/batch-activities.js';
+import { orderWorkflowId } from '../../../contract/ids.js';
+import type { OrderInput } from '../../../contract/orders.js';
+import { searchAttribute } from '../../../contract/search-attributes.js';
+import { describeOrder, type OrderStanding, readStanding } from './order-ends.js';
+import { whyUnreadable } from './unreadable.js';
+
+/** Which batch rows are started for. */
+export type Batch = Pick<SendBatchRowsInput, 'account' | 'input' | 'startedAt'>;
+
+/** A row after its start. `orderId` is absent where no order was started or found; `elsewhere` as in OpenRow. */
+export interface StartedRow {
+  row: number;
+  orderId?: string;
+  elsewhere?: true;
+  standing: OrderStanding;
+}
+
+/**
+ * Starts the order of a row, or attaches to the one its id has: however often a row is started, one order comes of it.
+ * Throws only when Temporal did not take it; the row may be started again then.
+ */
+export async function startRow(client: Client, batch: Batch, { row, problem, order }: BatchRow): Promise<StartedRow> {
+  let orderId: string | undefined;
+  try {
+    if (problem) throw new InvalidInputError(problem);
+    // The plan was refused or not by the account's setting, and so is the create of each row.
+    const input = checkOrderInput('withdraw', orderInputOf({ order }, batch.input), 'warn');
+    orderId = input.order.order_id;
+    const attached = batch.input.again ? await startAnew(client, batch, input) : await start(client, input);
+    if (!attached) return { row, orderId, standing: { kind: 'open' } };
+    return { row, orderId, elsewhere: true, standing: await readStanding(client, workflowIdOf(batch, input)) };
+  } catch (error) {
+    if (error instanceof InvalidInputError) return { row, standing: { kind: 'none', outcome: 'refused' } };
+    if (error instanceof OrderConflictError) return { row, standing: { kind: 'none', outcome: 'conflict' } };
+    const why = whyUnreadable(error);
+    if (!why || orderId === undefined) throw error;
+    // One row that cannot be compared with must not hold up all that follow: it is for a person.
+    const standing: OrderStanding = { kind: 'lost', reason: `it cannot be read (${why})` };
+    return { row, orderId, elsewhere: true, standing };
+  }
+}
+
+const workflowIdOf = ({ account }: Batch, { order }: OrderInput<'withdraw'>): string =>
+  orderWorkflowId(account, order.order_id);
+
+/** True when the order was there before. */
+const start = async (client: Client, input: OrderInput<'withdraw'>): Promise<boolean> =>
+  (await startOrder(client, 'withdraw', input)).attached === true;
+
+/** With `again`: an id that ended without an order before this batch began is used once more. */
+async function startAnew(client: Client, batch: Batch, input: OrderInput<'withdraw'>): Promise<boolean> {
+  const found = await describeOrder(client, workflowIdOf(batch, input));
+  // What this batch started itself is not started a second time when a chunk is repeated.
+  if (!found || found.status.name === 'RUNNING' || startedBy(batch, found)) return start(client, input);
+  try {
+    await startOrderAgain(client, 'withdraw', input);
+    return false;
+  } catch (error) {
+    if (!(error instanceof AgainRefusedError)) throw error;
+    return start(client, input);
+  }
+}
+
+/** True for a run that this run of the batch started, not one before it or another batch. */
+export const startedBy = ({ input, startedAt }: Batch, found: WorkflowExecutionDescription): boolean =>
+  found.typedSearchAttributes.get(searchAttribute.batchId) === input.batchId &&
+  found.startTime.getTime() >= Date.parse(startedAt);

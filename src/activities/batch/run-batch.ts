@@ -1,0 +1,88 @@
+import { activityInfo, getClient } from '@temporalio/activity';
+import { WorkflowExecutionAlreadyStartedError, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import type { BatchWorkflow } from '../../client/batch-handle.js';
+import { readFirstInput } from '../../client/first-input.js';
+import { batchStartOptions } from '../../client/start-batch.js';
+import type { PeriodBatch } from '../../contract/batch-activities.js';
+import { BATCH_FILE_UNUSABLE, BATCH_UNRESOLVED, type BatchInput, type BatchResult } from '../../contract/batches.js';
+import { batchWorkflowId, DEFAULT_ACCOUNT } from '../../contract/ids.js';
+import { BULK_WITHDRAW_WORKFLOW } from '../../contract/names.js';
+import type { ActivityDeps } from '../deps.js';
+import { comeBackIn } from '../failures.js';
+import { pollDelayMs } from '../order/poll-order.js';
+import { whyUnreadable } from './rows/unreadable.js';
+
+/**
+ * Starts the batch of a period unless the period has one, and follows it to its end. Each look is one attempt: the
+ * server repeats it for as long as approval and orders take. Fails for good with the batch's own failure, when the file is
+ * not the one that the period's batch was started with, and when the batch cannot be read.
+ */
+export function runBatchActivity(deps: ActivityDeps) {
+  return async function runBatch(batch: PeriodBatch): Promise<BatchResult> {
+    const client = getClient();
+    const workflowId = batchWorkflowId(batch.account ?? DEFAULT_ACCOUNT, batch.batchId);
+    const handle = client.workflow.getHandle<BatchWorkflow>(workflowId);
+    const found = await handle.describe().catch(undefinedIfUnknown);
+    if (!found) await start(batch);
+    else await refuseOtherFile(batch, workflowId).catch(failIfUnreadable(batch));
+    if (!found || found.status.name === 'RUNNING') {
+      throw comeBackIn(pollDelayMs(deps.pace, activityInfo().attempt + 1), `batch ${batch.batchId} goes on`);
+    }
+    return handle
+      .result()
+      .catch((error: unknown) => {
+        throw error instanceof WorkflowFailedError ? failureOf(batch, error) : error;
+      })
+      .catch(failIfUnreadable(batch));
+  };
+}
+
+/** What cannot be read today can be read by no later look: a person has to give the worker its key. */
+function failIfUnreadable({ batchId }: PeriodBatch): (error: unknown) => never {
+  return (error) => {
+    const why = whyUnreadable(error);
+    if (!why) throw error;
+    const message = `what became of batch ${batchId} cannot be read (${why}); its orders go on. Mend that and trigger the period again: nothing is paid twice`;
+    throw ApplicationFailure.nonRetryable(message, BATCH_UNRESOLVED);
+  };
+}
+
+function undefinedIfUnknown(error: unknown): undefined {
+  if (!(error instanceof WorkflowNotFoundError)) throw error;
+}
+
+async function start(batch: PeriodBatch): Promise<void> {
+  if (batch.file.sha256 === undefined) {
+    throw ApplicationFailure.nonRetryable(`batch ${batch.batchId} is not known to Temporal any more`, BATCH_UNRESOLVED);
+  }
+  try {
+    await getClient().workflow.start<BatchWorkflow>(BULK_WITHDRAW_WORKFLOW, batchStartOptions(batch));
+  } catch (error) {
+    // Somebody else was faster; the next look follows theirs.
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+}
+
+/** Following a batch of other rows would report people as paid who are not. */
+async function refuseOtherFile({ batchId, file }: PeriodBatch, workflowId: string): Promise<void> {
+  const { input } = await readFirstInput<BatchInput>(getClient(), workflowId);
+  const theirs = input?.file?.sha256;
+  if (file.sha256 === undefined || theirs === undefined || theirs === file.sha256) return;
+  const message = `file.sha256: ${file.path} is not the file that batch ${batchId} was started with; nothing of it was sent. Start what is new in it as another batch, or this one with \`again\``;
+  throw ApplicationFailure.nonRetryable(message, BATCH_FILE_UNUSABLE, [{ field: 'file.sha256', reason: 'differs' }]);
+}
+
+/** The batch's own failure, where it said that nothing was sent. */
+function failureOf({ batchId }: PeriodBatch, { cause }: WorkflowFailedError): ApplicationFailure {
+  if (cause instanceof ApplicationFailure && cause.type) {
+    return ApplicationFailure.create({
+      type: cause.type,
+      message: `batch ${batchId}: ${cause.message}`,
+      nonRetryable: true,
+      details: cause.details ?? [],
+    });
+  }
+  const message = `the workflow of batch ${batchId} ended without a result; orders it started go on. Start the file again with \`again\``;
+  return ApplicationFailure.nonRetryable(message, BATCH_UNRESOLVED);
+}

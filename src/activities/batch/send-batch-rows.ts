@@ -1,0 +1,172 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { activityInfo, cancellationSignal, getClient } from '@temporalio/activity';
+import { ActivityCancelledError, type Client } from '@temporalio/client';
+import type { SendBatchRowsAnswer, SendBatchRowsInput } from '../../contract/batch-activities.js';
+import { type BatchProgress, DEFAULT_IN_FLIGHT, type OpenRow } from '../../contract/batches.js';
+import { orderWorkflowId } from '../../contract/ids.js';
+import type { ActivityDeps } from '../deps.js';
+import { batchFailure } from './failures.js';
+import { countStarted, countTaken } from './rows/count.js';
+import { findStarted, takeStarted } from './rows/find-started.js';
+import { haltReason } from './rows/halt-reason.js';
+import { RowReader } from './rows/row-reader.js';
+import { startRow } from './rows/start-row.js';
+import { isServiceUnclear } from './rows/unclear-cause.js';
+import { watchRows } from './rows/watch-rows.js';
+
+/** Rows started at the same time, after one question whether the batch may go on. */
+const ROWS_AT_ONCE = 20;
+/** How often the open orders are looked after: less often while nothing happens to them. */
+const WATCH_EVERY_MS = { shortest: 1_000, longest: 3_000 };
+/** How soon a pause or stop is heard of while nothing can be started. */
+const ASK_EVERY_MS = 1_000;
+const TURN_MS = 250;
+/** One order that nobody answers for must not make the server take this worker for dead. */
+const BEAT_EVERY_MS = 3_000;
+/** A process that was stopped in the middle of a group must not send when it goes on: the batch may be stopped by then. */
+const PERMISSION_LASTS_MS = 5_000;
+/** So long after a reset a chunk of the run before may start rows still: its permission, and the calls under way then. */
+const LAST_STARTS_MS = 2 * PERMISSION_LASTS_MS;
+
+/** One chunk of a batch at work. */
+interface Chunk {
+  client: Client;
+  deps: ActivityDeps;
+  input: SendBatchRowsInput;
+  progress: BatchProgress;
+  /** Absent where no row may be taken. */
+  reader?: RowReader;
+  uncertain: readonly OpenRow[];
+  /** Whether the service is the cause, by row that was uncertain in this chunk. */
+  causes: Map<number, boolean>;
+  nextWatchMs: number;
+  watchEveryMs: number;
+  permittedAtMs: number;
+  permittedAtWallMs: number;
+}
+
+/**
+ * Starts rows and follows open ones for a few seconds, then answers how far it came. The server keeps the progress with
+ * every heartbeat: an attempt after a dead worker goes on there, and rows started since are attached to. Cancelled, or on
+ * a worker that stops, it answers early instead of failing, so that nothing is lost.
+ */
+export function sendBatchRowsActivity(deps: ActivityDeps) {
+  return async function sendBatchRows(input: SendBatchRowsInput): Promise<SendBatchRowsAnswer> {
+    const progress: BatchProgress = activityInfo().heartbeatDetails ?? input.progress;
+    const times = { nextWatchMs: 0, watchEveryMs: WATCH_EVERY_MS.shortest, permittedAtMs: 0, permittedAtWallMs: 0 };
+    const chunk: Chunk = { client: getClient(), deps, input, progress, uncertain: [], causes: new Map(), ...times };
+    // A beat that fails is no answer: whether this attempt may go on is asked apart.
+    const beat = setInterval(() => void deps.confirmAttempt(progress).catch(() => undefined), BEAT_EVERY_MS);
+    try {
+      if (!progress.exhausted && input.mode !== 'wait') {
+        chunk.reader = await RowReader.open(deps.directories, input.input, input.plan, progress);
+      }
+      return await work(chunk);
+    } catch (error) {
+      throw batchFailure(error);
+    } finally {
+      clearInterval(beat);
+      await chunk.reader?.close();
+    }
+  };
+}
+
+async function work(chunk: Chunk): Promise<SendBatchRowsAnswer> {
+  const { client, input, progress } = chunk;
+  const endMs = performance.now() + input.durationMs;
+  if (!(await mayGoOn(chunk))) return { progress };
+  const resetRun = resetRunOf(chunk);
+  if (resetRun) return { progress, ...((await lookAfterReset(chunk)) && { resetRun }) };
+  if (input.mode === 'finish' && chunk.reader) {
+    await findStarted(client, input, progress, chunk.reader, () => mayGoOn(chunk));
+  }
+  for (;;) {
+    await watchNowAndThen(chunk);
+    const halt = await reasonToHalt(chunk);
+    if (halt) return { progress, halt };
+    if (isIdle(chunk) || performance.now() >= endMs) return { progress };
+    const room = roomFor(chunk);
+    if ((room > 0 || performance.now() - chunk.permittedAtMs > ASK_EVERY_MS) && !(await mayGoOn(chunk))) {
+      return { progress };
+    }
+    if (room > 0) await startRows(chunk, room);
+    else await sleep(TURN_MS, undefined, { signal: cancellationSignal() }).catch(() => {});
+  }
+}
+
+/** The run that asks, where it was cut from another one by a reset and rows may be left to send or to be found. */
+function resetRunOf({ input, reader }: Chunk): string | undefined {
+  const runId = activityInfo().workflowExecution?.runId;
+  return reader && runId !== input.knownRun ? runId : undefined;
+}
+
+/**
+ * A reset run must not send on its own: it may have been stopped, or be done, behind the event it was reset to. It only
+ * looks for what was started then. False when the look was broken off.
+ */
+async function lookAfterReset(chunk: Chunk): Promise<boolean> {
+  const { client, input, progress, reader } = chunk;
+  await sleep(LAST_STARTS_MS, undefined, { signal: cancellationSignal() }).catch(() => {});
+  if (!reader || !(await mayGoOn(chunk))) return false;
+  const isThrough = await takeStarted(client, input, progress, reader, () => mayGoOn(chunk));
+  progress.exhausted = progress.taken >= input.plan.rows;
+  return isThrough;
+}
+
+async function watchNowAndThen(chunk: Chunk): Promise<void> {
+  const { client, input, progress } = chunk;
+  if (performance.now() < chunk.nextWatchMs) return;
+  const before = progress.open.length;
+  chunk.uncertain = await watchRows(client, input, progress);
+  const { shortest, longest } = WATCH_EVERY_MS;
+  chunk.watchEveryMs = progress.open.length < before ? shortest : Math.min(longest, chunk.watchEveryMs * 1.5);
+  chunk.nextWatchMs = performance.now() + chunk.watchEveryMs;
+}
+
+async function reasonToHalt({ client, input, progress, uncertain, causes }: Chunk): Promise<string | undefined> {
+  if (input.mode !== 'send' || progress.exhausted) return undefined;
+  for (const { row, orderId } of uncertain) {
+    if (!causes.has(row)) causes.set(row, await isServiceUnclear(client, orderWorkflowId(input.account, orderId)));
+  }
+  const unclear = uncertain.map(({ row }) => row).filter((row) => causes.get(row));
+  return haltReason(input.input, progress, unclear, Date.now());
+}
+
+/** Nothing to follow, and nothing to start. */
+const isIdle = ({ input, progress }: Chunk): boolean =>
+  progress.open.length === 0 && (progress.exhausted || input.mode !== 'send');
+
+/** Hands the progress to the server and hears whether this attempt still counts; false = answer now. Throws when it does not. */
+async function mayGoOn(chunk: Chunk): Promise<boolean> {
+  if (cancellationSignal().aborted) return false;
+  try {
+    await chunk.deps.confirmAttempt(chunk.progress);
+    chunk.permittedAtMs = performance.now();
+    chunk.permittedAtWallMs = Date.now();
+    return true;
+  } catch (error) {
+    if (error instanceof ActivityCancelledError) return false;
+    throw error;
+  }
+}
+
+/** How many rows may be started now. */
+function roomFor({ input: { mode, input }, progress }: Chunk): number {
+  if (mode !== 'send' || progress.exhausted) return 0;
+  return Math.min(ROWS_AT_ONCE, (input.maxInFlight ?? DEFAULT_IN_FLIGHT) - progress.open.length);
+}
+
+/** Two clocks, because one stands still while a machine sleeps and the other may be set. */
+const isPermitted = ({ permittedAtMs, permittedAtWallMs }: Chunk): boolean =>
+  Math.max(performance.now() - permittedAtMs, Date.now() - permittedAtWallMs) <= PERMISSION_LASTS_MS;
+
+async function startRows(chunk: Chunk, count: number): Promise<void> {
+  const { client, input, progress, reader } = chunk;
+  const rows = (await reader?.next(count)) ?? [];
+  if (!isPermitted(chunk)) throw new Error('this worker was stopped in between');
+  const started = await Promise.all(rows.map((row) => startRow(client, input, row)));
+  // Only now, all at once: an attempt that dies before leaves a progress after which these rows are started again.
+  for (const row of started) countStarted(progress, row);
+  countTaken(progress, rows);
+  progress.exhausted = progress.taken >= input.plan.rows;
+}

@@ -1,0 +1,40 @@
+import type Big from 'big.js';
+import { decimalOrZero } from '../../contract/money.js';
+import { orderSides } from '../../contract/order-sides.js';
+import type { CreateRequest, OrderType } from '../../contract/orders.js';
+import { type Balance, type Balances, isMalformed } from '../../contract/service-objects.js';
+import type { CallOptions } from '../../payment-service/index.js';
+import type { Account } from '../deps.js';
+
+/** The account's balances now; remembers its wallets, so that orders can be pinned to them. */
+export async function readBalances(account: Account, options?: CallOptions): Promise<Balances> {
+  const balances = await account.service.balances(options);
+  const wallets = Object.values(balances).flatMap(({ wallet_uuid: wallet }) => (wallet ? [wallet] : []));
+  // Every account would show all of no wallets.
+  account.seenWallets = wallets.length > 0 ? wallets : undefined;
+  return balances;
+}
+
+/** True when the last balances answer that this worker got shows all of these wallets. */
+export const hasSeen = ({ seenWallets = [] }: Account, wallets: readonly string[]): boolean =>
+  wallets.every((wallet) => seenWallets.includes(wallet));
+
+/** The balance of one currency; undefined where there is none, or none that can be read. */
+export function balanceIn(balances: Balances, currency: string): Balance | undefined {
+  const entry = Object.hasOwn(balances, currency) ? balances[currency] : undefined;
+  return entry && !isMalformed(entry) ? entry : undefined;
+}
+
+/** Said where the balance that an order is paid from cannot be read, which does not mean that there is none. */
+export function unreadableBalance(balances: Balances, type: OrderType, request: CreateRequest): string | undefined {
+  const { currencyFrom } = orderSides(type, request);
+  const entry = Object.hasOwn(balances, currencyFrom) ? balances[currencyFrom] : undefined;
+  return entry && isMalformed(entry) ? `the balance in ${currencyFrom} could not be read` : undefined;
+}
+
+/** fixed + max(percent, min): what the service takes of an amount, before it rounds. */
+export function commission(amount: Big, fixed: string | null, percent: string | null, min: string | null): Big {
+  const byPercent = amount.times(decimalOrZero(percent)).times('0.01');
+  const least = decimalOrZero(min);
+  return decimalOrZero(fixed).plus(byPercent.gt(least) ? byPercent : least);
+}

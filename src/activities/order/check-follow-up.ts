@@ -1,0 +1,65 @@
+import type { CheckFollowUpInput, FollowUpCheck } from '../../contract/answers.js';
+import { describeFieldErrors } from '../../contract/failures.js';
+import { maskName } from '../../contract/masking.js';
+import { decimal, toAmount } from '../../contract/money.js';
+import { validateOrderInput } from '../../contract/order-schema.js';
+import { checkAgainstRates, rateEntryOf, rateKeyOf, unreadableRate } from '../../contract/rate-checks.js';
+import type { Rates } from '../../contract/service-objects.js';
+import { accountOf } from '../account-of.js';
+import type { Account, ActivityDeps } from '../deps.js';
+import { noReading, retryLater } from '../failures.js';
+import { readBalances, unreadableBalance } from './balances.js';
+import { payersOf } from './shared-rates.js';
+import { shortfall } from './shortfall.js';
+
+/**
+ * Validates a follow-up and asks fresh rates and balances whether it can be had and paid for, and who pays the
+ * commissions of the order before it. Sends nothing.
+ */
+export function checkFollowUpActivity(deps: ActivityDeps) {
+  return async function checkFollowUp(input: CheckFollowUpInput): Promise<FollowUpCheck> {
+    const account = accountOf(deps, input.account);
+    const { type, request, order } = input;
+    try {
+      // Refused here, a wallet that a person mistyped costs neither an order id nor a failed follow-up.
+      const checked = validateOrderInput(
+        type,
+        { order: request },
+        { followUp: true, formatChecks: account.formatChecks },
+      );
+      if ('errors' in checked) return refused(describeFieldErrors(checked.errors));
+      const rates = await account.service.rates();
+      // No reading: neither offered nor not.
+      const unreadable = unreadableRate(rates, type, request) ?? unreadableRate(rates, order.type, order.request);
+      if (unreadable) throw noReading(unreadable);
+      const orderPayers = payersOf(rates, order.type, order.request);
+      return { ...(await checkAgainst(account, rates, input)), ...(orderPayers && { orderPayers }) };
+    } catch (error) {
+      throw retryLater(error);
+    }
+  };
+}
+
+async function checkAgainst(
+  account: Account,
+  rates: Rates,
+  { type, request }: CheckFollowUpInput,
+): Promise<FollowUpCheck> {
+  const entry = rateEntryOf(rates, type, request);
+  if (!entry) return refused(`the pair ${maskName(rateKeyOf(type, request))} is not offered now`);
+  const amount = decimal(request.amount ?? '0');
+  if (amount.lt(decimal(entry.min_amount_from))) {
+    const reason = `${toAmount(amount)} is below the minimum of ${entry.min_amount_from} for ${rateKeyOf(type, request)}`;
+    return { kind: 'belowMinimum', reason };
+  }
+  const errors = checkAgainstRates(type, request, rates);
+  if (errors.length > 0) return refused(describeFieldErrors(errors));
+  const balances = await readBalances(account);
+  const unknown = unreadableBalance(balances, type, request);
+  if (unknown) throw noReading(unknown);
+  const lacking = shortfall(balances, rates, type, request);
+  const payers = payersOf(rates, type, request);
+  return lacking ? refused(lacking) : { kind: 'ok', ...(payers && { payers }) };
+}
+
+const refused = (reason: string): FollowUpCheck => ({ kind: 'refused', reason });

@@ -1,0 +1,214 @@
+import { activityInfo, log } from '@temporalio/activity';
+import type { Circumstances, CreateAnswer, CreateOrderInput, CreateVerdict } from '../../contract/answers.js';
+import { callbackUrl } from '../../contract/callback-url.js';
+import { echoDifferences } from '../../contract/echo-check.js';
+import { describeFieldErrors } from '../../contract/failures.js';
+import { validateOrderInput } from '../../contract/order-schema.js';
+import type { CreateRequest, Order, OrderInput } from '../../contract/orders.js';
+import type { Rates } from '../../contract/service-objects.js';
+import { NotSentError, RateLimitedError } from '../../payment-service/index.js';
+import { accountOf } from '../account-of.js';
+import type { Account, ActivityDeps } from '../deps.js';
+import { invalidOrder, reasonOf } from '../failures.js';
+import { AttemptDeadline, confirmSend } from './attempt-deadline.js';
+import { excerptIn, meaningOf, retryAfterOf } from './failed-create.js';
+import { exceededCap, refuseBeyondLimits } from './limits.js';
+import { probe } from './probe.js';
+import { elsewhereOf, learnWallets, sentToOf } from './sent-to.js';
+import { payersOf } from './shared-rates.js';
+import { staleBasis } from './stale-basis.js';
+
+/**
+ * One attempt to create an order: check → probe → send. It sends at most once and answers what is known afterwards; the
+ * workflow decides what that means. Runs with `maximumAttempts: 1`. Fails only with InvalidOrder (nothing sent).
+ */
+export function createOrderActivity(deps: ActivityDeps) {
+  return async function createOrder(attempt: CreateOrderInput): Promise<CreateAnswer> {
+    const deadline = new AttemptDeadline();
+    const account = accountOf(deps, attempt.account);
+    const { request, told } = validRequest(account, attempt);
+    if (isRepeated()) return leftOpen(deps, account);
+    const refused = await refuseElsewhere(account, attempt);
+    const rates = await account.rates.current();
+    // Once something may have been sent, limits no longer decide: InvalidOrder would say that no order exists.
+    const limited = attempt.permission === 'first' && !refused;
+    const unchecked = limited ? await refuseBeyondLimits(deps, account, attempt.type, request, rates) : [];
+    const notes = [...told, ...unchecked];
+    if (notes.length > 0) log.warn('checks were passed over', { notes });
+    if (!refused) await learnWallets(account);
+    const verdict = refused ?? (await probeThenSend(deps, account, attempt, request, deadline));
+    const excerpt = verdict.kind === 'rejected' ? verdict.excerpt : undefined;
+    log.info('create attempt ended', { verdict: verdict.kind, permission: attempt.permission, excerpt });
+    return {
+      ...verdict,
+      ...circumstances(deps, account, attempt, request, rates),
+      ...(notes.length > 0 && { notes }),
+    };
+  };
+}
+
+/** True for what must not be: an operator had the server repeat the attempt (`activity update-options`). */
+const isRepeated = (): boolean => activityInfo().attempt > 1 || activityInfo().heartbeatDetails !== undefined;
+
+/** The attempt before this one may have sent, and may be sending still: only the workflow's readings can tell. */
+function leftOpen(deps: ActivityDeps, account: Account): CreateAnswer {
+  const { sentTo }: Pinned = activityInfo().heartbeatDetails ?? whereSent(account);
+  const reason = 'the server repeated the create attempt';
+  return { kind: 'uncertain', reason, timedOut: true, pace: deps.pace, runId: runId(), sentTo };
+}
+
+/** The checked request, and what was found in it and is only told. Throws InvalidOrder. */
+function validRequest(
+  { formatChecks }: Account,
+  { type, input, followUp }: CreateOrderInput,
+): { request: CreateRequest; told: string[] } {
+  const checked = validateOrderInput(type, input, { followUp, formatChecks });
+  if ('errors' in checked) throw invalidOrder(checked.errors);
+  // Without it nobody could tell whether it may still be sent.
+  if (followUp && !checked.input.followUpOf) throw invalidOrder([{ field: 'followUpOf', reason: 'required' }]);
+  return { request: checked.input.order, told: (checked.notes ?? []).map((note) => describeFieldErrors([note])) };
+}
+
+function circumstances(
+  deps: ActivityDeps,
+  account: Account,
+  { type }: CreateOrderInput,
+  request: CreateRequest,
+  rates: Rates | undefined,
+): Circumstances {
+  const payers = payersOf(rates, type, request);
+  return { pace: deps.pace, runId: runId(), ...whereSent(account), ...(payers && { payers }) };
+}
+
+async function probeThenSend(
+  deps: ActivityDeps,
+  account: Account,
+  attempt: CreateOrderInput,
+  request: CreateRequest,
+  deadline: AttemptDeadline,
+): Promise<CreateVerdict> {
+  const stale = await refuseStale(account, attempt);
+  if (stale && stale.kind !== 'stale') return stale;
+  let seen: Awaited<ReturnType<typeof probe>>;
+  try {
+    seen = await probe(account.service, attempt.type, request);
+  } catch (error) {
+    if (error instanceof RateLimitedError) return { kind: 'rateLimited', retryAfterMs: error.retryAfterMs };
+    // A look-up that failed proves nothing, so nothing is sent.
+    return notSent(`the probe before the create failed (${reasonOf(error)})`);
+  }
+  if (seen.kind === 'duplicates') return seen;
+  if (seen.kind === 'found') {
+    const { kind: _, differences, ...ours } = seen;
+    // Also where it is only shown in another form: our id is of this one payment, so that whoever sent it, this is it.
+    if (differences.length === 0) return { kind: 'adopted', ...ours };
+    return { kind: 'conflict', order: seen.order, differences };
+  }
+  // THE gate before every send. What was proven or permitted earlier never replaces the probe just made.
+  if (attempt.permission === 'none') return { kind: 'uncertain', reason: 'an earlier create is not proven absent' };
+  // The run that this one was cut from may have a create on its way that no probe shows yet.
+  if (isForOtherRun(attempt)) {
+    return { kind: 'uncertain', reason: 'the workflow was reset', reset: true };
+  }
+  // Not before the probe: what was sent already is followed, whatever became of its order.
+  if (stale) return stale;
+  const cap = attempt.approved ? undefined : exceededCap(deps, attempt.type, request, await account.rates.current());
+  if (cap) return { kind: 'overCap', reason: cap };
+  return send(deps, account, attempt, request, deadline);
+}
+
+/** A follow-up that may be sent now is sent only while what it was made for still holds. */
+async function refuseStale(account: Account, attempt: CreateOrderInput): Promise<CreateVerdict | undefined> {
+  if (!attempt.followUp || attempt.permission === 'none' || isForOtherRun(attempt)) return undefined;
+  const { followUpOf = [] } = attempt.input as Partial<OrderInput>;
+  return staleBasis(account, followUpOf);
+}
+
+/** What is written before a send, and answered after it. */
+type Pinned = Pick<Circumstances, 'sentTo'>;
+
+const whereSent = (account: Account): Pinned => ({ sentTo: sentToOf(account) });
+
+/** True when the permission was earned by a run that this one was cut from by a reset. */
+const isForOtherRun = ({ permission, firstExecutionRunId, provenIn }: CreateOrderInput): boolean =>
+  runId() !== (permission === 'first' ? firstExecutionRunId : (provenIn ?? runId()));
+
+const runId = (): string | undefined => activityInfo().workflowExecution?.runId;
+
+/** An order that may have been sent is sent to no place that is not shown to be the same account. */
+async function refuseElsewhere(account: Account, { sentTo }: CreateOrderInput): Promise<CreateVerdict | undefined> {
+  try {
+    // Always asked anew: before money is sent once more, what this worker saw earlier is not enough.
+    const found = await elsewhereOf(account, sentTo, { anew: true });
+    return found && notSent(found.why);
+  } catch (error) {
+    if (error instanceof RateLimitedError) return { kind: 'rateLimited', retryAfterMs: error.retryAfterMs };
+    return notSent(`the balances before the create could not be read (${reasonOf(error)})`);
+  }
+}
+
+const notSent = (reason: string): CreateVerdict => ({ kind: 'notSent', reason });
+
+async function send(
+  deps: ActivityDeps,
+  account: Account,
+  attempt: CreateOrderInput,
+  request: CreateRequest,
+  deadline: AttemptDeadline,
+): Promise<CreateVerdict> {
+  try {
+    const order = await account.service.createOrder(attempt.type, wireRequest(deps, attempt, request), {
+      beforeSend: () => confirmSend(deps, deadline, whereSent(account)),
+    });
+    return verdictOfAnswer(attempt, request, order);
+  } catch (error) {
+    return verdictOfError(error, account);
+  }
+}
+
+function verdictOfError(error: unknown, account: Account): CreateVerdict {
+  switch (meaningOf(error, account)) {
+    case 'notSent':
+      return notSent(
+        error instanceof NotSentError
+          ? `no connection (${error.reason})`
+          : 'the attempt was given up before it could send',
+      );
+    case 'notExecuted':
+      if (error instanceof RateLimitedError) return { kind: 'rateLimited', retryAfterMs: error.retryAfterMs };
+      return notSent(`the service executes nothing that it answers so (${reasonOf(error)})`);
+    case 'rejected':
+      return { kind: 'rejected', ...excerptIn(error) };
+    case 'uncertain':
+      // 429 and 5xx, time-out, reset, redirect, 401, garbage: known or not, it may have reached the service.
+      return {
+        kind: 'uncertain',
+        reason: `the create got no clear answer (${reasonOf(error)})`,
+        ...retryAfterOf(error),
+      };
+  }
+}
+
+/** A 200 counts only when it carries our order; a foreign or crossed answer says nothing about ours. */
+function verdictOfAnswer({ type }: CreateOrderInput, request: CreateRequest, order: Order): CreateVerdict {
+  const { hard, soft } = echoDifferences(type, request, order);
+  if (hard.length === 0) return { kind: 'accepted', order, ...(soft.length > 0 && { soft }) };
+  return { kind: 'uncertain', reason: `the create was answered with another order (${hard.join(', ')})` };
+}
+
+function wireRequest(deps: ActivityDeps, { account, delayMinutes }: CreateOrderInput, request: CreateRequest) {
+  const { callback } = deps;
+  const [signingKey] = callback?.tokenKeys ?? [];
+  return {
+    ...request,
+    ...(delayMinutes !== undefined && { delay_order_for_minutes: delayMinutes }),
+    ...(callback &&
+      signingKey && {
+        callback_url: callbackUrl(callback.baseUrl, signingKey, {
+          kind: 'order',
+          account,
+          orderId: request.order_id,
+        }),
+      }),
+  };
+}

@@ -1,0 +1,52 @@
+import { activityInfo } from '@temporalio/activity';
+import type { ElsewhereAnswer, LookUpAnswer, LookUpInput, LookUpReading } from '../../contract/answers.js';
+import { accountOf } from '../account-of.js';
+import type { Account, ActivityDeps } from '../deps.js';
+import { comeBackIn, failedElsewhere, noReading, retryLater } from '../failures.js';
+import { foundOrder, readByOrderId } from './probe.js';
+import { elsewhereOf, isOtherEndpoint, sentToOf } from './sent-to.js';
+import { payersOf } from './shared-rates.js';
+
+/**
+ * One signed look-up. Answers only clear readings: everything else (5xx, 401, 429, time-out, garbage) is repeated by the
+ * server until the service gives one, without history. So is what another account answers, once its workflow was told.
+ */
+export function lookUpOrderActivity(deps: ActivityDeps) {
+  return async function lookUpOrder(input: LookUpInput): Promise<LookUpAnswer | ElsewhereAnswer> {
+    if (input.delayMs && activityInfo().attempt === 1) throw comeBackIn(input.delayMs, 'waiting before the look-up');
+    const account = accountOf(deps, input.account);
+    try {
+      const reading = await read(account, input);
+      if (reading.kind === 'elsewhere') return reading;
+      const readAtMs = await (deps.nowMs ?? Date.now)();
+      const payers = payersOf(await account.rates.current(), input.type, input.request);
+      const runId = activityInfo().workflowExecution?.runId;
+      return { ...reading, readAtMs, pace: deps.pace, runId, sentTo: sentToOf(account), ...(payers && { payers }) };
+    } catch (error) {
+      throw retryLater(error);
+    }
+  };
+}
+
+async function read(account: Account, input: LookUpInput): Promise<LookUpReading | ElsewhereAnswer> {
+  const { orderUuid, sentTo, known } = input;
+  const proves = known && !isOtherEndpoint(account, sentTo);
+  const shown = orderUuid && proves ? await readByUuid(account, input, orderUuid) : undefined;
+  if (shown?.kind === 'found') return shown;
+  const found = await elsewhereOf(account, sentTo);
+  if (found && found.why === input.told) throw failedElsewhere(found.why);
+  if (found) return { kind: 'elsewhere', ...found };
+  if (!orderUuid) return readByOrderId(account.service, input);
+  const reading = shown ?? (await readByUuid(account, input, orderUuid));
+  // Seen before, so that it cannot be absent.
+  if (known && reading.kind === 'absent')
+    throw noReading(`the status operation does not show the order (${reading.said})`);
+  return reading;
+}
+
+async function readByUuid({ service }: Account, input: LookUpInput, orderUuid: string): Promise<LookUpReading> {
+  const { order, said } = await service.orderStatus({ order_uuid: orderUuid });
+  if (!order) return { kind: 'absent', said };
+  if (order.order_uuid !== orderUuid) throw noReading('the status operation answered with another order');
+  return foundOrder(input, order);
+}

@@ -1,0 +1,111 @@
+import { activityInfo } from '@temporalio/activity';
+import { canonicalWallet } from '../../contract/canonical-wallet.js';
+import { validateReceivedInput } from '../../contract/follower-schemas.js';
+import type { Order } from '../../contract/orders.js';
+import {
+  isReceivedType,
+  type LookUpReceivedAnswer,
+  type LookUpReceivedInput,
+  type ReceivedDepositInput,
+  type ReceivedReading,
+  receivedRequest,
+} from '../../contract/received.js';
+import type { DepositAddress } from '../../contract/service-objects.js';
+import type { PaymentService, StatusAnswer } from '../../payment-service/index.js';
+import { accountOf } from '../account-of.js';
+import { SharedAddresses } from '../address/shared-addresses.js';
+import type { Account, ActivityDeps } from '../deps.js';
+import { comeBackIn, invalidOrder, noReading, retryLater } from '../failures.js';
+import { isOtherEndpoint, refuseElsewhere, sentToOf } from './sent-to.js';
+import { payersOf } from './shared-rates.js';
+
+/** An attempt ends well before the server gives it up; the reading of the list goes on and serves the next one. */
+const WAIT_FOR_LIST_MS = 25_000;
+
+/**
+ * One signed look-up of an order that a receipt made: it must exist, have the type of a receipt and lie on the address
+ * of the reference. Only clear readings are answered. Fails for good with InvalidOrder alone.
+ */
+export function lookUpReceivedActivity(deps: ActivityDeps) {
+  const shared = new Map<string, SharedAddresses>();
+  return async function lookUpReceived({
+    account: name,
+    ...asked
+  }: LookUpReceivedInput): Promise<LookUpReceivedAnswer> {
+    const account = accountOf(deps, name);
+    const checked = validateReceivedInput(asked.input, account.formatChecks);
+    if ('errors' in checked) throw invalidOrder(checked.errors);
+    const addresses = shared.get(name) ?? sharedAddresses(account);
+    shared.set(name, addresses);
+    try {
+      if (isOtherEndpoint(account, asked.sentTo)) await refuseElsewhere(account, asked.sentTo);
+      const reading = await read(account, addresses, checked.input);
+      const payers = await payersFor(account, reading);
+      const runId = activityInfo().workflowExecution?.runId;
+      return { ...reading, pace: deps.pace, runId, sentTo: sentToOf(account), ...(payers && { payers }) };
+    } catch (error) {
+      throw retryLater(error);
+    }
+  };
+}
+
+const sharedAddresses = ({ name, service }: Account): SharedAddresses =>
+  new SharedAddresses({ account: name, listAll: () => service.allDepositAddresses({}) });
+
+async function read(
+  { service }: Account,
+  addresses: SharedAddresses,
+  { ref, order_uuid: orderUuid }: ReceivedDepositInput,
+): Promise<ReceivedReading> {
+  const { order, said } = await readByUuid(service, orderUuid);
+  if (!order) return { kind: 'absent', said };
+  const type = order.order_type;
+  if (!isReceivedType(type)) return { kind: 'foreign', reason: 'it has another type than a receipt' };
+  if (!order.deposit_address) return { kind: 'unplaced', reason: 'it has no deposit address' };
+  const isOn = (address: DepositAddress) => liesOn(order, address);
+  const ofRef = await withinAttempt(addresses.of(ref, activityInfo().scheduledTimestampMs, isOn));
+  if (ofRef.length === 0) return { kind: 'unplaced', reason: `no address has the reference ${ref}` };
+  return ofRef.some(isOn)
+    ? { kind: 'found', type, order }
+    : { kind: 'foreign', reason: `it is not on the address ${ref}` };
+}
+
+/**
+ * Absence needs both in the same round: the status operation knows no such order, and the signed list answers (which
+ * proves the key) without showing it. The list cannot be asked for an order_uuid; receipts may be named by it.
+ */
+async function readByUuid(service: PaymentService, orderUuid: string): Promise<StatusAnswer> {
+  const answer = await service.orderStatus({ order_uuid: orderUuid });
+  const { order, said } = answer;
+  if (order && order.order_uuid !== orderUuid) throw noReading('the status operation answered with another order');
+  if (order) return answer;
+  const page = await service.listOrders({ order_ids: [orderUuid] });
+  if (page.malformed.length > 0) throw noReading('the order list shows an item that cannot be read');
+  const item = page.items.find((listed) => listed.order_uuid === orderUuid);
+  if (!item) return answer;
+  const { balance_changes: _, ...listed } = item;
+  return { order: listed, said };
+}
+
+const liesOn = (order: Order, { network, address, memo }: DepositAddress): boolean =>
+  canonicalWallet(network, order.deposit_address ?? '') === canonicalWallet(network, address) &&
+  (order.deposit_memo || null) === (memo || null);
+
+async function payersFor({ rates }: Account, reading: ReceivedReading) {
+  if (reading.kind !== 'found') return undefined;
+  const { type, order } = reading;
+  return payersOf(await rates.current(), type, receivedRequest(type, order));
+}
+
+/** Waits for the address list as long as an attempt may take. */
+async function withinAttempt<T>(pending: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(comeBackIn(1_000, 'reading the address list')), WAIT_FOR_LIST_MS);
+  });
+  try {
+    return await Promise.race([pending, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,84 @@
+import { activityInfo, heartbeat } from '@temporalio/activity';
+import type { PollAnswer, PollInput } from '../../contract/answers.js';
+import { ATTENTION_AFTER_MS } from '../../contract/messages.js';
+import type { Order } from '../../contract/orders.js';
+import type { Pace } from '../../contract/pace.js';
+import { isFinal, isKnownStatus } from '../../contract/status.js';
+import { accountOf } from '../account-of.js';
+import type { ActivityDeps } from '../deps.js';
+import { comeBackIn, isElsewhere, noReading, retryLater } from '../failures.js';
+import { isOtherEndpoint, refuseElsewhere } from './sent-to.js';
+
+/**
+ * Polls the status until it is final, or until it is one that nobody has reported yet. Each poll is one attempt of this
+ * activity: the server repeats it after the delay it asks for, with no event in the history and no end before final.
+ */
+export function pollOrderActivity(deps: ActivityDeps) {
+  return async function pollOrder(input: PollInput): Promise<PollAnswer> {
+    const { attempt } = activityInfo();
+    // The first attempt asks nothing: an order that was just created is not final, and a callback may come first.
+    if (attempt === 1) throw comeBackIn(input.firstDelayMs || deps.pace.pollInitialMs, 'waiting before the first poll');
+    const delayMs = pollDelayMs(deps.pace, attempt);
+    let order: Order;
+    try {
+      order = await askStatus(deps, input, delayMs);
+    } catch (error) {
+      if (noteSilence(input)) return { silent: true, ...(isElsewhere(error) && { elsewhere: true }) };
+      throw error;
+    }
+    endSilence();
+    if (isFinal(order.status) || input.silence === 'told' || !isTolerated(order.status, input)) return order;
+    throw comeBackIn(delayMs, `status at the service: ${order.status.slice(0, 40)}`);
+  };
+}
+
+/** What an attempt leaves to the next one: by the server's clock, when the first attempt without a reading was. */
+interface Silence {
+  sinceMs?: number;
+}
+
+const silenceSoFar = (): Silence => activityInfo().heartbeatDetails ?? {};
+
+/** Remembers that there was no reading; true where it is time to say so. */
+function noteSilence({ silence }: PollInput): boolean {
+  const nowMs = activityInfo().currentAttemptScheduledTimestampMs;
+  const { sinceMs = nowMs } = silenceSoFar();
+  heartbeat({ sinceMs } satisfies Silence);
+  return silence === 'untold' && nowMs - sinceMs >= ATTENTION_AFTER_MS;
+}
+
+function endSilence(): void {
+  if (silenceSoFar().sinceMs !== undefined) heartbeat({} satisfies Silence);
+}
+
+/** True for a status that is not final and need not be reported. */
+const isTolerated = (status: string, { toleratedStatuses, tolerateAll = false }: PollInput): boolean =>
+  tolerateAll || isKnownStatus(status) || toleratedStatuses.includes(status);
+
+async function askStatus(deps: ActivityDeps, input: PollInput, delayMs: number): Promise<Order> {
+  const { account: name, orderId, orderUuid, sentTo } = input;
+  const account = accountOf(deps, name);
+  try {
+    // Without a uuid nothing in the answer tells whose order it is.
+    if (!orderUuid || isOtherEndpoint(account, sentTo)) await refuseElsewhere(account, sentTo);
+    const query = orderUuid ? { order_uuid: orderUuid } : { order_id: orderId };
+    const { order, said } = await account.service.orderStatus(query);
+    if (!order) {
+      await refuseElsewhere(account, sentTo);
+      throw comeBackIn(delayMs, `the service does not show the order right now (${said})`);
+    }
+    if (order.user_order_id !== orderId || (orderUuid && order.order_uuid !== orderUuid)) {
+      throw noReading('the status operation answered with another order', delayMs);
+    }
+    return order;
+  } catch (error) {
+    throw retryLater(error, delayMs);
+  }
+}
+
+/** Doubles from the initial to the longest delay; up to a tenth shorter, so that many orders do not ask in step. */
+export function pollDelayMs({ pollInitialMs, pollMaxMs }: Pace, attempt: number, random = Math.random()): number {
+  // Attempt 2 is the first poll. The exponent is capped because 2 ** 1100 is Infinity.
+  const doublings = Math.min(Math.max(attempt - 1, 0), 40);
+  return Math.min(pollInitialMs * 2 ** doublings, pollMaxMs) * (1 - random / 10);
+}

@@ -1,0 +1,89 @@
+import type { LookUpReading } from '../../contract/answers.js';
+import { echoDifferences } from '../../contract/echo-check.js';
+import type { CreateRequest, Order, OrderType } from '../../contract/orders.js';
+import { type PaymentService, RateLimitedError } from '../../payment-service/index.js';
+import { noReading } from '../failures.js';
+
+/** What was asked for. */
+interface Asked {
+  type: OrderType;
+  request: CreateRequest;
+}
+
+/** What the order list shows under one order id. `unclear`: why something more may be there, as the error to end with. */
+interface Listed {
+  orders: Order[];
+  unclear?: unknown;
+}
+
+/** Time for the status once the list took its own, in ms: both must fit into one attempt. */
+const STATUS_TIMEOUT_MS = 10_000;
+
+/**
+ * The look-up before every send. Where the order list is clear it says all; where it answers unclearly, the status may
+ * still show our order, and anything else proves nothing. Throws service errors, and NoReading.
+ */
+export async function probe(service: PaymentService, type: OrderType, request: CreateRequest): Promise<LookUpReading> {
+  const asked = { type, request };
+  const listed = await listOrders(service, request.order_id);
+  const reading = readingOf(asked, listed.orders);
+  return showsOurs(reading) || !listed.unclear ? reading : withStatus(service, asked, listed);
+}
+
+/**
+ * That our order is absent needs both in the same round: the signed list answers clearly without it (which proves key and
+ * host), and the status operation does not know it. Presence needs one of them, whatever the other one does, also beside
+ * orders of somebody else. Throws service errors, and NoReading.
+ */
+export async function readByOrderId(service: PaymentService, asked: Asked): Promise<LookUpReading> {
+  const listed = await listOrders(service, asked.request.order_id).catch(asUnclear);
+  const reading = readingOf(asked, listed.orders);
+  return showsOurs(reading) ? reading : withStatus(service, asked, listed);
+}
+
+/** A list that failed hides nothing that the status shows. Too many requests: the next one would be refused, too. */
+function asUnclear(error: unknown): Listed {
+  if (error instanceof RateLimitedError) throw error;
+  return { orders: [], unclear: error };
+}
+
+async function withStatus(service: PaymentService, asked: Asked, { orders, unclear }: Listed): Promise<LookUpReading> {
+  const { order_id } = asked.request;
+  const { order, said } = await service.orderStatus({ order_id }, unclear ? { timeoutMs: STATUS_TIMEOUT_MS } : {});
+  if (order && order.user_order_id !== order_id) throw noReading('the status operation answered with another order');
+  const reading = readingOf(asked, order ? [...orders, order] : orders);
+  if (unclear && !showsOurs(reading)) throw unclear;
+  return reading.kind === 'absent' ? { ...reading, said } : reading;
+}
+
+/** Asks the order list for one order id. An item that cannot be read, or one of another id, means that more may be there. */
+async function listOrders(service: PaymentService, orderId: string): Promise<Listed> {
+  const { items, malformed } = await service.listOrders({ order_ids: [orderId] });
+  const orders = items
+    .filter((item) => item.user_order_id === orderId)
+    .map(({ balance_changes: _, ...order }) => order);
+  if (malformed.length > 0) return { orders, unclear: noReading('the order list shows an item that cannot be read') };
+  if (orders.length === items.length) return { orders };
+  return { orders, unclear: noReading('the order list shows orders of other ids: its filter was ignored') };
+}
+
+const showsOurs = (reading: LookUpReading): boolean =>
+  (reading.kind === 'found' && reading.differences.length === 0) ||
+  (reading.kind === 'duplicates' && reading.ours.length > 0);
+
+/** An order that was found, with what the echo check says about it. */
+export function foundOrder({ type, request }: Asked, order: Order): Extract<LookUpReading, { kind: 'found' }> {
+  const { hard, soft } = echoDifferences(type, request, order);
+  return { kind: 'found', order, differences: hard, ...(soft.length > 0 && { soft }) };
+}
+
+/** What all orders seen under one order id mean for the order we asked for. */
+function readingOf(asked: Asked, orders: readonly Order[]): LookUpReading {
+  const byUuid = new Map(orders.map((order) => [order.order_uuid, order]));
+  const seen = [...byUuid.values()].map((order) => foundOrder(asked, order));
+  const [first, ...others] = seen;
+  if (!first) return { kind: 'absent' };
+  if (others.length === 0) return first;
+  const ours = seen.flatMap(({ order, differences }) => (differences.length === 0 ? [order.order_uuid] : []));
+  return { kind: 'duplicates', orderUuids: [...byUuid.keys()], ours };
+}

@@ -1,0 +1,51 @@
+import type { Payers } from '../../contract/answers.js';
+import type { CreateRequest, OrderType } from '../../contract/orders.js';
+import { rateEntryOf } from '../../contract/rate-checks.js';
+import type { Rates } from '../../contract/service-objects.js';
+
+const REFRESH_AFTER_MS = 10 * 60_000;
+/** After a failure the next creates skip the checks at once instead of each waiting for a service that is slow. */
+const RETRY_AFTER_MS = 30_000;
+
+/**
+ * The rates of one account, shared by all activities of a worker: one call at a time, refreshed after 10 minutes.
+ * Payments do not depend on rates: when they cannot be had, `current` answers undefined and checks are skipped.
+ */
+export class SharedRates {
+  readonly #fetch: () => Promise<Rates>;
+  readonly #nowMs: () => number;
+  #rates?: Rates;
+  #validUntilMs = Number.NEGATIVE_INFINITY;
+  #pending?: Promise<Rates | undefined>;
+
+  constructor(fetch: () => Promise<Rates>, nowMs: () => number = () => performance.now()) {
+    this.#fetch = fetch;
+    this.#nowMs = nowMs;
+  }
+
+  /** Rates not older than 10 minutes, or undefined. */
+  current(): Promise<Rates | undefined> {
+    if (this.#nowMs() < this.#validUntilMs) return Promise.resolve(this.#rates);
+    this.#pending ??= this.#refresh().finally(() => {
+      this.#pending = undefined;
+    });
+    return this.#pending;
+  }
+
+  async #refresh(): Promise<Rates | undefined> {
+    try {
+      this.#rates = await this.#fetch();
+      this.#validUntilMs = this.#nowMs() + REFRESH_AFTER_MS;
+    } catch {
+      this.#rates = undefined;
+      this.#validUntilMs = this.#nowMs() + RETRY_AFTER_MS;
+    }
+    return this.#rates;
+  }
+}
+
+/** Who pays the commissions of an order; undefined when rates are not to be had or do not know the pair. */
+export function payersOf(rates: Rates | undefined, type: OrderType, order: CreateRequest): Payers | undefined {
+  const entry = rates && rateEntryOf(rates, type, order);
+  return entry && { from: entry.fee_percent_from_payer, to: entry.fee_percent_to_payer };
+}

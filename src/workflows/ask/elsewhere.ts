@@ -1,0 +1,88 @@
+import { CancellationScope, condition } from '@temporalio/workflow';
+import type { ElsewhereAnswer } from '../../contract/answers.js';
+import { clearAttention, raiseAttention } from '../order/attention.js';
+import { recordOf } from '../order/decision-record.js';
+import type { OrderRun } from '../order/run.js';
+
+/** What a look-up is told besides its question: see LookUpInput. */
+export interface AskMore {
+  told?: string;
+  delayMs?: number;
+}
+
+/** A reading, or that the account asked is not shown to be the order's. */
+type Asked<T> = T | ElsewhereAnswer;
+
+/** True for what is no reading. */
+export const isElsewhere = <T extends { kind: string }>(answer: Asked<T>): answer is ElsewhereAnswer =>
+  answer.kind === 'elsewhere';
+
+const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [1_000, 15 * 60_000];
+
+/**
+ * Another account answers, or it cannot be told whether it is another one: nothing it says counts. Waits until it is set
+ * back, in one look-up that the server repeats without history, or until a person says that both are the same account,
+ * where nothing contradicts that.
+ */
+export async function untilSameAccount<T extends { kind: string }>(
+  run: OrderRun,
+  first: ElsewhereAnswer,
+  ask: (more: AskMore) => Promise<Asked<T>>,
+): Promise<T> {
+  let answer: Asked<T> = first;
+  // Ever more slowly: where two workers are wrong in two ways, each change costs history.
+  for (let waitMs = 0; isElsewhere(answer); waitMs = Math.min(2 * waitMs || FIRST_WAIT_MS, LONGEST_WAIT_MS)) {
+    const found: ElsewhereAnswer = answer;
+    const more = { told: found.why, ...(waitMs > 0 && { delayMs: waitMs }) };
+    const next = await setBackOrConfirmed(run, found, () => ask(more));
+    // What was confirmed is asked at once.
+    answer = next ?? (await ask({}));
+  }
+  return answer;
+}
+
+/** The next answer; undefined when a person confirmed the account first. */
+async function setBackOrConfirmed<T>(
+  run: OrderRun,
+  found: ElsewhereAnswer,
+  ask: () => Promise<T>,
+): Promise<T | undefined> {
+  const shown = tell(run, found);
+  const asking = new CancellationScope();
+  let answered = false;
+  const pending = asking.run(ask).finally(() => {
+    answered = true;
+  });
+  pending.catch(() => undefined);
+  // Other steps ask for decisions, too: one is meant for this only while this is what is shown.
+  const decided = () => run.attention === shown && run.decision !== undefined;
+  try {
+    await condition(() => answered || decided());
+  } finally {
+    if (run.elsewhere === shown) run.elsewhere = undefined;
+  }
+  const decision = decided() ? run.decision : undefined;
+  if (decision) {
+    run.decisions.push(recordOf([], decision));
+    run.decision = undefined;
+  }
+  if (run.attention === shown) clearAttention(run);
+  if (answered || !decision) return pending;
+  asking.cancel();
+  run.sentTo = found.here;
+  run.timesMoved += 1;
+  return undefined;
+}
+
+/** Shows what has to be set back. What was shown before no longer matters: nothing can be read before that. */
+function tell(run: OrderRun, { why, confirmable }: ElsewhereAnswer) {
+  // Refused there, perhaps because it was the wrong account: without a way on, its id could never be used at the right one.
+  const onlyEarlier = run.earlierInDoubt && !confirmable;
+  const way = onlyEarlier
+    ? `${why}; or approve if nothing came of the earlier run there, and it is to be sent here`
+    : why;
+  run.attention = undefined;
+  raiseAttention(run, way, confirmable || onlyEarlier ? ['approve'] : []);
+  run.elsewhere = run.attention;
+  return run.elsewhere;
+}

@@ -1,0 +1,82 @@
+import {
+  ActivityFailure,
+  type ActivityInterfaceFor,
+  type ActivityOptions,
+  proxyActivities,
+  TimeoutFailure,
+} from '@temporalio/workflow';
+import type { Activities } from '../../activities/index.js';
+import { ATTENTION_AFTER_MS } from '../../contract/messages.js';
+import { clearAttention, raiseAttention } from '../order/attention.js';
+import { isMoneyMoving } from '../order/profiles.js';
+import { neverSent, type OrderRun } from '../order/run.js';
+
+/** Schedules an activity. `late`: no worker took it for a quarter of an hour, and a person was told. */
+export type Schedule<T> = (activities: ActivityInterfaceFor<Activities>, late: boolean) => Promise<T>;
+
+/** Times a run tells that nobody serves it: each costs history, and on an overloaded queue it would have no end. */
+const MAX_TOLD = 20;
+
+/**
+ * Schedules an activity of an order; when no worker takes it for a quarter of an hour, a person is told until one does.
+ * The server counts for as long as an attempt waits for a worker, not for its next turn, and nothing of that is written to
+ * the history unless the time is over.
+ */
+export function untilServed<T>(run: OrderRun, options: ActivityOptions, schedule: Schedule<T>): Promise<T> {
+  if (run.timesUnserved >= MAX_TOLD) return schedule(proxyActivities<Activities>(options), false);
+  return untilTaken(options, schedule, () => {
+    run.timesUnserved += 1;
+    const reason = unserved(run);
+    raiseAttention(run, reason);
+    return () => {
+      if (run.attention?.reason === reason) clearAttention(run);
+    };
+  });
+}
+
+/**
+ * Schedules an activity with the limit and, when it is over, once more without one: the server has taken the first one out
+ * of the queue, so that nothing of it has run or will run. `tell` returns what takes the telling back.
+ */
+export async function untilTaken<T>(
+  options: ActivityOptions,
+  schedule: Schedule<T>,
+  tell: () => () => void,
+): Promise<T> {
+  const limited = { ...options, scheduleToStartTimeout: ATTENTION_AFTER_MS };
+  try {
+    return await schedule(proxyActivities<Activities>(limited), false);
+  } catch (error) {
+    if (!isUntaken(error, options)) throw error;
+  }
+  const takeBack = tell();
+  return schedule(proxyActivities<Activities>(options), true).finally(takeBack);
+}
+
+/**
+ * True when no worker took the activity in time. A create that an operator gave a second attempt may have been sent by its
+ * first one, which then left where: that is for the caller to settle.
+ */
+function isUntaken(error: unknown, options: ActivityOptions): boolean {
+  const cause = error instanceof ActivityFailure ? error.cause : undefined;
+  if (!(cause instanceof TimeoutFailure) || cause.timeoutType !== 'SCHEDULE_TO_START') return false;
+  return !isMoneyMoving(options) || cause.lastHeartbeatDetails === undefined;
+}
+
+/** Begins all reasons of this kind. */
+const UNSERVED = 'no worker of the account ';
+
+/** True while the attention says that nobody serves the account, which is more than that there is no answer. */
+export const isToldUnserved = ({ attention }: OrderRun): boolean => attention?.reason.startsWith(UNSERVED) ?? false;
+
+/** That nobody serves an account, in words. */
+export const unservedFor = (account: string): string =>
+  `${UNSERVED}${account} has taken what is waited for, for ${ATTENTION_AFTER_MS / 60_000} min`;
+
+function unserved(run: OrderRun): string {
+  const what = unservedFor(run.account);
+  if (run.phase === 'creating' && neverSent(run)) {
+    return `${what}; start one. Nothing was sent: if the account is the wrong one, cancel the order and start it with the right one`;
+  }
+  return `${what}; start one with the same key. The order may exist: never start it again under another id or account`;
+}

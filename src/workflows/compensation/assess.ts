@@ -1,0 +1,128 @@
+import type { OutcomeReading, Payers } from '../../contract/answers.js';
+import { ATTENTION_AFTER_MS } from '../../contract/messages.js';
+import { sameAmount } from '../../contract/money.js';
+import type { CompensationPolicy, Order } from '../../contract/orders.js';
+import { lookUp } from '../ask/look-up.js';
+import { keepAskingWithAlarm } from '../ask/with-alarm.js';
+import type { OrderRun } from '../order/run.js';
+import { failedChecks } from './checks.js';
+import type { FollowUpEnd } from './child.js';
+import { type Case, type Figures, figures } from './figures.js';
+import type { FollowUp } from './follow-up.js';
+import type { Move } from './moves.js';
+import { type Offer, offersOf } from './offers.js';
+import { afterFollowUp, openPurse, type Purse } from './purse.js';
+import { type Row, rowOf } from './table.js';
+
+/** A follow-up that was sent, with how it ended. */
+export interface Sent extends FollowUp {
+  move: Move;
+  /** Who pays its commissions, from the rates it was checked against. */
+  payers?: Payers;
+  end: FollowUpEnd;
+}
+
+/** What is known about a final order and its follow-ups when it is decided what to do. */
+export interface Situation {
+  /** Of the order, then of its follow-ups that exist. */
+  readings: OutcomeReading[];
+  case: Case;
+  left: Figures;
+  row: Row;
+  policy: CompensationPolicy;
+  /** Why the order's figures may not be believed; empty = they may. */
+  doubts: string[];
+  /** Oldest first. */
+  sent: Sent[];
+  /** Why it cannot be told what follow-ups moved; empty = it can. */
+  sentDoubts: string[];
+  purse: Purse;
+  /** What may be done now; empty where there is any doubt. */
+  offers: Offer[];
+}
+
+/** Reads the order and its follow-ups anew and computes what is left now. */
+export async function assess(run: OrderRun, sent: Sent[]): Promise<Situation> {
+  const reading = await readOutcome(run, run.orderId, run.order?.order_uuid ?? '');
+  const { type, request, payers, laterPayers } = run;
+  const c: Case = { ...reading, type, request, payers, laterPayers };
+  const left = figures(c);
+  const row = rowOf(c, left);
+  const doubts = [
+    ...(row.untold ? ['no figure says what is left'] : []),
+    ...contradictions(run.finalOrder, reading.order),
+    ...reading.disagreements,
+    ...(run.overruled ? [`the order was adopted although it differs in ${run.overruled.join(', ')}`] : []),
+    ...(amountIsUnknown(run, reading.order) ? ['the run was rebuilt: the amount asked for is not known'] : []),
+    ...failedChecks(c, left),
+  ];
+  const followed = await readSent(run, c, openPurse(c, left), sent);
+  const certain = doubts.length === 0 && followed.sentDoubts.length === 0;
+  return {
+    ...followed,
+    readings: [reading, ...followed.readings],
+    case: c,
+    left,
+    row,
+    policy: run.input.compensation ?? row.byDefault,
+    doubts,
+    sent,
+    offers: certain ? offersOf(c, followed.purse, row, run.input.revertTo) : [],
+  };
+}
+
+/** The same situation with doubts that came up since: nothing may be done any more. */
+export const doubted = (situation: Situation, doubts: string[]): Situation => ({ ...situation, doubts, offers: [] });
+
+/** Which of a payout's expected amounts was the one asked for is not documented, and a rebuilt run has no request. */
+const amountIsUnknown = ({ type, input }: OrderRun, order: Order): boolean =>
+  input.recovered !== undefined &&
+  type === 'withdraw' &&
+  !sameAmount(order.expected_amount_from, order.expected_amount_to);
+
+/** What the follow-ups moved, by their own balance changes; one that cannot be told stays out of the purse as a doubt. */
+async function readSent(run: OrderRun, c: Case, opened: Purse, sent: Sent[]) {
+  const readings: OutcomeReading[] = [];
+  const sentDoubts: string[] = [];
+  let purse = opened;
+  for (const { move, type, request, payers, end } of sent) {
+    const id = request.order_id;
+    if (end.kind === 'unknown') sentDoubts.push(`what ${id} moved cannot be told`);
+    if (end.kind !== 'final') continue;
+    const reading = await readOutcome(run, id, end.order.order_uuid);
+    readings.push(reading);
+    const child: Case = { ...reading, type, request, payers };
+    const left = figures(child);
+    const found = followUpDoubts(child, left, end.order, reading);
+    sentDoubts.push(...found.map((doubt) => `${id}: ${doubt}`));
+    if (found.length === 0) purse = afterFollowUp(c, purse, { move, amount: request.amount ?? '0', case: child, left });
+  }
+  return { readings, sentDoubts, purse };
+}
+
+function followUpDoubts(child: Case, left: Figures, final: Order, reading: OutcomeReading): string[] {
+  const row = rowOf(child, left);
+  // Where nobody could finish an order of that kind, its figures prove nothing.
+  const untold = !row.nothingLeft && row.finish === 'ask' ? [row.name] : [];
+  return [...untold, ...contradictions(final, reading.order), ...reading.disagreements, ...failedChecks(child, left)];
+}
+
+/** The first final status wins: what the service says differently later is for a person and moves no money. */
+function contradictions(final: Order | undefined, now: Order): string[] {
+  if (!final || final.status === now.status) return [];
+  return [`the final status was ${final.status} and now reads ${now.status}`];
+}
+
+async function readOutcome(run: OrderRun, orderId: string, orderUuid: string): Promise<OutcomeReading> {
+  // Ever more slowly: where one of two workers has the right account, each change costs history.
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, ATTENTION_AFTER_MS)) {
+    const input = { account: run.account, orderId, orderUuid, ...(run.sentTo && { sentTo: run.sentTo }) };
+    const summary = 'Read status and balance changes';
+    const reading = await keepAskingWithAlarm(run, { summary }, (reads) => reads.readOutcome(input));
+    if (!('elsewhere' in reading)) return reading;
+    // Ends once the account is the order's, set back or by a person's word.
+    await lookUp(run, { summary: 'Which account answers?', delayMs: waitMs, alarm: true });
+  }
+}
+
+const FIRST_WAIT_MS = 1_000;

@@ -1,0 +1,155 @@
+import { sleep } from '@temporalio/workflow';
+import type { FollowUpCheck, OutcomeReading } from '../../contract/answers.js';
+import { basisDifferences, basisOf } from '../../contract/basis.js';
+import { followUpOrderId } from '../../contract/ids.js';
+import { maskWords } from '../../contract/masking.js';
+import { ATTENTION_AFTER_MS } from '../../contract/messages.js';
+import { toAmount } from '../../contract/money.js';
+import type { OrderResult } from '../../contract/orders.js';
+import { keepAskingWithAlarm } from '../ask/with-alarm.js';
+import { enterPhase, raiseAttention } from '../order/attention.js';
+import { resultOf } from '../order/result.js';
+import { notePayers, type OrderRun } from '../order/run.js';
+import { assess, doubted, type Sent, type Situation } from './assess.js';
+import { runFollowUp } from './child.js';
+import { remainders } from './figures.js';
+import { type FollowUp, followUpCosts, followUpOrder, type Named } from './follow-up.js';
+import { isUnfinished, type Offer, totalOf } from './offers.js';
+import { chargedSides, payerDoubts } from './payers.js';
+import { afterFollowUp } from './purse.js';
+
+/** What is to be done next: a move, with what was named for it; `byPolicy`: no person decided it. */
+export interface Choice {
+  offer: Offer;
+  named: Named;
+  byPolicy?: boolean;
+}
+
+/** The end of compensation, or a new situation in which a person has to decide, and why. */
+type Step = { result: OrderResult } | { situation: Situation; why: string };
+
+/**
+ * THE place where compensation moves money. Everything must hold: an offer made without any doubt about the figures, a
+ * second equal reading after ORDER_CONFIRM_DELAY, limits, precision and balance. Anything else goes to a person.
+ */
+export async function carryOut(run: OrderRun, first: Situation, choice: Choice): Promise<Step> {
+  const { offer, named, byPolicy } = choice;
+  const amount = toAmount(named.cards ? totalOf(named.cards) : offer.amount);
+  const orderId = followUpOrderId(run.request.order_id, first.sent.length + 1);
+  const followUp = followUpOrder(first.case, offer.move, amount, orderId, named);
+  enterPhase(run, 'compensating', 'the second reading before money moves');
+  await sleep(run.pace?.confirmDelayMs ?? 0, { summary: 'Two equal readings before money moves' });
+  const situation = await assess(run, first.sent);
+  if (!sameReadings(first.readings, situation.readings)) return { situation, why: 'two readings of the order differ' };
+  if (!stillOffers(situation, offer)) {
+    return { situation, why: 'the second reading no longer allows it' };
+  }
+  const readAtMs = Date.now();
+  const check = await checkFollowUp(run, followUp);
+  notePayers(run, check.orderPayers);
+  // What was read may be otherwise by now: the service could not be asked for long.
+  if (Date.now() - readAtMs > ATTENTION_AFTER_MS) return carryOut(run, situation, choice);
+  const unsure = unsurePayers(run, situation, check);
+  if (unsure) return unsure;
+  // A part of the amount that a person named may be mistyped: what is left can still be decided about.
+  if (check.kind === 'belowMinimum' && !named.cards && situation.offers.length === 1 && situation.sent.length === 0) {
+    return { result: notPossible(run, situation, check.reason) };
+  }
+  // The figures still hold and the reason may pass (a balance is topped up): it may be decided once more.
+  if (check.kind !== 'ok') return { situation, why: `the follow-up cannot be sent: ${check.reason}` };
+  if (byPolicy && run.cancelRequested) {
+    return { situation, why: 'the workflow was cancelled before the follow-up was sent' };
+  }
+  enterPhase(run, 'compensating', `the follow-up ${orderId}`);
+  const end = await runFollowUp(run, followUp, situation.readings.map(basisOf));
+  return goOn(run, situation, { ...followUp, move: offer.move, ...(check.payers && { payers: check.payers }), end });
+}
+
+/** Who pays the order's own commissions is asked once more when it matters most; undefined = as it was kept. */
+function unsurePayers(run: OrderRun, situation: Situation, check: FollowUpCheck): Step | undefined {
+  const c = { ...situation.case, laterPayers: run.laterPayers };
+  const doubts = payerDoubts(c, situation.left);
+  if (doubts.length > 0) return { situation: doubted(situation, doubts), why: 'who pays its commission is in doubt' };
+  if (check.orderPayers || check.kind === 'refused' || chargedSides(c).length === 0) return undefined;
+  const reason = `rates do not show the pair of ${run.orderId} now, and with it who pays its commission`;
+  return { situation, why: `the follow-up cannot be sent: ${reason}` };
+}
+
+/** Without any doubt, the same move over the same amount. */
+const stillOffers = ({ offers }: Situation, { move, amount }: Offer): boolean =>
+  offers.some((offer) => offer.move === move && offer.amount.eq(amount));
+
+/** After a follow-up: done, or something is left that a person has to decide about. */
+async function goOn(run: OrderRun, before: Situation, sent: Sent): Promise<Step> {
+  const { request, end } = sent;
+  if (end.kind === 'unknown' && end.accepted) {
+    const { by, reason } = end.accepted;
+    return { result: endedWith(run, before, sent, `${end.how}; ${acceptedBy(by, reason)}`) };
+  }
+  const costs = followUpCosts(before.case, sent.move)[0];
+  if (endsIt(before, sent)) return { result: endedWith(run, before, sent, costs) };
+  const situation = await assess(run, [...before.sent, sent]);
+  const { case: c, purse, row } = situation;
+  const certain = situation.doubts.length === 0 && situation.sentDoubts.length === 0;
+  if (isCompleted(sent) && certain && !isUnfinished(c, purse, row, sent.move.action)) {
+    return { result: endedWith(run, situation, sent, costs) };
+  }
+  return { situation, why: `the follow-up ${request.order_id} ${end.how}` };
+}
+
+const isCompleted = ({ end }: Sent): boolean => end.kind === 'final' && end.order.status === 'completed';
+
+/** True where a completed follow-up leaves nothing to do, whatever its balance changes are: they need not be read. */
+function endsIt({ case: c, purse, row }: Situation, { move, type, request, end }: Sent): boolean {
+  // What an exchange brought is only known from its changes.
+  const brings = move.kind !== undefined && type === 'exchange' && c.type.endsWith('withdraw');
+  if (end.kind !== 'final' || end.order.status !== 'completed' || brings) return false;
+  const child = { type, request, order: end.order, changes: [] };
+  const after = afterFollowUp(c, purse, { move, amount: request.amount ?? '0', case: child, left: {} });
+  return !isUnfinished(c, after, row, move.action);
+}
+
+/** How a reason says that a person ended the order as it is; reports show it, so that their words are masked. */
+export const acceptedBy = (by: string, reason: string): string => `accepted by ${maskWords(by)}: ${maskWords(reason)}`;
+
+/** The result after the last follow-up. */
+export function endedWith(run: OrderRun, s: Situation, last: Sent, reason?: string): OrderResult {
+  const { end, request } = last;
+  return resultOf(run, {
+    ...whatIsLeft(s),
+    compensation: {
+      policy: s.policy,
+      status: isCompleted(last) ? 'done' : 'failed',
+      order_id: request.order_id,
+      ...(end.kind === 'final' && { outcome: end.outcome }),
+      ...(reason && { reason }),
+    },
+  });
+}
+
+/** What the order left, before any follow-up; or why that cannot be told. */
+export function whatIsLeft({ case: c, left, doubts }: Situation): Pick<OrderResult, 'remainder' | 'remainderUnknown'> {
+  return doubts.length === 0 ? { remainder: remainders(c, left) } : { remainderUnknown: doubts.join('; ') };
+}
+
+function notPossible(run: OrderRun, s: Situation, reason: string): OrderResult {
+  raiseAttention(run, reason);
+  return resultOf(run, { ...whatIsLeft(s), compensation: { policy: s.policy, status: 'not_possible', reason } });
+}
+
+function checkFollowUp(run: OrderRun, { type, request }: FollowUp) {
+  const summary = 'Do limits, precision and balance allow the follow-up?';
+  const order = { type: run.type, request: run.request };
+  return keepAskingWithAlarm(run, { summary }, (reads) =>
+    reads.checkFollowUp({ account: run.account, type, request, order }),
+  );
+}
+
+/** Equal in everything that money depends on. */
+function sameReadings(first: OutcomeReading[], second: OutcomeReading[]): boolean {
+  const differs = (reading: OutcomeReading, index: number) => {
+    const before = first[index];
+    return !before || basisDifferences(basisOf(before), reading).length > 0;
+  };
+  return first.length === second.length && !second.some(differs);
+}

@@ -1,0 +1,190 @@
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import {
+  ApplicationFailure,
+  CancellationScope,
+  ChildWorkflowCancellationType,
+  ChildWorkflowFailure,
+  condition,
+  getExternalWorkflowHandle,
+  isCancellation,
+  ParentClosePolicy,
+  startChild,
+  WorkflowIdReusePolicy,
+} from '@temporalio/workflow';
+import type { Basis } from '../../contract/basis.js';
+import { echoDifferences } from '../../contract/echo-check.js';
+import { isOrderFailure, ORDER_UNRESOLVED } from '../../contract/failures.js';
+import { orderWorkflowId, workflowTypeOf } from '../../contract/ids.js';
+import { orderSides } from '../../contract/order-sides.js';
+import type { Decision, Order, OrderInput, OrderResult } from '../../contract/orders.js';
+import { searchAttribute } from '../../contract/search-attributes.js';
+import { type FinalStatus, isFinal } from '../../contract/status.js';
+import { keepAsking } from '../ask/keep-asking.js';
+import { toleratedStatuses } from '../follow/tolerated-statuses.js';
+import { parkUnless } from '../order/park.js';
+import type { OrderRun } from '../order/run.js';
+import type { FollowUp } from './follow-up.js';
+
+/** A follow-up that was started before and is not final after this long may be accepted as it is. */
+const ASK_AFTER_MS = 15 * 60_000;
+
+/**
+ * How a follow-up ended. 'none': no order of it exists, so nothing moved. 'unknown': it may have moved money; `accepted`:
+ * a person did not wait for it.
+ */
+export type FollowUpEnd =
+  | { kind: 'final'; how: string; outcome: FinalStatus; order: Order }
+  | { kind: 'none'; how: string }
+  | { kind: 'unknown'; how: string; accepted?: Decision };
+
+/**
+ * Runs a follow-up to its end as a child of its own: it outlives this workflow, is started once per order id whatever
+ * happens here, and is followed by look-up where it exists already. `basis`: what it is made for; it is sent only while that
+ * holds. Cancelling this workflow meanwhile stops a follow-up that has not sent.
+ */
+export async function runFollowUp(run: OrderRun, followUp: FollowUp, basis: Basis[]): Promise<FollowUpEnd> {
+  // A person who decided on an order that was cancelled before wants the follow-up.
+  const decidedSince = run.cancelRequested;
+  const watched = <T>(follow: () => Promise<T>) => (decidedSince ? follow() : stoppable(run, followUp, follow));
+  try {
+    const child = await startChild<(input: OrderInput) => Promise<OrderResult>>(
+      workflowTypeOf(followUp.type),
+      childOptions(run, followUp, basis),
+    );
+    const { order, decisions = [] } = await watched(() => child.result());
+    // A person took another order in its place: what that one moved is not what was asked for.
+    const isOther = decisions.some(({ differences = [] }) => differences.length > 0);
+    return isOther ? { kind: 'unknown', how: 'was adopted as another payment' } : ended(order);
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return watched(() => followExisting(run, followUp));
+    if (!(error instanceof ChildWorkflowFailure)) throw error;
+    return endedWithoutOrder(error.cause);
+  }
+}
+
+/** Awaits a follow-up that runs. When this order is cancelled before it ends, so is the follow-up. */
+async function stoppable<T>(run: OrderRun, followUp: FollowUp, follow: () => Promise<T>): Promise<T> {
+  let over = false;
+  const stopping = condition(() => over || run.cancelRequested).then(() => (over ? undefined : stop(run, followUp)));
+  try {
+    return await follow();
+  } finally {
+    over = true;
+    await stopping;
+  }
+}
+
+/** The server answers a cancellation at once; one that is not answered, such as of an ended run, holds nothing up. */
+const STOP_WITHIN_MS = 60_000;
+
+/** Cancels a follow-up: it ends if nothing was sent, and is otherwise followed to its end. */
+async function stop({ account }: OrderRun, { request }: FollowUp): Promise<void> {
+  let answered = false;
+  getExternalWorkflowHandle(orderWorkflowId(account, request.order_id))
+    .cancel()
+    // It may have ended by now: then there is nothing to stop.
+    .catch(() => undefined)
+    .finally(() => {
+      answered = true;
+    });
+  await condition(() => answered, STOP_WITHIN_MS);
+}
+
+/** A stopped workflow proves nothing about its order: only the failures of an order say that there is none of ours. */
+function endedWithoutOrder(cause: unknown): FollowUpEnd {
+  const type = cause instanceof ApplicationFailure ? cause.type : undefined;
+  if (type === ORDER_UNRESOLVED) return { kind: 'unknown', how: 'was closed by a person: its order may exist' };
+  if (!isOrderFailure(type)) return { kind: 'unknown', how: 'was stopped: its order may exist' };
+  // What the others say is advice about an order that stands by itself; here a person decides about the one before.
+  const why = type === 'OrderCancelled' && cause instanceof ApplicationFailure ? `: ${cause.message}` : '';
+  // Somebody else's order under an id that is made from ours may be another attempt at this very follow-up.
+  return { kind: type === 'OrderConflict' ? 'unknown' : 'none', how: `came to no order (${type})${why}` };
+}
+
+function ended(order: Order): FollowUpEnd {
+  if (!isFinal(order.status)) throw new Error('a follow-up ends with a final order');
+  return { kind: 'final', how: `ended ${order.status}`, outcome: order.status, order };
+}
+
+function childOptions(run: OrderRun, { type, request }: FollowUp, basis: Basis[]) {
+  const { currencyFrom, currencyTo } = orderSides(type, request);
+  const input: OrderInput = {
+    account: run.account,
+    order: request,
+    compensation: 'report',
+    followUpOf: basis,
+    ...(run.input.resend && { resend: run.input.resend }),
+    ...(run.input.batchId && { batchId: run.input.batchId }),
+    ...(run.sentTo && { sentTo: run.sentTo }),
+  };
+  return {
+    workflowId: orderWorkflowId(run.account, request.order_id),
+    args: [input] as [OrderInput],
+    workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+    // A payout in flight must outlive its parent, however the parent ends.
+    parentClosePolicy: ParentClosePolicy.ABANDON,
+    cancellationType: ChildWorkflowCancellationType.ABANDON,
+    staticSummary: `follow-up ${type} of ${run.request.order_id}`,
+    typedSearchAttributes: [
+      { key: searchAttribute.account, value: run.account },
+      { key: searchAttribute.orderStatus, value: 'open' },
+      { key: searchAttribute.currencyFrom, value: currencyFrom },
+      { key: searchAttribute.currencyTo, value: currencyTo },
+      ...(run.input.batchId ? [{ key: searchAttribute.batchId, value: run.input.batchId }] : []),
+    ],
+  };
+}
+
+/**
+ * Another run started it: its result is not to be had here, but the service tells how it ended. It may also have come to
+ * no order, which no poll can tell from "not yet": after a while a person may accept that, while the polling goes on.
+ */
+async function followExisting(run: OrderRun, followUp: FollowUp): Promise<FollowUpEnd> {
+  const polling = new CancellationScope();
+  const seen: { order?: Order } = {};
+  polling
+    .run(() => pollToFinal(run, followUp))
+    .then(
+      (order) => {
+        seen.order = order;
+      },
+      (error: unknown) => {
+        if (!isCancellation(error)) throw error;
+      },
+    );
+  await condition(() => seen.order !== undefined, ASK_AFTER_MS);
+  if (seen.order) return existingEnded(followUp, seen.order);
+  const reason = `the follow-up ${followUp.request.order_id} was started before and shows no final status yet`;
+  const accepted = await parkUnless(run, reason, ['accept'], () => seen.order !== undefined);
+  if (seen.order && !accepted) return existingEnded(followUp, seen.order);
+  polling.cancel();
+  // Accepted as it is: nothing more is to be sent for it.
+  await stop(run, followUp);
+  return { kind: 'unknown', how: 'showed no final status', ...(accepted && { accepted }) };
+}
+
+/** The run that started it may have been decided differently: what it moved is then not what this one asked for. */
+function existingEnded({ type, request }: FollowUp, order: Order): FollowUpEnd {
+  const { hard } = echoDifferences(type, request, order);
+  if (hard.length === 0) return ended(order);
+  return { kind: 'unknown', how: `was started before, as another payment (${hard.join(', ')})` };
+}
+
+async function pollToFinal(run: OrderRun, { request }: FollowUp): Promise<Order> {
+  const summary = `Follow ${request.order_id}, which was started before`;
+  const reported: string[] = [];
+  for (;;) {
+    const input = {
+      account: run.account,
+      orderId: request.order_id,
+      ...(run.sentTo && { sentTo: run.sentTo }),
+      firstDelayMs: 0,
+      ...toleratedStatuses(reported),
+    };
+    const order = await keepAsking(run, { summary }, ({ pollOrder }) => pollOrder(input));
+    // A person is asked about it anyway.
+    if ('silent' in order) continue;
+    if (isFinal(order.status)) return order;
+    reported.push(order.status);
+  }
+}

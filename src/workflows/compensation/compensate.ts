@@ -1,0 +1,94 @@
+import { toAmount } from '../../contract/money.js';
+import type { CardPart, Decision, OrderResult } from '../../contract/orders.js';
+import { enterPhase, raiseAttention } from '../order/attention.js';
+import { park } from '../order/park.js';
+import { resultOf } from '../order/result.js';
+import type { OrderRun } from '../order/run.js';
+import { assess, type Situation } from './assess.js';
+import { acceptedBy, type Choice, carryOut, endedWith, whatIsLeft } from './carry-out.js';
+import { followUpCosts, type Named } from './follow-up.js';
+import { actionsOf, chooseOffer, describeOffer, offerByPolicy } from './offers.js';
+
+/**
+ * What happens after the first final status: by policy and table, report what is left, ask a person, or send follow-ups,
+ * one at a time. Money moves only in `carryOut`.
+ */
+export async function compensate(run: OrderRun): Promise<OrderResult> {
+  const order = run.finalOrder ?? run.order;
+  if (!order) throw new Error('compensation needs a final order');
+  if (order.status === 'completed') {
+    const policy = run.input.compensation ?? 'report';
+    return resultOf(run, { compensation: { policy, status: 'none' } });
+  }
+  enterPhase(run, 'compensating', 'the balance changes of the order');
+  const situation = await assess(run, []);
+  const { row, policy, readings } = situation;
+  if (row.attention) raiseAttention(run, row.name);
+  if (row.nothingLeft && readings[0]?.order.status === order.status) {
+    return resultOf(run, { compensation: { policy, status: 'none', reason: row.name } });
+  }
+  if (policy === 'report' || (policy === 'revert' && row.revert === 'report')) return report(run, situation);
+  return followUp(run, situation);
+}
+
+/** Sends follow-ups until nothing is left to decide: the first perhaps by policy, every other one by a person. */
+async function followUp(run: OrderRun, opening: Situation): Promise<OrderResult> {
+  const offer = offerByPolicy(opening.offers, opening.row, opening.policy);
+  let situation = opening;
+  let choice = offer ? { offer, named: namedBy(run), byPolicy: true } : await ask(run, situation, situation.row.name);
+  for (;;) {
+    if ('accepted' in choice) return accept(run, situation, choice.accepted);
+    const step = await carryOut(run, situation, choice);
+    if ('result' in step) return step.result;
+    situation = step.situation;
+    choice = await ask(run, situation, step.why);
+  }
+}
+
+/** Says what is left, moves nothing and never parks. Where the remainder cannot be told, it says that instead. */
+function report(run: OrderRun, situation: Situation): OrderResult {
+  const { row, policy, doubts } = situation;
+  if (doubts.length > 0) raiseAttention(run, `what is left cannot be told: ${doubts.join('; ')}`);
+  return resultOf(run, { ...whatIsLeft(situation), compensation: { policy, status: 'none', reason: row.name } });
+}
+
+/** A person decides: `accept` ends the order as it is, `finish` and `revert` take up one of the offers. */
+async function ask(run: OrderRun, situation: Situation, why: string): Promise<Choice | { accepted: Decision }> {
+  const { case: c, purse, doubts, sentDoubts, offers } = situation;
+  const kinds = [
+    { kind: 'unexchanged', amount: purse.unexchanged.plus(purse.returned), currency: c.order.currency_from },
+    { kind: 'unpaid', amount: purse.unpaid, currency: c.order.currency_to },
+  ];
+  const shown = kinds.flatMap(({ kind, amount, currency }) =>
+    amount.gt(0) ? [`${kind} ${toAmount(amount)} ${currency}`] : [],
+  );
+  const possible = offers.length > 0 ? [`possible: ${offers.map(describeOffer).join(', ')}`] : [];
+  const costs = new Set(offers.flatMap(({ move }) => followUpCosts(c, move)));
+  const reason = [why, ...shown, ...possible, ...costs, ...doubts, ...sentDoubts].join('; ');
+  const decision = await park(run, reason, actionsOf(offers), offers);
+  enterPhase(run, 'compensating', 'what was decided');
+  if (decision.action === 'accept') return { accepted: decision };
+  const offer = chooseOffer(offers, decision);
+  // The validator took this decision on these offers.
+  if (typeof offer === 'string') throw new Error(`a decision that cannot be: ${offer}`);
+  return { offer, named: namedBy(run, decision) };
+}
+
+/** What the decision names, else what the order's own input does. */
+function namedBy(run: OrderRun, decision?: Decision): Named {
+  const revertTo = decision?.revertTo ?? run.input.revertTo;
+  const cards = decision?.wallet_details as CardPart[] | undefined;
+  return { ...(revertTo && { revertTo }), ...(cards && { cards }) };
+}
+
+/** A person ends the order as it is. Nothing was sent: 'none'; otherwise the last follow-up's end says what came of it. */
+function accept(run: OrderRun, situation: Situation, { by, reason }: Decision): OrderResult {
+  const accepted = acceptedBy(by, reason);
+  const last = situation.sent.at(-1);
+  if (!last) {
+    const { policy } = situation;
+    return resultOf(run, { ...whatIsLeft(situation), compensation: { policy, status: 'none', reason: accepted } });
+  }
+  const completed = last.end.kind === 'final' && last.end.outcome === 'completed';
+  return endedWith(run, situation, last, completed ? accepted : `${last.end.how}; ${accepted}`);
+}

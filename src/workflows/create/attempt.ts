@@ -1,0 +1,115 @@
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  isCancellation,
+  TimeoutFailure,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { CreateOrderInput, CreateVerdict, SendPermission } from '../../contract/answers.js';
+import type { SentTo } from '../../contract/sent-to.js';
+import { noteAnswer } from '../ask/note-answer.js';
+import { untilServed } from '../ask/until-served.js';
+import { enterPhase } from '../order/attention.js';
+import { closeCancelled, closeWithoutOrder } from '../order/close.js';
+import { isFollowUp } from '../order/identity.js';
+import { moneyMoving } from '../order/profiles.js';
+import { nothingSent, type OrderRun, sentNothingItself } from '../order/run.js';
+import { remainingDelayMinutes } from './delay.js';
+
+/** Leave to send. */
+export interface SendLeave {
+  permission: SendPermission;
+  /** Given before the time at which a delayed order was to start. */
+  inTime: boolean;
+  /** `timesMoved` when absence was proven: what was read at another place does not count here. */
+  provenAt?: number;
+  /** The run that proved absence. Look-ups of a later run, cut from it by a reset, prove nothing about its sends. */
+  provenIn?: string;
+}
+
+/**
+ * One attempt of the create activity. It sends at most once, and not at all without permission. Whatever ends it without
+ * an answer of its own (worker died, time-out, a bug) is 'uncertain': the create may have reached the service.
+ */
+export async function attemptCreate(run: OrderRun, leave: SendLeave): Promise<CreateVerdict> {
+  if (run.revision > 1) enterPhase(run, 'creating', 'the create');
+  const options = { ...moneyMoving(run.account), summary: summaryOf(run) };
+  run.firstAttemptAtMs ??= Date.now();
+  try {
+    const answer = await cancellableBeforeFirstSend(run, () =>
+      untilServed(run, options, ({ createOrder }) => createOrder(attemptInput(run, leave))),
+    );
+    noteAnswer(run, answer, mayHaveSent(answer, leave));
+    // The run before this one may have sent it, and only that one knows where.
+    if (answer.kind === 'uncertain' && answer.reset && !run.sentTo) run.sentToUnknown = true;
+    // It may have ended without an order, and another follow-up was sent in its place.
+    if (answer.kind === 'uncertain' && answer.reset && isFollowUp(run)) run.mayBeReplaced = true;
+    if (answer.notes) run.notes = answer.notes;
+    return answer;
+  } catch (error) {
+    return verdictOfFailure(run, error);
+  }
+}
+
+function attemptInput(run: OrderRun, { permission, provenIn }: SendLeave): CreateOrderInput {
+  const delayMinutes = remainingDelayMinutes(run);
+  return {
+    type: run.type,
+    account: run.account,
+    input: run.input,
+    firstExecutionRunId: workflowInfo().firstExecutionRunId,
+    permission,
+    ...(permission === 'absent' && provenIn && { provenIn }),
+    ...(run.sentTo && { sentTo: run.sentTo }),
+    ...(run.approved && { approved: true }),
+    ...(delayMinutes !== undefined && { delayMinutes }),
+    followUp: isFollowUp(run),
+  };
+}
+
+/** True for an attempt that was free to send and does not say that it did not. */
+const mayHaveSent = (verdict: CreateVerdict, { permission }: SendLeave): boolean =>
+  verdict.kind === 'rejected' || (verdict.kind === 'uncertain' && !verdict.reset && permission !== 'none');
+
+const summaryOf = (run: OrderRun): string => (run.sends === 0 ? 'Probe, then create' : 'Probe, then create again');
+
+/**
+ * While nothing was sent, cancelling the workflow takes the attempt out of the queue, unless a worker has it already. A
+ * reset run replays what the run before it did, so it must decide by what both know: its own sends.
+ */
+async function cancellableBeforeFirstSend<T>(run: OrderRun, attempt: () => Promise<T>): Promise<T> {
+  if (run.sends > 0) return attempt();
+  const scope = new CancellationScope();
+  let ended = false;
+  const cancelling = condition(() => run.cancelRequested || ended).then(() => {
+    if (!ended) scope.cancel();
+  });
+  try {
+    return await scope.run(attempt);
+  } finally {
+    ended = true;
+    await cancelling;
+  }
+}
+
+function verdictOfFailure(run: OrderRun, error: unknown): CreateVerdict {
+  // Reported only for an attempt that no worker had started: nothing was sent.
+  if (isCancellation(error) && run.cancelRequested && nothingSent(run)) closeCancelled(run);
+  const cause = error instanceof ActivityFailure ? error.cause : undefined;
+  if (cause instanceof ApplicationFailure && cause.type === 'InvalidOrder') {
+    if (sentNothingItself(run)) closeWithoutOrder(run, 'InvalidOrder', cause.message, ...(cause.details ?? []));
+    return { kind: 'notSent', reason: cause.message };
+  }
+  if (cause instanceof TimeoutFailure) {
+    // Written by the attempt right before its send; says where it went even when the worker died.
+    const written = cause.lastHeartbeatDetails as { sentTo?: SentTo } | undefined;
+    run.sentTo ??= written?.sentTo;
+    return { kind: 'uncertain', reason: 'the worker that held the create gave no answer in time', timedOut: true };
+  }
+  if (!(error instanceof ActivityFailure)) throw error;
+  // Failed by an operator, perhaps, while its worker goes on: nothing tells that its request is over, or where it went.
+  if (!run.sentTo) run.sentToUnknown = true;
+  return { kind: 'uncertain', reason: 'the create attempt ended without an answer', timedOut: true };
+}

@@ -1,0 +1,62 @@
+import { condition } from '@temporalio/workflow';
+import { movesMoneyAtOnce } from '../../contract/orders.js';
+import { lookUp } from '../ask/look-up.js';
+import { enterPhase } from '../order/attention.js';
+import { CREATE_TIMEOUT_MS } from '../order/profiles.js';
+import type { OrderRun } from '../order/run.js';
+import { AbsenceProof } from './absence-proof.js';
+import { type Conflict, judge, takeOrder } from './adopt.js';
+
+/** Callbacks that bring a reading forward; more are not needed, and a flood of forged ones must not cost look-ups. */
+const EARLY_READINGS = 3;
+
+/** How settling ended. 'conflict': something is there under our id that is not simply our order. */
+export type Settled = { kind: 'found' } | { kind: 'absent' } | ({ kind: 'conflict' } & Conflict);
+
+/**
+ * Finds out what became of an uncertain create. 'found' leaves `run.order` set. That our order is absent, alone or beside
+ * orders of somebody else, was read at least three times in a row over the whole settle window, and only once no attempt
+ * of ours could still be on its way, by two clocks (`absence-proof.ts`); one of somebody else's that was seen even once is never forgotten. A conflict in
+ * which one of several orders is ours ends it at once. `sentUntilMs`: when the last send was over; the window begins then.
+ */
+export async function settle(run: OrderRun, reason: string, countAfterMs = 0, sentUntilMs?: number): Promise<Settled> {
+  enterPhase(run, 'uncertain', `certainty: ${reason}`);
+  const startedAtMs = Date.now();
+  let proof: AbsenceProof | undefined;
+  let foreign: Settled | undefined;
+  let earlyReadings = EARLY_READINGS;
+  for (;;) {
+    const askedAtMs = Date.now();
+    const { answeredIn, timesMoved } = run;
+    const reading = await lookUp(run, { summary: 'Uncertain create: is it there?', alarm: true });
+    const finding = judge(run, reading);
+    if (finding.kind === 'ours') {
+      takeOrder(run, finding.order, 'adopted', finding.soft);
+      return { kind: 'found' };
+    }
+    if (finding.kind === 'conflict') foreign = finding;
+    if (finding.kind === 'conflict' && finding.ours.length > 0) return finding;
+    const windowMs = settleWindowMs(run);
+    const { readAtMs } = reading;
+    proof ??= new AbsenceProof({ serverMs: startedAtMs, workerMs: readAtMs }, countAfterMs, sentUntilMs);
+    const isReset = run.answeredIn !== answeredIn;
+    if (isReset || run.timesMoved !== timesMoved) {
+      // Nothing read so far counts. Reset meanwhile: the run before may have sent again since its last reading. Or the order
+      // is looked for at another place from now on.
+      const aliveMs = isReset ? CREATE_TIMEOUT_MS : startedAtMs + countAfterMs - Date.now();
+      proof = new AbsenceProof({ serverMs: Date.now(), workerMs: readAtMs }, Math.max(0, aliveMs));
+    }
+    if (proof.isProvenBy({ askedAtMs, answeredAtMs: Date.now(), readAtMs }, windowMs)) return foreign ?? finding;
+    const waitMs = proof.nextReadingInMs({ serverMs: Date.now(), workerMs: readAtMs }, windowMs);
+    if (await condition(() => earlyReadings > 0 && run.callbackPending, waitMs)) {
+      run.callbackPending = false;
+      earlyReadings -= 1;
+    }
+  }
+}
+
+/** Payments get a long window, deposit types (nothing moves at create) a short one; ORDER_SETTLE_WINDOW sets both. */
+export function settleWindowMs(run: OrderRun): number {
+  if (!run.pace) throw new Error('the pace comes with the first reading');
+  return movesMoneyAtOnce(run.type) ? run.pace.settleWindowMs.atOnce : run.pace.settleWindowMs.deposit;
+}

@@ -1,0 +1,65 @@
+import { sleep, upsertSearchAttributes } from '@temporalio/workflow';
+import type { Order } from '../../contract/orders.js';
+import type {
+  LookUpReceivedAnswer,
+  ReceivedDepositInput,
+  ReceivedReading,
+  ReceivedType,
+} from '../../contract/received.js';
+import { searchAttribute } from '../../contract/search-attributes.js';
+import { clearAnswer } from '../ask/look-up.js';
+import { unlessInvalid } from '../ask/unless-invalid.js';
+import { isKeyword } from '../order/attention.js';
+import { closeWithoutOrder } from '../order/close.js';
+import { identify, type OrderRun, showsNone } from '../order/run.js';
+import { takeOrder } from './adopt.js';
+
+/** Fewest readings in a row, spread over the settle window, that prove that the service has no such order. */
+const READINGS = 3;
+
+/**
+ * Finds the order that a receipt made, once a signed look-up shows that it is one on the address of the reference.
+ * Whoever knows the address's callback URL can start this for any `order_uuid`: what is not there over the settle window
+ * fails as OrderAbsent, what is somebody else's as OrderConflict, and both cost a bounded number of look-ups.
+ */
+export async function takeReceived(run: OrderRun, input: ReceivedDepositInput): Promise<void> {
+  const startedAtMs = Date.now();
+  for (let readings = 1; ; readings += 1) {
+    const askedAtMs = Date.now();
+    // A callback that came before this look-up is answered by it.
+    run.callbackPending = false;
+    const reading = await lookUpReceived(run, input);
+    if (reading.kind === 'found') return take(run, reading.type, reading.order);
+    const windowMs = reading.pace.settleWindowMs.deposit;
+    const settled = readings >= READINGS && askedAtMs - startedAtMs >= windowMs;
+    if (reading.kind === 'foreign' || settled) return giveUp(run, input.order_uuid, reading);
+    await sleep(Math.ceil(windowMs / (READINGS - 1)), { summary: 'Not there: it may only be late' });
+  }
+}
+
+function lookUpReceived(run: OrderRun, input: ReceivedDepositInput): Promise<LookUpReceivedAnswer> {
+  const request = { account: run.account, input, ...(run.sentTo && { sentTo: run.sentTo }) };
+  return clearAnswer(run, ({ lookUpReceived }) => unlessInvalid(run, lookUpReceived(request)), {
+    summary: 'Received: is it there, and on our address?',
+    alarm: true,
+  });
+}
+
+function take(run: OrderRun, type: ReceivedType, order: Order): void {
+  identify(run, type, order);
+  takeOrder(run, order, 'adopted');
+  // Whoever started this knew the order's id and nothing else.
+  const currencies = [
+    { key: searchAttribute.currencyFrom, value: order.currency_from },
+    { key: searchAttribute.currencyTo, value: order.currency_to },
+  ];
+  upsertSearchAttributes([
+    { key: searchAttribute.orderUuid, value: order.order_uuid },
+    ...currencies.filter(({ value }) => isKeyword(value)),
+  ]);
+}
+
+function giveUp(run: OrderRun, orderUuid: string, reading: Exclude<ReceivedReading, { kind: 'found' }>): never {
+  if (reading.kind === 'absent') closeWithoutOrder(run, 'OrderAbsent', `order ${orderUuid}: ${showsNone(run)}`);
+  closeWithoutOrder(run, 'OrderConflict', `order ${orderUuid} is not ours to follow: ${reading.reason}`);
+}

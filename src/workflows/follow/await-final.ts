@@ -1,0 +1,139 @@
+import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
+import type { PollAnswer, PollInput } from '../../contract/answers.js';
+import type { Order } from '../../contract/orders.js';
+import { isFinal, isKnownStatus } from '../../contract/status.js';
+import { keepAsking } from '../ask/keep-asking.js';
+import { lookUp } from '../ask/look-up.js';
+import { endSilence, raiseSilence } from '../ask/with-alarm.js';
+import { untilDelayedStartMs } from '../create/delay.js';
+import { enterPhase, raiseAttention } from '../order/attention.js';
+import type { OrderRun } from '../order/run.js';
+import { toleratedStatuses } from './tolerated-statuses.js';
+
+/**
+ * Follows the order to its first final status: one polling activity, which the server repeats without history, and one
+ * look-up for every callback. Whichever shows a final status first wins; there is no end before that.
+ */
+export async function awaitFinal(run: OrderRun): Promise<void> {
+  enterPhase(run, 'following', 'the final status, by callback or by polling');
+  if (run.orderFromLookUp) observe(run, run.order);
+  else if (isFinal(run.order?.status ?? '')) run.callbackPending = true;
+  if (run.finalOrder) return;
+  const asking = startPolling(run);
+  await answerCallbacks(run, asking);
+  // Closing the workflow discards the poll; only an order with more to do must stop it.
+  if (run.finalOrder !== undefined && needsMoreWork(run.finalOrder)) asking.cancel();
+}
+
+const needsMoreWork = (order: Order): boolean => order.status !== 'completed';
+
+/** Remembers what a look-up showed. The first final status wins: a later one changes nothing. */
+function observe(run: OrderRun, order: Order | undefined): void {
+  if (!order || run.finalOrder) return;
+  run.order = order;
+  if (isFinal(order.status)) {
+    run.finalOrder = order;
+    run.attention = undefined;
+  } else if (!isKnownStatus(order.status)) {
+    raiseAttention(
+      run,
+      `the service reports the status "${order.status.slice(0, 40)}", which is not documented; taken as not final`,
+    );
+  }
+}
+
+/** Times the polling says that the service is silent. Each costs history, and one that falls silent for ever does it once. */
+const MAX_SILENCES = 20;
+
+const untold = (silences: number): PollInput['silence'] => (silences < MAX_SILENCES ? 'untold' : undefined);
+
+/** Has the order looked up, which waits for its account or for a person; polls ask where it is then known to be. */
+async function lookedUp(run: OrderRun): Promise<void> {
+  const before = run.lastLookupAtMs;
+  run.callbackPending = true;
+  await condition(() => run.finalOrder !== undefined || run.lastLookupAtMs !== before);
+}
+
+/** Polls in the background; undocumented statuses are reported once and then tolerated, and a long silence is told. */
+function startPolling(run: OrderRun): CancellationScope {
+  const scope = new CancellationScope();
+  const poll = async () => {
+    const reported: string[] = [];
+    let silence: PollInput['silence'] = 'untold';
+    let silences = 0;
+    while (!run.finalOrder) {
+      const answer = await pollOnce(run, reported, silence);
+      if (run.finalOrder) return;
+      if ('silent' in answer) {
+        silences += 1;
+        if (answer.elsewhere) await lookedUp(run);
+        else raiseSilence(run);
+        silence = answer.elsewhere ? untold(silences) : 'told';
+        continue;
+      }
+      run.lastLookupAtMs = Date.now();
+      endSilence(run);
+      silence = untold(silences);
+      observe(run, answer);
+      if (!isKnownStatus(answer.status)) reported.push(answer.status);
+    }
+  };
+  scope.run(poll).catch((error: unknown) => {
+    if (!isCancellation(error)) throw error;
+  });
+  return scope;
+}
+
+function pollOnce(run: OrderRun, reported: string[], silence: PollInput['silence']): Promise<PollAnswer> {
+  const delayedMs = untilDelayedStartMs(run);
+  const summary =
+    delayedMs > 0 ? 'Poll the status once the delayed order has started' : 'Poll the status until it is final';
+  const input = {
+    account: run.account,
+    orderId: run.orderId,
+    orderUuid: run.order?.order_uuid,
+    ...(run.sentTo && { sentTo: run.sentTo }),
+    firstDelayMs: delayedMs,
+    ...toleratedStatuses(reported),
+    ...(silence && { silence }),
+  };
+  // Its first reading then says that somebody serves the account again.
+  return keepAsking(run, { activityId: 'poll-status', summary }, ({ pollOrder }, late) =>
+    pollOrder(late ? { ...input, silence: 'told' } : input),
+  );
+}
+
+/**
+ * One signed look-up per callback, never two at once. Callbacks that brought no final status are answered ever more
+ * slowly, up to the pace of the polling, so that a flood of forged ones costs no more than polling does.
+ */
+async function answerCallbacks(run: OrderRun, asking: CancellationScope): Promise<void> {
+  let spacingMs = run.pace?.pollInitialMs ?? 0;
+  while (!run.finalOrder) {
+    await condition(() => run.finalOrder !== undefined || run.callbackPending);
+    if (run.finalOrder) return;
+    run.callbackPending = false;
+    await confirm(run, asking);
+    if (run.finalOrder) return;
+    await condition(() => run.finalOrder !== undefined, spacingMs);
+    spacingMs = Math.min(spacingMs * 2, run.pace?.pollMaxMs ?? spacingMs);
+  }
+}
+
+/**
+ * Looks up once; ends early when the polling sees the final status meanwhile. The look-up ends with `asking`: left alone, it
+ * could say later that another account answers, in the place of what a person is asked by then.
+ */
+async function confirm(run: OrderRun, asking: CancellationScope): Promise<void> {
+  let answered = false;
+  const ask = () => lookUp(run, { summary: 'Callback: what is the status?' });
+  const reading = asking.run(ask).then((answer) => {
+    // Seen once, never absent again: an answer without the order changes nothing.
+    if (answer.kind === 'found' && answer.order.user_order_id === run.orderId) observe(run, answer.order);
+  });
+  const watched = reading.finally(() => {
+    answered = true;
+  });
+  watched.catch(() => undefined);
+  await condition(() => answered || run.finalOrder !== undefined);
+}

@@ -1,0 +1,79 @@
+import {
+  ApplicationFailure,
+  condition,
+  defineQuery,
+  defineSignal,
+  defineUpdate,
+  setHandler,
+} from '@temporalio/workflow';
+import type { CallbackHint, OrderState } from '../../contract/messages.js';
+import {
+  CREATED_UPDATE,
+  DECIDE_UPDATE,
+  FINAL_UPDATE,
+  ORDER_CALLBACK_SIGNAL,
+  ORDER_STATE_QUERY,
+} from '../../contract/names.js';
+import type { Decision, Order } from '../../contract/orders.js';
+import { withoutNulls } from '../../contract/without-nulls.js';
+import { orderState } from './attention.js';
+import { refusal } from './decide.js';
+import type { OrderRun } from './run.js';
+
+const orderCallback = defineSignal<[CallbackHint?]>(ORDER_CALLBACK_SIGNAL);
+const orderStateQuery = defineQuery<OrderState>(ORDER_STATE_QUERY);
+const created = defineUpdate<Order>(CREATED_UPDATE);
+const final = defineUpdate<Order>(FINAL_UPDATE);
+const decide = defineUpdate<OrderState, [Decision]>(DECIDE_UPDATE);
+
+/** Shown by the Temporal UI beside the update. */
+const DECIDE_DESCRIPTION = [
+  'Decides a parked order: {"action", "by", "reason", "revision"} with the revision and one of the actions of orderState.',
+  'adopt: "order_uuid", and "differences" [the fields in which it differs, exactly] where it is not like this payment. finish, revert: "kind" (unexchanged, unpaid) and "as" (exchange, exchange_withdraw, withdraw) where',
+  'several ways are possible; "revertTo" {network, wallet, wallet_memo?, wallet_details?} for a refund; "wallet_details"',
+  '[{amount, wallet}] for a payout to several cards.',
+].join(' ');
+
+/** Waits for an order that a step provides; fails as the workflow does when none comes to exist. */
+async function orderOrFailure(run: OrderRun, pick: () => Order | undefined): Promise<Order> {
+  await condition(() => pick() !== undefined || run.failure !== undefined);
+  const order = pick();
+  if (order) return order;
+  throw run.failure ?? ApplicationFailure.nonRetryable('the order ended without being created');
+}
+
+/** Sets all handlers of an order workflow. Called before the first await, so that no message is missed. */
+export function setHandlers(run: OrderRun): void {
+  setHandler(
+    orderCallback,
+    // The argument is a claim of whoever knew the URL. It is not even looked at: only the signed look-up counts.
+    () => {
+      run.callbackPending = true;
+    },
+    { description: 'Something may have changed: look the order up now. The argument is ignored.' },
+  );
+  setHandler(orderStateQuery, () => orderState(run), {
+    description: 'Phase, revision, status, order, attention with the actions that may be decided, last look-up.',
+  });
+  setHandler(created, () => orderOrFailure(run, () => run.order), {
+    description: 'Waits until the order exists at the service and returns it (deposit address or URL included).',
+  });
+  setHandler(final, () => orderOrFailure(run, () => run.finalOrder), {
+    description: 'Waits for the first final status and returns the order, before compensation.',
+  });
+  setHandler(
+    decide,
+    (decision) => {
+      run.decision = withoutNulls(decision);
+      return orderState(run);
+    },
+    {
+      description: DECIDE_DESCRIPTION,
+      // Synchronous on purpose: an async validator would never refuse.
+      validator: (decision) => {
+        const reason = refusal(run, withoutNulls(decision));
+        if (reason) throw ApplicationFailure.nonRetryable(reason, 'DecisionRefused');
+      },
+    },
+  );
+}
