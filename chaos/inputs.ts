@@ -1,5 +1,5 @@
 import { chance } from '../sandbox/chance.js';
-import { ORDER_TYPES, type OrderInput, type OrderType } from '../src/contract/orders.js';
+import { ORDER_TYPES, type OrderInput, type OrderType } from '../src/contract/order/orders.js';
 
 /** One order as the run asks for it. */
 export interface PlannedOrder {

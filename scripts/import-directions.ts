@@ -6,17 +6,20 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
  * `types <part>` allows `import type` only. Whatever is not listed is refused: a new part needs a line here.
  */
 const MAY_IMPORT: Record<string, string[]> = {
-  contract: [],
-  'payment-service': ['contract'],
-  'batch-files': ['contract'],
+  // Wire shapes: of the schemas they may know the types only, so that nothing of zod gets into workflow code.
+  contract: ['types validation'],
+  validation: ['contract'],
+  'payment-service': ['contract', 'validation'],
+  'batch-files': ['contract', 'validation'],
   reports: ['contract'],
   // Workflow code must stay deterministic, so nothing that calls out comes in with it.
   workflows: ['contract', 'types activities'],
-  config: ['contract', 'types payment-service'],
+  config: ['contract', 'validation', 'types payment-service'],
   temporal: ['contract', 'config'],
-  client: ['contract', 'temporal', 'types workflows', 'types config'],
+  client: ['contract', 'validation', 'temporal', 'types workflows', 'types config'],
   activities: [
     'contract',
+    'validation',
     'payment-service',
     'batch-files',
     'reports',
@@ -28,10 +31,10 @@ const MAY_IMPORT: Record<string, string[]> = {
   process: ['config', 'temporal'],
   receiver: ['contract', 'client', 'temporal', 'config', 'process'],
   codec: ['temporal', 'config', 'process'],
-  worker: ['contract', 'activities', 'payment-service', 'client', 'temporal', 'config', 'process'],
+  worker: ['contract', 'validation', 'activities', 'payment-service', 'client', 'temporal', 'config', 'process'],
   // The starter and the library hold no service secret: they cannot even load what uses one.
-  starter: ['contract', 'client', 'temporal', 'config', 'process'],
-  index: ['contract', 'client', 'types temporal'],
+  starter: ['contract', 'validation', 'client', 'temporal', 'config', 'process'],
+  index: ['contract', 'types validation', 'client', 'types temporal'],
 };
 
 /** The only part that may read the environment. */

@@ -57,10 +57,10 @@ export type {
   CurrencyPlan,
   ReportFile,
   StopAfter,
-} from './contract/batches.js';
+} from './contract/batch/batches.js';
 export { type FieldError, ORDER_FAILURES, ORDER_UNRESOLVED, type OrderFailure } from './contract/failures.js';
-export type { Attention, OrderPhase, OrderState } from './contract/messages.js';
 export type { Amount } from './contract/money.js';
+export type { Attention, OrderPhase, OrderState } from './contract/order/messages.js';
 export {
   type CompensationPolicy,
   type CompensationResult,
@@ -78,7 +78,8 @@ export {
   type OrderType,
   type Remainder,
   type RevertTarget,
-} from './contract/orders.js';
+} from './contract/order/orders.js';
+export { FINAL_STATUSES, type FinalStatus } from './contract/order/status.js';
 export type { DepositAddressInput, DepositAddressResult } from './contract/reads.js';
 export {
   AGREED_CLASSES,
@@ -93,7 +94,7 @@ export {
   type ReconcileProgress,
   type ReconcileResult,
   type ReconcileRow,
-} from './contract/reconcile.js';
+} from './contract/reconcile/reconcile.js';
 export {
   type Balance,
   type Balances,
@@ -103,4 +104,3 @@ export {
   type RateEntry,
   type Rates,
 } from './contract/service-objects.js';
-export { FINAL_STATUSES, type FinalStatus } from './contract/status.js';

@@ -1,4 +1,4 @@
-import type { CompensationPolicy, OrderInput, OrderType } from '../../src/contract/orders.js';
+import type { CompensationPolicy, OrderInput, OrderType } from '../../src/contract/order/orders.js';
 
 /** One order of the demo: what is started, how the sandbox is told to treat it, and what must come of it. */
 export interface Scenario {

@@ -3,7 +3,7 @@ import type { Sandbox } from '../../sandbox/index.js';
 import type { OrderHandle } from '../../src/client/order-handle.js';
 import { addressWorkflowId } from '../../src/contract/ids.js';
 import { ORDER_CALLBACK_SIGNAL } from '../../src/contract/names.js';
-import type { Decision, Order, OrderInput, OrderType, RevertTarget } from '../../src/contract/orders.js';
+import type { Decision, Order, OrderInput, OrderType, RevertTarget } from '../../src/contract/order/orders.js';
 import { serviceOf } from '../service-of.js';
 import type { Installation } from './installation.js';
 import { input, PARTIAL, type Scenario } from './scenarios.js';

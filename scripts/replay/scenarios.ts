@@ -8,7 +8,7 @@ import {
   ORDER_TYPES,
   type OrderInput,
   type OrderType,
-} from '../../src/contract/orders.js';
+} from '../../src/contract/order/orders.js';
 import { scenarios as demoScenarios } from '../demo/scenarios.js';
 import type { Installation } from './installation.js';
 

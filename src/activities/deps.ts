@@ -1,7 +1,7 @@
 import type { CallbackConfig, Directories } from '../config.js';
-import type { FormatChecks } from '../contract/format-checks.js';
-import type { Pace } from '../contract/pace.js';
+import type { Pace } from '../contract/order/pace.js';
 import type { PaymentService } from '../payment-service/index.js';
+import type { FormatChecks } from '../validation/format-checks.js';
 import type { SharedRates } from './order/shared-rates.js';
 
 /** One account as activities use it. */

@@ -1,9 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
 import { type FieldError, SERVICE_REJECTED, statusText } from '../contract/failures.js';
-import { fieldErrors } from '../contract/field-errors.js';
-import { FORMAT_CHECKS_READ } from '../contract/format-checks.js';
-import { ORDER_TYPES } from '../contract/orders.js';
+import { ORDER_TYPES } from '../contract/order/orders.js';
 import { READS } from '../contract/reads.js';
 import { isMalformed, type Malformed, type Rates } from '../contract/service-objects.js';
 import { withoutNulls } from '../contract/without-nulls.js';
@@ -17,6 +15,8 @@ import {
   type Page,
   RejectedError,
 } from '../payment-service/index.js';
+import { fieldErrors } from '../validation/field-errors.js';
+import { FORMAT_CHECKS_READ } from '../validation/format-checks.js';
 import { accountOf } from './account-of.js';
 import { shownAddress } from './address/search.js';
 import type { Account, ActivityDeps } from './deps.js';

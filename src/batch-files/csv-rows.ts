@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import type { FieldError } from '../contract/failures.js';
-import { readJson } from '../contract/json-input.js';
 import { maskName } from '../contract/masking.js';
+import { readJson } from '../validation/json-input.js';
 import { cellDamage } from './damaged-cells.js';
 import { badFile } from './errors.js';
 

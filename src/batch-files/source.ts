@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { BatchFile, BatchInput } from '../contract/batches.js';
+import type { BatchFile, BatchInput } from '../contract/batch/batches.js';
 import type { FieldError } from '../contract/failures.js';
-import { readJson } from '../contract/json-input.js';
-import type { WithdrawRequest } from '../contract/orders.js';
+import type { WithdrawRequest } from '../contract/order/orders.js';
+import { readJson } from '../validation/json-input.js';
 import { type RowContent, readCsvRow, readHeader } from './csv-rows.js';
 import { badFile, unusableFile } from './errors.js';
 import { readLines, textOf } from './lines.js';

@@ -11,7 +11,7 @@ import {
   PAUSE_UPDATE,
   RESUME_UPDATE,
   STOP_UPDATE,
-} from '../contract/batches.js';
+} from '../contract/batch/batches.js';
 import { batchWorkflowId } from '../contract/ids.js';
 import { ORDERS_TASK_QUEUE } from '../contract/names.js';
 import { untilTaken } from './aborted-updates.js';

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
-import { validateBatchInput } from '../contract/batch-schema.js';
-import type { BatchInput, BatchPlan } from '../contract/batches.js';
+import type { BatchInput, BatchPlan } from '../contract/batch/batches.js';
 import { DEFAULT_ACCOUNT, defaultBatchId } from '../contract/ids.js';
+import { validateBatchInput } from '../validation/batch-schema.js';
 import { BatchHandle } from './batch-handle.js';
 import { checkedForAccount } from './checked-input.js';
 import { planBatch } from './plan-batch.js';

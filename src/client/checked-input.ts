@@ -1,10 +1,10 @@
 import type { Client } from '@temporalio/client';
 import type { FieldError } from '../contract/failures.js';
-import { validateRecoveredInput } from '../contract/follower-schemas.js';
-import { FORMAT_CHECKS_READ, type FormatChecks } from '../contract/format-checks.js';
 import { DEFAULT_ACCOUNT } from '../contract/ids.js';
-import { validateOrderInput } from '../contract/order-schema.js';
-import type { OrderInput, OrderType } from '../contract/orders.js';
+import type { OrderInput, OrderType } from '../contract/order/orders.js';
+import { validateRecoveredInput } from '../validation/follower-schemas.js';
+import { FORMAT_CHECKS_READ, type FormatChecks } from '../validation/format-checks.js';
+import { validateOrderInput } from '../validation/order-schema.js';
 import { isAccountServed } from './account-served.js';
 import { InvalidInputError } from './errors.js';
 import { readService } from './service-reads.js';

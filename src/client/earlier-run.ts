@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { isOrderFailure, mayHaveSent } from '../contract/failures.js';
-import { sentToSchema } from '../contract/order-schema.js';
-import type { OrderOptions } from '../contract/orders.js';
+import type { OrderOptions } from '../contract/order/orders.js';
+import { sentToSchema } from '../validation/order-schema.js';
 import { decodeAll, readFirstInput } from './first-input.js';
 import { readLastEvent } from './last-event.js';
 

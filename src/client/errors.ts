@@ -1,4 +1,4 @@
-import { BATCH_FILE_UNUSABLE, BATCH_NOT_APPROVED, BATCH_STOPPED } from '../contract/batches.js';
+import { BATCH_FILE_UNUSABLE, BATCH_NOT_APPROVED, BATCH_STOPPED } from '../contract/batch/batches.js';
 import {
   describeFieldErrors,
   type FieldError,

@@ -6,7 +6,6 @@ import {
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
 import { orderWorkflowId, parseReceivedWorkflowId } from '../contract/ids.js';
-import type { OrderState } from '../contract/messages.js';
 import {
   CREATED_UPDATE,
   DECIDE_UPDATE,
@@ -14,7 +13,8 @@ import {
   ORDER_STATE_QUERY,
   ORDERS_TASK_QUEUE,
 } from '../contract/names.js';
-import type { Decision, Order, OrderResult } from '../contract/orders.js';
+import type { OrderState } from '../contract/order/messages.js';
+import type { Decision, Order, OrderResult } from '../contract/order/orders.js';
 import { untilTaken } from './aborted-updates.js';
 import { askWorkflow } from './ask-workflow.js';
 import { DecisionRefusedError, NoWorkerError } from './errors.js';

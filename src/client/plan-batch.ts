@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Client, WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
-import type { BatchInput, BatchPlan } from '../contract/batches.js';
+import type { BatchInput, BatchPlan } from '../contract/batch/batches.js';
 import { batchPlanWorkflowId, DEFAULT_ACCOUNT } from '../contract/ids.js';
 import { BULK_WITHDRAW_WORKFLOW, ORDERS_TASK_QUEUE } from '../contract/names.js';
 import { batchFailureOf } from './batch-errors.js';

@@ -1,7 +1,7 @@
 import { type Client, ScheduleAlreadyRunning, ScheduleNotFoundError, type ScheduleOptions } from '@temporalio/client';
 import { DEFAULT_ACCOUNT, reconcileWorkflowId } from '../contract/ids.js';
 import { ORDERS_TASK_QUEUE, RECONCILE_WORKFLOW } from '../contract/names.js';
-import type { ReconcileInput } from '../contract/reconcile.js';
+import type { ReconcileInput } from '../contract/reconcile/reconcile.js';
 import { InvalidInputError } from './errors.js';
 import { checkReconcileInput, type ReconcileWorkflow } from './reconcile.js';
 import { callTemporal } from './temporal-calls.js';

@@ -2,8 +2,8 @@ import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowFailedError 
 import type { ProtoFailure } from '@temporalio/common';
 import { DEFAULT_ACCOUNT, reconcileWorkflowId } from '../contract/ids.js';
 import { ORDERS_TASK_QUEUE, RECONCILE_WORKFLOW } from '../contract/names.js';
-import type { ReconcileInput, ReconcileProgress, ReconcileResult } from '../contract/reconcile.js';
-import { planReconcile } from '../contract/reconcile-input.js';
+import { planReconcile } from '../contract/reconcile/input.js';
+import type { ReconcileInput, ReconcileProgress, ReconcileResult } from '../contract/reconcile/reconcile.js';
 import { InvalidInputError } from './errors.js';
 import { decodeFirst, readFirstInput } from './first-input.js';
 import { failureOf } from './service-reads.js';

@@ -1,12 +1,12 @@
 import type { CalendarSpec, ScheduleDescription, ScheduleSpec } from '@temporalio/client';
 import * as z from 'zod';
-import { validateScheduledBatchInput } from '../contract/batch-schema.js';
-import type { ScheduledBatchInput } from '../contract/batches.js';
+import type { ScheduledBatchInput } from '../contract/batch/batches.js';
 import { differences } from '../contract/differences.js';
 import type { FieldError } from '../contract/failures.js';
-import { fieldErrors } from '../contract/field-errors.js';
 import { DEFAULT_ACCOUNT } from '../contract/ids.js';
 import { SCHEDULED_BATCH_WORKFLOW } from '../contract/names.js';
+import { validateScheduledBatchInput } from '../validation/batch-schema.js';
+import { fieldErrors } from '../validation/field-errors.js';
 
 /** Times as Temporal's calendars tell them: `{dayOfWeek: 'FRIDAY', hour: 10}`; what is left out is 0, or every day. */
 export type BatchCalendar = Omit<CalendarSpec, 'comment'>;

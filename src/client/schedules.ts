@@ -5,8 +5,7 @@ import {
   ScheduleNotFoundError,
   type ScheduleOptions,
 } from '@temporalio/client';
-import { validateScheduledBatchInput } from '../contract/batch-schema.js';
-import type { BatchInstruction, BatchResult, ScheduledBatchInput } from '../contract/batches.js';
+import type { BatchInstruction, BatchResult, ScheduledBatchInput } from '../contract/batch/batches.js';
 import {
   DEFAULT_ACCOUNT,
   PLAN_FORMAT,
@@ -17,6 +16,7 @@ import {
 import { maskName } from '../contract/masking.js';
 import { ORDERS_TASK_QUEUE, SCHEDULED_BATCH_WORKFLOW } from '../contract/names.js';
 import { searchAttribute } from '../contract/search-attributes.js';
+import { validateScheduledBatchInput } from '../validation/batch-schema.js';
 import { BatchHandle } from './batch-handle.js';
 import { InvalidInputError, ScheduleConflictError, UnknownScheduleError } from './errors.js';
 import { readScheduleEntry, type ScheduleEntry } from './schedule-entry.js';

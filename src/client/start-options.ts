@@ -2,8 +2,8 @@ import type { WorkflowStartOptions } from '@temporalio/client';
 import type { SearchAttributePair } from '@temporalio/common';
 import { DEFAULT_ACCOUNT, orderWorkflowId } from '../contract/ids.js';
 import { ORDERS_TASK_QUEUE } from '../contract/names.js';
-import { orderSides, type RequestFields } from '../contract/order-sides.js';
-import type { OrderInput, OrderResult, OrderType } from '../contract/orders.js';
+import type { OrderInput, OrderResult, OrderType } from '../contract/order/orders.js';
+import { orderSides, type RequestFields } from '../contract/order/sides.js';
 import { searchAttribute } from '../contract/search-attributes.js';
 
 /** Single orders run before polls (3) and bulk rows (4). */

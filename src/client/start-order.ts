@@ -2,8 +2,8 @@ import { type Client, WithStartWorkflowOperation, WorkflowExecutionAlreadyStarte
 import { DEFAULT_ACCOUNT, orderWorkflowId, workflowTypeOf } from '../contract/ids.js';
 import { maskName } from '../contract/masking.js';
 import { CREATED_UPDATE } from '../contract/names.js';
-import type { Order, OrderInput, OrderType } from '../contract/orders.js';
-import { startDifferences } from '../contract/same-input.js';
+import type { Order, OrderInput, OrderType } from '../contract/order/orders.js';
+import { startDifferences } from '../contract/order/same-input.js';
 import { maskCards } from '../contract/wallet-formats.js';
 import { GRPC, grpcStatus } from '../temporal/grpc-status.js';
 import { untilTaken } from './aborted-updates.js';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { fieldErrors } from '../contract/field-errors.js';
-import { FORMAT_CHECKS, type FormatChecks } from '../contract/format-checks.js';
 import { ACCOUNT_FORMAT, DEFAULT_ACCOUNT } from '../contract/ids.js';
+import { fieldErrors } from '../validation/field-errors.js';
+import { FORMAT_CHECKS, type FormatChecks } from '../validation/format-checks.js';
 import type { Env, Problems } from './problems.js';
 import { Secret } from './secret.js';
 import {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { CURRENCY_FORMAT } from '../contract/field-schemas.js';
-import { FORMAT_CHECKS, type FormatChecks } from '../contract/format-checks.js';
 import { AMOUNT_FORMAT, MAX_AMOUNT_LENGTH } from '../contract/money.js';
+import { CURRENCY_FORMAT } from '../validation/field-schemas.js';
+import { FORMAT_CHECKS, type FormatChecks } from '../validation/format-checks.js';
 import type { Env, Problems } from './problems.js';
 import { SecretList } from './secret.js';
 

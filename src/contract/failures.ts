@@ -1,4 +1,4 @@
-import type { SentTo } from './sent-to.js';
+import type { SentTo } from './order/sent-to.js';
 
 /**
  * Failure types of order workflows. Every one of them says: no order of ours exists at the service.

@@ -1,5 +1,5 @@
 import { WORKFLOW_TYPE_OF_ORDER } from './names.js';
-import type { OrderType } from './orders.js';
+import type { OrderType } from './order/orders.js';
 
 /** The account used when an input names none. */
 export const DEFAULT_ACCOUNT = 'default';

@@ -1,5 +1,5 @@
-import type { FORMAT_CHECKS_READ } from './format-checks.js';
-import type { ClientInfo } from './orders.js';
+import type { FORMAT_CHECKS_READ } from '../validation/format-checks.js';
+import type { ClientInfo } from './order/orders.js';
 import type { DepositAddress } from './service-objects.js';
 
 /** Signed reads that starters and operators, who hold no secret, ask a worker for. */

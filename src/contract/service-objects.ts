@@ -1,5 +1,5 @@
 import type { Amount } from './money.js';
-import type { OrderType } from './orders.js';
+import type { OrderType } from './order/orders.js';
 
 /**
  * Stands in the place of an entry that could not be read, and says why: names of fields, never values. `wallet_uuid`: of a

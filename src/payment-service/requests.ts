@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { fieldErrors } from '../contract/field-errors.js';
-import { clientInfoSchema, currencySchema, descriptionSchema, networkSchema } from '../contract/field-schemas.js';
 import { ORDER_UUID_FORMAT } from '../contract/ids.js';
-import { ORDER_TYPES } from '../contract/orders.js';
+import { ORDER_TYPES } from '../contract/order/orders.js';
 import { withoutNulls } from '../contract/without-nulls.js';
+import { fieldErrors } from '../validation/field-errors.js';
+import { clientInfoSchema, currencySchema, descriptionSchema, networkSchema } from '../validation/field-schemas.js';
 import { InvalidRequestError } from './errors.js';
 
 /** Most orders on one page of the order list, and most `order_ids` in one request. */

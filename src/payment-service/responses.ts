@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { FieldError } from '../contract/failures.js';
 import { describeFieldErrors } from '../contract/failures.js';
-import { fieldErrors } from '../contract/field-errors.js';
-import type { Order } from '../contract/orders.js';
+import type { Order } from '../contract/order/orders.js';
+import { fieldErrors } from '../validation/field-errors.js';
 import { MalformedResponseError } from './errors.js';
 import { orderSchema } from './schemas.js';
 import type { Page } from './types.js';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { describeFieldErrors } from '../contract/failures.js';
-import { fieldErrors } from '../contract/field-errors.js';
 import { ORDER_UUID_FORMAT } from '../contract/ids.js';
-import type { Order, OrderListItem } from '../contract/orders.js';
+import type { Order, OrderListItem } from '../contract/order/orders.js';
 import type { Balance, Balances, DepositAddress, Malformed, RateEntry, Rates } from '../contract/service-objects.js';
+import { fieldErrors } from '../validation/field-errors.js';
 import {
   amount,
   amountOrNull,

@@ -1,4 +1,4 @@
-import type { CreateRequests, Order, OrderListItem, OrderType } from '../contract/orders.js';
+import type { CreateRequests, Order, OrderListItem, OrderType } from '../contract/order/orders.js';
 import type { Balances, DepositAddress, Rates } from '../contract/service-objects.js';
 import type { AddressCreateRequest, AddressListQuery, OrderListQuery, OrderStatusQuery } from './requests.js';
 import type { Signer } from './signers.js';

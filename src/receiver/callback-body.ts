@@ -1,6 +1,6 @@
 import { parse } from 'lossless-json';
 import { ORDER_UUID_FORMAT } from '../contract/ids.js';
-import type { CallbackHint } from '../contract/messages.js';
+import type { CallbackHint } from '../contract/order/messages.js';
 import type { ReceivedHint } from './signal-received.js';
 
 /** Largest callback body in bytes; a genuine one (the order object) is a few KiB. */

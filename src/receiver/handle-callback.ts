@@ -1,5 +1,5 @@
 import type { CallbackTarget } from '../contract/callback-url.js';
-import type { CallbackHint } from '../contract/messages.js';
+import type { CallbackHint } from '../contract/order/messages.js';
 import { readHint, readReceivedHint } from './callback-body.js';
 import type { OrderTarget } from './signal-order.js';
 import type { ReceivedHint, ReceivedTarget } from './signal-received.js';

@@ -1,8 +1,8 @@
 import { type Client, type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
 import type { CallbackTarget } from '../contract/callback-url.js';
 import { orderWorkflowId } from '../contract/ids.js';
-import type { CallbackHint } from '../contract/messages.js';
 import { ORDER_CALLBACK_SIGNAL } from '../contract/names.js';
+import type { CallbackHint } from '../contract/order/messages.js';
 
 /** The order a callback is about. */
 export type OrderTarget = Extract<CallbackTarget, { kind: 'order' }>;

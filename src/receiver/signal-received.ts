@@ -2,8 +2,8 @@ import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/c
 import { type ReceivedWorkflow, receivedStartOptions } from '../client/received.js';
 import type { CallbackTarget } from '../contract/callback-url.js';
 import { receivedWorkflowId } from '../contract/ids.js';
-import type { CallbackHint } from '../contract/messages.js';
 import { ORDER_CALLBACK_SIGNAL, RECEIVED_DEPOSIT_WORKFLOW } from '../contract/names.js';
+import type { CallbackHint } from '../contract/order/messages.js';
 import { inTime, type SignalResult, signalIfKnown } from './signal-order.js';
 
 /** The permanent address that a callback's token is of. */

@@ -1,5 +1,5 @@
 import { orderWorkflowId, receivedWorkflowId } from '../contract/ids.js';
-import type { CallbackHint } from '../contract/messages.js';
+import type { CallbackHint } from '../contract/order/messages.js';
 import { createAllowance, createWindow } from './allowance.js';
 import type { OrderTarget, SignalOrder, SignalResult } from './signal-order.js';
 import type { ReceivedHint, ReceivedResult, ReceivedTarget, SignalReceived } from './signal-received.js';

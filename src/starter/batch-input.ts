@@ -1,8 +1,8 @@
 import type { BatchStart } from '../client/batches.js';
 import { InvalidInputError } from '../client/errors.js';
-import { validateBatchInput } from '../contract/batch-schema.js';
-import type { BatchInput } from '../contract/batches.js';
-import type { FormatChecks } from '../contract/format-checks.js';
+import type { BatchInput } from '../contract/batch/batches.js';
+import { validateBatchInput } from '../validation/batch-schema.js';
+import type { FormatChecks } from '../validation/format-checks.js';
 import { type BatchOptions, batchOptionsOf } from './batch-arguments.js';
 import { UsageError } from './exit-codes.js';
 import { checkWith, type ParsedInput, parseInput, readInput } from './input-file.js';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { InvalidInputError } from '../client/errors.js';
-import { type JsonInput, readJson } from '../contract/json-input.js';
+import { type JsonInput, readJson } from '../validation/json-input.js';
 import { UsageError } from './exit-codes.js';
 
 /** Far more than a payout to a hundred cards needs. */

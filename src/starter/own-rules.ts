@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../client/errors.js';
-import type { FormatChecks } from '../contract/format-checks.js';
+import type { FormatChecks } from '../validation/format-checks.js';
 import type { StarterIo } from './report.js';
 
 /**

@@ -1,6 +1,6 @@
 import { Argument, Command, CommanderError, Option } from 'commander';
 import type { PaymentOrders } from '../client.js';
-import { DECIDE_ACTIONS, FOLLOW_UP_TYPES, ORDER_TYPES, type OrderType } from '../contract/orders.js';
+import { DECIDE_ACTIONS, FOLLOW_UP_TYPES, ORDER_TYPES, type OrderType } from '../contract/order/orders.js';
 import {
   type CommonOptions,
   orderIdArgument,

@@ -8,7 +8,7 @@ import {
   type ReconcileInput,
   type ReconcileResult,
   type ReconcileRow,
-} from '../contract/reconcile.js';
+} from '../contract/reconcile/reconcile.js';
 import { type CommonOptions, parseTimeout, withCommonOptions, withTimeout } from './arguments.js';
 import { EXIT, UsageError } from './exit-codes.js';
 import { startProgress } from './progress.js';

@@ -2,8 +2,8 @@ import type { AttentionElsewhere } from '../client/attention-elsewhere.js';
 import type { OrderListEntry } from '../client/list-orders.js';
 import { shownRefOf } from '../contract/callback-url.js';
 import { maskWallet, maskWords } from '../contract/masking.js';
-import type { OrderState } from '../contract/messages.js';
-import type { Decision, DecisionRecord, Order, OrderResult } from '../contract/orders.js';
+import type { OrderState } from '../contract/order/messages.js';
+import type { Decision, DecisionRecord, Order, OrderResult } from '../contract/order/orders.js';
 import type { DepositAddressResult } from '../contract/reads.js';
 import {
   type Balances,

@@ -10,15 +10,15 @@ import {
 import type { Activities } from '../activities/index.js';
 import { describeFieldErrors, INVALID_INPUT } from '../contract/failures.js';
 import { reconcileWorkflowId } from '../contract/ids.js';
-import { ATTENTION_AFTER_MS } from '../contract/messages.js';
 import { ORDERS_TASK_QUEUE } from '../contract/names.js';
+import { ATTENTION_AFTER_MS } from '../contract/order/messages.js';
+import { planReconcile } from '../contract/reconcile/input.js';
 import {
   disagreementOf,
   type ReconcileAccountInput,
   type ReconcileInput,
   type ReconcileResult,
-} from '../contract/reconcile.js';
-import { planReconcile } from '../contract/reconcile-input.js';
+} from '../contract/reconcile/reconcile.js';
 import { searchAttribute } from '../contract/search-attributes.js';
 import { answersWithin } from './ask/answers-within.js';
 

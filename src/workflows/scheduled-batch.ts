@@ -6,9 +6,9 @@ import {
   type BatchInterruption,
   type BatchResult,
   type ScheduledBatchInput,
-} from '../contract/batches.js';
+} from '../contract/batch/batches.js';
+import { shownInterruption } from '../contract/batch/shown-interruption.js';
 import { ORDERS_TASK_QUEUE } from '../contract/names.js';
-import { shownInterruption } from '../contract/shown-interruption.js';
 
 /** Set by Temporal on what a schedule starts: the time the schedule meant, not the one at which it got round to it. */
 const SCHEDULED_START_TIME = defineSearchAttributeKey('TemporalScheduledStartTime', 'DATETIME');

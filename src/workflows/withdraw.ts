@@ -1,4 +1,4 @@
-import type { OrderInput, OrderResult } from '../contract/orders.js';
+import type { OrderInput, OrderResult } from '../contract/order/orders.js';
 import { compensate } from './compensation/compensate.js';
 import { createOrder } from './create/create-order.js';
 import { awaitFinal } from './follow/await-final.js';

@@ -11,10 +11,10 @@ import {
   createActivities,
   SharedRates,
 } from '../../src/activities/index.js';
-import type { CreateOrderInput, OutcomeReading, ReadOutcomeInput } from '../../src/contract/answers.js';
-import type { OrderInput, OrderType } from '../../src/contract/orders.js';
-import type { Pace } from '../../src/contract/pace.js';
-import type { SentTo } from '../../src/contract/sent-to.js';
+import type { CreateOrderInput, OutcomeReading, ReadOutcomeInput } from '../../src/contract/order/answers.js';
+import type { OrderInput, OrderType } from '../../src/contract/order/orders.js';
+import type { Pace } from '../../src/contract/order/pace.js';
+import type { SentTo } from '../../src/contract/order/sent-to.js';
 import type { Balance } from '../../src/contract/service-objects.js';
 import { createPaymentService, loadSigner } from '../../src/payment-service/index.js';
 import { orderInput } from '../support/inputs.js';

@@ -5,7 +5,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { describe, expect, test } from 'vitest';
 import { type ActivityDeps, createActivities } from '../../src/activities/index.js';
-import type { PeriodBatch } from '../../src/contract/batch-activities.js';
+import type { PeriodBatch } from '../../src/contract/batch/activities.js';
 import { newFolder, PAYOUT_HEADER, payoutLine } from '../support/batch-files.js';
 import { PACE } from './activity-lab.js';
 

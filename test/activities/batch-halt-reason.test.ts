@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { haltReason } from '../../src/activities/batch/rows/halt-reason.js';
-import { type BatchInput, type BatchProgress, NONE_ENDED } from '../../src/contract/batches.js';
+import { type BatchInput, type BatchProgress, NONE_ENDED } from '../../src/contract/batch/batches.js';
 
 const NOW_MS = Date.parse('2026-11-27T10:00:00Z');
 

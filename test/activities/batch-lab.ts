@@ -1,7 +1,7 @@
 import type { SettingsChange } from '../../sandbox/index.js';
 import type { ActivityDeps } from '../../src/activities/index.js';
-import type { BatchInput, BatchPlan } from '../../src/contract/batches.js';
-import type { WithdrawRequest } from '../../src/contract/orders.js';
+import type { BatchInput, BatchPlan } from '../../src/contract/batch/batches.js';
+import type { WithdrawRequest } from '../../src/contract/order/orders.js';
 import { folderWith, newFolder, PAYOUT_HEADER } from '../support/batch-files.js';
 import { type AttemptInfo, openActivities } from './activity-lab.js';
 

@@ -1,6 +1,6 @@
 import { ApplicationFailureCategory } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
-import type { LookUpInput } from '../../src/contract/answers.js';
+import type { LookUpInput } from '../../src/contract/order/answers.js';
 import { balanceObject, orderObject } from '../payment-service/support/objects.js';
 import { answer, startServer } from '../payment-service/support/server.js';
 import { orderInput } from '../support/inputs.js';

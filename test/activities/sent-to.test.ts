@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CreateAnswer } from '../../src/contract/answers.js';
+import type { CreateAnswer } from '../../src/contract/order/answers.js';
 import { answer, startServer } from '../payment-service/support/server.js';
 import { orderInput } from '../support/inputs.js';
 import { activitiesFor, attemptOf, failureOf, openActivities, operations, type RunActivity } from './activity-lab.js';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Sandbox } from '../../sandbox/index.js';
-import type { CreateOrderInput } from '../../src/contract/answers.js';
-import { basisOf } from '../../src/contract/basis.js';
+import type { CreateOrderInput } from '../../src/contract/order/answers.js';
+import { basisOf } from '../../src/contract/order/basis.js';
 import { orderInput } from '../support/inputs.js';
 import { attemptOf, failureOf, openActivities, operations, outcomeOf, type RunActivity } from './activity-lab.js';
 

@@ -3,8 +3,8 @@ import { underFire } from '../../chaos/faults.js';
 import { planOrders } from '../../chaos/inputs.js';
 import { kindOf } from '../../chaos/operator.js';
 import { changeSettings, DEFAULT_SETTINGS } from '../../sandbox/options.js';
-import { validateOrderInput } from '../../src/contract/order-schema.js';
-import { ORDER_TYPES } from '../../src/contract/orders.js';
+import { ORDER_TYPES } from '../../src/contract/order/orders.js';
+import { validateOrderInput } from '../../src/validation/order-schema.js';
 
 test('every planned order is valid, all six types and both policies occur, and a seed plans the same again', () => {
   const planned = planOrders(400, 'plan');

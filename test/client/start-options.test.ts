@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { orderDetails, orderStartOptions, orderSummary } from '../../src/client/start-options.js';
-import type { OrderInput, OrderType } from '../../src/contract/orders.js';
+import type { OrderInput, OrderType } from '../../src/contract/order/orders.js';
 import { payout } from './client-fixture.js';
 
 const exchangeWithdraw: OrderInput<'exchange_withdraw'> = {

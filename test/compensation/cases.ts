@@ -5,8 +5,8 @@ import { createOrderObject, finalFields, type NewOrder } from '../../sandbox/ord
 import type { Plan } from '../../sandbox/plan.js';
 import { quoteFrom, quoteTo } from '../../sandbox/quote.js';
 import type { Terms } from '../../sandbox/rates.js';
-import type { Payers } from '../../src/contract/answers.js';
-import type { BalanceChange, CreateRequest, Order, OrderType } from '../../src/contract/orders.js';
+import type { Payers } from '../../src/contract/order/answers.js';
+import type { BalanceChange, CreateRequest, Order, OrderType } from '../../src/contract/order/orders.js';
 import type { Case, Figures } from '../../src/workflows/compensation/figures.js';
 import { orderFor, REQUESTS } from '../contract/fixtures.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import { validateOrderInput } from '../../src/contract/order-schema.js';
-import type { CardPart, RevertTarget } from '../../src/contract/orders.js';
+import type { CardPart, RevertTarget } from '../../src/contract/order/orders.js';
+import { validateOrderInput } from '../../src/validation/order-schema.js';
 import { followUpCosts, followUpOrder, type Named } from '../../src/workflows/compensation/follow-up.js';
 import {
   EXCHANGE,

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import type { Decision, RevertTarget } from '../../src/contract/orders.js';
+import type { Decision, RevertTarget } from '../../src/contract/order/orders.js';
 import { figures } from '../../src/workflows/compensation/figures.js';
 import {
   actionsOf,

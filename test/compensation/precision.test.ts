@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ExchangeRequest, Order } from '../../src/contract/orders.js';
+import type { ExchangeRequest, Order } from '../../src/contract/order/orders.js';
 import { failedChecks } from '../../src/workflows/compensation/checks.js';
 import { figures } from '../../src/workflows/compensation/figures.js';
 import { orderFor } from '../contract/fixtures.js';

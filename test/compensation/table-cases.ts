@@ -1,4 +1,4 @@
-import { ORDER_TYPES, type Order, type OrderType } from '../../src/contract/orders.js';
+import { ORDER_TYPES, type Order, type OrderType } from '../../src/contract/order/orders.js';
 import type { CaseFacts } from './cases.js';
 
 /** One kind of ending with the row it belongs to. Ways are written as the test writes a row's own. */

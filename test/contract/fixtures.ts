@@ -1,5 +1,5 @@
-import { orderSides, type RequestFields } from '../../src/contract/order-sides.js';
-import type { CreateRequests, Order, OrderInput, OrderType } from '../../src/contract/orders.js';
+import type { CreateRequests, Order, OrderInput, OrderType } from '../../src/contract/order/orders.js';
+import { orderSides, type RequestFields } from '../../src/contract/order/sides.js';
 
 /** Well-formed wallets that belong to nobody: published test numbers and examples. */
 export const CARD = '4111111111111111';

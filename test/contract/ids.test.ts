@@ -10,7 +10,7 @@ import {
   readWorkflowId,
   workflowTypeOf,
 } from '../../src/contract/ids.js';
-import { ORDER_TYPES } from '../../src/contract/orders.js';
+import { ORDER_TYPES } from '../../src/contract/order/orders.js';
 
 describe('workflow ids', () => {
   it('are made of business keys', () => {

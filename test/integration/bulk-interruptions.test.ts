@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startBatch } from '../../src/client/start-batch.js';
-import type { BatchApproval, BatchInput, BatchInstruction } from '../../src/contract/batches.js';
+import type { BatchApproval, BatchInput, BatchInstruction } from '../../src/contract/batch/batches.js';
 import { searchAttribute } from '../../src/contract/search-attributes.js';
 import {
   type BatchLab,

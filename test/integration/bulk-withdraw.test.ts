@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BatchHandle } from '../../src/client/batch-handle.js';
-import type { BatchResult } from '../../src/contract/batches.js';
+import type { BatchResult } from '../../src/contract/batch/batches.js';
 import { orderWorkflowId } from '../../src/contract/ids.js';
 import { searchAttribute } from '../../src/contract/search-attributes.js';
 import { cardNumber } from '../support/batch-files.js';

@@ -10,7 +10,7 @@ import { CURRENCIES, type Terms } from '../../sandbox/rates.js';
 import { NoWorkerError } from '../../src/client/errors.js';
 import type { OrderHandle } from '../../src/client/order-handle.js';
 import { followUpOrderId, orderWorkflowId } from '../../src/contract/ids.js';
-import type { Decision, OrderInput, OrderResult, OrderType, RevertTarget } from '../../src/contract/orders.js';
+import type { Decision, OrderInput, OrderResult, OrderType, RevertTarget } from '../../src/contract/order/orders.js';
 import { createWorkers } from '../../src/worker/start-worker.js';
 import { orders, partialPlans } from '../compensation/arbitraries.js';
 import { requestOf } from '../compensation/cases.js';

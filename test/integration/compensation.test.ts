@@ -1,6 +1,6 @@
 import Big from 'big.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { DecideAction, OrderInput, OrderType } from '../../src/contract/orders.js';
+import type { DecideAction, OrderInput, OrderType } from '../../src/contract/order/orders.js';
 import { type Lab, openLab } from '../support/lab.js';
 import {
   atService,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { DUPLICATE_MODES } from '../../sandbox/options.js';
 import { serviceOf } from '../../scripts/service-of.js';
 import { ORDER_CALLBACK_SIGNAL } from '../../src/contract/names.js';
-import type { CreateRequests, Order } from '../../src/contract/orders.js';
+import type { CreateRequests, Order } from '../../src/contract/order/orders.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
 import { serviceView } from './fixtures/service-view.js';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { orderWorkflowId, workflowTypeOf } from '../../src/contract/ids.js';
 import { ORDERS_TASK_QUEUE } from '../../src/contract/names.js';
-import { optionSchemas, orderSchemas } from '../../src/contract/order-schema.js';
-import { ORDER_TYPES } from '../../src/contract/orders.js';
+import { ORDER_TYPES } from '../../src/contract/order/orders.js';
+import { optionSchemas, orderSchemas } from '../../src/validation/order-schema.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
 

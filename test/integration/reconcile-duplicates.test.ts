@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { serviceOf } from '../../scripts/service-of.js';
-import type { ReconcileResult } from '../../src/contract/reconcile.js';
+import type { ReconcileResult } from '../../src/contract/reconcile/reconcile.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
 import { parkedFor } from './fixtures/parked-orders.js';

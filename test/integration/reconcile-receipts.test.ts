@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { disagreementOf } from '../../src/contract/reconcile.js';
+import { disagreementOf } from '../../src/contract/reconcile/reconcile.js';
 import { type Lab, openLab } from '../support/lab.js';
 import { creditedByService, creditedByUs, followers, loseHalf } from './fixtures/lost-receipts.js';
 

@@ -7,9 +7,9 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { serviceOf } from '../../scripts/service-of.js';
 import { type Activities, createActivities, SharedRates } from '../../src/activities/index.js';
 import { openBatchSource, orderInputOf } from '../../src/batch-files/index.js';
-import type { ReportBatchAnswer } from '../../src/contract/batch-activities.js';
-import type { BatchInput, BatchPlan } from '../../src/contract/batches.js';
-import type { OrderInput } from '../../src/contract/orders.js';
+import type { ReportBatchAnswer } from '../../src/contract/batch/activities.js';
+import type { BatchInput, BatchPlan } from '../../src/contract/batch/batches.js';
+import type { OrderInput } from '../../src/contract/order/orders.js';
 import type { PaymentService } from '../../src/payment-service/index.js';
 import { cardNumber, newFolder } from '../support/batch-files.js';
 import { type Lab, openLab } from '../support/lab.js';

@@ -3,7 +3,7 @@ import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serviceOf } from '../../scripts/service-of.js';
 import { PaymentOrders } from '../../src/client.js';
-import type { OrderInput, OrderType } from '../../src/contract/orders.js';
+import type { OrderInput, OrderType } from '../../src/contract/order/orders.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
 import { runStarterWith } from '../support/run-starter.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { OrderHandle } from '../../src/client/order-handle.js';
-import type { Decision, OrderInput } from '../../src/contract/orders.js';
+import type { Decision, OrderInput } from '../../src/contract/order/orders.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
 import { serviceView } from './fixtures/service-view.js';

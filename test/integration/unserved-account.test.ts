@@ -3,13 +3,13 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { OrderHandle } from '../../src/client/order-handle.js';
 import { DEFAULT_ACCOUNT } from '../../src/contract/ids.js';
-import type { OrderState } from '../../src/contract/messages.js';
 import {
   createTaskQueue,
   DEPOSIT_ADDRESS_WORKFLOW,
   ORDERS_TASK_QUEUE,
   RECEIVED_DEPOSIT_WORKFLOW,
 } from '../../src/contract/names.js';
+import type { OrderState } from '../../src/contract/order/messages.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { validateOrderInput } from '../../src/contract/order-schema.js';
 import type { OrderInput } from '../../src/index.js';
+import { validateOrderInput } from '../../src/validation/order-schema.js';
 
 const order = {
   order_id: 'either-1',

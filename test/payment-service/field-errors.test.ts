@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { fieldErrors } from '../../src/contract/field-errors.js';
+import { fieldErrors } from '../../src/validation/field-errors.js';
 
 const schema = z.strictObject({
   amount: z.string().regex(/^\d+$/, 'must be a decimal string'),

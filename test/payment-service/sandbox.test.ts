@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { startSandbox } from '../../sandbox/index.js';
-import type { CreateRequests, OrderType } from '../../src/contract/orders.js';
+import type { CreateRequests, OrderType } from '../../src/contract/order/orders.js';
 import { createPaymentService, loadSigner } from '../../src/payment-service/index.js';
 import { WALLET } from './support/objects.js';
 

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { type CallbackTarget, callbackUrl } from '../../src/contract/callback-url.js';
-import type { CallbackHint } from '../../src/contract/messages.js';
+import type { CallbackHint } from '../../src/contract/order/messages.js';
 import { type Receiver, startReceiver } from '../../src/receiver/server.js';
 import type { OrderTarget, SignalOrder } from '../../src/receiver/signal-order.js';
 import type { ReceivedHint, ReceivedTarget, SignalReceived } from '../../src/receiver/signal-received.js';

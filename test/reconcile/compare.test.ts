@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { compare, type OurWord, unevenChanges, type Verdict } from '../../src/activities/reconcile/compare.js';
 import type { SeenOrder } from '../../src/activities/reconcile/service-view.js';
-import type { ReconcileClass } from '../../src/contract/reconcile.js';
+import type { ReconcileClass } from '../../src/contract/reconcile/reconcile.js';
 import { change, seenOrder, verdict } from './cases.js';
 
 const HOUR_MS = 3_600_000;

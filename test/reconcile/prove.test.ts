@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { prove } from '../../src/activities/reconcile/prove.js';
 import { ServiceView } from '../../src/activities/reconcile/service-view.js';
-import type { BalanceChange, OrderListItem } from '../../src/contract/orders.js';
-import type { ReconcileAccountInput } from '../../src/contract/reconcile.js';
+import type { BalanceChange, OrderListItem } from '../../src/contract/order/orders.js';
+import type { ReconcileAccountInput } from '../../src/contract/reconcile/reconcile.js';
 import type { Balance } from '../../src/contract/service-objects.js';
 import { seenOrder } from './cases.js';
 

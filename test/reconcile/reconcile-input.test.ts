@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { dateTimeMs, planReconcile } from '../../src/contract/reconcile-input.js';
+import { dateTimeMs, planReconcile } from '../../src/contract/reconcile/input.js';
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
 const HOUR_MS = 3_600_000;

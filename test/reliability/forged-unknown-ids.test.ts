@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { callbackUrl } from '../../src/contract/callback-url.js';
 import { DEFAULT_ACCOUNT } from '../../src/contract/ids.js';
 import { RECEIVED_DEPOSIT_WORKFLOW } from '../../src/contract/names.js';
-import { disagreementOf } from '../../src/contract/reconcile.js';
+import { disagreementOf } from '../../src/contract/reconcile/reconcile.js';
 import { MAX_STARTS_PER_MINUTE } from '../../src/receiver/spare-temporal.js';
 import { countOf, postOver, sendAll } from '../integration/fixtures/flood.js';
 import { type Address, newAddress, receive, started } from '../integration/fixtures/receipts.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { disagreementOf } from '../../src/contract/reconcile.js';
+import { disagreementOf } from '../../src/contract/reconcile/reconcile.js';
 import { newAddress, postCallback, started } from '../integration/fixtures/receipts.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
 

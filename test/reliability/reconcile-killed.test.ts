@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { RECONCILE_WORKFLOW } from '../../src/contract/names.js';
-import { disagreementOf, type ReconcileResult } from '../../src/contract/reconcile.js';
+import { disagreementOf, type ReconcileResult } from '../../src/contract/reconcile/reconcile.js';
 import { type BatchLab, openBatchLab } from '../integration/fixtures/batches.js';
 import {
   creditedByService,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { disagreementOf } from '../../src/contract/reconcile.js';
+import { disagreementOf } from '../../src/contract/reconcile/reconcile.js';
 import { creditedByService, creditedByUs, followers, loseHalf } from '../integration/fixtures/lost-receipts.js';
 import { type Lab, openLab } from '../support/lab.js';
 

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { payrollSchedule } from '../../examples/payroll.js';
 import { openBatchSource, orderInputOf } from '../../src/batch-files/index.js';
 import { validateScheduleInput } from '../../src/client/schedule-spec.js';
-import type { BatchInput } from '../../src/contract/batches.js';
-import { validateOrderInput } from '../../src/contract/order-schema.js';
-import { fileOfPeriod } from '../../src/contract/periods.js';
+import type { BatchInput } from '../../src/contract/batch/batches.js';
+import { fileOfPeriod } from '../../src/contract/batch/periods.js';
+import { validateOrderInput } from '../../src/validation/order-schema.js';
 
 describe('the payroll example', () => {
   it('is a valid schedule', () => {

@@ -15,7 +15,7 @@ import {
   UnknownOrderError,
 } from '../../src/client/errors.js';
 import type { OrderFailure } from '../../src/contract/failures.js';
-import type { CompensationResult, Order, OrderResult } from '../../src/contract/orders.js';
+import type { CompensationResult, Order, OrderResult } from '../../src/contract/order/orders.js';
 import { exitCodeOfError, exitCodeOfResult, UsageError } from '../../src/starter/exit-codes.js';
 
 const result = (outcome: OrderResult['outcome'], status?: CompensationResult['status']): OrderResult => ({

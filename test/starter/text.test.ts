@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { OrderState } from '../../src/contract/messages.js';
-import type { Order } from '../../src/contract/orders.js';
+import type { OrderState } from '../../src/contract/order/messages.js';
+import type { Order } from '../../src/contract/order/orders.js';
 import type { DepositAddress } from '../../src/contract/service-objects.js';
 import {
   addressesText,

@@ -1,4 +1,4 @@
-import type { OrderInput, OrderType } from '../../src/contract/orders.js';
+import type { OrderInput, OrderType } from '../../src/contract/order/orders.js';
 
 /** A valid create request of every type, in the sandbox's currencies; `marker` goes into the description. */
 const REQUESTS = {

@@ -8,7 +8,7 @@ import {
   DISAGREEING_CLASSES,
   type ReconcileClass,
   type ReconcileResult,
-} from '../../src/contract/reconcile.js';
+} from '../../src/contract/reconcile/reconcile.js';
 import { searchAttribute } from '../../src/contract/search-attributes.js';
 import type { GateRule } from '../support/service-gate.js';
 import { MINUTE_MS, openSkippingLab, type SkippingLab } from '../support/skipping-lab.js';

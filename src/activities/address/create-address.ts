@@ -1,10 +1,10 @@
 import { activityInfo } from '@temporalio/activity';
 import { z } from 'zod';
-import { fieldErrors } from '../../contract/field-errors.js';
 import { ADDRESS_REF_FORMAT } from '../../contract/ids.js';
 import type { CreateAddressAnswer, CreateAddressInput } from '../../contract/reads.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import { addressCreateSchema } from '../../payment-service/index.js';
+import { fieldErrors } from '../../validation/field-errors.js';
 import { accountOf } from '../account-of.js';
 import type { Account, ActivityDeps } from '../deps.js';
 import { invalidInput, reasonOf } from '../failures.js';

@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { cancellationSignal, getClient, heartbeat } from '@temporalio/activity';
 import { type BatchRow, type BatchSource, openBatchSource, orderInputOf } from '../../batch-files/index.js';
-import type { ReportBatchAnswer, ReportBatchInput } from '../../contract/batch-activities.js';
-import type { BatchInput, BatchPlan } from '../../contract/batches.js';
+import type { ReportBatchAnswer, ReportBatchInput } from '../../contract/batch/activities.js';
+import type { BatchInput, BatchPlan } from '../../contract/batch/batches.js';
 import { describeFieldErrors } from '../../contract/failures.js';
-import { validateOrderInput } from '../../contract/order-schema.js';
+import { validateOrderInput } from '../../validation/order-schema.js';
 import type { ActivityDeps } from '../deps.js';
 import { invalidInput } from '../failures.js';
 import { mapInOrder } from '../order/in-order.js';

@@ -4,8 +4,13 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { BatchWorkflow } from '../../client/batch-handle.js';
 import { readFirstInput } from '../../client/first-input.js';
 import { batchStartOptions } from '../../client/start-batch.js';
-import type { PeriodBatch } from '../../contract/batch-activities.js';
-import { BATCH_FILE_UNUSABLE, BATCH_UNRESOLVED, type BatchInput, type BatchResult } from '../../contract/batches.js';
+import type { PeriodBatch } from '../../contract/batch/activities.js';
+import {
+  BATCH_FILE_UNUSABLE,
+  BATCH_UNRESOLVED,
+  type BatchInput,
+  type BatchResult,
+} from '../../contract/batch/batches.js';
 import { batchWorkflowId, DEFAULT_ACCOUNT } from '../../contract/ids.js';
 import { BULK_WITHDRAW_WORKFLOW } from '../../contract/names.js';
 import type { ActivityDeps } from '../deps.js';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo, cancellationSignal, getClient } from '@temporalio/activity';
 import { ActivityCancelledError, type Client } from '@temporalio/client';
-import type { SendBatchRowsAnswer, SendBatchRowsInput } from '../../contract/batch-activities.js';
-import { type BatchProgress, DEFAULT_IN_FLIGHT, type OpenRow } from '../../contract/batches.js';
+import type { SendBatchRowsAnswer, SendBatchRowsInput } from '../../contract/batch/activities.js';
+import { type BatchProgress, DEFAULT_IN_FLIGHT, type OpenRow } from '../../contract/batch/batches.js';
 import { orderWorkflowId } from '../../contract/ids.js';
 import type { ActivityDeps } from '../deps.js';
 import { batchFailure } from './failures.js';

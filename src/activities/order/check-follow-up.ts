@@ -1,10 +1,10 @@
-import type { CheckFollowUpInput, FollowUpCheck } from '../../contract/answers.js';
 import { describeFieldErrors } from '../../contract/failures.js';
 import { maskName } from '../../contract/masking.js';
 import { decimal, toAmount } from '../../contract/money.js';
-import { validateOrderInput } from '../../contract/order-schema.js';
-import { checkAgainstRates, rateEntryOf, rateKeyOf, unreadableRate } from '../../contract/rate-checks.js';
+import type { CheckFollowUpInput, FollowUpCheck } from '../../contract/order/answers.js';
 import type { Rates } from '../../contract/service-objects.js';
+import { validateOrderInput } from '../../validation/order-schema.js';
+import { checkAgainstRates, rateEntryOf, rateKeyOf, unreadableRate } from '../../validation/rate-checks.js';
 import { accountOf } from '../account-of.js';
 import type { Account, ActivityDeps } from '../deps.js';
 import { noReading, retryLater } from '../failures.js';

@@ -1,12 +1,12 @@
 import { activityInfo, log } from '@temporalio/activity';
-import type { Circumstances, CreateAnswer, CreateOrderInput, CreateVerdict } from '../../contract/answers.js';
 import { callbackUrl } from '../../contract/callback-url.js';
-import { echoDifferences } from '../../contract/echo-check.js';
 import { describeFieldErrors } from '../../contract/failures.js';
-import { validateOrderInput } from '../../contract/order-schema.js';
-import type { CreateRequest, Order, OrderInput } from '../../contract/orders.js';
+import type { Circumstances, CreateAnswer, CreateOrderInput, CreateVerdict } from '../../contract/order/answers.js';
+import { echoDifferences } from '../../contract/order/echo-check.js';
+import type { CreateRequest, Order, OrderInput } from '../../contract/order/orders.js';
 import type { Rates } from '../../contract/service-objects.js';
 import { NotSentError, RateLimitedError } from '../../payment-service/index.js';
+import { validateOrderInput } from '../../validation/order-schema.js';
 import { accountOf } from '../account-of.js';
 import type { Account, ActivityDeps } from '../deps.js';
 import { invalidOrder, reasonOf } from '../failures.js';

@@ -1,8 +1,8 @@
 import { decimal, toAmount } from '../../contract/money.js';
-import { orderSides, type RequestFields } from '../../contract/order-sides.js';
-import { type CreateRequest, movesMoneyAtOnce, type OrderType } from '../../contract/orders.js';
-import { checkAgainstRates, uncheckableBy } from '../../contract/rate-checks.js';
+import { type CreateRequest, movesMoneyAtOnce, type OrderType } from '../../contract/order/orders.js';
+import { orderSides, type RequestFields } from '../../contract/order/sides.js';
 import type { Rates } from '../../contract/service-objects.js';
+import { checkAgainstRates, uncheckableBy } from '../../validation/rate-checks.js';
 import type { Account, ActivityDeps } from '../deps.js';
 import { invalidOrder } from '../failures.js';
 import { readBalances, unreadableBalance } from './balances.js';

@@ -1,5 +1,5 @@
 import { activityInfo } from '@temporalio/activity';
-import type { ElsewhereAnswer, LookUpAnswer, LookUpInput, LookUpReading } from '../../contract/answers.js';
+import type { ElsewhereAnswer, LookUpAnswer, LookUpInput, LookUpReading } from '../../contract/order/answers.js';
 import { accountOf } from '../account-of.js';
 import type { Account, ActivityDeps } from '../deps.js';
 import { comeBackIn, failedElsewhere, noReading, retryLater } from '../failures.js';

@@ -1,7 +1,6 @@
 import { activityInfo } from '@temporalio/activity';
 import { canonicalWallet } from '../../contract/canonical-wallet.js';
-import { validateReceivedInput } from '../../contract/follower-schemas.js';
-import type { Order } from '../../contract/orders.js';
+import type { Order } from '../../contract/order/orders.js';
 import {
   isReceivedType,
   type LookUpReceivedAnswer,
@@ -9,9 +8,10 @@ import {
   type ReceivedDepositInput,
   type ReceivedReading,
   receivedRequest,
-} from '../../contract/received.js';
+} from '../../contract/order/received.js';
 import type { DepositAddress } from '../../contract/service-objects.js';
 import type { PaymentService, StatusAnswer } from '../../payment-service/index.js';
+import { validateReceivedInput } from '../../validation/follower-schemas.js';
 import { accountOf } from '../account-of.js';
 import { SharedAddresses } from '../address/shared-addresses.js';
 import type { Account, ActivityDeps } from '../deps.js';

@@ -1,6 +1,6 @@
-import type { ElsewhereAnswer, LookUpAnswer } from '../../contract/answers.js';
-import { validateRecoveredInput } from '../../contract/follower-schemas.js';
-import type { LookUpRecoveredInput } from '../../contract/recovered.js';
+import type { ElsewhereAnswer, LookUpAnswer } from '../../contract/order/answers.js';
+import type { LookUpRecoveredInput } from '../../contract/order/recovered.js';
+import { validateRecoveredInput } from '../../validation/follower-schemas.js';
 import type { ActivityDeps } from '../deps.js';
 import { invalidOrder } from '../failures.js';
 import { lookUpOrderActivity } from './look-up-order.js';

@@ -1,9 +1,9 @@
 import Big from 'big.js';
 import { decimal, SIGNED_AMOUNT_FORMAT } from '../../contract/money.js';
-import { orderSides, type RequestFields } from '../../contract/order-sides.js';
-import type { CreateRequest, OrderType } from '../../contract/orders.js';
-import { rateEntryOf } from '../../contract/rate-checks.js';
+import type { CreateRequest, OrderType } from '../../contract/order/orders.js';
+import { orderSides, type RequestFields } from '../../contract/order/sides.js';
 import { isMalformed, type RateEntry, type Rates } from '../../contract/service-objects.js';
+import { rateEntryOf } from '../../validation/rate-checks.js';
 import { commission } from './balances.js';
 
 /**

@@ -1,9 +1,9 @@
 import { activityInfo, heartbeat } from '@temporalio/activity';
-import type { PollAnswer, PollInput } from '../../contract/answers.js';
-import { ATTENTION_AFTER_MS } from '../../contract/messages.js';
-import type { Order } from '../../contract/orders.js';
-import type { Pace } from '../../contract/pace.js';
-import { isFinal, isKnownStatus } from '../../contract/status.js';
+import type { PollAnswer, PollInput } from '../../contract/order/answers.js';
+import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
+import type { Order } from '../../contract/order/orders.js';
+import type { Pace } from '../../contract/order/pace.js';
+import { isFinal, isKnownStatus } from '../../contract/order/status.js';
 import { accountOf } from '../account-of.js';
 import type { ActivityDeps } from '../deps.js';
 import { comeBackIn, isElsewhere, noReading, retryLater } from '../failures.js';

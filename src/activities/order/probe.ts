@@ -1,6 +1,6 @@
-import type { LookUpReading } from '../../contract/answers.js';
-import { echoDifferences } from '../../contract/echo-check.js';
-import type { CreateRequest, Order, OrderType } from '../../contract/orders.js';
+import type { LookUpReading } from '../../contract/order/answers.js';
+import { echoDifferences } from '../../contract/order/echo-check.js';
+import type { CreateRequest, Order, OrderType } from '../../contract/order/orders.js';
 import { type PaymentService, RateLimitedError } from '../../payment-service/index.js';
 import { noReading } from '../failures.js';
 

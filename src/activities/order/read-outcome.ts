@@ -1,6 +1,6 @@
-import type { OutcomeAnswer, OutcomeReading, ReadOutcomeInput } from '../../contract/answers.js';
 import { sameAmount } from '../../contract/money.js';
-import type { Order } from '../../contract/orders.js';
+import type { OutcomeAnswer, OutcomeReading, ReadOutcomeInput } from '../../contract/order/answers.js';
+import type { Order } from '../../contract/order/orders.js';
 import type { CallOptions } from '../../payment-service/index.js';
 import { accountOf } from '../account-of.js';
 import type { Account, ActivityDeps } from '../deps.js';

@@ -1,4 +1,4 @@
-import { type Elsewhere, elsewhere, MAX_PINNED_WALLETS, type SentTo } from '../../contract/sent-to.js';
+import { type Elsewhere, elsewhere, MAX_PINNED_WALLETS, type SentTo } from '../../contract/order/sent-to.js';
 import type { Account } from '../deps.js';
 import { failedElsewhere } from '../failures.js';
 import { hasSeen, readBalances } from './balances.js';

@@ -1,7 +1,7 @@
-import type { Payers } from '../../contract/answers.js';
-import type { CreateRequest, OrderType } from '../../contract/orders.js';
-import { rateEntryOf } from '../../contract/rate-checks.js';
+import type { Payers } from '../../contract/order/answers.js';
+import type { CreateRequest, OrderType } from '../../contract/order/orders.js';
 import type { Rates } from '../../contract/service-objects.js';
+import { rateEntryOf } from '../../validation/rate-checks.js';
 
 const REFRESH_AFTER_MS = 10 * 60_000;
 /** After a failure the next creates skip the checks at once instead of each waiting for a service that is slow. */

@@ -1,9 +1,9 @@
 import type Big from 'big.js';
 import { decimal, decimalOrZero, toAmount } from '../../contract/money.js';
-import { orderSides, type RequestFields } from '../../contract/order-sides.js';
-import type { CreateRequest, OrderType } from '../../contract/orders.js';
-import { rateEntryOf } from '../../contract/rate-checks.js';
+import type { CreateRequest, OrderType } from '../../contract/order/orders.js';
+import { orderSides, type RequestFields } from '../../contract/order/sides.js';
 import type { Balances, RateEntry, Rates } from '../../contract/service-objects.js';
+import { rateEntryOf } from '../../validation/rate-checks.js';
 import { balanceIn, commission } from './balances.js';
 import { leastNeeded } from './other-side.js';
 

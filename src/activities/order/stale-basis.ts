@@ -1,5 +1,5 @@
-import type { CreateVerdict } from '../../contract/answers.js';
-import { type Basis, basisDifferences } from '../../contract/basis.js';
+import type { CreateVerdict } from '../../contract/order/answers.js';
+import { type Basis, basisDifferences } from '../../contract/order/basis.js';
 import { RateLimitedError } from '../../payment-service/index.js';
 import type { Account } from '../deps.js';
 import { reasonOf } from '../failures.js';

@@ -1,6 +1,6 @@
 import { type Amount, decimal, toAmount } from '../../contract/money.js';
-import type { BalanceChange } from '../../contract/orders.js';
-import type { BalanceGap } from '../../contract/reconcile.js';
+import type { BalanceChange } from '../../contract/order/orders.js';
+import type { BalanceGap } from '../../contract/reconcile/reconcile.js';
 import { type BalanceStep, type Trail, trailsOf } from './balance-trails.js';
 
 /** What the changes of one currency show: the first and the last balance, and where money moved in between unseen. */

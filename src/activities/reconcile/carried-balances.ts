@@ -3,7 +3,7 @@ import { WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import { quoted } from '../../client/list-orders.js';
 import { callTemporal } from '../../client/temporal-calls.js';
 import { RECONCILE_WORKFLOW } from '../../contract/names.js';
-import type { CarriedBalance, ReconcileResult } from '../../contract/reconcile.js';
+import type { CarriedBalance, ReconcileResult } from '../../contract/reconcile/reconcile.js';
 import { searchAttribute } from '../../contract/search-attributes.js';
 import { whyUnreadable } from '../batch/rows/unreadable.js';
 

@@ -1,7 +1,7 @@
 import { type Amount, decimal, toAmount } from '../../contract/money.js';
-import type { BalanceChange } from '../../contract/orders.js';
-import type { BalanceGap, CarriedBalance, ReconcileAccountInput } from '../../contract/reconcile.js';
-import { AHEAD_OF_UTC_MS, DEFAULT_WINDOW_MS } from '../../contract/reconcile-input.js';
+import type { BalanceChange } from '../../contract/order/orders.js';
+import { AHEAD_OF_UTC_MS, DEFAULT_WINDOW_MS } from '../../contract/reconcile/input.js';
+import type { BalanceGap, CarriedBalance, ReconcileAccountInput } from '../../contract/reconcile/reconcile.js';
 import { type Chain, gapOf, spelled } from './balance-chain.js';
 import type { Carried } from './carried-balances.js';
 

@@ -1,9 +1,9 @@
 import type Big from 'big.js';
 import type { OrderFailure } from '../../contract/failures.js';
 import { decimal, decimalOrZero, sameAmount, sum, toAmount } from '../../contract/money.js';
-import type { Order, OrderResult } from '../../contract/orders.js';
-import type { ReconcileClass } from '../../contract/reconcile.js';
-import { type FinalStatus, isFinal } from '../../contract/status.js';
+import type { Order, OrderResult } from '../../contract/order/orders.js';
+import { type FinalStatus, isFinal } from '../../contract/order/status.js';
+import type { ReconcileClass } from '../../contract/reconcile/reconcile.js';
 import type { SeenOrder } from './service-view.js';
 
 const AMOUNTS = ['amount_from', 'amount_to', 'amount_from_fee', 'amount_to_fee'] as const;

@@ -1,6 +1,6 @@
-import type { BalanceChange } from '../../contract/orders.js';
-import type { ReconcileClass, ReconcileRow } from '../../contract/reconcile.js';
-import { isFinal } from '../../contract/status.js';
+import type { BalanceChange } from '../../contract/order/orders.js';
+import { isFinal } from '../../contract/order/status.js';
+import type { ReconcileClass, ReconcileRow } from '../../contract/reconcile/reconcile.js';
 import { mapInOrder } from '../order/in-order.js';
 import { type Clock, compare, type Finding, type OurWord, openFinding } from './compare.js';
 import { AddressBook, followReceipt, recover } from './followers.js';

@@ -1,6 +1,6 @@
 import { type Amount, decimal, toAmount } from '../../contract/money.js';
-import type { BalanceChange } from '../../contract/orders.js';
-import type { BalanceGap, ChainSummary, ReconcileAccountInput } from '../../contract/reconcile.js';
+import type { BalanceChange } from '../../contract/order/orders.js';
+import type { BalanceGap, ChainSummary, ReconcileAccountInput } from '../../contract/reconcile/reconcile.js';
 import { serviceDateTime } from '../../payment-service/index.js';
 import { type Chain, chainsOf, gapOf } from './balance-chain.js';
 import type { BalancesNow } from './compare-carried.js';

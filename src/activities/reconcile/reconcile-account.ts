@@ -8,7 +8,7 @@ import {
   type ReconcileProgress,
   type ReconcileResult,
   type ReconcileRow,
-} from '../../contract/reconcile.js';
+} from '../../contract/reconcile/reconcile.js';
 import type { ActivityDeps } from '../deps.js';
 import { noReading, retryLater } from '../failures.js';
 import { type Carried, carriedBalances } from './carried-balances.js';

@@ -1,5 +1,5 @@
-import type { ReportFile } from '../../contract/batches.js';
-import type { ReconcileResult, ReconcileRow } from '../../contract/reconcile.js';
+import type { ReportFile } from '../../contract/batch/batches.js';
+import type { ReconcileResult, ReconcileRow } from '../../contract/reconcile/reconcile.js';
 import { openCsvReport, openJsonReport } from '../../reports/index.js';
 
 const COLUMNS = ['class', 'order_id', 'order_uuid', 'order_type', 'status', 'verdict', 'detail'] as const;

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
-import type { ReconcileAccountInput, ReconcileProgress } from '../../contract/reconcile.js';
-import { AHEAD_OF_UTC_MS } from '../../contract/reconcile-input.js';
+import { AHEAD_OF_UTC_MS } from '../../contract/reconcile/input.js';
+import type { ReconcileAccountInput, ReconcileProgress } from '../../contract/reconcile/reconcile.js';
 import { type Balance, type Balances, isMalformed } from '../../contract/service-objects.js';
 import { type OrderListQuery, orderWindows, PaymentServiceError, ZONE_SLACK_MS } from '../../payment-service/index.js';
 import type { Account } from '../deps.js';

@@ -1,7 +1,7 @@
 import { maskName } from '../../contract/masking.js';
-import type { OrderListItem } from '../../contract/orders.js';
-import type { MalformedItem, ReconcileProgress } from '../../contract/reconcile.js';
-import { isFinal } from '../../contract/status.js';
+import type { OrderListItem } from '../../contract/order/orders.js';
+import { isFinal } from '../../contract/order/status.js';
+import type { MalformedItem, ReconcileProgress } from '../../contract/reconcile/reconcile.js';
 import type { Page } from '../../payment-service/index.js';
 import { addsUp } from './balance-chain.js';
 

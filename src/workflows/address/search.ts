@@ -1,6 +1,6 @@
 import { proxyActivities, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
-import { ATTENTION_AFTER_MS } from '../../contract/messages.js';
+import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import type { DepositAddressInput, FoundAddress } from '../../contract/reads.js';
 import { searchAttribute } from '../../contract/search-attributes.js';
 import { answersWithin } from '../ask/answers-within.js';

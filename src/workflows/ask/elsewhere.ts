@@ -1,5 +1,5 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
-import type { ElsewhereAnswer } from '../../contract/answers.js';
+import type { ElsewhereAnswer } from '../../contract/order/answers.js';
 import { clearAttention, raiseAttention } from '../order/attention.js';
 import { recordOf } from '../order/decision-record.js';
 import type { OrderRun } from '../order/run.js';

@@ -1,4 +1,4 @@
-import type { ElsewhereAnswer, LookUpAnswer, LookUpInput } from '../../contract/answers.js';
+import type { ElsewhereAnswer, LookUpAnswer, LookUpInput } from '../../contract/order/answers.js';
 import type { OrderRun } from '../order/run.js';
 import { type AskMore, isElsewhere, untilSameAccount } from './elsewhere.js';
 import { keepAsking } from './keep-asking.js';

@@ -1,4 +1,4 @@
-import type { Circumstances } from '../../contract/answers.js';
+import type { Circumstances } from '../../contract/order/answers.js';
 import { noteCircumstances, type OrderRun } from '../order/run.js';
 
 /** What an attempt or a look-up answered: its verdict or reading by `kind`, with the circumstances. */

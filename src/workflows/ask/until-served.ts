@@ -6,7 +6,7 @@ import {
   TimeoutFailure,
 } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
-import { ATTENTION_AFTER_MS } from '../../contract/messages.js';
+import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import { clearAttention, raiseAttention } from '../order/attention.js';
 import { isMoneyMoving } from '../order/profiles.js';
 import { neverSent, type OrderRun } from '../order/run.js';

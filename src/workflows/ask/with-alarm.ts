@@ -1,4 +1,4 @@
-import { ATTENTION_AFTER_MS } from '../../contract/messages.js';
+import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import { clearAttention, raiseAttention } from '../order/attention.js';
 import type { OrderRun } from '../order/run.js';
 import { answersWithin } from './answers-within.js';

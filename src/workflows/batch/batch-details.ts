@@ -1,6 +1,6 @@
-import type { BatchInterruption, BatchPlan, BatchProgress, CurrencyPlan } from '../../contract/batches.js';
+import type { BatchInterruption, BatchPlan, BatchProgress, CurrencyPlan } from '../../contract/batch/batches.js';
+import { shownInterruption } from '../../contract/batch/shown-interruption.js';
 import { maskName } from '../../contract/masking.js';
-import { shownInterruption } from '../../contract/shown-interruption.js';
 import { attentionOf, type BatchRun } from './batch-run.js';
 
 /** Longer tables and lists hide what matters; the query has everything. */

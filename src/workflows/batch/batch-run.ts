@@ -6,8 +6,8 @@ import type {
   BatchPlan,
   BatchProgress,
   BatchState,
-} from '../../contract/batches.js';
-import { BY_ITSELF, NONE_ENDED } from '../../contract/batches.js';
+} from '../../contract/batch/batches.js';
+import { BY_ITSELF, NONE_ENDED } from '../../contract/batch/batches.js';
 import { DEFAULT_ACCOUNT } from '../../contract/ids.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 

@@ -1,5 +1,5 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
-import { inlineBytes, MAX_INLINE_BYTES } from '../../contract/batches.js';
+import { inlineBytes, MAX_INLINE_BYTES } from '../../contract/batch/batches.js';
 import { type FieldError, INVALID_INPUT } from '../../contract/failures.js';
 import { ACCOUNT_FORMAT, BATCH_ID_FORMAT, batchPlanWorkflowId, batchWorkflowId } from '../../contract/ids.js';
 import { holdsCardNumber } from '../../contract/wallet-formats.js';

@@ -1,6 +1,6 @@
 import type { SearchAttributePair } from '@temporalio/common';
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
-import type { BatchPhase } from '../../contract/batches.js';
+import type { BatchPhase } from '../../contract/batch/batches.js';
 import { searchAttribute } from '../../contract/search-attributes.js';
 import { batchDetails } from './batch-details.js';
 import { attentionOf, type BatchRun } from './batch-run.js';

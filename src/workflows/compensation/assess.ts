@@ -1,7 +1,7 @@
-import type { OutcomeReading, Payers } from '../../contract/answers.js';
-import { ATTENTION_AFTER_MS } from '../../contract/messages.js';
 import { sameAmount } from '../../contract/money.js';
-import type { CompensationPolicy, Order } from '../../contract/orders.js';
+import type { OutcomeReading, Payers } from '../../contract/order/answers.js';
+import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
+import type { CompensationPolicy, Order } from '../../contract/order/orders.js';
 import { lookUp } from '../ask/look-up.js';
 import { keepAskingWithAlarm } from '../ask/with-alarm.js';
 import type { OrderRun } from '../order/run.js';

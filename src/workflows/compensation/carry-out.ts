@@ -1,11 +1,11 @@
 import { sleep } from '@temporalio/workflow';
-import type { FollowUpCheck, OutcomeReading } from '../../contract/answers.js';
-import { basisDifferences, basisOf } from '../../contract/basis.js';
 import { followUpOrderId } from '../../contract/ids.js';
 import { maskWords } from '../../contract/masking.js';
-import { ATTENTION_AFTER_MS } from '../../contract/messages.js';
 import { toAmount } from '../../contract/money.js';
-import type { OrderResult } from '../../contract/orders.js';
+import type { FollowUpCheck, OutcomeReading } from '../../contract/order/answers.js';
+import { basisDifferences, basisOf } from '../../contract/order/basis.js';
+import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
+import type { OrderResult } from '../../contract/order/orders.js';
 import { keepAskingWithAlarm } from '../ask/with-alarm.js';
 import { enterPhase, raiseAttention } from '../order/attention.js';
 import { resultOf } from '../order/result.js';

@@ -11,14 +11,14 @@ import {
   startChild,
   WorkflowIdReusePolicy,
 } from '@temporalio/workflow';
-import type { Basis } from '../../contract/basis.js';
-import { echoDifferences } from '../../contract/echo-check.js';
 import { isOrderFailure, ORDER_UNRESOLVED } from '../../contract/failures.js';
 import { orderWorkflowId, workflowTypeOf } from '../../contract/ids.js';
-import { orderSides } from '../../contract/order-sides.js';
-import type { Decision, Order, OrderInput, OrderResult } from '../../contract/orders.js';
+import type { Basis } from '../../contract/order/basis.js';
+import { echoDifferences } from '../../contract/order/echo-check.js';
+import type { Decision, Order, OrderInput, OrderResult } from '../../contract/order/orders.js';
+import { orderSides } from '../../contract/order/sides.js';
+import { type FinalStatus, isFinal } from '../../contract/order/status.js';
 import { searchAttribute } from '../../contract/search-attributes.js';
-import { type FinalStatus, isFinal } from '../../contract/status.js';
 import { keepAsking } from '../ask/keep-asking.js';
 import { toleratedStatuses } from '../follow/tolerated-statuses.js';
 import { parkUnless } from '../order/park.js';

@@ -1,5 +1,5 @@
 import { toAmount } from '../../contract/money.js';
-import type { CardPart, Decision, OrderResult } from '../../contract/orders.js';
+import type { CardPart, Decision, OrderResult } from '../../contract/order/orders.js';
 import { enterPhase, raiseAttention } from '../order/attention.js';
 import { park } from '../order/park.js';
 import { resultOf } from '../order/result.js';

@@ -1,7 +1,7 @@
 import type Big from 'big.js';
-import type { Payers } from '../../contract/answers.js';
 import { decimal, decimalOrZero, sum, toAmount } from '../../contract/money.js';
-import type { BalanceChange, CreateRequest, Order, OrderType, Remainder } from '../../contract/orders.js';
+import type { Payers } from '../../contract/order/answers.js';
+import type { BalanceChange, CreateRequest, Order, OrderType, Remainder } from '../../contract/order/orders.js';
 
 /** What the figures are computed from: the final order, its balance changes, the request and who pays commissions. */
 export interface Case {

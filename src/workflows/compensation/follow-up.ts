@@ -1,6 +1,12 @@
 import type { Amount } from '../../contract/money.js';
-import { orderSides, type RequestFields } from '../../contract/order-sides.js';
-import type { CardPart, CreateRequest, CreateRequests, FollowUpType, RevertTarget } from '../../contract/orders.js';
+import type {
+  CardPart,
+  CreateRequest,
+  CreateRequests,
+  FollowUpType,
+  RevertTarget,
+} from '../../contract/order/orders.js';
+import { orderSides, type RequestFields } from '../../contract/order/sides.js';
 import type { Case } from './figures.js';
 import { EXCHANGE_AND_PAY, type Move, PAY, REFUND } from './moves.js';
 

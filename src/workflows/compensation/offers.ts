@@ -1,7 +1,13 @@
 import type Big from 'big.js';
 import { decimal, sum, toAmount } from '../../contract/money.js';
-import { orderSides } from '../../contract/order-sides.js';
-import type { CardPart, CompensationPolicy, DecideAction, Decision, RevertTarget } from '../../contract/orders.js';
+import type {
+  CardPart,
+  CompensationPolicy,
+  DecideAction,
+  Decision,
+  RevertTarget,
+} from '../../contract/order/orders.js';
+import { orderSides } from '../../contract/order/sides.js';
 import type { Case } from './figures.js';
 import { type Move, PAY, paysToCards, REFUND } from './moves.js';
 import { type Purse, payable, takes } from './purse.js';

@@ -1,6 +1,6 @@
 import { decimalOrZero } from '../../contract/money.js';
-import { paysOut } from '../../contract/order-sides.js';
-import type { CompensationPolicy, OrderType } from '../../contract/orders.js';
+import type { CompensationPolicy, OrderType } from '../../contract/order/orders.js';
+import { paysOut } from '../../contract/order/sides.js';
 import type { Case, Figures } from './figures.js';
 import {
   EXCHANGE,

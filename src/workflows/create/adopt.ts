@@ -1,6 +1,6 @@
-import type { LookUpReading, SeveralOrders } from '../../contract/answers.js';
-import type { Order } from '../../contract/orders.js';
-import { shownDifferences } from '../../contract/shown-differences.js';
+import type { LookUpReading, SeveralOrders } from '../../contract/order/answers.js';
+import type { Order } from '../../contract/order/orders.js';
+import { shownDifferences } from '../../contract/order/shown-differences.js';
 import { raiseAttention } from '../order/attention.js';
 import type { OrderRun } from '../order/run.js';
 

@@ -7,8 +7,8 @@ import {
   TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { CreateOrderInput, CreateVerdict, SendPermission } from '../../contract/answers.js';
-import type { SentTo } from '../../contract/sent-to.js';
+import type { CreateOrderInput, CreateVerdict, SendPermission } from '../../contract/order/answers.js';
+import type { SentTo } from '../../contract/order/sent-to.js';
 import { noteAnswer } from '../ask/note-answer.js';
 import { untilServed } from '../ask/until-served.js';
 import { enterPhase } from '../order/attention.js';

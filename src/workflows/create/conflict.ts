@@ -1,6 +1,6 @@
-import type { LookUpReading } from '../../contract/answers.js';
 import { maskWords } from '../../contract/masking.js';
-import type { Decision } from '../../contract/orders.js';
+import type { LookUpReading } from '../../contract/order/answers.js';
+import type { Decision } from '../../contract/order/orders.js';
 import { lookUp } from '../ask/look-up.js';
 import { enterPhase } from '../order/attention.js';
 import { closeUnresolved, closeWithoutOrder } from '../order/close.js';

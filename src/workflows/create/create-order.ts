@@ -1,8 +1,8 @@
 import { workflowInfo } from '@temporalio/workflow';
-import type { CreateVerdict } from '../../contract/answers.js';
 import { statusText } from '../../contract/failures.js';
 import { maskWords } from '../../contract/masking.js';
-import { movesMoneyAtOnce } from '../../contract/orders.js';
+import type { CreateVerdict } from '../../contract/order/answers.js';
+import { movesMoneyAtOnce } from '../../contract/order/orders.js';
 import { lookUp } from '../ask/look-up.js';
 import { enterPhase } from '../order/attention.js';
 import { closeCancelled, closeWithoutOrder } from '../order/close.js';

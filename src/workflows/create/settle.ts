@@ -1,5 +1,5 @@
 import { condition } from '@temporalio/workflow';
-import { movesMoneyAtOnce } from '../../contract/orders.js';
+import { movesMoneyAtOnce } from '../../contract/order/orders.js';
 import { lookUp } from '../ask/look-up.js';
 import { enterPhase } from '../order/attention.js';
 import { CREATE_TIMEOUT_MS } from '../order/profiles.js';

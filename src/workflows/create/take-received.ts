@@ -1,11 +1,11 @@
 import { sleep, upsertSearchAttributes } from '@temporalio/workflow';
-import type { Order } from '../../contract/orders.js';
+import type { Order } from '../../contract/order/orders.js';
 import type {
   LookUpReceivedAnswer,
   ReceivedDepositInput,
   ReceivedReading,
   ReceivedType,
-} from '../../contract/received.js';
+} from '../../contract/order/received.js';
 import { searchAttribute } from '../../contract/search-attributes.js';
 import { clearAnswer } from '../ask/look-up.js';
 import { unlessInvalid } from '../ask/unless-invalid.js';

@@ -1,4 +1,4 @@
-import type { LookUpAnswer } from '../../contract/answers.js';
+import type { LookUpAnswer } from '../../contract/order/answers.js';
 import { clearAnswer } from '../ask/look-up.js';
 import { unlessInvalid } from '../ask/unless-invalid.js';
 import { enterPhase } from '../order/attention.js';

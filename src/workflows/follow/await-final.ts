@@ -1,7 +1,7 @@
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
-import type { PollAnswer, PollInput } from '../../contract/answers.js';
-import type { Order } from '../../contract/orders.js';
-import { isFinal, isKnownStatus } from '../../contract/status.js';
+import type { PollAnswer, PollInput } from '../../contract/order/answers.js';
+import type { Order } from '../../contract/order/orders.js';
+import { isFinal, isKnownStatus } from '../../contract/order/status.js';
 import { keepAsking } from '../ask/keep-asking.js';
 import { lookUp } from '../ask/look-up.js';
 import { endSilence, raiseSilence } from '../ask/with-alarm.js';

@@ -1,4 +1,4 @@
-import type { PollInput } from '../../contract/answers.js';
+import type { PollInput } from '../../contract/order/answers.js';
 
 /** So many different undocumented statuses are reported one by one. Each costs history, and a service may invent them. */
 const MAX_REPORTED = 20;

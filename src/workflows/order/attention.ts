@@ -1,8 +1,8 @@
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { ACCOUNT_FORMAT } from '../../contract/ids.js';
-import type { Attention, OrderPhase, OrderState } from '../../contract/messages.js';
-import { orderSides } from '../../contract/order-sides.js';
-import type { DecideAction } from '../../contract/orders.js';
+import type { Attention, OrderPhase, OrderState } from '../../contract/order/messages.js';
+import type { DecideAction } from '../../contract/order/orders.js';
+import { orderSides } from '../../contract/order/sides.js';
 import { searchAttribute } from '../../contract/search-attributes.js';
 import { currentDetails } from './details.js';
 import type { OrderRun } from './run.js';

@@ -1,6 +1,6 @@
-import { ADOPTABLE_DIFFERENCES } from '../../contract/echo-check.js';
 import { ORDER_UUID_FORMAT } from '../../contract/ids.js';
-import { type Decision, FOLLOW_UP_TYPES } from '../../contract/orders.js';
+import { ADOPTABLE_DIFFERENCES } from '../../contract/order/echo-check.js';
+import { type Decision, FOLLOW_UP_TYPES } from '../../contract/order/orders.js';
 import { wayProblem } from './decision-fields.js';
 import type { OrderRun } from './run.js';
 

@@ -1,5 +1,5 @@
 import { AMOUNT_FORMAT, decimal, MAX_AMOUNT_LENGTH, toAmount } from '../../contract/money.js';
-import type { CardPart, Decision } from '../../contract/orders.js';
+import type { CardPart, Decision } from '../../contract/order/orders.js';
 import { MAX_CARDS, MULTIPLE_CARDS } from '../../contract/wallet-formats.js';
 import { chooseOffer, type Offer, totalOf } from '../compensation/offers.js';
 

@@ -6,8 +6,8 @@ import {
   setCurrentDetails,
 } from '@temporalio/workflow';
 import { endsOrder } from '../../contract/failures.js';
-import type { OrderInput, OrderResult, OrderType } from '../../contract/orders.js';
-import type { ReceivedDepositInput } from '../../contract/received.js';
+import type { OrderInput, OrderResult, OrderType } from '../../contract/order/orders.js';
+import type { ReceivedDepositInput } from '../../contract/order/received.js';
 import { enterDone } from './attention.js';
 import { currentDetails } from './details.js';
 import { checkIdentity, checkReceivedIdentity } from './identity.js';

@@ -10,7 +10,7 @@ import {
   parseReceivedWorkflowId,
   receivedWorkflowId,
 } from '../../contract/ids.js';
-import type { ReceivedDepositInput } from '../../contract/received.js';
+import type { ReceivedDepositInput } from '../../contract/order/received.js';
 import { maskCards } from '../../contract/wallet-formats.js';
 import { closeWithoutOrder } from './close.js';
 import type { OrderRun } from './run.js';

@@ -6,7 +6,6 @@ import {
   defineUpdate,
   setHandler,
 } from '@temporalio/workflow';
-import type { CallbackHint, OrderState } from '../../contract/messages.js';
 import {
   CREATED_UPDATE,
   DECIDE_UPDATE,
@@ -14,7 +13,8 @@ import {
   ORDER_CALLBACK_SIGNAL,
   ORDER_STATE_QUERY,
 } from '../../contract/names.js';
-import type { Decision, Order } from '../../contract/orders.js';
+import type { CallbackHint, OrderState } from '../../contract/order/messages.js';
+import type { Decision, Order } from '../../contract/order/orders.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import { orderState } from './attention.js';
 import { refusal } from './decide.js';

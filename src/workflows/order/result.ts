@@ -1,7 +1,7 @@
 import type { Amount } from '../../contract/money.js';
 import { decimal, toAmount } from '../../contract/money.js';
-import type { Order, OrderResult } from '../../contract/orders.js';
-import { isFinal } from '../../contract/status.js';
+import type { Order, OrderResult } from '../../contract/order/orders.js';
+import { isFinal } from '../../contract/order/status.js';
 import type { OrderRun } from './run.js';
 
 /** Actual − expected; undefined where there is no actual amount or no difference. */

@@ -1,7 +1,7 @@
 import { type ApplicationFailure, workflowInfo } from '@temporalio/workflow';
-import type { Circumstances, Payers } from '../../contract/answers.js';
 import { DEFAULT_ACCOUNT } from '../../contract/ids.js';
-import type { Attention, OrderPhase } from '../../contract/messages.js';
+import type { Circumstances, Payers } from '../../contract/order/answers.js';
+import type { Attention, OrderPhase } from '../../contract/order/messages.js';
 import type {
   CreateRequest,
   Decision,
@@ -10,10 +10,10 @@ import type {
   OrderInput,
   OrderOptions,
   OrderType,
-} from '../../contract/orders.js';
-import type { Pace } from '../../contract/pace.js';
-import { type ReceivedDepositInput, type ReceivedType, receivedRequest } from '../../contract/received.js';
-import type { SentTo } from '../../contract/sent-to.js';
+} from '../../contract/order/orders.js';
+import type { Pace } from '../../contract/order/pace.js';
+import { type ReceivedDepositInput, type ReceivedType, receivedRequest } from '../../contract/order/received.js';
+import type { SentTo } from '../../contract/order/sent-to.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import type { Offer } from '../compensation/offers.js';
 

@@ -1,4 +1,4 @@
-import type { CreateRequests } from '../../../src/contract/orders.js';
+import type { CreateRequests } from '../../../src/contract/order/orders.js';
 
 export const WALLET = '4111111111111111';
 

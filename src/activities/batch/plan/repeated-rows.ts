@@ -3,7 +3,7 @@ import type { FieldError } from '../../../contract/failures.js';
 import { MAX_ORDER_ID_LENGTH } from '../../../contract/ids.js';
 import { maskWallet } from '../../../contract/masking.js';
 import { decimal, toAmount } from '../../../contract/money.js';
-import type { WithdrawRequest } from '../../../contract/orders.js';
+import type { WithdrawRequest } from '../../../contract/order/orders.js';
 import { digestOf } from './canonical-json.js';
 import { LineIndex } from './line-index.js';
 import type { BatchWarnings } from './warnings.js';

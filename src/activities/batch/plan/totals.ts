@@ -1,10 +1,10 @@
 import type Big from 'big.js';
-import { type CurrencyPlan, MAX_CURRENCIES } from '../../../contract/batches.js';
+import { type CurrencyPlan, MAX_CURRENCIES } from '../../../contract/batch/batches.js';
 import type { FieldError } from '../../../contract/failures.js';
 import { decimal, decimalOrZero, toAmount } from '../../../contract/money.js';
-import type { WithdrawRequest } from '../../../contract/orders.js';
-import { rateEntryOf } from '../../../contract/rate-checks.js';
+import type { WithdrawRequest } from '../../../contract/order/orders.js';
 import type { Balances, RateEntry, Rates } from '../../../contract/service-objects.js';
+import { rateEntryOf } from '../../../validation/rate-checks.js';
 import { balanceIn, commission } from '../../order/balances.js';
 
 /** Commissions are charged in whole smallest units of the currency. */

@@ -1,4 +1,4 @@
-import type { BatchWarning } from '../../../contract/batches.js';
+import type { BatchWarning } from '../../../contract/batch/batches.js';
 
 const MAX_WARNINGS = 50;
 /** Lines named by one warning. */

@@ -1,11 +1,11 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BatchRow, BatchSource } from '../../../batch-files/index.js';
-import type { ReportBatchAnswer } from '../../../contract/batch-activities.js';
-import type { BatchPlan } from '../../../contract/batches.js';
+import type { ReportBatchAnswer } from '../../../contract/batch/activities.js';
+import type { BatchPlan } from '../../../contract/batch/batches.js';
 import { maskWallet } from '../../../contract/masking.js';
 import { type Amount, decimalOrZero, toAmount } from '../../../contract/money.js';
-import type { Order, WithdrawRequest } from '../../../contract/orders.js';
+import type { Order, WithdrawRequest } from '../../../contract/order/orders.js';
 import {
   type CsvReport,
   type JsonReport,

@@ -1,4 +1,4 @@
-import type { BatchInput, BatchProgress, StopAfter } from '../../../contract/batches.js';
+import type { BatchInput, BatchProgress, StopAfter } from '../../../contract/batch/batches.js';
 
 const UNCERTAIN_IN_A_ROW = 3;
 /** Before this many rows have ended a share says nothing. */

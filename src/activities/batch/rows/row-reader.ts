@@ -1,6 +1,6 @@
 import { type BatchRow, type BatchSource, openBatchSource } from '../../../batch-files/index.js';
 import type { Directories } from '../../../config.js';
-import type { BatchInput, BatchPlan, BatchProgress } from '../../../contract/batches.js';
+import type { BatchInput, BatchPlan, BatchProgress } from '../../../contract/batch/batches.js';
 
 /** Rows of a batch in groups, from where the progress stands. Close it. */
 export class RowReader {

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { OrderHandle } from '../../../client/order-handle.js';
 import { callTemporal } from '../../../client/temporal-calls.js';
-import type { BatchProgress, OpenRow } from '../../../contract/batches.js';
+import type { BatchProgress, OpenRow } from '../../../contract/batch/batches.js';
 import { orderWorkflowId } from '../../../contract/ids.js';
 import { searchAttribute } from '../../../contract/search-attributes.js';
 import { countEnd, countParked } from './count.js';

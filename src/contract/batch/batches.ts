@@ -1,0 +1,259 @@
+import type { Amount } from '../money.js';
+import type { CompensationPolicy, WithdrawRequest } from '../order/orders.js';
+
+/** Rows that may be given inline instead of in a file. */
+export const MAX_INLINE_ROWS = 200;
+/** Orders of one batch that may be open at the same time. */
+export const MAX_IN_FLIGHT = 500;
+/** Orders of one batch open at the same time, unless the input says otherwise. */
+export const DEFAULT_IN_FLIGHT = 100;
+/** Currencies of one batch: its plan and its progress name each of them, and no payload of a batch may exceed 100 KB. */
+export const MAX_CURRENCIES = 50;
+/** Longest batch input as JSON, in bytes: it is written into the history with every step. Larger ones need a file. */
+export const MAX_INLINE_BYTES = 50_000;
+
+/** Bytes of a batch input as JSON in UTF-8. */
+export const inlineBytes = (input: BatchInput): number => new TextEncoder().encode(JSON.stringify(input)).length;
+
+/** Amounts (decimal strings) by currency. */
+export type AmountsByCurrency = Record<string, Amount>;
+
+/** A file below BATCH_DIR of the workers: `path` relative to it. `sha256` (hex) pins its bytes; another content is refused. */
+export interface BatchFile {
+  path: string;
+  sha256?: string;
+}
+
+/** When a batch stops by itself: nothing new is sent, what was started is followed to its end. */
+export interface StopAfter {
+  /** Rows that ended otherwise than `completed`. */
+  failures?: number;
+  /** The same as a share (0 to 1) of the rows that ended, once at least 20 have. */
+  share?: number;
+  /** Neighbouring rows whose create is uncertain at the same time, and not because a worker died; 3 when omitted. */
+  uncertainInARow?: number;
+}
+
+/** Input of the `bulkWithdraw` workflow. Exactly one of `file` and `rows`. */
+export interface BatchInput {
+  account?: string;
+  /** Names the batch for ever; part of the workflow id. Only a plan may omit it. */
+  batchId?: string;
+  file?: BatchFile;
+  rows?: WithdrawRequest[];
+  /** 'required': waits until somebody other than `startedBy` approves the plan's digest. 'none' when omitted. */
+  approval?: 'required' | 'none';
+  /** How long it waits for the approval; 24 h when omitted. */
+  approvalExpiresMs?: number;
+  /** Who started it: a claim, unless Temporal authorises its callers. */
+  startedBy: string;
+  compensation?: CompensationPolicy;
+  resend?: 'once' | 'never';
+  /** Rows whose id ended without an order at the service are started anew. */
+  again?: boolean;
+  /** Check and plan only; starts no order. */
+  planOnly?: boolean;
+  maxInFlight?: number;
+  stopAfter?: StopAfter;
+  /** ISO time after which nothing new is sent. */
+  latestSend?: string;
+}
+
+/** Something a person should see before approving; `rows` are the lines concerned. */
+export interface BatchWarning {
+  rows: number[];
+  reason: string;
+}
+
+/** Effect of a batch on one currency's balance; decimal strings. Fees are estimates from rates, null when unknown. */
+export interface CurrencyPlan {
+  currency: string;
+  rows: number;
+  total: Amount;
+  /** All commissions, whoever pays them. */
+  fee: Amount | null;
+  /** The part of `fee` that the balance pays on top of the amounts; the rest comes out of what the recipients get. */
+  feeOnTop: Amount | null;
+  /** Null where balances could not be read. `balanceAfter` = before − total − feeOnTop; without fees while those are unknown. */
+  balanceBefore: Amount | null;
+  balanceAfter: Amount | null;
+  /** What is missing; absent when the balance suffices or is unknown. */
+  shortfall?: Amount;
+}
+
+/** What a batch would do. `digest` (hex sha256) covers all other fields: approving it approves exactly this. */
+export interface BatchPlan {
+  account: string;
+  batchId: string;
+  /** Hash of the file's bytes, or of the inline rows. */
+  sha256: string;
+  rows: number;
+  currencies: CurrencyPlan[];
+  /** At most 50 of them, and how many there are. */
+  warnings: BatchWarning[];
+  warningCount: number;
+  compensation: CompensationPolicy | null;
+  resend: 'once' | 'never';
+  again: boolean;
+  digest: string;
+}
+
+/**
+ * What became of the rows. `refused`: no order exists and none will under this start; `conflict`: the id belongs to another
+ * order; `parked`: for a person to look after, also where a workflow ended without a verdict or, in a report, is still open.
+ */
+export interface BatchOutcomes {
+  completed: number;
+  completed_partially: number;
+  canceled: number;
+  error: number;
+  refused: number;
+  conflict: number;
+  parked: number;
+  notStarted: number;
+}
+
+/** Counts of a batch none of whose rows has ended; `notStarted` is known at the end only. */
+export const NONE_ENDED: Omit<BatchOutcomes, 'notStarted'> = {
+  completed: 0,
+  completed_partially: 0,
+  canceled: 0,
+  error: 0,
+  refused: 0,
+  conflict: 0,
+  parked: 0,
+};
+
+/** A row whose order is open: `row` counts from 1. */
+export interface OpenRow {
+  row: number;
+  orderId: string;
+  /** Its order was there before, so Temporal's list need not show it under this batch's id. */
+  elsewhere?: true;
+}
+
+/** How far a batch is. Everything needed to go on; small, whatever the number of rows. */
+export interface BatchProgress {
+  /** Where the next row begins in the file (bytes; 0 = the first row), or how many inline rows were taken. */
+  offset: number;
+  /** Rows taken so far. */
+  taken: number;
+  started: number;
+  open: OpenRow[];
+  /** Without `notStarted`, which is known at the end. */
+  outcomes: Omit<BatchOutcomes, 'notStarted'>;
+  /** Paid out, by the orders' own `amount_to`. */
+  moved: AmountsByCurrency;
+  /** Every row was taken, or the batch was stopped and none will be any more. */
+  exhausted: boolean;
+  /** The last rows that were parked while nobody knew whether their order exists; they count for `uncertainInARow`. */
+  unsettled: number[];
+  /** Why a person should look, such as an order whose workflow was terminated. */
+  attention?: string;
+}
+
+/** `by` of a pause or stop that a batch made by its own limits. */
+export const BY_ITSELF = 'the batch itself';
+
+/** Why and by whom a batch was paused or stopped; `by` is BY_ITSELF where it did so by its own limits. */
+export interface BatchInterruption {
+  by: string;
+  reason: string;
+  at: string;
+}
+
+/** Where a batch stands. 'paused' sends nothing until `resume`; 'following' only waits for started orders. */
+export type BatchPhase = 'checking' | 'awaitingApproval' | 'sending' | 'paused' | 'following' | 'reporting' | 'done';
+
+/** Answer of the `batchState` query. */
+export interface BatchState {
+  phase: BatchPhase;
+  batchId: string;
+  waitingFor: string;
+  startedBy: string;
+  plan?: BatchPlan;
+  progress: BatchProgress;
+  /** ISO time of the first row's start; absent before. */
+  sendingSince?: string;
+  approvedBy?: string;
+  paused?: BatchInterruption;
+  stopped?: BatchInterruption;
+  /** Why a person should look. */
+  attention?: string;
+}
+
+/** A report on disk: `path` below REPORT_DIR, hash (hex) of its bytes. */
+export interface ReportFile {
+  path: string;
+  sha256: string;
+}
+
+/** Result of the `bulkWithdraw` workflow. With `planOnly` nothing was started and `report` is absent. */
+export interface BatchResult {
+  batchId: string;
+  digest: string;
+  rows: number;
+  started: number;
+  outcomes: BatchOutcomes;
+  moved: AmountsByCurrency;
+  /** Absent where the workers have no REPORT_DIR. */
+  report?: ReportFile;
+  /** The rows no order exists for, as they were in the file: mend them and send them with `again`. Absent when there are none. */
+  rejected?: ReportFile;
+  plan: BatchPlan;
+  stopped?: BatchInterruption;
+}
+
+/** Argument of the `approve` update. `by` must differ from `startedBy`. */
+export interface BatchApproval {
+  digest: string;
+  by: string;
+}
+
+/** Argument of the `pause`, `resume` and `stop` updates. */
+export interface BatchInstruction {
+  by: string;
+  reason: string;
+}
+
+/** Query: where the batch stands. */
+export const BATCH_STATE_QUERY = 'batchState';
+/** Update: approves the plan with this digest. Like the other three it returns nothing; the query tells what came of it. */
+export const APPROVE_UPDATE = 'approve';
+/** Update: nothing new is sent until `resume`. */
+export const PAUSE_UPDATE = 'pause';
+/** Update: goes on sending. */
+export const RESUME_UPDATE = 'resume';
+/** Update: nothing new is sent any more. */
+export const STOP_UPDATE = 'stop';
+
+/** Failure type of a batch that nobody approved in time. Nothing was sent. */
+export const BATCH_NOT_APPROVED = 'BatchNotApproved';
+/** Failure type of a file that is missing, still grows or is another one than was planned. */
+export const BATCH_FILE_UNUSABLE = 'BatchFileUnusable';
+
+/** Failure type of a batch that was stopped or cancelled before its plan was made. Nothing was sent. */
+export const BATCH_STOPPED = 'BatchStopped';
+
+/** Failure type of a batch of which nobody can say what it sent: terminated, unreadable, or reset without its file. */
+export const BATCH_UNRESOLVED = 'BatchUnresolved';
+
+/** Failure type of a scheduled batch that ended with rows no order exists for. The batch's result is in its details. */
+export const BATCH_INCOMPLETE = 'BatchIncomplete';
+
+/** Input of the `scheduledBatch` workflow. `batch` is the input of the batch it starts, without file and batchId. */
+export interface ScheduledBatchInput {
+  account?: string;
+  plan: string;
+  /** IANA name in which the period is told; UTC when omitted. */
+  timeZone?: string;
+  /** 'date': 2026-11-27; 'minute': 2026-11-27T10-00. 'date' when omitted. */
+  periodFormat?: 'date' | 'minute';
+  /** Given by a trigger; otherwise derived from the schedule's nominal time. */
+  period?: string;
+  /** Path below BATCH_DIR with `{period}` in it. */
+  filePattern: string;
+  /** How long the file may be missing or growing; 30 min when omitted. */
+  waitForFileMs?: number;
+  batch: Omit<BatchInput, 'account' | 'batchId' | 'file' | 'rows' | 'planOnly'>;
+}

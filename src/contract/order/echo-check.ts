@@ -1,0 +1,118 @@
+import { isEmpty } from '../differences.js';
+import { MULTIPLE_CARDS } from '../wallet-formats.js';
+import {
+  type Likeness,
+  likeAmount,
+  likeAmountWithFee,
+  likeCode,
+  likeDetails,
+  likeMemo,
+  likeWallet,
+  worst,
+} from './likeness.js';
+import type { CreateRequest, Order, OrderType } from './orders.js';
+import { orderSides, type RequestFields } from './sides.js';
+
+/**
+ * Which field of the service's order carries which field of the request. Only what the order of that type really
+ * carries: everything else is null there or not documented.
+ */
+type Echo = readonly (readonly [request: keyof RequestFields, order: keyof Order])[];
+
+const PAYOUT: Echo = [
+  ['wallet', 'wallet_to'],
+  ['wallet_memo', 'wallet_memo_to'],
+  ['wallet_details', 'wallet_to_details'],
+];
+const CURRENCIES: Echo = [
+  ['currency_from', 'currency_from'],
+  ['currency_to', 'currency_to'],
+];
+
+const ECHOES: Record<OrderType, Echo> = {
+  deposit: [
+    ['currency', 'currency_from'],
+    ['network', 'network_from'],
+  ],
+  deposit_exchange: [...CURRENCIES, ['network_from', 'network_from']],
+  deposit_exchange_withdraw: [...CURRENCIES, ['network_from', 'network_from'], ['network_to', 'network_to'], ...PAYOUT],
+  exchange: CURRENCIES,
+  exchange_withdraw: [...CURRENCIES, ['network_to', 'network_to'], ...PAYOUT],
+  withdraw: [['currency', 'currency_to'], ['network', 'network_to'], ...PAYOUT],
+};
+
+/** What a person may name to adopt an order in spite of it; an order of another id is never adopted. */
+export const ADOPTABLE_DIFFERENCES: readonly string[] = [
+  ...new Set(['order_type', ...Object.values(ECHOES).flatMap((echo) => echo.map(([asked]) => asked))]),
+  'amount',
+  'amount_to',
+];
+
+/** Fields that tell where a payout goes. */
+const TARGET: readonly (keyof RequestFields)[] = ['wallet', 'wallet_memo', 'wallet_details'];
+
+function likeField(type: OrderType, request: RequestFields, field: keyof RequestFields, shown: unknown): Likeness {
+  const { networkTo } = orderSides(type, request as CreateRequest);
+  const asked = request[field];
+  switch (field) {
+    case 'wallet':
+      // A payout to several cards names them in its details; what the service shows as the wallet is not documented.
+      return networkTo === MULTIPLE_CARDS && isEmpty(shown) ? 'form' : likeWallet(networkTo, asked, shown);
+    case 'wallet_memo':
+      return likeMemo(asked, shown);
+    case 'wallet_details':
+      return likeDetails(asked, shown);
+    default:
+      return likeCode(asked, shown);
+  }
+}
+
+/** The field that an order's amount was asked for by. Never looks at amount_from and amount_to, which may still change. */
+function amountOf(type: OrderType, request: RequestFields, order: Order): readonly [keyof RequestFields, Likeness] {
+  const { expected_amount_from: from, expected_amount_to: to, strict_withdrawal_amount: strict } = order;
+  if (request.amount_to != null) {
+    const like = likeAmount(request.amount_to, to, order.currency_to_precision);
+    return ['amount_to', worst(like, strict === true ? 'same' : 'form')];
+  }
+  const { amount } = request;
+  const ways = [worst(likeAmount(amount, from, order.currency_from_precision), strict === true ? 'form' : 'same')];
+  if (type.startsWith('deposit')) ways.push(likeAmountWithFee(amount, from, order.amount_from_fee));
+  // Which of the two carries a payout's amount when a fee comes in between is not documented.
+  if (type === 'withdraw') ways.push(likeAmount(amount, to, order.currency_to_precision));
+  const told = (['same', 'form'] as const).find((like) => ways.includes(like));
+  return ['amount', told ?? worst(ways[0] as Likeness, ...(type === 'withdraw' ? ways : []))];
+}
+
+/** The field of the service's order that shows a field of the request, the amounts apart. */
+export const shownIn = (type: OrderType, field: string): keyof Order | undefined =>
+  ECHOES[type].find(([asked]) => asked === field)?.[1];
+
+/** Names of a request's fields that an order of the service shows otherwise. Names only: the values may be wallets. */
+export interface EchoDifferences {
+  /** It is another payment, as far as it shows. */
+  hard: string[];
+  /** It is this payment in another form: masked, without some of it, its amount rounded or with the commission on top. */
+  soft: string[];
+}
+
+/**
+ * In what an order of the service differs from what we asked for; nothing hard = it is ours. Details count as one field.
+ * One thing that is not shown at all is only soft, and only where everything else agrees: two of them could be anybody's.
+ */
+export function echoDifferences(type: OrderType, request: CreateRequest, order: Order): EchoDifferences {
+  const fields: RequestFields = request;
+  // Only a run rebuilt from the order list has a payout without a wallet: it does not know where the payout went.
+  const unknownTarget = fields.wallet === undefined;
+  const compared = ECHOES[type].filter(([asked]) => !unknownTarget || !TARGET.includes(asked));
+  const found: (readonly [field: string, like: Likeness])[] = [
+    ['order_type', order.order_type === type ? 'same' : 'other'],
+    ['order_id', order.user_order_id === fields.order_id ? 'same' : 'other'],
+    ...compared.map(([asked, answered]) => [asked, likeField(type, fields, asked, order[answered])] as const),
+    amountOf(type, fields, order),
+  ];
+  const isLike = (wanted: Likeness) => found.filter(([, like]) => like === wanted).length;
+  const hidden: Likeness = isLike('other') > 0 || isLike('hidden') > 1 ? 'other' : 'form';
+  const named = (wanted: Likeness) =>
+    found.flatMap(([field, like]) => ((like === 'hidden' ? hidden : like) === wanted ? [field] : []));
+  return { hard: named('other'), soft: named('form') };
+}

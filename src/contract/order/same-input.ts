@@ -1,0 +1,59 @@
+import { canonicalWallet } from '../canonical-wallet.js';
+import { differences, sameValue } from '../differences.js';
+import { DEFAULT_ACCOUNT } from '../ids.js';
+import { echoDifferences } from './echo-check.js';
+import type { OrderInput, OrderType } from './orders.js';
+
+/** A target of money, or what stands in its place, with its wallets in their one form. It may never have been validated. */
+function inOneForm(target: unknown): unknown {
+  if (typeof target !== 'object' || target === null || Array.isArray(target)) return target;
+  const {
+    network_to: networkTo,
+    network = networkTo,
+    wallet,
+    wallet_details: details,
+  } = target as Record<string, unknown>;
+  const written = (on: unknown, value: unknown) =>
+    typeof value === 'string' ? canonicalWallet(typeof on === 'string' ? on : undefined, value) : value;
+  const card = (part: unknown) =>
+    typeof part === 'object' && part !== null && 'wallet' in part
+      ? { ...part, wallet: written('card', part.wallet) }
+      : part;
+  return {
+    ...target,
+    ...(wallet !== undefined && { wallet: written(network, wallet) }),
+    ...(Array.isArray(details) && { wallet_details: details.map(card) }),
+  };
+}
+
+/** What a start asks for, with the defaults filled in; the batch it came from is not part of it. */
+function wanted(input: Partial<OrderInput> | null | undefined): Record<string, unknown> {
+  return {
+    account: input?.account ?? DEFAULT_ACCOUNT,
+    order: inOneForm(input?.order),
+    compensation: input?.compensation,
+    revertTo: inOneForm(input?.revertTo),
+    resend: input?.resend ?? 'once',
+  };
+}
+
+/** How a start names the field; the type of an order is no field of its request. */
+const pathOf = (field: string): string => (field === 'order_type' ? field : `order.${field}`);
+
+/**
+ * Fields in which a start differs from the run that has its order id; [] = it may attach. Amounts compare numerically,
+ * wallets by their one form;
+ * null, '' and absent are the same, key order does not matter. `run` is what that run was started with, and may never
+ * have been validated.
+ */
+export function startDifferences(
+  type: OrderType,
+  asked: OrderInput,
+  run: Partial<OrderInput> | null | undefined,
+): string[] {
+  // A run rebuilt from the order list was not started with what was asked for: the order that the list showed tells.
+  const listed = asked.recovered ? undefined : run?.recovered?.listed;
+  if (listed) return echoDifferences(type, asked.order, listed).hard.map(pathOf);
+  const [mine, theirs] = [wanted(asked), wanted(run)];
+  return Object.keys(mine).flatMap((field) => differences(mine[field], theirs[field], field, sameValue));
+}

@@ -1,0 +1,170 @@
+import type { ReportFile } from '../batch/batches.js';
+import type { Amount } from '../money.js';
+import type { FinalStatus } from '../order/status.js';
+
+/** Shown in the result of each list; the report on disk holds all of them. */
+export const MAX_SHOWN = 100;
+
+/** Age from which an order that is not final is reported, unless the input says otherwise. */
+export const DEFAULT_OPEN_TOO_LONG_MS = 24 * 3_600_000;
+
+/**
+ * Input of the `reconcile` workflow. `from` and `to`: orders created between them, as ISO time or `YYYY-MM-DD hh:mm:ss`
+ * (UTC); the last 72 h when omitted.
+ */
+export interface ReconcileInput {
+  account?: string;
+  from?: string;
+  to?: string;
+  /** Temporal's database was lost or is old: follow every order that is not final and that nobody follows. */
+  recover?: boolean;
+  openTooLongMs?: number;
+}
+
+/** Classes in which our side and the service agree, or in which what was amiss is mended. */
+export const AGREED_CLASSES = [
+  /** Both know the same end, or the order knows it and waits for a person. */
+  'equal',
+  /** Not final at the service, followed here. */
+  'open',
+  /** Neither has an order: it was refused, cancelled or never sent. */
+  'noOrder',
+  /** A receipt on a permanent address that nobody followed: a follower was started. */
+  'receiptFollowed',
+  /** `recover` started a follower. */
+  'recovered',
+  /** Final at the service while our workflow waited: it was woken. */
+  'woken',
+] as const;
+
+/** Classes that a person has to look at, the gravest first. Nothing is done about them: no money moves here. */
+export const DISAGREEING_CLASSES = [
+  /** Another order under an id of ours: perhaps paid twice. */
+  'duplicate',
+  /** The end we know is not the one the service shows. */
+  'verdictDiffers',
+  /** The same end with other amounts, or with balance changes that do not fit it. */
+  'amountDiffers',
+  /** We know that it exists; list and status do not show it any more. */
+  'missingAtService',
+  /** Our workflow ended without a verdict (terminated, timed out, cancelled). */
+  'unresolved',
+  /** An order is final under our id, while our workflow knows none and waits for a person's decision. */
+  'undecided',
+  /** Followed, but not final for longer than `openTooLongMs`. */
+  'openTooLong',
+  /** An order at the service that nobody here follows. */
+  'foreign',
+] as const;
+
+/** What the comparison says about one order. */
+export type ReconcileClass = (typeof AGREED_CLASSES)[number] | (typeof DISAGREEING_CLASSES)[number];
+
+/** One order as the report shows it. Dates, wallets and client data are left out. */
+export interface ReconcileRow {
+  class: ReconcileClass;
+  order_id: string;
+  order_uuid?: string;
+  order_type?: string;
+  /** At the service; absent where it shows none. */
+  status?: string;
+  /** What our workflow ended with; absent while it runs or where there is none. */
+  verdict?: FinalStatus;
+  /** What differs or was done, in words. */
+  detail?: string;
+}
+
+/** Something that could not be read, and where it stands. Never its content. */
+export interface MalformedItem {
+  place: string;
+  reason: string;
+}
+
+/**
+ * Money that moved outside the orders seen: the balance of `currency` was `after` after one change and `before` before the
+ * next one, which is `amount` (signed) more. `now`: the next one is the balance itself, as the service shows it now.
+ * `since` (ISO time): `after` is not from a change, but what an earlier run found then and carried over.
+ */
+export interface BalanceGap {
+  currency: string;
+  amount: Amount;
+  after: Amount;
+  before: Amount;
+  now?: true;
+  since?: string;
+}
+
+/** A balance that stood still and was proven, or seen first, at a time (ISO); the next run compares from there on. */
+export interface CarriedBalance {
+  currency: string;
+  /** Less the overdraft: a debt is negative. */
+  amount: Amount;
+  at: string;
+}
+
+/** What the balance changes of one currency prove. `balance` compares their end with the balances answer. */
+export interface ChainSummary {
+  currency: string;
+  changes: number;
+  start: Amount;
+  end: Amount;
+  gaps: number;
+  balance: 'equal' | 'differs' | 'moving' | 'not compared';
+}
+
+/** Result of the `reconcile` workflow. Lists hold at most MAX_SHOWN entries; the counts are complete. */
+export interface ReconcileResult {
+  account: string;
+  /** The window that was asked for (ISO times); 26 h more on each side were read. */
+  from: string;
+  to: string;
+  /** Orders read from the service, each counted once. */
+  seen: number;
+  /** Windows read, those of a second look included. */
+  windows: number;
+  classes: Record<ReconcileClass, number>;
+  /** Orders of DISAGREEING_CLASSES, in that order. */
+  disagreements: ReconcileRow[];
+  malformed: MalformedItem[];
+  malformedCount: number;
+  gaps: BalanceGap[];
+  gapCount: number;
+  chains: ChainSummary[];
+  /** For the next run, of every currency, however many. Absent in results of older versions. */
+  balances?: CarriedBalance[];
+  /** What could not be proven, in words. */
+  notes: string[];
+  /** The JSON report; absent where the workers have no REPORT_DIR. */
+  report?: ReportFile;
+  /** The same rows as CSV. */
+  csv?: ReportFile;
+}
+
+/** Heartbeat of the activity: what it does, and how much it has seen. */
+export interface ReconcileProgress {
+  step: string;
+  seen: number;
+  windows: number;
+}
+
+/** Input of the activity `reconcileAccount`; times in ms since the epoch. */
+export interface ReconcileAccountInput {
+  account: string;
+  fromMs: number;
+  toMs: number;
+  /** False: `toMs` is a date in the past, so that the balances of now cannot be compared with. */
+  untilNow: boolean;
+  recover: boolean;
+  openTooLongMs: number;
+}
+
+/** What a person has to look at, in words; undefined: nothing, all is equal or mended. */
+export function disagreementOf({ classes, malformedCount, gapCount }: ReconcileResult): string | undefined {
+  const counts: [number, string][] = [
+    ...DISAGREEING_CLASSES.map((name): [number, string] => [classes[name], name]),
+    [malformedCount, 'malformed'],
+    [gapCount, 'gaps'],
+  ];
+  const found = counts.filter(([count]) => count > 0);
+  return found.length === 0 ? undefined : found.map(([count, name]) => `${name} ${count}`).join(', ');
+}

@@ -1,0 +1,144 @@
+import * as z from 'zod';
+import {
+  type BatchInput,
+  inlineBytes,
+  MAX_IN_FLIGHT,
+  MAX_INLINE_BYTES,
+  MAX_INLINE_ROWS,
+  type ScheduledBatchInput,
+} from '../contract/batch/batches.js';
+import { isPeriod } from '../contract/batch/periods.js';
+import type { FieldError } from '../contract/failures.js';
+import { ACCOUNT_FORMAT, BATCH_ID_FORMAT, DEFAULT_ACCOUNT, PLAN_FORMAT } from '../contract/ids.js';
+import { holdsCardNumber } from '../contract/wallet-formats.js';
+import { withoutNulls } from '../contract/without-nulls.js';
+import { fieldErrors } from './field-errors.js';
+import { nameSchema } from './field-schemas.js';
+import type { FormatChecks } from './format-checks.js';
+import { presentable, validateOrderInput } from './order-schema.js';
+
+/** Hash of a file's bytes: lowercase hex. */
+export const SHA256_FORMAT = /^[0-9a-f]{64}$/;
+
+/** Longest wait for an approval or for a file, 90 days in milliseconds. */
+const MAX_WAIT_MS = 90 * 86_400_000;
+
+const wait = z.int().min(1).max(MAX_WAIT_MS);
+const account = z.string().regex(ACCOUNT_FORMAT, 'must be 1 to 32 of a-z 0-9 -').optional();
+
+/** A name that workflow ids and search attributes show to everybody. */
+const shownName = (format: RegExp, expected: string) =>
+  z
+    .string()
+    .regex(format, expected)
+    .refine((name) => !holdsCardNumber(name), 'must not hold a card number');
+
+/** A path below BATCH_DIR; whether it stays there shows only where the folder is, on the worker. */
+const path = z
+  .string()
+  .min(1, 'required')
+  .max(500)
+  .regex(/^[^\p{Cc}]*$/u, 'contains control characters')
+  .refine((value) => !/^[/\\]|^[A-Za-z]:[/\\]/.test(value), 'must be relative to BATCH_DIR')
+  .refine(
+    (value) => !value.split('/').includes('..'),
+    'must be a plain path below BATCH_DIR, such as "2026/payroll.csv"',
+  );
+
+const options = {
+  approval: z.enum(['required', 'none']).optional(),
+  approvalExpiresMs: wait.optional(),
+  startedBy: nameSchema,
+  compensation: z.enum(['report', 'finish', 'revert', 'ask']).optional(),
+  resend: z.enum(['once', 'never']).optional(),
+  maxInFlight: z.int().min(1).max(MAX_IN_FLIGHT).optional(),
+  stopAfter: z
+    .strictObject({
+      failures: z.int().min(1).optional(),
+      share: z.number().gt(0).max(1).optional(),
+      uncertainInARow: z.int().min(1).optional(),
+    })
+    .optional(),
+};
+
+const batchSchema = z.strictObject({
+  ...options,
+  account,
+  batchId: shownName(BATCH_ID_FORMAT, 'must be 1 to 120 of A-Z a-z 0-9 . _ -').optional(),
+  file: z
+    .strictObject({ path, sha256: z.string().regex(SHA256_FORMAT, 'must be 64 hex digits').optional() })
+    .optional(),
+  rows: z.array(z.unknown()).min(1).max(MAX_INLINE_ROWS).optional(),
+  again: z.boolean().optional(),
+  planOnly: z.boolean().optional(),
+  latestSend: z.iso.datetime({ offset: true, error: 'must be an ISO time such as 2026-11-27T18:00:00Z' }).optional(),
+});
+
+const scheduledSchema = z.strictObject({
+  account,
+  plan: shownName(PLAN_FORMAT, 'must be 1 to 64 of A-Z a-z 0-9 _ -'),
+  timeZone: z.string().refine(isTimeZone, 'must be a time zone such as UTC or Europe/Berlin').optional(),
+  periodFormat: z.enum(['date', 'minute']).optional(),
+  period: z.string().optional(),
+  filePattern: path.refine((value) => value.includes('{period}'), 'must contain {period}'),
+  waitForFileMs: wait.optional(),
+  // Neither `again` nor `latestSend`: both are about one batch, a schedule would repeat them for all that follow.
+  batch: z.strictObject(options),
+});
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** Errors of the rows, by the same rules as single orders: `rows[3].amount`. */
+function rowErrors(
+  { account: name, rows = [], compensation, resend }: BatchInput,
+  formatChecks: FormatChecks,
+): FieldError[] {
+  return rows.flatMap((order, index) => {
+    const input = { account: name ?? DEFAULT_ACCOUNT, order, compensation, resend };
+    const checked = validateOrderInput('withdraw', input, { formatChecks });
+    if ('input' in checked) return [];
+    return checked.errors.map(({ field, reason }) => ({ field: field.replace(/^order/, `rows[${index}]`), reason }));
+  });
+}
+
+function batchRules(input: BatchInput, formatChecks: FormatChecks): FieldError[] {
+  const errors = rowErrors(input, formatChecks);
+  if ((input.file === undefined) === (input.rows === undefined)) {
+    errors.push({ field: 'file', reason: 'exactly one of file and rows is needed' });
+  }
+  if (inlineBytes(input) > MAX_INLINE_BYTES) {
+    errors.push({ field: 'rows', reason: `are more than ${MAX_INLINE_BYTES} bytes; send them in a file` });
+  }
+  if (input.approvalExpiresMs !== undefined && input.approval !== 'required') {
+    errors.push({ field: 'approvalExpiresMs', reason: "only with approval 'required'" });
+  }
+  return errors;
+}
+
+/** Checks the input of a batch as far as that goes without its file; every bad field is named, never throws. */
+export function validateBatchInput(
+  input: unknown,
+  formatChecks: FormatChecks = 'refuse',
+): { input: BatchInput } | { errors: FieldError[] } {
+  const parsed = batchSchema.safeParse(withoutNulls(input));
+  if (!parsed.success) return { errors: presentable(fieldErrors(parsed.error)) };
+  const checked = parsed.data as BatchInput;
+  const errors = batchRules(checked, formatChecks);
+  return errors.length === 0 ? { input: checked } : { errors: presentable(errors) };
+}
+
+/** Checks the input of `scheduledBatch`; every bad field is named, never throws. */
+export function validateScheduledBatchInput(input: unknown): { input: ScheduledBatchInput } | { errors: FieldError[] } {
+  const parsed = scheduledSchema.safeParse(withoutNulls(input));
+  if (!parsed.success) return { errors: presentable(fieldErrors(parsed.error)) };
+  const { period, periodFormat = 'date' } = parsed.data;
+  if (period === undefined || isPeriod(period, periodFormat)) return { input: parsed.data };
+  const example = periodFormat === 'date' ? '2026-11-27' : '2026-11-27T10-00';
+  return { errors: [{ field: 'period', reason: `must be a ${periodFormat} such as ${example}` }] };
+}

@@ -1,0 +1,42 @@
+import type { z } from 'zod';
+import type { FieldError } from '../contract/failures.js';
+
+/** Longest name of an unknown field that is repeated in a reason. */
+const MAX_KEY_LENGTH = 64;
+
+type Issue = z.core.$ZodIssue;
+
+/**
+ * Every bad field of a zod error: its path, such as `order.wallet_details[3].amount`, and a reason without the value.
+ * `prefix` is the path of the checked object itself. Reasons are zod's or the schema's own messages: a schema must not
+ * put a value into them. Not for workflow code, which must stay free of zod.
+ */
+export function fieldErrors(error: z.ZodError, prefix = ''): FieldError[] {
+  return error.issues.flatMap((issue) => {
+    const path = pathOf(prefix, issue.path);
+    if (issue.code !== 'unrecognized_keys') return [{ field: path || 'input', reason: reasonOf(issue) }];
+    return issue.keys.map((key) => ({ field: pathOf(path, [key]), reason: 'unknown field' }));
+  });
+}
+
+function pathOf(prefix: string, path: readonly PropertyKey[]): string {
+  return path.reduce<string>((parent, key) => {
+    if (typeof key === 'number') return `${parent}[${key}]`;
+    return parent ? `${parent}.${shownKey(String(key))}` : shownKey(String(key));
+  }, prefix);
+}
+
+/** Keys are written by whoever sent the object: a card number used as a key must not reach a log, nor a line break. */
+function shownKey(key: string): string {
+  return key
+    .slice(0, MAX_KEY_LENGTH)
+    .replace(/[^\x20-\x7e]/g, '?')
+    .replace(/\d{10,}/g, (digits) => `****${digits.slice(-4)}`);
+}
+
+function reasonOf(issue: Issue): string {
+  // zod tells a missing field from a wrong one only in its message.
+  if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) return 'required';
+  if (issue.code === 'invalid_union' && issue.message === 'Invalid input') return 'fits none of the allowed shapes';
+  return issue.message.replace(/^Invalid input: /, '');
+}

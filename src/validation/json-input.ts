@@ -1,0 +1,47 @@
+import { isLosslessNumber, parse } from 'lossless-json';
+import type { FieldError } from '../contract/failures.js';
+import { maskName } from '../contract/masking.js';
+
+/** What a JSON text held: numbers became JavaScript numbers, and each one that stood as an amount is an error. */
+export interface JsonInput {
+  value: unknown;
+  errors: FieldError[];
+  /** Why nothing could be read, such as 'is not JSON at position 7'. Quotes nothing of the text, which may hold a wallet. */
+  problem?: string;
+}
+
+const AMOUNT_FIELDS = ['amount', 'amount_to'];
+
+/** Reads JSON that somebody typed or exported, without losing a digit before it is refused. `path` begins the fields' names. */
+export function readJson(text: string, path = ''): JsonInput {
+  const errors: FieldError[] = [];
+  try {
+    return { value: withoutNumberObjects(parse(text), path, errors), errors };
+  } catch (error) {
+    return { value: undefined, errors, problem: problemOf(error) };
+  }
+}
+
+/** The parser's messages quote the text: only kind and position are passed on. */
+function problemOf(error: unknown): string {
+  if (error instanceof RangeError) return 'is nested too deeply';
+  const message = error instanceof Error ? error.message : '';
+  const position = /at position \d+/.exec(message)?.[0] ?? '';
+  return `${message.startsWith('Duplicate key') ? 'names a field twice' : 'is not JSON'} ${position}`.trimEnd();
+}
+
+function withoutNumberObjects(value: unknown, path: string, errors: FieldError[]): unknown {
+  if (isLosslessNumber(value)) {
+    if (AMOUNT_FIELDS.includes(path.split('.').at(-1) ?? '')) {
+      errors.push({ field: path, reason: `amounts are strings: write "${value.value.slice(0, 40)}"` });
+    }
+    return Number(value.value);
+  }
+  if (Array.isArray(value)) return value.map((item, index) => withoutNumberObjects(item, `${path}[${index}]`, errors));
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([key, child]) => {
+    const name = maskName(key);
+    return [key, withoutNumberObjects(child, path === '' ? name : `${path}.${name}`, errors)];
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,142 @@
+import type { FieldError } from '../contract/failures.js';
+import { ORDER_ID_FORMAT, parseFollowUpOrderId } from '../contract/ids.js';
+import type { CompensationPolicy, OrderType } from '../contract/order/orders.js';
+import { paysOut } from '../contract/order/sides.js';
+import { holdsCardNumber, MULTIPLE_CARDS } from '../contract/wallet-formats.js';
+import { MAX_DESCRIPTION_LENGTH } from './field-schemas.js';
+import type { Finding } from './format-checks.js';
+import { partsSumErrors, targetErrors } from './payout-target.js';
+
+/**
+ * Rules that look at more than one field. They run beside the schemas, on input of any shape, so that every bad field
+ * is named at once; each stays silent about fields whose own format is wrong.
+ */
+
+type Unchecked = Record<string, unknown>;
+
+/** Longest id of a follow-up: 120 characters and `.r` with its number. */
+const MAX_FOLLOW_UP_ID_LENGTH = 126;
+
+/** Handed on to a follow-up by the order that it extends. */
+const FOLLOW_UP_FIELDS = ['followUpOf', 'sentTo'];
+
+/** Shorter wallets occur by chance in ids and texts. */
+const MIN_TELLING_LENGTH = 8;
+
+/** Own fields of an object; none for everything else. */
+export const fieldsOf = (value: unknown): Unchecked =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Unchecked) : {};
+
+function orderIdProblem(orderId: string, followUp: boolean): string | undefined {
+  if (orderId.trim() === '') return 'required';
+  if (followUp) {
+    const fits = orderId.length <= MAX_FOLLOW_UP_ID_LENGTH && parseFollowUpOrderId(orderId) !== undefined;
+    return fits ? undefined : 'must be the id of the order it follows up and .r<number>';
+  }
+  if (!ORDER_ID_FORMAT.test(orderId)) return 'must be 1 to 120 of A-Z a-z 0-9 . _ : -';
+  if (/\.r\d+$/.test(orderId)) return 'endings like .r1 belong to follow-ups';
+  // Ids become parts of paths and keys of objects in other programs.
+  if (/^\.+$/.test(orderId) || orderId in {}) return 'this name has a meaning of its own in programs';
+  return undefined;
+}
+
+function amountErrors(type: OrderType, order: Unchecked): FieldError[] {
+  if (type !== 'exchange_withdraw' && type !== 'deposit_exchange_withdraw') return [];
+  if ((order.amount === undefined) !== (order.amount_to === undefined)) return [];
+  return [{ field: 'order.amount', reason: 'exactly one of amount, amount_to' }];
+}
+
+function payoutErrors(type: OrderType, order: Unchecked): Finding[] {
+  if (!paysOut(type)) return [];
+  const network = type === 'withdraw' ? order.network : order.network_to;
+  // With `amount` the exchange types state it in another currency than the parts.
+  const total = type === 'withdraw' ? 'amount' : 'amount_to';
+  return [
+    ...targetErrors('order', { network, wallet: order.wallet, wallet_details: order.wallet_details }),
+    ...partsSumErrors(network, order.wallet_details, { name: total, value: order[total] }),
+  ];
+}
+
+function revertErrors(revertTo: unknown): Finding[] {
+  const target = fieldsOf(revertTo);
+  if (target.network === MULTIPLE_CARDS) {
+    return [{ field: 'revertTo.network', reason: 'a refund goes to one wallet' }];
+  }
+  return targetErrors('revertTo', {
+    network: target.network,
+    wallet: target.wallet,
+    wallet_details: target.wallet_details,
+  });
+}
+
+/** Policies for which the compensation table has a row, by type. */
+function policyErrors(type: OrderType, input: Unchecked): FieldError[] {
+  const policy = input.compensation as CompensationPolicy | undefined;
+  if (type === 'deposit' && (policy === 'finish' || policy === 'revert')) {
+    return [{ field: 'compensation', reason: 'a deposit leaves nothing to finish or revert: report or ask' }];
+  }
+  const refunds = type === 'deposit_exchange' || type === 'deposit_exchange_withdraw';
+  if (refunds && policy === 'revert' && input.revertTo === undefined) {
+    return [{ field: 'revertTo', reason: 'required: a deposit is refunded only to a wallet named here' }];
+  }
+  return [];
+}
+
+/** Wallets and e-mails of an input: what must not appear in an id, a description or an error. */
+function privateValues(input: Unchecked): { wallets: string[]; emails: string[] } {
+  const order = fieldsOf(input.order);
+  const revertTo = fieldsOf(input.revertTo);
+  const cards = Array.isArray(order.wallet_details) ? order.wallet_details.map((part) => fieldsOf(part).wallet) : [];
+  const strings = (values: unknown[]) => values.filter((value) => typeof value === 'string');
+  // Beside a list of cards `wallet` is a mere filler that an id may well contain, such as "multiple_cards".
+  const target = cards.length > 0 && !/\d{6}/.test(String(strings([order.wallet]))) ? [] : [order.wallet];
+  return {
+    wallets: strings([...target, revertTo.wallet, ...cards]),
+    emails: strings([
+      fieldsOf(order.client_info).client_email,
+      fieldsOf(order.wallet_details).recipient_email,
+      fieldsOf(revertTo.wallet_details).recipient_email,
+    ]).filter((email) => email.includes('@')),
+  };
+}
+
+/** Letters and digits only: a card number with dashes is still that card number. */
+const squeeze = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]/g, '');
+
+/** Ids and search attributes are stored unencrypted, descriptions are shown by the service. */
+function leakErrors(input: Unchecked): FieldError[] {
+  const order = fieldsOf(input.order);
+  const { wallets, emails } = privateValues(input);
+  const telling = wallets.map(squeeze).filter((wallet) => wallet.length >= MIN_TELLING_LENGTH);
+  const texts = { 'order.order_id': order.order_id, 'order.description': order.description, batchId: input.batchId };
+  return Object.entries(texts).flatMap(([field, text]) => {
+    if (typeof text !== 'string' || text.length > MAX_DESCRIPTION_LENGTH) return [];
+    const [squeezed, lowercase] = [squeeze(text), text.toLowerCase()];
+    const leaks =
+      telling.some((wallet) => squeezed.includes(wallet)) ||
+      emails.some((email) => lowercase.includes(email.toLowerCase()));
+    if (leaks) return [{ field, reason: "contains the order's own wallet or e-mail" }];
+    return field === 'batchId' && holdsCardNumber(text) ? [{ field, reason: 'must not hold a card number' }] : [];
+  });
+}
+
+/** Everything wrong with an input that no single field can tell. */
+export function ruleErrors(type: OrderType, input: unknown, followUp: boolean): Finding[] {
+  const fields = fieldsOf(input);
+  const order = fieldsOf(fields.order);
+  const idProblem = typeof order.order_id === 'string' ? orderIdProblem(order.order_id, followUp) : undefined;
+  const selfExchange =
+    type === 'exchange' && order.currency_to !== undefined && order.currency_from === order.currency_to;
+  const isAgain = fields.sentUntil !== undefined;
+  const handedOn = FOLLOW_UP_FIELDS.filter((field) => fields[field] !== undefined && !(isAgain && field === 'sentTo'));
+  return [
+    ...(idProblem ? [{ field: 'order.order_id', reason: idProblem }] : []),
+    ...(followUp ? [] : handedOn.map((field) => ({ field, reason: 'belongs to follow-ups' }))),
+    ...amountErrors(type, order),
+    ...(selfExchange ? [{ field: 'order.currency_to', reason: 'must differ from currency_from' }] : []),
+    ...payoutErrors(type, order),
+    ...revertErrors(fields.revertTo),
+    ...policyErrors(type, fields),
+    ...leakErrors(fields),
+  ];
+}

@@ -1,0 +1,138 @@
+import * as z from 'zod';
+import { canonicalWallet } from '../contract/canonical-wallet.js';
+import type { FieldError } from '../contract/failures.js';
+import { decimal, sum } from '../contract/money.js';
+import {
+  hasWalletFormat,
+  MAX_CARDS,
+  MULTIPLE_CARDS,
+  walletFormatProblem,
+  walletProblem,
+} from '../contract/wallet-formats.js';
+import { fieldErrors } from './field-errors.js';
+import {
+  amountProblem,
+  amountSchema,
+  checkedString,
+  emailSchema,
+  NETWORK_FORMAT,
+  nameSchema,
+} from './field-schemas.js';
+import { type Finding, ofFormat } from './format-checks.js';
+
+const cardPartSchema = z.strictObject({
+  amount: amountSchema,
+  wallet: checkedString((value) => walletProblem('card', value)),
+});
+
+/** Shape of `wallet_details` by network; `multiple_cards` takes a list, every other network none. */
+const OBJECT_DETAILS: ReadonlyMap<string, z.ZodObject> = new Map<string, z.ZodObject>([
+  ['bank', z.strictObject({ bank_code: nameSchema })],
+  [
+    'bank_ua',
+    z.strictObject({
+      recipient_bank: nameSchema,
+      recipient_name: nameSchema,
+      // 8 digits for companies, 10 for persons, 9 for persons who have only an identity card.
+      taxpayer_number: z.string().regex(/^\d{8,10}$/, 'must be 8 to 10 digits'),
+    }),
+  ],
+  ['sepa', z.strictObject({ recipient_email: emailSchema, recipient_name: nameSchema })],
+]);
+
+const misfit = (network: string, needs: string): string =>
+  `wallet_details does not fit network ${network}: needs ${needs}`;
+
+/** Where a payout goes, before anything is known about its shape. */
+export interface UncheckedTarget {
+  network: unknown;
+  wallet: unknown;
+  wallet_details: unknown;
+}
+
+const isCardParts = (value: unknown): value is { amount?: unknown; wallet?: unknown }[] =>
+  Array.isArray(value) && value.every((part) => typeof part === 'object' && part !== null);
+
+/** The same card twice is more often a copied row than a wish. */
+function repeatedCards(path: string, parts: readonly { wallet?: unknown }[]): FieldError[] {
+  const first = new Map<unknown, number>();
+  return parts.flatMap(({ wallet }, index) => {
+    const card = typeof wallet === 'string' ? canonicalWallet('card', wallet) : wallet;
+    const earlier = first.get(card);
+    if (earlier === undefined) first.set(card, index);
+    if (earlier === undefined || typeof wallet !== 'string') return [];
+    return [{ field: `${path}[${index}].wallet`, reason: `the same card as in wallet_details[${earlier}]` }];
+  });
+}
+
+function cardErrors(field: string, details: unknown): Finding[] {
+  if (!Array.isArray(details)) return [{ field, reason: misfit(MULTIPLE_CARDS, 'a list of {amount, wallet}') }];
+  if (details.length === 0 || details.length > MAX_CARDS) return [{ field, reason: `needs 1 to ${MAX_CARDS} cards` }];
+  const { error } = z.array(cardPartSchema).safeParse(details);
+  const parts = isCardParts(details) ? details : [];
+  return [
+    ...(error ? fieldErrors(error, field) : []),
+    ...ofFormat([...badCards(field, parts), ...repeatedCards(field, parts)]),
+  ];
+}
+
+const badCards = (path: string, parts: readonly { wallet?: unknown }[]): FieldError[] =>
+  parts.flatMap(({ wallet }, index) => {
+    const problem = typeof wallet === 'string' ? walletFormatProblem('card', wallet) : undefined;
+    return problem ? [{ field: `${path}[${index}].wallet`, reason: problem }] : [];
+  });
+
+/** Details of a network that is not known here are the service's to judge. */
+const PASSED_ON = 'passed on as they are: this network is not known here';
+
+function detailsErrors(field: string, network: string, details: unknown): Finding[] {
+  if (network === MULTIPLE_CARDS) return cardErrors(field, details);
+  if (details === undefined || details === null) return [];
+  const schema = OBJECT_DETAILS.get(network);
+  const needs = schema ? Object.keys(schema.shape).join(', ') : 'none';
+  // Only several cards come as a list: whatever else does was made for them.
+  if (typeof details !== 'object' || Array.isArray(details)) return [{ field, reason: misfit(network, needs) }];
+  if (schema) return ofFormat(objectErrors(field, network, schema, details));
+  return hasWalletFormat(network)
+    ? ofFormat([{ field, reason: misfit(network, needs) }])
+    : [{ field, reason: PASSED_ON, rule: 'note' }];
+}
+
+function objectErrors(field: string, network: string, schema: z.ZodObject, details: object): FieldError[] {
+  const { error } = schema.safeParse(details);
+  if (!error) return [];
+  // Details made for another network: say so beside the single keys, which alone would look like typing errors.
+  const needed = Object.keys(schema.shape);
+  const fits = Object.keys(details).sort().join() === [...needed].sort().join();
+  const errors = fieldErrors(error, field).filter((found) => found.field !== field);
+  return fits ? errors : [{ field, reason: misfit(network, needed.join(', ')) }, ...errors];
+}
+
+/** What is wrong with wallet and details of a payout, given its network. `parent` is the path they stand under. */
+export function targetErrors(parent: 'order' | 'revertTo', target: UncheckedTarget): Finding[] {
+  // A network in the wrong format is an error of its own; nothing can be said about what fits it.
+  const network =
+    typeof target.network === 'string' && NETWORK_FORMAT.test(target.network) ? target.network : undefined;
+  const wallet = typeof target.wallet === 'string' ? target.wallet : undefined;
+  const problem = wallet === undefined ? undefined : walletProblem(network, wallet);
+  const format = wallet === undefined ? undefined : walletFormatProblem(network, wallet);
+  return [
+    ...(problem ? [{ field: `${parent}.wallet`, reason: problem }] : []),
+    ...(format ? ofFormat([{ field: `${parent}.wallet`, reason: format }]) : []),
+    ...(network ? detailsErrors(`${parent}.wallet_details`, network, target.wallet_details) : []),
+  ];
+}
+
+/** Exact comparison of the cards' parts with what is paid out; silent as long as any of the figures is bad. */
+export function partsSumErrors(
+  network: unknown,
+  details: unknown,
+  total: { name: string; value: unknown },
+): FieldError[] {
+  if (network !== MULTIPLE_CARDS || !isCardParts(details) || details.length === 0 || details.length > MAX_CARDS)
+    return [];
+  const amounts = details.map(({ amount }) => amount);
+  if ([...amounts, total.value].some((amount) => amountProblem(amount) !== undefined)) return [];
+  if (sum(amounts.map((amount) => decimal(String(amount)))).eq(decimal(String(total.value)))) return [];
+  return [{ field: 'order.wallet_details', reason: `the amounts do not add up to ${total.name}` }];
+}

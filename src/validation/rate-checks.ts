@@ -1,0 +1,128 @@
+import type Big from 'big.js';
+import type { FieldError } from '../contract/failures.js';
+import { maskName } from '../contract/masking.js';
+import { type Amount, decimal, decimalPlaces, SIGNED_AMOUNT_FORMAT } from '../contract/money.js';
+import type { CreateRequest, OrderType } from '../contract/order/orders.js';
+import { orderSides, type RequestFields } from '../contract/order/sides.js';
+import { isMalformed, type Malformed, type RateEntry, type Rates } from '../contract/service-objects.js';
+import type { FormatChecks } from './format-checks.js';
+
+/** The pair key under which the rates operation lists an order's terms, such as `usd_card-btc_bitcoin`. */
+export function rateKeyOf(type: OrderType, order: CreateRequest): string {
+  const { currencyFrom, networkFrom, currencyTo, networkTo } = orderSides(type, order);
+  const side = (currency: string, network: string | null) => (network === null ? currency : `${currency}_${network}`);
+  if (type === 'deposit') return side(currencyFrom, networkFrom);
+  if (type === 'withdraw') return side(currencyTo, networkTo);
+  return `${side(currencyFrom, networkFrom)}-${side(currencyTo, networkTo)}`;
+}
+
+/** Which part of a rate entry a field of the request must agree with, the currency before its network. */
+function pairFields(type: OrderType): [request: keyof RequestFields, entry: keyof RateEntry][] {
+  if (type === 'deposit')
+    return [
+      ['currency', 'currency_from'],
+      ['network', 'network_from'],
+    ];
+  if (type === 'withdraw')
+    return [
+      ['currency', 'currency_to'],
+      ['network', 'network_to'],
+    ];
+  const names = ['currency_from', 'network_from', 'currency_to', 'network_to'] as const;
+  return names.map((name) => [name, name]);
+}
+
+/** The first field that occurs in no pair of this type, else the last one given: both currencies are known, the pair is not. */
+function unofferedField(type: OrderType, order: RequestFields, entries: readonly RateEntry[]): string {
+  const given = pairFields(type).filter(([asked]) => order[asked] !== undefined);
+  const unknown = given.find(([asked, answered]) => !entries.some((entry) => entry[answered] === order[asked]));
+  return (unknown ?? given.at(-1))?.[0] ?? 'currency';
+}
+
+function precisionErrors(field: string, amount: Amount, currency: string, precision: number): FieldError[] {
+  const places = decimalPlaces(amount);
+  if (!Number.isInteger(precision) || places <= precision) return [];
+  const name = field.replace(/^.*\./, '');
+  return [{ field, reason: `${name} has ${places} decimals, ${currency} allows ${precision}` }];
+}
+
+const limitOf = (limit: unknown): Big | undefined =>
+  typeof limit === 'string' && SIGNED_AMOUNT_FORMAT.test(limit) ? decimal(limit) : undefined;
+
+/** Limits that make no sense are the service's mistake and must not hold up a payment: it decides itself then. */
+function limitErrors(amount: Amount, entry: RateEntry): FieldError[] {
+  const [min, max] = [limitOf(entry.min_amount_from), limitOf(entry.max_amount_from)];
+  if (min && max && min.gt(max)) return [];
+  const value = decimal(amount);
+  const field = 'order.amount';
+  const currency = entry.currency_from;
+  if (min && value.lt(min)) return [{ field, reason: `below min_amount_from, ${min.toFixed()} ${currency}` }];
+  if (max && value.gt(max)) return [{ field, reason: `above max_amount_from, ${max.toFixed()} ${currency}` }];
+  return [];
+}
+
+/** What the rates hold for the pair of an order; undefined when it is not offered. */
+function listed(type: OrderType, order: CreateRequest, rates: Rates): RateEntry | Malformed | undefined {
+  const entries = rates[type] ?? {};
+  const key = rateKeyOf(type, order);
+  return Object.hasOwn(entries, key) ? entries[key] : undefined;
+}
+
+/** The entry of an order's pair; undefined when it is not offered, or cannot be read. */
+export function rateEntryOf(rates: Rates, type: OrderType, order: CreateRequest): RateEntry | undefined {
+  const entry = listed(type, order, rates);
+  return entry && !isMalformed(entry) ? entry : undefined;
+}
+
+/** Said where rates do not show an order's pair; undefined: they do. */
+const unlistedPair = (rates: Rates, type: OrderType, order: CreateRequest): string | undefined =>
+  listed(type, order, rates) ? undefined : notOffered(type, order);
+
+const notOffered = (type: OrderType, order: CreateRequest): string =>
+  `pair ${maskName(rateKeyOf(type, order))} is not offered for ${type}`;
+
+/** Said where the rates of an order's pair cannot be read, which does not mean that it is not offered; else undefined. */
+export function unreadableRate(rates: Rates, type: OrderType, order: CreateRequest): string | undefined {
+  const entry = listed(type, order, rates);
+  if (!entry || !isMalformed(entry)) return undefined;
+  return `the rates of pair ${maskName(rateKeyOf(type, order))} could not be read (${entry.malformed})`;
+}
+
+/** Why an order cannot be checked against the rates and is sent all the same; undefined = it can. */
+export const uncheckableBy = (
+  rates: Rates,
+  type: OrderType,
+  order: CreateRequest,
+  formatChecks: FormatChecks = 'refuse',
+): string | undefined =>
+  unreadableRate(rates, type, order) ?? (formatChecks === 'warn' ? unlistedPair(rates, type, order) : undefined);
+
+/**
+ * Checks a validated order against the rates: pair offered, decimal places, limits of the side it starts from. Limits
+ * apply to `amount` only (for `withdraw` the payout amount: its entries state both sides in one currency); with
+ * `amount_to` the service computes the other side itself. A pair whose entry cannot be read passes: see `unreadableRate`.
+ */
+export function checkAgainstRates(type: OrderType, order: CreateRequest, rates: Rates): FieldError[] {
+  const entry = listed(type, order, rates);
+  if (!entry) {
+    const offered = Object.values(rates[type] ?? {}).flatMap((other) => (isMalformed(other) ? [] : [other]));
+    const field = `order.${unofferedField(type, order, offered)}`;
+    return [{ field, reason: notOffered(type, order) }];
+  }
+  if (isMalformed(entry)) return [];
+  const { amount, amount_to, wallet_details }: RequestFields = order;
+  const { currencyFrom, currencyTo } = orderSides(type, order);
+  const parts = Array.isArray(wallet_details) ? wallet_details : [];
+  return [
+    ...(amount === undefined
+      ? []
+      : precisionErrors('order.amount', amount, currencyFrom, entry.currency_from_precision)),
+    ...(amount_to === undefined
+      ? []
+      : precisionErrors('order.amount_to', amount_to, currencyTo, entry.currency_to_precision)),
+    ...parts.flatMap((part, index) =>
+      precisionErrors(`order.wallet_details[${index}].amount`, part.amount, currencyTo, entry.currency_to_precision),
+    ),
+    ...(amount === undefined ? [] : limitErrors(amount, entry)),
+  ];
+}

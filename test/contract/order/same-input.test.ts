@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import type { CardPart, Order, OrderInput } from '../../../src/contract/order/orders.js';
+import { recoveredStart } from '../../../src/contract/order/recovered.js';
+import { startDifferences } from '../../../src/contract/order/same-input.js';
+import {
+  BITCOIN,
+  CARD,
+  CARDS_REQUEST,
+  ETHEREUM,
+  inputOf,
+  inputWith,
+  OTHER_CARD,
+  orderFor,
+  REQUESTS,
+  SEPA_IBAN,
+  TRON,
+} from '../fixtures.js';
+
+const base: OrderInput = { order: CARDS_REQUEST };
+const differences = (other: unknown, mine: unknown = base) =>
+  startDifferences('withdraw', mine as OrderInput, other as OrderInput);
+
+describe('startDifferences', () => {
+  it.each([
+    ['the same', base],
+    ['the defaults written out', { ...base, account: 'default', resend: 'once' }],
+    ['another batch', { ...base, batchId: 'b' }],
+    ['an earlier run that may have sent', { ...base, sentUntil: '2026-11-27T10:00:00Z' }],
+    ['another key order', { order: Object.fromEntries(Object.entries(CARDS_REQUEST).reverse()) }],
+    ['blanks for absent fields', { order: { ...CARDS_REQUEST, description: '', wallet_memo: null, client_info: {} } }],
+    ['an amount written otherwise (row 8)', { order: { ...CARDS_REQUEST, amount: '0.300' } }],
+  ])('finds none in %s', (_what, other) => {
+    expect(differences(other)).toEqual([]);
+    expect(differences(base, other)).toEqual([]);
+  });
+
+  it.each([
+    ['bitcoin', BITCOIN, BITCOIN.toUpperCase()],
+    ['ethereum', ETHEREUM, ETHEREUM.toLowerCase()],
+    ['card', CARD, '4111 1111 1111 1111'],
+    ['sepa', SEPA_IBAN, 'de89 3704 0044 0532 0130 00'],
+  ])('finds none in the same %s wallet written otherwise', (network, wallet, written) => {
+    const to = (target: string) => ({
+      order: { ...REQUESTS.withdraw, network, wallet: target },
+      revertTo: { network, wallet: target },
+    });
+    expect(differences(to(wallet), to(written))).toEqual([]);
+    const refund = { ...to(wallet), revertTo: { network: 'tron', wallet: TRON.toLowerCase() } };
+    expect(differences(refund, { ...refund, revertTo: { network: 'tron', wallet: TRON } })).toEqual([
+      'revertTo.wallet',
+    ]);
+  });
+
+  it('finds none in the cards of several written otherwise', () => {
+    const wallet_details = (CARDS_REQUEST.wallet_details as CardPart[]).map(({ amount, wallet }) => ({
+      amount,
+      wallet: wallet.replace(/(.{4})/g, '$1-'),
+    }));
+    expect(differences({ order: { ...CARDS_REQUEST, wallet_details } })).toEqual([]);
+  });
+
+  const [first, second] = CARDS_REQUEST.wallet_details as object[];
+  it.each<[string[], unknown]>([
+    [['order.amount'], { order: { ...CARDS_REQUEST, amount: '0.31' } }],
+    [
+      ['order.wallet_details[1].amount'],
+      { order: { ...CARDS_REQUEST, wallet_details: [first, { ...second, amount: '0.21' }] } },
+    ],
+    [['order.wallet_details[1]'], { order: { ...CARDS_REQUEST, wallet_details: [first] } }],
+    [['order.wallet_details'], { order: { ...CARDS_REQUEST, wallet_details: null } }],
+    [['order.client_info'], { order: { ...CARDS_REQUEST, client_info: { client_id: '1' } } }],
+    [['account'], { ...base, account: 'eu' }],
+    [['compensation'], { ...base, compensation: 'report' }],
+    [['revertTo'], { ...base, revertTo: { network: 'card', wallet: OTHER_CARD } }],
+    [['resend'], { ...base, resend: 'never' }],
+  ])('names %j', (fields, other) => {
+    expect(differences(other)).toEqual(fields);
+    expect(differences(base, other)).toEqual(fields);
+  });
+
+  it('names the field of a refund', () => {
+    const mine = inputWith('exchange', {}, { revertTo: { network: 'card', wallet: OTHER_CARD } });
+    expect(differences({ ...mine, revertTo: { network: 'bank', wallet: OTHER_CARD } }, mine)).toEqual([
+      'revertTo.network',
+    ]);
+  });
+
+  it.each([null, undefined, 'x', [], { order: 5 }])('tells an order from %o that was never validated', (other) => {
+    expect(differences(other, inputOf('deposit'))).toContain('order');
+  });
+});
+
+describe('startDifferences from a run that was rebuilt from the order list', () => {
+  const asked = inputOf('withdraw');
+  const shown = (fields: Partial<Order>): OrderInput => {
+    const item = { ...orderFor('withdraw', REQUESTS.withdraw, fields), balance_changes: [] };
+    return recoveredStart('default', item)?.input ?? asked;
+  };
+
+  it('finds none where the list showed what is asked for, masked or not', () => {
+    expect(startDifferences('withdraw', asked, shown({}))).toEqual([]);
+    expect(startDifferences('withdraw', asked, shown({ wallet_to: '411111******1111' }))).toEqual([]);
+    expect(startDifferences('withdraw', shown({}), shown({}))).toEqual([]);
+  });
+
+  it.each<[string, Partial<Order>]>([
+    ['wallet', { wallet_to: '5555555555554444' }],
+    ['amount', { expected_amount_from: '13', expected_amount_to: '13' }],
+    ['network', { network_to: 'sepa' }],
+    ['order_id', { user_order_id: 'another' }],
+  ])('names %s where the order shows another one', (field, fields) => {
+    expect(startDifferences('withdraw', asked, shown(fields))).toEqual([`order.${field}`]);
+  });
+
+  it('names every field that a run started by hand, without the listed order, does not know', () => {
+    const byHand = { ...shown({}), recovered: { order_uuid: 'u-1' } };
+    expect(startDifferences('withdraw', asked, byHand)).toContain('order.wallet');
+  });
+
+  it.each([[null], [5], ['text'], [[]], [{ wallet_to: { a: [] }, expected_amount_to: 5 }]])(
+    'is no crash where the listed order is %j',
+    (listed) => {
+      const run = { ...shown({}), recovered: { order_uuid: 'u-1', listed } } as unknown as OrderInput;
+      expect(startDifferences('withdraw', asked, run).length).toBeGreaterThan(0);
+    },
+  );
+});

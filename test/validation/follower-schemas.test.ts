@@ -1,0 +1,133 @@
+import { describe, expect, it, test } from 'vitest';
+import { addressRefOf, callbackUrl } from '../../src/contract/callback-url.js';
+import { parseReceivedWorkflowId, receivedWorkflowId } from '../../src/contract/ids.js';
+import { echoDifferences } from '../../src/contract/order/echo-check.js';
+import { ORDER_TYPES, type Order } from '../../src/contract/order/orders.js';
+import { receivedRequest } from '../../src/contract/order/received.js';
+import { recoveredStart } from '../../src/contract/order/recovered.js';
+import { validateReceivedInput, validateRecoveredInput } from '../../src/validation/follower-schemas.js';
+import { validateOrderInput } from '../../src/validation/order-schema.js';
+import { inputOf, orderFor, REQUESTS, TRON } from '../contract/fixtures.js';
+
+const fieldsOf = (checked: ReturnType<typeof validateReceivedInput | typeof validateRecoveredInput>) =>
+  'errors' in checked ? checked.errors.map(({ field }) => field) : [];
+
+describe('the workflow id of a received order', () => {
+  it('is made of account and order_uuid and can be read back', () => {
+    expect(receivedWorkflowId('eu-1', 'A-b-1')).toBe('received:eu-1:A-b-1');
+    expect(parseReceivedWorkflowId('received:eu-1:A-b-1')).toEqual({ account: 'eu-1', orderUuid: 'A-b-1' });
+  });
+
+  it.each(['', 'order:eu:x', 'received:EU:x', 'received:eu:', 'received:eu:a:b', `received:eu:${'a'.repeat(65)}`])(
+    'is not "%s"',
+    (id) => expect(parseReceivedWorkflowId(id)).toBeUndefined(),
+  );
+});
+
+describe('the reference in a callback URL', () => {
+  const url = (account: string, ref: string) =>
+    callbackUrl('https://old.example/base', 'a-key', { kind: 'address', account, ref });
+
+  it('is found in the tail, wherever the receiver was reached then', () => {
+    expect(addressRefOf(url('eu', 'shop_7'), 'eu')).toBe('shop_7');
+  });
+
+  it.each([
+    ['of another account', url('us', 'shop_7')],
+    ['of an order', callbackUrl('https://x.example', 'a-key', { kind: 'order', account: 'eu', orderId: 'o-1' })],
+    ['that is none', 'https://x.example/hook'],
+    ['that is missing', null],
+    ['with something behind', `${url('eu', 'shop_7')}/more`],
+  ])('is not read from a URL %s', (_what, other) => expect(addressRefOf(other, 'eu')).toBeUndefined());
+});
+
+describe('the input of a received order', () => {
+  const INPUT = { ref: 'shop-7', order_uuid: 'a-1' };
+
+  it.each([
+    INPUT,
+    { ...INPUT, account: 'eu', compensation: 'finish' },
+    { ...INPUT, compensation: 'revert', revertTo: { network: 'tron', wallet: TRON } },
+  ])('may be %j', (input) => expect(validateReceivedInput(input)).toEqual({ input }));
+
+  it.each([
+    ['text', 'input'],
+    [null, 'input'],
+    [{ ref: 'shop-7' }, 'order_uuid'],
+    [{ order_uuid: 'a-1' }, 'ref'],
+    [{ ...INPUT, order_uuid: 'a/1' }, 'order_uuid'],
+    [{ ...INPUT, ref: 'a b' }, 'ref'],
+    [{ ...INPUT, account: 'EU' }, 'account'],
+    [{ ...INPUT, compensation: 'guess' }, 'compensation'],
+    [{ ...INPUT, compensation: 'revert' }, 'revertTo'],
+    [{ ...INPUT, revertTo: { network: 'tron', wallet: 'short' } }, 'revertTo.wallet'],
+    [{ ...INPUT, order: {} }, 'order'],
+  ])('%j is refused by naming %s', (input, field) => expect(fieldsOf(validateReceivedInput(input))).toEqual([field]));
+
+  it('stands for an order that is named by its order_uuid', () => {
+    const order = orderFor('deposit_exchange', REQUESTS.deposit_exchange, { user_order_id: 'rcv-1' });
+    expect(receivedRequest('deposit_exchange', order)).toEqual({
+      ...REQUESTS.deposit_exchange,
+      order_id: order.order_uuid,
+    });
+  });
+});
+
+describe('a run that was rebuilt from the order list', () => {
+  const rebuilt = (order: Order) => recoveredStart('eu', { ...order, balance_changes: [] });
+
+  test.each(ORDER_TYPES)('%s: its input is valid, names the order and passes the echo check', (type) => {
+    const order = orderFor(type, REQUESTS[type], { wallet_to: '411111******1111' });
+    const start = rebuilt(order);
+    expect(start).toMatchObject({
+      type,
+      input: {
+        account: 'eu',
+        compensation: 'report',
+        resend: 'never',
+        recovered: { order_uuid: order.order_uuid, listed: order },
+      },
+    });
+    expect(validateRecoveredInput(type, start?.input)).toEqual({ input: start?.input });
+    expect(echoDifferences(type, start?.input.order ?? REQUESTS[type], order)).toEqual({ hard: [], soft: [] });
+  });
+
+  test.each(ORDER_TYPES)('%s: its input is refused where orders are sent', (type) => {
+    const start = rebuilt(orderFor(type, REQUESTS[type]));
+    const checked = validateOrderInput(type, start?.input);
+    expect('errors' in checked && checked.errors.map(({ field }) => field)).toContain('recovered');
+  });
+
+  test('of an unknown type cannot be started', () => {
+    expect(rebuilt(orderFor('withdraw', REQUESTS.withdraw, { order_type: 'swap' }))).toBeUndefined();
+  });
+
+  test('may be a follow-up', () => {
+    const order = orderFor('withdraw', { ...REQUESTS.withdraw, order_id: 'w-1.r1' });
+    expect(fieldsOf(validateRecoveredInput('withdraw', rebuilt(order)?.input))).toEqual([]);
+  });
+
+  const { input } = rebuilt(orderFor('withdraw', REQUESTS.withdraw)) ?? {};
+  it.each([
+    [{ ...input, compensation: 'finish' }, 'compensation'],
+    [{ ...input, compensation: undefined }, 'compensation'],
+    [{ ...input, resend: 'once' }, 'resend'],
+    [{ ...input, revertTo: { network: 'tron', wallet: TRON } }, 'revertTo'],
+    [{ ...input, recovered: true }, 'recovered'],
+    [{ ...input, recovered: { order_uuid: 'a b' } }, 'recovered.order_uuid'],
+    [{ ...input, recovered: { order_uuid: 'a', more: 1 } }, 'recovered.more'],
+    [{ ...input, recovered: { order_uuid: 'a', listed: 1 } }, 'recovered.listed'],
+    [{ ...input, order: { ...input?.order, amount: 12.5 } }, 'order.amount'],
+    [{ ...input, order: { ...input?.order, order_id: 'a b' } }, 'order.order_id'],
+    [{ ...input, order: { ...input?.order, currency: undefined } }, 'order.currency'],
+  ])('is refused with a bad field (%#): %s', (bad, field) => {
+    expect(fieldsOf(validateRecoveredInput('withdraw', bad))).toEqual([field]);
+  });
+
+  test('without the wallet compares everything else; a normal request still compares the wallet', () => {
+    const order = orderFor('withdraw', REQUESTS.withdraw, { wallet_to: '5555555555554444' });
+    const { order: known } = rebuilt(order)?.input ?? inputOf('withdraw');
+    expect(echoDifferences('withdraw', known, { ...order, network_to: 'sepa' }).hard).toEqual(['network']);
+    expect(echoDifferences('withdraw', REQUESTS.withdraw, order).hard).toEqual(['wallet']);
+  });
+});

@@ -1,0 +1,94 @@
+import { describe, expect, it, test } from 'vitest';
+import { maskCards } from '../../src/contract/wallet-formats.js';
+import { validateBatchInput } from '../../src/validation/batch-schema.js';
+import { validateReceivedInput } from '../../src/validation/follower-schemas.js';
+import { validateOrderInput } from '../../src/validation/order-schema.js';
+import { checkAgainstRates, uncheckableBy } from '../../src/validation/rate-checks.js';
+import { CARD, inputWith } from '../contract/fixtures.js';
+import { BANK_UA, cards, payout, SEPA } from './refusals.js';
+
+const refused = (input: unknown) => validateOrderInput('withdraw', input);
+const warned = (input: unknown) => validateOrderInput('withdraw', input, { formatChecks: 'warn' });
+
+/** [what breaks a rule that is ours, input, field] */
+const OURS: [string, unknown, string][] = [
+  ['a card with a wrong check digit', payout('card', '4111111111111112'), 'order.wallet'],
+  ['a card of 20 digits', payout('card', '41111111111111111111'), 'order.wallet'],
+  ['an IBAN of another country', payout('bank_ua', 'DE89370400440532013000', BANK_UA), 'order.wallet'],
+  ['an address of another kind', payout('tron', '0x52908400098527886E0F7030069857D2E4169EE7'), 'order.wallet'],
+  [
+    'a tax number of 12 digits',
+    payout('bank_ua', 'UA213223130000026007233566001', { ...BANK_UA, taxpayer_number: '123456789012' }),
+    'order.wallet_details.taxpayer_number',
+  ],
+  [
+    'a field more in known details',
+    payout('sepa', 'DE89370400440532013000', { ...SEPA, bic: 'X' }),
+    'order.wallet_details.bic',
+  ],
+  ['details where none are known', payout('card', CARD, { holder: 'Jane' }), 'order.wallet_details'],
+  [
+    'the same card twice',
+    cards({ wallet_details: [...['50', '50']].map((amount) => ({ amount, wallet: CARD })), amount: '100' }),
+    'order.wallet_details[1].wallet',
+  ],
+];
+
+describe('a rule that is ours', () => {
+  it.each(OURS)('%s: refused by default, a note with warn', (_, input, field) => {
+    expect(refused(input)).toMatchObject({ errors: expect.arrayContaining([expect.objectContaining({ field })]) });
+    const checked = warned(input);
+    expect(checked).toMatchObject({ notes: expect.arrayContaining([expect.objectContaining({ field })]) });
+    expect(JSON.stringify('notes' in checked && checked.notes)).not.toContain('41111');
+  });
+
+  it('about a wallet for refunds, too', () => {
+    const revertTo = { network: 'card', wallet: '4111111111111112' };
+    const received = { ref: 'r', order_uuid: 'u', revertTo };
+    expect(validateReceivedInput(received)).toMatchObject({ errors: [{ field: 'revertTo.wallet' }] });
+    expect(validateReceivedInput(received, 'warn')).toEqual({ input: received });
+  });
+
+  it('in rows of a batch, too', () => {
+    const { order } = payout('card', '4111111111111112') as { order: unknown };
+    const batch = { rows: [order], startedBy: 'ann' };
+    expect(validateBatchInput(batch)).toMatchObject({ errors: [{ field: 'rows[0].wallet' }] });
+    expect(validateBatchInput(batch, 'warn')).toHaveProperty('input');
+  });
+
+  it('a pair that rates do not show', () => {
+    const { order } = inputWith('withdraw', {}) as { order: never };
+    expect(checkAgainstRates('withdraw', order, { withdraw: {} })).toHaveLength(1);
+    expect(uncheckableBy({ withdraw: {} }, 'withdraw', order)).toBeUndefined();
+    expect(uncheckableBy({ withdraw: {} }, 'withdraw', order, 'warn')).toMatch(/is not offered/);
+  });
+});
+
+test.each([
+  ['no wallet', payout('card', '')],
+  ['a wallet with a blank', payout('tron', 'T JRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC')],
+  ['a list of details', payout('sepa', 'DE89370400440532013000', [SEPA])],
+  ['a sum that is another', cards({ amount: '1.01' })],
+  ['an amount that is none', inputWith('withdraw', { amount: '-1' })],
+])('what no service can mean is refused with warn, too: %s', (_, input) => {
+  expect(warned(input)).toHaveProperty('errors');
+});
+
+test('details of a network that is not known here pass, with a note', () => {
+  const input = payout('pix', 'key-1', { key_type: 'email' });
+  expect(refused(input)).toEqual({
+    input,
+    notes: [{ field: 'order.wallet_details', reason: expect.stringContaining('not known here') }],
+  });
+});
+
+test.each([
+  [`order ${CARD} was refused`, 'order ****1111 was refused'],
+  [
+    'belongs to the workflow id order:default:4111-1111-1111-1111, not',
+    'belongs to the workflow id order:default:****1111, not',
+  ],
+  ['order 4111111111111112 and 1732271234567', 'order 4111111111111112 and 1732271234567'],
+])('a card number in a failure is masked: %s', (text, shown) => {
+  expect(maskCards(text)).toBe(shown);
+});

@@ -1,0 +1,125 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ORDER_TYPES } from '../../src/contract/order/orders.js';
+import { passesLuhn } from '../../src/contract/wallet-formats.js';
+import { withoutNulls } from '../../src/contract/without-nulls.js';
+import { validateOrderInput } from '../../src/validation/order-schema.js';
+import { REQUESTS, SEPA_IBAN } from '../contract/fixtures.js';
+
+const types = fc.constantFrom(...ORDER_TYPES);
+const names = [
+  'order',
+  'revertTo',
+  'compensation',
+  'order_id',
+  'amount',
+  'amount_to',
+  'currency',
+  'network',
+  'network_to',
+  'wallet',
+  'wallet_details',
+  'client_info',
+  'description',
+];
+const garbage = fc.anything({
+  key: fc.oneof(fc.constantFrom(...names, '__proto__', 'constructor'), fc.string()),
+  withBigInt: true,
+  withNullPrototype: true,
+  withDate: true,
+  withMap: true,
+});
+
+const fields = fc.constantFrom(...names.slice(2));
+
+/** Card numbers with a right check digit. */
+const cardNumbers = fc
+  .stringMatching(/^[1-9]\d{14}$/)
+  .map((digits) => `${digits}${[...'0123456789'].find((last) => passesLuhn(digits + last))}`);
+const amounts = fc.stringMatching(/^[1-9]\d{0,8}(\.\d{1,8})?$/);
+const orderIds = fc.stringMatching(/^[A-Za-z0-9]{1,12}-[A-Za-z0-9]{1,7}$/);
+
+/** Every string in which a value occurs. */
+const shows = (errors: unknown, value: string) => JSON.stringify(errors).includes(value);
+
+describe('validateOrderInput', () => {
+  it('answers garbage of any shape with errors and never throws', () => {
+    fc.assert(
+      fc.property(types, garbage, (type, input) => {
+        expect(validateOrderInput(type, input)).toHaveProperty('errors');
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('answers garbage in any one field of an order without throwing', () => {
+    fc.assert(
+      fc.property(types, fields, garbage, (type, field, value) => {
+        validateOrderInput(type, { order: { ...REQUESTS[type], [field]: value } });
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('changes nothing but nulls in what it accepts, whatever JSON stands in a field', () => {
+    fc.assert(
+      fc.property(types, fields, fc.jsonValue(), (type, field, value) => {
+        const input = { order: { ...REQUESTS[type], [field]: value } };
+        const checked = validateOrderInput(type, input);
+        if ('input' in checked) expect(checked.input).toEqual(withoutNulls(input));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('survives deep nesting', () => {
+    const deep = JSON.parse(`${'{"order":'.repeat(3_000)}1${'}'.repeat(3_000)}`);
+    expect(validateOrderInput('deposit', deep)).toHaveProperty('errors');
+    expect(validateOrderInput('withdraw', { order: { ...REQUESTS.withdraw, wallet_details: deep } })).toHaveProperty(
+      'errors',
+    );
+  });
+
+  it('keeps every valid payout as it is, also after a trip through JSON', () => {
+    fc.assert(
+      fc.property(cardNumbers, amounts, orderIds, (wallet, amount, order_id) => {
+        const input = { order: { ...REQUESTS.withdraw, wallet, amount, order_id } };
+        const checked = validateOrderInput('withdraw', input);
+        expect(checked).toEqual({ input });
+        expect(validateOrderInput('withdraw', JSON.parse(JSON.stringify(checked)).input)).toEqual(checked);
+      }),
+    );
+  });
+
+  it('never shows a wallet or e-mail in an error, wherever it was put', () => {
+    const secrets = fc.oneof(cardNumbers, fc.constant(SEPA_IBAN), fc.constant('jane.doe@example.com'));
+    const places = fc.uniqueArray(
+      fc.constantFrom(
+        'order_id',
+        'amount',
+        'currency',
+        'network',
+        'wallet',
+        'wallet_memo',
+        'description',
+        'walet',
+        'callback_url',
+      ),
+      { minLength: 1 },
+    );
+    fc.assert(
+      fc.property(secrets, places, fc.boolean(), (secret, fields, asKey) => {
+        const order = { ...REQUESTS.withdraw, x: 1, ...Object.fromEntries(fields.map((field) => [field, secret])) };
+        const details = { [asKey ? secret : 'recipient_email']: secret };
+        const input = {
+          order: { ...order, wallet_details: details },
+          revertTo: { network: secret, wallet: `${secret} ` },
+          [secret]: 1,
+        };
+        const checked = validateOrderInput('withdraw', input);
+        expect(checked).toHaveProperty('errors');
+        expect(shows(checked, secret)).toBe(false);
+      }),
+    );
+  });
+});
