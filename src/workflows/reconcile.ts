@@ -20,7 +20,7 @@ import {
   type ReconcileResult,
 } from '../contract/reconcile/reconcile.js';
 import { searchAttribute } from '../contract/search-attributes.js';
-import { answersWithin } from './ask/answers-within.js';
+import { answersWithin } from './ask/ask.js';
 
 /** True for a long healthy run as well: only the activity knows whether it gets on. */
 const NO_RESULT =

@@ -3,7 +3,7 @@ import type { Activities } from '../../activities/index.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import type { DepositAddressInput, FoundAddress } from '../../contract/reads.js';
 import { searchAttribute } from '../../contract/search-attributes.js';
-import { answersWithin } from '../ask/answers-within.js';
+import { answersWithin } from '../ask/ask.js';
 import { unservedFor } from '../ask/until-served.js';
 import { readOnly, SEND_TIMEOUT_MS } from '../order/profiles.js';
 

@@ -2,8 +2,7 @@ import { sameAmount } from '../../contract/money.js';
 import type { OutcomeReading, Payers } from '../../contract/order/answers.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import type { CompensationPolicy, Order } from '../../contract/order/orders.js';
-import { lookUp } from '../ask/look-up.js';
-import { keepAskingWithAlarm } from '../ask/with-alarm.js';
+import { ask, lookUp } from '../ask/ask.js';
 import type { OrderRun } from '../order/run.js';
 import { failedChecks } from './checks.js';
 import type { FollowUpEnd } from './child.js';
@@ -118,7 +117,7 @@ async function readOutcome(run: OrderRun, orderId: string, orderUuid: string): P
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, ATTENTION_AFTER_MS)) {
     const input = { account: run.account, orderId, orderUuid, ...(run.sentTo && { sentTo: run.sentTo }) };
     const summary = 'Read status and balance changes';
-    const reading = await keepAskingWithAlarm(run, { summary }, (reads) => reads.readOutcome(input));
+    const reading = await ask(run, { summary, alarm: true }, (reads) => reads.readOutcome(input));
     if (!('elsewhere' in reading)) return reading;
     // Ends once the account is the order's, set back or by a person's word.
     await lookUp(run, { summary: 'Which account answers?', delayMs: waitMs, alarm: true });

@@ -6,7 +6,7 @@ import type { FollowUpCheck, OutcomeReading } from '../../contract/order/answers
 import { basisDifferences, basisOf } from '../../contract/order/basis.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import type { OrderResult } from '../../contract/order/orders.js';
-import { keepAskingWithAlarm } from '../ask/with-alarm.js';
+import { ask } from '../ask/ask.js';
 import { enterPhase, raiseAttention } from '../order/attention.js';
 import { resultOf } from '../order/result.js';
 import { notePayers, type OrderRun } from '../order/run.js';
@@ -140,7 +140,7 @@ function notPossible(run: OrderRun, s: Situation, reason: string): OrderResult {
 function checkFollowUp(run: OrderRun, { type, request }: FollowUp) {
   const summary = 'Do limits, precision and balance allow the follow-up?';
   const order = { type: run.type, request: run.request };
-  return keepAskingWithAlarm(run, { summary }, (reads) =>
+  return ask(run, { summary, alarm: true }, (reads) =>
     reads.checkFollowUp({ account: run.account, type, request, order }),
   );
 }

@@ -19,7 +19,7 @@ import type { Decision, Order, OrderInput, OrderResult } from '../../contract/or
 import { orderSides } from '../../contract/order/sides.js';
 import { type FinalStatus, isFinal } from '../../contract/order/status.js';
 import { searchAttribute } from '../../contract/search-attributes.js';
-import { keepAsking } from '../ask/keep-asking.js';
+import { ask } from '../ask/ask.js';
 import { toleratedStatuses } from '../follow/tolerated-statuses.js';
 import { parkUnless } from '../order/park.js';
 import type { OrderRun } from '../order/run.js';
@@ -181,7 +181,7 @@ async function pollToFinal(run: OrderRun, { request }: FollowUp): Promise<Order>
       firstDelayMs: 0,
       ...toleratedStatuses(reported),
     };
-    const order = await keepAsking(run, { summary }, ({ pollOrder }) => pollOrder(input));
+    const order = await ask(run, { summary }, ({ pollOrder }) => pollOrder(input));
     // A person is asked about it anyway.
     if ('silent' in order) continue;
     if (isFinal(order.status)) return order;

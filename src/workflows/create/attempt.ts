@@ -9,7 +9,7 @@ import {
 } from '@temporalio/workflow';
 import type { CreateOrderInput, CreateVerdict, SendPermission } from '../../contract/order/answers.js';
 import type { SentTo } from '../../contract/order/sent-to.js';
-import { noteAnswer } from '../ask/note-answer.js';
+import { noteAnswer } from '../ask/ask.js';
 import { untilServed } from '../ask/until-served.js';
 import { enterPhase } from '../order/attention.js';
 import { closeCancelled, closeWithoutOrder } from '../order/close.js';

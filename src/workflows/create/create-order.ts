@@ -3,7 +3,7 @@ import { statusText } from '../../contract/failures.js';
 import { maskWords } from '../../contract/masking.js';
 import type { CreateVerdict } from '../../contract/order/answers.js';
 import { movesMoneyAtOnce } from '../../contract/order/orders.js';
-import { lookUp } from '../ask/look-up.js';
+import { lookUp } from '../ask/ask.js';
 import { enterPhase } from '../order/attention.js';
 import { closeCancelled, closeWithoutOrder } from '../order/close.js';
 import { isFollowUp } from '../order/identity.js';

@@ -1,4 +1,4 @@
-import { lookUp } from '../ask/look-up.js';
+import { lookUp } from '../ask/ask.js';
 import { enterPhase } from '../order/attention.js';
 import type { OrderRun } from '../order/run.js';
 import { takeReading } from './conflict.js';

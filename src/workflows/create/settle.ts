@@ -1,6 +1,6 @@
 import { condition } from '@temporalio/workflow';
 import { movesMoneyAtOnce } from '../../contract/order/orders.js';
-import { lookUp } from '../ask/look-up.js';
+import { lookUp } from '../ask/ask.js';
 import { enterPhase } from '../order/attention.js';
 import { CREATE_TIMEOUT_MS } from '../order/profiles.js';
 import type { OrderRun } from '../order/run.js';

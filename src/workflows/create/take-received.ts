@@ -7,8 +7,7 @@ import type {
   ReceivedType,
 } from '../../contract/order/received.js';
 import { searchAttribute } from '../../contract/search-attributes.js';
-import { clearAnswer } from '../ask/look-up.js';
-import { unlessInvalid } from '../ask/unless-invalid.js';
+import { askForReading } from '../ask/ask.js';
 import { isKeyword } from '../order/attention.js';
 import { closeWithoutOrder } from '../order/close.js';
 import { identify, type OrderRun, showsNone } from '../order/run.js';
@@ -39,10 +38,8 @@ export async function takeReceived(run: OrderRun, input: ReceivedDepositInput): 
 
 function lookUpReceived(run: OrderRun, input: ReceivedDepositInput): Promise<LookUpReceivedAnswer> {
   const request = { account: run.account, input, ...(run.sentTo && { sentTo: run.sentTo }) };
-  return clearAnswer(run, ({ lookUpReceived }) => unlessInvalid(run, lookUpReceived(request)), {
-    summary: 'Received: is it there, and on our address?',
-    alarm: true,
-  });
+  const question = { summary: 'Received: is it there, and on our address?', alarm: true, checksInput: true };
+  return askForReading(run, question, (activities) => activities.lookUpReceived(request));
 }
 
 function take(run: OrderRun, type: ReceivedType, order: Order): void {

@@ -1,6 +1,5 @@
 import type { LookUpAnswer } from '../../contract/order/answers.js';
-import { clearAnswer } from '../ask/look-up.js';
-import { unlessInvalid } from '../ask/unless-invalid.js';
+import { askForReading } from '../ask/ask.js';
 import { enterPhase } from '../order/attention.js';
 import { parkUnless } from '../order/park.js';
 import { type OrderRun, showsNone } from '../order/run.js';
@@ -28,12 +27,8 @@ function lookUpRecovered(run: OrderRun): Promise<LookUpAnswer> {
     input: run.input,
     ...(run.sentTo && { sentTo: run.sentTo }),
   });
-  const ask = { summary: 'Recovered: where does it stand?', alarm: true };
-  return clearAnswer(
-    run,
-    ({ lookUpRecovered }, more) => unlessInvalid(run, lookUpRecovered({ ...request(), ...more })),
-    ask,
-  );
+  const question = { summary: 'Recovered: where does it stand?', alarm: true, checksInput: true };
+  return askForReading(run, question, ({ lookUpRecovered }, more) => lookUpRecovered({ ...request(), ...more }));
 }
 
 async function decideAbsence(run: OrderRun, orderUuid: string): Promise<void> {

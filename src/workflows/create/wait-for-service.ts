@@ -1,5 +1,5 @@
 import { condition } from '@temporalio/workflow';
-import { lookUp } from '../ask/look-up.js';
+import { lookUp } from '../ask/ask.js';
 import { enterPhase } from '../order/attention.js';
 import { closeCancelled } from '../order/close.js';
 import { parkUnless } from '../order/park.js';

@@ -2,9 +2,7 @@ import { CancellationScope, condition, isCancellation } from '@temporalio/workfl
 import type { PollAnswer, PollInput } from '../../contract/order/answers.js';
 import type { Order } from '../../contract/order/orders.js';
 import { isFinal, isKnownStatus } from '../../contract/order/status.js';
-import { keepAsking } from '../ask/keep-asking.js';
-import { lookUp } from '../ask/look-up.js';
-import { endSilence, raiseSilence } from '../ask/with-alarm.js';
+import { ask, endSilence, lookUp, raiseSilence } from '../ask/ask.js';
 import { untilDelayedStartMs } from '../create/delay.js';
 import { enterPhase, raiseAttention } from '../order/attention.js';
 import type { OrderRun } from '../order/run.js';
@@ -98,7 +96,7 @@ function pollOnce(run: OrderRun, reported: string[], silence: PollInput['silence
     ...(silence && { silence }),
   };
   // Its first reading then says that somebody serves the account again.
-  return keepAsking(run, { activityId: 'poll-status', summary }, ({ pollOrder }, late) =>
+  return ask(run, { activityId: 'poll-status', summary }, ({ pollOrder }, late) =>
     pollOrder(late ? { ...input, silence: 'told' } : input),
   );
 }
@@ -126,11 +124,13 @@ async function answerCallbacks(run: OrderRun, asking: CancellationScope): Promis
  */
 async function confirm(run: OrderRun, asking: CancellationScope): Promise<void> {
   let answered = false;
-  const ask = () => lookUp(run, { summary: 'Callback: what is the status?' });
-  const reading = asking.run(ask).then((answer) => {
-    // Seen once, never absent again: an answer without the order changes nothing.
-    if (answer.kind === 'found' && answer.order.user_order_id === run.orderId) observe(run, answer.order);
-  });
+  const question = { summary: 'Callback: what is the status?' };
+  const reading = asking
+    .run(() => lookUp(run, question))
+    .then((answer) => {
+      // Seen once, never absent again: an answer without the order changes nothing.
+      if (answer.kind === 'found' && answer.order.user_order_id === run.orderId) observe(run, answer.order);
+    });
   const watched = reading.finally(() => {
     answered = true;
   });
