@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WORKFLOW_TYPE_OF_ORDER } from '../src/contract/names.js';
+import { WORKFLOW_TYPE_OF_ORDER } from '../src/contract/order/types.js';
 import { DecisionRefusedError, NoWorkerError, type OrderState, type PaymentOrders } from '../src/index.js';
 import { restartWorkers } from './healing.js';
 import type { ChaosStack } from './stack.js';

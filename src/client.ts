@@ -13,11 +13,13 @@ import { Schedules } from './client/schedules.js';
 import { createDepositAddress, readService } from './client/service-reads.js';
 import { createOrder, startOrder, startOrderAgain } from './client/start-order.js';
 import { checkTimeout, type WaitOptions } from './client/wait.js';
+import type { DepositAddress, DepositAddressInput, DepositAddressResult } from './contract/address/address.js';
 import { DEFAULT_ACCOUNT, receivedWorkflowId } from './contract/ids.js';
-import type { Order, OrderInput, OrderListItem, OrderType } from './contract/order/orders.js';
-import type { DepositAddressInput, DepositAddressResult } from './contract/reads.js';
+import type { OrderInput } from './contract/order/input.js';
+import type { Order, OrderListItem } from './contract/order/order.js';
+import type { OrderType } from './contract/order/types.js';
 import type { ReconcileInput, ReconcileResult } from './contract/reconcile/reconcile.js';
-import type { Balances, DepositAddress, Malformed, Rates } from './contract/service-objects.js';
+import type { Balances, Malformed, Rates } from './contract/service-objects.js';
 import { configuredDataConverter, connectTemporal } from './temporal.js';
 import type { FormatChecks } from './validation/format-checks.js';
 

@@ -3,7 +3,7 @@ import { type Directories, readDirectories } from './config/directories.js';
 import { type EncryptionKey, readEncryptionKeys, requireEncryptionKeys } from './config/encryption-keys.js';
 import { type Env, Problems } from './config/problems.js';
 import { amountsByCurrency, baseUrl, duration, flag, host, origin, port, tokenKeys } from './config/values.js';
-import type { Pace } from './contract/order/pace.js';
+import type { Pace } from './contract/order/answers.js';
 
 export type { AccountConfig } from './config/accounts.js';
 export type { Directories } from './config/directories.js';

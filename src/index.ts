@@ -40,11 +40,10 @@ export {
   PaymentOrders,
   type StartOptions,
 } from './client.js';
+export type { DepositAddress, DepositAddressInput, DepositAddressResult } from './contract/address/address.js';
 export type {
   AmountsByCurrency,
   BatchApproval,
-  BatchFile,
-  BatchInput,
   BatchInstruction,
   BatchInterruption,
   BatchOutcomes,
@@ -56,31 +55,17 @@ export type {
   BatchWarning,
   CurrencyPlan,
   ReportFile,
-  StopAfter,
-} from './contract/batch/batches.js';
+} from './contract/batch/batch.js';
+export type { BatchFile, BatchInput, StopAfter } from './contract/batch/input.js';
 export { type FieldError, ORDER_FAILURES, ORDER_UNRESOLVED, type OrderFailure } from './contract/failures.js';
 export type { Amount } from './contract/money.js';
+export type { CompensationPolicy, OrderInput, RevertTarget } from './contract/order/input.js';
 export type { Attention, OrderPhase, OrderState } from './contract/order/messages.js';
-export {
-  type CompensationPolicy,
-  type CompensationResult,
-  type CreateRequests,
-  DECIDE_ACTIONS,
-  type DecideAction,
-  type Decision,
-  type DecisionRecord,
-  type FollowUpType,
-  ORDER_TYPES,
-  type Order,
-  type OrderInput,
-  type OrderListItem,
-  type OrderResult,
-  type OrderType,
-  type Remainder,
-  type RevertTarget,
-} from './contract/order/orders.js';
-export { FINAL_STATUSES, type FinalStatus } from './contract/order/status.js';
-export type { DepositAddressInput, DepositAddressResult } from './contract/reads.js';
+export { DECIDE_ACTIONS, type DecideAction, type Decision, type DecisionRecord } from './contract/order/messages.js';
+export { FINAL_STATUSES, type FinalStatus, type Order, type OrderListItem } from './contract/order/order.js';
+export type { CreateRequests } from './contract/order/request.js';
+export type { CompensationResult, OrderResult, Remainder } from './contract/order/result.js';
+export { type FollowUpType, ORDER_TYPES, type OrderType } from './contract/order/types.js';
 export {
   AGREED_CLASSES,
   type BalanceGap,
@@ -98,7 +83,6 @@ export {
 export {
   type Balance,
   type Balances,
-  type DepositAddress,
   isMalformed,
   type Malformed,
   type RateEntry,

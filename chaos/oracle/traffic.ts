@@ -1,5 +1,5 @@
 import type { RequestLogEntry } from '../../sandbox/index.js';
-import { ORDER_TYPES } from '../../src/contract/order/orders.js';
+import { ORDER_TYPES } from '../../src/contract/order/types.js';
 import type { Evidence, Finding } from '../evidence/evidence.js';
 
 /** A create attempt ends itself after 50 s; a probe older than that belongs to another attempt. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BatchHandle } from '../../src/client/batch-handle.js';
 import type { PaymentOrders } from '../../src/client.js';
-import type { BatchResult, BatchState } from '../../src/contract/batch/batches.js';
+import type { BatchResult, BatchState } from '../../src/contract/batch/batch.js';
 import { batchLine } from '../../src/starter/batch-text.js';
 import type { Stack } from './stack.js';
 

@@ -102,7 +102,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'our order in another form taken for a stranger',
-    file: 'src/contract/order/echo-check.ts',
+    file: 'src/contract/differences/echo.ts',
     find: "return { hard: named('other'), soft: named('form') };",
     replacement: "return { hard: [...named('other'), ...named('form')], soft: [] };",
     test: {

@@ -1,8 +1,9 @@
 import { startReceived } from '../../src/client/received.js';
 import { orderStartOptions } from '../../src/client/start-options.js';
-import { receivedWorkflowId, workflowTypeOf } from '../../src/contract/ids.js';
-import type { OrderType } from '../../src/contract/order/orders.js';
-import { recoveredStart } from '../../src/contract/order/recovered.js';
+import { receivedWorkflowId } from '../../src/contract/ids.js';
+import { recoveredStart } from '../../src/contract/order/followers.js';
+import type { OrderType } from '../../src/contract/order/types.js';
+import { workflowTypeOf } from '../../src/contract/order/types.js';
 import { isMalformed } from '../../src/contract/service-objects.js';
 import type { Installation } from './installation.js';
 import { decideWhenParked, input, PARTIAL, type Scenario } from './scenarios.js';

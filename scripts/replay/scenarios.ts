@@ -2,13 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { OrderHandle } from '../../src/client/order-handle.js';
 import { addressWorkflowId, orderWorkflowId, readWorkflowId } from '../../src/contract/ids.js';
 import { ORDERS_TASK_QUEUE, SERVICE_READ_WORKFLOW } from '../../src/contract/names.js';
-import {
-  type CreateRequest,
-  type DecideAction,
-  ORDER_TYPES,
-  type OrderInput,
-  type OrderType,
-} from '../../src/contract/order/orders.js';
+import type { OrderInput } from '../../src/contract/order/input.js';
+import type { DecideAction } from '../../src/contract/order/messages.js';
+import type { CreateRequest } from '../../src/contract/order/request.js';
+import { ORDER_TYPES, type OrderType } from '../../src/contract/order/types.js';
 import { scenarios as demoScenarios } from '../demo/scenarios.js';
 import type { Installation } from './installation.js';
 

@@ -1,5 +1,5 @@
 import type { CallbackConfig, Directories } from '../config.js';
-import type { Pace } from '../contract/order/pace.js';
+import type { Pace } from '../contract/order/answers.js';
 import type { PaymentService } from '../payment-service/index.js';
 import type { FormatChecks } from '../validation/format-checks.js';
 import type { SharedRates } from './order/shared-rates.js';

@@ -1,9 +1,8 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
 import { type FieldError, SERVICE_REJECTED, statusText } from '../contract/failures.js';
-import { ORDER_TYPES } from '../contract/order/orders.js';
-import { READS } from '../contract/reads.js';
-import { isMalformed, type Malformed, type Rates } from '../contract/service-objects.js';
+import { ORDER_TYPES } from '../contract/order/types.js';
+import { isMalformed, type Malformed, type Rates, READS } from '../contract/service-objects.js';
 import { withoutNulls } from '../contract/without-nulls.js';
 import {
   addressListSchema,

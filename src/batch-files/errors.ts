@@ -1,4 +1,4 @@
-import { BATCH_FILE_UNUSABLE } from '../contract/batch/batches.js';
+import { BATCH_FILE_UNUSABLE } from '../contract/batch/batch.js';
 import { type FieldError, INVALID_INPUT } from '../contract/failures.js';
 
 /**

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { BatchFile, BatchInput } from '../contract/batch/batches.js';
+import type { BatchFile, BatchInput } from '../contract/batch/input.js';
 import type { FieldError } from '../contract/failures.js';
-import type { WithdrawRequest } from '../contract/order/orders.js';
+import type { WithdrawRequest } from '../contract/order/request.js';
 import { readJson } from '../validation/json-input.js';
 import { type RowContent, readCsvRow, readHeader } from './csv-rows.js';
 import { badFile, unusableFile } from './errors.js';

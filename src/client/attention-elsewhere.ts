@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { searchAttribute } from '../contract/search-attributes.js';
+import { searchAttribute } from '../contract/names.js';
 import { IS_NO_ORDER, quoted } from './list-orders.js';
 import { callTemporal } from './temporal-calls.js';
 

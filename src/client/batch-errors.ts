@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { BATCH_FILE_UNUSABLE, BATCH_NOT_APPROVED, BATCH_STOPPED } from '../contract/batch/batches.js';
+import { BATCH_FILE_UNUSABLE, BATCH_NOT_APPROVED, BATCH_STOPPED } from '../contract/batch/batch.js';
 import { INVALID_INPUT } from '../contract/failures.js';
 import {
   BatchFailedError,

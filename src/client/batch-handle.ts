@@ -4,14 +4,14 @@ import {
   APPROVE_UPDATE,
   BATCH_STATE_QUERY,
   type BatchApproval,
-  type BatchInput,
   type BatchInstruction,
   type BatchResult,
   type BatchState,
   PAUSE_UPDATE,
   RESUME_UPDATE,
   STOP_UPDATE,
-} from '../contract/batch/batches.js';
+} from '../contract/batch/batch.js';
+import type { BatchInput } from '../contract/batch/input.js';
 import { batchWorkflowId } from '../contract/ids.js';
 import { ORDERS_TASK_QUEUE } from '../contract/names.js';
 import { untilTaken } from './aborted-updates.js';

@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
-import type { BatchInput, BatchPlan } from '../contract/batch/batches.js';
+import type { BatchPlan } from '../contract/batch/batch.js';
+import type { BatchInput } from '../contract/batch/input.js';
 import { DEFAULT_ACCOUNT, defaultBatchId } from '../contract/ids.js';
 import { validateBatchInput } from '../validation/batch-schema.js';
 import { BatchHandle } from './batch-handle.js';

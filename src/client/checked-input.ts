@@ -1,7 +1,8 @@
 import type { Client } from '@temporalio/client';
 import type { FieldError } from '../contract/failures.js';
 import { DEFAULT_ACCOUNT } from '../contract/ids.js';
-import type { OrderInput, OrderType } from '../contract/order/orders.js';
+import type { OrderInput } from '../contract/order/input.js';
+import type { OrderType } from '../contract/order/types.js';
 import { validateRecoveredInput } from '../validation/follower-schemas.js';
 import { FORMAT_CHECKS_READ, type FormatChecks } from '../validation/format-checks.js';
 import { validateOrderInput } from '../validation/order-schema.js';

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { isOrderFailure, mayHaveSent } from '../contract/failures.js';
-import type { OrderOptions } from '../contract/order/orders.js';
+import type { OrderOptions } from '../contract/order/input.js';
 import { sentToSchema } from '../validation/order-schema.js';
 import { decodeAll, readFirstInput } from './first-input.js';
 import { readLastEvent } from './last-event.js';

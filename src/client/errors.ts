@@ -1,4 +1,4 @@
-import { BATCH_FILE_UNUSABLE, BATCH_NOT_APPROVED, BATCH_STOPPED } from '../contract/batch/batches.js';
+import { BATCH_FILE_UNUSABLE, BATCH_NOT_APPROVED, BATCH_STOPPED } from '../contract/batch/batch.js';
 import {
   describeFieldErrors,
   type FieldError,
@@ -6,7 +6,7 @@ import {
   type OrderFailure,
   SERVICE_REJECTED,
 } from '../contract/failures.js';
-import { maskCards } from '../contract/wallet-formats.js';
+import { maskCards } from '../contract/wallets.js';
 
 export { ConfigError, PayloadDecryptionError, TemporalUnreachableError } from '../temporal.js';
 

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
-import type { OrderInput } from '../contract/order/orders.js';
+import type { OrderInput } from '../contract/order/input.js';
 
 /** How a run was started: what its first history event keeps. */
 export interface FirstInput<I = OrderInput> {

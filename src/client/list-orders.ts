@@ -1,10 +1,9 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import type { FieldError } from '../contract/failures.js';
 import { ACCOUNT_FORMAT, parseOrderWorkflowId, parseReceivedWorkflowId } from '../contract/ids.js';
-import { RECEIVED_DEPOSIT_WORKFLOW, WORKFLOW_TYPE_OF_ORDER } from '../contract/names.js';
-import { ORDER_TYPES, type OrderType } from '../contract/order/orders.js';
-import { FINAL_STATUSES } from '../contract/order/status.js';
-import { searchAttribute } from '../contract/search-attributes.js';
+import { RECEIVED_DEPOSIT_WORKFLOW, searchAttribute } from '../contract/names.js';
+import { FINAL_STATUSES } from '../contract/order/order.js';
+import { ORDER_TYPES, type OrderType, WORKFLOW_TYPE_OF_ORDER } from '../contract/order/types.js';
 import { InvalidInputError } from './errors.js';
 import { callTemporal } from './temporal-calls.js';
 

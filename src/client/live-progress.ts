@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import type { BatchProgress } from '../contract/batch/batches.js';
+import type { BatchProgress } from '../contract/batch/batch.js';
 import { decodeFirst } from './first-input.js';
 
 /** The activity that sends a batch's rows and leaves its progress with the server about every second. */

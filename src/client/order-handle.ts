@@ -13,8 +13,9 @@ import {
   ORDER_STATE_QUERY,
   ORDERS_TASK_QUEUE,
 } from '../contract/names.js';
-import type { OrderState } from '../contract/order/messages.js';
-import type { Decision, Order, OrderResult } from '../contract/order/orders.js';
+import type { Decision, OrderState } from '../contract/order/messages.js';
+import type { Order } from '../contract/order/order.js';
+import type { OrderResult } from '../contract/order/result.js';
 import { untilTaken } from './aborted-updates.js';
 import { askWorkflow } from './ask-workflow.js';
 import { DecisionRefusedError, NoWorkerError } from './errors.js';

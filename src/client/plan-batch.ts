@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Client, WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
-import type { BatchInput, BatchPlan } from '../contract/batch/batches.js';
+import type { BatchPlan } from '../contract/batch/batch.js';
+import type { BatchInput } from '../contract/batch/input.js';
 import { batchPlanWorkflowId, DEFAULT_ACCOUNT } from '../contract/ids.js';
 import { BULK_WITHDRAW_WORKFLOW, ORDERS_TASK_QUEUE } from '../contract/names.js';
 import { batchFailureOf } from './batch-errors.js';

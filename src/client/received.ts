@@ -1,9 +1,8 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
 import { DEFAULT_ACCOUNT, receivedWorkflowId } from '../contract/ids.js';
-import { ORDERS_TASK_QUEUE, RECEIVED_DEPOSIT_WORKFLOW } from '../contract/names.js';
-import type { OrderResult } from '../contract/order/orders.js';
-import type { ReceivedDepositInput } from '../contract/order/received.js';
-import { searchAttribute } from '../contract/search-attributes.js';
+import { ORDERS_TASK_QUEUE, RECEIVED_DEPOSIT_WORKFLOW, searchAttribute } from '../contract/names.js';
+import type { ReceivedDepositInput } from '../contract/order/input.js';
+import type { OrderResult } from '../contract/order/result.js';
 import { INTERACTIVE_PRIORITY } from './start-options.js';
 import { callTemporal } from './temporal-calls.js';
 

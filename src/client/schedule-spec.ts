@@ -1,7 +1,7 @@
 import type { CalendarSpec, ScheduleDescription, ScheduleSpec } from '@temporalio/client';
 import * as z from 'zod';
-import type { ScheduledBatchInput } from '../contract/batch/batches.js';
-import { differences } from '../contract/differences.js';
+import type { ScheduledBatchInput } from '../contract/batch/input.js';
+import { differences } from '../contract/differences/values.js';
 import type { FieldError } from '../contract/failures.js';
 import { DEFAULT_ACCOUNT } from '../contract/ids.js';
 import { SCHEDULED_BATCH_WORKFLOW } from '../contract/names.js';

@@ -5,7 +5,8 @@ import {
   ScheduleNotFoundError,
   type ScheduleOptions,
 } from '@temporalio/client';
-import type { BatchInstruction, BatchResult, ScheduledBatchInput } from '../contract/batch/batches.js';
+import type { BatchInstruction, BatchResult } from '../contract/batch/batch.js';
+import type { ScheduledBatchInput } from '../contract/batch/input.js';
 import {
   DEFAULT_ACCOUNT,
   PLAN_FORMAT,
@@ -14,8 +15,7 @@ import {
   scheduleIdOf,
 } from '../contract/ids.js';
 import { maskName } from '../contract/masking.js';
-import { ORDERS_TASK_QUEUE, SCHEDULED_BATCH_WORKFLOW } from '../contract/names.js';
-import { searchAttribute } from '../contract/search-attributes.js';
+import { ORDERS_TASK_QUEUE, SCHEDULED_BATCH_WORKFLOW, searchAttribute } from '../contract/names.js';
 import { validateScheduledBatchInput } from '../validation/batch-schema.js';
 import { BatchHandle } from './batch-handle.js';
 import { InvalidInputError, ScheduleConflictError, UnknownScheduleError } from './errors.js';

@@ -6,6 +6,7 @@ import {
   type WorkflowStartOptions,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
+import type { DepositAddressInput, DepositAddressResult } from '../contract/address/address.js';
 import { INVALID_INPUT, SERVICE_UNAVAILABLE } from '../contract/failures.js';
 import {
   ACCOUNT_FORMAT,
@@ -15,7 +16,7 @@ import {
   readWorkflowId,
 } from '../contract/ids.js';
 import { DEPOSIT_ADDRESS_WORKFLOW, ORDERS_TASK_QUEUE, SERVICE_READ_WORKFLOW } from '../contract/names.js';
-import type { DepositAddressInput, DepositAddressResult, ServiceReadInput } from '../contract/reads.js';
+import type { ServiceReadInput } from '../contract/service-objects.js';
 import { InvalidInputError, NoWorkerError, ServiceRequestFailedError } from './errors.js';
 import { fieldsOfFailure } from './failure-details.js';
 import { isTimeOver, translated } from './temporal-calls.js';

@@ -1,10 +1,9 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
-import type { BatchInput } from '../contract/batch/batches.js';
-import { batchInputDifferences } from '../contract/batch/same-batch.js';
+import type { BatchInput } from '../contract/batch/input.js';
+import { batchInputDifferences } from '../contract/differences/starts.js';
 import { batchWorkflowId, DEFAULT_ACCOUNT } from '../contract/ids.js';
 import { maskName } from '../contract/masking.js';
-import { BULK_WITHDRAW_WORKFLOW, ORDERS_TASK_QUEUE } from '../contract/names.js';
-import { searchAttribute } from '../contract/search-attributes.js';
+import { BULK_WITHDRAW_WORKFLOW, ORDERS_TASK_QUEUE, searchAttribute } from '../contract/names.js';
 import { BatchHandle, type BatchWorkflow } from './batch-handle.js';
 import { BatchConflictError } from './errors.js';
 import { readFirstInput } from './first-input.js';

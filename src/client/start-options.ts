@@ -1,10 +1,12 @@
 import type { WorkflowStartOptions } from '@temporalio/client';
 import type { SearchAttributePair } from '@temporalio/common';
 import { DEFAULT_ACCOUNT, orderWorkflowId } from '../contract/ids.js';
-import { ORDERS_TASK_QUEUE } from '../contract/names.js';
-import type { OrderInput, OrderResult, OrderType } from '../contract/order/orders.js';
-import { orderSides, type RequestFields } from '../contract/order/sides.js';
-import { searchAttribute } from '../contract/search-attributes.js';
+import { ORDERS_TASK_QUEUE, searchAttribute } from '../contract/names.js';
+import type { OrderInput } from '../contract/order/input.js';
+import type { RequestFields } from '../contract/order/request.js';
+import type { OrderResult } from '../contract/order/result.js';
+import type { OrderType } from '../contract/order/types.js';
+import { orderSides } from '../contract/order/types.js';
 
 /** Single orders run before polls (3) and bulk rows (4). */
 export const INTERACTIVE_PRIORITY = 2;

@@ -1,10 +1,13 @@
 import { type Client, WithStartWorkflowOperation, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { DEFAULT_ACCOUNT, orderWorkflowId, workflowTypeOf } from '../contract/ids.js';
+import { startDifferences } from '../contract/differences/starts.js';
+import { DEFAULT_ACCOUNT, orderWorkflowId } from '../contract/ids.js';
 import { maskName } from '../contract/masking.js';
 import { CREATED_UPDATE } from '../contract/names.js';
-import type { Order, OrderInput, OrderType } from '../contract/order/orders.js';
-import { startDifferences } from '../contract/order/same-input.js';
-import { maskCards } from '../contract/wallet-formats.js';
+import type { OrderInput } from '../contract/order/input.js';
+import type { Order } from '../contract/order/order.js';
+import type { OrderType } from '../contract/order/types.js';
+import { workflowTypeOf } from '../contract/order/types.js';
+import { maskCards } from '../contract/wallets.js';
 import { GRPC, grpcStatus } from '../temporal/grpc-status.js';
 import { untilTaken } from './aborted-updates.js';
 import { sentEarlier } from './earlier-run.js';

@@ -1,6 +1,3 @@
-import { WORKFLOW_TYPE_OF_ORDER } from './names.js';
-import type { OrderType } from './order/orders.js';
-
 /** The account used when an input names none. */
 export const DEFAULT_ACCOUNT = 'default';
 
@@ -81,6 +78,3 @@ export function parseReceivedWorkflowId(workflowId: string): { account: string; 
   const match = /^received:([a-z0-9-]{1,32}):([A-Za-z0-9_-]{1,64})$/.exec(workflowId);
   return match?.[1] && match[2] ? { account: match[1], orderUuid: match[2] } : undefined;
 }
-
-/** The workflow type that runs an order type. */
-export const workflowTypeOf = (type: OrderType): string => WORKFLOW_TYPE_OF_ORDER[type];

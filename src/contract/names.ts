@@ -1,3 +1,5 @@
+import { defineSearchAttributeKey } from '@temporalio/common';
+
 /** Names that other programs depend on and that live in Temporal histories for ever. Never rename one. */
 
 /** Task queue of all workflows and of activities that do not call the payment service. */
@@ -8,16 +10,6 @@ export const createTaskQueue = (account: string): string => `payment-service:${a
 
 /** Task queue of the signed reads of one account. */
 export const lookupTaskQueue = (account: string): string => `payment-service:${account}:lookup`;
-
-/** The service's order type (wire name) → our workflow type. */
-export const WORKFLOW_TYPE_OF_ORDER = {
-  deposit: 'deposit',
-  deposit_exchange: 'depositExchange',
-  deposit_exchange_withdraw: 'depositExchangeWithdraw',
-  exchange: 'exchange',
-  exchange_withdraw: 'exchangeWithdraw',
-  withdraw: 'withdraw',
-} as const;
 
 /** Workflow types that are not orders. */
 export const SERVICE_READ_WORKFLOW = 'serviceRead';
@@ -52,4 +44,16 @@ export const SEARCH_ATTRIBUTES = {
   PaymentCurrencyFrom: 'KEYWORD',
   PaymentCurrencyTo: 'KEYWORD',
   PaymentNeedsAttention: 'BOOL',
+} as const;
+
+/** Typed keys of the search attributes of order workflows (types: SEARCH_ATTRIBUTES in names.ts). */
+export const searchAttribute = {
+  account: defineSearchAttributeKey('PaymentAccount', 'KEYWORD'),
+  /** `open`, `uncertain` or `parked` while so, then the final status; `none` when no order came to exist. */
+  orderStatus: defineSearchAttributeKey('PaymentOrderStatus', 'KEYWORD'),
+  orderUuid: defineSearchAttributeKey('PaymentOrderUuid', 'KEYWORD'),
+  batchId: defineSearchAttributeKey('PaymentBatchId', 'KEYWORD'),
+  currencyFrom: defineSearchAttributeKey('PaymentCurrencyFrom', 'KEYWORD'),
+  currencyTo: defineSearchAttributeKey('PaymentCurrencyTo', 'KEYWORD'),
+  needsAttention: defineSearchAttributeKey('PaymentNeedsAttention', 'BOOL'),
 } as const;

@@ -1,5 +1,6 @@
+import type { FORMAT_CHECKS_READ } from '../validation/format-checks.js';
 import type { Amount } from './money.js';
-import type { OrderType } from './order/orders.js';
+import type { OrderType } from './order/types.js';
 
 /**
  * Stands in the place of an entry that could not be read, and says why: names of fields, never values. `wallet_uuid`: of a
@@ -12,25 +13,6 @@ export interface Malformed {
 
 /** True for an entry that could not be read. */
 export const isMalformed = (entry: object): entry is Malformed => 'malformed' in entry;
-
-/** A permanent deposit address. `address_title` is '' when it has none; dates are opaque strings. */
-export interface DepositAddress {
-  uuid: string;
-  client_id: string | null;
-  currency: string;
-  network: string;
-  /** Currency the deposit is exchanged into; null: receipts create plain deposits. */
-  currency_to: string | null;
-  address_title: string;
-  address: string;
-  memo: string | null;
-  callback_url: string | null;
-  created_at: string;
-  min_amount: Amount | null;
-  max_amount: Amount | null;
-  total_received_amount: Amount | null;
-  total_received_deposits: number | null;
-}
 
 /** Rate, limits and fees of one pair for one order type; null where the field does not apply (a null maximum: none). */
 export interface RateEntry {
@@ -74,3 +56,17 @@ export interface Balance {
 
 /** Wallets of the merchant by currency code. */
 export type Balances = Record<string, Balance | Malformed>;
+
+/** Signed reads that starters and operators, who hold no secret, ask a worker for. */
+export const READS = ['rates', 'balances', 'orderStatus', 'orderList', 'addressList'] as const;
+
+/**
+ * Input of the `serviceRead` workflow; `query` is the operation's request body, of rates `{order_type?, pair?}`. Its result
+ * is the response's `data`, where `{malformed: reason}` stands in the place of a row or entry that cannot be read.
+ */
+export interface ServiceReadInput {
+  account?: string;
+  /** Besides the service's operations: what PAYMENT_FORMAT_CHECKS is for the account, asked of its workers alone. */
+  read: (typeof READS)[number] | typeof FORMAT_CHECKS_READ;
+  query?: Record<string, unknown>;
+}

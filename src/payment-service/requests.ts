@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ORDER_UUID_FORMAT } from '../contract/ids.js';
-import { ORDER_TYPES } from '../contract/order/orders.js';
+import { ORDER_TYPES } from '../contract/order/types.js';
 import { withoutNulls } from '../contract/without-nulls.js';
 import { fieldErrors } from '../validation/field-errors.js';
 import { clientInfoSchema, currencySchema, descriptionSchema, networkSchema } from '../validation/field-schemas.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { FieldError } from '../contract/failures.js';
 import { describeFieldErrors } from '../contract/failures.js';
-import type { Order } from '../contract/order/orders.js';
+import type { Order } from '../contract/order/order.js';
 import { fieldErrors } from '../validation/field-errors.js';
 import { MalformedResponseError } from './errors.js';
 import { orderSchema } from './schemas.js';

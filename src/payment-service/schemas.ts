@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import type { DepositAddress } from '../contract/address/address.js';
 import { describeFieldErrors } from '../contract/failures.js';
 import { ORDER_UUID_FORMAT } from '../contract/ids.js';
-import type { Order, OrderListItem } from '../contract/order/orders.js';
-import type { Balance, Balances, DepositAddress, Malformed, RateEntry, Rates } from '../contract/service-objects.js';
+import type { Order, OrderListItem } from '../contract/order/order.js';
+import type { Balance, Balances, Malformed, RateEntry, Rates } from '../contract/service-objects.js';
 import { fieldErrors } from '../validation/field-errors.js';
 import {
   amount,

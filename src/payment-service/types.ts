@@ -1,5 +1,8 @@
-import type { CreateRequests, Order, OrderListItem, OrderType } from '../contract/order/orders.js';
-import type { Balances, DepositAddress, Rates } from '../contract/service-objects.js';
+import type { DepositAddress } from '../contract/address/address.js';
+import type { Order, OrderListItem } from '../contract/order/order.js';
+import type { CreateRequests } from '../contract/order/request.js';
+import type { OrderType } from '../contract/order/types.js';
+import type { Balances, Rates } from '../contract/service-objects.js';
 import type { AddressCreateRequest, AddressListQuery, OrderListQuery, OrderStatusQuery } from './requests.js';
 import type { Signer } from './signers.js';
 

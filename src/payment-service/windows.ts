@@ -1,4 +1,4 @@
-import type { OrderListItem } from '../contract/order/orders.js';
+import type { OrderListItem } from '../contract/order/order.js';
 import { MalformedResponseError } from './errors.js';
 import { allPages } from './paging.js';
 import { MAX_ORDERS_PER_PAGE, type OrderListQuery } from './requests.js';

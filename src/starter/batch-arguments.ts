@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
-import type { BatchInput, StopAfter } from '../contract/batch/batches.js';
+import type { BatchInput, StopAfter } from '../contract/batch/input.js';
 import { BATCH_ID_FORMAT, PLAN_FORMAT } from '../contract/ids.js';
 import { type CommonOptions, fitting, parseTimeout, parseWhole } from './arguments.js';
 

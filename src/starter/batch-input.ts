@@ -1,6 +1,6 @@
 import type { BatchStart } from '../client/batches.js';
 import { InvalidInputError } from '../client/errors.js';
-import type { BatchInput } from '../contract/batch/batches.js';
+import type { BatchInput } from '../contract/batch/input.js';
 import { validateBatchInput } from '../validation/batch-schema.js';
 import type { FormatChecks } from '../validation/format-checks.js';
 import { type BatchOptions, batchOptionsOf } from './batch-arguments.js';

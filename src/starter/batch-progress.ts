@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { SingleBar } from 'cli-progress';
-import type { BatchState } from '../contract/batch/batches.js';
+import type { BatchState } from '../contract/batch/batch.js';
 import { batchLine, endedRows } from './batch-text.js';
 import { startProgress } from './progress.js';
 

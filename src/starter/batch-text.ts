@@ -1,4 +1,4 @@
-import type { BatchPlan, BatchProgress, BatchResult, BatchState, ReportFile } from '../contract/batch/batches.js';
+import type { BatchPlan, BatchProgress, BatchResult, BatchState, ReportFile } from '../contract/batch/batch.js';
 import { decimal, decimalOrZero, toAmount } from '../contract/money.js';
 import { named, table } from './text.js';
 

@@ -1,7 +1,7 @@
 import { Argument, type Command, Option } from 'commander';
 import type { BatchHandle } from '../client/batch-handle.js';
 import type { PaymentOrders } from '../client.js';
-import type { BatchInstruction, BatchResult, BatchState } from '../contract/batch/batches.js';
+import type { BatchInstruction, BatchResult, BatchState } from '../contract/batch/batch.js';
 import { type CommonOptions, withCommonOptions, withTimeout } from './arguments.js';
 import { batchIdArgument, parseBatchId, withBatchOptions, withReason } from './batch-arguments.js';
 import { readBatchInput, type StartOptions } from './batch-input.js';

@@ -17,9 +17,9 @@ import {
   UnknownScheduleError,
 } from '../client/errors.js';
 import { ConfigError } from '../config.js';
-import { BATCH_FILE_UNUSABLE, type BatchResult } from '../contract/batch/batches.js';
+import { BATCH_FILE_UNUSABLE, type BatchResult } from '../contract/batch/batch.js';
 import { INVALID_INPUT, SERVICE_REJECTED } from '../contract/failures.js';
-import type { OrderResult } from '../contract/order/orders.js';
+import type { OrderResult } from '../contract/order/result.js';
 import { isMalformed } from '../contract/service-objects.js';
 
 /** What the starter exits with. 4: not decided yet, never start it under another id. */

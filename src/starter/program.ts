@@ -1,6 +1,7 @@
 import { Argument, Command, CommanderError, Option } from 'commander';
 import type { PaymentOrders } from '../client.js';
-import { DECIDE_ACTIONS, FOLLOW_UP_TYPES, ORDER_TYPES, type OrderType } from '../contract/order/orders.js';
+import { DECIDE_ACTIONS } from '../contract/order/messages.js';
+import { FOLLOW_UP_TYPES, ORDER_TYPES, type OrderType } from '../contract/order/types.js';
 import {
   type CommonOptions,
   orderIdArgument,

@@ -3,7 +3,7 @@ import { InvalidInputError } from '../client/errors.js';
 import type { ScheduleEntry } from '../client/schedule-entry.js';
 import type { BatchCalendar, ScheduleInput } from '../client/schedule-spec.js';
 import { validateScheduleInput } from '../client/schedule-spec.js';
-import type { BatchInstruction } from '../contract/batch/batches.js';
+import type { BatchInstruction } from '../contract/batch/batch.js';
 import { type CommonOptions, parseTimeout, withCommonOptions } from './arguments.js';
 import { type BatchOptions, batchOptionsOf, planArgument, withBatchOptions, withReason } from './batch-arguments.js';
 import { EXIT } from './exit-codes.js';

@@ -1,6 +1,6 @@
 import { Argument, type Command, Option } from 'commander';
 import { ADDRESS_REF_FORMAT } from '../contract/ids.js';
-import { ORDER_TYPES, type OrderType } from '../contract/order/orders.js';
+import { ORDER_TYPES, type OrderType } from '../contract/order/types.js';
 import { type CommonOptions, fitting, parseWhole, withCommonOptions } from './arguments.js';
 import { EXIT, exitCodeOfRows } from './exit-codes.js';
 import { whileWaiting } from './progress.js';

@@ -1,17 +1,12 @@
 import type { AttentionElsewhere } from '../client/attention-elsewhere.js';
 import type { OrderListEntry } from '../client/list-orders.js';
+import type { DepositAddress, DepositAddressResult } from '../contract/address/address.js';
 import { shownRefOf } from '../contract/callback-url.js';
 import { maskWallet, maskWords } from '../contract/masking.js';
-import type { OrderState } from '../contract/order/messages.js';
-import type { Decision, DecisionRecord, Order, OrderResult } from '../contract/order/orders.js';
-import type { DepositAddressResult } from '../contract/reads.js';
-import {
-  type Balances,
-  type DepositAddress,
-  isMalformed,
-  type Malformed,
-  type Rates,
-} from '../contract/service-objects.js';
+import type { Decision, DecisionRecord, OrderState } from '../contract/order/messages.js';
+import type { Order } from '../contract/order/order.js';
+import type { OrderResult } from '../contract/order/result.js';
+import { type Balances, isMalformed, type Malformed, type Rates } from '../contract/service-objects.js';
 
 /** Rows of cells in aligned columns. Control characters are taken out: some texts come from the service. */
 export function table(rows: readonly (readonly string[])[]): string {

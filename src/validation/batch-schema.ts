@@ -2,15 +2,15 @@ import * as z from 'zod';
 import {
   type BatchInput,
   inlineBytes,
+  isPeriod,
   MAX_IN_FLIGHT,
   MAX_INLINE_BYTES,
   MAX_INLINE_ROWS,
   type ScheduledBatchInput,
-} from '../contract/batch/batches.js';
-import { isPeriod } from '../contract/batch/periods.js';
+} from '../contract/batch/input.js';
 import type { FieldError } from '../contract/failures.js';
 import { ACCOUNT_FORMAT, BATCH_ID_FORMAT, DEFAULT_ACCOUNT, PLAN_FORMAT } from '../contract/ids.js';
-import { holdsCardNumber } from '../contract/wallet-formats.js';
+import { holdsCardNumber } from '../contract/wallets.js';
 import { withoutNulls } from '../contract/without-nulls.js';
 import { fieldErrors } from './field-errors.js';
 import { nameSchema } from './field-schemas.js';

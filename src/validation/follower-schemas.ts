@@ -1,9 +1,8 @@
 import * as z from 'zod';
 import type { FieldError } from '../contract/failures.js';
 import { ADDRESS_REF_FORMAT, ORDER_ID_FORMAT, ORDER_UUID_FORMAT, parseFollowUpOrderId } from '../contract/ids.js';
-import { ORDER_TYPES, type OrderInput, type OrderType } from '../contract/order/orders.js';
-import type { ReceivedDepositInput } from '../contract/order/received.js';
-import { paysOut } from '../contract/order/sides.js';
+import type { OrderInput, ReceivedDepositInput } from '../contract/order/input.js';
+import { ORDER_TYPES, type OrderType, paysOut } from '../contract/order/types.js';
 import { withoutNulls } from '../contract/without-nulls.js';
 import { fieldErrors } from './field-errors.js';
 import { type FormatChecks, sortFindings } from './format-checks.js';

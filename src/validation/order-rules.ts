@@ -1,8 +1,9 @@
 import type { FieldError } from '../contract/failures.js';
 import { ORDER_ID_FORMAT, parseFollowUpOrderId } from '../contract/ids.js';
-import type { CompensationPolicy, OrderType } from '../contract/order/orders.js';
-import { paysOut } from '../contract/order/sides.js';
-import { holdsCardNumber, MULTIPLE_CARDS } from '../contract/wallet-formats.js';
+import type { CompensationPolicy } from '../contract/order/input.js';
+import type { OrderType } from '../contract/order/types.js';
+import { paysOut } from '../contract/order/types.js';
+import { holdsCardNumber, MULTIPLE_CARDS } from '../contract/wallets.js';
 import { MAX_DESCRIPTION_LENGTH } from './field-schemas.js';
 import type { Finding } from './format-checks.js';
 import { partsSumErrors, targetErrors } from './payout-target.js';

@@ -3,7 +3,8 @@ import type { FieldError } from '../contract/failures.js';
 import { ACCOUNT_FORMAT, ORDER_UUID_FORMAT } from '../contract/ids.js';
 import { maskName } from '../contract/masking.js';
 import { BASIS_FIELDS } from '../contract/order/basis.js';
-import { ORDER_TYPES, type OrderInput, type OrderType } from '../contract/order/orders.js';
+import type { OrderInput } from '../contract/order/input.js';
+import { ORDER_TYPES, type OrderType } from '../contract/order/types.js';
 import { withoutNulls } from '../contract/without-nulls.js';
 import { fieldErrors } from './field-errors.js';
 import {

@@ -1,14 +1,7 @@
 import * as z from 'zod';
-import { canonicalWallet } from '../contract/canonical-wallet.js';
 import type { FieldError } from '../contract/failures.js';
 import { decimal, sum } from '../contract/money.js';
-import {
-  hasWalletFormat,
-  MAX_CARDS,
-  MULTIPLE_CARDS,
-  walletFormatProblem,
-  walletProblem,
-} from '../contract/wallet-formats.js';
+import { canonicalWallet, MAX_CARDS, MULTIPLE_CARDS } from '../contract/wallets.js';
 import { fieldErrors } from './field-errors.js';
 import {
   amountProblem,
@@ -19,6 +12,7 @@ import {
   nameSchema,
 } from './field-schemas.js';
 import { type Finding, ofFormat } from './format-checks.js';
+import { hasWalletFormat, walletFormatProblem, walletProblem } from './wallet-formats.js';
 
 const cardPartSchema = z.strictObject({
   amount: amountSchema,

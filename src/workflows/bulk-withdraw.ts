@@ -1,5 +1,6 @@
 import { allHandlersFinished, CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
-import type { BatchInput, BatchPlan, BatchProgress, BatchResult } from '../contract/batch/batches.js';
+import type { BatchPlan, BatchProgress, BatchResult } from '../contract/batch/batch.js';
+import type { BatchInput } from '../contract/batch/input.js';
 import { type BatchRun, type CarriedBatch, openBatch } from './batch/batch-run.js';
 import { checkBatch } from './batch/check-batch.js';
 import { setBatchHandlers } from './batch/handlers.js';

@@ -1,12 +1,12 @@
 import { ActivityFailure, ApplicationFailure, TimeoutFailure, workflowInfo } from '@temporalio/workflow';
-import { ADDRESS_ABSENT, INVALID_INPUT, SERVICE_REJECTED, statusText } from '../contract/failures.js';
-import { ACCOUNT_FORMAT, ADDRESS_REF_FORMAT, addressWorkflowId, DEFAULT_ACCOUNT } from '../contract/ids.js';
 import type {
   CreateAddressAnswer,
   DepositAddressInput,
   DepositAddressResult,
   FoundAddress,
-} from '../contract/reads.js';
+} from '../contract/address/address.js';
+import { ADDRESS_ABSENT, INVALID_INPUT, SERVICE_REJECTED, statusText } from '../contract/failures.js';
+import { ACCOUNT_FORMAT, ADDRESS_REF_FORMAT, addressWorkflowId, DEFAULT_ACCOUNT } from '../contract/ids.js';
 import {
   type AddressRun,
   askForPerson,

@@ -1,4 +1,5 @@
-import type { OrderInput, OrderResult } from '../contract/order/orders.js';
+import type { OrderInput } from '../contract/order/input.js';
+import type { OrderResult } from '../contract/order/result.js';
 import { compensate } from './compensation/compensate.js';
 import { createOrder } from './create/create-order.js';
 import { awaitFinal } from './follow/await-final.js';

@@ -1,5 +1,5 @@
-import type { OrderResult } from '../contract/order/orders.js';
-import type { ReceivedDepositInput } from '../contract/order/received.js';
+import type { ReceivedDepositInput } from '../contract/order/input.js';
+import type { OrderResult } from '../contract/order/result.js';
 import { compensate } from './compensation/compensate.js';
 import { takeReceived } from './create/take-received.js';
 import { awaitFinal } from './follow/await-final.js';

@@ -10,7 +10,7 @@ import {
 import type { Activities } from '../activities/index.js';
 import { describeFieldErrors, INVALID_INPUT } from '../contract/failures.js';
 import { reconcileWorkflowId } from '../contract/ids.js';
-import { ORDERS_TASK_QUEUE } from '../contract/names.js';
+import { ORDERS_TASK_QUEUE, searchAttribute } from '../contract/names.js';
 import { ATTENTION_AFTER_MS } from '../contract/order/messages.js';
 import { planReconcile } from '../contract/reconcile/input.js';
 import {
@@ -19,7 +19,6 @@ import {
   type ReconcileInput,
   type ReconcileResult,
 } from '../contract/reconcile/reconcile.js';
-import { searchAttribute } from '../contract/search-attributes.js';
 import { answersWithin } from './ask/ask.js';
 
 /** True for a long healthy run as well: only the activity knows whether it gets on. */

@@ -2,7 +2,7 @@ import { ActivityFailure, ApplicationFailure, proxyActivities, TimeoutFailure } 
 import type { Activities } from '../activities/index.js';
 import { INVALID_INPUT, SERVICE_UNAVAILABLE } from '../contract/failures.js';
 import { ACCOUNT_FORMAT, DEFAULT_ACCOUNT } from '../contract/ids.js';
-import type { ServiceReadInput } from '../contract/reads.js';
+import type { ServiceReadInput } from '../contract/service-objects.js';
 import { readOnly } from './order/profiles.js';
 
 /** A person or program waits for the answer: better none after a minute than one much later. */

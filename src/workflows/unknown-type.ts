@@ -1,5 +1,5 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
-import { WORKFLOW_TYPE_OF_ORDER } from '../contract/names.js';
+import { WORKFLOW_TYPE_OF_ORDER } from '../contract/order/types.js';
 
 /**
  * Runs every workflow type that no other export has: a mistyped start ends at once, instead of failing its task for ever

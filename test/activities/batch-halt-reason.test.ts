@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { haltReason } from '../../src/activities/batch/rows/halt-reason.js';
-import { type BatchInput, type BatchProgress, NONE_ENDED } from '../../src/contract/batch/batches.js';
+import { type BatchProgress, NONE_ENDED } from '../../src/contract/batch/batch.js';
+import type { BatchInput } from '../../src/contract/batch/input.js';
 
 const NOW_MS = Date.parse('2026-11-27T10:00:00Z');
 

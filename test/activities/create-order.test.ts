@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { verifyCallbackPath } from '../../src/contract/callback-url.js';
-import { ORDER_TYPES } from '../../src/contract/order/orders.js';
+import { ORDER_TYPES } from '../../src/contract/order/types.js';
 import { answer, startServer } from '../payment-service/support/server.js';
 import { orderInput } from '../support/inputs.js';
 import {

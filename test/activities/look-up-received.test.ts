@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { SettingsChange } from '../../sandbox/index.js';
-import type { LookUpReceivedInput } from '../../src/contract/order/received.js';
+import type { LookUpReceivedInput } from '../../src/contract/order/followers.js';
 import { orderInput } from '../support/inputs.js';
 import {
   attemptOf,

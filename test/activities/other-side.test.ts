@@ -5,7 +5,8 @@ import { ratesData, TERMS, type Terms } from '../../sandbox/rates.js';
 import { exceededCap } from '../../src/activities/order/limits.js';
 import { leastNeeded, mostOfOtherSide } from '../../src/activities/order/other-side.js';
 import { toAmount } from '../../src/contract/money.js';
-import type { CreateRequest, OrderType } from '../../src/contract/order/orders.js';
+import type { CreateRequest } from '../../src/contract/order/request.js';
+import type { OrderType } from '../../src/contract/order/types.js';
 import type { RateEntry, Rates } from '../../src/contract/service-objects.js';
 
 const RATES = ratesData(TERMS.values()) as unknown as Record<string, Record<string, RateEntry>>;

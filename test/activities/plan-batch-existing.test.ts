@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { BatchPlan } from '../../src/contract/batch/batches.js';
+import type { BatchPlan } from '../../src/contract/batch/batch.js';
 import { payoutLine } from '../support/batch-files.js';
 import { attemptOf, operations, type RunActivity } from './activity-lab.js';
 import { CARD, planner } from './batch-lab.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { READS } from '../../src/contract/reads.js';
+import { READS } from '../../src/contract/service-objects.js';
 import { orderInput } from '../support/inputs.js';
 import { attemptOf, CALLBACK, failureOf, openActivities, UNCLEAR_FAULTS } from './activity-lab.js';
 

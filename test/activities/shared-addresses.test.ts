@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { SharedAddresses } from '../../src/activities/address/shared-addresses.js';
+import type { DepositAddress } from '../../src/contract/address/address.js';
 import { callbackUrl } from '../../src/contract/callback-url.js';
-import type { DepositAddress } from '../../src/contract/service-objects.js';
 
 const address = (ref: string, name: string): DepositAddress => ({
   uuid: name,

@@ -3,7 +3,7 @@ import { underFire } from '../../chaos/faults.js';
 import { planOrders } from '../../chaos/inputs.js';
 import { kindOf } from '../../chaos/operator.js';
 import { changeSettings, DEFAULT_SETTINGS } from '../../sandbox/options.js';
-import { ORDER_TYPES } from '../../src/contract/order/orders.js';
+import { ORDER_TYPES } from '../../src/contract/order/types.js';
 import { validateOrderInput } from '../../src/validation/order-schema.js';
 
 test('every planned order is valid, all six types and both policies occur, and a seed plans the same again', () => {

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { BatchStart } from '../../src/client/batches.js';
 import { BatchConflictError, BatchFailedError, InvalidInputError } from '../../src/client/errors.js';
-import type { BatchState } from '../../src/contract/batch/batches.js';
-import { searchAttribute } from '../../src/contract/search-attributes.js';
+import type { BatchState } from '../../src/contract/batch/batch.js';
+import { searchAttribute } from '../../src/contract/names.js';
 import {
   type BatchLab,
   csvOf,

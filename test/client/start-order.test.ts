@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { AgainRefusedError, InvalidInputError, OrderConflictError } from '../../src/client/errors.js';
 import { readFirstInput } from '../../src/client/first-input.js';
 import type { OrderFailure } from '../../src/contract/failures.js';
-import { searchAttribute } from '../../src/contract/search-attributes.js';
+import { searchAttribute } from '../../src/contract/names.js';
 import { end, payout, useClient } from './client-fixture.js';
 
 const fixture = useClient();

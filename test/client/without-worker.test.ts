@@ -1,8 +1,8 @@
 import { Client, Connection } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
 import { PaymentOrders } from '../../src/client.js';
-import type { OrderInput } from '../../src/contract/order/orders.js';
-import { recoveredStart } from '../../src/contract/order/recovered.js';
+import { recoveredStart } from '../../src/contract/order/followers.js';
+import type { OrderInput } from '../../src/contract/order/input.js';
 import { OTHER_CARD, orderFor } from '../contract/fixtures.js';
 import { payout, useClient } from './client-fixture.js';
 

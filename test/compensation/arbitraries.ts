@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { LEFTOVERS, type Plan, STAGES } from '../../sandbox/plan.js';
 import { quoteFrom, quoteTo } from '../../sandbox/quote.js';
 import { TERMS, type Terms } from '../../sandbox/rates.js';
-import { ORDER_TYPES } from '../../src/contract/order/orders.js';
+import { ORDER_TYPES } from '../../src/contract/order/types.js';
 
 /** A pair of a type, every type as often as the others. */
 const pairs = fc

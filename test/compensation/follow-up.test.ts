@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import type { CardPart, RevertTarget } from '../../src/contract/order/orders.js';
+import type { RevertTarget } from '../../src/contract/order/input.js';
+import type { CardPart } from '../../src/contract/order/request.js';
 import { validateOrderInput } from '../../src/validation/order-schema.js';
 import { followUpCosts, followUpOrder, type Named } from '../../src/workflows/compensation/follow-up.js';
 import {

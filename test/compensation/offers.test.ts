@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import type { Decision, RevertTarget } from '../../src/contract/order/orders.js';
+import type { RevertTarget } from '../../src/contract/order/input.js';
+import type { Decision } from '../../src/contract/order/messages.js';
 import { figures } from '../../src/workflows/compensation/figures.js';
 import {
   actionsOf,

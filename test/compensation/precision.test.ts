@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { ExchangeRequest, Order } from '../../src/contract/order/orders.js';
+import type { Order } from '../../src/contract/order/order.js';
+import type { ExchangeRequest } from '../../src/contract/order/request.js';
 import { failedChecks } from '../../src/workflows/compensation/checks.js';
 import { figures } from '../../src/workflows/compensation/figures.js';
 import { orderFor } from '../contract/fixtures.js';

@@ -5,7 +5,7 @@ import { afterWorked, type Pools, poolsLeft, type Worked } from '../../chaos/ora
 import type { Plan } from '../../sandbox/plan.js';
 import { quoteFrom } from '../../sandbox/quote.js';
 import { findTerms } from '../../sandbox/rates.js';
-import { orderSides } from '../../src/contract/order/sides.js';
+import { orderSides } from '../../src/contract/order/types.js';
 import { failedChecks } from '../../src/workflows/compensation/checks.js';
 import { type Case, figures } from '../../src/workflows/compensation/figures.js';
 import { followUpOrder } from '../../src/workflows/compensation/follow-up.js';

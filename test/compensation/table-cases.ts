@@ -1,4 +1,5 @@
-import { ORDER_TYPES, type Order, type OrderType } from '../../src/contract/order/orders.js';
+import type { Order } from '../../src/contract/order/order.js';
+import { ORDER_TYPES, type OrderType } from '../../src/contract/order/types.js';
 import type { CaseFacts } from './cases.js';
 
 /** One kind of ending with the row it belongs to. Ways are written as the test writes a row's own. */

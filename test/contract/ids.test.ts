@@ -8,9 +8,8 @@ import {
   parseFollowUpOrderId,
   parseOrderWorkflowId,
   readWorkflowId,
-  workflowTypeOf,
 } from '../../src/contract/ids.js';
-import { ORDER_TYPES } from '../../src/contract/order/orders.js';
+import { ORDER_TYPES, workflowTypeOf } from '../../src/contract/order/types.js';
 
 describe('workflow ids', () => {
   it('are made of business keys', () => {

@@ -3,7 +3,7 @@ import { NativeConnection, type Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { BatchFailedError } from '../../src/client/errors.js';
 import { DEFAULT_ACCOUNT } from '../../src/contract/ids.js';
-import type { WithdrawRequest } from '../../src/contract/order/orders.js';
+import type { WithdrawRequest } from '../../src/contract/order/request.js';
 import { createWorkers } from '../../src/worker/start-worker.js';
 import { cardNumber } from '../support/batch-files.js';
 import { newOrderId } from '../support/lab.js';

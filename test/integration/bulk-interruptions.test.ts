@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startBatch } from '../../src/client/start-batch.js';
-import type { BatchApproval, BatchInput, BatchInstruction } from '../../src/contract/batch/batches.js';
-import { searchAttribute } from '../../src/contract/search-attributes.js';
+import type { BatchApproval, BatchInstruction } from '../../src/contract/batch/batch.js';
+import type { BatchInput } from '../../src/contract/batch/input.js';
+import { searchAttribute } from '../../src/contract/names.js';
 import {
   type BatchLab,
   executedOf,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { OrderFailedError } from '../../src/client/errors.js';
-import { ORDER_TYPES, type OrderType } from '../../src/contract/order/orders.js';
+import { ORDER_TYPES, type OrderType } from '../../src/contract/order/types.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
 import { serviceView } from './fixtures/service-view.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { serviceOf } from '../../scripts/service-of.js';
-import type { OrderType } from '../../src/contract/order/orders.js';
+import type { OrderType } from '../../src/contract/order/types.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
 import { TWO_CARDS } from './fixtures/parked-orders.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ORDER_TYPES } from '../../src/contract/order/orders.js';
+import { ORDER_TYPES } from '../../src/contract/order/types.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
 

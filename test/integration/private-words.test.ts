@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { serviceOf } from '../../scripts/service-of.js';
 import type { OrderHandle } from '../../src/client/order-handle.js';
-import type { DecideAction } from '../../src/contract/order/orders.js';
+import type { DecideAction } from '../../src/contract/order/messages.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
 import { ServiceGate } from '../support/service-gate.js';

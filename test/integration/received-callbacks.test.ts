@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { startReceived } from '../../src/client/received.js';
-import { searchAttribute } from '../../src/contract/search-attributes.js';
+import { searchAttribute } from '../../src/contract/names.js';
 import { MAX_STARTS_PER_MINUTE } from '../../src/receiver/spare-temporal.js';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId, openLab } from '../support/lab.js';

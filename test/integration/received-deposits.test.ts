@@ -1,8 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { receivedStartOptions, startReceived } from '../../src/client/received.js';
 import { PaymentOrders } from '../../src/client.js';
-import { ORDERS_TASK_QUEUE, RECEIVED_DEPOSIT_WORKFLOW } from '../../src/contract/names.js';
-import { searchAttribute } from '../../src/contract/search-attributes.js';
+import { ORDERS_TASK_QUEUE, RECEIVED_DEPOSIT_WORKFLOW, searchAttribute } from '../../src/contract/names.js';
 import { orderInput } from '../support/inputs.js';
 import { openLab } from '../support/lab.js';
 import { runStarterWith } from '../support/run-starter.js';

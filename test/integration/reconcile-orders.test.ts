@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { serviceOf } from '../../scripts/service-of.js';
+import { searchAttribute } from '../../src/contract/names.js';
 import { disagreementOf, type ReconcileClass, type ReconcileResult } from '../../src/contract/reconcile/reconcile.js';
-import { searchAttribute } from '../../src/contract/search-attributes.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
 

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ORDERS_TASK_QUEUE, RECONCILE_WORKFLOW } from '../../src/contract/names.js';
+import { ORDERS_TASK_QUEUE, RECONCILE_WORKFLOW, searchAttribute } from '../../src/contract/names.js';
 import { disagreementOf, type ReconcileResult } from '../../src/contract/reconcile/reconcile.js';
-import { searchAttribute } from '../../src/contract/search-attributes.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
 

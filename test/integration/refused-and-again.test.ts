@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OrderHandle } from '../../src/client/order-handle.js';
-import { workflowTypeOf } from '../../src/contract/ids.js';
 import { ORDERS_TASK_QUEUE } from '../../src/contract/names.js';
-import type { OrderInput } from '../../src/contract/order/orders.js';
+import type { OrderInput } from '../../src/contract/order/input.js';
+import { workflowTypeOf } from '../../src/contract/order/types.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
 import { serviceView } from './fixtures/service-view.js';

@@ -4,8 +4,9 @@ import { WorkflowFailedError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ScheduleInput } from '../../src/client/schedule-spec.js';
 import { startBatch } from '../../src/client/start-batch.js';
-import type { BatchResult, ScheduledBatchInput } from '../../src/contract/batch/batches.js';
-import { periodAt } from '../../src/contract/batch/periods.js';
+import type { BatchResult } from '../../src/contract/batch/batch.js';
+import type { ScheduledBatchInput } from '../../src/contract/batch/input.js';
+import { periodAt } from '../../src/contract/batch/input.js';
 import { ORDERS_TASK_QUEUE } from '../../src/contract/names.js';
 import { newOrderId } from '../support/lab.js';
 import {

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { createServer as createHttpsServer } from 'node:https';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { ORDER_TYPES } from '../../src/contract/order/orders.js';
+import { ORDER_TYPES } from '../../src/contract/order/types.js';
 import { createPaymentService, loadSigner } from '../../src/payment-service/index.js';
 import { TLS_CERTIFICATE, TLS_KEY } from './support/certificates.js';
 import { addressObject, orderObject, rateObject, withdrawRequest } from './support/objects.js';

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { startSandbox } from '../../sandbox/index.js';
-import type { CreateRequests, OrderType } from '../../src/contract/order/orders.js';
+import type { CreateRequests } from '../../src/contract/order/request.js';
+import type { OrderType } from '../../src/contract/order/types.js';
 import { createPaymentService, loadSigner } from '../../src/payment-service/index.js';
 import { WALLET } from './support/objects.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { prove } from '../../src/activities/reconcile/prove.js';
 import { ServiceView } from '../../src/activities/reconcile/service-view.js';
-import type { BalanceChange, OrderListItem } from '../../src/contract/order/orders.js';
+import type { BalanceChange, OrderListItem } from '../../src/contract/order/order.js';
 import type { ReconcileAccountInput } from '../../src/contract/reconcile/reconcile.js';
 import type { Balance } from '../../src/contract/service-objects.js';
 import { seenOrder } from './cases.js';

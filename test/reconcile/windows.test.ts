@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { OrderListItem } from '../../src/contract/order/orders.js';
+import type { OrderListItem } from '../../src/contract/order/order.js';
 import {
   MalformedResponseError,
   type OrderListQuery,

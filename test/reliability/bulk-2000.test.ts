@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { BatchHandle } from '../../src/client/batch-handle.js';
-import type { BatchResult } from '../../src/contract/batch/batches.js';
+import type { BatchResult } from '../../src/contract/batch/batch.js';
 import { decimal, sum, toAmount } from '../../src/contract/money.js';
 import { runSizes } from '../integration/fixtures/batch-history.js';
 import { executedOf, startRows, type TestRow, testRows } from '../integration/fixtures/batches.js';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { BatchResult } from '../../src/contract/batch/batches.js';
+import type { BatchResult } from '../../src/contract/batch/batch.js';
 import { queueLimits } from '../../src/worker/queue-limits.js';
 import { executedOf, startRows, testRows } from '../integration/fixtures/batches.js';
 import { expectWithinLimit, say, usePacedLab } from './fixtures/paced-lab.js';

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it, vi } from 'vitest';
-import type { BatchPlan, BatchResult, BatchState } from '../../src/contract/batch/batches.js';
+import type { BatchPlan, BatchResult, BatchState } from '../../src/contract/batch/batch.js';
 import { startBatchView } from '../../src/starter/batch-progress.js';
 import {
   amountsLeft,

@@ -12,7 +12,7 @@ import {
   UnknownBatchError,
   UnknownScheduleError,
 } from '../../src/client/errors.js';
-import { type BatchOutcomes, type BatchResult, NONE_ENDED } from '../../src/contract/batch/batches.js';
+import { type BatchOutcomes, type BatchResult, NONE_ENDED } from '../../src/contract/batch/batch.js';
 import { exitCodeOfBatch, exitCodeOfError } from '../../src/starter/exit-codes.js';
 import { runStarterAlone as starter } from '../support/run-starter.js';
 

@@ -15,7 +15,8 @@ import {
   UnknownOrderError,
 } from '../../src/client/errors.js';
 import type { OrderFailure } from '../../src/contract/failures.js';
-import type { CompensationResult, Order, OrderResult } from '../../src/contract/order/orders.js';
+import type { Order } from '../../src/contract/order/order.js';
+import type { CompensationResult, OrderResult } from '../../src/contract/order/result.js';
 import { exitCodeOfError, exitCodeOfResult, UsageError } from '../../src/starter/exit-codes.js';
 
 const result = (outcome: OrderResult['outcome'], status?: CompensationResult['status']): OrderResult => ({

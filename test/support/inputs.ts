@@ -1,4 +1,5 @@
-import type { OrderInput, OrderType } from '../../src/contract/order/orders.js';
+import type { OrderInput } from '../../src/contract/order/input.js';
+import type { OrderType } from '../../src/contract/order/types.js';
 
 /** A valid create request of every type, in the sandbox's currencies; `marker` goes into the description. */
 const REQUESTS = {

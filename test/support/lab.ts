@@ -4,7 +4,7 @@ import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/i
 import { PaymentOrders } from '../../src/client.js';
 import { type EncryptionKey, Secret, type WorkerConfig } from '../../src/config.js';
 import { DEFAULT_ACCOUNT } from '../../src/contract/ids.js';
-import type { Pace } from '../../src/contract/order/pace.js';
+import type { Pace } from '../../src/contract/order/answers.js';
 import { startReceiver } from '../../src/receiver/server.js';
 import { createSignalOrder } from '../../src/receiver/signal-order.js';
 import { createSignalReceived } from '../../src/receiver/signal-received.js';

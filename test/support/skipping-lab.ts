@@ -8,7 +8,7 @@ import { loadWorkerConfig } from '../../src/config.js';
 import { DEFAULT_ACCOUNT, orderWorkflowId } from '../../src/contract/ids.js';
 import { ORDER_CALLBACK_SIGNAL } from '../../src/contract/names.js';
 import type { OrderState } from '../../src/contract/order/messages.js';
-import type { OrderResult } from '../../src/contract/order/orders.js';
+import type { OrderResult } from '../../src/contract/order/result.js';
 import { createWorkers } from '../../src/worker/start-worker.js';
 import { ServiceGate } from './service-gate.js';
 import { workflowBundle } from './temporal.js';

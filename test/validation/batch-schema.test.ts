@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { BatchInput } from '../../src/contract/batch/batches.js';
-import { batchInputDifferences } from '../../src/contract/batch/same-batch.js';
+import type { BatchInput } from '../../src/contract/batch/input.js';
+import { batchInputDifferences } from '../../src/contract/differences/starts.js';
 import { validateBatchInput } from '../../src/validation/batch-schema.js';
 
 const row = { order_id: 'p-1', currency: 'usd', network: 'card', amount: '12.50', wallet: '4111111111111111' };

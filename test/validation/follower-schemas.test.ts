@@ -1,10 +1,10 @@
 import { describe, expect, it, test } from 'vitest';
 import { addressRefOf, callbackUrl } from '../../src/contract/callback-url.js';
+import { echoDifferences } from '../../src/contract/differences/echo.js';
 import { parseReceivedWorkflowId, receivedWorkflowId } from '../../src/contract/ids.js';
-import { echoDifferences } from '../../src/contract/order/echo-check.js';
-import { ORDER_TYPES, type Order } from '../../src/contract/order/orders.js';
-import { receivedRequest } from '../../src/contract/order/received.js';
-import { recoveredStart } from '../../src/contract/order/recovered.js';
+import { receivedRequest, recoveredStart } from '../../src/contract/order/followers.js';
+import type { Order } from '../../src/contract/order/order.js';
+import { ORDER_TYPES } from '../../src/contract/order/types.js';
 import { validateReceivedInput, validateRecoveredInput } from '../../src/validation/follower-schemas.js';
 import { validateOrderInput } from '../../src/validation/order-schema.js';
 import { inputOf, orderFor, REQUESTS, TRON } from '../contract/fixtures.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { maskCards } from '../../src/contract/wallet-formats.js';
+import { maskCards } from '../../src/contract/wallets.js';
 import { validateBatchInput } from '../../src/validation/batch-schema.js';
 import { validateReceivedInput } from '../../src/validation/follower-schemas.js';
 import { validateOrderInput } from '../../src/validation/order-schema.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ORDER_TYPES } from '../../src/contract/order/orders.js';
-import { startDifferences } from '../../src/contract/order/same-input.js';
+import { startDifferences } from '../../src/contract/differences/starts.js';
+import { ORDER_TYPES } from '../../src/contract/order/types.js';
 import { planReconcile } from '../../src/contract/reconcile/input.js';
 import { withoutNulls } from '../../src/contract/without-nulls.js';
 import {

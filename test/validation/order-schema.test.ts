@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ORDER_TYPES, type OrderType } from '../../src/contract/order/orders.js';
+import { ORDER_TYPES, type OrderType } from '../../src/contract/order/types.js';
 import { validateOrderInput } from '../../src/validation/order-schema.js';
 import { CARD, inputOf, inputWith, TRON } from '../contract/fixtures.js';
 import { type Accepted, errorsOf, fieldsOf, itAccepts, itRefuses, type Refused, SEPA } from './refusals.js';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { CreateRequest, OrderType } from '../../src/contract/order/orders.js';
+import type { CreateRequest } from '../../src/contract/order/request.js';
+import type { OrderType } from '../../src/contract/order/types.js';
 import type { RateEntry, Rates } from '../../src/contract/service-objects.js';
 import { checkAgainstRates, rateKeyOf } from '../../src/validation/rate-checks.js';
 import { CARD, CARDS_REQUEST, ETHEREUM, OTHER_CARD, REQUESTS, TRON } from '../contract/fixtures.js';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { FieldError } from '../../src/contract/failures.js';
-import type { OrderType } from '../../src/contract/order/orders.js';
+import type { OrderType } from '../../src/contract/order/types.js';
 import { withoutNulls } from '../../src/contract/without-nulls.js';
 import { validateOrderInput } from '../../src/validation/order-schema.js';
 import { CARDS_REQUEST, inputWith } from '../contract/fixtures.js';

@@ -2,14 +2,13 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ORDERS_TASK_QUEUE, RECONCILE_WORKFLOW } from '../../src/contract/names.js';
+import { ORDERS_TASK_QUEUE, RECONCILE_WORKFLOW, searchAttribute } from '../../src/contract/names.js';
 import {
   AGREED_CLASSES,
   DISAGREEING_CLASSES,
   type ReconcileClass,
   type ReconcileResult,
 } from '../../src/contract/reconcile/reconcile.js';
-import { searchAttribute } from '../../src/contract/search-attributes.js';
 import type { GateRule } from '../support/service-gate.js';
 import { MINUTE_MS, openSkippingLab, type SkippingLab } from '../support/skipping-lab.js';
 import { workflowBundle } from '../support/temporal.js';

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { serviceOf } from '../../scripts/service-of.js';
-import type { CreateRequests, OrderType } from '../../src/contract/order/orders.js';
+import type { CreateRequests } from '../../src/contract/order/request.js';
+import type { OrderType } from '../../src/contract/order/types.js';
 import { orderInput } from '../support/inputs.js';
 import { HOUR_MS, MINUTE_MS, openSkippingLab, SECOND_MS, type SkippingLab } from '../support/skipping-lab.js';
 

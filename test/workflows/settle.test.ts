@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OrderHandle } from '../../src/client/order-handle.js';
-import type { OrderType } from '../../src/contract/order/orders.js';
+import type { OrderType } from '../../src/contract/order/types.js';
 import { orderInput } from '../support/inputs.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS, openSkippingLab, SECOND_MS, type SkippingLab } from '../support/skipping-lab.js';
 

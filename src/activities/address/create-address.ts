@@ -1,7 +1,7 @@
 import { activityInfo } from '@temporalio/activity';
 import { z } from 'zod';
+import type { CreateAddressAnswer, CreateAddressInput } from '../../contract/address/address.js';
 import { ADDRESS_REF_FORMAT } from '../../contract/ids.js';
-import type { CreateAddressAnswer, CreateAddressInput } from '../../contract/reads.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import { addressCreateSchema } from '../../payment-service/index.js';
 import { fieldErrors } from '../../validation/field-errors.js';

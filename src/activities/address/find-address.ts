@@ -1,5 +1,5 @@
 import { activityInfo } from '@temporalio/activity';
-import type { FindAddressInput, FoundAddress } from '../../contract/reads.js';
+import type { FindAddressInput, FoundAddress } from '../../contract/address/address.js';
 import { accountOf } from '../account-of.js';
 import type { ActivityDeps } from '../deps.js';
 import { comeBackIn, retryLater } from '../failures.js';

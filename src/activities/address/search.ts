@@ -1,6 +1,5 @@
+import type { DepositAddress, FoundAddress } from '../../contract/address/address.js';
 import { callbackUrl, withoutToken } from '../../contract/callback-url.js';
-import type { FoundAddress } from '../../contract/reads.js';
-import type { DepositAddress } from '../../contract/service-objects.js';
 import type { PaymentService } from '../../payment-service/index.js';
 import type { ActivityDeps } from '../deps.js';
 import { invalidInput, noReading } from '../failures.js';

@@ -1,5 +1,5 @@
+import type { DepositAddress } from '../../contract/address/address.js';
 import { addressRefOf } from '../../contract/callback-url.js';
-import type { DepositAddress } from '../../contract/service-objects.js';
 import type { Page } from '../../payment-service/index.js';
 import { noReading } from '../failures.js';
 

@@ -5,12 +5,8 @@ import type { BatchWorkflow } from '../../client/batch-handle.js';
 import { readFirstInput } from '../../client/first-input.js';
 import { batchStartOptions } from '../../client/start-batch.js';
 import type { PeriodBatch } from '../../contract/batch/activities.js';
-import {
-  BATCH_FILE_UNUSABLE,
-  BATCH_UNRESOLVED,
-  type BatchInput,
-  type BatchResult,
-} from '../../contract/batch/batches.js';
+import { BATCH_FILE_UNUSABLE, BATCH_UNRESOLVED, type BatchResult } from '../../contract/batch/batch.js';
+import type { BatchInput } from '../../contract/batch/input.js';
 import { batchWorkflowId, DEFAULT_ACCOUNT } from '../../contract/ids.js';
 import { BULK_WITHDRAW_WORKFLOW } from '../../contract/names.js';
 import type { ActivityDeps } from '../deps.js';

@@ -1,7 +1,8 @@
 import type Big from 'big.js';
 import { decimalOrZero } from '../../contract/money.js';
-import type { CreateRequest, OrderType } from '../../contract/order/orders.js';
-import { orderSides } from '../../contract/order/sides.js';
+import type { CreateRequest } from '../../contract/order/request.js';
+import type { OrderType } from '../../contract/order/types.js';
+import { orderSides } from '../../contract/order/types.js';
 import { type Balance, type Balances, isMalformed } from '../../contract/service-objects.js';
 import type { CallOptions } from '../../payment-service/index.js';
 import type { Account } from '../deps.js';

@@ -1,9 +1,11 @@
 import { activityInfo, log } from '@temporalio/activity';
 import { callbackUrl } from '../../contract/callback-url.js';
+import { echoDifferences } from '../../contract/differences/echo.js';
 import { describeFieldErrors } from '../../contract/failures.js';
 import type { Circumstances, CreateAnswer, CreateOrderInput, CreateVerdict } from '../../contract/order/answers.js';
-import { echoDifferences } from '../../contract/order/echo-check.js';
-import type { CreateRequest, Order, OrderInput } from '../../contract/order/orders.js';
+import type { OrderInput } from '../../contract/order/input.js';
+import type { Order } from '../../contract/order/order.js';
+import type { CreateRequest } from '../../contract/order/request.js';
 import type { Rates } from '../../contract/service-objects.js';
 import { NotSentError, RateLimitedError } from '../../payment-service/index.js';
 import { validateOrderInput } from '../../validation/order-schema.js';

@@ -1,6 +1,6 @@
 import { decimal, toAmount } from '../../contract/money.js';
-import { type CreateRequest, movesMoneyAtOnce, type OrderType } from '../../contract/order/orders.js';
-import { orderSides, type RequestFields } from '../../contract/order/sides.js';
+import type { CreateRequest, RequestFields } from '../../contract/order/request.js';
+import { movesMoneyAtOnce, type OrderType, orderSides } from '../../contract/order/types.js';
 import type { Rates } from '../../contract/service-objects.js';
 import { checkAgainstRates, uncheckableBy } from '../../validation/rate-checks.js';
 import type { Account, ActivityDeps } from '../deps.js';

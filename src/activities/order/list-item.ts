@@ -1,5 +1,5 @@
-import type { Order, OrderListItem } from '../../contract/order/orders.js';
-import { isReceivedType } from '../../contract/order/received.js';
+import type { Order, OrderListItem } from '../../contract/order/order.js';
+import { isReceivedType } from '../../contract/order/types.js';
 import {
   type CallOptions,
   MAX_ORDERS_PER_PAGE,

@@ -1,15 +1,15 @@
 import { activityInfo } from '@temporalio/activity';
-import { canonicalWallet } from '../../contract/canonical-wallet.js';
-import type { Order } from '../../contract/order/orders.js';
+import type { DepositAddress } from '../../contract/address/address.js';
 import {
-  isReceivedType,
   type LookUpReceivedAnswer,
   type LookUpReceivedInput,
-  type ReceivedDepositInput,
   type ReceivedReading,
   receivedRequest,
-} from '../../contract/order/received.js';
-import type { DepositAddress } from '../../contract/service-objects.js';
+} from '../../contract/order/followers.js';
+import type { ReceivedDepositInput } from '../../contract/order/input.js';
+import type { Order } from '../../contract/order/order.js';
+import { isReceivedType } from '../../contract/order/types.js';
+import { canonicalWallet } from '../../contract/wallets.js';
 import type { PaymentService, StatusAnswer } from '../../payment-service/index.js';
 import { validateReceivedInput } from '../../validation/follower-schemas.js';
 import { accountOf } from '../account-of.js';

@@ -1,5 +1,5 @@
 import type { ElsewhereAnswer, LookUpAnswer } from '../../contract/order/answers.js';
-import type { LookUpRecoveredInput } from '../../contract/order/recovered.js';
+import type { LookUpRecoveredInput } from '../../contract/order/followers.js';
 import { validateRecoveredInput } from '../../validation/follower-schemas.js';
 import type { ActivityDeps } from '../deps.js';
 import { invalidOrder } from '../failures.js';

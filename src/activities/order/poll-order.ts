@@ -1,9 +1,8 @@
 import { activityInfo, heartbeat } from '@temporalio/activity';
-import type { PollAnswer, PollInput } from '../../contract/order/answers.js';
+import type { Pace, PollAnswer, PollInput } from '../../contract/order/answers.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
-import type { Order } from '../../contract/order/orders.js';
-import type { Pace } from '../../contract/order/pace.js';
-import { isFinal, isKnownStatus } from '../../contract/order/status.js';
+import type { Order } from '../../contract/order/order.js';
+import { isFinal, isKnownStatus } from '../../contract/order/order.js';
 import { accountOf } from '../account-of.js';
 import type { ActivityDeps } from '../deps.js';
 import { comeBackIn, isElsewhere, noReading, retryLater } from '../failures.js';

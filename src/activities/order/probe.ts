@@ -1,6 +1,8 @@
+import { echoDifferences } from '../../contract/differences/echo.js';
 import type { LookUpReading } from '../../contract/order/answers.js';
-import { echoDifferences } from '../../contract/order/echo-check.js';
-import type { CreateRequest, Order, OrderType } from '../../contract/order/orders.js';
+import type { Order } from '../../contract/order/order.js';
+import type { CreateRequest } from '../../contract/order/request.js';
+import type { OrderType } from '../../contract/order/types.js';
 import { type PaymentService, RateLimitedError } from '../../payment-service/index.js';
 import { noReading } from '../failures.js';
 

@@ -1,6 +1,6 @@
 import { sameAmount } from '../../contract/money.js';
 import type { OutcomeAnswer, OutcomeReading, ReadOutcomeInput } from '../../contract/order/answers.js';
-import type { Order } from '../../contract/order/orders.js';
+import type { Order } from '../../contract/order/order.js';
 import type { CallOptions } from '../../payment-service/index.js';
 import { accountOf } from '../account-of.js';
 import type { Account, ActivityDeps } from '../deps.js';

@@ -1,5 +1,6 @@
 import type { Payers } from '../../contract/order/answers.js';
-import type { CreateRequest, OrderType } from '../../contract/order/orders.js';
+import type { CreateRequest } from '../../contract/order/request.js';
+import type { OrderType } from '../../contract/order/types.js';
 import type { Rates } from '../../contract/service-objects.js';
 import { rateEntryOf } from '../../validation/rate-checks.js';
 

@@ -1,7 +1,8 @@
 import type Big from 'big.js';
 import { decimal, decimalOrZero, toAmount } from '../../contract/money.js';
-import type { CreateRequest, OrderType } from '../../contract/order/orders.js';
-import { orderSides, type RequestFields } from '../../contract/order/sides.js';
+import type { CreateRequest, RequestFields } from '../../contract/order/request.js';
+import type { OrderType } from '../../contract/order/types.js';
+import { orderSides } from '../../contract/order/types.js';
 import type { Balances, RateEntry, Rates } from '../../contract/service-objects.js';
 import { rateEntryOf } from '../../validation/rate-checks.js';
 import { balanceIn, commission } from './balances.js';

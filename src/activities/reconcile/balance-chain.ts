@@ -1,5 +1,5 @@
 import { type Amount, decimal, toAmount } from '../../contract/money.js';
-import type { BalanceChange } from '../../contract/order/orders.js';
+import type { BalanceChange } from '../../contract/order/order.js';
 import type { BalanceGap } from '../../contract/reconcile/reconcile.js';
 import { type BalanceStep, type Trail, trailsOf } from './balance-trails.js';
 

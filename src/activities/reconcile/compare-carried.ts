@@ -1,5 +1,5 @@
 import { type Amount, decimal, toAmount } from '../../contract/money.js';
-import type { BalanceChange } from '../../contract/order/orders.js';
+import type { BalanceChange } from '../../contract/order/order.js';
 import { AHEAD_OF_UTC_MS, DEFAULT_WINDOW_MS } from '../../contract/reconcile/input.js';
 import type { BalanceGap, CarriedBalance, ReconcileAccountInput } from '../../contract/reconcile/reconcile.js';
 import { type Chain, gapOf, spelled } from './balance-chain.js';

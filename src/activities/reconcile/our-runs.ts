@@ -10,10 +10,9 @@ import { OrderHandle } from '../../client/order-handle.js';
 import { callTemporal } from '../../client/temporal-calls.js';
 import { isOrderFailure, ORDER_UNRESOLVED } from '../../contract/failures.js';
 import { parseOrderWorkflowId, parseReceivedWorkflowId } from '../../contract/ids.js';
-import { ORDER_CALLBACK_SIGNAL } from '../../contract/names.js';
-import type { OrderResult } from '../../contract/order/orders.js';
-import { isFinal } from '../../contract/order/status.js';
-import { searchAttribute } from '../../contract/search-attributes.js';
+import { ORDER_CALLBACK_SIGNAL, searchAttribute } from '../../contract/names.js';
+import { isFinal } from '../../contract/order/order.js';
+import type { OrderResult } from '../../contract/order/result.js';
 import { amountsOf, type OurWord, verdictOf } from './compare.js';
 
 /** The newest run of one of our order workflows. */

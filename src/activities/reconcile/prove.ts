@@ -1,5 +1,5 @@
 import { type Amount, decimal, toAmount } from '../../contract/money.js';
-import type { BalanceChange } from '../../contract/order/orders.js';
+import type { BalanceChange } from '../../contract/order/order.js';
 import type { BalanceGap, ChainSummary, ReconcileAccountInput } from '../../contract/reconcile/reconcile.js';
 import { serviceDateTime } from '../../payment-service/index.js';
 import { type Chain, chainsOf, gapOf } from './balance-chain.js';

@@ -1,4 +1,4 @@
-import type { ReportFile } from '../../contract/batch/batches.js';
+import type { ReportFile } from '../../contract/batch/batch.js';
 import type { ReconcileResult, ReconcileRow } from '../../contract/reconcile/reconcile.js';
 import { openCsvReport, openJsonReport } from '../../reports/index.js';
 

@@ -1,6 +1,6 @@
 import { maskName } from '../../contract/masking.js';
-import type { OrderListItem } from '../../contract/order/orders.js';
-import { isFinal } from '../../contract/order/status.js';
+import type { OrderListItem } from '../../contract/order/order.js';
+import { isFinal } from '../../contract/order/order.js';
 import type { MalformedItem, ReconcileProgress } from '../../contract/reconcile/reconcile.js';
 import type { Page } from '../../payment-service/index.js';
 import { addsUp } from './balance-chain.js';

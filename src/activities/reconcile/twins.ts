@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { orderWorkflowId, receivedWorkflowId } from '../../contract/ids.js';
-import { isReceivedType } from '../../contract/order/received.js';
+import { isReceivedType } from '../../contract/order/types.js';
 import type { Finding, OurWord } from './compare.js';
 import type { AddressBook } from './followers.js';
 import { findOurRun, type OurRun } from './our-runs.js';

@@ -1,13 +1,5 @@
-import type {
-  AmountsByCurrency,
-  BatchFile,
-  BatchInput,
-  BatchOutcomes,
-  BatchPlan,
-  BatchProgress,
-  ReportFile,
-  ScheduledBatchInput,
-} from './batches.js';
+import type { AmountsByCurrency, BatchOutcomes, BatchPlan, BatchProgress, ReportFile } from './batch.js';
+import type { BatchFile, BatchInput, ScheduledBatchInput } from './input.js';
 
 /**
  * What the activities of batches take and answer. All of it lives in workflow histories: fields may be added, never renamed.

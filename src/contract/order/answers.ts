@@ -1,11 +1,27 @@
-import type { BalanceChange, CreateRequest, Order, OrderType } from './orders.js';
-import type { Pace } from './pace.js';
+import type { BalanceChange, Order } from './order.js';
+import type { CreateRequest } from './request.js';
 import type { Elsewhere, SentTo } from './sent-to.js';
+import type { OrderType } from './types.js';
 
 /**
  * What activities take and answer. All of it lives in workflow histories: fields may be added, never renamed.
  * "Outcome unknown" is an answer with its own path here, not an exception that something retries.
  */
+
+/**
+ * How fast orders are followed. Configured on workers and handed to workflows only inside activity results, so that a
+ * changed setting never changes what a replayed workflow decides.
+ */
+export interface Pace {
+  /** First wait of the status polling. */
+  pollInitialMs: number;
+  /** Longest wait between two status polls. */
+  pollMaxMs: number;
+  /** How long absence must last after an uncertain create: types that move money at once, and deposit types. */
+  settleWindowMs: { atOnce: number; deposit: number };
+  /** Time between the two readings that must agree before a compensation moves money. */
+  confirmDelayMs: number;
+}
 
 /** Who pays a commission, from rates when the order was created; null where that side has none. */
 export interface Payers {

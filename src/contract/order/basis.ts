@@ -1,5 +1,5 @@
 import type { OutcomeReading } from './answers.js';
-import type { BalanceChange, Order } from './orders.js';
+import type { BalanceChange, Order } from './order.js';
 
 /** Everything in an order that its figures, its row of the compensation table and the checks depend on. */
 export const BASIS_FIELDS = [

@@ -1,4 +1,8 @@
-import type { DecideAction, Order } from './orders.js';
+import type { RevertTarget } from './input.js';
+import type { Order } from './order.js';
+import type { CardPart, WalletDetails } from './request.js';
+import type { Remainder } from './result.js';
+import type { FollowUpType } from './types.js';
 
 /** Argument of the `orderCallback` signal: what a callback claimed. Only wakes the workflow up. */
 export interface CallbackHint {
@@ -31,4 +35,54 @@ export interface OrderState {
   attention?: Attention;
   /** ISO time of the last answered look-up. */
   lastLookupAt: string | null;
+}
+
+/** What a person may decide on a parked order. */
+export const DECIDE_ACTIONS = [
+  'adopt',
+  'resend',
+  'close-absent',
+  'finish',
+  'revert',
+  'accept',
+  'approve',
+  'refuse',
+] as const;
+
+/** One of the decide actions. */
+export type DecideAction = (typeof DECIDE_ACTIONS)[number];
+
+/**
+ * Argument of the `decide` update. `revision` is the one the person saw in `orderState`; a stale one is refused.
+ * `differences`: the fields in spite of which an order is adopted, exactly those that differ. `kind`, `as`, `revertTo` and `wallet_details` (the cards of a payout to several) say how to `finish` or `revert`.
+ */
+export interface Decision {
+  action: DecideAction;
+  by: string;
+  reason: string;
+  revision: number;
+  order_uuid?: string;
+  differences?: string[];
+  kind?: Remainder['kind'];
+  as?: FollowUpType;
+  revertTo?: RevertTarget;
+  wallet_details?: WalletDetails;
+}
+
+/**
+ * A decision as kept in the result. `at` is an ISO time of the workflow's clock; `kind` and `as` are what was chosen, also
+ * where there was only one choice; wallets are masked.
+ */
+export interface DecisionRecord {
+  action: DecideAction;
+  by: string;
+  reason: string;
+  revision: number;
+  at: string;
+  order_uuid?: string;
+  differences?: string[];
+  kind?: Remainder['kind'];
+  as?: FollowUpType;
+  revertTo?: { network: string; wallet: string };
+  wallet_details?: CardPart[];
 }

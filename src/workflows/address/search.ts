@@ -1,8 +1,8 @@
 import { proxyActivities, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
+import type { DepositAddressInput, FoundAddress } from '../../contract/address/address.js';
+import { searchAttribute } from '../../contract/names.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
-import type { DepositAddressInput, FoundAddress } from '../../contract/reads.js';
-import { searchAttribute } from '../../contract/search-attributes.js';
 import { answersWithin } from '../ask/ask.js';
 import { unservedFor } from '../ask/until-served.js';
 import { readOnly, SEND_TIMEOUT_MS } from '../order/profiles.js';

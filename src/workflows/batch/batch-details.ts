@@ -1,5 +1,5 @@
-import type { BatchInterruption, BatchPlan, BatchProgress, CurrencyPlan } from '../../contract/batch/batches.js';
-import { shownInterruption } from '../../contract/batch/shown-interruption.js';
+import type { BatchInterruption, BatchPlan, BatchProgress, CurrencyPlan } from '../../contract/batch/batch.js';
+import { shownInterruption } from '../../contract/batch/batch.js';
 import { maskName } from '../../contract/masking.js';
 import { attentionOf, type BatchRun } from './batch-run.js';
 

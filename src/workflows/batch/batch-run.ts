@@ -1,13 +1,13 @@
 import { workflowInfo } from '@temporalio/workflow';
 import type {
-  BatchInput,
   BatchInterruption,
   BatchPhase,
   BatchPlan,
   BatchProgress,
   BatchState,
-} from '../../contract/batch/batches.js';
-import { BY_ITSELF, NONE_ENDED } from '../../contract/batch/batches.js';
+} from '../../contract/batch/batch.js';
+import { BY_ITSELF, NONE_ENDED } from '../../contract/batch/batch.js';
+import type { BatchInput } from '../../contract/batch/input.js';
 import { DEFAULT_ACCOUNT } from '../../contract/ids.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 

@@ -1,8 +1,8 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
-import { inlineBytes, MAX_INLINE_BYTES } from '../../contract/batch/batches.js';
+import { inlineBytes, MAX_INLINE_BYTES } from '../../contract/batch/input.js';
 import { type FieldError, INVALID_INPUT } from '../../contract/failures.js';
 import { ACCOUNT_FORMAT, BATCH_ID_FORMAT, batchPlanWorkflowId, batchWorkflowId } from '../../contract/ids.js';
-import { holdsCardNumber } from '../../contract/wallet-formats.js';
+import { holdsCardNumber } from '../../contract/wallets.js';
 import { hasTimeLimit, isTooDeep } from '../order/identity.js';
 import type { BatchRun } from './batch-run.js';
 

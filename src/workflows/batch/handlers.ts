@@ -8,7 +8,7 @@ import {
   PAUSE_UPDATE,
   RESUME_UPDATE,
   STOP_UPDATE,
-} from '../../contract/batch/batches.js';
+} from '../../contract/batch/batch.js';
 import { type BatchRun, batchState } from './batch-run.js';
 import { approvalRefusal, pause, pauseRefusal, resume, resumeRefusal, stop, stopRefusal } from './interruptions.js';
 

@@ -1,6 +1,6 @@
 import { workflowInfo } from '@temporalio/workflow';
-import type { BatchApproval, BatchInstruction } from '../../contract/batch/batches.js';
-import { BY_ITSELF } from '../../contract/batch/batches.js';
+import type { BatchApproval, BatchInstruction } from '../../contract/batch/batch.js';
+import { BY_ITSELF } from '../../contract/batch/batch.js';
 import { maskName } from '../../contract/masking.js';
 import type { BatchRun } from './batch-run.js';
 

@@ -1,7 +1,12 @@
 import { ActivityFailure, ApplicationFailure, condition, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
-import { BATCH_NOT_APPROVED, BATCH_STOPPED, type BatchPlan, BY_ITSELF } from '../../contract/batch/batches.js';
-import { shownInterruption } from '../../contract/batch/shown-interruption.js';
+import {
+  BATCH_NOT_APPROVED,
+  BATCH_STOPPED,
+  type BatchPlan,
+  BY_ITSELF,
+  shownInterruption,
+} from '../../contract/batch/batch.js';
 import type { BatchRun } from './batch-run.js';
 import { interruptible } from './interruptible.js';
 import { pause, stop } from './interruptions.js';

@@ -1,7 +1,7 @@
 import { ActivityFailure, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
 import type { ReportBatchAnswer } from '../../contract/batch/activities.js';
-import type { BatchOutcomes, BatchPlan, BatchResult } from '../../contract/batch/batches.js';
+import type { BatchOutcomes, BatchPlan, BatchResult } from '../../contract/batch/batch.js';
 import type { BatchRun } from './batch-run.js';
 import { wholeFile } from './profiles.js';
 import { isReset, unresolved } from './resets.js';

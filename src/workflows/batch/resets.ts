@@ -1,5 +1,5 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
-import { BATCH_UNRESOLVED, BY_ITSELF } from '../../contract/batch/batches.js';
+import { BATCH_UNRESOLVED, BY_ITSELF } from '../../contract/batch/batch.js';
 import type { BatchRun } from './batch-run.js';
 import { pause } from './interruptions.js';
 

@@ -8,7 +8,8 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
 import type { SendBatchRowsAnswer } from '../../contract/batch/activities.js';
-import { type BatchInput, type BatchPlan, type BatchProgress, BY_ITSELF } from '../../contract/batch/batches.js';
+import { type BatchPlan, type BatchProgress, BY_ITSELF } from '../../contract/batch/batch.js';
+import type { BatchInput } from '../../contract/batch/input.js';
 import { type BatchRun, type CarriedBatch, carriedBatch } from './batch-run.js';
 import { interruptible } from './interruptible.js';
 import { pause, stop } from './interruptions.js';

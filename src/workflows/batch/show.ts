@@ -1,7 +1,7 @@
 import type { SearchAttributePair } from '@temporalio/common';
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
-import type { BatchPhase } from '../../contract/batch/batches.js';
-import { searchAttribute } from '../../contract/search-attributes.js';
+import type { BatchPhase } from '../../contract/batch/batch.js';
+import { searchAttribute } from '../../contract/names.js';
 import { batchDetails } from './batch-details.js';
 import { attentionOf, type BatchRun } from './batch-run.js';
 

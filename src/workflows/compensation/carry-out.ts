@@ -5,7 +5,7 @@ import { toAmount } from '../../contract/money.js';
 import type { FollowUpCheck, OutcomeReading } from '../../contract/order/answers.js';
 import { basisDifferences, basisOf } from '../../contract/order/basis.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
-import type { OrderResult } from '../../contract/order/orders.js';
+import type { OrderResult } from '../../contract/order/result.js';
 import { ask } from '../ask/ask.js';
 import { enterPhase, raiseAttention } from '../order/attention.js';
 import { resultOf } from '../order/result.js';

@@ -11,14 +11,17 @@ import {
   startChild,
   WorkflowIdReusePolicy,
 } from '@temporalio/workflow';
+import { echoDifferences } from '../../contract/differences/echo.js';
 import { isOrderFailure, ORDER_UNRESOLVED } from '../../contract/failures.js';
-import { orderWorkflowId, workflowTypeOf } from '../../contract/ids.js';
+import { orderWorkflowId } from '../../contract/ids.js';
+import { searchAttribute } from '../../contract/names.js';
 import type { Basis } from '../../contract/order/basis.js';
-import { echoDifferences } from '../../contract/order/echo-check.js';
-import type { Decision, Order, OrderInput, OrderResult } from '../../contract/order/orders.js';
-import { orderSides } from '../../contract/order/sides.js';
-import { type FinalStatus, isFinal } from '../../contract/order/status.js';
-import { searchAttribute } from '../../contract/search-attributes.js';
+import type { OrderInput } from '../../contract/order/input.js';
+import type { Decision } from '../../contract/order/messages.js';
+import type { Order } from '../../contract/order/order.js';
+import { type FinalStatus, isFinal } from '../../contract/order/order.js';
+import type { OrderResult } from '../../contract/order/result.js';
+import { orderSides, workflowTypeOf } from '../../contract/order/types.js';
 import { ask } from '../ask/ask.js';
 import { toleratedStatuses } from '../follow/tolerated-statuses.js';
 import { parkUnless } from '../order/park.js';

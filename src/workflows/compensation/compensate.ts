@@ -1,5 +1,7 @@
 import { toAmount } from '../../contract/money.js';
-import type { CardPart, Decision, OrderResult } from '../../contract/order/orders.js';
+import type { Decision } from '../../contract/order/messages.js';
+import type { CardPart } from '../../contract/order/request.js';
+import type { OrderResult } from '../../contract/order/result.js';
 import { enterPhase, raiseAttention } from '../order/attention.js';
 import { park } from '../order/park.js';
 import { resultOf } from '../order/result.js';

@@ -1,6 +1,6 @@
 import Big from 'big.js';
 import { type Amount, decimal, decimalOrZero } from '../../contract/money.js';
-import type { Order } from '../../contract/order/orders.js';
+import type { Order } from '../../contract/order/order.js';
 import { type Case, type Figures, netChange, requestedAmount } from './figures.js';
 import { startsWithDeposit } from './moves.js';
 

@@ -1,7 +1,10 @@
 import type Big from 'big.js';
 import { decimal, decimalOrZero, sum, toAmount } from '../../contract/money.js';
 import type { Payers } from '../../contract/order/answers.js';
-import type { BalanceChange, CreateRequest, Order, OrderType, Remainder } from '../../contract/order/orders.js';
+import type { BalanceChange, Order } from '../../contract/order/order.js';
+import type { CreateRequest } from '../../contract/order/request.js';
+import type { Remainder } from '../../contract/order/result.js';
+import type { OrderType } from '../../contract/order/types.js';
 
 /** What the figures are computed from: the final order, its balance changes, the request and who pays commissions. */
 export interface Case {

@@ -1,12 +1,8 @@
 import type { Amount } from '../../contract/money.js';
-import type {
-  CardPart,
-  CreateRequest,
-  CreateRequests,
-  FollowUpType,
-  RevertTarget,
-} from '../../contract/order/orders.js';
-import { orderSides, type RequestFields } from '../../contract/order/sides.js';
+import type { RevertTarget } from '../../contract/order/input.js';
+import type { CardPart, CreateRequest, CreateRequests, RequestFields } from '../../contract/order/request.js';
+import type { FollowUpType } from '../../contract/order/types.js';
+import { orderSides } from '../../contract/order/types.js';
 import type { Case } from './figures.js';
 import { EXCHANGE_AND_PAY, type Move, PAY, REFUND } from './moves.js';
 

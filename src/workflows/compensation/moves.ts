@@ -1,5 +1,6 @@
-import type { FollowUpType, Remainder } from '../../contract/order/orders.js';
-import { paysOut } from '../../contract/order/sides.js';
+import type { Remainder } from '../../contract/order/result.js';
+import type { FollowUpType } from '../../contract/order/types.js';
+import { paysOut } from '../../contract/order/types.js';
 import type { Case } from './figures.js';
 
 /** One thing a follow-up can do with what an order left: what it takes, and the order type that does it. */

@@ -1,6 +1,7 @@
 import Big from 'big.js';
 import { type Amount, decimal, decimalOrZero } from '../../contract/money.js';
-import { orderSides, paysOut, type RequestFields } from '../../contract/order/sides.js';
+import type { RequestFields } from '../../contract/order/request.js';
+import { orderSides, paysOut } from '../../contract/order/types.js';
 import { type Case, type Figures, netChange } from './figures.js';
 import {
   EXCHANGE_BACK,

@@ -1,6 +1,7 @@
 import { decimalOrZero } from '../../contract/money.js';
-import type { CompensationPolicy, OrderType } from '../../contract/order/orders.js';
-import { paysOut } from '../../contract/order/sides.js';
+import type { CompensationPolicy } from '../../contract/order/input.js';
+import type { OrderType } from '../../contract/order/types.js';
+import { paysOut } from '../../contract/order/types.js';
 import type { Case, Figures } from './figures.js';
 import {
   EXCHANGE,

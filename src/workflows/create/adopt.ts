@@ -1,6 +1,6 @@
+import { shownDifferences } from '../../contract/differences/echo.js';
 import type { LookUpReading, SeveralOrders } from '../../contract/order/answers.js';
-import type { Order } from '../../contract/order/orders.js';
-import { shownDifferences } from '../../contract/order/shown-differences.js';
+import type { Order } from '../../contract/order/order.js';
 import { raiseAttention } from '../order/attention.js';
 import type { OrderRun } from '../order/run.js';
 

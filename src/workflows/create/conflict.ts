@@ -1,6 +1,6 @@
 import { maskWords } from '../../contract/masking.js';
 import type { LookUpReading } from '../../contract/order/answers.js';
-import type { Decision } from '../../contract/order/orders.js';
+import type { Decision } from '../../contract/order/messages.js';
 import { lookUp } from '../ask/ask.js';
 import { enterPhase } from '../order/attention.js';
 import { closeUnresolved, closeWithoutOrder } from '../order/close.js';

@@ -2,7 +2,7 @@ import { workflowInfo } from '@temporalio/workflow';
 import { statusText } from '../../contract/failures.js';
 import { maskWords } from '../../contract/masking.js';
 import type { CreateVerdict } from '../../contract/order/answers.js';
-import { movesMoneyAtOnce } from '../../contract/order/orders.js';
+import { movesMoneyAtOnce } from '../../contract/order/types.js';
 import { lookUp } from '../ask/ask.js';
 import { enterPhase } from '../order/attention.js';
 import { closeCancelled, closeWithoutOrder } from '../order/close.js';

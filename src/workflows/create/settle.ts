@@ -1,5 +1,5 @@
 import { condition } from '@temporalio/workflow';
-import { movesMoneyAtOnce } from '../../contract/order/orders.js';
+import { movesMoneyAtOnce } from '../../contract/order/types.js';
 import { lookUp } from '../ask/ask.js';
 import { enterPhase } from '../order/attention.js';
 import { CREATE_TIMEOUT_MS } from '../order/profiles.js';

@@ -1,12 +1,9 @@
 import { sleep, upsertSearchAttributes } from '@temporalio/workflow';
-import type { Order } from '../../contract/order/orders.js';
-import type {
-  LookUpReceivedAnswer,
-  ReceivedDepositInput,
-  ReceivedReading,
-  ReceivedType,
-} from '../../contract/order/received.js';
-import { searchAttribute } from '../../contract/search-attributes.js';
+import { searchAttribute } from '../../contract/names.js';
+import type { LookUpReceivedAnswer, ReceivedReading } from '../../contract/order/followers.js';
+import type { ReceivedDepositInput } from '../../contract/order/input.js';
+import type { Order } from '../../contract/order/order.js';
+import type { ReceivedType } from '../../contract/order/types.js';
 import { askForReading } from '../ask/ask.js';
 import { isKeyword } from '../order/attention.js';
 import { closeWithoutOrder } from '../order/close.js';

@@ -1,7 +1,7 @@
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
 import type { PollAnswer, PollInput } from '../../contract/order/answers.js';
-import type { Order } from '../../contract/order/orders.js';
-import { isFinal, isKnownStatus } from '../../contract/order/status.js';
+import type { Order } from '../../contract/order/order.js';
+import { isFinal, isKnownStatus } from '../../contract/order/order.js';
 import { ask, endSilence, lookUp, raiseSilence } from '../ask/ask.js';
 import { untilDelayedStartMs } from '../create/delay.js';
 import { enterPhase, raiseAttention } from '../order/attention.js';

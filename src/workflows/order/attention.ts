@@ -1,9 +1,8 @@
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { ACCOUNT_FORMAT } from '../../contract/ids.js';
-import type { Attention, OrderPhase, OrderState } from '../../contract/order/messages.js';
-import type { DecideAction } from '../../contract/order/orders.js';
-import { orderSides } from '../../contract/order/sides.js';
-import { searchAttribute } from '../../contract/search-attributes.js';
+import { searchAttribute } from '../../contract/names.js';
+import type { Attention, DecideAction, OrderPhase, OrderState } from '../../contract/order/messages.js';
+import { orderSides } from '../../contract/order/types.js';
 import { currentDetails } from './details.js';
 import type { OrderRun } from './run.js';
 

@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/workflow';
 import { ORDER_UNRESOLVED, type OrderFailure, type SentBefore } from '../../contract/failures.js';
-import { maskCards } from '../../contract/wallet-formats.js';
+import { maskCards } from '../../contract/wallets.js';
 import { enterDone } from './attention.js';
 import type { OrderRun } from './run.js';
 

@@ -1,6 +1,7 @@
+import { ADOPTABLE_DIFFERENCES } from '../../contract/differences/echo.js';
 import { ORDER_UUID_FORMAT } from '../../contract/ids.js';
-import { ADOPTABLE_DIFFERENCES } from '../../contract/order/echo-check.js';
-import { type Decision, FOLLOW_UP_TYPES } from '../../contract/order/orders.js';
+import type { Decision } from '../../contract/order/messages.js';
+import { FOLLOW_UP_TYPES } from '../../contract/order/types.js';
 import { wayProblem } from './decision-fields.js';
 import type { OrderRun } from './run.js';
 

@@ -1,6 +1,7 @@
 import { AMOUNT_FORMAT, decimal, MAX_AMOUNT_LENGTH, toAmount } from '../../contract/money.js';
-import type { CardPart, Decision } from '../../contract/order/orders.js';
-import { MAX_CARDS, MULTIPLE_CARDS } from '../../contract/wallet-formats.js';
+import type { Decision } from '../../contract/order/messages.js';
+import type { CardPart } from '../../contract/order/request.js';
+import { MAX_CARDS, MULTIPLE_CARDS } from '../../contract/wallets.js';
 import { chooseOffer, type Offer, totalOf } from '../compensation/offers.js';
 
 const isText = (value: unknown): value is string =>

@@ -1,5 +1,5 @@
 import { maskWallet } from '../../contract/masking.js';
-import type { Decision, DecisionRecord } from '../../contract/order/orders.js';
+import type { Decision, DecisionRecord } from '../../contract/order/messages.js';
 import { chooseOffer, type Offer } from '../compensation/offers.js';
 
 /** A decision as the result keeps it: who, why, on what, and what was chosen; wallets masked. */

@@ -6,8 +6,9 @@ import {
   setCurrentDetails,
 } from '@temporalio/workflow';
 import { endsOrder } from '../../contract/failures.js';
-import type { OrderInput, OrderResult, OrderType } from '../../contract/order/orders.js';
-import type { ReceivedDepositInput } from '../../contract/order/received.js';
+import type { OrderInput, ReceivedDepositInput } from '../../contract/order/input.js';
+import type { OrderResult } from '../../contract/order/result.js';
+import type { OrderType } from '../../contract/order/types.js';
 import { enterDone } from './attention.js';
 import { currentDetails } from './details.js';
 import { checkIdentity, checkReceivedIdentity } from './identity.js';

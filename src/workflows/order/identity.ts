@@ -10,8 +10,8 @@ import {
   parseReceivedWorkflowId,
   receivedWorkflowId,
 } from '../../contract/ids.js';
-import type { ReceivedDepositInput } from '../../contract/order/received.js';
-import { maskCards } from '../../contract/wallet-formats.js';
+import type { ReceivedDepositInput } from '../../contract/order/input.js';
+import { maskCards } from '../../contract/wallets.js';
 import { closeWithoutOrder } from './close.js';
 import type { OrderRun } from './run.js';
 

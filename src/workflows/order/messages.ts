@@ -13,8 +13,8 @@ import {
   ORDER_CALLBACK_SIGNAL,
   ORDER_STATE_QUERY,
 } from '../../contract/names.js';
-import type { CallbackHint, OrderState } from '../../contract/order/messages.js';
-import type { Decision, Order } from '../../contract/order/orders.js';
+import type { CallbackHint, Decision, OrderState } from '../../contract/order/messages.js';
+import type { Order } from '../../contract/order/order.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import { orderState } from './attention.js';
 import { refusal } from './decide.js';

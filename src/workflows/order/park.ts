@@ -1,5 +1,5 @@
 import { condition } from '@temporalio/workflow';
-import type { DecideAction, Decision } from '../../contract/order/orders.js';
+import type { DecideAction, Decision } from '../../contract/order/messages.js';
 import type { Offer } from '../compensation/offers.js';
 import { raiseAttention } from './attention.js';
 import { recordOf } from './decision-record.js';

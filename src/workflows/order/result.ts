@@ -1,7 +1,8 @@
 import type { Amount } from '../../contract/money.js';
 import { decimal, toAmount } from '../../contract/money.js';
-import type { Order, OrderResult } from '../../contract/order/orders.js';
-import { isFinal } from '../../contract/order/status.js';
+import type { Order } from '../../contract/order/order.js';
+import { isFinal } from '../../contract/order/order.js';
+import type { OrderResult } from '../../contract/order/result.js';
 import type { OrderRun } from './run.js';
 
 /** Actual − expected; undefined where there is no actual amount or no difference. */

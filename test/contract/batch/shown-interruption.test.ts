@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { BY_ITSELF } from '../../../src/contract/batch/batches.js';
-import { shownInterruption } from '../../../src/contract/batch/shown-interruption.js';
+import { BY_ITSELF, shownInterruption } from '../../../src/contract/batch/batch.js';
 
 test('what people typed is masked', () => {
   const shown = shownInterruption({ by: 'ann@example.org', reason: 'wrong card 4111111111111111' });

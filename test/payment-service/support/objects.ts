@@ -1,4 +1,4 @@
-import type { CreateRequests } from '../../../src/contract/order/orders.js';
+import type { CreateRequests } from '../../../src/contract/order/request.js';
 
 export const WALLET = '4111111111111111';
 

@@ -1,9 +1,9 @@
-import { canonicalWallet } from '../../../contract/canonical-wallet.js';
 import type { FieldError } from '../../../contract/failures.js';
 import { MAX_ORDER_ID_LENGTH } from '../../../contract/ids.js';
 import { maskWallet } from '../../../contract/masking.js';
 import { decimal, toAmount } from '../../../contract/money.js';
-import type { WithdrawRequest } from '../../../contract/order/orders.js';
+import type { WithdrawRequest } from '../../../contract/order/request.js';
+import { canonicalWallet } from '../../../contract/wallets.js';
 import { digestOf } from './canonical-json.js';
 import { LineIndex } from './line-index.js';
 import type { BatchWarnings } from './warnings.js';

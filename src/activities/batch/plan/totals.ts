@@ -1,8 +1,9 @@
 import type Big from 'big.js';
-import { type CurrencyPlan, MAX_CURRENCIES } from '../../../contract/batch/batches.js';
+import type { CurrencyPlan } from '../../../contract/batch/batch.js';
+import { MAX_CURRENCIES } from '../../../contract/batch/input.js';
 import type { FieldError } from '../../../contract/failures.js';
 import { decimal, decimalOrZero, toAmount } from '../../../contract/money.js';
-import type { WithdrawRequest } from '../../../contract/order/orders.js';
+import type { WithdrawRequest } from '../../../contract/order/request.js';
 import type { Balances, RateEntry, Rates } from '../../../contract/service-objects.js';
 import { rateEntryOf } from '../../../validation/rate-checks.js';
 import { balanceIn, commission } from '../../order/balances.js';

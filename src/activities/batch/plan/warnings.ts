@@ -1,4 +1,4 @@
-import type { BatchWarning } from '../../../contract/batch/batches.js';
+import type { BatchWarning } from '../../../contract/batch/batch.js';
 
 const MAX_WARNINGS = 50;
 /** Lines named by one warning. */

@@ -2,10 +2,11 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BatchRow, BatchSource } from '../../../batch-files/index.js';
 import type { ReportBatchAnswer } from '../../../contract/batch/activities.js';
-import type { BatchPlan } from '../../../contract/batch/batches.js';
+import type { BatchPlan } from '../../../contract/batch/batch.js';
 import { maskWallet } from '../../../contract/masking.js';
 import { type Amount, decimalOrZero, toAmount } from '../../../contract/money.js';
-import type { Order, WithdrawRequest } from '../../../contract/order/orders.js';
+import type { Order } from '../../../contract/order/order.js';
+import type { WithdrawRequest } from '../../../contract/order/request.js';
 import {
   type CsvReport,
   type JsonReport,

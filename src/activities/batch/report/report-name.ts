@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Directories } from '../../../config.js';
-import type { BatchInput } from '../../../contract/batch/batches.js';
+import type { BatchInput } from '../../../contract/batch/input.js';
 import type { FieldError } from '../../../contract/failures.js';
 
 /** How the names of a batch's files begin. An account has no dot in it, so two accounts never share a name. */

@@ -1,5 +1,5 @@
 import type { ReportBatchAnswer } from '../../../contract/batch/activities.js';
-import { type BatchOutcomes, NONE_ENDED } from '../../../contract/batch/batches.js';
+import { type BatchOutcomes, NONE_ENDED } from '../../../contract/batch/batch.js';
 import { type Amount, decimalOrZero, toAmount } from '../../../contract/money.js';
 import type { RowEnd } from './row-end.js';
 

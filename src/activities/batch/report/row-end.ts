@@ -2,11 +2,13 @@ import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { OrderConflictError, OrderFailedError, OrderUnresolvedError } from '../../../client/errors.js';
 import { OrderHandle } from '../../../client/order-handle.js';
 import { refuseOtherInput } from '../../../client/start-order.js';
-import type { BatchOutcomes } from '../../../contract/batch/batches.js';
+import type { BatchOutcomes } from '../../../contract/batch/batch.js';
 import { DEFAULT_ACCOUNT } from '../../../contract/ids.js';
 import { maskName } from '../../../contract/masking.js';
-import type { Order, OrderInput, OrderResult } from '../../../contract/order/orders.js';
-import { searchAttribute } from '../../../contract/search-attributes.js';
+import { searchAttribute } from '../../../contract/names.js';
+import type { OrderInput } from '../../../contract/order/input.js';
+import type { Order } from '../../../contract/order/order.js';
+import type { OrderResult } from '../../../contract/order/result.js';
 import { describeOrder, type OrderStanding, readEnd } from '../rows/order-ends.js';
 import { whyUnreadable } from '../rows/unreadable.js';
 

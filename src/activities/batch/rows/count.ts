@@ -1,7 +1,7 @@
 import type { BatchRow } from '../../../batch-files/index.js';
-import type { BatchProgress, OpenRow } from '../../../contract/batch/batches.js';
+import type { BatchProgress, OpenRow } from '../../../contract/batch/batch.js';
 import { decimalOrZero, toAmount } from '../../../contract/money.js';
-import type { OrderResult } from '../../../contract/order/orders.js';
+import type { OrderResult } from '../../../contract/order/result.js';
 import type { OrderEnd } from './order-ends.js';
 import type { StartedRow } from './start-row.js';
 

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { BatchRow } from '../../../batch-files/index.js';
-import type { BatchProgress } from '../../../contract/batch/batches.js';
+import type { BatchProgress } from '../../../contract/batch/batch.js';
 import { orderWorkflowId } from '../../../contract/ids.js';
 import { countStarted, countTaken } from './count.js';
 import { describeOrder, type OrderStanding, readEnd } from './order-ends.js';

@@ -1,4 +1,5 @@
-import type { BatchInput, BatchProgress, StopAfter } from '../../../contract/batch/batches.js';
+import type { BatchProgress } from '../../../contract/batch/batch.js';
+import type { BatchInput, StopAfter } from '../../../contract/batch/input.js';
 
 const UNCERTAIN_IN_A_ROW = 3;
 /** Before this many rows have ended a share says nothing. */

@@ -3,10 +3,10 @@ import type { Payload } from '@temporalio/common';
 import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { readLastEvent } from '../../../client/last-event.js';
 import { callTemporal } from '../../../client/temporal-calls.js';
-import type { BatchOutcomes } from '../../../contract/batch/batches.js';
+import type { BatchOutcomes } from '../../../contract/batch/batch.js';
 import { isOrderFailure, ORDER_UNRESOLVED } from '../../../contract/failures.js';
-import type { OrderResult } from '../../../contract/order/orders.js';
-import { searchAttribute } from '../../../contract/search-attributes.js';
+import { searchAttribute } from '../../../contract/names.js';
+import type { OrderResult } from '../../../contract/order/result.js';
 import { whyUnreadable } from './unreadable.js';
 
 /** Ends that say nothing about the order. */

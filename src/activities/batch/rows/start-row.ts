@@ -5,8 +5,8 @@ import { AgainRefusedError, InvalidInputError, OrderConflictError } from '../../
 import { startOrder, startOrderAgain } from '../../../client/start-order.js';
 import type { SendBatchRowsInput } from '../../../contract/batch/activities.js';
 import { orderWorkflowId } from '../../../contract/ids.js';
-import type { OrderInput } from '../../../contract/order/orders.js';
-import { searchAttribute } from '../../../contract/search-attributes.js';
+import { searchAttribute } from '../../../contract/names.js';
+import type { OrderInput } from '../../../contract/order/input.js';
 import { describeOrder, type OrderStanding, readStanding } from './order-ends.js';
 import { whyUnreadable } from './unreadable.js';
 

@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client';
 import { OrderHandle } from '../../../client/order-handle.js';
 import { callTemporal } from '../../../client/temporal-calls.js';
-import type { BatchProgress, OpenRow } from '../../../contract/batch/batches.js';
+import type { BatchProgress, OpenRow } from '../../../contract/batch/batch.js';
 import { orderWorkflowId } from '../../../contract/ids.js';
-import { searchAttribute } from '../../../contract/search-attributes.js';
+import { searchAttribute } from '../../../contract/names.js';
 import { countEnd, countParked } from './count.js';
 import { type OrderStanding, readEnd, readStanding } from './order-ends.js';
 import type { Batch } from './start-row.js';

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { CardPart, Order, OrderInput } from '../../../src/contract/order/orders.js';
-import { recoveredStart } from '../../../src/contract/order/recovered.js';
-import { startDifferences } from '../../../src/contract/order/same-input.js';
+import { startDifferences } from '../../../src/contract/differences/starts.js';
+import { recoveredStart } from '../../../src/contract/order/followers.js';
+import type { OrderInput } from '../../../src/contract/order/input.js';
+import type { Order } from '../../../src/contract/order/order.js';
+import type { CardPart } from '../../../src/contract/order/request.js';
 import {
   BITCOIN,
   CARD,

@@ -1,19 +1,23 @@
-import type { FORMAT_CHECKS_READ } from '../validation/format-checks.js';
-import type { ClientInfo } from './order/orders.js';
-import type { DepositAddress } from './service-objects.js';
+import type { Amount } from '../money.js';
+import type { ClientInfo } from '../order/request.js';
 
-/** Signed reads that starters and operators, who hold no secret, ask a worker for. */
-export const READS = ['rates', 'balances', 'orderStatus', 'orderList', 'addressList'] as const;
-
-/**
- * Input of the `serviceRead` workflow; `query` is the operation's request body, of rates `{order_type?, pair?}`. Its result
- * is the response's `data`, where `{malformed: reason}` stands in the place of a row or entry that cannot be read.
- */
-export interface ServiceReadInput {
-  account?: string;
-  /** Besides the service's operations: what PAYMENT_FORMAT_CHECKS is for the account, asked of its workers alone. */
-  read: (typeof READS)[number] | typeof FORMAT_CHECKS_READ;
-  query?: Record<string, unknown>;
+/** A permanent deposit address. `address_title` is '' when it has none; dates are opaque strings. */
+export interface DepositAddress {
+  uuid: string;
+  client_id: string | null;
+  currency: string;
+  network: string;
+  /** Currency the deposit is exchanged into; null: receipts create plain deposits. */
+  currency_to: string | null;
+  address_title: string;
+  address: string;
+  memo: string | null;
+  callback_url: string | null;
+  created_at: string;
+  min_amount: Amount | null;
+  max_amount: Amount | null;
+  total_received_amount: Amount | null;
+  total_received_deposits: number | null;
 }
 
 /** Input of the `depositAddress` workflow. `ref` is chosen by the caller and names the address for ever. */

@@ -1,6 +1,6 @@
-import { canonicalWallet, writtenLike } from '../canonical-wallet.js';
-import { child, isEmpty, isTree } from '../differences.js';
 import { decimal, decimalPlaces, SIGNED_AMOUNT_FORMAT } from '../money.js';
+import { canonicalWallet, writtenLike } from '../wallets.js';
+import { child, isEmpty, isTree } from './values.js';
 
 /**
  * What a value shown by the service says about the one asked for, from best to worst. 'form': the same one, written

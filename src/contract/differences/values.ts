@@ -1,4 +1,4 @@
-import { sameAmount } from './money.js';
+import { sameAmount } from '../money.js';
 
 /** Compares two values that are no objects; `key` is the name of the field they stand in. */
 export type SameLeaf = (a: unknown, b: unknown, key: string) => boolean;

@@ -1,63 +1,9 @@
+import { maskName } from '../masking.js';
 import type { Amount } from '../money.js';
-import type { CompensationPolicy, WithdrawRequest } from '../order/orders.js';
-
-/** Rows that may be given inline instead of in a file. */
-export const MAX_INLINE_ROWS = 200;
-/** Orders of one batch that may be open at the same time. */
-export const MAX_IN_FLIGHT = 500;
-/** Orders of one batch open at the same time, unless the input says otherwise. */
-export const DEFAULT_IN_FLIGHT = 100;
-/** Currencies of one batch: its plan and its progress name each of them, and no payload of a batch may exceed 100 KB. */
-export const MAX_CURRENCIES = 50;
-/** Longest batch input as JSON, in bytes: it is written into the history with every step. Larger ones need a file. */
-export const MAX_INLINE_BYTES = 50_000;
-
-/** Bytes of a batch input as JSON in UTF-8. */
-export const inlineBytes = (input: BatchInput): number => new TextEncoder().encode(JSON.stringify(input)).length;
+import type { CompensationPolicy } from '../order/input.js';
 
 /** Amounts (decimal strings) by currency. */
 export type AmountsByCurrency = Record<string, Amount>;
-
-/** A file below BATCH_DIR of the workers: `path` relative to it. `sha256` (hex) pins its bytes; another content is refused. */
-export interface BatchFile {
-  path: string;
-  sha256?: string;
-}
-
-/** When a batch stops by itself: nothing new is sent, what was started is followed to its end. */
-export interface StopAfter {
-  /** Rows that ended otherwise than `completed`. */
-  failures?: number;
-  /** The same as a share (0 to 1) of the rows that ended, once at least 20 have. */
-  share?: number;
-  /** Neighbouring rows whose create is uncertain at the same time, and not because a worker died; 3 when omitted. */
-  uncertainInARow?: number;
-}
-
-/** Input of the `bulkWithdraw` workflow. Exactly one of `file` and `rows`. */
-export interface BatchInput {
-  account?: string;
-  /** Names the batch for ever; part of the workflow id. Only a plan may omit it. */
-  batchId?: string;
-  file?: BatchFile;
-  rows?: WithdrawRequest[];
-  /** 'required': waits until somebody other than `startedBy` approves the plan's digest. 'none' when omitted. */
-  approval?: 'required' | 'none';
-  /** How long it waits for the approval; 24 h when omitted. */
-  approvalExpiresMs?: number;
-  /** Who started it: a claim, unless Temporal authorises its callers. */
-  startedBy: string;
-  compensation?: CompensationPolicy;
-  resend?: 'once' | 'never';
-  /** Rows whose id ended without an order at the service are started anew. */
-  again?: boolean;
-  /** Check and plan only; starts no order. */
-  planOnly?: boolean;
-  maxInFlight?: number;
-  stopAfter?: StopAfter;
-  /** ISO time after which nothing new is sent. */
-  latestSend?: string;
-}
 
 /** Something a person should see before approving; `rows` are the lines concerned. */
 export interface BatchWarning {
@@ -216,6 +162,11 @@ export interface BatchInstruction {
   reason: string;
 }
 
+/** Who paused or stopped a batch, and why, as messages and details may show it: people may have typed anything. */
+export const shownInterruption = ({ by, reason }: BatchInstruction): BatchInstruction =>
+  // The batch's own reasons hold figures, which masking would hide.
+  by === BY_ITSELF ? { by, reason } : { by: maskName(by), reason: maskName(reason) };
+
 /** Query: where the batch stands. */
 export const BATCH_STATE_QUERY = 'batchState';
 /** Update: approves the plan with this digest. Like the other three it returns nothing; the query tells what came of it. */
@@ -240,20 +191,3 @@ export const BATCH_UNRESOLVED = 'BatchUnresolved';
 
 /** Failure type of a scheduled batch that ended with rows no order exists for. The batch's result is in its details. */
 export const BATCH_INCOMPLETE = 'BatchIncomplete';
-
-/** Input of the `scheduledBatch` workflow. `batch` is the input of the batch it starts, without file and batchId. */
-export interface ScheduledBatchInput {
-  account?: string;
-  plan: string;
-  /** IANA name in which the period is told; UTC when omitted. */
-  timeZone?: string;
-  /** 'date': 2026-11-27; 'minute': 2026-11-27T10-00. 'date' when omitted. */
-  periodFormat?: 'date' | 'minute';
-  /** Given by a trigger; otherwise derived from the schedule's nominal time. */
-  period?: string;
-  /** Path below BATCH_DIR with `{period}` in it. */
-  filePattern: string;
-  /** How long the file may be missing or growing; 30 min when omitted. */
-  waitForFileMs?: number;
-  batch: Omit<BatchInput, 'account' | 'batchId' | 'file' | 'rows' | 'planOnly'>;
-}

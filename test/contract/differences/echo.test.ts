@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { echoDifferences } from '../../../src/contract/order/echo-check.js';
-import { type CreateRequests, ORDER_TYPES, type Order, type OrderType } from '../../../src/contract/order/orders.js';
-import { shownDifferences } from '../../../src/contract/order/shown-differences.js';
+import { echoDifferences, shownDifferences } from '../../../src/contract/differences/echo.js';
+import type { Order } from '../../../src/contract/order/order.js';
+import type { CreateRequests } from '../../../src/contract/order/request.js';
+import { ORDER_TYPES, type OrderType } from '../../../src/contract/order/types.js';
 import {
   BITCOIN,
   CARD,

@@ -1,11 +1,5 @@
-import { canonicalWallet } from './canonical-wallet.js';
-import { maskWallet } from './masking.js';
-
-/** Network of a payout to several cards, which are listed in `wallet_details`. */
-export const MULTIPLE_CARDS = 'multiple_cards';
-
-/** Most cards one order may pay to. */
-export const MAX_CARDS = 100;
+import { maskWallet } from '../contract/masking.js';
+import { canonicalWallet, MULTIPLE_CARDS, passesLuhn } from '../contract/wallets.js';
 
 /** Longest wallet accepted from a caller, in characters. */
 export const MAX_WALLET_LENGTH = 200;
@@ -23,27 +17,6 @@ const SEPA_IBAN_LENGTHS: ReadonlyMap<string, number> = new Map(
     .map((entry) => [entry.slice(0, 2), Number(entry.slice(2))]),
 );
 const UA_IBAN_LENGTHS: ReadonlyMap<string, number> = new Map([['UA', 29]]);
-
-/** True when the last digit of a card number fits the others (Luhn). */
-export function passesLuhn(digits: string): boolean {
-  const total = [...digits].reverse().reduce((sum, digit, index) => {
-    const value = Number(digit) * (index % 2 === 1 ? 2 : 1);
-    return sum + (value > 9 ? value - 9 : value);
-  }, 0);
-  return total % 10 === 0;
-}
-
-/** Digits on their own, or in groups as on a card, that begin as cards do: times begin with a 1 or the century. */
-const CARD_IN_NAME =
-  /(?<![A-Za-z0-9])(?=2[2-7]|[3-6])(?:\d{13,19}|(?:\d{4}-){3}\d{4}|\d{4}-\d{6}-\d{5})(?![A-Za-z0-9])/g;
-
-/** True for a name that holds a card number. Dates, hashes and most numbers that other programs make up are none. */
-export const holdsCardNumber = (name: string): boolean =>
-  (name.match(CARD_IN_NAME) ?? []).some((digits) => passesLuhn(digits.replaceAll('-', '')));
-
-/** A text with the card numbers in it masked: an order id may be one, and failures are stored and logged. */
-export const maskCards = (text: string): string =>
-  text.replace(CARD_IN_NAME, (digits) => (passesLuhn(digits.replaceAll('-', '')) ? maskWallet(digits) : digits));
 
 /** True when an IBAN's check digits fit (ISO 7064 mod 97-10). */
 export function passesMod97(iban: string): boolean {

@@ -1,8 +1,10 @@
-import { canonicalWallet } from '../canonical-wallet.js';
-import { differences, sameValue } from '../differences.js';
+import type { BatchInput } from '../batch/input.js';
 import { DEFAULT_ACCOUNT } from '../ids.js';
-import { echoDifferences } from './echo-check.js';
-import type { OrderInput, OrderType } from './orders.js';
+import type { OrderInput } from '../order/input.js';
+import type { OrderType } from '../order/types.js';
+import { canonicalWallet } from '../wallets.js';
+import { echoDifferences } from './echo.js';
+import { differences, sameValue } from './values.js';
 
 /** A target of money, or what stands in its place, with its wallets in their one form. It may never have been validated. */
 function inOneForm(target: unknown): unknown {
@@ -27,7 +29,7 @@ function inOneForm(target: unknown): unknown {
 }
 
 /** What a start asks for, with the defaults filled in; the batch it came from is not part of it. */
-function wanted(input: Partial<OrderInput> | null | undefined): Record<string, unknown> {
+function wantedOrder(input: Partial<OrderInput> | null | undefined): Record<string, unknown> {
   return {
     account: input?.account ?? DEFAULT_ACCOUNT,
     order: inOneForm(input?.order),
@@ -54,6 +56,37 @@ export function startDifferences(
   // A run rebuilt from the order list was not started with what was asked for: the order that the list showed tells.
   const listed = asked.recovered ? undefined : run?.recovered?.listed;
   if (listed) return echoDifferences(type, asked.order, listed).hard.map(pathOf);
-  const [mine, theirs] = [wanted(asked), wanted(run)];
+  const [mine, theirs] = [wantedOrder(asked), wantedOrder(run)];
   return Object.keys(mine).flatMap((field) => differences(mine[field], theirs[field], field, sameValue));
+}
+
+/** What a start asks for, with the defaults filled in. Who asks, and whether anew, is not part of it. */
+function wantedBatch(input: Partial<BatchInput> | null | undefined): Record<string, unknown> {
+  return {
+    account: input?.account ?? DEFAULT_ACCOUNT,
+    rows: input?.rows,
+    approval: input?.approval ?? 'none',
+    approvalExpiresMs: input?.approvalExpiresMs,
+    compensation: input?.compensation,
+    resend: input?.resend ?? 'once',
+    maxInFlight: input?.maxInFlight,
+    stopAfter: input?.stopAfter,
+    latestSend: input?.latestSend,
+  };
+}
+
+/** A file is its content: under another name it is the same file, where both hashes are known. */
+function fileDifferences(a: BatchInput['file'], b: BatchInput['file']): string[] {
+  if (a?.sha256 && b?.sha256) return a.sha256 === b.sha256 ? [] : ['file.sha256'];
+  return a?.path === b?.path ? [] : ['file.path'];
+}
+
+/**
+ * Fields in which two starts of one batch id differ; [] = a start may attach to the other's run. Amounts compare
+ * numerically. Tolerates input that was never validated.
+ */
+export function batchInputDifferences(a: BatchInput, b: BatchInput): string[] {
+  const [mine, theirs] = [wantedBatch(a), wantedBatch(b)];
+  const others = Object.keys(mine).flatMap((field) => differences(mine[field], theirs[field], field, sameValue));
+  return [...fileDifferences(a.file, b?.file), ...others];
 }

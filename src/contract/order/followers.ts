@@ -1,0 +1,86 @@
+import type { Circumstances } from './answers.js';
+import type { OrderInput } from './input.js';
+import type { Order, OrderListItem } from './order.js';
+import type { CreateRequest, RequestFields } from './request.js';
+import type { SentTo } from './sent-to.js';
+import { ORDER_TYPES, type OrderType, type ReceivedType } from './types.js';
+
+/**
+ * What an order was asked for, as far as the service's own object tells: for orders whose request we do not have. Where
+ * a payout goes is left out, because the service may show it masked.
+ */
+export function requestOfOrder(type: OrderType, order: Order): CreateRequest {
+  const { user_order_id: order_id, currency_from, currency_to } = order;
+  const [network_from, network_to] = [order.network_from ?? '', order.network_to ?? ''];
+  const amount = order.strict_withdrawal_amount
+    ? { amount_to: order.expected_amount_to }
+    : { amount: order.expected_amount_from };
+  const fields: Record<OrderType, RequestFields> = {
+    deposit: { order_id, currency: currency_from, network: network_from, ...amount },
+    deposit_exchange: { order_id, currency_from, network_from, currency_to, ...amount },
+    deposit_exchange_withdraw: { order_id, currency_from, network_from, currency_to, network_to, ...amount },
+    exchange: { order_id, currency_from, currency_to, ...amount },
+    exchange_withdraw: { order_id, currency_from, currency_to, network_to, ...amount },
+    withdraw: { order_id, currency: currency_to, network: network_to, ...amount },
+  };
+  return fields[type] as CreateRequest;
+}
+
+/** One signed look-up of a received order. `input`: the whole workflow input, validated inside. */
+export interface LookUpReceivedInput {
+  account: string;
+  input: unknown;
+  /** What showed the order first; an answer from another endpoint is no reading. */
+  sentTo?: SentTo;
+}
+
+/**
+ * What one look-up of a received order read. 'foreign': it exists and is no receipt on this address. 'unplaced': it exists,
+ * and one of the two addresses is not shown, so that they cannot be compared.
+ */
+export type ReceivedReading =
+  | { kind: 'found'; type: ReceivedType; order: Order }
+  | { kind: 'foreign' | 'unplaced'; reason: string }
+  /** `said`: how the status operation shows no order, for people. */
+  | { kind: 'absent'; said: string };
+
+/** Answer of the look-up of a received order. */
+export type LookUpReceivedAnswer = Circumstances & ReceivedReading;
+
+/** What a received order would have been asked for. Nobody named it, so its name is the service's own. */
+export const receivedRequest = (type: ReceivedType, order: Order): CreateRequest => ({
+  ...requestOfOrder(type, order),
+  order_id: order.order_uuid,
+});
+
+/** One signed look-up of an order whose run was rebuilt. `input`: the whole workflow input, validated inside. */
+export interface LookUpRecoveredInput {
+  type: OrderType;
+  account: string;
+  input: unknown;
+  /** As of a look-up. */
+  sentTo?: SentTo;
+  told?: string;
+  delayMs?: number;
+}
+
+/**
+ * The start that follows an order of the order list to its end and sends nothing; undefined for a type that is not known
+ * here. The input is checked by the workflow: the service also lists orders whose names ours cannot have.
+ */
+export function recoveredStart(
+  account: string,
+  { balance_changes, ...listed }: OrderListItem,
+  sentTo?: SentTo,
+): { type: OrderType; input: OrderInput & Required<Pick<OrderInput, 'recovered'>> } | undefined {
+  const type = ORDER_TYPES.find((known) => known === listed.order_type);
+  if (!type) return undefined;
+  const input = {
+    account,
+    order: requestOfOrder(type, listed),
+    compensation: 'report' as const,
+    resend: 'never' as const,
+    recovered: { order_uuid: listed.order_uuid, listed, ...(sentTo && { sentTo }) },
+  };
+  return { type, input };
+}
