@@ -9,7 +9,7 @@ import {
 import type { Circumstances, ElsewhereAnswer, LookUpAnswer, LookUpInput } from '../../contract/order/answers.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import { clearAttention, raiseAttention } from '../order/attention.js';
-import { closeWithoutOrder } from '../order/close.js';
+import { closeWithoutOrder } from '../order/end.js';
 import { readOnly } from '../order/profiles.js';
 import { noteCircumstances, type OrderRun } from '../order/run.js';
 import { type AskMore, isElsewhere, untilSameAccount } from './elsewhere.js';

@@ -1,7 +1,7 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
 import type { ElsewhereAnswer } from '../../contract/order/answers.js';
 import { clearAttention, raiseAttention } from '../order/attention.js';
-import { recordOf } from '../order/decision-record.js';
+import { recordOf } from '../order/decision.js';
 import type { OrderRun } from '../order/run.js';
 
 /** What a look-up is told besides its question: see LookUpInput. */

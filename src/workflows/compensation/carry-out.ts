@@ -8,7 +8,7 @@ import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import type { OrderResult } from '../../contract/order/result.js';
 import { ask } from '../ask/ask.js';
 import { enterPhase, raiseAttention } from '../order/attention.js';
-import { resultOf } from '../order/result.js';
+import { resultOf } from '../order/end.js';
 import { notePayers, type OrderRun } from '../order/run.js';
 import { assess, doubted, type Sent, type Situation } from './assess.js';
 import { runFollowUp } from './child.js';

@@ -12,7 +12,7 @@ import type { SentTo } from '../../contract/order/sent-to.js';
 import { noteAnswer } from '../ask/ask.js';
 import { untilServed } from '../ask/until-served.js';
 import { enterPhase } from '../order/attention.js';
-import { closeCancelled, closeWithoutOrder } from '../order/close.js';
+import { closeCancelled, closeWithoutOrder } from '../order/end.js';
 import { isFollowUp } from '../order/identity.js';
 import { moneyMoving } from '../order/profiles.js';
 import { nothingSent, type OrderRun, sentNothingItself } from '../order/run.js';

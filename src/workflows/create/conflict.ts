@@ -3,7 +3,7 @@ import type { LookUpReading } from '../../contract/order/answers.js';
 import type { Decision } from '../../contract/order/messages.js';
 import { lookUp } from '../ask/ask.js';
 import { enterPhase } from '../order/attention.js';
-import { closeUnresolved, closeWithoutOrder } from '../order/close.js';
+import { closeUnresolved, closeWithoutOrder } from '../order/end.js';
 import { park } from '../order/park.js';
 import { CREATE_TIMEOUT_MS } from '../order/profiles.js';
 import { neverSent, type OrderRun, showsNone } from '../order/run.js';

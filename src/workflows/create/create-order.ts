@@ -5,7 +5,7 @@ import type { CreateVerdict } from '../../contract/order/answers.js';
 import { movesMoneyAtOnce } from '../../contract/order/types.js';
 import { lookUp } from '../ask/ask.js';
 import { enterPhase } from '../order/attention.js';
-import { closeCancelled, closeWithoutOrder } from '../order/close.js';
+import { closeCancelled, closeWithoutOrder } from '../order/end.js';
 import { isFollowUp } from '../order/identity.js';
 import { parkUnless } from '../order/park.js';
 import { CREATE_TIMEOUT_MS, SEND_TIMEOUT_MS } from '../order/profiles.js';

@@ -6,7 +6,7 @@ import type { Order } from '../../contract/order/order.js';
 import type { ReceivedType } from '../../contract/order/types.js';
 import { askForReading } from '../ask/ask.js';
 import { isKeyword } from '../order/attention.js';
-import { closeWithoutOrder } from '../order/close.js';
+import { closeWithoutOrder } from '../order/end.js';
 import { identify, type OrderRun, showsNone } from '../order/run.js';
 import { takeOrder } from './adopt.js';
 

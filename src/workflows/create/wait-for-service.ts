@@ -1,7 +1,7 @@
 import { condition } from '@temporalio/workflow';
 import { lookUp } from '../ask/ask.js';
 import { enterPhase } from '../order/attention.js';
-import { closeCancelled } from '../order/close.js';
+import { closeCancelled } from '../order/end.js';
 import { parkUnless } from '../order/park.js';
 import { nothingSent, type OrderRun } from '../order/run.js';
 import { closeIfAbsent, takeReading } from './conflict.js';

@@ -12,7 +12,7 @@ import {
 } from '../../contract/ids.js';
 import type { ReceivedDepositInput } from '../../contract/order/input.js';
 import { maskCards } from '../../contract/wallets.js';
-import { closeWithoutOrder } from './close.js';
+import { closeWithoutOrder } from './end.js';
 import type { OrderRun } from './run.js';
 
 /** Ends a run that names one bad field. Throws InvalidOrder. */

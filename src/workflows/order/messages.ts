@@ -17,7 +17,7 @@ import type { CallbackHint, Decision, OrderState } from '../../contract/order/me
 import type { Order } from '../../contract/order/order.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import { orderState } from './attention.js';
-import { refusal } from './decide.js';
+import { refusal } from './decision.js';
 import type { OrderRun } from './run.js';
 
 const orderCallback = defineSignal<[CallbackHint?]>(ORDER_CALLBACK_SIGNAL);

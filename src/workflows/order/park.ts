@@ -2,7 +2,7 @@ import { condition } from '@temporalio/workflow';
 import type { DecideAction, Decision } from '../../contract/order/messages.js';
 import type { Offer } from '../compensation/offers.js';
 import { raiseAttention } from './attention.js';
-import { recordOf } from './decision-record.js';
+import { recordOf } from './decision.js';
 import type { OrderRun } from './run.js';
 
 /**

@@ -1,0 +1,161 @@
+import { ADOPTABLE_DIFFERENCES } from '../../contract/differences/echo.js';
+import { ORDER_UUID_FORMAT } from '../../contract/ids.js';
+import { maskWallet } from '../../contract/masking.js';
+import { AMOUNT_FORMAT, decimal, MAX_AMOUNT_LENGTH, toAmount } from '../../contract/money.js';
+import type { Decision, DecisionRecord } from '../../contract/order/messages.js';
+import type { CardPart } from '../../contract/order/request.js';
+import { FOLLOW_UP_TYPES } from '../../contract/order/types.js';
+import { MAX_CARDS, MULTIPLE_CARDS } from '../../contract/wallets.js';
+import { chooseOffer, type Offer, totalOf } from '../compensation/offers.js';
+import type { OrderRun } from './run.js';
+
+const isText = (value: unknown, maxLength: number): value is string =>
+  typeof value === 'string' && value.trim() !== '' && value.length <= maxLength;
+
+const FIELDS = [
+  'action',
+  'by',
+  'reason',
+  'revision',
+  'order_uuid',
+  'differences',
+  'kind',
+  'as',
+  'revertTo',
+  'wallet_details',
+];
+
+/** Fields that only one kind of action can mean. */
+const ADOPT_FIELDS = ['order_uuid', 'differences'] as const;
+const WAY_FIELDS = ['kind', 'as', 'revertTo', 'wallet_details'] as const;
+
+/** Why a decision is refused now, in words for the person who sent it; undefined = it may be taken. */
+export function refusal(run: OrderRun, decision: unknown): string | undefined {
+  if (typeof decision !== 'object' || decision === null) return 'decide needs {action, by, reason, revision}';
+  const { action, by, reason, revision } = decision as Partial<Decision>;
+  const unknown = Object.keys(decision).filter((key) => !FIELDS.includes(key));
+  if (unknown.length > 0) return `unknown: ${unknown.join(', ')}`;
+  const allowed = run.attention?.allowed ?? [];
+  const allowedNow = allowed.length > 0 ? `allowed now: ${allowed.join(', ')}` : 'nothing can be decided now';
+  if (run.decision) return 'another decision was taken a moment ago; look again';
+  if (!action || !allowed.includes(action)) return `action ${String(action)} is not allowed; ${allowedNow}`;
+  if (!isText(by, 500)) return 'by: who decides? (1 to 500 characters)';
+  if (!isText(reason, 500)) return 'reason: why? (1 to 500 characters)';
+  if (revision !== run.revision) {
+    return `revision ${String(revision)} is stale: the order is at revision ${run.revision}; look again (orderState), then decide`;
+  }
+  return fieldsProblem(run, decision as Partial<Decision>);
+}
+
+/** What is wrong with the fields that an action takes besides. */
+function fieldsProblem(run: OrderRun, decision: Partial<Decision>): string | undefined {
+  const { action, order_uuid: orderUuid, kind, as } = decision;
+  const moves = action === 'finish' || action === 'revert';
+  const others = [...(action === 'adopt' ? [] : ADOPT_FIELDS), ...(moves ? [] : WAY_FIELDS)];
+  const misplaced = others.filter((field) => decision[field] !== undefined);
+  if (misplaced.length > 0) return `${action} does not take ${misplaced.join(', ')}`;
+  if (action === 'adopt' && !ORDER_UUID_FORMAT.test(orderUuid ?? '')) return 'adopt needs the order_uuid to follow';
+  const unnamed = differencesProblem(decision.differences);
+  if (unnamed) return unnamed;
+  if (kind !== undefined && kind !== 'unexchanged' && kind !== 'unpaid')
+    return "kind must be 'unexchanged' or 'unpaid'";
+  if (as !== undefined && !FOLLOW_UP_TYPES.includes(as)) return `as must be one of ${FOLLOW_UP_TYPES.join(', ')}`;
+  return moves ? wayProblem(run.offers, decision) : undefined;
+}
+
+/** Only whether it names fields: in which of them the order differs is read when the decision is acted on. */
+function differencesProblem(differences: unknown): string | undefined {
+  if (differences === undefined) return undefined;
+  const named =
+    Array.isArray(differences) && differences.length > 0 && new Set(differences).size === differences.length;
+  if (named && differences.every((field) => ADOPTABLE_DIFFERENCES.includes(field))) return undefined;
+  return `differences: the fields in which the order differs, each once, of ${ADOPTABLE_DIFFERENCES.join(', ')}`;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const unknownKeys = (value: object, known: readonly string[]): string[] =>
+  Object.keys(value).filter((key) => !known.includes(key));
+
+/**
+ * What is wrong with the way a decision names to `finish` or `revert`; undefined = it means exactly one offer. Looks at
+ * shapes only, without zod: wallets are checked in full before the follow-up is sent. Never shows a value.
+ */
+function wayProblem(offers: readonly Offer[], decision: Partial<Decision>): string | undefined {
+  const offer = chooseOffer(offers, decision);
+  if (typeof offer === 'string') return offer;
+  const { revertTo, wallet_details: cards } = decision;
+  const { field, required } = offer.names ?? {};
+  if (revertTo !== undefined && field !== 'revertTo') return 'revertTo: this way refunds nothing';
+  if (cards !== undefined && field !== 'wallet_details') return 'wallet_details: this way pays to no several cards';
+  if (revertTo === undefined && cards === undefined) return required ? missing(offer) : undefined;
+  return field === 'revertTo' ? targetProblem(revertTo) : cardsProblem(cards, offer);
+}
+
+function missing({ names, amount, currency }: Offer): string {
+  if (names?.field === 'revertTo') return 'revertTo: where does the refund go? {network, wallet, …}';
+  return `wallet_details: which cards are to be paid? [{amount, wallet}, …], at most ${toAmount(amount)} ${currency}`;
+}
+
+function targetProblem(revertTo: unknown): string | undefined {
+  if (!isObject(revertTo)) return 'revertTo must be {network, wallet, wallet_memo?, wallet_details?}';
+  const unknown = unknownKeys(revertTo, ['network', 'wallet', 'wallet_memo', 'wallet_details']);
+  // Keys come from whoever sent them: only their number is shown.
+  if (unknown.length > 0) return `revertTo: ${unknown.length} unknown fields`;
+  const { network, wallet, wallet_memo: memo, wallet_details: details } = revertTo;
+  if (!isText(network, 255)) return 'revertTo.network: a text of 1 to 255 characters';
+  if (network === MULTIPLE_CARDS) return 'revertTo.network: a refund goes to one wallet';
+  if (!isText(wallet, 255)) return 'revertTo.wallet: a text of 1 to 255 characters';
+  if (memo != null && typeof memo !== 'string') return 'revertTo.wallet_memo must be a text';
+  return details == null || isObject(details) ? undefined : 'revertTo.wallet_details must be an object';
+}
+
+const isAmount = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= MAX_AMOUNT_LENGTH && AMOUNT_FORMAT.test(value) && decimal(value).gt(0);
+
+const isCard = (part: unknown): part is CardPart =>
+  isObject(part) &&
+  unknownKeys(part, ['amount', 'wallet']).length === 0 &&
+  isAmount(part.amount) &&
+  isText(part.wallet, 255);
+
+function cardsProblem(cards: unknown, { amount, currency }: Offer): string | undefined {
+  if (!Array.isArray(cards) || cards.length === 0 || cards.length > MAX_CARDS) {
+    return `wallet_details must be a list of 1 to ${MAX_CARDS} cards`;
+  }
+  const bad = cards.findIndex((part) => !isCard(part));
+  if (bad >= 0) return `wallet_details[${bad}] must be {amount, wallet}, the amount a decimal string above 0`;
+  const total = totalOf(cards);
+  if (total.lte(amount)) return undefined;
+  return `wallet_details: the amounts add up to ${toAmount(total)}, at most ${toAmount(amount)} ${currency} may be paid`;
+}
+
+/** A decision as the result keeps it: who, why, on what, and what was chosen; wallets masked. */
+export function recordOf(offers: readonly Offer[], decision: Decision): DecisionRecord {
+  const {
+    action,
+    by,
+    reason,
+    revision,
+    order_uuid: orderUuid,
+    differences,
+    revertTo,
+    wallet_details: cards,
+  } = decision;
+  const chosen = action === 'finish' || action === 'revert' ? chooseOffer(offers, decision) : undefined;
+  return {
+    action,
+    by,
+    reason,
+    revision,
+    at: new Date().toISOString(),
+    ...(orderUuid && { order_uuid: orderUuid }),
+    ...(differences && { differences }),
+    ...(typeof chosen === 'object' && { ...(chosen.move.kind && { kind: chosen.move.kind }), as: chosen.move.as }),
+    ...(revertTo && { revertTo: { network: revertTo.network, wallet: maskWallet(revertTo.wallet) } }),
+    ...(Array.isArray(cards) && {
+      wallet_details: cards.map(({ amount, wallet }) => ({ amount, wallet: maskWallet(wallet) })),
+    }),
+  };
+}
