@@ -2,7 +2,6 @@ import { allHandlersFinished, CancellationScope, condition, workflowInfo } from 
 import type { BatchPlan, BatchProgress, BatchResult } from '../contract/batch/batch.js';
 import type { BatchInput } from '../contract/batch/input.js';
 import { type BatchRun, type CarriedBatch, openBatch } from './batch/batch-run.js';
-import { checkBatch } from './batch/check-batch.js';
 import { setBatchHandlers } from './batch/handlers.js';
 import { maySend, stop } from './batch/interruptions.js';
 import { awaitApproval, makePlan, pauseOnShortfall } from './batch/prepare.js';
@@ -10,7 +9,7 @@ import { nothingStarted, report } from './batch/report.js';
 import { isReset } from './batch/resets.js';
 import { sendRows } from './batch/send-rows.js';
 import { enter } from './batch/show.js';
-import { hasTimeLimit } from './order/identity.js';
+import { checkBatch, hasTimeLimit } from './identity.js';
 
 /**
  * Pays out the rows of a file: checks them all, has the plan approved where that is asked for, starts one withdraw

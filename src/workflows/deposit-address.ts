@@ -5,8 +5,7 @@ import type {
   DepositAddressResult,
   FoundAddress,
 } from '../contract/address/address.js';
-import { ADDRESS_ABSENT, INVALID_INPUT, SERVICE_REJECTED, statusText } from '../contract/failures.js';
-import { ACCOUNT_FORMAT, ADDRESS_REF_FORMAT, addressWorkflowId, DEFAULT_ACCOUNT } from '../contract/ids.js';
+import { ADDRESS_ABSENT, SERVICE_REJECTED, statusText } from '../contract/failures.js';
 import {
   type AddressRun,
   askForPerson,
@@ -17,6 +16,7 @@ import {
   waitToCreate,
 } from './address/search.js';
 import { untilTaken } from './ask/until-served.js';
+import { checkAddress } from './identity.js';
 import { moneyMoving } from './order/profiles.js';
 
 /** Creates of one reference that may have reached the service. */
@@ -24,7 +24,7 @@ const SENDS = 2;
 
 /** Creates a permanent deposit address, once per reference: an uncertain create is searched for before another one. */
 export async function depositAddress(input: DepositAddressInput): Promise<DepositAddressResult> {
-  const run: AddressRun = { account: checkIdentity(input), input, rounds: 0 };
+  const run: AddressRun = { account: checkAddress(input), input, rounds: 0 };
   const result = await createOrFind(run).finally(() => clearAttention(run));
   if (result.others) {
     // All of them are ours and receipts reach each: nothing is lost, but a person should know.
@@ -84,19 +84,6 @@ async function findAfter(
     case 'rejected':
       return maySent ? settleAddress(run, false) : findAddress(run, 'Refused: is it there?');
   }
-}
-
-/** Refuses a run whose id is not the one its reference demands: the id keeps a reference from having two addresses. */
-function checkIdentity(input: DepositAddressInput): string {
-  const account = input?.account ?? DEFAULT_ACCOUNT;
-  const refuse = (message: string) => ApplicationFailure.nonRetryable(`${message}. Nothing was sent`, INVALID_INPUT);
-  if (typeof account !== 'string' || !ACCOUNT_FORMAT.test(account)) throw refuse('account: must match [a-z0-9-]{1,32}');
-  if (typeof input?.ref !== 'string' || !ADDRESS_REF_FORMAT.test(input.ref)) {
-    throw refuse('ref: must match [A-Za-z0-9_-]{1,64}');
-  }
-  const demanded = addressWorkflowId(account, input.ref);
-  if (workflowInfo().workflowId !== demanded) throw refuse(`ref: belongs to the workflow id ${demanded}`);
-  return account;
 }
 
 /** A create that ended without an answer may have made the address; bad input made nothing. */

@@ -1,15 +1,6 @@
-import {
-  ActivityCancellationType,
-  ActivityFailure,
-  ApplicationFailure,
-  proxyActivities,
-  setCurrentDetails,
-  upsertSearchAttributes,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { ActivityCancellationType, ActivityFailure, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import { describeFieldErrors, INVALID_INPUT } from '../contract/failures.js';
-import { reconcileWorkflowId } from '../contract/ids.js';
 import { ORDERS_TASK_QUEUE, searchAttribute } from '../contract/names.js';
 import { ATTENTION_AFTER_MS } from '../contract/order/messages.js';
 import { planReconcile } from '../contract/reconcile/input.js';
@@ -20,6 +11,8 @@ import {
   type ReconcileResult,
 } from '../contract/reconcile/reconcile.js';
 import { answersWithin } from './ask/ask.js';
+import { show } from './attention.js';
+import { checkReconcile } from './identity.js';
 
 /** True for a long healthy run as well: only the activity knows whether it gets on. */
 const NO_RESULT =
@@ -45,34 +38,24 @@ const { reconcileAccount } = proxyActivities<Activities>({
  */
 export async function reconcile(input?: ReconcileInput): Promise<ReconcileResult> {
   const plan = checkedPlan(input);
-  upsertSearchAttributes([
-    { key: searchAttribute.account, value: plan.account },
-    { key: searchAttribute.needsAttention, value: false },
-  ]);
+  const tell = (text: string, needsAttention: boolean) =>
+    show(text, [
+      { key: searchAttribute.account, value: plan.account },
+      { key: searchAttribute.needsAttention, value: needsAttention },
+    ]);
+  tell('', false);
   try {
     const pending = reconcileAccount(plan);
-    const raised = await raisedWhileNoResult(pending);
+    if (!(await answersWithin(pending, ATTENTION_AFTER_MS))) tell(NO_RESULT, true);
     const result = await pending;
     const disagreement = disagreementOf(result);
-    if (raised !== Boolean(disagreement)) needsAttention(!raised);
-    setCurrentDetails(details(result, disagreement));
+    tell(details(result, disagreement), disagreement !== undefined);
     return result;
   } catch (error) {
     const cause = error instanceof ActivityFailure ? error.cause : undefined;
     throw cause instanceof ApplicationFailure ? cause : error;
   }
 }
-
-/** Tells a person when no result comes for long, such as from an account that cannot be read. True: it was told. */
-async function raisedWhileNoResult(pending: Promise<unknown>): Promise<boolean> {
-  if (await answersWithin(pending, ATTENTION_AFTER_MS)) return false;
-  needsAttention(true);
-  setCurrentDetails(NO_RESULT);
-  return true;
-}
-
-const needsAttention = (value: boolean): void =>
-  upsertSearchAttributes([{ key: searchAttribute.needsAttention, value }]);
 
 function checkedPlan(input: unknown): ReconcileAccountInput {
   const checked = planReconcile(input, Date.now());
@@ -81,11 +64,8 @@ function checkedPlan(input: unknown): ReconcileAccountInput {
     const message = `${describeFieldErrors(errors)}. Nothing was compared`;
     throw ApplicationFailure.create({ type: INVALID_INPUT, message, nonRetryable: true, details: [errors] });
   }
-  const demanded = reconcileWorkflowId(checked.plan.account);
-  const { workflowId } = workflowInfo();
-  // A schedule appends the time to the id it was given.
-  if (workflowId === demanded || workflowId.startsWith(`${demanded}-`)) return checked.plan;
-  throw ApplicationFailure.nonRetryable(`account: belongs to the workflow id ${demanded}`, INVALID_INPUT);
+  checkReconcile(checked.plan.account);
+  return checked.plan;
 }
 
 /** What the Temporal UI shows: figures and ids, never a wallet. */

@@ -1,8 +1,8 @@
 import { ActivityFailure, ApplicationFailure, proxyActivities, TimeoutFailure } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import { INVALID_INPUT, SERVICE_UNAVAILABLE } from '../contract/failures.js';
-import { ACCOUNT_FORMAT, DEFAULT_ACCOUNT } from '../contract/ids.js';
+import { SERVICE_UNAVAILABLE } from '../contract/failures.js';
 import type { ServiceReadInput } from '../contract/service-objects.js';
+import { checkedAccount } from './identity.js';
 import { readOnly } from './order/profiles.js';
 
 /** A person or program waits for the answer: better none after a minute than one much later. */
@@ -10,10 +10,7 @@ const ANSWER_WITHIN = '60s';
 
 /** One signed read for starters and operators, who hold no secrets. Returns the response's `data`. */
 export async function serviceRead(input: ServiceReadInput): Promise<unknown> {
-  const account = input?.account ?? DEFAULT_ACCOUNT;
-  if (typeof account !== 'string' || !ACCOUNT_FORMAT.test(account)) {
-    throw ApplicationFailure.nonRetryable('account: must match [a-z0-9-]{1,32}', INVALID_INPUT);
-  }
+  const account = checkedAccount(input);
   const { readService } = proxyActivities<Activities>({
     ...readOnly(account),
     scheduleToCloseTimeout: ANSWER_WITHIN,

@@ -1,10 +1,11 @@
-import { proxyActivities, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
 import type { DepositAddressInput, FoundAddress } from '../../contract/address/address.js';
 import { searchAttribute } from '../../contract/names.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import { answersWithin } from '../ask/ask.js';
 import { unservedFor } from '../ask/until-served.js';
+import { show } from '../attention.js';
 import { readOnly, SEND_TIMEOUT_MS } from '../order/profiles.js';
 
 const SECOND_MS = 1_000;
@@ -65,9 +66,8 @@ export function waitToCreate(run: AddressRun, reason: string, retryAfterMs?: num
 
 /** Asks for a person; the run goes on by itself. */
 export function askForPerson(run: AddressRun, reason: string): void {
-  setCurrentDetails(`**Needs attention**: ${reason}`);
-  if (!run.attention) publish(run, true);
   run.attention = reason;
+  showAddress(run);
 }
 
 /** No worker takes the create; returns what takes this back. */
@@ -82,14 +82,13 @@ export function tellUnserved(run: AddressRun): () => void {
 /** Nobody needs to look any more. */
 export function clearAttention(run: AddressRun): void {
   if (!run.attention) return;
-  setCurrentDetails('');
-  publish(run, false);
   run.attention = undefined;
+  showAddress(run);
 }
 
-function publish({ account }: AddressRun, needsAttention: boolean): void {
-  upsertSearchAttributes([
+function showAddress({ account, attention }: AddressRun): void {
+  show(attention ? `**Needs attention**: ${attention}` : '', [
     { key: searchAttribute.account, value: account },
-    { key: searchAttribute.needsAttention, value: needsAttention },
+    { key: searchAttribute.needsAttention, value: attention !== undefined },
   ]);
 }

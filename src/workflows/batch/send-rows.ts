@@ -15,7 +15,7 @@ import { interruptible } from './interruptible.js';
 import { pause, stop } from './interruptions.js';
 import { sendingChunk } from './profiles.js';
 import { meetReset } from './resets.js';
-import { enter, show } from './show.js';
+import { enter, showBatch } from './show.js';
 
 /** A run goes on in a new one from here on: the bound is 500 events, and a chunk with its updates takes a few dozen. */
 const MAX_EVENTS = 400;
@@ -70,7 +70,7 @@ async function sendChunk(run: BatchRun, plan: BatchPlan, durationMs: number): Pr
     if (!(error instanceof ActivityFailure)) throw error;
     endWithoutAnswer(run, error);
   }
-  show(run);
+  showBatch(run);
   return hasMoved(progress, run) ? CHUNK_MS.shortest : Math.min(CHUNK_MS.longest, durationMs * 2);
 }
 

@@ -11,9 +11,9 @@ import type { CreateOrderInput, CreateVerdict, SendPermission } from '../../cont
 import type { SentTo } from '../../contract/order/sent-to.js';
 import { noteAnswer } from '../ask/ask.js';
 import { untilServed } from '../ask/until-served.js';
+import { isFollowUp } from '../identity.js';
 import { enterPhase } from '../order/attention.js';
 import { closeCancelled, closeWithoutOrder } from '../order/end.js';
-import { isFollowUp } from '../order/identity.js';
 import { moneyMoving } from '../order/profiles.js';
 import { nothingSent, type OrderRun, sentNothingItself } from '../order/run.js';
 import { remainingDelayMinutes } from './delay.js';

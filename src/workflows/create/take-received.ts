@@ -1,11 +1,11 @@
-import { sleep, upsertSearchAttributes } from '@temporalio/workflow';
+import { sleep } from '@temporalio/workflow';
 import { searchAttribute } from '../../contract/names.js';
 import type { LookUpReceivedAnswer, ReceivedReading } from '../../contract/order/followers.js';
 import type { ReceivedDepositInput } from '../../contract/order/input.js';
 import type { Order } from '../../contract/order/order.js';
 import type { ReceivedType } from '../../contract/order/types.js';
 import { askForReading } from '../ask/ask.js';
-import { isKeyword } from '../order/attention.js';
+import { isKeyword, showAttributes } from '../attention.js';
 import { closeWithoutOrder } from '../order/end.js';
 import { identify, type OrderRun, showsNone } from '../order/run.js';
 import { takeOrder } from './adopt.js';
@@ -47,7 +47,7 @@ function take(run: OrderRun, type: ReceivedType, order: Order): void {
     { key: searchAttribute.currencyFrom, value: order.currency_from },
     { key: searchAttribute.currencyTo, value: order.currency_to },
   ];
-  upsertSearchAttributes([
+  showAttributes([
     { key: searchAttribute.orderUuid, value: order.order_uuid },
     ...currencies.filter(({ value }) => isKeyword(value)),
   ]);

@@ -1,9 +1,9 @@
-import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { workflowInfo } from '@temporalio/workflow';
 import { ACCOUNT_FORMAT } from '../../contract/ids.js';
 import { searchAttribute } from '../../contract/names.js';
 import type { Attention, DecideAction, OrderPhase, OrderState } from '../../contract/order/messages.js';
 import { orderSides } from '../../contract/order/types.js';
-import { currentDetails } from './details.js';
+import { isKeyword, show } from '../attention.js';
 import type { OrderRun } from './run.js';
 
 /** Phases that operators search for have a status of their own; the others are simply open. */
@@ -66,25 +66,24 @@ export function orderState(run: OrderRun): OrderState {
 }
 
 /**
- * Shows the run to operators. Writes search attributes only where they differ from what Temporal has, so that the
- * normal path, started with its attributes, costs one upsert at its end.
+ * Shows the run to operators. A start by a client or a batch brings its search attributes along, and a first `false` for
+ * attention is worth no event: the normal path costs one upsert, at its end.
  */
 function publish(run: OrderRun, status: string): void {
-  setCurrentDetails(currentDetails(run));
   const known = workflowInfo().typedSearchAttributes;
-  const started = known.get(searchAttribute.account) !== undefined;
+  const isStarted = known.get(searchAttribute.account) !== undefined;
   const needsAttention = run.attention !== undefined;
-  const unchanged =
-    started &&
+  const isShown =
+    isStarted &&
     known.get(searchAttribute.orderStatus) === status &&
     (known.get(searchAttribute.needsAttention) ?? false) === needsAttention;
-  if (unchanged) return;
-  upsertSearchAttributes([
+  const attributes = [
     { key: searchAttribute.orderStatus, value: status },
     { key: searchAttribute.needsAttention, value: needsAttention },
     ...(run.order ? [{ key: searchAttribute.orderUuid, value: run.order.order_uuid }] : []),
-    ...(started ? [] : attributesOfInput(run)),
-  ]);
+    ...(isStarted ? [] : attributesOfInput(run)),
+  ];
+  show(currentDetails(run), isShown ? [] : attributes);
 }
 
 /**
@@ -103,9 +102,23 @@ function attributesOfInput({ type, account, input, request }: OrderRun) {
   ].flatMap(({ key, value, format }) => (isKeyword(value, format) ? [{ key, value }] : []));
 }
 
-/** Nothing that could be a card number. Rather one search attribute too few, so the check digit is not looked at. */
-const KEYWORD_FORMAT = /^(?!.*(?:\d-?){12})[A-Za-z0-9._-]{1,120}$/;
-
-/** True for texts that Temporal surely takes as a search attribute, and that everybody may see. */
-export const isKeyword = (value: unknown, format = KEYWORD_FORMAT): value is string =>
-  typeof value === 'string' && format.test(value);
+/**
+ * What the Temporal UI shows as current details: why the order waits and what may be done. Never a wallet, e-mail or
+ * client datum: this text is shown to everyone who may look at workflows.
+ */
+export function currentDetails(run: OrderRun): string {
+  const lines = [`**${run.phase}** · waiting for ${run.waitingFor}`];
+  if (run.order) {
+    lines.push(`Status at the service: \`${run.order.status}\` · order \`${run.order.order_uuid}\``);
+  }
+  if (run.notes) lines.push(`Not checked before it was sent: ${run.notes.join('; ')}`);
+  if (run.attention) {
+    lines.push(`**Needs attention** since ${run.attention.since}: ${run.attention.reason}`);
+    lines.push(
+      run.attention.allowed.length > 0
+        ? `Send the update \`decide\` with \`revision\` ${run.revision} and one of: ${run.attention.allowed.map((action) => `\`${action}\``).join(', ')}. Never start this payment under another order id while it waits here.`
+        : `Nothing to decide: the order ${run.phase === 'done' ? 'has ended' : 'goes on by itself'}.`,
+    );
+  }
+  return lines.join('\n\n');
+}

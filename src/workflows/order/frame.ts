@@ -9,9 +9,8 @@ import { endsOrder } from '../../contract/failures.js';
 import type { OrderInput, ReceivedDepositInput } from '../../contract/order/input.js';
 import type { OrderResult } from '../../contract/order/result.js';
 import type { OrderType } from '../../contract/order/types.js';
-import { enterDone } from './attention.js';
-import { currentDetails } from './details.js';
-import { checkIdentity, checkReceivedIdentity } from './identity.js';
+import { checkOrder, checkReceived } from '../identity.js';
+import { currentDetails, enterDone } from './attention.js';
 import { setHandlers } from './messages.js';
 import { type OrderRun, openReceivedRun, openRun } from './run.js';
 
@@ -22,7 +21,7 @@ export function runOrder(
   follow: (run: OrderRun) => Promise<OrderResult>,
 ): Promise<OrderResult> {
   return inFrame(openRun(type, input), (run) => {
-    checkIdentity(run);
+    checkOrder(run);
     return follow(run);
   });
 }
@@ -33,7 +32,7 @@ export function runReceived(
   follow: (run: OrderRun) => Promise<OrderResult>,
 ): Promise<OrderResult> {
   return inFrame(openReceivedRun(input), (run) => {
-    checkReceivedIdentity(run, input);
+    checkReceived(run, input);
     return follow(run);
   });
 }

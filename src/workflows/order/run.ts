@@ -13,7 +13,7 @@ import type { Offer } from '../compensation/offers.js';
 
 /** Everything one order workflow knows; handlers and steps read and change it, nothing else is shared. */
 export interface OrderRun {
-  /** As started: unchecked until `checkIdentity`, validated in full by the first activity. */
+  /** As started: unchecked until `checkOrder`, validated in full by the first activity. */
   readonly input: OrderOptions;
   readonly account: string;
   /** Of a received order, what it is shows at its look-up: `identify` then sets these three, once. */
@@ -88,7 +88,7 @@ export interface OrderRun {
   decisions: DecisionRecord[];
 }
 
-/** The state an order workflow starts with. Tolerates any input: `checkIdentity` refuses bad ones. */
+/** The state an order workflow starts with. Tolerates any input: `checkOrder` refuses bad ones. */
 export function openRun(type: OrderType, started: OrderInput): OrderRun {
   const input = withoutNulls(started);
   const request = input?.order;

@@ -1,0 +1,172 @@
+import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
+import type { DepositAddressInput } from '../contract/address/address.js';
+import { inlineBytes, MAX_INLINE_BYTES } from '../contract/batch/input.js';
+import { type FieldError, INVALID_INPUT } from '../contract/failures.js';
+import {
+  ACCOUNT_FORMAT,
+  ADDRESS_REF_FORMAT,
+  addressWorkflowId,
+  BATCH_ID_FORMAT,
+  batchPlanWorkflowId,
+  batchWorkflowId,
+  DEFAULT_ACCOUNT,
+  ORDER_ID_FORMAT,
+  ORDER_UUID_FORMAT,
+  orderWorkflowId,
+  parseFollowUpOrderId,
+  parseOrderWorkflowId,
+  parseReceivedWorkflowId,
+  receivedWorkflowId,
+  reconcileWorkflowId,
+} from '../contract/ids.js';
+import type { ReceivedDepositInput } from '../contract/order/input.js';
+import { holdsCardNumber, maskCards } from '../contract/wallets.js';
+import type { BatchRun } from './batch/batch-run.js';
+import { closeWithoutOrder } from './order/end.js';
+import type { OrderRun } from './order/run.js';
+
+/*
+ * A run goes on only under the workflow id that its input demands: the id is what keeps an order, an address or a batch from
+ * being run twice. These checks look at just enough to get the input to the first activity, which validates every field.
+ */
+
+/** Ends a run because of one field of its input. */
+type Refuse = (field: string, reason: string) => never;
+
+const refuseInput: Refuse = (field, reason) => {
+  const errors: FieldError[] = [{ field, reason }];
+  const message = `${field}: ${reason}. Nothing was sent`;
+  throw ApplicationFailure.create({ type: INVALID_INPUT, message, nonRetryable: true, details: [errors] });
+};
+
+const refuseOrder =
+  (run: OrderRun): Refuse =>
+  (field, reason) => {
+    const errors: FieldError[] = [{ field, reason: maskCards(reason) }];
+    closeWithoutOrder(run, 'InvalidOrder', `${field}: ${reason}. Nothing was sent`, errors);
+  };
+
+/** The identity of an order. Throws InvalidOrder. */
+export function checkOrder(run: OrderRun): void {
+  const refuse: Refuse = refuseOrder(run);
+  const { orderId } = run;
+  checkInput(refuse, run.input, '{account?, order, …}');
+  if (typeof run.request !== 'object' || run.request === null) refuse('order', 'must be the create request');
+  checkAccount(refuse, run.account);
+  if (typeof orderId !== 'string' || !ORDER_ID_FORMAT.test(orderId.replace(/\.r\d{1,4}$/, ''))) {
+    refuse('order.order_id', 'must match [A-Za-z0-9._:-]{1,120}');
+  }
+  // A recovered run sends nothing, so the id cannot be used to pay beside the order it extends.
+  if (/\.r\d+$/.test(orderId) && !isFollowUp(run) && !run.input.recovered) {
+    refuse('order.order_id', 'must not end in .r<digits>: those ids belong to follow-ups');
+  }
+  checkNoTimeLimit(refuse, 'a time-out would lose the order');
+  checkWorkflowId(refuse, 'order.order_id', orderWorkflowId(run.account, orderId));
+}
+
+/** The identity of a run that follows a received order. Throws InvalidOrder. */
+export function checkReceived(run: OrderRun, input: ReceivedDepositInput): void {
+  const refuse: Refuse = refuseOrder(run);
+  checkInput(refuse, run.input, '{account?, ref, order_uuid, …}');
+  checkAccount(refuse, run.account);
+  const { order_uuid: orderUuid } = input;
+  if (typeof orderUuid !== 'string' || !ORDER_UUID_FORMAT.test(orderUuid)) {
+    refuse('order_uuid', 'must match [A-Za-z0-9_-]{1,64}');
+  }
+  checkNoTimeLimit(refuse, 'a time-out would lose the order');
+  checkWorkflowId(refuse, 'order_uuid', receivedWorkflowId(run.account, orderUuid));
+}
+
+/** The identity of a batch, or of a plan, which needs no id of its own. Throws InvalidInput. */
+export function checkBatch({ input, account, batchId }: BatchRun): void {
+  checkInput(refuseInput, input, '{batchId, file or rows, …}');
+  checkAccount(refuseInput, account);
+  const mayLackId = input.planOnly === true && input.batchId === undefined;
+  if (!mayLackId && (typeof batchId !== 'string' || !BATCH_ID_FORMAT.test(batchId))) {
+    refuseInput('batchId', 'must match [A-Za-z0-9._-]{1,120}');
+  }
+  if (typeof batchId === 'string' && holdsCardNumber(batchId)) refuseInput('batchId', 'must not hold a card number');
+  if (inlineBytes(input) > MAX_INLINE_BYTES) {
+    refuseInput('rows', `are more than ${MAX_INLINE_BYTES} bytes; send them in a file`);
+  }
+  checkNoTimeLimit(refuseInput, 'it would end in the middle');
+  const planPrefix = batchPlanWorkflowId(account, '');
+  if (input.planOnly !== true) {
+    checkWorkflowId(refuseInput, 'batchId', batchWorkflowId(account, batchId));
+  } else if (!workflowInfo().workflowId.startsWith(planPrefix)) {
+    refuseInput('planOnly', `needs a workflow id that begins with ${planPrefix}`);
+  }
+}
+
+/** The identity of a permanent deposit address; answers its account. Throws InvalidInput. */
+export function checkAddress(input: DepositAddressInput): string {
+  const account = checkedAccount(input);
+  if (typeof input?.ref !== 'string' || !ADDRESS_REF_FORMAT.test(input.ref)) {
+    refuseInput('ref', 'must match [A-Za-z0-9_-]{1,64}');
+  }
+  checkWorkflowId(refuseInput, 'ref', addressWorkflowId(account, input.ref));
+  return account;
+}
+
+/** The identity of a comparison of an account. Throws InvalidInput. */
+export function checkReconcile(account: string): void {
+  const demanded = reconcileWorkflowId(account);
+  // A schedule appends the time to the id it was given.
+  if (!workflowInfo().workflowId.startsWith(`${demanded}-`)) checkWorkflowId(refuseInput, 'account', demanded);
+}
+
+/** The account that an input names. Throws InvalidInput. */
+export function checkedAccount(input: { account?: string } | undefined): string {
+  const account = input?.account ?? DEFAULT_ACCOUNT;
+  checkAccount(refuseInput, account);
+  return account;
+}
+
+/** True when this run is a follow-up started by the very order it extends; a received order is named by its uuid. */
+export function isFollowUp(run: OrderRun): boolean {
+  const followUp = parseFollowUpOrderId(run.orderId);
+  const parent = workflowInfo().parent;
+  if (!followUp || !parent) return false;
+  const ordered = parseOrderWorkflowId(parent.workflowId);
+  const received = parseReceivedWorkflowId(parent.workflowId);
+  const parentId = ordered?.orderId ?? received?.orderUuid;
+  return (ordered ?? received)?.account === run.account && parentId === followUp.parentOrderId;
+}
+
+/** True when this run was started with a time-out or as a cron job: both would end it in the middle. */
+export function hasTimeLimit(): boolean {
+  const { executionTimeoutMs, runTimeoutMs, cronSchedule } = workflowInfo();
+  return Boolean(cronSchedule) || isShort(executionTimeoutMs) || isShort(runTimeoutMs);
+}
+
+const YEAR_MS = 365 * 86_400_000;
+
+/** A time-out of years is none; some servers set one on every workflow. */
+const isShort = (timeoutMs: number | undefined): boolean =>
+  timeoutMs !== undefined && timeoutMs > 0 && timeoutMs < YEAR_MS;
+
+/** More levels than any input has; what is nested thousands deep cannot be handed on to an activity. */
+const MAX_LEVELS = 50;
+
+const isDeeperThan = (levels: number, value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((item) => isDeeperThan(levels - 1, item)));
+
+function checkInput(refuse: Refuse, input: unknown, shape: string): void {
+  if (typeof input !== 'object' || input === null) refuse('input', `must be an object ${shape}`);
+  if (isDeeperThan(MAX_LEVELS, input)) refuse('input', 'is nested too deeply');
+}
+
+function checkAccount(refuse: Refuse, account: unknown): void {
+  if (typeof account !== 'string' || !ACCOUNT_FORMAT.test(account)) refuse('account', 'must match [a-z0-9-]{1,32}');
+}
+
+function checkNoTimeLimit(refuse: Refuse, why: string): void {
+  if (hasTimeLimit()) refuse('workflow', `must be started without execution or run time-out and without cron: ${why}`);
+}
+
+function checkWorkflowId(refuse: Refuse, field: string, demanded: string): void {
+  if (workflowInfo().workflowId === demanded) return;
+  refuse(field, `belongs to the workflow id ${demanded}, not to this one. Start it under that id`);
+}
