@@ -1,0 +1,101 @@
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const read = (path: string): Promise<string> => readFile(join(root, path), 'utf8');
+
+/** README and everything below `docs`, by path. */
+let pages: Map<string, string>;
+beforeAll(async () => {
+  const names = await readdir(join(root, 'docs'), { recursive: true });
+  const paths = ['README.md', ...names.filter((name) => name.endsWith('.md')).map((name) => join('docs', name))];
+  pages = new Map(await Promise.all(paths.map(async (path): Promise<[string, string]> => [path, await read(path)])));
+});
+
+/** The anchors of a page, as GitHub makes them of its headings. */
+const anchorsOf = (text: string): string[] =>
+  [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+
+/** Why a link of a page leads nowhere; undefined = it leads somewhere. */
+function brokenLink(page: string, link: string): string | undefined {
+  const [path = '', anchor] = link.split('#');
+  const target = path === '' ? page : relative(root, join(root, dirname(page), path));
+  if (!existsSync(join(root, target))) return `${page}: ${link} does not exist`;
+  if (anchor === undefined) return undefined;
+  return anchorsOf(pages.get(target) ?? '').includes(anchor) ? undefined : `${page}: ${link} has no such heading`;
+}
+
+describe('what the documents point to', () => {
+  test('every relative link leads to a file, and its anchor to a heading', () => {
+    const broken = [...pages].flatMap(([page, text]) =>
+      [...text.matchAll(/\]\(([^)\s]+)\)/g)]
+        .map(([, link = '']) => link)
+        .filter((link) => !/^[a-z]+:/.test(link))
+        .map((link) => brokenLink(page, link)),
+    );
+    expect(broken.filter((problem) => problem !== undefined)).toEqual([]);
+  });
+
+  test('every path of the repository that they name exists', () => {
+    const named = [...pages].flatMap(([page, text]) =>
+      [...text.matchAll(/`((?:src|test|scripts|docs|examples|bench)\/[\w./-]+)`/g)].map(([, path = '']) => ({
+        page,
+        path,
+      })),
+    );
+    expect(named.length).toBeGreaterThan(50);
+    expect(named.filter(({ path }) => !existsSync(join(root, path)))).toEqual([]);
+  });
+
+  test('every page of docs that the code names exists', async () => {
+    const sources = await readdir(join(root, 'src'), { recursive: true });
+    const texts = await Promise.all(
+      sources.filter((name) => name.endsWith('.ts')).map((name) => read(join('src', name))),
+    );
+    const named = texts.flatMap((text) => text.match(/docs\/[\w./-]+\.md/g) ?? []);
+    expect(named.filter((path) => !pages.has(path))).toEqual([]);
+  });
+});
+
+describe('README', () => {
+  test('fits on a page', () => {
+    expect(pages.get('README.md')?.trimEnd().split('\n').length).toBeLessThanOrEqual(80);
+  });
+
+  test('shows the code of examples/pay-out.ts, which is compiled', async () => {
+    const [, shown] = /```ts\n(.*?)```/s.exec(pages.get('README.md') ?? '') ?? [];
+    expect(shown?.replace("'payment-orders'", "'../src/index.js'")).toBe(await read('examples/pay-out.ts'));
+  });
+});
+
+describe('docs/running.md', () => {
+  /** Names of variables that the configuration reads: each stands there as a text, or as a property of the environment. */
+  async function variablesRead(): Promise<Set<string>> {
+    const names = await readdir(join(root, 'src'), { recursive: true });
+    const files = names.filter((name) => /^config(\/.+)?\.ts$/.test(name));
+    const text = (await Promise.all(files.map((name) => read(join('src', name))))).join('\n');
+    const found = [...text.matchAll(/'([A-Z]+(?:_[A-Z]+)+)'|\benv\.([A-Z_]+)/g)];
+    return new Set(found.map(([, quoted, property]) => quoted ?? property ?? ''));
+  }
+
+  /** First cells of its table, without the TEMPORAL_* names that the SDK reads. */
+  function variablesTold(): Set<string> {
+    const rows = (pages.get(join('docs', 'running.md')) ?? '').split('\n').filter((line) => line.startsWith('| `'));
+    const names = rows.flatMap((row) => row.split('|')[1]?.match(/[A-Z]+(?:_[A-Z]+)+/g) ?? []);
+    return new Set(names.filter((name) => !name.startsWith('TEMPORAL_')));
+  }
+
+  test('has every variable that the configuration reads, and no other', async () => {
+    const [told, used] = [variablesTold(), await variablesRead()];
+    expect(used.size).toBeGreaterThan(20);
+    expect([...told].sort()).toEqual([...used].sort());
+  });
+});
