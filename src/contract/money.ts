@@ -45,3 +45,16 @@ export function decimalPlaces(amount: Amount): number {
   const fraction = toAmount(decimal(amount)).split('.')[1];
   return fraction?.length ?? 0;
 }
+
+/** More decimal places than any currency has. */
+export const MAX_PLACES = 30;
+
+/** True for what can be a number of decimal places of a currency. */
+export const isPlaces = (places: number): boolean => Number.isInteger(places) && places >= 0 && places <= MAX_PLACES;
+
+/** Quotient to 60 decimal places: small ones keep their digits, too. Throws when it would be divided by 0. */
+export function divide(a: Big, b: Big): Big {
+  const Quotient = Big();
+  Quotient.DP = 60;
+  return new Big(new Quotient(a).div(b));
+}

@@ -2,13 +2,15 @@ import { describe, expect, it, test } from 'vitest';
 import type { RevertTarget } from '../../src/contract/order/input.js';
 import type { CardPart } from '../../src/contract/order/request.js';
 import { validateOrderInput } from '../../src/validation/order-schema.js';
-import { followUpCosts, followUpOrder, type Named } from '../../src/workflows/compensation/follow-up.js';
 import {
   EXCHANGE,
   EXCHANGE_AND_PAY,
   EXCHANGE_BACK,
   EXCHANGE_TO_PAY,
+  followUpCosts,
+  followUpOrder,
   type Move,
+  type Named,
   PAY,
   REFUND,
   UNDO_EXCHANGE,

@@ -1,5 +1,5 @@
 import Big from 'big.js';
-import { decimal, SIGNED_AMOUNT_FORMAT } from '../../contract/money.js';
+import { decimal, divide, isPlaces, MAX_PLACES, SIGNED_AMOUNT_FORMAT } from '../../contract/money.js';
 import type { CreateRequest, RequestFields } from '../../contract/order/request.js';
 import type { OrderType } from '../../contract/order/types.js';
 import { orderSides } from '../../contract/order/types.js';
@@ -24,8 +24,6 @@ const ZERO = new Big(0);
 const ONE = new Big(1);
 const HUNDRED = new Big(100);
 const ROUND_UP = 3;
-/** More decimal places than any currency has. */
-const MAX_PLACES = 30;
 
 /**
  * The most that the side not given may come to, in its own currency, with all commissions. Undefined where that cannot be
@@ -121,13 +119,4 @@ const positive = (amount: string | null): Big | undefined => {
 const largest = (amounts: readonly Big[]): Big | undefined => amounts.toSorted((a, b) => b.cmp(a))[0];
 const smallest = (amounts: readonly Big[]): Big | undefined => amounts.toSorted((a, b) => a.cmp(b))[0];
 
-function divide(a: Big, b: Big): Big {
-  const Quotient = Big();
-  // Small results keep their digits, too.
-  Quotient.DP = 60;
-  return new Big(new Quotient(a).div(b));
-}
-
 const rounded = (amount: Big, places: number): Big => amount.round(isPlaces(places) ? places : MAX_PLACES, ROUND_UP);
-
-const isPlaces = (places: number): boolean => Number.isInteger(places) && places >= 0 && places <= MAX_PLACES;

@@ -6,12 +6,11 @@ import type { Order } from '../../contract/order/order.js';
 import { ask, lookUp } from '../ask/ask.js';
 import type { OrderRun } from '../order/run.js';
 import { failedChecks } from './checks.js';
-import type { FollowUpEnd } from './child.js';
 import { type Case, type Figures, figures } from './figures.js';
-import type { FollowUp } from './follow-up.js';
-import type { Move } from './moves.js';
+import type { FollowUp, Move } from './moves.js';
 import { type Offer, offersOf } from './offers.js';
 import { afterFollowUp, openPurse, type Purse } from './purse.js';
+import type { FollowUpEnd } from './send-follow-up.js';
 import { type Row, rowOf } from './table.js';
 
 /** A follow-up that was sent, with how it ended. */
@@ -23,7 +22,7 @@ export interface Sent extends FollowUp {
 }
 
 /** What is known about a final order and its follow-ups when it is decided what to do. */
-export interface Situation {
+export interface Assessment {
   /** Of the order, then of its follow-ups that exist. */
   readings: OutcomeReading[];
   case: Case;
@@ -42,7 +41,7 @@ export interface Situation {
 }
 
 /** Reads the order and its follow-ups anew and computes what is left now. */
-export async function assess(run: OrderRun, sent: Sent[]): Promise<Situation> {
+export async function assess(run: OrderRun, sent: Sent[]): Promise<Assessment> {
   const reading = await readOutcome(run, run.orderId, run.order?.order_uuid ?? '');
   const { type, request, payers, laterPayers } = run;
   const c: Case = { ...reading, type, request, payers, laterPayers };
@@ -71,8 +70,12 @@ export async function assess(run: OrderRun, sent: Sent[]): Promise<Situation> {
   };
 }
 
-/** The same situation with doubts that came up since: nothing may be done any more. */
-export const doubted = (situation: Situation, doubts: string[]): Situation => ({ ...situation, doubts, offers: [] });
+/** The same assessment with doubts that came up since: nothing may be done any more. */
+export const doubted = (assessment: Assessment, doubts: string[]): Assessment => ({
+  ...assessment,
+  doubts,
+  offers: [],
+});
 
 /** Which of a payout's expected amounts was the one asked for is not documented, and a rebuilt run has no request. */
 const amountIsUnknown = ({ type, input }: OrderRun, order: Order): boolean =>

@@ -1,9 +1,20 @@
-import type Big from 'big.js';
-import { decimal, decimalOrZero, toAmount } from '../../contract/money.js';
-import { directionsSeen, exchangedPart, placesOf, receivedPart } from './exchange-rate.js';
-import { type Case, type Figures, netChange, requestedAmount } from './figures.js';
+import Big from 'big.js';
+import { decimal, decimalOrZero, divide, isPlaces, sum, toAmount } from '../../contract/money.js';
+import {
+  applyRate,
+  type Case,
+  directionsSeen,
+  exchangedPart,
+  type Figures,
+  netChange,
+  placesOf,
+  receivedPart,
+  requestedAmount,
+  tolerance,
+} from './figures.js';
 import { startsWithDeposit } from './moves.js';
-import { payerDoubts } from './payers.js';
+
+const ZERO = new Big(0);
 
 /**
  * The checks under which the figures may be believed. Each returns the reasons against them, with the figures shown:
@@ -82,7 +93,7 @@ function arrivedWithoutExchange(c: Case, { unpaid }: Figures): string[] {
 /** A precision that is no number of decimal places says nothing about what may be rounded. */
 function precisionsArePlaces({ order }: Case): string[] {
   return (['currency_from_precision', 'currency_to_precision'] as const).flatMap((name) =>
-    placesOf(order[name]) === order[name] ? [] : [`${name} ${order[name]} is no number of decimal places`],
+    isPlaces(order[name]) ? [] : [`${name} ${order[name]} is no number of decimal places`],
   );
 }
 
@@ -98,4 +109,105 @@ function partialLeftSomething({ order, changes }: Case, { unexchanged, unpaid }:
 function nothingMovedUnseen({ order, changes }: Case): string[] {
   const paid = decimalOrZero(order.amount_to).gt(0) || order.blockchain_withdrawal_hash !== null;
   return paid && changes.length === 0 ? ['something was paid, but no balance change shows it'] : [];
+}
+
+/*
+ * Who paid a commission decides whether it is added back to what is left. The payer comes from rates, which are up to ten
+ * minutes old and may have changed since: it is believed only while nothing disagrees with it.
+ */
+
+type Side = 'from' | 'to';
+const SIDES: readonly Side[] = ['from', 'to'];
+
+const feeOf = ({ order }: Case, side: Side): Big => decimalOrZero(order[`amount_${side}_fee`]);
+const payerOf = ({ payers }: Case, side: Side): string | null | undefined => payers?.[side];
+
+/** Sides whose commission was charged, so that its payer moves the figures. */
+export const chargedSides = (c: Case): Side[] =>
+  SIDES.filter(
+    (side) => feeOf(c, side).gt(0) && c.changes.some(({ currency }) => currency === c.order[`currency_${side}`]),
+  );
+
+/** Reasons against what is kept about the payers: it is unknown, rates said otherwise later, or the figures do. */
+export function payerDoubts(c: Case, left: Figures): string[] {
+  const unknown = SIDES.filter(
+    (side) => feeOf(c, side).gt(0) && !['client', 'merchant'].includes(payerOf(c, side) ?? ''),
+  );
+  if (unknown.length > 0) return unknown.map((side) => `who paid the commission on amount_${side} is not known`);
+  return [...changedInRates(c), ...withheldSeparately(c), ...otherThanExpected(c, left)];
+}
+
+/** Any other answer of the rates, earlier or later than the one kept: nobody knows by which the order was worked. */
+function changedInRates(c: Case): string[] {
+  const { laterPayers } = c;
+  if (!laterPayers) return [];
+  return chargedSides(c).flatMap((side) => {
+    const [kept, later] = [payerOf(c, side), laterPayers[side]];
+    return kept === later ? [] : [`the commission on amount_${side} is paid by ${kept}, and rates said ${later} later`];
+  });
+}
+
+/** A client's commission is part of what was credited or paid; one that the balance shows apart is the merchant's. */
+function withheldSeparately(c: Case): string[] {
+  return chargedSides(c)
+    .filter((side) => payerOf(c, side) === 'client' && isWithheld(c, side))
+    .map((side) => `the commission on amount_${side} was withheld separately, although the client pays it`);
+}
+
+function isWithheld(c: Case, side: Side): boolean {
+  const changes = c.changes
+    .filter(({ currency }) => currency === c.order[`currency_${side}`])
+    .map(({ amount_change }) => decimal(amount_change));
+  const fee = changes.findIndex((change) => change.eq(feeOf(c, side).neg()));
+  if (fee < 0) return false;
+  const others = changes.filter((_, index) => index !== fee);
+  const amount = decimalOrZero(c.order[`amount_${side}`]);
+  if (side === 'from') return others.some((change) => change.eq(amount));
+  return amount.gt(0) && sum(others.filter((change) => change.lt(0))).eq(amount.neg());
+}
+
+/**
+ * A client's commission makes what is expected to arrive smaller, a merchant's does not (inferred). That commission was
+ * quoted on what was expected, so it is the charged one in proportion, give or take its fixed part.
+ */
+function otherThanExpected(c: Case, left: Figures): string[] {
+  const { order, type } = c;
+  const charged = chargedSides(c);
+  const directions = type.includes('exchange') ? directionsSeen(c, left) : [undefined];
+  // Without a direction there is a doubt already: the rate does not fit.
+  if (charged.length === 0 || directions.length === 0) return [];
+  if (directions.some((multiply) => isAsExpected(c, multiply))) return [];
+  const paid = charged.map((side) => `amount_${side} by ${payerOf(c, side)}`).join(', ');
+  const [from, to] = [requestedAmount(c), order.expected_amount_to];
+  return [`${from.toFixed()} was to become ${to}, which does not fit commissions paid on ${paid}`];
+}
+
+/** True where what was asked for, less the commissions that clients pay, becomes what is expected. */
+function isAsExpected(c: Case, multiply: boolean | undefined): boolean {
+  const { order } = c;
+  const from = requestedAmount(c);
+  const rate = order.exchange_rate_initial ?? '1';
+  const [onFrom, onTo] = [quotedFee(c, 'from'), quotedFee(c, 'to')];
+  const arrives = (feeFrom: Big, feeTo: Big) =>
+    (multiply === undefined ? from.minus(feeFrom) : applyRate(from.minus(feeFrom), decimal(rate), multiply)).minus(
+      feeTo,
+    );
+  const expected = decimal(order.expected_amount_to);
+  const rounding = multiply === undefined ? ZERO : tolerance(order, from, rate, multiply);
+  if (expected.gt(arrives(onFrom.least, onTo.least).plus(rounding))) return false;
+  if (!onFrom.most || !onTo.most) return true;
+  return expected.gte(arrives(onFrom.most, onTo.most).minus(rounding));
+}
+
+/** Bounds of the commission that a client was quoted; without `most` it is not known. */
+function quotedFee(c: Case, side: Side): { least: Big; most?: Big } {
+  const { order } = c;
+  if (payerOf(c, side) !== 'client') return { least: ZERO, most: ZERO };
+  const fee = feeOf(c, side);
+  const actual = decimalOrZero(order[`amount_${side}`]);
+  if (!fee.gt(0) || !actual.gt(0)) return { least: ZERO };
+  const unit = new Big(`1e-${placesOf(order[`currency_${side}_precision`])}`);
+  const scaled = divide(fee.times(decimal(order[`expected_amount_${side}`])), actual);
+  const [less, more] = scaled.lt(fee) ? [scaled, fee] : [fee, scaled];
+  return { least: less.minus(unit), most: more.plus(unit) };
 }

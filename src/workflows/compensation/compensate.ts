@@ -6,14 +6,14 @@ import { enterPhase, raiseAttention } from '../order/attention.js';
 import { resultOf } from '../order/end.js';
 import { park } from '../order/park.js';
 import type { OrderRun } from '../order/run.js';
-import { assess, type Situation } from './assess.js';
-import { acceptedBy, type Choice, carryOut, endedWith, whatIsLeft } from './carry-out.js';
-import { followUpCosts, type Named } from './follow-up.js';
+import { type Assessment, assess } from './assess.js';
+import { acceptedBy, type Choice, endedWith, moveMoney, whatIsLeft } from './move-money.js';
+import { followUpCosts, type Named } from './moves.js';
 import { actionsOf, chooseOffer, describeOffer, offerByPolicy } from './offers.js';
 
 /**
  * What happens after the first final status: by policy and table, report what is left, ask a person, or send follow-ups,
- * one at a time. Money moves only in `carryOut`.
+ * one at a time. Money moves only in `moveMoney`.
  */
 export async function compensate(run: OrderRun): Promise<OrderResult> {
   const order = run.finalOrder ?? run.order;
@@ -23,40 +23,42 @@ export async function compensate(run: OrderRun): Promise<OrderResult> {
     return resultOf(run, { compensation: { policy, status: 'none' } });
   }
   enterPhase(run, 'compensating', 'the balance changes of the order');
-  const situation = await assess(run, []);
-  const { row, policy, readings } = situation;
+  const assessment = await assess(run, []);
+  const { row, policy, readings } = assessment;
   if (row.attention) raiseAttention(run, row.name);
   if (row.nothingLeft && readings[0]?.order.status === order.status) {
     return resultOf(run, { compensation: { policy, status: 'none', reason: row.name } });
   }
-  if (policy === 'report' || (policy === 'revert' && row.revert === 'report')) return report(run, situation);
-  return followUp(run, situation);
+  if (policy === 'report' || (policy === 'revert' && row.revert === 'report')) return report(run, assessment);
+  return followUp(run, assessment);
 }
 
 /** Sends follow-ups until nothing is left to decide: the first perhaps by policy, every other one by a person. */
-async function followUp(run: OrderRun, opening: Situation): Promise<OrderResult> {
+async function followUp(run: OrderRun, opening: Assessment): Promise<OrderResult> {
   const offer = offerByPolicy(opening.offers, opening.row, opening.policy);
-  let situation = opening;
-  let choice = offer ? { offer, named: namedBy(run), byPolicy: true } : await ask(run, situation, situation.row.name);
+  let assessment = opening;
+  let choice = offer
+    ? { offer, named: namedBy(run), byPolicy: true }
+    : await askPerson(run, assessment, assessment.row.name);
   for (;;) {
-    if ('accepted' in choice) return accept(run, situation, choice.accepted);
-    const step = await carryOut(run, situation, choice);
+    if ('accepted' in choice) return accept(run, assessment, choice.accepted);
+    const step = await moveMoney(run, assessment, choice);
     if ('result' in step) return step.result;
-    situation = step.situation;
-    choice = await ask(run, situation, step.why);
+    assessment = step.assessment;
+    choice = await askPerson(run, assessment, step.why);
   }
 }
 
 /** Says what is left, moves nothing and never parks. Where the remainder cannot be told, it says that instead. */
-function report(run: OrderRun, situation: Situation): OrderResult {
-  const { row, policy, doubts } = situation;
+function report(run: OrderRun, assessment: Assessment): OrderResult {
+  const { row, policy, doubts } = assessment;
   if (doubts.length > 0) raiseAttention(run, `what is left cannot be told: ${doubts.join('; ')}`);
-  return resultOf(run, { ...whatIsLeft(situation), compensation: { policy, status: 'none', reason: row.name } });
+  return resultOf(run, { ...whatIsLeft(assessment), compensation: { policy, status: 'none', reason: row.name } });
 }
 
 /** A person decides: `accept` ends the order as it is, `finish` and `revert` take up one of the offers. */
-async function ask(run: OrderRun, situation: Situation, why: string): Promise<Choice | { accepted: Decision }> {
-  const { case: c, purse, doubts, sentDoubts, offers } = situation;
+async function askPerson(run: OrderRun, assessment: Assessment, why: string): Promise<Choice | { accepted: Decision }> {
+  const { case: c, purse, doubts, sentDoubts, offers } = assessment;
   const kinds = [
     { kind: 'unexchanged', amount: purse.unexchanged.plus(purse.returned), currency: c.order.currency_from },
     { kind: 'unpaid', amount: purse.unpaid, currency: c.order.currency_to },
@@ -84,13 +86,13 @@ function namedBy(run: OrderRun, decision?: Decision): Named {
 }
 
 /** A person ends the order as it is. Nothing was sent: 'none'; otherwise the last follow-up's end says what came of it. */
-function accept(run: OrderRun, situation: Situation, { by, reason }: Decision): OrderResult {
+function accept(run: OrderRun, assessment: Assessment, { by, reason }: Decision): OrderResult {
   const accepted = acceptedBy(by, reason);
-  const last = situation.sent.at(-1);
+  const last = assessment.sent.at(-1);
   if (!last) {
-    const { policy } = situation;
-    return resultOf(run, { ...whatIsLeft(situation), compensation: { policy, status: 'none', reason: accepted } });
+    const { policy } = assessment;
+    return resultOf(run, { ...whatIsLeft(assessment), compensation: { policy, status: 'none', reason: accepted } });
   }
   const completed = last.end.kind === 'final' && last.end.outcome === 'completed';
-  return endedWith(run, situation, last, completed ? accepted : `${last.end.how}; ${accepted}`);
+  return endedWith(run, assessment, last, completed ? accepted : `${last.end.how}; ${accepted}`);
 }

@@ -18,7 +18,7 @@ import {
 } from './moves.js';
 
 /** A final order seen as the table sees it. */
-interface Situation {
+interface Ending {
   type: OrderType;
   status: string;
   left: 'nothing' | 'unexchanged' | 'unpaid' | 'both';
@@ -37,7 +37,7 @@ type Way = { byPolicy?: Move; byDecision: readonly Move[] } | 'ask' | 'report';
 /** One row of the compensation table. */
 export interface Row {
   name: string;
-  applies: (s: Situation) => boolean;
+  applies: (s: Ending) => boolean;
   /** Nothing is left: every policy ends as 'none'. */
   nothingLeft?: true;
   /** A person should look although nothing waits for a decision. */
@@ -52,9 +52,9 @@ export interface Row {
   byDefault: 'report' | 'ask';
 }
 
-const partial = (s: Situation): boolean => s.status === 'completed_partially';
-const error = (s: Situation): boolean => s.status === 'error';
-const leaves = (s: Situation, type: OrderType, left: Situation['left']): boolean => s.type === type && s.left === left;
+const partial = (s: Ending): boolean => s.status === 'completed_partially';
+const error = (s: Ending): boolean => s.status === 'error';
+const leaves = (s: Ending, type: OrderType, left: Ending['left']): boolean => s.type === type && s.left === left;
 
 const auto = (byPolicy: Move, ...byDecision: Move[]): Way => ({ byPolicy, byDecision });
 const decide = (...byDecision: Move[]): Way => ({ byDecision });
@@ -196,8 +196,8 @@ export const COMPENSATION_TABLE: readonly Row[] = [
 
 /** The row of a final order. Every order has one. */
 export function rowOf(c: Case, left: Figures): Row {
-  const situation = situationOf(c, left);
-  const row = COMPENSATION_TABLE.find((candidate) => candidate.applies(situation));
+  const ending = endingOf(c, left);
+  const row = COMPENSATION_TABLE.find((candidate) => candidate.applies(ending));
   if (!row) throw new RangeError('the last row of the table applies to everything');
   return row;
 }
@@ -214,7 +214,7 @@ export function moveByPolicy(row: Row, policy: CompensationPolicy): Move | undef
   return typeof way === 'string' ? undefined : way.byPolicy;
 }
 
-function situationOf(c: Case, { unexchanged, unpaid }: Figures): Situation {
+function endingOf(c: Case, { unexchanged, unpaid }: Figures): Ending {
   const { order } = c;
   const withdrawn = order.blockchain_withdrawal_hash !== null;
   const gained = decimalOrZero(order.amount_to).gt(0);

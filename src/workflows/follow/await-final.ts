@@ -6,7 +6,6 @@ import { ask, endSilence, lookUp, raiseSilence } from '../ask/ask.js';
 import { untilDelayedStartMs } from '../create/delay.js';
 import { enterPhase, raiseAttention } from '../order/attention.js';
 import type { OrderRun } from '../order/run.js';
-import { toleratedStatuses } from './tolerated-statuses.js';
 
 /**
  * Follows the order to its first final status: one polling activity, which the server repeats without history, and one
@@ -137,3 +136,12 @@ async function confirm(run: OrderRun, asking: CancellationScope): Promise<void> 
   watched.catch(() => undefined);
   await condition(() => answered || run.finalOrder !== undefined);
 }
+
+/** So many different undocumented statuses are reported one by one. Each costs history, and a service may invent them. */
+const MAX_REPORTED = 20;
+
+/** What the next poll must not report any more: the statuses reported so far or, once there are too many, any. */
+export const toleratedStatuses = (reported: string[]): Pick<PollInput, 'toleratedStatuses' | 'tolerateAll'> => ({
+  toleratedStatuses: reported,
+  ...(reported.length >= MAX_REPORTED && { tolerateAll: true }),
+});

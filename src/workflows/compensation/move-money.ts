@@ -10,13 +10,13 @@ import { ask } from '../ask/ask.js';
 import { enterPhase, raiseAttention } from '../order/attention.js';
 import { resultOf } from '../order/end.js';
 import { notePayers, type OrderRun } from '../order/run.js';
-import { assess, doubted, type Sent, type Situation } from './assess.js';
-import { runFollowUp } from './child.js';
+import { type Assessment, assess, doubted, type Sent } from './assess.js';
+import { chargedSides, payerDoubts } from './checks.js';
 import { remainders } from './figures.js';
-import { type FollowUp, followUpCosts, followUpOrder, type Named } from './follow-up.js';
+import { type FollowUp, followUpCosts, followUpOrder, type Named } from './moves.js';
 import { isUnfinished, type Offer, totalOf } from './offers.js';
-import { chargedSides, payerDoubts } from './payers.js';
 import { afterFollowUp } from './purse.js';
+import { sendFollowUp } from './send-follow-up.js';
 
 /** What is to be done next: a move, with what was named for it; `byPolicy`: no person decided it. */
 export interface Choice {
@@ -25,62 +25,63 @@ export interface Choice {
   byPolicy?: boolean;
 }
 
-/** The end of compensation, or a new situation in which a person has to decide, and why. */
-type Step = { result: OrderResult } | { situation: Situation; why: string };
+/** The end of compensation, or a new assessment in which a person has to decide, and why. */
+type Step = { result: OrderResult } | { assessment: Assessment; why: string };
 
 /**
  * THE place where compensation moves money. Everything must hold: an offer made without any doubt about the figures, a
  * second equal reading after ORDER_CONFIRM_DELAY, limits, precision and balance. Anything else goes to a person.
  */
-export async function carryOut(run: OrderRun, first: Situation, choice: Choice): Promise<Step> {
+export async function moveMoney(run: OrderRun, first: Assessment, choice: Choice): Promise<Step> {
   const { offer, named, byPolicy } = choice;
   const amount = toAmount(named.cards ? totalOf(named.cards) : offer.amount);
   const orderId = followUpOrderId(run.request.order_id, first.sent.length + 1);
   const followUp = followUpOrder(first.case, offer.move, amount, orderId, named);
   enterPhase(run, 'compensating', 'the second reading before money moves');
   await sleep(run.pace?.confirmDelayMs ?? 0, { summary: 'Two equal readings before money moves' });
-  const situation = await assess(run, first.sent);
-  if (!sameReadings(first.readings, situation.readings)) return { situation, why: 'two readings of the order differ' };
-  if (!stillOffers(situation, offer)) {
-    return { situation, why: 'the second reading no longer allows it' };
+  const assessment = await assess(run, first.sent);
+  if (!sameReadings(first.readings, assessment.readings))
+    return { assessment, why: 'two readings of the order differ' };
+  if (!stillOffers(assessment, offer)) {
+    return { assessment, why: 'the second reading no longer allows it' };
   }
   const readAtMs = Date.now();
   const check = await checkFollowUp(run, followUp);
   notePayers(run, check.orderPayers);
   // What was read may be otherwise by now: the service could not be asked for long.
-  if (Date.now() - readAtMs > ATTENTION_AFTER_MS) return carryOut(run, situation, choice);
-  const unsure = unsurePayers(run, situation, check);
+  if (Date.now() - readAtMs > ATTENTION_AFTER_MS) return moveMoney(run, assessment, choice);
+  const unsure = unsurePayers(run, assessment, check);
   if (unsure) return unsure;
   // A part of the amount that a person named may be mistyped: what is left can still be decided about.
-  if (check.kind === 'belowMinimum' && !named.cards && situation.offers.length === 1 && situation.sent.length === 0) {
-    return { result: notPossible(run, situation, check.reason) };
+  if (check.kind === 'belowMinimum' && !named.cards && assessment.offers.length === 1 && assessment.sent.length === 0) {
+    return { result: notPossible(run, assessment, check.reason) };
   }
   // The figures still hold and the reason may pass (a balance is topped up): it may be decided once more.
-  if (check.kind !== 'ok') return { situation, why: `the follow-up cannot be sent: ${check.reason}` };
+  if (check.kind !== 'ok') return { assessment, why: `the follow-up cannot be sent: ${check.reason}` };
   if (byPolicy && run.cancelRequested) {
-    return { situation, why: 'the workflow was cancelled before the follow-up was sent' };
+    return { assessment, why: 'the workflow was cancelled before the follow-up was sent' };
   }
   enterPhase(run, 'compensating', `the follow-up ${orderId}`);
-  const end = await runFollowUp(run, followUp, situation.readings.map(basisOf));
-  return goOn(run, situation, { ...followUp, move: offer.move, ...(check.payers && { payers: check.payers }), end });
+  const end = await sendFollowUp(run, followUp, assessment.readings.map(basisOf));
+  return goOn(run, assessment, { ...followUp, move: offer.move, ...(check.payers && { payers: check.payers }), end });
 }
 
 /** Who pays the order's own commissions is asked once more when it matters most; undefined = as it was kept. */
-function unsurePayers(run: OrderRun, situation: Situation, check: FollowUpCheck): Step | undefined {
-  const c = { ...situation.case, laterPayers: run.laterPayers };
-  const doubts = payerDoubts(c, situation.left);
-  if (doubts.length > 0) return { situation: doubted(situation, doubts), why: 'who pays its commission is in doubt' };
+function unsurePayers(run: OrderRun, assessment: Assessment, check: FollowUpCheck): Step | undefined {
+  const c = { ...assessment.case, laterPayers: run.laterPayers };
+  const doubts = payerDoubts(c, assessment.left);
+  if (doubts.length > 0) return { assessment: doubted(assessment, doubts), why: 'who pays its commission is in doubt' };
   if (check.orderPayers || check.kind === 'refused' || chargedSides(c).length === 0) return undefined;
   const reason = `rates do not show the pair of ${run.orderId} now, and with it who pays its commission`;
-  return { situation, why: `the follow-up cannot be sent: ${reason}` };
+  return { assessment, why: `the follow-up cannot be sent: ${reason}` };
 }
 
 /** Without any doubt, the same move over the same amount. */
-const stillOffers = ({ offers }: Situation, { move, amount }: Offer): boolean =>
+const stillOffers = ({ offers }: Assessment, { move, amount }: Offer): boolean =>
   offers.some((offer) => offer.move === move && offer.amount.eq(amount));
 
 /** After a follow-up: done, or something is left that a person has to decide about. */
-async function goOn(run: OrderRun, before: Situation, sent: Sent): Promise<Step> {
+async function goOn(run: OrderRun, before: Assessment, sent: Sent): Promise<Step> {
   const { request, end } = sent;
   if (end.kind === 'unknown' && end.accepted) {
     const { by, reason } = end.accepted;
@@ -88,19 +89,19 @@ async function goOn(run: OrderRun, before: Situation, sent: Sent): Promise<Step>
   }
   const costs = followUpCosts(before.case, sent.move)[0];
   if (endsIt(before, sent)) return { result: endedWith(run, before, sent, costs) };
-  const situation = await assess(run, [...before.sent, sent]);
-  const { case: c, purse, row } = situation;
-  const certain = situation.doubts.length === 0 && situation.sentDoubts.length === 0;
+  const assessment = await assess(run, [...before.sent, sent]);
+  const { case: c, purse, row } = assessment;
+  const certain = assessment.doubts.length === 0 && assessment.sentDoubts.length === 0;
   if (isCompleted(sent) && certain && !isUnfinished(c, purse, row, sent.move.action)) {
-    return { result: endedWith(run, situation, sent, costs) };
+    return { result: endedWith(run, assessment, sent, costs) };
   }
-  return { situation, why: `the follow-up ${request.order_id} ${end.how}` };
+  return { assessment, why: `the follow-up ${request.order_id} ${end.how}` };
 }
 
 const isCompleted = ({ end }: Sent): boolean => end.kind === 'final' && end.order.status === 'completed';
 
 /** True where a completed follow-up leaves nothing to do, whatever its balance changes are: they need not be read. */
-function endsIt({ case: c, purse, row }: Situation, { move, type, request, end }: Sent): boolean {
+function endsIt({ case: c, purse, row }: Assessment, { move, type, request, end }: Sent): boolean {
   // What an exchange brought is only known from its changes.
   const brings = move.kind !== undefined && type === 'exchange' && c.type.endsWith('withdraw');
   if (end.kind !== 'final' || end.order.status !== 'completed' || brings) return false;
@@ -113,7 +114,7 @@ function endsIt({ case: c, purse, row }: Situation, { move, type, request, end }
 export const acceptedBy = (by: string, reason: string): string => `accepted by ${maskWords(by)}: ${maskWords(reason)}`;
 
 /** The result after the last follow-up. */
-export function endedWith(run: OrderRun, s: Situation, last: Sent, reason?: string): OrderResult {
+export function endedWith(run: OrderRun, s: Assessment, last: Sent, reason?: string): OrderResult {
   const { end, request } = last;
   return resultOf(run, {
     ...whatIsLeft(s),
@@ -128,11 +129,11 @@ export function endedWith(run: OrderRun, s: Situation, last: Sent, reason?: stri
 }
 
 /** What the order left, before any follow-up; or why that cannot be told. */
-export function whatIsLeft({ case: c, left, doubts }: Situation): Pick<OrderResult, 'remainder' | 'remainderUnknown'> {
+export function whatIsLeft({ case: c, left, doubts }: Assessment): Pick<OrderResult, 'remainder' | 'remainderUnknown'> {
   return doubts.length === 0 ? { remainder: remainders(c, left) } : { remainderUnknown: doubts.join('; ') };
 }
 
-function notPossible(run: OrderRun, s: Situation, reason: string): OrderResult {
+function notPossible(run: OrderRun, s: Assessment, reason: string): OrderResult {
   raiseAttention(run, reason);
   return resultOf(run, { ...whatIsLeft(s), compensation: { policy: s.policy, status: 'not_possible', reason } });
 }

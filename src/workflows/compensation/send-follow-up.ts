@@ -23,10 +23,10 @@ import { type FinalStatus, isFinal } from '../../contract/order/order.js';
 import type { OrderResult } from '../../contract/order/result.js';
 import { orderSides, workflowTypeOf } from '../../contract/order/types.js';
 import { ask } from '../ask/ask.js';
-import { toleratedStatuses } from '../follow/tolerated-statuses.js';
+import { toleratedStatuses } from '../follow/await-final.js';
 import { parkUnless } from '../order/park.js';
 import type { OrderRun } from '../order/run.js';
-import type { FollowUp } from './follow-up.js';
+import type { FollowUp } from './moves.js';
 
 /** A follow-up that was started before and is not final after this long may be accepted as it is. */
 const ASK_AFTER_MS = 15 * 60_000;
@@ -45,7 +45,7 @@ export type FollowUpEnd =
  * happens here, and is followed by look-up where it exists already. `basis`: what it is made for; it is sent only while that
  * holds. Cancelling this workflow meanwhile stops a follow-up that has not sent.
  */
-export async function runFollowUp(run: OrderRun, followUp: FollowUp, basis: Basis[]): Promise<FollowUpEnd> {
+export async function sendFollowUp(run: OrderRun, followUp: FollowUp, basis: Basis[]): Promise<FollowUpEnd> {
   // A person who decided on an order that was cancelled before wants the follow-up.
   const decidedSince = run.cancelRequested;
   const watched = <T>(follow: () => Promise<T>) => (decidedSince ? follow() : stoppable(run, followUp, follow));
