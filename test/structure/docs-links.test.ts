@@ -99,3 +99,28 @@ describe('docs/running.md', () => {
     expect([...told].sort()).toEqual([...used].sort());
   });
 });
+
+describe('docs/operating.md', () => {
+  /** What stands between the parts of a text that the code puts together. */
+  const SEAMS = /…|\*[^*]+\*| \/ |[;:()]|, (?:and )?/;
+
+  /** The texts of its tables that tell what the UI shows, in the parts that the code holds as one. */
+  function shownTexts(): string[] {
+    const page = pages.get(join('docs', 'operating.md')) ?? '';
+    const section = page.slice(page.indexOf('## What the UI shows'), page.indexOf('## Cancel'));
+    return section.split('\n### ').flatMap((part) => {
+      const rows = part.split('\n').filter((line) => line.startsWith('| '));
+      const column = rows[0]?.split(' | ').findIndex((cell) => cell.includes('text')) ?? -1;
+      const texts = rows.slice(1).map((row) => row.slice(2).split(' | ')[column] ?? '');
+      return texts.flatMap((text) => text.replaceAll('**', '').split(SEAMS)).map((piece) => piece.trim());
+    });
+  }
+
+  test('tells of no text that the code does not have', async () => {
+    const names = (await readdir(join(root, 'src'), { recursive: true })).filter((name) => name.endsWith('.ts'));
+    const code = (await Promise.all(names.map((name) => read(join('src', name))))).join('\n').replaceAll("' +\n", '');
+    const long = shownTexts().filter((text) => text.length >= 8);
+    expect(long.length).toBeGreaterThan(50);
+    expect(long.filter((text) => !code.includes(text))).toEqual([]);
+  });
+});
