@@ -17,7 +17,7 @@ import {
 } from './address/search.js';
 import { untilTaken } from './ask/until-served.js';
 import { checkAddress } from './identity.js';
-import { moneyMoving } from './order/profiles.js';
+import { moneyMoving } from './profiles.js';
 
 /** Creates of one reference that may have reached the service. */
 const SENDS = 2;

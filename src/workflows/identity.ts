@@ -21,7 +21,7 @@ import {
 } from '../contract/ids.js';
 import type { ReceivedDepositInput } from '../contract/order/input.js';
 import { holdsCardNumber, maskCards } from '../contract/wallets.js';
-import type { BatchRun } from './batch/batch-run.js';
+import type { BatchRun } from './batch/run.js';
 import { closeWithoutOrder } from './order/end.js';
 import type { OrderRun } from './order/run.js';
 

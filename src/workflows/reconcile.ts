@@ -1,7 +1,7 @@
-import { ActivityCancellationType, ActivityFailure, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import { describeFieldErrors, INVALID_INPUT } from '../contract/failures.js';
-import { ORDERS_TASK_QUEUE, searchAttribute } from '../contract/names.js';
+import { searchAttribute } from '../contract/names.js';
 import { ATTENTION_AFTER_MS } from '../contract/order/messages.js';
 import { planReconcile } from '../contract/reconcile/input.js';
 import {
@@ -13,22 +13,15 @@ import {
 import { answersWithin } from './ask/ask.js';
 import { show } from './attention.js';
 import { checkReconcile } from './identity.js';
+import { wholeAccount } from './profiles.js';
 
 /** True for a long healthy run as well: only the activity knows whether it gets on. */
 const NO_RESULT =
   `**Needs attention**: no result after ${ATTENTION_AFTER_MS / 60_000} min. The pending activity says why: ` +
   'its last failure, or in its heartbeat what it is reading. It goes on by itself.';
 
-/**
- * One activity does it all in memory, on the queue that no limit of the service slows down: it spaces its own requests.
- * Its heartbeats say that it lives; when its worker dies, another one begins anew, which repeats nothing that matters.
- */
 const { reconcileAccount } = proxyActivities<Activities>({
-  taskQueue: ORDERS_TASK_QUEUE,
-  startToCloseTimeout: '1 day',
-  heartbeatTimeout: '30s',
-  retry: { initialInterval: '5s', backoffCoefficient: 2, maximumInterval: '5m' },
-  cancellationType: ActivityCancellationType.TRY_CANCEL,
+  ...wholeAccount,
   summary: 'Compare orders, workflows and balances',
 });
 

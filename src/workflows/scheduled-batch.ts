@@ -8,17 +8,12 @@ import {
   shownInterruption,
 } from '../contract/batch/batch.js';
 import type { ScheduledBatchInput } from '../contract/batch/input.js';
-import { ORDERS_TASK_QUEUE } from '../contract/names.js';
+import { untilKnown } from './profiles.js';
 
 /** Set by Temporal on what a schedule starts: the time the schedule meant, not the one at which it got round to it. */
 const SCHEDULED_START_TIME = defineSearchAttributeKey('TemporalScheduledStartTime', 'DATETIME');
 
-/** Both activities are repeated until they know: between two looks nobody's slot is taken, however long an approval is. */
-const { awaitBatchFile, runBatch } = proxyActivities<Activities>({
-  taskQueue: ORDERS_TASK_QUEUE,
-  startToCloseTimeout: '2m',
-  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' },
-});
+const { awaitBatchFile, runBatch } = proxyActivities<Activities>(untilKnown);
 
 /**
  * Runs the batch of one period: waits for its file, starts the batch pinned to the file's hash, and follows it to its

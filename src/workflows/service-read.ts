@@ -3,7 +3,7 @@ import type { Activities } from '../activities/index.js';
 import { SERVICE_UNAVAILABLE } from '../contract/failures.js';
 import type { ServiceReadInput } from '../contract/service-objects.js';
 import { checkedAccount } from './identity.js';
-import { readOnly } from './order/profiles.js';
+import { readOnly } from './profiles.js';
 
 /** A person or program waits for the answer: better none after a minute than one much later. */
 const ANSWER_WITHIN = '60s';

@@ -6,7 +6,7 @@ import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import { answersWithin } from '../ask/ask.js';
 import { unservedFor } from '../ask/until-served.js';
 import { show } from '../attention.js';
-import { readOnly, SEND_TIMEOUT_MS } from '../order/profiles.js';
+import { readOnly, SEND_TIMEOUT_MS } from '../profiles.js';
 
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600 * SECOND_MS;

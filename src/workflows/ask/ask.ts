@@ -10,8 +10,8 @@ import type { Circumstances, ElsewhereAnswer, LookUpAnswer, LookUpInput } from '
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import { clearAttention, raiseAttention } from '../order/attention.js';
 import { closeWithoutOrder } from '../order/end.js';
-import { readOnly } from '../order/profiles.js';
 import { noteCircumstances, type OrderRun } from '../order/run.js';
+import { readOnly } from '../profiles.js';
 import { type AskMore, isElsewhere, untilSameAccount } from './elsewhere.js';
 import { isToldUnserved, type Schedule, untilServed } from './until-served.js';
 

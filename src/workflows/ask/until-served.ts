@@ -8,8 +8,8 @@ import {
 import type { Activities } from '../../activities/index.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import { clearAttention, raiseAttention } from '../order/attention.js';
-import { isMoneyMoving } from '../order/profiles.js';
 import { neverSent, type OrderRun } from '../order/run.js';
+import { isMoneyMoving } from '../profiles.js';
 
 /** Schedules an activity. `late`: no worker took it for a quarter of an hour, and a person was told. */
 export type Schedule<T> = (activities: ActivityInterfaceFor<Activities>, late: boolean) => Promise<T>;

@@ -9,8 +9,8 @@ import {
   RESUME_UPDATE,
   STOP_UPDATE,
 } from '../../contract/batch/batch.js';
-import { type BatchRun, batchState } from './batch-run.js';
 import { approvalRefusal, pause, pauseRefusal, resume, resumeRefusal, stop, stopRefusal } from './interruptions.js';
+import { type BatchRun, batchState } from './run.js';
 
 const stateQuery = defineQuery<BatchState>(BATCH_STATE_QUERY);
 const approveUpdate = defineUpdate<void, [BatchApproval]>(APPROVE_UPDATE);

@@ -1,5 +1,5 @@
 import { ActivityFailure, CancellationScope, isCancellation, TimeoutFailure } from '@temporalio/workflow';
-import type { BatchRun } from './batch-run.js';
+import type { BatchRun } from './run.js';
 
 /**
  * Runs an activity that may be interrupted; undefined when it ended without an answer because of that. `onLost` gets what

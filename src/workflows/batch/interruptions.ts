@@ -2,7 +2,7 @@ import { workflowInfo } from '@temporalio/workflow';
 import type { BatchApproval, BatchInstruction } from '../../contract/batch/batch.js';
 import { BY_ITSELF } from '../../contract/batch/batch.js';
 import { maskName } from '../../contract/masking.js';
-import type { BatchRun } from './batch-run.js';
+import type { BatchRun } from './run.js';
 
 /**
  * What people may ask of a batch, and why a request is refused. Refusals are synchronous and change nothing; they are

@@ -7,11 +7,11 @@ import {
   BY_ITSELF,
   shownInterruption,
 } from '../../contract/batch/batch.js';
-import type { BatchRun } from './batch-run.js';
+import { wholeFile } from '../profiles.js';
 import { interruptible } from './interruptible.js';
 import { pause, stop } from './interruptions.js';
-import { wholeFile } from './profiles.js';
 import { isReset, unresolved } from './resets.js';
+import type { BatchRun } from './run.js';
 import { enter } from './show.js';
 
 const APPROVAL_EXPIRES_MS = 24 * 3_600_000;

@@ -2,9 +2,9 @@ import { ActivityFailure, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
 import type { ReportBatchAnswer } from '../../contract/batch/activities.js';
 import type { BatchOutcomes, BatchPlan, BatchResult } from '../../contract/batch/batch.js';
-import type { BatchRun } from './batch-run.js';
-import { wholeFile } from './profiles.js';
+import { wholeFile } from '../profiles.js';
 import { isReset, unresolved } from './resets.js';
+import type { BatchRun } from './run.js';
 import { enter } from './show.js';
 
 /** The result of a plan, or of a batch that was stopped before its first row: nothing was started. */

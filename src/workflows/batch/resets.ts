@@ -1,7 +1,7 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import { BATCH_UNRESOLVED, BY_ITSELF } from '../../contract/batch/batch.js';
-import type { BatchRun } from './batch-run.js';
 import { pause } from './interruptions.js';
+import type { BatchRun } from './run.js';
 
 /**
  * True in a run that was cut from another one by a reset: that one may have started orders which this one knows nothing

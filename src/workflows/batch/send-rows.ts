@@ -10,11 +10,11 @@ import type { Activities } from '../../activities/index.js';
 import type { SendBatchRowsAnswer } from '../../contract/batch/activities.js';
 import { type BatchPlan, type BatchProgress, BY_ITSELF } from '../../contract/batch/batch.js';
 import type { BatchInput } from '../../contract/batch/input.js';
-import { type BatchRun, type CarriedBatch, carriedBatch } from './batch-run.js';
+import { sendingChunk } from '../profiles.js';
 import { interruptible } from './interruptible.js';
 import { pause, stop } from './interruptions.js';
-import { sendingChunk } from './profiles.js';
 import { meetReset } from './resets.js';
+import { type BatchRun, type CarriedBatch, carriedBatch } from './run.js';
 import { enter, showBatch } from './show.js';
 
 /** A run goes on in a new one from here on: the bound is 500 events, and a chunk with its updates takes a few dozen. */

@@ -9,7 +9,7 @@ import {
 import { maskName } from '../../contract/masking.js';
 import { searchAttribute } from '../../contract/names.js';
 import { show } from '../attention.js';
-import { attentionOf, type BatchRun } from './batch-run.js';
+import { attentionOf, type BatchRun } from './run.js';
 
 /** Moves on to a phase and says what is waited for. */
 export function enter(run: BatchRun, phase: BatchPhase, waitingFor: string): void {

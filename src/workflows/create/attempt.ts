@@ -14,8 +14,8 @@ import { untilServed } from '../ask/until-served.js';
 import { isFollowUp } from '../identity.js';
 import { enterPhase } from '../order/attention.js';
 import { closeCancelled, closeWithoutOrder } from '../order/end.js';
-import { moneyMoving } from '../order/profiles.js';
 import { nothingSent, type OrderRun, sentNothingItself } from '../order/run.js';
+import { moneyMoving } from '../profiles.js';
 import { remainingDelayMinutes } from './delay.js';
 
 /** Leave to send. */

@@ -5,8 +5,8 @@ import { lookUp } from '../ask/ask.js';
 import { enterPhase } from '../order/attention.js';
 import { closeUnresolved, closeWithoutOrder } from '../order/end.js';
 import { park } from '../order/park.js';
-import { CREATE_TIMEOUT_MS } from '../order/profiles.js';
 import { neverSent, type OrderRun, showsNone } from '../order/run.js';
+import { CREATE_TIMEOUT_MS } from '../profiles.js';
 import { type Conflict, judge, takeOrder } from './adopt.js';
 import { settle } from './settle.js';
 

@@ -2,8 +2,8 @@ import { condition } from '@temporalio/workflow';
 import { movesMoneyAtOnce } from '../../contract/order/types.js';
 import { lookUp } from '../ask/ask.js';
 import { enterPhase } from '../order/attention.js';
-import { CREATE_TIMEOUT_MS } from '../order/profiles.js';
 import type { OrderRun } from '../order/run.js';
+import { CREATE_TIMEOUT_MS } from '../profiles.js';
 import { AbsenceProof } from './absence-proof.js';
 import { type Conflict, judge, takeOrder } from './adopt.js';
 

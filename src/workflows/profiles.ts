@@ -1,5 +1,5 @@
 import { ActivityCancellationType, type ActivityOptions } from '@temporalio/workflow';
-import { createTaskQueue, lookupTaskQueue } from '../../contract/names.js';
+import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../contract/names.js';
 
 /**
  * How activities run. Retries live here and nowhere else.
@@ -36,3 +36,36 @@ export const readOnly = (account: string): ActivityOptions => ({
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 });
+
+/** All activities of a batch are repeated for ever: none sends money itself, and each goes on where it was. */
+const batch: ActivityOptions = {
+  taskQueue: ORDERS_TASK_QUEUE,
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' },
+  // An interrupted chunk hands its progress back, which must be waited for.
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+};
+
+/** Reads every row of a file: as long as it takes, with a sign of life. */
+export const wholeFile: ActivityOptions = { ...batch, startToCloseTimeout: '6h', heartbeatTimeout: '30s' };
+
+/** A chunk of sending: seconds, so a worker that died is noticed soon. */
+export const sendingChunk: ActivityOptions = { ...batch, startToCloseTimeout: '10m', heartbeatTimeout: '10s' };
+
+/**
+ * Compares a whole account in one activity, on the queue that no limit of the service slows down: it spaces its own requests.
+ * Its heartbeats say that it lives; when its worker dies, another one begins anew, which repeats nothing that matters.
+ */
+export const wholeAccount: ActivityOptions = {
+  taskQueue: ORDERS_TASK_QUEUE,
+  startToCloseTimeout: '1 day',
+  heartbeatTimeout: '30s',
+  retry: { initialInterval: '5s', backoffCoefficient: 2, maximumInterval: '5m' },
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+};
+
+/** Looks again and again until it knows: between two looks nobody's slot is taken, however long an approval is. */
+export const untilKnown: ActivityOptions = {
+  taskQueue: ORDERS_TASK_QUEUE,
+  startToCloseTimeout: '2m',
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' },
+};
