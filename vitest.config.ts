@@ -2,7 +2,8 @@ import { defineConfig } from 'vitest/config';
 
 /** Folders whose tests need a Temporal server; everything else runs without starting one. */
 const TEMPORAL_TESTS = ['temporal', 'workflows', 'worker', 'client', 'integration', 'replay'].map(
-  (folder) => `test/${folder}/**/*.test.ts`,
+  // The decision to send again is pure.
+  (folder) => `test/${folder}/**/!(may-resend).test.ts`,
 );
 
 /** Minutes of crashes, stopped workers and floods: `npm run test:reliability`. */

@@ -1,7 +1,7 @@
 import type { ReceivedDepositInput } from '../contract/order/input.js';
 import type { OrderResult } from '../contract/order/result.js';
 import { compensate } from './compensation/compensate.js';
-import { takeReceived } from './create/take-received.js';
+import { takeReceived } from './create/followers.js';
 import { awaitFinal } from './follow/await-final.js';
 import { runReceived } from './order/frame.js';
 

@@ -70,14 +70,14 @@ async function setBackOrConfirmed<T>(
   if (answered || !decision) return pending;
   asking.cancel();
   run.sentTo = found.here;
-  run.timesMoved += 1;
+  run.sends.timesMoved += 1;
   return undefined;
 }
 
 /** Shows what has to be set back. What was shown before no longer matters: nothing can be read before that. */
 function tell(run: OrderRun, { why, confirmable }: ElsewhereAnswer) {
   // Refused there, perhaps because it was the wrong account: without a way on, its id could never be used at the right one.
-  const onlyEarlier = run.earlierInDoubt && !confirmable;
+  const onlyEarlier = run.sends.earlierInDoubt && !confirmable;
   const way = onlyEarlier
     ? `${why}; or approve if nothing came of the earlier run there, and it is to be sent here`
     : why;

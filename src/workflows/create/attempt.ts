@@ -14,38 +14,23 @@ import { untilServed } from '../ask/until-served.js';
 import { isFollowUp } from '../identity.js';
 import { enterPhase } from '../order/attention.js';
 import { closeCancelled, closeWithoutOrder } from '../order/end.js';
-import { nothingSent, type OrderRun, sentNothingItself } from '../order/run.js';
+import { nothingSent, type OrderRun, remainingDelayMinutes, sentNothingItself } from '../order/run.js';
 import { moneyMoving } from '../profiles.js';
-import { remainingDelayMinutes } from './delay.js';
-
-/** Leave to send. */
-export interface SendLeave {
-  permission: SendPermission;
-  /** Given before the time at which a delayed order was to start. */
-  inTime: boolean;
-  /** `timesMoved` when absence was proven: what was read at another place does not count here. */
-  provenAt?: number;
-  /** The run that proved absence. Look-ups of a later run, cut from it by a reset, prove nothing about its sends. */
-  provenIn?: string;
-}
 
 /**
  * One attempt of the create activity. It sends at most once, and not at all without permission. Whatever ends it without
  * an answer of its own (worker died, time-out, a bug) is 'uncertain': the create may have reached the service.
  */
-export async function attemptCreate(run: OrderRun, leave: SendLeave): Promise<CreateVerdict> {
+export async function attemptCreate(run: OrderRun, permission: SendPermission): Promise<CreateVerdict> {
   if (run.revision > 1) enterPhase(run, 'creating', 'the create');
   const options = { ...moneyMoving(run.account), summary: summaryOf(run) };
   run.firstAttemptAtMs ??= Date.now();
   try {
     const answer = await cancellableBeforeFirstSend(run, () =>
-      untilServed(run, options, ({ createOrder }) => createOrder(attemptInput(run, leave))),
+      untilServed(run, options, ({ createOrder }) => createOrder(attemptInput(run, permission))),
     );
-    noteAnswer(run, answer, mayHaveSent(answer, leave));
-    // The run before this one may have sent it, and only that one knows where.
-    if (answer.kind === 'uncertain' && answer.reset && !run.sentTo) run.sentToUnknown = true;
-    // It may have ended without an order, and another follow-up was sent in its place.
-    if (answer.kind === 'uncertain' && answer.reset && isFollowUp(run)) run.mayBeReplaced = true;
+    noteAnswer(run, answer, mayHaveSent(answer, permission));
+    if (answer.kind === 'uncertain' && answer.reset) noteReset(run);
     if (answer.notes) run.notes = answer.notes;
     return answer;
   } catch (error) {
@@ -53,15 +38,24 @@ export async function attemptCreate(run: OrderRun, leave: SendLeave): Promise<Cr
   }
 }
 
-function attemptInput(run: OrderRun, { permission, provenIn }: SendLeave): CreateOrderInput {
+/** What a run that was cut from another one by a reset cannot know. */
+function noteReset(run: OrderRun): void {
+  // The run before this one may have sent it, and only that one knows where.
+  if (!run.sentTo) run.sends.placeUnknown = true;
+  // It may have ended without an order, and another follow-up was sent in its place.
+  if (isFollowUp(run)) run.sends.mayBeReplaced = true;
+}
+
+function attemptInput(run: OrderRun, permission: SendPermission): CreateOrderInput {
   const delayMinutes = remainingDelayMinutes(run);
+  const { settled } = run.sends;
   return {
     type: run.type,
     account: run.account,
     input: run.input,
     firstExecutionRunId: workflowInfo().firstExecutionRunId,
     permission,
-    ...(permission === 'absent' && provenIn && { provenIn }),
+    ...(permission === 'absent' && settled?.kind === 'absent' && { provenIn: settled.provenIn }),
     ...(run.sentTo && { sentTo: run.sentTo }),
     ...(run.approved && { approved: true }),
     ...(delayMinutes !== undefined && { delayMinutes }),
@@ -70,17 +64,18 @@ function attemptInput(run: OrderRun, { permission, provenIn }: SendLeave): Creat
 }
 
 /** True for an attempt that was free to send and does not say that it did not. */
-const mayHaveSent = (verdict: CreateVerdict, { permission }: SendLeave): boolean =>
+const mayHaveSent = (verdict: CreateVerdict, permission: SendPermission): boolean =>
   verdict.kind === 'rejected' || (verdict.kind === 'uncertain' && !verdict.reset && permission !== 'none');
 
-const summaryOf = (run: OrderRun): string => (run.sends === 0 ? 'Probe, then create' : 'Probe, then create again');
+const summaryOf = (run: OrderRun): string =>
+  run.sends.count === 0 ? 'Probe, then create' : 'Probe, then create again';
 
 /**
  * While nothing was sent, cancelling the workflow takes the attempt out of the queue, unless a worker has it already. A
  * reset run replays what the run before it did, so it must decide by what both know: its own sends.
  */
 async function cancellableBeforeFirstSend<T>(run: OrderRun, attempt: () => Promise<T>): Promise<T> {
-  if (run.sends > 0) return attempt();
+  if (run.sends.count > 0) return attempt();
   const scope = new CancellationScope();
   let ended = false;
   const cancelling = condition(() => run.cancelRequested || ended).then(() => {
@@ -110,6 +105,6 @@ function verdictOfFailure(run: OrderRun, error: unknown): CreateVerdict {
   }
   if (!(error instanceof ActivityFailure)) throw error;
   // Failed by an operator, perhaps, while its worker goes on: nothing tells that its request is over, or where it went.
-  if (!run.sentTo) run.sentToUnknown = true;
+  if (!run.sentTo) run.sends.placeUnknown = true;
   return { kind: 'uncertain', reason: 'the create attempt ended without an answer', timedOut: true };
 }

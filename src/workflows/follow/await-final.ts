@@ -3,9 +3,8 @@ import type { PollAnswer, PollInput } from '../../contract/order/answers.js';
 import type { Order } from '../../contract/order/order.js';
 import { isFinal, isKnownStatus } from '../../contract/order/order.js';
 import { ask, endSilence, lookUp, raiseSilence } from '../ask/ask.js';
-import { untilDelayedStartMs } from '../create/delay.js';
 import { enterPhase, raiseAttention } from '../order/attention.js';
-import type { OrderRun } from '../order/run.js';
+import { type OrderRun, untilDelayedStartMs } from '../order/run.js';
 
 /**
  * Follows the order to its first final status: one polling activity, which the server repeats without history, and one

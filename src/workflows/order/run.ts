@@ -10,6 +10,7 @@ import type { SentTo } from '../../contract/order/sent-to.js';
 import type { OrderType, ReceivedType } from '../../contract/order/types.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import type { Offer } from '../compensation/offers.js';
+import type { Sends } from '../create/may-resend.js';
 
 /** Everything one order workflow knows; handlers and steps read and change it, nothing else is shared. */
 export interface OrderRun {
@@ -48,24 +49,14 @@ export interface OrderRun {
   /** Set when no order comes to exist; `created` and `final` then fail with it. */
   failure?: ApplicationFailure;
 
-  /** Creates that may have reached the service. */
-  sends: number;
-  /** An earlier run of this order id may have sent, and its absence is not proven yet. */
-  earlierInDoubt: boolean;
-  /** A create was answered with 400: it reached the service, whatever that made of it. */
-  refused?: true;
+  /** The evidence by which it is decided whether a create is sent: see `create/may-resend.ts`. */
+  sends: Sends;
   /** Why a person was asked about an order under our id that is not like ours. */
   conflict?: string;
   firstAttemptAtMs?: number;
   pace?: Pace;
   /** What the order was sent to. Set before anything is sent for followers, which are about an order of that account. */
   sentTo?: SentTo;
-  /** How often a person confirmed that another place is the same account; `sentTo` then moved there. */
-  timesMoved: number;
-  /** An attempt, of this run or of the one it was cut from, may have sent, and where is not known. */
-  sentToUnknown?: true;
-  /** A follow-up that was reset: what was decided about its order since is not known. */
-  mayBeReplaced?: true;
   /** What is shown while the account asked is not the order's: a person must mend that before anything else. */
   elsewhere?: Attention;
   /** Run that asked for the newest answer; differs from the one before it where the workflow was reset in between. */
@@ -103,11 +94,17 @@ export function openRun(type: OrderType, started: OrderInput): OrderRun {
     waitingFor: 'a worker that takes the create',
     adopted: false,
     orderFromLookUp: false,
-    // The run that is lost has sent it.
-    sends: input?.recovered ? 1 : 0,
+    sends: {
+      // The run that is lost has sent it.
+      count: input?.recovered ? 1 : 0,
+      unclear: '',
+      earlierInDoubt: Boolean(input?.sentUntil),
+      timesMoved: 0,
+      placeUnknown: false,
+      mayBeReplaced: false,
+      refused: false,
+    },
     sentTo: input?.recovered?.sentTo ?? input?.sentTo,
-    timesMoved: 0,
-    earlierInDoubt: Boolean(input?.sentUntil),
     answeredIn: workflowInfo().firstExecutionRunId,
     timesUnserved: 0,
     callbackPending: false,
@@ -158,10 +155,10 @@ export function notePayers(run: OrderRun, seen: Payers | undefined): void {
  * have sent one. (The run id is only looked at where a workflow ends or a person is asked, never to order steps.)
  */
 export const sentNothingItself = (run: OrderRun): boolean =>
-  run.sends === 0 && workflowInfo().runId === workflowInfo().firstExecutionRunId;
+  run.sends.count === 0 && workflowInfo().runId === workflowInfo().firstExecutionRunId;
 
 /** True while no create under this order id is on its way or in doubt, of this run or of an earlier one. */
-export const nothingSent = (run: OrderRun): boolean => sentNothingItself(run) && !run.earlierInDoubt;
+export const nothingSent = (run: OrderRun): boolean => sentNothingItself(run) && !run.sends.earlierInDoubt;
 
 /** True when no run of this order id may ever have sent: what is there under the id cannot be of ours. */
 export const neverSent = (run: OrderRun): boolean => sentNothingItself(run) && !run.input.sentUntil;
@@ -169,3 +166,26 @@ export const neverSent = (run: OrderRun): boolean => sentNothingItself(run) && !
 /** That nothing is there, and how the service says so: a wrong path is answered like an unknown order. */
 export const showsNone = ({ statusSaid }: OrderRun): string =>
   `the service shows no such order${statusSaid === undefined ? '' : ` (order/status answers ${statusSaid})`}`;
+
+/** The delay the caller asked for, in minutes; undefined for types and orders without one. */
+const askedDelayMinutes = ({ request }: OrderRun): number | undefined =>
+  'delay_order_for_minutes' in request ? request.delay_order_for_minutes : undefined;
+
+const minutesSinceFirstAttempt = (run: OrderRun): number =>
+  (Date.now() - (run.firstAttemptAtMs ?? Date.now())) / 60_000;
+
+/** The delay for the next attempt: the order keeps its original time however often it is sent. */
+export function remainingDelayMinutes(run: OrderRun): number | undefined {
+  const asked = askedDelayMinutes(run);
+  return asked === undefined ? undefined : Math.max(0, Math.ceil(asked - minutesSinceFirstAttempt(run)));
+}
+
+/** True when a delayed order's time went by before it came to exist: a person decides whether it is still wanted. */
+export function delayHasPassed(run: OrderRun): boolean {
+  const asked = askedDelayMinutes(run);
+  return asked !== undefined && asked > 0 && minutesSinceFirstAttempt(run) >= asked;
+}
+
+/** Time until a delayed order starts, on our clock, in milliseconds; 0 without delay. */
+export const untilDelayedStartMs = (run: OrderRun): number =>
+  Math.max(0, ((askedDelayMinutes(run) ?? 0) - minutesSinceFirstAttempt(run)) * 60_000);

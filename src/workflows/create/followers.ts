@@ -6,9 +6,34 @@ import type { Order } from '../../contract/order/order.js';
 import type { ReceivedType } from '../../contract/order/types.js';
 import { askForReading } from '../ask/ask.js';
 import { isKeyword, showAttributes } from '../attention.js';
+import { enterPhase } from '../order/attention.js';
 import { closeWithoutOrder } from '../order/end.js';
 import { identify, type OrderRun, showsNone } from '../order/run.js';
-import { takeOrder } from './adopt.js';
+import { type Ours, takeOrder } from './adopt.js';
+import { askPerson, settleOrAsk, takeReading } from './ask-person.js';
+
+/**
+ * Finds the order of a run that was recovered from the order list. Nothing is ever sent. The service listed the order, so
+ * that its absence is a contradiction: it never ends the run by itself, a person decides.
+ */
+export async function findRecovered(run: OrderRun, orderUuid: string): Promise<Ours> {
+  enterPhase(run, 'uncertain', 'a look-up of the order, which the order list showed');
+  const request = () => ({
+    type: run.type,
+    account: run.account,
+    input: run.input,
+    ...(run.sentTo && { sentTo: run.sentTo }),
+  });
+  const question = { summary: 'Recovered: where does it stand?', alarm: true, checksInput: true };
+  const reading = await askForReading(run, question, ({ lookUpRecovered }, more) =>
+    lookUpRecovered({ ...request(), ...more }),
+  );
+  const found = (await takeReading(run, reading)) ?? (await settleOrAsk(run, 'the order list showed this order'));
+  if (found) return found;
+  const reason = `the order list showed order ${orderUuid}, and now ${showsNone(run)}`;
+  // 'resend' is not among what may be decided.
+  return (await askPerson(run, { reason, allowed: ['adopt', 'close-absent'], orderUuid })) as Ours;
+}
 
 /** Fewest readings in a row, spread over the settle window, that prove that the service has no such order. */
 const READINGS = 3;
@@ -41,7 +66,7 @@ function lookUpReceived(run: OrderRun, input: ReceivedDepositInput): Promise<Loo
 
 function take(run: OrderRun, type: ReceivedType, order: Order): void {
   identify(run, type, order);
-  takeOrder(run, order, 'adopted');
+  takeOrder(run, { kind: 'ours', order, how: 'adopted' });
   // Whoever started this knew the order's id and nothing else.
   const currencies = [
     { key: searchAttribute.currencyFrom, value: order.currency_from },

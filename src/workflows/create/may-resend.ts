@@ -1,0 +1,116 @@
+import type { Conflict } from './adopt.js';
+
+/** What a run knows about the creates under its order id; the steps of the create keep it from one attempt to the next. */
+export interface Sends {
+  /** Creates that may have reached the service. */
+  count: number;
+  /** What became of the last of them, in words. */
+  unclear: string;
+  /** What settling it showed; undefined while that is not known. */
+  settled?: ProvenAbsence | Conflict;
+  /** An earlier run of this order id may have sent, and its absence is not proven yet. */
+  earlierInDoubt: boolean;
+  /** How often a person confirmed that another place is the same account; the run's `sentTo` then moved there. */
+  timesMoved: number;
+  /** An attempt, of this run or of the one it was cut from, may have sent, and where is not known. */
+  placeUnknown: boolean;
+  /** A follow-up that was reset: what was decided about its order since is not known. */
+  mayBeReplaced: boolean;
+  /** A create was answered with 400: it reached the service, whatever that made of it. */
+  refused: boolean;
+}
+
+/** That no create sent so far came to an order, read over the whole settle window. */
+export interface ProvenAbsence {
+  kind: 'absent';
+  /** `timesMoved` when it was proven: what was read at another place does not count here. */
+  place: number;
+  /** The run that proved it. Look-ups of a later run, cut from it by a reset, prove nothing about its sends. */
+  provenIn: string;
+  /** A re-send was permitted because of it; 'late': after the time at which a delayed order was to start. */
+  permitted?: 'inTime' | 'late';
+}
+
+/** All that the decision is made from. */
+export interface Evidence extends Sends {
+  cancelRequested: boolean;
+  /** The time at which a delayed order was to start has passed. */
+  isLate: boolean;
+  /** That nothing is there, and how the service says so. */
+  shown: string;
+}
+
+/** What may still happen without a person. */
+export interface Budget {
+  /** Re-sends that need no person. */
+  resends: number;
+  /** Uncertain creates that each cost one. */
+  spent: number;
+  /** Times that the service answered "too many requests", by probes and creates. */
+  rateLimited: number;
+  /** The last create was answered so, which costs no re-send. */
+  lastWasLimited: boolean;
+}
+
+/** Times that the service may answer "too many requests" before a person is asked. */
+export const MAX_RATE_LIMITED = 20;
+
+/** The budget an order starts with: types that move money at once are sent again once, deposits twice. */
+export const openBudget = (resend: 'once' | 'never' | undefined, movesMoneyAtOnce: boolean): Budget => ({
+  resends: resend === 'never' ? 0 : movesMoneyAtOnce ? 1 : 2,
+  spent: 0,
+  rateLimited: 0,
+  lastWasLimited: false,
+});
+
+/** Counts an uncertain create. `retryAfterMs`: the service answered it with "too many requests". */
+export function spend(budget: Budget, { retryAfterMs }: { retryAfterMs?: number }): void {
+  budget.lastWasLimited = retryAfterMs !== undefined && budget.resends > 0;
+  if (budget.lastWasLimited) budget.rateLimited += 1;
+  else budget.spent += 1;
+}
+
+/** 'no' names what must be done first; 'a person' has to say whether it is sent again. */
+export type ResendAnswer =
+  | { answer: 'yes'; permission: 'first' | 'absent' }
+  | { answer: 'no'; first: 'look for the earlier run' | 'settle' }
+  | { answer: 'no'; first: 'resolve the conflict'; conflict: Conflict }
+  | { answer: 'a person'; reason: string };
+
+/**
+ * THE decision whether a create may be sent, first or again. Every attempt still probes before it sends, and the gate in the
+ * activity refuses what this one cannot know: that the workflow was reset.
+ */
+export function mayResend(evidence: Evidence, budget: Budget): ResendAnswer {
+  const { settled, isLate } = evidence;
+  // Never while an order that is not simply ours has our id.
+  if (settled?.kind === 'conflict') return { answer: 'no', first: 'resolve the conflict', conflict: settled };
+  if (evidence.earlierInDoubt) return { answer: 'no', first: 'look for the earlier run' };
+  if (evidence.count === 0) return { answer: 'yes', permission: 'first' };
+  // Never before absence was proven, and proven at the place that a create would go to now.
+  if (settled?.place !== evidence.timesMoved) return { answer: 'no', first: 'settle' };
+  // Permitted before, and then the service made it wait: only the passing of its time takes that back, once.
+  const holds = settled.permitted === 'late' || (settled.permitted === 'inTime' && !isLate);
+  const byBudget = settled.permitted === undefined && isCovered(budget) && !needsPerson(evidence);
+  if (holds || byBudget) return { answer: 'yes', permission: 'absent' };
+  return { answer: 'a person', reason: reasonFor(evidence) };
+}
+
+/** After "too many requests" a re-send costs none, up to a number of rounds. */
+const isCovered = ({ resends, spent, rateLimited, lastWasLimited }: Budget): boolean =>
+  lastWasLimited ? rateLimited % MAX_RATE_LIMITED !== 0 : spent <= resends;
+
+/** Where a create went is known by a person's word, or not at all: nothing proves absence there but that person. */
+const needsPerson = (evidence: Evidence): boolean =>
+  evidence.cancelRequested ||
+  evidence.isLate ||
+  evidence.timesMoved > 0 ||
+  evidence.placeUnknown ||
+  evidence.mayBeReplaced;
+
+function reasonFor({ unclear, shown, isLate, placeUnknown, mayBeReplaced }: Evidence): string {
+  const late = isLate ? '; the time that it was to start at has passed' : '';
+  const unknown = placeUnknown ? '; where its create went is not known: make sure that this is the account' : '';
+  const replaced = mayBeReplaced ? '; another follow-up may have been sent in its place since' : '';
+  return `${unclear}, and ${shown}${late}${unknown}${replaced}`;
+}
