@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Installation, openInstallation } from '../scripts/replay/installation.js';
-import { startBatch } from '../src/client/start-batch.js';
+import { startBatch } from '../src/client/batches.js';
 import { cpuSeconds } from './cpu-seconds.js';
 
 const LIMIT = 1.2;

@@ -1,7 +1,7 @@
 import { appendFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chance } from '../sandbox/chance.js';
-import { InvalidInputError, OrderConflictError, type PaymentOrders, TemporalUnreachableError } from '../src/index.js';
+import { ConflictError, InvalidInputError, type PaymentOrders, TemporalUnreachableError } from '../src/index.js';
 import { FORGED_RATE } from './faults.js';
 import { type ForgedCounts, forgeCallbacks } from './forged.js';
 import type { PlannedOrder } from './inputs.js';
@@ -65,7 +65,7 @@ export class Load {
         await this.target.orders.start(type, input);
         break;
       } catch (error) {
-        if (error instanceof InvalidInputError || error instanceof OrderConflictError) throw error;
+        if (error instanceof InvalidInputError || error instanceof ConflictError) throw error;
         this.#countRetry(error);
       }
       await sleep(RETRY_AFTER_MS, undefined, { signal: this.target.signal });

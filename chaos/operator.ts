@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WORKFLOW_TYPE_OF_ORDER } from '../src/contract/order/types.js';
-import { DecisionRefusedError, NoWorkerError, type OrderState, type PaymentOrders } from '../src/index.js';
+import { NoWorkerError, type OrderState, type PaymentOrders, RefusedError } from '../src/index.js';
 import { restartWorkers } from './healing.js';
 import type { ChaosStack } from './stack.js';
 
@@ -93,7 +93,7 @@ async function decideOne(orders: PaymentOrders, orderId: string, report: Operato
     count(report.decisions, action);
   } catch (error) {
     // It moved on between the two calls, or a worker is just starting: the next round sees it again.
-    if (!(error instanceof DecisionRefusedError || error instanceof NoWorkerError)) throw error;
+    if (!(error instanceof RefusedError || error instanceof NoWorkerError)) throw error;
   }
 }
 

@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import {
+  ConflictError,
+  FailedError,
   InvalidInputError,
   NotDecidedYetError,
-  OrderConflictError,
-  OrderFailedError,
   type OrderInput,
   PaymentOrders,
 } from '../src/index.js';
@@ -36,10 +36,10 @@ function answer(response: ServerResponse, status: number, body: object): void {
 function answerTo(error: unknown): [status: number, body: object] {
   if (error instanceof SyntaxError) return [400, { error: 'the body must be JSON' }];
   if (error instanceof InvalidInputError) return [422, { fields: error.fields }];
-  if (error instanceof OrderConflictError) return [409, { fields: error.fields }];
-  if (error instanceof OrderFailedError) return [422, { failed: error.type, fields: error.fields }];
+  if (error instanceof ConflictError) return [409, { fields: error.fields }];
+  if (error instanceof FailedError) return [422, { failed: error.type, fields: error.fields }];
   // Not a failure: the payout goes on, and paying it under another id would pay twice.
-  if (error instanceof NotDecidedYetError) return [202, { orderId: error.orderId }];
+  if (error instanceof NotDecidedYetError) return [202, { orderId: error.id }];
   return [503, { retry: 'with the same orderId' }];
 }
 

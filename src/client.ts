@@ -1,18 +1,26 @@
 import { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
-import { isAccountServed } from './client/account-served.js';
-import { type AttentionElsewhere, attentionElsewhere } from './client/attention-elsewhere.js';
 import { Batches } from './client/batches.js';
 import { checkedOrder, formatChecksOf } from './client/checked-input.js';
-import { closable } from './client/closing.js';
-import { listOrders, type OrderFilter, type OrderListEntry } from './client/list-orders.js';
+import {
+  type AttentionElsewhere,
+  attentionElsewhere,
+  listOrders,
+  type OrderFilter,
+  type OrderListEntry,
+} from './client/list-orders.js';
 import { OrderHandle } from './client/order-handle.js';
-import { type ReconcileOptions, reconcile } from './client/reconcile.js';
-import { type ReconcileSchedule, scheduleReconcile, unscheduleReconcile } from './client/reconcile-schedule.js';
+import {
+  type ReconcileOptions,
+  type ReconcileSchedule,
+  reconcile,
+  scheduleReconcile,
+  unscheduleReconcile,
+} from './client/reconcile.js';
+import { checkTimeout, type WaitOptions } from './client/remote-run.js';
 import { Schedules } from './client/schedules.js';
-import { createDepositAddress, readService } from './client/service-reads.js';
+import { createDepositAddress, isAccountServed, readService } from './client/service-reads.js';
 import { createOrder, startOrder, startOrderAgain } from './client/start-order.js';
-import { checkTimeout, type WaitOptions } from './client/wait.js';
 import type { DepositAddress, DepositAddressInput, DepositAddressResult } from './contract/address/address.js';
 import { DEFAULT_ACCOUNT, receivedWorkflowId } from './contract/ids.js';
 import type { OrderInput } from './contract/order/input.js';
@@ -106,16 +114,12 @@ export class PaymentOrders {
   /** Connects where the `TEMPORAL_*` variables point to. Close it when done. */
   static async connect(): Promise<PaymentOrders> {
     const { client, close } = await connectTemporal();
-    const endCalls = closable(client.connection);
-    return new PaymentOrders(client, async () => {
-      endCalls();
-      await close();
-    });
+    return new PaymentOrders(client, close);
   }
 
   /**
-   * Closes a connection made by `connect`. Calls that are pending, and later ones, reject with TemporalUnreachableError:
-   * what they started goes on.
+   * Closes a connection made by `connect`; later calls reject. Close it once your calls have ended: of a pending one nobody
+   * hears any more, and the SDK throws where nobody can catch it when it repeats one. What they started goes on.
    */
   close(): Promise<void> {
     return this.#close();
@@ -123,8 +127,8 @@ export class PaymentOrders {
 
   /**
    * Starts an order; resolves as soon as Temporal has accepted it, workers or not. The same input again returns the order
-   * already started. Throws InvalidInputError, OrderConflictError (other input under this id) or, with `again`,
-   * AgainRefusedError; nothing is sent then.
+   * already started. Throws InvalidInputError, ConflictError (other input under this id) or, with `again`,
+   * RefusedError; nothing is sent then.
    */
   async start<T extends OrderType>(type: T, input: OrderInput<T>, options: StartOptions = {}): Promise<OrderHandle> {
     const checked = await checkedOrder(this.#client, type, input);
@@ -133,7 +137,7 @@ export class PaymentOrders {
 
   /**
    * Starts an order and resolves when it exists at the service, with deposit address or URL. Throws as `start` does,
-   * OrderFailedError when no order comes to exist and NotDecidedYetError after `timeoutMs`: the order then goes on.
+   * FailedError when no order comes to exist and NotDecidedYetError after `timeoutMs`: the order then goes on.
    */
   async create<T extends OrderType>(
     type: T,
@@ -154,7 +158,7 @@ export class PaymentOrders {
 
   /** The handle of an order that a receipt on a permanent address made, by its order_uuid; asks nothing yet. */
   received(orderUuid: string, { account = DEFAULT_ACCOUNT }: { account?: string } = {}): OrderHandle {
-    return new OrderHandle(this.#client, account, orderUuid, undefined, receivedWorkflowId(account, orderUuid));
+    return new OrderHandle(this.#client, account, orderUuid, { workflowId: receivedWorkflowId(account, orderUuid) });
   }
 
   /**
@@ -188,7 +192,7 @@ export class PaymentOrders {
 
   /**
    * Rates, limits and fees, by order type and pair. `{malformed}` stands where an entry or, in a list, a row cannot be read,
-   * in all reads: told apart by `isMalformed`. Throws ServiceRequestFailedError, and InvalidInputError where the answer is
+   * in all reads: told apart by `isMalformed`. Throws FailedError, and InvalidInputError where the answer is
    * too large without a narrower query, as all reads do.
    */
   rates(account?: string, query?: RatesQuery): Promise<Rates> {
@@ -200,7 +204,7 @@ export class PaymentOrders {
     return readService(this.#client, 'balances', account);
   }
 
-  /** An order as the service has it now. Throws ServiceRequestFailedError also where it knows none. */
+  /** An order as the service has it now. Throws FailedError also where it knows none. */
   orderStatus(query: { order_id: string } | { order_uuid: string }, account?: string): Promise<Order> {
     return readService(this.#client, 'orderStatus', account, query);
   }
@@ -222,7 +226,7 @@ export class PaymentOrders {
 
   /**
    * Compares the service's orders, our workflows and the balance changes; starts followers where nobody follows. Attaches
-   * to a run that is under way. Throws InvalidInputError, ServiceRequestFailedError and ReconcileUnderWayError.
+   * to a run that is under way. Throws InvalidInputError, FailedError and NotDecidedYetError.
    */
   reconcile(input: ReconcileInput = {}, options?: ReconcileOptions): Promise<ReconcileResult> {
     return reconcile(this.#client, input, options);

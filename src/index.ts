@@ -1,39 +1,29 @@
-export type { AttentionElsewhere } from './client/attention-elsewhere.js';
 export { BatchHandle } from './client/batch-handle.js';
 export { Batches, type BatchStart } from './client/batches.js';
 export {
-  AgainRefusedError,
-  BatchConflictError,
-  BatchFailedError,
   type BatchFailure,
-  BatchNotDecidedYetError,
-  BatchRefusedError,
-  BatchUnresolvedError,
+  type ClientError,
   ConfigError,
-  DecisionRefusedError,
+  ConflictError,
+  FailedError,
   InvalidInputError,
+  isClientError,
   NotDecidedYetError,
   NoWorkerError,
-  OrderConflictError,
-  OrderFailedError,
-  OrderUnresolvedError,
   PayloadDecryptionError,
-  ScheduleConflictError,
-  ServiceRequestFailedError,
+  RefusedError,
+  type Subject,
   TemporalSetupError,
   TemporalUnreachableError,
-  UnknownBatchError,
-  UnknownOrderError,
-  UnknownScheduleError,
+  UnknownIdError,
+  UnresolvedError,
 } from './client/errors.js';
-export type { OrderFilter, OrderListEntry } from './client/list-orders.js';
+export type { AttentionElsewhere, OrderFilter, OrderListEntry } from './client/list-orders.js';
 export { OrderHandle } from './client/order-handle.js';
-export { type ReconcileOptions, type ReconcileState, ReconcileUnderWayError } from './client/reconcile.js';
-export type { ReconcileSchedule } from './client/reconcile-schedule.js';
-export type { ScheduleEntry, ScheduleRun } from './client/schedule-entry.js';
-export type { BatchCalendar, ScheduleInput } from './client/schedule-spec.js';
+export type { ReconcileOptions, ReconcileSchedule, ReconcileState } from './client/reconcile.js';
+export type { WaitOptions } from './client/remote-run.js';
+export type { BatchCalendar, ScheduleEntry, ScheduleInput, ScheduleRun } from './client/schedule-spec.js';
 export { type PlanOptions, Schedules } from './client/schedules.js';
-export type { WaitOptions } from './client/wait.js';
 export {
   type AddressListQuery,
   type OrderListQuery,

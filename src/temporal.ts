@@ -1,10 +1,9 @@
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { ConfigError, type EncryptionKey, loadEncryptionKeys } from './config.js';
 import { SEARCH_ATTRIBUTES } from './contract/names.js';
 import { encryptionCodec } from './temporal/encryption-codec.js';
-import { GRPC, grpcStatus } from './temporal/grpc-status.js';
 import type { OnPlainPayload } from './temporal/plain-payloads.js';
 
 export { ConfigError } from './config.js';
@@ -14,11 +13,22 @@ export { warnOfPlainPayloads } from './temporal/plain-payloads.js';
 /** Temporal cannot be reached. The message names the address, what to check and, after a start, that the same one may be sent again. */
 export class TemporalUnreachableError extends Error {
   override readonly name = 'TemporalUnreachableError';
+  readonly kind = 'unreachable';
 
   constructor(address: string, namespace: string, because: string) {
     super(
       `cannot reach Temporal at ${address}, namespace ${namespace}: ${because}. Check TEMPORAL_ADDRESS and the other TEMPORAL_* variables`,
     );
+  }
+}
+
+/** Temporal refuses the call as it is set up: search attributes or permissions are missing. */
+export class TemporalSetupError extends Error {
+  override readonly name = 'TemporalSetupError';
+  readonly kind = 'setup';
+
+  constructor(reason: string, next: string) {
+    super(`Temporal refused the call: ${reason}. ${next}`);
   }
 }
 
@@ -86,4 +96,24 @@ function unlessNotOffered(error: unknown): { customAttributes: Record<string, un
   const code = grpcStatus(error)?.code;
   if (code !== GRPC.unimplemented && code !== GRPC.permissionDenied) throw error;
   return { customAttributes: SEARCH_ATTRIBUTES };
+}
+
+/** Status codes of gRPC that are told apart here, by their number on the wire. */
+export const GRPC = {
+  cancelled: 1,
+  invalidArgument: 3,
+  deadlineExceeded: 4,
+  notFound: 5,
+  permissionDenied: 7,
+  resourceExhausted: 8,
+  failedPrecondition: 9,
+  unimplemented: 12,
+  unavailable: 14,
+  unauthenticated: 16,
+} as const;
+
+/** The gRPC status behind an error of the SDK, which wraps some as a cause; undefined for every other error. */
+export function grpcStatus(error: unknown): { code: number; details: string } | undefined {
+  if (isGrpcServiceError(error)) return error;
+  return error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : undefined;
 }

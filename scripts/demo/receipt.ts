@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { UnknownOrderError } from '../../src/client/errors.js';
+import { UnknownIdError } from '../../src/client/errors.js';
 import type { PaymentOrders } from '../../src/client.js';
 import type { OrderResult } from '../../src/contract/order/result.js';
 import { type Outcome, readHistory } from './run-scenarios.js';
@@ -52,7 +52,7 @@ async function resultOnceStarted(orders: PaymentOrders, orderUuid: string): Prom
     try {
       return await orders.received(orderUuid).result();
     } catch (error) {
-      if (!(error instanceof UnknownOrderError) || Date.now() > deadlineMs) throw error;
+      if (!(error instanceof UnknownIdError) || Date.now() > deadlineMs) throw error;
     }
     await sleep(500);
   }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BatchHandle } from '../../src/client/batch-handle.js';
-import { startBatch } from '../../src/client/start-batch.js';
+import { startBatch } from '../../src/client/batches.js';
 import type { BatchPhase, BatchState } from '../../src/contract/batch/batch.js';
 import type { BatchInput } from '../../src/contract/batch/input.js';
 import { batchPlanWorkflowId, batchWorkflowId } from '../../src/contract/ids.js';

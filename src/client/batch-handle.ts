@@ -1,10 +1,11 @@
-import { randomUUID } from 'node:crypto';
-import { type Client, type WorkflowHandle, WorkflowUpdateFailedError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
 import {
   APPROVE_UPDATE,
   BATCH_STATE_QUERY,
   type BatchApproval,
   type BatchInstruction,
+  type BatchProgress,
   type BatchResult,
   type BatchState,
   PAUSE_UPDATE,
@@ -13,24 +14,27 @@ import {
 } from '../contract/batch/batch.js';
 import type { BatchInput } from '../contract/batch/input.js';
 import { batchWorkflowId } from '../contract/ids.js';
-import { ORDERS_TASK_QUEUE } from '../contract/names.js';
-import { untilTaken } from './aborted-updates.js';
-import { askWorkflow } from './ask-workflow.js';
-import { explainBatch, waitForBatch } from './batch-errors.js';
-import { BatchRefusedError, NoWorkerError } from './errors.js';
-import { readLiveProgress } from './live-progress.js';
-import { cameTooLate } from './order-errors.js';
-import { ANSWER_TIMEOUT_MS, callTemporal, isNobodyAnswering } from './temporal-calls.js';
-import type { WaitOptions } from './wait.js';
+import { BATCH_FAILURES, FailedError, UnresolvedError } from './errors.js';
+import { decodeFirst } from './history.js';
+import { fieldsOfFailure, messageOf, RemoteRun, type WaitOptions } from './remote-run.js';
 
 /** The `bulkWithdraw` workflow as clients see it. */
 export type BatchWorkflow = (input: BatchInput) => Promise<BatchResult>;
 
-/** One batch. Every method may throw TemporalUnreachableError and, when there is no such batch, UnknownBatchError. */
+/** What the end of a batch's (or, without id, a plan's) workflow without a result means: nothing was sent, or nothing is known. */
+export function endOfBatch(batchId: string | undefined, cause: unknown): FailedError | UnresolvedError {
+  const type = cause instanceof ApplicationFailure && BATCH_FAILURES.find((known) => known === cause.type);
+  if (type) return new FailedError('batch', batchId, type, cause.message, fieldsOfFailure(cause));
+  return new UnresolvedError('batch', batchId ?? 'plan', messageOf(cause));
+}
+
+/** The activity that sends a batch's rows and leaves its progress with the server about every second. */
+const SENDING_ACTIVITY = 'sendBatchRows';
+
+/** One batch. Every method may throw TemporalUnreachableError and, when there is no such batch, UnknownIdError. */
 export class BatchHandle {
   readonly workflowId: string;
-  readonly #client: Client;
-  readonly #workflow: WorkflowHandle<BatchWorkflow>;
+  readonly #run: RemoteRun<BatchWorkflow>;
 
   /** Made by Batches; `attached` is true when `start` found the batch already started. */
   constructor(
@@ -39,86 +43,70 @@ export class BatchHandle {
     readonly batchId: string,
     readonly attached?: boolean,
   ) {
-    this.#client = client;
     this.workflowId = batchWorkflowId(account, batchId);
-    this.#workflow = client.workflow.getHandle<BatchWorkflow>(this.workflowId);
+    this.#run = new RemoteRun(client, {
+      subject: 'batch',
+      id: batchId,
+      account,
+      workflowId: this.workflowId,
+      attached,
+      failureOf: (cause) => endOfBatch(batchId, cause),
+    });
   }
 
   /** Where the batch stands, up to the last second, also after its end. A worker answers: throws NoWorkerError within 15 s when none does. */
   state(): Promise<BatchState> {
-    return this.#answered(async () => {
-      const state = await askWorkflow<BatchState>(this.#client, this.#workflow, BATCH_STATE_QUERY);
-      const progress = await readLiveProgress(this.#client, this.workflowId);
+    return this.#run.ask<BatchState>(BATCH_STATE_QUERY, async (state) => {
+      const progress = await this.#liveProgress();
       return progress ? { ...state, progress } : state;
     });
   }
 
-  /** Approves the plan with this digest. Throws BatchRefusedError: another digest, the starter's own name, too late. */
+  /** Approves the plan with this digest. Throws RefusedError: another digest, the starter's own name, too late. */
   approve(approval: BatchApproval): Promise<void> {
     return this.#tell(APPROVE_UPDATE, approval);
   }
 
-  /** Starts no more orders until `resume`. Throws BatchRefusedError when it has ended. */
+  /** Starts no more orders until `resume`. Throws RefusedError when it has ended. */
   pause(instruction: BatchInstruction): Promise<void> {
     return this.#tell(PAUSE_UPDATE, instruction);
   }
 
-  /** Goes on sending. Throws BatchRefusedError when it is not paused. */
+  /** Goes on sending. Throws RefusedError when it is not paused. */
   resume(instruction: BatchInstruction): Promise<void> {
     return this.#tell(RESUME_UPDATE, instruction);
   }
 
-  /** Starts no more orders at all; those started are followed to their end. Throws BatchRefusedError. */
+  /** Starts no more orders at all; those started are followed to their end. Throws RefusedError. */
   stop(instruction: BatchInstruction): Promise<void> {
     return this.#tell(STOP_UPDATE, instruction);
   }
 
   /**
-   * The end of the batch: every row is final, parked or was never sent. Throws BatchFailedError (nothing was sent),
-   * BatchUnresolvedError (terminated) and BatchNotDecidedYetError after `timeoutMs`.
+   * The end of the batch: every row is final, parked or was never sent. Throws FailedError (nothing was sent),
+   * UnresolvedError (terminated) and NotDecidedYetError after `timeoutMs`.
    */
   result(options?: WaitOptions): Promise<BatchResult> {
-    return waitForBatch(this.#client, this, () => this.#workflow.result(), options);
+    return this.#run.result(options);
   }
 
   /** True while the batch's workflow is open; needs no worker. */
-  async isOpen(): Promise<boolean> {
-    try {
-      const { status } = await callTemporal(this.#client, () => this.#workflow.describe());
-      return status.name === 'RUNNING';
-    } catch (error) {
-      throw await explainBatch(this.#client, this, error);
-    }
+  isOpen(): Promise<boolean> {
+    return this.#run.isOpen();
   }
 
-  #tell(update: string, argument: BatchApproval | BatchInstruction): Promise<void> {
-    const updateId = randomUUID();
-    return this.#answered(async () => {
-      try {
-        await untilTaken(() => this.#workflow.executeUpdate<unknown, [object]>(update, { args: [argument], updateId }));
-      } catch (error) {
-        if (cameTooLate(error)) return this.#refuse();
-        if (!(error instanceof WorkflowUpdateFailedError)) throw error;
-        throw new BatchRefusedError(this.batchId, error.cause?.message ?? 'no reason given');
-      }
-    }, update);
+  async #tell(update: string, argument: BatchApproval | BatchInstruction): Promise<void> {
+    await this.#run.tell(update, argument, { refused: 'instruction', request: update });
   }
 
-  async #answered<T>(call: () => Promise<T>, request?: string): Promise<T> {
-    try {
-      return await this.#client.withDeadline(Date.now() + ANSWER_TIMEOUT_MS, call);
-    } catch (error) {
-      if (error instanceof BatchRefusedError) throw error;
-      if (!isNobodyAnswering(error)) throw await explainBatch(this.#client, this, error);
-      // A silent Temporal looks the same from here; this call tells.
-      await this.isOpen();
-      throw new NoWorkerError(ORDERS_TASK_QUEUE, request);
-    }
-  }
-
-  /** Temporal answers "not found" for ended batches too; only the others are unknown. */
-  async #refuse(): Promise<never> {
-    await this.isOpen();
-    throw new BatchRefusedError(this.batchId, 'it has ended');
+  /**
+   * The progress of a batch as its running activity last reported it: the workflow itself hears of it only when a chunk
+   * ends, which may take half a minute. Undefined while nothing is being sent.
+   */
+  async #liveProgress(): Promise<BatchProgress | undefined> {
+    const { client, handle } = this.#run;
+    const { raw } = await handle.describe();
+    const sending = raw.pendingActivities?.find(({ activityType }) => activityType?.name === SENDING_ACTIVITY);
+    return decodeFirst<BatchProgress>(client, sending?.heartbeatDetails);
   }
 }

@@ -1,12 +1,24 @@
-import type { Client } from '@temporalio/client';
+import { randomUUID } from 'node:crypto';
+import {
+  type Client,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowFailedError,
+  type WorkflowHandle,
+  type WorkflowStartOptions,
+} from '@temporalio/client';
 import type { BatchPlan } from '../contract/batch/batch.js';
 import type { BatchInput } from '../contract/batch/input.js';
-import { DEFAULT_ACCOUNT, defaultBatchId } from '../contract/ids.js';
+import { batchInputDifferences } from '../contract/differences/starts.js';
+import { batchPlanWorkflowId, batchWorkflowId, DEFAULT_ACCOUNT, defaultBatchId } from '../contract/ids.js';
+import { maskName } from '../contract/masking.js';
+import { BULK_WITHDRAW_WORKFLOW, ORDERS_TASK_QUEUE, searchAttribute } from '../contract/names.js';
 import { validateBatchInput } from '../validation/batch-schema.js';
-import { BatchHandle } from './batch-handle.js';
+import { BatchHandle, type BatchWorkflow, endOfBatch } from './batch-handle.js';
 import { checkedForAccount } from './checked-input.js';
-import { planBatch } from './plan-batch.js';
-import { startBatch } from './start-batch.js';
+import { ConflictError, NoWorkerError } from './errors.js';
+import { readFirstInput } from './history.js';
+import { INTERACTIVE_PRIORITY } from './start-options.js';
+import { callTemporal, isTimeOver, translated } from './temporal-calls.js';
 
 /** What `plan` and `start` take; `batchId` omitted = the first 16 hex digits of the hash of its rows. */
 export type BatchStart = Omit<BatchInput, 'planOnly'>;
@@ -25,8 +37,7 @@ export class Batches {
 
   /**
    * Checks the whole file and says what it would do: rows, totals, fees, balances, warnings, digest. Starts no order.
-   * Throws InvalidInputError,
-   * BatchFailedError (bad rows by their lines, no such file) and NoWorkerError.
+   * Throws InvalidInputError, FailedError (bad rows by their lines, no such file) and NoWorkerError.
    */
   async plan(input: BatchStart): Promise<BatchPlan> {
     return planBatch(this.#client, await checked(this.#client, input));
@@ -35,7 +46,7 @@ export class Batches {
   /**
    * Starts a batch. A file without hash is planned first and started with the hash it had then, so that what was
    * changed meanwhile is refused. The same batch again, running or ended, is returned and sends nothing; with `again`
-   * an ended one is run anew, and rows that have an order are not paid twice. Throws as `plan` does, and BatchConflictError.
+   * an ended one is run anew, and rows that have an order are not paid twice. Throws as `plan` does, and ConflictError.
    */
   async start(input: BatchStart): Promise<BatchHandle> {
     const given = await checked(this.#client, input);
@@ -54,5 +65,112 @@ export class Batches {
   /** The handle of a batch started before; asks nothing yet, so an unknown id shows at its first method. */
   handle(batchId: string, { account = DEFAULT_ACCOUNT }: { account?: string } = {}): BatchHandle {
     return new BatchHandle(this.#client, account, batchId);
+  }
+}
+
+/** After this long without a worker's first step there is none. */
+const FIRST_STEP_WITHIN_MS = 30_000;
+/** Events of a workflow that nobody has taken up: started, task scheduled. */
+const UNTOUCHED_EVENTS = 2;
+
+async function resultOf(client: Client, handle: WorkflowHandle<BatchWorkflow>): Promise<BatchPlan> {
+  for (;;) {
+    try {
+      return (await client.withDeadline(Date.now() + FIRST_STEP_WITHIN_MS, () => handle.result())).plan;
+    } catch (error) {
+      if (!isTimeOver(error)) throw error;
+      const { historyLength } = await callTemporal(client, () => handle.describe());
+      if (historyLength > UNTOUCHED_EVENTS) continue;
+      // Nobody waits for it any more; without workers such plans would pile up.
+      await handle.terminate('no worker took it up in time').catch(() => undefined);
+      throw new NoWorkerError(ORDERS_TASK_QUEUE);
+    }
+  }
+}
+
+/**
+ * Lets a worker check the whole file and add it up; starts no order. Throws FailedError, which names bad rows by
+ * their lines, and NoWorkerError.
+ */
+async function planBatch(client: Client, input: BatchInput): Promise<BatchPlan> {
+  const account = input.account ?? DEFAULT_ACCOUNT;
+  try {
+    const handle = await callTemporal(client, () =>
+      client.workflow.start<BatchWorkflow>(BULK_WITHDRAW_WORKFLOW, {
+        workflowId: batchPlanWorkflowId(account, randomUUID()),
+        taskQueue: ORDERS_TASK_QUEUE,
+        args: [{ ...input, planOnly: true }],
+        staticSummary: 'plan of a batch, sends nothing',
+        priority: { priorityKey: INTERACTIVE_PRIORITY },
+      }),
+    );
+    return await resultOf(client, handle);
+  } catch (error) {
+    throw error instanceof WorkflowFailedError ? endOfBatch(undefined, error.cause) : await translated(client, error);
+  }
+}
+
+/** Input of a batch that is ready to start: it has its name. */
+export type NamedBatchInput = BatchInput & { batchId: string };
+
+const sourceOf = ({ file, rows }: BatchInput): string => (file ? file.path : `${rows?.length ?? 0} inline rows`);
+
+/** Markdown for the batch's page in the Temporal UI; no row. */
+function details(input: NamedBatchInput): string {
+  const rows: [string, string][] = [
+    ['batch', input.batchId],
+    ['account', input.account ?? DEFAULT_ACCOUNT],
+    ['rows from', sourceOf(input)],
+    ['sha256', input.file?.sha256 ?? '–'],
+    ['started by', maskName(input.startedBy)],
+    ['approval', input.approval ?? 'none'],
+    ['compensation', input.compensation ?? 'by the table'],
+  ];
+  return ['| | |', '|---|---|', ...rows.map(([name, value]) => `| ${name} | ${value.replaceAll('|', '\\|')} |`)].join(
+    '\n',
+  );
+}
+
+/** How a batch's workflow is started. A closed batch keeps its id, unless `again` was asked for. */
+export function batchStartOptions(input: NamedBatchInput) {
+  const account = input.account ?? DEFAULT_ACCOUNT;
+  return {
+    workflowId: batchWorkflowId(account, input.batchId),
+    taskQueue: ORDERS_TASK_QUEUE,
+    args: [input],
+    workflowIdReusePolicy: input.again ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
+    // As with orders: an existing run is used, but only a refusal tells for sure that there is one to compare with.
+    workflowIdConflictPolicy: 'FAIL',
+    typedSearchAttributes: [
+      { key: searchAttribute.account, value: account },
+      { key: searchAttribute.batchId, value: input.batchId },
+      { key: searchAttribute.needsAttention, value: false },
+    ],
+    // Summaries hold at most 200 bytes.
+    staticSummary: `batch from ${Buffer.from(sourceOf(input)).subarray(0, 150).toString().replace(/�$/u, '')}`,
+    staticDetails: details(input),
+  } satisfies WorkflowStartOptions<BatchWorkflow>;
+}
+
+/**
+ * Starts a checked batch, or attaches to the run that has its id, open or closed. Throws ConflictError when that
+ * one was started with another input.
+ */
+export async function startBatch(client: Client, input: NamedBatchInput): Promise<BatchHandle> {
+  const account = input.account ?? DEFAULT_ACCOUNT;
+  try {
+    const start = () => client.workflow.start<BatchWorkflow>(BULK_WITHDRAW_WORKFLOW, batchStartOptions(input));
+    await callTemporal(client, start, {
+      unanswered: `It is not known whether batch ${input.batchId} was started: start the same one again, which is safe`,
+    });
+    return new BatchHandle(client, account, input.batchId, false);
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    const workflowId = batchWorkflowId(account, input.batchId);
+    const first = await callTemporal(client, () => readFirstInput<BatchInput>(client, workflowId));
+    const fields = batchInputDifferences(input, first.input);
+    if (first.workflowType !== BULK_WITHDRAW_WORKFLOW) fields.unshift('workflow type');
+    if (fields.length > 0) throw new ConflictError('batch', input.batchId, fields);
+    return new BatchHandle(client, account, input.batchId, true);
   }
 }

@@ -6,9 +6,8 @@ import type { OrderType } from '../contract/order/types.js';
 import { validateRecoveredInput } from '../validation/follower-schemas.js';
 import { FORMAT_CHECKS_READ, type FormatChecks } from '../validation/format-checks.js';
 import { validateOrderInput } from '../validation/order-schema.js';
-import { isAccountServed } from './account-served.js';
 import { InvalidInputError } from './errors.js';
-import { readService } from './service-reads.js';
+import { isAccountServed, readService } from './service-reads.js';
 
 /** Whoever starts an order does not wait longer for the account's setting: without it the input is refused. */
 const SETTING_TIMEOUT_MS = 10_000;

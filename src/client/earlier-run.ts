@@ -2,8 +2,7 @@ import type { Client } from '@temporalio/client';
 import { isOrderFailure, mayHaveSent } from '../contract/failures.js';
 import type { OrderOptions } from '../contract/order/input.js';
 import { sentToSchema } from '../validation/order-schema.js';
-import { decodeAll, readFirstInput } from './first-input.js';
-import { readLastEvent } from './last-event.js';
+import { decodeAll, readFirstInput, readLastEvent } from './history.js';
 
 /** What the runs before hand on: until when they may have sent, as an ISO time, and where. */
 export type SentEarlier = Pick<OrderOptions, 'sentUntil' | 'sentTo'>;

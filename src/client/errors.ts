@@ -7,34 +7,77 @@ import {
   SERVICE_REJECTED,
 } from '../contract/failures.js';
 import { maskCards } from '../contract/wallets.js';
+import { ConfigError, PayloadDecryptionError, TemporalSetupError, TemporalUnreachableError } from '../temporal.js';
 
-export { ConfigError, PayloadDecryptionError, TemporalUnreachableError } from '../temporal.js';
+export { ConfigError, PayloadDecryptionError, TemporalSetupError, TemporalUnreachableError };
+
+/**
+ * What an error is about. 'received': an order that a receipt made; its id is the order_uuid. The ids of the others: the
+ * order's, the batch's, the schedule's plan, the address's reference, and the account of a read or a reconciliation.
+ */
+export type Subject = 'order' | 'received' | 'batch' | 'schedule' | 'address' | 'read' | 'reconcile';
+
+/** An error about one subject; `id` is undefined for the check of a batch that has no id yet. */
+abstract class SubjectError<S extends Subject> extends Error {
+  constructor(
+    readonly subject: S,
+    readonly id: string | undefined,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** How messages name a subject. */
+function named(subject: Subject, id: string | undefined): string {
+  if (subject === 'order' || subject === 'received') return `order ${maskCards(id ?? '')}`;
+  if (subject === 'batch') return id === undefined ? 'the plan' : `batch ${id}`;
+  if (subject === 'schedule') return `schedule of plan ${id}`;
+  return subject === 'reconcile' ? `the reconciliation of account ${id}` : `${subject} ${id}`;
+}
 
 /** The input is bad; `fields` names every bad field. Nothing was started and nothing was sent. */
 export class InvalidInputError extends Error {
   override readonly name = 'InvalidInputError';
+  readonly kind = 'invalidInput';
 
   constructor(readonly fields: readonly FieldError[]) {
     super(`nothing was started, correct the input: ${describeFieldErrors(fields)}`);
   }
 }
 
-/** The order id belongs to an order with another input; `fields` names what differs. Nothing was sent. */
-export class OrderConflictError extends Error {
-  override readonly name = 'OrderConflictError';
+/** The id belongs to something started or created with another input; `fields` names what differs. Nothing was sent or changed. */
+export class ConflictError extends SubjectError<'order' | 'batch' | 'schedule'> {
+  override readonly name = 'ConflictError';
+  readonly kind = 'conflict';
 
   constructor(
-    readonly orderId: string,
+    subject: ConflictError['subject'],
+    id: string,
     readonly fields: readonly string[],
   ) {
-    super(
-      `order ${maskCards(orderId)} was started before with another ${fields.join(', ')}; nothing was sent. ` +
-        'Send the first input again. If that start came to nothing, start this one with `again`. Every payment keeps its own id',
-    );
+    const what = named(subject, id);
+    const other = `with another ${fields.join(', ')}`;
+    const message = {
+      order:
+        `${what} was started before ${other}; nothing was sent. Send the first input again. ` +
+        'If that start came to nothing, start this one with `again`. Every payment keeps its own id',
+      batch:
+        `${what} was started before ${other}; nothing was sent. ` +
+        'Send the first input again, or start this one with `again` once it has ended. Every batch has its own id',
+      schedule: `a ${what} exists ${other}; nothing was changed. Delete it first, or use another plan`,
+    }[subject];
+    super(subject, id, message);
   }
 }
 
-const NEXT_STEP: Record<OrderFailure, string> = {
+/** The failure types of a batch of which no order was started. */
+export const BATCH_FAILURES = [INVALID_INPUT, BATCH_NOT_APPROVED, BATCH_FILE_UNUSABLE, BATCH_STOPPED] as const;
+
+/** Why a batch failed before any order was started. */
+export type BatchFailure = (typeof BATCH_FAILURES)[number];
+
+const NEXT: Record<OrderFailure | BatchFailure, string> & Record<string, string> = {
   InvalidOrder: 'Correct the input and start it again with `again`',
   // What to do stands in the reason, in the words of the command line.
   OrderRejected: 'The id stays (in code: `again: true`)',
@@ -42,104 +85,140 @@ const NEXT_STEP: Record<OrderFailure, string> = {
     'Find out whose order has this id at the service; if it is this payment, start it with its own input and `again`',
   OrderCancelled: 'Nothing was sent; it may be started again with `again`',
   OrderAbsent: 'Its absence was proven; it may be started again with `again`',
+  [INVALID_INPUT]: 'Correct it',
+  [BATCH_NOT_APPROVED]: 'Have somebody else approve the plan in time',
+  [BATCH_FILE_UNUSABLE]: 'Put the file in place',
+  [BATCH_STOPPED]: 'If it is to be sent after all, plan it',
 };
 
 /** A received order is started by its callback or by reconcile, never by hand. */
-const NEXT_STEP_RECEIVED: Record<OrderFailure, string> = {
-  ...NEXT_STEP,
+const NEXT_OF_RECEIVED: Record<string, string> = {
+  ...NEXT,
   InvalidOrder: 'Correct the input',
   OrderConflict: 'It is no receipt on that address: look at it at the service',
   OrderAbsent: 'If the service lists it later, reconcile follows it',
 };
 
-/** The order ended and no order of ours exists at the service. `fields` is filled for `InvalidOrder`. */
-export class OrderFailedError extends Error {
-  override readonly name = 'OrderFailedError';
+/**
+ * It ended without success, and `type` is the failure's. Of an order: none of ours exists at the service. Of a batch: no
+ * order was started. Of a read, an address or a reconciliation: no answer. `fields` names what was bad in the input, rows
+ * by their line.
+ */
+export class FailedError extends SubjectError<Exclude<Subject, 'schedule'>> {
+  override readonly name = 'FailedError';
+  readonly kind = 'failed';
 
   constructor(
-    readonly orderId: string,
-    readonly type: OrderFailure,
+    subject: FailedError['subject'],
+    id: string | undefined,
+    readonly type: string,
     reason: string,
     readonly fields: readonly FieldError[] = [],
-    { received = false }: { received?: boolean } = {},
   ) {
-    const next = (received ? NEXT_STEP_RECEIVED : NEXT_STEP)[type];
-    super(`order ${maskCards(orderId)} ended as ${type}: ${reason}. ${next}`);
-  }
-}
-
-/** Temporal has no such order: never started, or older than the namespace keeps closed workflows. */
-export class UnknownOrderError extends Error {
-  override readonly name = 'UnknownOrderError';
-
-  constructor(
-    readonly orderId: string,
-    account: string,
-  ) {
-    super(
-      `no order ${maskCards(orderId)} of account ${account} in Temporal. ` +
-        'Check id and account; an order older than the retention is known to the service only',
-    );
-  }
-}
-
-/** The order did not take the decision; the message carries its reason. Nothing changed. */
-export class DecisionRefusedError extends Error {
-  override readonly name = 'DecisionRefusedError';
-
-  constructor(
-    readonly orderId: string,
-    reason: string,
-  ) {
-    super(
-      `order ${maskCards(orderId)} refused the decision: ${reason}. Read its state again and decide on what it shows`,
-    );
-  }
-}
-
-/** The time the caller gave is over; Temporal has the order, which goes on or, if its state says so, waits for a person. */
-export class NotDecidedYetError extends Error {
-  override readonly name = 'NotDecidedYetError';
-
-  constructor(readonly orderId: string) {
-    super(
-      `order ${maskCards(orderId)} is not decided yet. Unless its state asks for a person it goes on by itself: ask again later, and ` +
-        'never start it under another id',
-    );
-  }
-}
-
-/** The id may not be started again. `undecided` is true while its order is or may be open. */
-export class AgainRefusedError extends Error {
-  override readonly name = 'AgainRefusedError';
-
-  constructor(
-    readonly orderId: string,
-    reason: string,
-    readonly undecided: boolean,
-  ) {
-    const next = undecided ? 'Never start it under another id' : 'Its id is used up';
-    super(`order ${maskCards(orderId)} cannot be started again: ${reason}. ${next}`);
+    const next = (subject === 'received' ? NEXT_OF_RECEIVED : NEXT)[type];
+    const start = id === undefined ? 'start it again' : 'start it again with `again`';
+    const isRead = subject === 'address' || subject === 'read' || subject === 'reconcile';
+    const ended = `${named(subject, id)} ended as ${type}: ${reason}. ${next}${subject === 'batch' ? `, then ${start}` : ''}`;
+    const noAnswer = `${type}: ${reason}. ${type === SERVICE_REJECTED ? 'Correct the request' : 'Ask again later'}`;
+    super(subject, id, isRead ? noAnswer : ended);
   }
 }
 
 /**
- * The workflow was terminated or broke, or a person closed it (`closed`) while an order that is not like it had its id:
- * Temporal does not know whether the order exists at the service.
+ * Temporal has nothing of this id: never started, or older than the namespace keeps closed workflows. An order may still
+ * exist at the service.
  */
-export class OrderUnresolvedError extends Error {
-  override readonly name = 'OrderUnresolvedError';
+export class UnknownIdError extends SubjectError<'order' | 'received' | 'batch' | 'schedule'> {
+  override readonly name = 'UnknownIdError';
+  readonly kind = 'unknown';
+
+  constructor(subject: UnknownIdError['subject'], id: string, account: string) {
+    const none = `no ${named(subject, id)} of account ${account}`;
+    const order = `${none} in Temporal. Check id and account; an order older than the retention is known to the service only`;
+    const message = {
+      order,
+      received: order,
+      batch: `${none} in Temporal. Check id and account`,
+      schedule: `${none}. Check both, or create it`,
+    }[subject];
+    super(subject, id, message);
+  }
+}
+
+/**
+ * A person's decision on an order, an instruction to a batch or a start with `again` was not taken; the message carries the
+ * reason, and nothing changed. `undecided`: of `again`, whose order is or may be open.
+ */
+export class RefusedError extends SubjectError<'order' | 'received' | 'batch'> {
+  override readonly name = 'RefusedError';
+  readonly kind = 'refused';
 
   constructor(
-    readonly orderId: string,
+    subject: RefusedError['subject'],
+    id: string,
+    readonly request: 'decision' | 'instruction' | 'again',
+    reason: string,
+    readonly undecided = false,
+  ) {
+    const what = named(subject, id);
+    const message = {
+      decision: `${what} refused the decision: ${reason}. Read its state again and decide on what it shows`,
+      instruction: `${what} refused: ${reason}. Read its state again`,
+      again: `${what} cannot be started again: ${reason}. ${undecided ? 'Never start it under another id' : 'Its id is used up'}`,
+    }[request];
+    super(subject, id, message);
+  }
+}
+
+/**
+ * It goes on: the time the caller gave is over, or an order or batch waits for a person as its state says. Of a
+ * reconciliation also one of another input, which `reason` tells. Ask again later, and never pay it under another id.
+ */
+export class NotDecidedYetError extends SubjectError<'order' | 'received' | 'batch' | 'reconcile'> {
+  override readonly name = 'NotDecidedYetError';
+  readonly kind = 'notDecidedYet';
+
+  constructor(subject: NotDecidedYetError['subject'], id: string, reason = 'it has not ended yet; ask again later') {
+    const what = named(subject, id);
+    const order =
+      `${what} is not decided yet. Unless its state asks for a person it goes on by itself: ask again later, and ` +
+      'never start it under another id';
+    const message = {
+      order,
+      received: order,
+      batch: `${what} has not ended yet and goes on by itself. Ask again later; never send its rows under other ids`,
+      reconcile: `${what} goes on: ${reason}`,
+    }[subject];
+    super(subject, id, message);
+  }
+}
+
+/**
+ * The workflow was terminated or broke, or a person closed an order (`closed`) while one that is not like it had its id:
+ * Temporal does not know whether the order exists at the service. The orders that a batch started go on.
+ */
+export class UnresolvedError extends SubjectError<'order' | 'received' | 'batch'> {
+  override readonly name = 'UnresolvedError';
+  readonly kind = 'unresolved';
+
+  constructor(
+    subject: UnresolvedError['subject'],
+    id: string,
     reason: string,
     readonly closed = false,
   ) {
-    const order = maskCards(orderId);
-    super(
-      `${closed ? `order ${order} was closed` : `the workflow of order ${order} ended`} without a verdict (${reason}); the order may exist. ` +
-        'Look for it at the service, and never start it under another id; where it is not final, `reconcile --recover` has it followed',
-    );
+    const what = named(subject, id);
+    const order =
+      `${closed ? `${what} was closed` : `the workflow of ${what} ended`} without a verdict (${reason}); the order may exist. ` +
+      'Look for it at the service, and never start it under another id; where it is not final, `reconcile --recover` has it followed';
+    const message = {
+      order,
+      received: order,
+      batch:
+        `the workflow of ${what} ended without a result (${reason}); orders it started go on. ` +
+        'List them by the batch, then start the same file again with `again`: rows that have an order are not paid twice',
+    }[subject];
+    super(subject, id, message);
   }
 }
 
@@ -149,6 +228,7 @@ export class OrderUnresolvedError extends Error {
  */
 export class NoWorkerError extends Error {
   override readonly name = 'NoWorkerError';
+  readonly kind = 'noWorker';
 
   constructor(taskQueue: string, request?: string, meanwhile = 'To take it back, stop the batch') {
     const next = request
@@ -158,147 +238,12 @@ export class NoWorkerError extends Error {
   }
 }
 
-/** A read or an address creation failed; `type` is the failure type, such as `ServiceUnavailable`. */
-export class ServiceRequestFailedError extends Error {
-  override readonly name = 'ServiceRequestFailedError';
+const ABOUT_A_SUBJECT = [ConflictError, FailedError, UnknownIdError, RefusedError, NotDecidedYetError, UnresolvedError];
+const ABOUT_A_CALL = [InvalidInputError, NoWorkerError, TemporalSetupError, TemporalUnreachableError];
+const CLASSES = [...ABOUT_A_SUBJECT, ...ABOUT_A_CALL, ConfigError, PayloadDecryptionError];
 
-  constructor(
-    readonly type: string,
-    reason: string,
-  ) {
-    super(`${type}: ${reason}. ${type === SERVICE_REJECTED ? 'Correct the request' : 'Ask again later'}`);
-  }
-}
+/** Every error that this library knows, told apart by its `kind`. */
+export type ClientError = InstanceType<(typeof CLASSES)[number]>;
 
-/** Temporal refuses the call as it is set up: search attributes or permissions are missing. */
-export class TemporalSetupError extends Error {
-  override readonly name = 'TemporalSetupError';
-
-  constructor(reason: string, next: string) {
-    super(`Temporal refused the call: ${reason}. ${next}`);
-  }
-}
-
-/** The batch id belongs to a batch with another input; `fields` names what differs. Nothing was sent. */
-export class BatchConflictError extends Error {
-  override readonly name = 'BatchConflictError';
-
-  constructor(
-    readonly batchId: string,
-    readonly fields: readonly string[],
-  ) {
-    super(
-      `batch ${batchId} was started before with another ${fields.join(', ')}; nothing was sent. ` +
-        'Send the first input again, or start this one with `again` once it has ended. Every batch has its own id',
-    );
-  }
-}
-
-/** Why a batch failed before any order was started. */
-export type BatchFailure =
-  | typeof INVALID_INPUT
-  | typeof BATCH_NOT_APPROVED
-  | typeof BATCH_FILE_UNUSABLE
-  | typeof BATCH_STOPPED;
-
-const BATCH_NEXT_STEP: Record<BatchFailure, string> = {
-  [INVALID_INPUT]: 'Correct it',
-  [BATCH_NOT_APPROVED]: 'Have somebody else approve the plan in time',
-  [BATCH_FILE_UNUSABLE]: 'Put the file in place',
-  [BATCH_STOPPED]: 'If it is to be sent after all, plan it',
-};
-
-/**
- * A batch (or, without `batchId`, a plan) ended before any order was started. `fields` names bad fields, those of rows
- * with their line.
- */
-export class BatchFailedError extends Error {
-  override readonly name = 'BatchFailedError';
-
-  constructor(
-    readonly batchId: string | undefined,
-    readonly type: BatchFailure,
-    reason: string,
-    readonly fields: readonly FieldError[] = [],
-  ) {
-    const [what, how] = batchId === undefined ? ['the plan', ''] : [`batch ${batchId}`, ' with `again`'];
-    super(`${what} ended as ${type}: ${reason}. ${BATCH_NEXT_STEP[type]}, then start it again${how}`);
-  }
-}
-
-/** The batch's workflow was terminated or broke: some rows may have been started, and those orders go on. */
-export class BatchUnresolvedError extends Error {
-  override readonly name = 'BatchUnresolvedError';
-
-  constructor(
-    readonly batchId: string,
-    reason: string,
-  ) {
-    super(
-      `the workflow of batch ${batchId} ended without a result (${reason}); orders it started go on. ` +
-        'List them by the batch, then start the same file again with `again`: rows that have an order are not paid twice',
-    );
-  }
-}
-
-/** Temporal has no such batch: never started, or older than the namespace keeps closed workflows. */
-export class UnknownBatchError extends Error {
-  override readonly name = 'UnknownBatchError';
-
-  constructor(
-    readonly batchId: string,
-    account: string,
-  ) {
-    super(`no batch ${batchId} of account ${account} in Temporal. Check id and account`);
-  }
-}
-
-/** The batch did not take an approval, pause, resume or stop; the message carries its reason. Nothing changed. */
-export class BatchRefusedError extends Error {
-  override readonly name = 'BatchRefusedError';
-
-  constructor(
-    readonly batchId: string,
-    reason: string,
-  ) {
-    super(`batch ${batchId} refused: ${reason}. Read its state again`);
-  }
-}
-
-/** The time the caller gave is over and the batch goes on. */
-export class BatchNotDecidedYetError extends Error {
-  override readonly name = 'BatchNotDecidedYetError';
-
-  constructor(readonly batchId: string) {
-    super(
-      `batch ${batchId} has not ended yet and goes on by itself. Ask again later; never send its rows under other ids`,
-    );
-  }
-}
-
-/** A schedule of this plan exists with other settings; `fields` names what differs. Nothing was changed. */
-export class ScheduleConflictError extends Error {
-  override readonly name = 'ScheduleConflictError';
-
-  constructor(
-    readonly plan: string,
-    readonly fields: readonly string[],
-  ) {
-    super(
-      `a schedule of plan ${plan} exists with another ${fields.join(', ')}; nothing was changed. ` +
-        'Delete it first, or use another plan',
-    );
-  }
-}
-
-/** Temporal has no schedule of this plan. */
-export class UnknownScheduleError extends Error {
-  override readonly name = 'UnknownScheduleError';
-
-  constructor(
-    readonly plan: string,
-    account: string,
-  ) {
-    super(`no schedule of plan ${plan} of account ${account}. Check both, or create it`);
-  }
-}
+/** True for an error of this library, whose `kind` then says what to do. Anything else is a bug: nothing is known of the order. */
+export const isClientError = (error: unknown): error is ClientError => CLASSES.some((one) => error instanceof one);

@@ -77,7 +77,7 @@ const orderTypes = [...Object.values(WORKFLOW_TYPE_OF_ORDER), RECEIVED_DEPOSIT_W
 const IS_ORDER = `WorkflowType IN (${orderTypes.map(quoted).join(', ')})`;
 
 /** The part of a visibility query that holds for everything else. */
-export const IS_NO_ORDER = `WorkflowType NOT IN (${orderTypes.map(quoted).join(', ')})`;
+const IS_NO_ORDER = `WorkflowType NOT IN (${orderTypes.map(quoted).join(', ')})`;
 
 /** Shown as an order's status; its search attribute still says what it was when the workflow was stopped. */
 const STOPPED = 'stopped';
@@ -154,5 +154,39 @@ export async function listOrders(client: Client, filter: OrderFilter): Promise<O
       if (entries.length >= limit) break;
     }
     return entries;
+  });
+}
+
+/** A closed workflow keeps its mark: after two days somebody has seen it, or a newer one says the same. */
+const SHOWN_AFTER_CLOSE_MS = 48 * 3_600_000;
+
+/** More would hide the orders that they are shown beside. */
+const MAX_SHOWN = 20;
+
+/** A workflow that is no order and wants a person to look: a batch, an address, a reconciliation. */
+export interface AttentionElsewhere {
+  workflowId: string;
+  /** Its workflow type. */
+  type: string;
+  startedAt: Date;
+  closedAt?: Date;
+}
+
+/** What wants a person beside the orders, newest first: what is open, and what closed in the last two days; 20 at most. */
+export function attentionElsewhere(client: Client, account?: string): Promise<AttentionElsewhere[]> {
+  const since = new Date(Date.now() - SHOWN_AFTER_CLOSE_MS).toISOString();
+  const query = [
+    `${searchAttribute.needsAttention.name} = true`,
+    IS_NO_ORDER,
+    `(ExecutionStatus = 'Running' OR CloseTime > '${since}')`,
+    ...(account === undefined ? [] : [`${searchAttribute.account.name} = ${quoted(account)}`]),
+  ].join(' AND ');
+  return callTemporal(client, async () => {
+    const found: AttentionElsewhere[] = [];
+    for await (const { type, workflowId, startTime, closeTime } of client.workflow.list({ query })) {
+      found.push({ workflowId, type, startedAt: startTime, ...(closeTime && { closedAt: closeTime }) });
+      if (found.length >= MAX_SHOWN) break;
+    }
+    return found;
   });
 }

@@ -1,14 +1,21 @@
-import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowFailedError } from '@temporalio/client';
+import {
+  type Client,
+  ScheduleAlreadyRunning,
+  ScheduleNotFoundError,
+  type ScheduleOptions,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowFailedError,
+} from '@temporalio/client';
 import type { ProtoFailure } from '@temporalio/common';
 import { DEFAULT_ACCOUNT, reconcileWorkflowId } from '../contract/ids.js';
 import { ORDERS_TASK_QUEUE, RECONCILE_WORKFLOW } from '../contract/names.js';
 import { planReconcile } from '../contract/reconcile/input.js';
 import type { ReconcileInput, ReconcileProgress, ReconcileResult } from '../contract/reconcile/reconcile.js';
-import { InvalidInputError } from './errors.js';
-import { decodeFirst, readFirstInput } from './first-input.js';
+import { InvalidInputError, NotDecidedYetError } from './errors.js';
+import { decodeFirst, readFirstInput } from './history.js';
+import { checkTimeout, type WaitOptions } from './remote-run.js';
 import { failureOf } from './service-reads.js';
 import { callTemporal, isTimeOver, translated } from './temporal-calls.js';
-import { checkTimeout, type WaitOptions } from './wait.js';
 
 /** Pace of the look at a reconciliation; the wait for its end in between is what paces it. */
 const TICK_MS = 1_000;
@@ -27,15 +34,6 @@ export interface ReconcileOptions extends WaitOptions {
   onState?: (state: ReconcileState) => void;
 }
 
-/** A reconciliation of the account goes on: one of another input, or the time the caller gave is over. */
-export class ReconcileUnderWayError extends Error {
-  override readonly name = 'ReconcileUnderWayError';
-
-  constructor(account: string, reason: string) {
-    super(`the reconciliation of account ${account} goes on: ${reason}`);
-  }
-}
-
 /** The checked input; throws InvalidInputError naming every bad field. */
 export function checkReconcileInput(input: ReconcileInput): ReconcileInput {
   const checked = planReconcile(input, Date.now());
@@ -45,7 +43,7 @@ export function checkReconcileInput(input: ReconcileInput): ReconcileInput {
 
 /**
  * Reconciles an account, or attaches to the run that is under way, and resolves to what was found. Throws
- * InvalidInputError, ReconcileUnderWayError and ServiceRequestFailedError.
+ * InvalidInputError, NotDecidedYetError and FailedError.
  */
 export async function reconcile(
   client: Client,
@@ -60,7 +58,7 @@ export async function reconcile(
     const result = await resultWithin(client, account, runId, Math.min(TICK_MS, Math.max(1, deadlineMs - Date.now())));
     if (result) return result;
     onState?.(await stateOf(client, account));
-    if (Date.now() >= deadlineMs) throw new ReconcileUnderWayError(account, 'it has not ended yet; ask again later');
+    if (Date.now() >= deadlineMs) throw new NotDecidedYetError('reconcile', account);
   }
 }
 
@@ -95,7 +93,8 @@ async function attach(client: Client, account: string, input: ReconcileInput): P
     (field) => (input[field] || undefined) !== (first.input[field] || undefined),
   );
   if (fields.length === 0) return runId;
-  throw new ReconcileUnderWayError(
+  throw new NotDecidedYetError(
+    'reconcile',
     account,
     `it was started with another ${fields.join(', ')}. Start again after its end`,
   );
@@ -111,7 +110,7 @@ async function resultWithin(
   try {
     return await client.withDeadline(Date.now() + waitMs, () => handle.result());
   } catch (error) {
-    if (error instanceof WorkflowFailedError) throw failureOf(error.cause);
+    if (error instanceof WorkflowFailedError) throw failureOf('reconcile', account, error.cause);
     if (isTimeOver(error)) return undefined;
     throw await translated(client, error);
   }
@@ -131,4 +130,63 @@ async function messageOf(client: Client, failure?: ProtoFailure | null): Promise
   if (!failure?.encodedAttributes) return failure?.message;
   const hidden = await decodeFirst<{ message?: string }>(client, { payloads: [failure.encodedAttributes] });
   return hidden?.message ?? failure.message;
+}
+
+/** A reconciliation that Temporal starts again and again; each run looks at the last 72 h. */
+export interface ReconcileSchedule extends Pick<ReconcileInput, 'account' | 'openTooLongMs'> {
+  /** A minute to 72 h: each run looks at the last 72 h. */
+  everyMs: number;
+}
+
+const [SHORTEST_MS, LONGEST_MS] = [60_000, 72 * 3_600_000];
+/** What was missed while Temporal was down is covered by the next run's window. */
+const CATCH_UP_MS = 3_600_000;
+
+/** Creates the account's schedule, or gives it another pace; there is one per account, `reconcile:<account>`. Throws InvalidInputError. */
+export async function scheduleReconcile(client: Client, { everyMs, ...input }: ReconcileSchedule): Promise<void> {
+  checkReconcileInput(input);
+  if (!Number.isSafeInteger(everyMs) || everyMs < SHORTEST_MS || everyMs > LONGEST_MS) {
+    throw new InvalidInputError([{ field: 'everyMs', reason: 'must be whole milliseconds, a minute to 72 h' }]);
+  }
+  const scheduleId = reconcileWorkflowId(input.account ?? DEFAULT_ACCOUNT);
+  const options = optionsOf(scheduleId, everyMs, input);
+  try {
+    await callTemporal(client, () => client.schedule.create(options));
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+    const handle = client.schedule.getHandle(scheduleId);
+    await callTemporal(client, () => handle.update(({ state }) => ({ ...options, state })));
+  }
+}
+
+const optionsOf = (
+  scheduleId: string,
+  everyMs: number,
+  input: ReconcileInput,
+): ScheduleOptions & {
+  action: { type: 'startWorkflow' };
+} => ({
+  scheduleId,
+  spec: { intervals: [{ every: everyMs }] },
+  policies: { overlap: 'SKIP', catchupWindow: CATCH_UP_MS },
+  action: {
+    type: 'startWorkflow',
+    workflowType: RECONCILE_WORKFLOW,
+    // Temporal appends the time. A run started by hand may go on beside it: what both repair is repaired once.
+    workflowId: scheduleId,
+    taskQueue: ORDERS_TASK_QUEUE,
+    args: [input] satisfies Parameters<ReconcileWorkflow>,
+    staticSummary: `${scheduleId} by the clock`,
+  },
+});
+
+/** Deletes the account's schedule; false: there was none. A run that goes on is not touched. */
+export async function unscheduleReconcile(client: Client, account = DEFAULT_ACCOUNT): Promise<boolean> {
+  try {
+    await callTemporal(client, () => client.schedule.getHandle(reconcileWorkflowId(account)).delete());
+    return true;
+  } catch (error) {
+    if (error instanceof ScheduleNotFoundError) return false;
+    throw error;
+  }
 }

@@ -1,12 +1,20 @@
-import type { CalendarSpec, ScheduleDescription, ScheduleSpec } from '@temporalio/client';
+import {
+  type CalendarSpec,
+  type Client,
+  type ScheduleDescription,
+  type ScheduleExecutionResult,
+  type ScheduleSpec,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
 import * as z from 'zod';
 import type { ScheduledBatchInput } from '../contract/batch/input.js';
 import { differences } from '../contract/differences/values.js';
 import type { FieldError } from '../contract/failures.js';
-import { DEFAULT_ACCOUNT } from '../contract/ids.js';
+import { DEFAULT_ACCOUNT, scheduleIdOf } from '../contract/ids.js';
 import { SCHEDULED_BATCH_WORKFLOW } from '../contract/names.js';
 import { validateScheduledBatchInput } from '../validation/batch-schema.js';
 import { fieldErrors } from '../validation/field-errors.js';
+import { callTemporal } from './temporal-calls.js';
 
 /** Times as Temporal's calendars tell them: `{dayOfWeek: 'FRIDAY', hour: 10}`; what is left out is 0, or every day. */
 export type BatchCalendar = Omit<CalendarSpec, 'comment'>;
@@ -67,7 +75,7 @@ export const specOf = ({ cron = [], calendars = [], timeZone }: ScheduleInput): 
 });
 
 /** The times of a schedule as they were given; what somebody set elsewhere has no text. */
-export const timesOf = ({ spec }: Pick<ScheduleDescription, 'spec'>): string[] => [
+const timesOf = ({ spec }: Pick<ScheduleDescription, 'spec'>): string[] => [
   ...(spec.calendars ?? []).map(({ comment }) => comment || 'set outside this program'),
   ...(spec.intervals ?? []).map(({ every }) => `every ${every} ms`),
 ];
@@ -94,4 +102,75 @@ export function scheduleDifferences(input: ScheduleInput, existing: ScheduleDesc
   const given = [...(input.cron ?? []), ...(input.calendars ?? []).map(calendarText)];
   const sameTimes = given.toSorted().join('\n') === timesOf(existing).toSorted().join('\n');
   return sameTimes ? fields : ['times', ...fields];
+}
+
+/** Runs shown per schedule. */
+const SHOWN_RUNS = 3;
+
+/** A run that a schedule started; `status` is Temporal's, such as RUNNING, COMPLETED or FAILED. */
+export interface ScheduleRun {
+  workflowId: string;
+  scheduledAt: Date;
+  status: string;
+}
+
+/** A schedule as Temporal has it now. */
+export interface ScheduleEntry {
+  plan: string;
+  account: string;
+  scheduleId: string;
+  /** Cron expressions and calendars as they were given. */
+  times: string[];
+  timeZone: string;
+  filePattern: string | undefined;
+  /** Whether somebody has to approve each batch. */
+  approval: 'required' | 'none';
+  paused: boolean;
+  /** Who paused or resumed it and why; after a failure, Temporal's words. */
+  note: string | undefined;
+  nextRuns: Date[];
+  /** The newest ones it started, oldest first; runs by `trigger` are not among them. */
+  lastRuns: ScheduleRun[];
+  /** Runs that fell out because the one before was still going on, or because Temporal was down too long. */
+  skipped: number;
+}
+
+async function statusOf(client: Client, workflowId: string, runId: string): Promise<string> {
+  try {
+    return (await client.workflow.getHandle(workflowId, runId).describe()).status.name;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return 'no longer known to Temporal';
+    throw error;
+  }
+}
+
+async function readRun(client: Client, { scheduledAt, action }: ScheduleExecutionResult): Promise<ScheduleRun> {
+  const { workflowId, firstExecutionRunId } = action.workflow;
+  return { workflowId, scheduledAt, status: await statusOf(client, workflowId, firstExecutionRunId) };
+}
+
+/** A schedule with the state of its last runs. */
+export async function readScheduleEntry(
+  client: Client,
+  { plan, account }: Pick<ScheduleEntry, 'plan' | 'account'>,
+  description: ScheduleDescription,
+): Promise<ScheduleEntry> {
+  const { info, spec, state } = description;
+  const lastRuns = await callTemporal(client, () =>
+    Promise.all(info.recentActions.slice(-SHOWN_RUNS).map((run) => readRun(client, run))),
+  );
+  return {
+    plan,
+    account,
+    scheduleId: scheduleIdOf(account, plan),
+    times: timesOf(description),
+    timeZone: spec.timezone || 'UTC',
+    filePattern: actionInputOf(description).filePattern,
+    approval: actionInputOf(description).batch?.approval ?? 'none',
+    paused: state.paused,
+    note: state.note || undefined,
+    nextRuns: info.nextActionTimes.slice(0, SHOWN_RUNS),
+    lastRuns,
+    skipped: info.numActionsSkippedOverlap + info.numActionsMissedCatchupWindow,
+  };
 }

@@ -18,10 +18,11 @@ import { maskName } from '../contract/masking.js';
 import { ORDERS_TASK_QUEUE, SCHEDULED_BATCH_WORKFLOW, searchAttribute } from '../contract/names.js';
 import { validateScheduledBatchInput } from '../validation/batch-schema.js';
 import { BatchHandle } from './batch-handle.js';
-import { InvalidInputError, ScheduleConflictError, UnknownScheduleError } from './errors.js';
-import { readScheduleEntry, type ScheduleEntry } from './schedule-entry.js';
+import { ConflictError, InvalidInputError, UnknownIdError } from './errors.js';
 import {
   actionInputOf,
+  readScheduleEntry,
+  type ScheduleEntry,
   type ScheduleInput,
   scheduleDifferences,
   specOf,
@@ -69,7 +70,7 @@ export class Schedules {
 
   /**
    * Creates the schedule of a plan; the same settings again return the one that exists. Throws InvalidInputError and
-   * ScheduleConflictError, which names the settings that differ.
+   * ConflictError, which names the settings that differ.
    */
   async create(input: ScheduleInput): Promise<ScheduleEntry & { attached: boolean }> {
     const checked = validateScheduleInput(input);
@@ -79,7 +80,7 @@ export class Schedules {
     const description = await this.#call(plan, account, (handle) => handle.describe());
     if (attached) {
       const fields = scheduleDifferences(checked.input, description);
-      if (fields.length > 0) throw new ScheduleConflictError(plan, fields);
+      if (fields.length > 0) throw new ConflictError('schedule', plan, fields);
     }
     return { ...(await readScheduleEntry(this.#client, { plan, account }, description)), attached };
   }
@@ -99,7 +100,7 @@ export class Schedules {
     return entries.filter((entry) => entry !== undefined);
   }
 
-  /** The schedule of a plan. Throws UnknownScheduleError, as all methods below do. */
+  /** The schedule of a plan. Throws UnknownIdError, as all methods below do. */
   async show(plan: string, { account = DEFAULT_ACCOUNT }: PlanOptions = {}): Promise<ScheduleEntry> {
     const description = await this.#call(plan, account, (handle) => handle.describe());
     return readScheduleEntry(this.#client, { plan, account }, description);
@@ -173,7 +174,7 @@ export class Schedules {
     try {
       return await callTemporal(this.#client, () => call(this.#client.schedule.getHandle(scheduleIdOf(account, plan))));
     } catch (error) {
-      if (error instanceof ScheduleNotFoundError) throw new UnknownScheduleError(plan, account);
+      if (error instanceof ScheduleNotFoundError) throw new UnknownIdError('schedule', plan, account);
       throw error;
     }
   }
@@ -183,5 +184,5 @@ export class Schedules {
 const noteOf = (what: string, by: string, reason: string): string => `${what} by ${maskName(by)}: ${maskName(reason)}`;
 
 function undefinedIfUnknown(error: unknown): undefined {
-  if (!(error instanceof UnknownScheduleError)) throw error;
+  if (!(error instanceof UnknownIdError)) throw error;
 }

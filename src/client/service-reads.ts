@@ -6,6 +6,7 @@ import {
   type WorkflowStartOptions,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
+import proto from '@temporalio/proto';
 import type { DepositAddressInput, DepositAddressResult } from '../contract/address/address.js';
 import { INVALID_INPUT, SERVICE_UNAVAILABLE } from '../contract/failures.js';
 import {
@@ -15,11 +16,16 @@ import {
   DEFAULT_ACCOUNT,
   readWorkflowId,
 } from '../contract/ids.js';
-import { DEPOSIT_ADDRESS_WORKFLOW, ORDERS_TASK_QUEUE, SERVICE_READ_WORKFLOW } from '../contract/names.js';
+import {
+  DEPOSIT_ADDRESS_WORKFLOW,
+  lookupTaskQueue,
+  ORDERS_TASK_QUEUE,
+  SERVICE_READ_WORKFLOW,
+} from '../contract/names.js';
 import type { ServiceReadInput } from '../contract/service-objects.js';
-import { InvalidInputError, NoWorkerError, ServiceRequestFailedError } from './errors.js';
-import { fieldsOfFailure } from './failure-details.js';
-import { isTimeOver, translated } from './temporal-calls.js';
+import { FailedError, InvalidInputError, NoWorkerError } from './errors.js';
+import { fieldsOfFailure, messageOf } from './remote-run.js';
+import { callTemporal, isTimeOver, translated } from './temporal-calls.js';
 
 /** A read gives up after 60 s by itself; longer silence means that no worker took it. */
 const READ_TIMEOUT_MS = 75_000;
@@ -27,20 +33,13 @@ const READ_TIMEOUT_MS = 75_000;
 const ADDRESS_TIMEOUT_MS = 180_000;
 
 /** What the end of a workflow that is no order means for who asked for it. */
-export function failureOf(cause: unknown): Error {
-  if (!(cause instanceof ApplicationFailure)) {
-    return new ServiceRequestFailedError('Unknown', cause instanceof Error ? cause.message : 'no reason given');
+export function failureOf(subject: 'address' | 'read' | 'reconcile', id: string, cause: unknown): Error {
+  const type = (cause instanceof ApplicationFailure && cause.type) || 'Unknown';
+  if (!(cause instanceof ApplicationFailure) || type !== INVALID_INPUT) {
+    return new FailedError(subject, id, type, messageOf(cause));
   }
   const fields = fieldsOfFailure(cause);
-  if (cause.type === INVALID_INPUT) {
-    return new InvalidInputError(fields.length > 0 ? fields : [{ field: 'input', reason: cause.message }]);
-  }
-  return new ServiceRequestFailedError(cause.type ?? 'Unknown', cause.message);
-}
-
-async function explain(client: Client, error: unknown, timedOut: Error): Promise<unknown> {
-  if (error instanceof WorkflowFailedError) return failureOf(error.cause);
-  return isTimeOver(error) ? timedOut : translated(client, error);
+  return new InvalidInputError(fields.length > 0 ? fields : [{ field: 'input', reason: cause.message }]);
 }
 
 function requireFormat(field: string, value: string, format: RegExp): void {
@@ -69,7 +68,8 @@ export async function readService<T>(
       client.workflow.execute<(input: ServiceReadInput) => Promise<T>>(SERVICE_READ_WORKFLOW, options),
     );
   } catch (error) {
-    throw await explain(client, error, new NoWorkerError(ORDERS_TASK_QUEUE));
+    if (error instanceof WorkflowFailedError) throw failureOf('read', account, error.cause);
+    throw isTimeOver(error) ? new NoWorkerError(ORDERS_TASK_QUEUE) : await translated(client, error);
   }
 }
 
@@ -115,7 +115,22 @@ export async function createDepositAddress(
     requireSameAddress(request, result);
     return result;
   } catch (error) {
-    const goesOn = `no address yet; the creation of ${ref} goes on`;
-    throw await explain(client, error, new ServiceRequestFailedError(SERVICE_UNAVAILABLE, goesOn));
+    if (error instanceof WorkflowFailedError) throw failureOf('address', ref, error.cause);
+    if (!isTimeOver(error)) throw await translated(client, error);
+    throw new FailedError('address', ref, SERVICE_UNAVAILABLE, `no address yet; the creation of ${ref} goes on`);
   }
+}
+
+const { TASK_QUEUE_TYPE_ACTIVITY } = proto.temporal.api.enums.v1.TaskQueueType;
+
+/** True when somebody has asked for the account's look-ups in the last minutes: every worker does that serves it. */
+export async function isAccountServed(client: Client, account: string): Promise<boolean> {
+  const { pollers } = await callTemporal(client, () =>
+    client.workflowService.describeTaskQueue({
+      namespace: client.options.namespace,
+      taskQueue: { name: lookupTaskQueue(account) },
+      taskQueueType: TASK_QUEUE_TYPE_ACTIVITY,
+    }),
+  );
+  return (pollers ?? []).length > 0;
 }

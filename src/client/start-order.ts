@@ -8,50 +8,42 @@ import type { Order } from '../contract/order/order.js';
 import type { OrderType } from '../contract/order/types.js';
 import { workflowTypeOf } from '../contract/order/types.js';
 import { maskCards } from '../contract/wallets.js';
-import { GRPC, grpcStatus } from '../temporal/grpc-status.js';
-import { untilTaken } from './aborted-updates.js';
+import { GRPC, grpcStatus } from '../temporal.js';
 import { sentEarlier } from './earlier-run.js';
-import {
-  AgainRefusedError,
-  OrderConflictError,
-  OrderFailedError,
-  OrderUnresolvedError,
-  UnknownOrderError,
-} from './errors.js';
-import { readFirstInput } from './first-input.js';
-import { cameTooLate, waitForOrder } from './order-errors.js';
-import { OrderHandle } from './order-handle.js';
+import { ConflictError, FailedError, RefusedError, UnknownIdError, UnresolvedError } from './errors.js';
+import { readFirstInput } from './history.js';
+import { OrderHandle, type OrderHandleOptions, orderRun } from './order-handle.js';
+import { CONFIRM_TIMEOUT_MS, cameTooLate, untilTaken, type WaitOptions } from './remote-run.js';
 import { type OrderWorkflow, orderStartOptions } from './start-options.js';
 import { type CallOptions, callTemporal, unreachable } from './temporal-calls.js';
-import { CONFIRM_TIMEOUT_MS, type WaitOptions } from './wait.js';
 
 /**
- * Throws OrderConflictError unless the run that has this order id was started with the same type and input. `rebuilt`: it
- * was rebuilt from the order list, and only reports.
+ * Throws ConflictError unless the run that has this order id was started with the same type and input. `recovered`: it was
+ * recovered from the order list, and only reports.
  */
 export async function refuseOtherInput(
   client: Client,
   type: OrderType,
   input: OrderInput,
   options?: CallOptions,
-): Promise<{ rebuilt: boolean }> {
+): Promise<{ recovered: boolean }> {
   const orderId = input.order.order_id;
   const workflowId = orderWorkflowId(input.account ?? DEFAULT_ACCOUNT, orderId);
   const first = await callTemporal(client, () => readFirstInput(client, workflowId), options);
   const fields = startDifferences(type, input, first.input).map(maskName);
   if (first.workflowType !== workflowTypeOf(type) && !fields.includes('order_type')) fields.unshift('order_type');
-  if (fields.length > 0) throw new OrderConflictError(orderId, fields);
-  return { rebuilt: Boolean(first.input.recovered) };
+  if (fields.length > 0) throw new ConflictError('order', orderId, fields);
+  return { recovered: Boolean(first.input.recovered) };
 }
 
-const handleOf = (client: Client, input: OrderInput, attached?: boolean, rebuilt?: boolean): OrderHandle =>
-  new OrderHandle(client, input.account ?? DEFAULT_ACCOUNT, input.order.order_id, attached, undefined, rebuilt);
+const handleOf = (client: Client, input: OrderInput, options?: OrderHandleOptions): OrderHandle =>
+  new OrderHandle(client, input.account ?? DEFAULT_ACCOUNT, input.order.order_id, options);
 
 /** Said where Temporal did not answer a start: it may have come through, and the next one then finds it. */
 const unanswered = ({ order }: OrderInput): string =>
   `It is not known whether order ${maskCards(order.order_id)} was started: send the same input under the same id again, which is safe`;
 
-/** Starts a checked order, or attaches to the run that has its id; throws OrderConflictError when that one differs. */
+/** Starts a checked order, or attaches to the run that has its id; throws ConflictError when that one differs. */
 export async function startOrder(client: Client, type: OrderType, input: OrderInput): Promise<OrderHandle> {
   try {
     const start = () =>
@@ -62,11 +54,11 @@ export async function startOrder(client: Client, type: OrderType, input: OrderIn
         workflowIdConflictPolicy: 'FAIL',
       });
     await callTemporal(client, start, { unanswered: unanswered(input) });
-    return handleOf(client, input, false);
+    return handleOf(client, input, { attached: false });
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    const { rebuilt } = await refuseOtherInput(client, type, input);
-    return handleOf(client, input, true, rebuilt);
+    const { recovered } = await refuseOtherInput(client, type, input);
+    return handleOf(client, input, { attached: true, recovered });
   }
 }
 
@@ -107,7 +99,7 @@ export async function createOrder(
     }
   };
   const meanings = { confirm: () => confirmCreate(client, input, compare), unanswered: unanswered(input) };
-  const order = await waitForOrder(client, handle, call, options, meanings);
+  const order = await orderRun(client, handle.account, handle.orderId).wait(call, options, meanings);
   return { handle, order };
 }
 
@@ -125,36 +117,36 @@ async function confirmCreate(
   }
 }
 
-/** Throws AgainRefusedError unless the last run of this id ended with no order of ours at the service. */
+/** Throws RefusedError unless the last run of this id ended with no order of ours at the service. */
 async function requireNoOrder(handle: OrderHandle): Promise<void> {
-  if (await handle.isOpen())
-    throw new AgainRefusedError(
-      handle.orderId,
-      'it is still open: wait for it, or decide where it waits for a person',
-      true,
-    );
+  if (await handle.isOpen()) {
+    throw againRefused(handle, 'it is still open: wait for it, or decide where it waits for a person', true);
+  }
   try {
     const { outcome } = await handle.result();
-    throw new AgainRefusedError(handle.orderId, `it exists at the service and ended ${outcome}`, false);
+    throw againRefused(handle, `it exists at the service and ended ${outcome}`, false);
   } catch (error) {
-    if (error instanceof OrderFailedError) return;
-    if (!(error instanceof OrderUnresolvedError)) throw error;
+    if (error instanceof FailedError) return;
+    if (!(error instanceof UnresolvedError)) throw error;
     const how = error.closed ? 'a person closed it while an order had its id' : 'its workflow was terminated or broke';
     const reason = `${how}, and the order may exist: look for it at the service; where it is not final, \`reconcile --recover\` has it followed`;
-    throw new AgainRefusedError(handle.orderId, reason, true);
+    throw againRefused(handle, reason, true);
   }
 }
 
+const againRefused = ({ orderId }: OrderHandle, reason: string, undecided: boolean): RefusedError =>
+  new RefusedError('order', orderId, 'again', reason, undecided);
+
 /**
  * Starts an order whose id was used by a run that ended with no order; compares nothing. What that run may have sent is
- * handed on, for the new one to look for before it sends. Throws AgainRefusedError.
+ * handed on, for the new one to look for before it sends. Throws RefusedError.
  */
 export async function startOrderAgain(client: Client, type: OrderType, input: OrderInput): Promise<OrderHandle> {
-  const handle = handleOf(client, input, false);
+  const handle = handleOf(client, input, { attached: false });
   try {
     await requireNoOrder(handle);
   } catch (error) {
-    if (error instanceof UnknownOrderError) return startOrder(client, type, input);
+    if (error instanceof UnknownIdError) return startOrder(client, type, input);
     throw error;
   }
   const earlier = input.recovered ? {} : await sentEarlier(client, handle.workflowId);
@@ -170,6 +162,6 @@ export async function startOrderAgain(client: Client, type: OrderType, input: Or
     return handle;
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    throw new AgainRefusedError(handle.orderId, 'somebody else started it again', true);
+    throw againRefused(handle, 'somebody else started it again', true);
   }
 }

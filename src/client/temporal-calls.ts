@@ -6,15 +6,16 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { NamespaceNotFoundError } from '@temporalio/common';
-import { GRPC, grpcStatus } from '../temporal/grpc-status.js';
-import { missingSearchAttributesCommand, TemporalUnreachableError } from '../temporal.js';
-import { TemporalSetupError } from './errors.js';
+import {
+  GRPC,
+  grpcStatus,
+  missingSearchAttributesCommand,
+  TemporalSetupError,
+  TemporalUnreachableError,
+} from '../temporal.js';
 
 /** Bound of a call that only Temporal answers; a server that hangs must not hang its callers. */
 const CALL_TIMEOUT_MS = 30_000;
-
-/** A worker answers an instruction or a decision at once or not at all. */
-export const ANSWER_TIMEOUT_MS = 15_000;
 
 /** How a call to Temporal is made. `timeoutMs`: 30 s when omitted. */
 export interface CallOptions {
@@ -31,12 +32,8 @@ const UNREACHABLE: readonly number[] = [
   GRPC.unauthenticated,
 ];
 
-/** The reason of calls that `close` ended. */
-export const CLOSED = 'the connection was closed by `close`';
-
 /** True when a call's deadline ended it. On a busy machine gRPC sometimes reports that as a cancelled call. */
 export function isTimeOver(error: unknown): boolean {
-  if (grpcStatus(error)?.details === CLOSED) return false;
   const ofUpdate = error instanceof WorkflowUpdateRPCTimeoutOrCancelledError;
   return ofUpdate || isGrpcDeadlineError(error) || isGrpcCancelledError(error);
 }

@@ -4,6 +4,7 @@ export type Env = Readonly<Record<string, string | undefined>>;
 /** Bad configuration: one line per mistake, each naming its variable and never showing a value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
+  readonly kind = 'config';
 
   constructor(readonly problems: readonly string[]) {
     super(problems.join('\n'));

@@ -1,22 +1,5 @@
 import { CommanderError } from 'commander';
-import {
-  AgainRefusedError,
-  BatchConflictError,
-  BatchFailedError,
-  BatchRefusedError,
-  DecisionRefusedError,
-  InvalidInputError,
-  OrderConflictError,
-  OrderFailedError,
-  ScheduleConflictError,
-  ServiceRequestFailedError,
-  TemporalSetupError,
-  TemporalUnreachableError,
-  UnknownBatchError,
-  UnknownOrderError,
-  UnknownScheduleError,
-} from '../client/errors.js';
-import { ConfigError } from '../config.js';
+import { isClientError } from '../client/errors.js';
 import { BATCH_FILE_UNUSABLE, type BatchResult } from '../contract/batch/batch.js';
 import { INVALID_INPUT, SERVICE_REJECTED } from '../contract/failures.js';
 import type { OrderResult } from '../contract/order/result.js';
@@ -49,35 +32,31 @@ export function exitCodeOfBatch({ rows, outcomes }: BatchResult): ExitCode {
 export const exitCodeOfRows = (rows: readonly object[]): ExitCode =>
   rows.some(isMalformed) ? EXIT.endedWithoutSuccess : EXIT.done;
 
-const BAD_USAGE = [
-  UsageError,
-  ConfigError,
-  InvalidInputError,
-  OrderConflictError,
-  DecisionRefusedError,
-  UnknownOrderError,
-  BatchConflictError,
-  BatchRefusedError,
-  UnknownBatchError,
-  ScheduleConflictError,
-  UnknownScheduleError,
-  TemporalSetupError,
-];
+/** Failures that a corrected input or file mends. */
+const BAD_INPUT: readonly string[] = ['InvalidOrder', INVALID_INPUT, BATCH_FILE_UNUSABLE, SERVICE_REJECTED];
 
 /** The exit code of an error. What nobody foresaw says nothing about the order, so it counts as undecided. */
 export function exitCodeOfError(error: unknown): ExitCode {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.badUsage;
-  if (BAD_USAGE.some((kind) => error instanceof kind)) return EXIT.badUsage;
-  if (error instanceof TemporalUnreachableError) return EXIT.unreachable;
-  if (error instanceof OrderFailedError)
-    return error.type === 'InvalidOrder' ? EXIT.badUsage : EXIT.endedWithoutSuccess;
-  if (error instanceof BatchFailedError) {
-    const badInput = error.type === INVALID_INPUT || error.type === BATCH_FILE_UNUSABLE;
-    return badInput ? EXIT.badUsage : EXIT.endedWithoutSuccess;
+  if (error instanceof UsageError) return EXIT.badUsage;
+  if (!isClientError(error)) return EXIT.undecided;
+  switch (error.kind) {
+    case 'config':
+    case 'setup':
+    case 'invalidInput':
+    case 'conflict':
+    case 'unknown':
+      return EXIT.badUsage;
+    case 'unreachable':
+      return EXIT.unreachable;
+    case 'failed':
+      return BAD_INPUT.includes(error.type) ? EXIT.badUsage : EXIT.endedWithoutSuccess;
+    case 'refused':
+      return error.undecided ? EXIT.undecided : EXIT.badUsage;
+    case 'notDecidedYet':
+    case 'unresolved':
+    case 'noWorker':
+    case 'decryption':
+      return EXIT.undecided;
   }
-  if (error instanceof AgainRefusedError) return error.undecided ? EXIT.undecided : EXIT.badUsage;
-  if (error instanceof ServiceRequestFailedError) {
-    return error.type === SERVICE_REJECTED ? EXIT.badUsage : EXIT.endedWithoutSuccess;
-  }
-  return EXIT.undecided;
 }

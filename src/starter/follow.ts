@@ -1,4 +1,4 @@
-import { BatchNotDecidedYetError, NotDecidedYetError, NoWorkerError } from '../client/errors.js';
+import { NotDecidedYetError, NoWorkerError } from '../client/errors.js';
 
 /** Pace of the looks at the state; the wait for the end in between is what paces them. */
 const TICK_MS = 1_000;
@@ -23,7 +23,7 @@ async function resultWithin<R>(handle: Followed<unknown, R>, timeoutMs: number):
   try {
     return await handle.result({ timeoutMs });
   } catch (error) {
-    if (error instanceof NotDecidedYetError || error instanceof BatchNotDecidedYetError) return undefined;
+    if (error instanceof NotDecidedYetError) return undefined;
     throw error;
   }
 }

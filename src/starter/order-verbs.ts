@@ -1,5 +1,5 @@
 import { checkOrderInput } from '../client/checked-input.js';
-import { InvalidInputError, OrderFailedError, OrderUnresolvedError } from '../client/errors.js';
+import { FailedError, InvalidInputError, UnresolvedError } from '../client/errors.js';
 import type { OrderFilter } from '../client/list-orders.js';
 import type { OrderHandle } from '../client/order-handle.js';
 import type { PaymentOrders } from '../client.js';
@@ -56,7 +56,7 @@ export async function startOrder(
 ): Promise<{ handle: OrderHandle; report: Report }> {
   const handle = await orders.start(type, input, { again });
   const attached = handle.attached ?? false;
-  const what = handle.rebuilt ? REBUILT : attached ? 'was started before with the same input' : 'started';
+  const what = handle.recovered ? RECOVERED : attached ? 'was started before with the same input' : 'started';
   const text = `order ${handle.orderId} ${what} (workflow ${handle.workflowId})`;
   if (attached && !(await handle.isOpen())) {
     // Whoever starts it once more must not take an order that came to nothing for one that is under way.
@@ -72,7 +72,7 @@ export async function startOrder(
   return { handle, report };
 }
 
-const REBUILT =
+const RECOVERED =
   'is followed since `reconcile --recover`: that run only reports, no compensation is carried out for what is left of it';
 
 const notServed = (account: string): string =>
@@ -88,7 +88,7 @@ function resultReport(handle: OrderHandle, result: OrderResult): Report {
 
 /** The order ended without a result: none of ours exists, or its workflow was stopped and nobody knows. */
 function failureReport(handle: OrderHandle, error: unknown): Report {
-  if (!(error instanceof OrderFailedError || error instanceof OrderUnresolvedError)) throw error;
+  if (!(error instanceof FailedError || error instanceof UnresolvedError)) throw error;
   const report = reportOfError(error);
   return { ...report, json: { ...idOf(handle), ...report.json } };
 }

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { CommanderError } from 'commander';
-import { BatchFailedError, InvalidInputError, OrderFailedError } from '../client/errors.js';
+import { FailedError, InvalidInputError, isClientError } from '../client/errors.js';
 import type { PaymentOrders } from '../client.js';
 import { type ExitCode, exitCodeOfError } from './exit-codes.js';
 
@@ -34,7 +34,7 @@ const messageOf = (error: unknown): string =>
 /** What an error has to say. */
 export function reportOfError(error: unknown): Report {
   const message = messageOf(error);
-  const failed = error instanceof OrderFailedError || error instanceof BatchFailedError;
+  const failed = error instanceof FailedError;
   const named = failed ? error.type : error instanceof Error ? error.name : 'Error';
   const fields = failed || error instanceof InvalidInputError ? error.fields : [];
   return {
@@ -42,6 +42,7 @@ export function reportOfError(error: unknown): Report {
     json: {
       error: {
         type: error instanceof CommanderError ? 'UsageError' : named,
+        ...(isClientError(error) && 'subject' in error && { subject: error.subject }),
         message,
         ...(fields.length > 0 && { fields }),
       },

@@ -1,7 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { InvalidInputError } from '../client/errors.js';
-import type { ScheduleEntry } from '../client/schedule-entry.js';
-import type { BatchCalendar, ScheduleInput } from '../client/schedule-spec.js';
+import type { BatchCalendar, ScheduleEntry, ScheduleInput } from '../client/schedule-spec.js';
 import { validateScheduleInput } from '../client/schedule-spec.js';
 import type { BatchInstruction } from '../contract/batch/batch.js';
 import { type CommonOptions, parseTimeout, withCommonOptions } from './arguments.js';

@@ -1,5 +1,4 @@
-import type { AttentionElsewhere } from '../client/attention-elsewhere.js';
-import type { OrderListEntry } from '../client/list-orders.js';
+import type { AttentionElsewhere, OrderListEntry } from '../client/list-orders.js';
 import type { DepositAddress, DepositAddressResult } from '../contract/address/address.js';
 import { shownRefOf } from '../contract/callback-url.js';
 import { maskWallet, maskWords } from '../contract/masking.js';

@@ -19,6 +19,7 @@ const TAG_BYTES = 16;
 /** A payload says that it is encrypted and cannot be decrypted here. Whoever reads it must fail, not guess. */
 export class PayloadDecryptionError extends Error {
   override readonly name = 'PayloadDecryptionError';
+  readonly kind = 'decryption';
 }
 
 /**

@@ -5,10 +5,12 @@ import { NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporal
 import { type ActivityDeps, confirmAttempt, createActivities } from '../activities/index.js';
 import { ConfigError, type WorkerConfig } from '../config.js';
 import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../contract/names.js';
-import { GRPC, grpcStatus } from '../temporal/grpc-status.js';
+
 import {
   connectTemporal,
   dataConverter,
+  GRPC,
+  grpcStatus,
   missingSearchAttributesCommand,
   TemporalUnreachableError,
   temporalTarget,

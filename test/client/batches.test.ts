@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { BatchStart } from '../../src/client/batches.js';
-import { BatchConflictError, BatchFailedError, InvalidInputError } from '../../src/client/errors.js';
+import { ConflictError, FailedError, InvalidInputError } from '../../src/client/errors.js';
 import type { BatchState } from '../../src/contract/batch/batch.js';
 import { searchAttribute } from '../../src/contract/names.js';
 import {
@@ -57,14 +57,14 @@ describe.concurrent('plan', () => {
     const { rows, path, input } = await batchOf('bad');
     await write(path, csvOf(rows.map((row, index) => (index === 1 ? { ...row, amount: '1,5' } : row))));
     const error = await errorOf(lab.orders.batches.plan(input));
-    expect(error).toBeInstanceOf(BatchFailedError);
-    expect(error).toMatchObject({ type: 'InvalidInput', batchId: undefined });
-    expect((error as BatchFailedError).fields.some(({ field }) => field.startsWith('line 3'))).toBe(true);
+    expect(error).toBeInstanceOf(FailedError);
+    expect(error).toMatchObject({ type: 'InvalidInput', id: undefined });
+    expect((error as FailedError).fields.some(({ field }) => field.startsWith('line 3'))).toBe(true);
   });
 
   it('says that there is no such file', async () => {
     const plan = lab.orders.batches.plan({ file: { path: 'nowhere.csv' }, startedBy: 'ann' });
-    await expect(plan).rejects.toMatchObject({ name: 'BatchFailedError', type: 'BatchFileUnusable' });
+    await expect(plan).rejects.toMatchObject({ name: 'FailedError', subject: 'batch', type: 'BatchFileUnusable' });
   });
 
   it('refuses bad input before asking anybody', async () => {
@@ -118,13 +118,8 @@ describe.concurrent('start', () => {
       stopAfter: { failures: 3 },
     });
     const error = await errorOf(lab.orders.batches.start(changed));
-    expect(error).toBeInstanceOf(BatchConflictError);
-    expect((error as BatchConflictError).fields.toSorted()).toEqual([
-      'compensation',
-      'file.sha256',
-      'resend',
-      'stopAfter',
-    ]);
+    expect(error).toBeInstanceOf(ConflictError);
+    expect((error as ConflictError).fields.toSorted()).toEqual(['compensation', 'file.sha256', 'resend', 'stopAfter']);
   });
 
   it('with a hash refuses a file that was changed since', async () => {
@@ -132,7 +127,11 @@ describe.concurrent('start', () => {
     const { sha256 } = await lab.orders.batches.plan(input);
     await write(path, csvOf([...rows, ...testRows('more', 1)]));
     const batch = await lab.orders.batches.start({ ...input, batchId: newOrderId('changed'), file: { path, sha256 } });
-    await expect(batch.result()).rejects.toMatchObject({ name: 'BatchFailedError', type: 'BatchFileUnusable' });
+    await expect(batch.result()).rejects.toMatchObject({
+      name: 'FailedError',
+      subject: 'batch',
+      type: 'BatchFileUnusable',
+    });
     expect(executedOf(lab, rows)).toBe(0);
   });
 
@@ -182,9 +181,16 @@ describe.concurrent('a batch', () => {
     const batch = await lab.orders.batches.start(input);
     const { plan } = await untilPhase(batch, 'awaitingApproval');
     const digest = plan?.digest ?? '';
-    await expect(batch.approve({ digest: '00', by: 'bob' })).rejects.toMatchObject({ name: 'BatchRefusedError' });
+    await expect(batch.approve({ digest: '00', by: 'bob' })).rejects.toMatchObject({
+      name: 'RefusedError',
+      subject: 'batch',
+      request: 'instruction',
+    });
     await expect(batch.approve({ digest, by: ' ANN' })).rejects.toThrow('somebody else must approve it');
-    await expect(batch.result({ timeoutMs: 200 })).rejects.toMatchObject({ name: 'BatchNotDecidedYetError' });
+    await expect(batch.result({ timeoutMs: 200 })).rejects.toMatchObject({
+      name: 'NotDecidedYetError',
+      subject: 'batch',
+    });
     await batch.approve({ digest, by: 'bob' });
     expect(await batch.result()).toMatchObject({ digest, outcomes: { completed: 2 } });
     expect(await batch.state()).toMatchObject({ phase: 'done', approvedBy: 'bob' });
@@ -227,12 +233,14 @@ describe.concurrent('a batch', () => {
     const batch = await lab.orders.batches.start(input);
     await untilPhase(batch, 'awaitingApproval');
     await lab.temporal.client.workflow.getHandle(batch.workflowId).terminate('by mistake');
-    await expect(batch.result()).rejects.toMatchObject({ name: 'BatchUnresolvedError' });
+    await expect(batch.result()).rejects.toMatchObject({ name: 'UnresolvedError', subject: 'batch' });
   });
 
   it('that Temporal does not know is unknown to every method', async () => {
     const batch = lab.orders.batches.handle('never-started');
     const calls = [batch.state(), batch.result(), batch.isOpen(), batch.approve({ digest: 'x', by: 'bob' })];
-    await Promise.all(calls.map((call) => expect(call).rejects.toMatchObject({ name: 'UnknownBatchError' })));
+    await Promise.all(
+      calls.map((call) => expect(call).rejects.toMatchObject({ name: 'UnknownIdError', subject: 'batch' })),
+    );
   });
 });

@@ -82,7 +82,9 @@ describe('a closed order', () => {
   it('refuses decisions', async () => {
     const handle = await ended('closed-2');
     await expect(handle.decide(decision)).rejects.toMatchObject({
-      name: 'DecisionRefusedError',
+      name: 'RefusedError',
+      subject: 'order',
+      request: 'decision',
       message: expect.stringContaining('it has ended'),
     });
   });
@@ -94,7 +96,8 @@ describe('an order that ended without existing', () => {
     async (wait) => {
       const handle = await start(`failed-${wait}`, 'fails:OrderRejected');
       await expect(handle[wait]()).rejects.toMatchObject({
-        name: 'OrderFailedError',
+        name: 'FailedError',
+        subject: 'order',
         type: 'OrderRejected',
         message: expect.stringMatching(/said no.*again/),
       });
@@ -111,25 +114,30 @@ describe('an order that ended without existing', () => {
 
   it('with a failure type that is none of ours counts as unresolved', async () => {
     const handle = await start('failed-2', 'fails:Bug');
-    await expect(handle.result()).rejects.toMatchObject({ name: 'OrderUnresolvedError' });
+    await expect(handle.result()).rejects.toMatchObject({ name: 'UnresolvedError', subject: 'order' });
   });
 });
 
 describe('an order nobody started', () => {
   it.each(['state', 'created', 'final', 'result', 'isOpen'] as const)('is unknown to %s', async (ask) => {
-    await expect(fixture.orders.order('never-started')[ask]()).rejects.toMatchObject({ name: 'UnknownOrderError' });
+    await expect(fixture.orders.order('never-started')[ask]()).rejects.toMatchObject({
+      name: 'UnknownIdError',
+      subject: 'order',
+    });
   });
 
   it('takes no decision', async () => {
     await expect(fixture.orders.order('never-started').decide(decision)).rejects.toMatchObject({
-      name: 'UnknownOrderError',
+      name: 'UnknownIdError',
+      subject: 'order',
     });
   });
 
   it('is not the one of the same id in another account', async () => {
     await start('mine-1');
     await expect(fixture.orders.order('mine-1', { account: 'other' }).state()).rejects.toMatchObject({
-      name: 'UnknownOrderError',
+      name: 'UnknownIdError',
+      subject: 'order',
     });
   });
 });
@@ -138,7 +146,9 @@ describe('a parked order', () => {
   it('refuses a decision on a stale revision with the reason, and stays parked', async () => {
     const handle = await start('parked-1', 'parks');
     await expect(handle.decide({ ...decision, revision: 2 })).rejects.toMatchObject({
-      name: 'DecisionRefusedError',
+      name: 'RefusedError',
+      subject: 'order',
+      request: 'decision',
       message: expect.stringContaining('revision 2 is stale'),
     });
     expect(await handle.state()).toMatchObject({ phase: 'parked' });

@@ -76,7 +76,8 @@ describe('create', () => {
     await orders.schedules.create(input('conflict'));
     const before = await describeRaw('conflict');
     await expect(orders.schedules.create(input('conflict', change))).rejects.toMatchObject({
-      name: 'ScheduleConflictError',
+      name: 'ConflictError',
+      subject: 'schedule',
       fields,
     });
     expect((await describeRaw('conflict')).spec).toEqual(before.spec);
@@ -173,6 +174,8 @@ describe('a schedule', () => {
       schedules.trigger('nowhere', { period: '2026-11-27' }),
       schedules.delete('nowhere'),
     ];
-    await Promise.all(calls.map((call) => expect(call).rejects.toMatchObject({ name: 'UnknownScheduleError' })));
+    await Promise.all(
+      calls.map((call) => expect(call).rejects.toMatchObject({ name: 'UnknownIdError', subject: 'schedule' })),
+    );
   });
 });

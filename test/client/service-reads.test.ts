@@ -17,7 +17,7 @@ describe('a signed read', () => {
 
   it('that the service refuses says so', async () => {
     await expect(fixture.orders.orderStatus({ order_id: 'refused' })).rejects.toMatchObject({
-      name: 'ServiceRequestFailedError',
+      name: 'FailedError',
       type: 'ServiceRejected',
     });
   });

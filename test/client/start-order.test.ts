@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { AgainRefusedError, InvalidInputError, OrderConflictError } from '../../src/client/errors.js';
-import { readFirstInput } from '../../src/client/first-input.js';
+import { ConflictError, InvalidInputError, RefusedError } from '../../src/client/errors.js';
+import { readFirstInput } from '../../src/client/history.js';
 import type { OrderFailure } from '../../src/contract/failures.js';
 import { searchAttribute } from '../../src/contract/names.js';
 import { end, payout, useClient } from './client-fixture.js';
@@ -71,12 +71,8 @@ describe('a second start of the same id', () => {
     const conflict = await fixture.orders
       .start('withdraw', { ...other, compensation: 'report' })
       .catch((error: unknown) => error);
-    expect(conflict).toBeInstanceOf(OrderConflictError);
-    expect((conflict as OrderConflictError).fields.toSorted()).toEqual([
-      'compensation',
-      'order.amount',
-      'order.wallet',
-    ]);
+    expect(conflict).toBeInstanceOf(ConflictError);
+    expect((conflict as ConflictError).fields.toSorted()).toEqual(['compensation', 'order.amount', 'order.wallet']);
     expect(String(conflict)).not.toContain('4444');
   });
 
@@ -84,7 +80,8 @@ describe('a second start of the same id', () => {
     await fixture.orders.start('withdraw', payout('conflict-2'));
     const deposit = { order: { order_id: 'conflict-2', currency: 'usd', network: 'card', amount: '12.50' } };
     await expect(fixture.orders.start('deposit', deposit)).rejects.toMatchObject({
-      name: 'OrderConflictError',
+      name: 'ConflictError',
+      subject: 'order',
       fields: expect.arrayContaining(['order_type']),
     });
   });
@@ -152,7 +149,9 @@ describe('again', () => {
   it('is refused as undecided while the order is open', async () => {
     await fixture.orders.start('withdraw', payout('again-3'));
     await expect(fixture.orders.start('withdraw', payout('again-3'), { again: true })).rejects.toMatchObject({
-      name: 'AgainRefusedError',
+      name: 'RefusedError',
+      subject: 'order',
+      request: 'again',
       undecided: true,
     });
   });
@@ -164,7 +163,7 @@ describe('again', () => {
     const refused = await fixture.orders
       .start('withdraw', payout('again-4'), { again: true })
       .catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(AgainRefusedError);
+    expect(refused).toBeInstanceOf(RefusedError);
     expect(refused).toMatchObject({ undecided: false, message: expect.stringContaining('ended completed') });
   });
 
@@ -172,7 +171,9 @@ describe('again', () => {
     await fixture.orders.start('withdraw', payout('again-5'));
     await fixture.namespace.client.workflow.getHandle('order:default:again-5').terminate('by mistake');
     await expect(fixture.orders.start('withdraw', payout('again-5'), { again: true })).rejects.toMatchObject({
-      name: 'AgainRefusedError',
+      name: 'RefusedError',
+      subject: 'order',
+      request: 'again',
       undecided: true,
     });
   });
@@ -199,22 +200,21 @@ describe('create', () => {
 
   it('shows a conflict at once, although the other order is never created', async () => {
     await fixture.orders.start('withdraw', payout('create-4', 'never-created'));
-    await expect(fixture.orders.create('withdraw', payout('create-4'))).rejects.toBeInstanceOf(OrderConflictError);
+    await expect(fixture.orders.create('withdraw', payout('create-4'))).rejects.toBeInstanceOf(ConflictError);
   });
 
   it('shows a conflict with a closed order', async () => {
     const { handle } = await fixture.orders.create('withdraw', payout('create-5'));
     await end(fixture, 'create-5');
     await handle.result();
-    await expect(fixture.orders.create('withdraw', payout('create-5', 'other'))).rejects.toBeInstanceOf(
-      OrderConflictError,
-    );
+    await expect(fixture.orders.create('withdraw', payout('create-5', 'other'))).rejects.toBeInstanceOf(ConflictError);
   });
 
   it('rejects with the failure type when no order comes to exist', async () => {
     await fixture.orders.start('withdraw', payout('create-6', 'fails:OrderAbsent'));
     await expect(fixture.orders.create('withdraw', payout('create-6', 'fails:OrderAbsent'))).rejects.toMatchObject({
-      name: 'OrderFailedError',
+      name: 'FailedError',
+      subject: 'order',
       type: 'OrderAbsent',
     });
   });

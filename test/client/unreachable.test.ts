@@ -28,7 +28,7 @@ const notKnown = (orderId: string) => ({
 });
 
 const requireUnknown = (orderId: string) =>
-  expect(fixture.orders.order(orderId).isOpen()).rejects.toMatchObject({ name: 'UnknownOrderError' });
+  expect(fixture.orders.order(orderId).isOpen()).rejects.toMatchObject({ name: 'UnknownIdError', subject: 'order' });
 
 describe.concurrent('when Temporal does not answer,', () => {
   it(

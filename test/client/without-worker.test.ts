@@ -13,7 +13,8 @@ describe('without a worker', () => {
     expect(await fixture.orders.start('withdraw', payout('alone-1'))).toMatchObject({ attached: false });
     expect(await fixture.orders.start('withdraw', payout('alone-1'))).toMatchObject({ attached: true });
     await expect(fixture.orders.start('withdraw', payout('alone-1', 'other'))).rejects.toMatchObject({
-      name: 'OrderConflictError',
+      name: 'ConflictError',
+      subject: 'order',
       fields: ['order.description'],
     });
   });
@@ -23,10 +24,11 @@ describe('without a worker', () => {
     const item = { ...orderFor('withdraw', order), balance_changes: [] };
     const rebuilt = recoveredStart('default', item)?.input as OrderInput<'withdraw'>;
     expect(await fixture.orders.start('withdraw', rebuilt)).toMatchObject({ attached: false });
-    expect(await fixture.orders.start('withdraw', { order })).toMatchObject({ attached: true, rebuilt: true });
+    expect(await fixture.orders.start('withdraw', { order })).toMatchObject({ attached: true, recovered: true });
     const elsewhere = { order: { ...order, wallet: OTHER_CARD } };
     await expect(fixture.orders.start('withdraw', elsewhere)).rejects.toMatchObject({
-      name: 'OrderConflictError',
+      name: 'ConflictError',
+      subject: 'order',
       fields: ['order.wallet'],
     });
   });

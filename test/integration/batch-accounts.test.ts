@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NativeConnection, type Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { BatchFailedError } from '../../src/client/errors.js';
+import type { FailedError } from '../../src/client/errors.js';
 import { DEFAULT_ACCOUNT } from '../../src/contract/ids.js';
 import type { WithdrawRequest } from '../../src/contract/order/request.js';
 import { createWorkers } from '../../src/worker/start-worker.js';
@@ -59,10 +59,11 @@ describe('a plan', () => {
     const plan = lab.orders.batches.plan({ account: 'defualt', rows: rows(), startedBy: 'ann' });
     const error = await plan.then(
       () => undefined,
-      (reason: BatchFailedError) => reason,
+      (reason: FailedError) => reason,
     );
     expect(error).toMatchObject({
-      name: 'BatchFailedError',
+      name: 'FailedError',
+      subject: 'batch',
       type: 'InvalidInput',
       fields: [
         { field: 'account', reason: expect.stringContaining('no worker serves defualt; accounts here: default.') },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startBatch } from '../../src/client/start-batch.js';
+import { startBatch } from '../../src/client/batches.js';
 import type { BatchApproval, BatchInstruction } from '../../src/contract/batch/batch.js';
 import type { BatchInput } from '../../src/contract/batch/input.js';
 import { searchAttribute } from '../../src/contract/names.js';

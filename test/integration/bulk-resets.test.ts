@@ -2,7 +2,7 @@ import { rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { BatchHandle } from '../../src/client/batch-handle.js';
-import { BatchUnresolvedError } from '../../src/client/errors.js';
+import { UnresolvedError } from '../../src/client/errors.js';
 import type { BatchResult, BatchState } from '../../src/contract/batch/batch.js';
 import type { BatchInput } from '../../src/contract/batch/input.js';
 import { resetTo, resettableEvents, runOf, WITHOUT_UPDATES } from '../reliability/fixtures/reset.js';
@@ -113,7 +113,7 @@ describe.concurrent('a batch that was stopped with 3 of 30 rows paid is reset', 
     await expect(batch.result()).rejects.toThrow(/was reset, and no report was written.*with `again`/);
     await reset(batch, 0);
     const error = await batch.result().catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(BatchUnresolvedError);
+    expect(error).toBeInstanceOf(UnresolvedError);
     expect((error as Error).message).toMatch(/was reset, and its rows cannot be checked/);
   });
 });

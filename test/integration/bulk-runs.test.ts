@@ -1,6 +1,6 @@
 import type { ApplicationFailure } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startBatch } from '../../src/client/start-batch.js';
+import { startBatch } from '../../src/client/batches.js';
 import { cardNumber } from '../support/batch-files.js';
 import { runSizes } from './fixtures/batch-history.js';
 import { type BatchLab, executedOf, openBatchLab, startRows, testRows, untilState } from './fixtures/batches.js';

@@ -52,7 +52,8 @@ describe('create', () => {
     const input = orderInput('withdraw', newOrderId('client-rates'));
     input.order.amount = '0.01';
     await expect(lab.orders.create('withdraw', input)).rejects.toMatchObject({
-      name: 'OrderFailedError',
+      name: 'FailedError',
+      subject: 'order',
       type: 'InvalidOrder',
       fields: [{ field: 'order.amount', reason: expect.any(String) }],
     });
@@ -68,7 +69,8 @@ describe('an id that is used', () => {
     const other = { ...first, order: { ...first.order, amount: '99' } };
     for (const attempt of ['start', 'create'] as const) {
       await expect(lab.orders[attempt]('withdraw', other)).rejects.toMatchObject({
-        name: 'OrderConflictError',
+        name: 'ConflictError',
+        subject: 'order',
         fields: ['order.amount'],
       });
     }
@@ -88,7 +90,9 @@ describe('an id that is used', () => {
     const input = orderInput('withdraw', newOrderId('client-again'), { marker: 'outcome=error' });
     await (await lab.orders.start('withdraw', input)).result();
     await expect(lab.orders.start('withdraw', input, { again: true })).rejects.toMatchObject({
-      name: 'AgainRefusedError',
+      name: 'RefusedError',
+      subject: 'order',
+      request: 'again',
       undecided: false,
     });
   });
@@ -104,7 +108,9 @@ describe('a parked order', () => {
     expect(attention?.allowed).toContain('accept');
     const decision = { action: 'accept', by: 'test', reason: 'small change', revision } as const;
     await expect(handle.decide({ ...decision, revision: revision - 1 })).rejects.toMatchObject({
-      name: 'DecisionRefusedError',
+      name: 'RefusedError',
+      subject: 'order',
+      request: 'decision',
     });
     await handle.decide(decision);
     expect(await handle.result()).toMatchObject({ outcome: 'completed_partially', compensation: { status: 'none' } });

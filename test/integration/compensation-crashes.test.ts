@@ -118,7 +118,7 @@ async function operate(open: Map<string, OrderHandle>, isOver: () => boolean): P
 /** A decision may meet a worker that just ended, or an order that just moved on: the next round sees it again. */
 function ignoreRestarts(error: unknown): void {
   const { name } = error as Error;
-  const expected = error instanceof NoWorkerError || name === 'DecisionRefusedError' || name === 'NotDecidedYetError';
+  const expected = error instanceof NoWorkerError || name === 'RefusedError' || name === 'NotDecidedYetError';
   if (!expected) throw error;
 }
 

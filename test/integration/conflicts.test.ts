@@ -57,9 +57,14 @@ describe.concurrent('an uncertain order whose id only somebody else’s order ha
     const before = lists(handle.orderId);
     const decidedAtMs = Date.now();
     await decideNow(handle, 'close-absent');
-    await expect(handle.result()).rejects.toMatchObject({ name: 'OrderUnresolvedError', closed: true });
+    await expect(handle.result()).rejects.toMatchObject({ name: 'UnresolvedError', subject: 'order', closed: true });
     const again = lab.orders.start('withdraw', input, { again: true });
-    await expect(again).rejects.toMatchObject({ name: 'AgainRefusedError', undecided: true });
+    await expect(again).rejects.toMatchObject({
+      name: 'RefusedError',
+      subject: 'order',
+      request: 'again',
+      undecided: true,
+    });
     const [listed] = await listedAs(handle.orderId, 'unresolved');
     expect(listed).toMatchObject({ status: 'unresolved', needsAttention: false });
     expect(Date.now() - decidedAtMs).toBeGreaterThanOrEqual(WINDOW_MS);
@@ -100,7 +105,7 @@ describe.concurrent('an uncertain order whose id only somebody else’s order ha
     const named = { action: 'adopt', by: 'ann', reason: 'x', revision, order_uuid: elsewhere.order_uuid } as const;
     for (const differences of [['order_id'], [], ['amount', 'amount'], 'amount' as unknown as string[]]) {
       const refused = handle.decide({ ...named, differences });
-      await expect(refused).rejects.toMatchObject({ name: 'DecisionRefusedError' });
+      await expect(refused).rejects.toMatchObject({ name: 'RefusedError', subject: 'order', request: 'decision' });
     }
   });
 
@@ -132,7 +137,7 @@ describe.concurrent('a first create refused with 400', () => {
     // The probe and both readings.
     expect(lists(handle.orderId)).toBe(3);
     await decideNow(handle, 'close-absent');
-    await expect(handle.result()).rejects.toMatchObject({ name: 'OrderUnresolvedError', closed: true });
+    await expect(handle.result()).rejects.toMatchObject({ name: 'UnresolvedError', subject: 'order', closed: true });
     expect(serviceView(lab, handle.orderId)).toMatchObject({ creates: 2, executed: 1 });
   });
 });
@@ -168,7 +173,11 @@ describe.concurrent('an id that several orders have, one of them ours', () => {
     await createElsewhere(input, { amount: '98' });
     await createElsewhere(input, { amount: '99' });
     const handle = await lab.orders.start('withdraw', input);
-    await expect(handle.result()).rejects.toMatchObject({ name: 'OrderFailedError', type: 'OrderConflict' });
+    await expect(handle.result()).rejects.toMatchObject({
+      name: 'FailedError',
+      subject: 'order',
+      type: 'OrderConflict',
+    });
     expect(serviceView(lab, handle.orderId).creates).toBe(2);
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { OrderFailedError } from '../../src/client/errors.js';
+import { FailedError } from '../../src/client/errors.js';
 import { ORDER_TYPES, type OrderType } from '../../src/contract/order/types.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
@@ -92,9 +92,9 @@ describe('a create that the service refuses with 400', () => {
       .order(orderId)
       .result()
       .then(String, (reason: unknown) => reason);
-    expect(error).toBeInstanceOf(OrderFailedError);
+    expect(error).toBeInstanceOf(FailedError);
     expect(error).toMatchObject({ type: 'OrderRejected', orderId });
-    const { message } = error as OrderFailedError;
+    const { message } = error as FailedError;
     expect(message).toContain('(HTTP 400: injected by the sandbox)');
     expect(message).toContain('(order/status answers HTTP 400: order not found)');
     const { workflowId } = lab.orders.order(orderId);

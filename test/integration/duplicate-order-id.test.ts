@@ -91,7 +91,11 @@ describe.concurrent('an id that somebody else used before', () => {
     const input = orderInput('withdraw', newOrderId('foreign'), { marker: 'duplicate=c' });
     await createElsewhere({ ...input.order, amount: '99' });
     const handle = await lab.orders.start('withdraw', input);
-    await expect(handle.result()).rejects.toMatchObject({ name: 'OrderFailedError', type: 'OrderConflict' });
+    await expect(handle.result()).rejects.toMatchObject({
+      name: 'FailedError',
+      subject: 'order',
+      type: 'OrderConflict',
+    });
     expect(serviceView(lab, input.order.order_id)).toMatchObject({ creates: 1, executed: 1 });
   });
 

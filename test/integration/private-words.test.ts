@@ -81,7 +81,8 @@ describe.concurrent('the name of who decides', () => {
     await decideAs(by, handle, 'close-absent');
     const error = await handle.result().catch((failure: Error) => failure);
     expect(error).toMatchObject({
-      name: 'OrderUnresolvedError',
+      name: 'UnresolvedError',
+      subject: 'order',
       message: expect.stringMatching(/closed by (anna\.)?\*{4}/),
     });
     expect(JSON.stringify([error, String(error)])).not.toContain(by);

@@ -58,7 +58,8 @@ describe.concurrent('a callback that names', () => {
     const handle = lab.orders.received(uuid);
     const startedAtMs = Date.now();
     await expect(handle.result()).rejects.toMatchObject({
-      name: 'OrderFailedError',
+      name: 'FailedError',
+      subject: 'received',
       type: 'OrderAbsent',
       message: expect.stringContaining('reconcile follows it'),
     });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { ReconcileUnderWayError } from '../../src/client/reconcile.js';
+import { NotDecidedYetError } from '../../src/client/errors.js';
 import { PaymentOrders } from '../../src/client.js';
 import { RECONCILE_WORKFLOW } from '../../src/contract/names.js';
 import { orderInput } from '../support/inputs.js';
@@ -79,7 +79,7 @@ describe('two at the same time', () => {
     const { workflow } = lab.temporal.client;
     const isRunning = async () => (await workflow.getHandle('reconcile:default').describe()).status.name === 'RUNNING';
     await vi.waitUntil(isRunning, { timeout: 10_000 });
-    await expect(lab.orders.reconcile({ recover: true })).rejects.toThrow(ReconcileUnderWayError);
+    await expect(lab.orders.reconcile({ recover: true })).rejects.toThrow(NotDecidedYetError);
     lab.sandbox.set({ faults: {} });
     await first;
   });

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
-import { type ReconcileState, ReconcileUnderWayError } from '../../src/client/reconcile.js';
+import { NotDecidedYetError } from '../../src/client/errors.js';
+import type { ReconcileState } from '../../src/client/reconcile.js';
 import { type Lab, openLab } from '../support/lab.js';
 import { keyOf } from '../temporal/fixtures/stored-bytes.js';
 
@@ -15,7 +16,7 @@ test.each([
     lab = await openLab({ callbacks: false, encryptionKeys });
     const states: ReconcileState[] = [];
     const options = { timeoutMs: 5_000, onState: (state: ReconcileState) => states.push(state) };
-    await expect(lab.orders.reconcile({ account: 'other' }, options)).rejects.toThrow(ReconcileUnderWayError);
+    await expect(lab.orders.reconcile({ account: 'other' }, options)).rejects.toThrow(NotDecidedYetError);
     expect(states.at(-1)).toEqual({ trouble: 'this worker does not serve the account other; another one has to' });
   },
 );

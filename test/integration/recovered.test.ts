@@ -99,7 +99,7 @@ describe.concurrent('a start of the old id', () => {
       expect((await recover(start)).attached).toBe(false);
       expect((await recover(start)).attached).toBe(true);
       const handle = await lab.orders.start(type, input);
-      expect(handle).toMatchObject({ attached: true, rebuilt: true });
+      expect(handle).toMatchObject({ attached: true, recovered: true });
       const { order } = await lab.orders.create(type, input);
       expect(order).toMatchObject({ user_order_id: orderId });
       expect(await handle.result()).toMatchObject({ outcome: 'completed' });
@@ -115,10 +115,11 @@ describe.concurrent('a start of the old id', () => {
       ...input,
       order: { ...input.order, amount: '13', wallet: '5555555555554444' },
     } as OrderInput<'withdraw'>;
-    const conflict = { name: 'OrderConflictError', fields: ['order.wallet', 'order.amount'] };
+    const conflict = { name: 'ConflictError', subject: 'order', fields: ['order.wallet', 'order.amount'] };
     await expect(lab.orders.start('withdraw', other)).rejects.toMatchObject(conflict);
     await expect(lab.orders.start('exchange', orderInput('exchange', orderId))).rejects.toMatchObject({
-      name: 'OrderConflictError',
+      name: 'ConflictError',
+      subject: 'order',
     });
     await handle.result();
     await expect(lab.orders.start('withdraw', other)).rejects.toMatchObject(conflict);

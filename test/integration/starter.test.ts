@@ -210,7 +210,7 @@ describe('an order whose workflow was terminated', () => {
     for (const verb of ['show', 'wait']) {
       const shown = await starter(['order', verb, orderId, '--json']);
       expect(shown.exitCode).toBe(4);
-      expect(shown.json()).toMatchObject({ orderId, error: { type: 'OrderUnresolvedError' } });
+      expect(shown.json()).toMatchObject({ orderId, error: { type: 'UnresolvedError', subject: 'order' } });
       expect(shown.json().error.message).toContain('never start it under another id');
     }
     const list = async () => (await starter(['order', 'list', '--attention'])).stdout;

@@ -62,7 +62,11 @@ describe.concurrent('a caller', () => {
     const before = requests();
     const input = orderInput('withdraw', orderId, { compensation: 'ask' });
     const other = { ...input, order: { ...input.order, amount: '13', wallet: '5555555555554444' } };
-    const refused = { name: 'OrderConflictError', fields: ['order.wallet', 'order.amount', 'compensation'] };
+    const refused = {
+      name: 'ConflictError',
+      subject: 'order',
+      fields: ['order.wallet', 'order.amount', 'compensation'],
+    };
     await expect(lab.orders.start('withdraw', other)).rejects.toMatchObject(refused);
     await expect(lab.orders.create('withdraw', other)).rejects.toMatchObject(refused);
     const otherType = orderInput('exchange', orderId);
@@ -118,7 +122,7 @@ describe.concurrent("a parked order (resend 'never', absent after an unclear cre
     const handle = await park('close', NOT_EXECUTED);
     const before = lab.requestsOf(handle.orderId).length;
     await decide(handle, { action: 'close-absent' });
-    await expect(handle.result()).rejects.toMatchObject({ name: 'OrderFailedError', type: 'OrderAbsent' });
+    await expect(handle.result()).rejects.toMatchObject({ name: 'FailedError', subject: 'order', type: 'OrderAbsent' });
     expect(lab.requestsOf(handle.orderId).length - before).toBeGreaterThanOrEqual(6);
     expect(serviceView(lab, handle.orderId)).toEqual({ creates: 1, executed: 0, blindCreates: 0 });
   });
@@ -166,12 +170,21 @@ describe.concurrent("a parked order (resend 'never', absent after an unclear cre
     ];
     for (const [why, decision] of refused) {
       const error = await handle.decide(decision as Decision).then(String, (reason: unknown) => reason);
-      expect(error).toMatchObject({ name: 'DecisionRefusedError', message: expect.stringContaining(why) });
+      expect(error).toMatchObject({
+        name: 'RefusedError',
+        subject: 'order',
+        request: 'decision',
+        message: expect.stringContaining(why),
+      });
     }
     expect(await handle.state()).toEqual(before);
     await handle.decide(good);
     await expect(handle.result()).rejects.toMatchObject({ type: 'OrderAbsent' });
-    await expect(handle.decide(good)).rejects.toMatchObject({ name: 'DecisionRefusedError' });
+    await expect(handle.decide(good)).rejects.toMatchObject({
+      name: 'RefusedError',
+      subject: 'order',
+      request: 'decision',
+    });
   });
 });
 
@@ -183,7 +196,11 @@ describe.concurrent('cancelling', () => {
       const handle = await idle.orders.start('withdraw', input);
       await workflowOf(handle, idle).cancel();
       await idle.startWorkers();
-      await expect(handle.result()).rejects.toMatchObject({ name: 'OrderFailedError', type: 'OrderCancelled' });
+      await expect(handle.result()).rejects.toMatchObject({
+        name: 'FailedError',
+        subject: 'order',
+        type: 'OrderCancelled',
+      });
       expect(idle.requestsOf(handle.orderId)).toEqual([]);
       const again = await idle.orders.start('withdraw', input, { again: true });
       expect(await again.result()).toMatchObject({ outcome: 'completed', adopted: false });

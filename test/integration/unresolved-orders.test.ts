@@ -50,13 +50,15 @@ describe('an order closed by a person after a send, while another one has its id
     const { input, handle, foreign } = await startConflict('closed');
     await decideNow(handle, 'close-absent');
     const error = await handle.result().catch((thrown: Error) => thrown);
-    expect(error).toMatchObject({ name: 'OrderUnresolvedError', closed: true });
+    expect(error).toMatchObject({ name: 'UnresolvedError', subject: 'order', closed: true });
     expect(String(error)).toMatch(/may be this payment; closed by ann.*never start it under another id/s);
-    await expect(handle.created()).rejects.toMatchObject({ name: 'OrderUnresolvedError' });
+    await expect(handle.created()).rejects.toMatchObject({ name: 'UnresolvedError', subject: 'order' });
 
     expect(await starter('order', 'show', handle.orderId, '--json')).toMatchObject({ code: 4 });
     await expect(lab.orders.start('withdraw', input, { again: true })).rejects.toMatchObject({
-      name: 'AgainRefusedError',
+      name: 'RefusedError',
+      subject: 'order',
+      request: 'again',
       undecided: true,
     });
     expect((await lab.orders.start('withdraw', input)).attached).toBe(true);
@@ -75,7 +77,7 @@ describe('an order closed by a person after a send, while another one has its id
     await decideNow(handle, 'close-absent');
     const error = await handle.result().catch((thrown: Error) => thrown);
     lab.sandbox.set({ faults: {} });
-    expect(error).toMatchObject({ name: 'OrderUnresolvedError', closed: true });
+    expect(error).toMatchObject({ name: 'UnresolvedError', subject: 'order', closed: true });
   });
 
   test('is a conflict in the counts and the report of a batch that has its row', async () => {
@@ -85,7 +87,7 @@ describe('an order closed by a person after a send, while another one has its id
     const { input, handle } = await startConflict(first.id, { wallet: cardNumber(1), order_id: first.id });
     expect(input.order.amount).toBe(first.amount);
     await decideNow(handle, 'close-absent');
-    await expect(handle.result()).rejects.toMatchObject({ name: 'OrderUnresolvedError' });
+    await expect(handle.result()).rejects.toMatchObject({ name: 'UnresolvedError', subject: 'order' });
     const { outcomes, report } = await (await startRows(lab, rows)).result();
     expect(outcomes).toEqual({ ...NONE_ENDED, notStarted: 0, completed: 1, conflict: 1 });
     const csv = await readFile(join(lab.folder, report?.path ?? ''), 'utf8');

@@ -3,14 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
-  BatchConflictError,
-  BatchFailedError,
-  BatchNotDecidedYetError,
-  BatchRefusedError,
-  BatchUnresolvedError,
-  ScheduleConflictError,
-  UnknownBatchError,
-  UnknownScheduleError,
+  ConflictError,
+  FailedError,
+  NotDecidedYetError,
+  RefusedError,
+  UnknownIdError,
+  UnresolvedError,
 } from '../../src/client/errors.js';
 import { type BatchOutcomes, type BatchResult, NONE_ENDED } from '../../src/contract/batch/batch.js';
 import { exitCodeOfBatch, exitCodeOfError } from '../../src/starter/exit-codes.js';
@@ -143,17 +141,17 @@ describe('the exit code of a batch', () => {
   });
 
   it.each<[number, Error]>([
-    [2, new BatchConflictError('b', ['file.sha256'])],
-    [2, new BatchRefusedError('b', 'stale')],
-    [2, new UnknownBatchError('b', 'default')],
-    [2, new ScheduleConflictError('p', ['times'])],
-    [2, new UnknownScheduleError('p', 'default')],
-    [2, new BatchFailedError('b', 'InvalidInput', 'bad rows')],
-    [2, new BatchFailedError('b', 'BatchFileUnusable', 'no such file')],
-    [1, new BatchFailedError('b', 'BatchNotApproved', 'nobody did')],
-    [1, new BatchFailedError('b', 'BatchStopped', 'stopped')],
-    [4, new BatchNotDecidedYetError('b')],
-    [4, new BatchUnresolvedError('b', 'terminated')],
+    [2, new ConflictError('batch', 'b', ['file.sha256'])],
+    [2, new RefusedError('batch', 'b', 'instruction', 'stale')],
+    [2, new UnknownIdError('batch', 'b', 'default')],
+    [2, new ConflictError('schedule', 'p', ['times'])],
+    [2, new UnknownIdError('schedule', 'p', 'default')],
+    [2, new FailedError('batch', 'b', 'InvalidInput', 'bad rows')],
+    [2, new FailedError('batch', 'b', 'BatchFileUnusable', 'no such file')],
+    [1, new FailedError('batch', 'b', 'BatchNotApproved', 'nobody did')],
+    [1, new FailedError('batch', 'b', 'BatchStopped', 'stopped')],
+    [4, new NotDecidedYetError('batch', 'b')],
+    [4, new UnresolvedError('batch', 'b', 'terminated')],
   ])('is %d for %s', (code, error) => {
     expect(exitCodeOfError(error)).toBe(code);
   });

@@ -1,18 +1,16 @@
 import { CommanderError } from 'commander';
 import { describe, expect, it } from 'vitest';
 import {
-  AgainRefusedError,
-  DecisionRefusedError,
+  ConflictError,
+  FailedError,
   InvalidInputError,
   NotDecidedYetError,
   NoWorkerError,
-  OrderConflictError,
-  OrderFailedError,
-  OrderUnresolvedError,
-  ServiceRequestFailedError,
+  RefusedError,
   TemporalSetupError,
   TemporalUnreachableError,
-  UnknownOrderError,
+  UnknownIdError,
+  UnresolvedError,
 } from '../../src/client/errors.js';
 import type { OrderFailure } from '../../src/contract/failures.js';
 import type { Order } from '../../src/contract/order/order.js';
@@ -43,7 +41,7 @@ describe('the exit code of a result', () => {
   });
 });
 
-const failed = (type: OrderFailure) => new OrderFailedError('o-1', type, 'because');
+const failed = (type: OrderFailure) => new FailedError('order', 'o-1', type, 'because');
 
 describe('the exit code of an error', () => {
   it.each<[number, unknown]>([
@@ -51,9 +49,9 @@ describe('the exit code of an error', () => {
     [2, new CommanderError(1, 'commander.unknownOption', 'no')],
     [2, new UsageError('no')],
     [2, new InvalidInputError([])],
-    [2, new OrderConflictError('o-1', ['order.amount'])],
-    [2, new DecisionRefusedError('o-1', 'stale')],
-    [2, new UnknownOrderError('o-1', 'default')],
+    [2, new ConflictError('order', 'o-1', ['order.amount'])],
+    [2, new RefusedError('order', 'o-1', 'decision', 'stale')],
+    [2, new UnknownIdError('order', 'o-1', 'default')],
     [2, new TemporalSetupError('no', 'do')],
     [2, failed('InvalidOrder')],
     [1, failed('OrderRejected')],
@@ -61,14 +59,14 @@ describe('the exit code of an error', () => {
     [1, failed('OrderCancelled')],
     [1, failed('OrderAbsent')],
     [3, new TemporalUnreachableError('a', 'n', 'down')],
-    [4, new NotDecidedYetError('o-1')],
+    [4, new NotDecidedYetError('order', 'o-1')],
     [4, new NoWorkerError('q')],
-    [4, new OrderUnresolvedError('o-1', 'terminated')],
-    [4, new OrderUnresolvedError('o-1', 'closed by ann', true)],
-    [4, new AgainRefusedError('o-1', 'open', true)],
-    [2, new AgainRefusedError('o-1', 'completed', false)],
-    [1, new ServiceRequestFailedError('ServiceUnavailable', 'down')],
-    [2, new ServiceRequestFailedError('ServiceRejected', 'no')],
+    [4, new UnresolvedError('order', 'o-1', 'terminated')],
+    [4, new UnresolvedError('order', 'o-1', 'closed by ann', true)],
+    [4, new RefusedError('order', 'o-1', 'again', 'open', true)],
+    [2, new RefusedError('order', 'o-1', 'again', 'completed', false)],
+    [1, new FailedError('read', 'default', 'ServiceUnavailable', 'down')],
+    [2, new FailedError('read', 'default', 'ServiceRejected', 'no')],
     [4, new Error('a bug says nothing about the order')],
     [4, 'not even an error'],
   ])('is %d for %s', (code, error) => {

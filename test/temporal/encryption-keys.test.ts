@@ -78,7 +78,8 @@ describe.concurrent('a new key in front of the old one', () => {
     expect(same.attached).toBe(true);
     expect(await same.result()).toMatchObject({ outcome: 'completed' });
     await expect(rotated.start('withdraw', { ...done, compensation: 'ask' })).rejects.toMatchObject({
-      name: 'OrderConflictError',
+      name: 'ConflictError',
+      subject: 'order',
       fields: ['compensation'],
     });
     const revision = await untilParked(rotated, parked.order.order_id);

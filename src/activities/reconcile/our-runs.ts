@@ -5,7 +5,7 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { NoWorkerError, UnknownOrderError } from '../../client/errors.js';
+import { NoWorkerError, UnknownIdError } from '../../client/errors.js';
 import { OrderHandle } from '../../client/order-handle.js';
 import { callTemporal } from '../../client/temporal-calls.js';
 import { isOrderFailure, ORDER_UNRESOLVED } from '../../contract/failures.js';
@@ -131,7 +131,7 @@ type Known = Pick<Extract<OurWord, { kind: 'running' }>, 'known' | 'orderUuid' |
 /** What a running workflow knows: a final order, or that a person has to decide about it. Silence counts as not knowing. */
 async function knownEnd(client: Client, run: OurRun): Promise<Known> {
   try {
-    const handle = new OrderHandle(client, run.account, run.orderId, undefined, run.workflowId);
+    const handle = new OrderHandle(client, run.account, run.orderId, { workflowId: run.workflowId });
     const { order, phase, attention } = await handle.state();
     // A workflow that may send again also looks again: its order may only have been late.
     if (!order && phase === 'parked')
@@ -141,7 +141,7 @@ async function knownEnd(client: Client, run: OurRun): Promise<Known> {
     if (!isFinal(status)) return { orderUuid };
     return { orderUuid, known: { outcome: status, orderUuid, amounts: amountsOf(order), nothingLeft: false } };
   } catch (error) {
-    if (error instanceof NoWorkerError || error instanceof UnknownOrderError) return {};
+    if (error instanceof NoWorkerError || error instanceof UnknownIdError) return {};
     throw error;
   }
 }

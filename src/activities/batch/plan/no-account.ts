@@ -1,6 +1,6 @@
 import { activityInfo, getClient } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { isAccountServed } from '../../../client/account-served.js';
+import { isAccountServed } from '../../../client/service-reads.js';
 import { invalidInput } from '../../failures.js';
 
 /** Looks before it is refused, because the workers of an installation that starts do not all come up at once. */

@@ -1,5 +1,5 @@
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
-import { OrderConflictError, OrderFailedError, OrderUnresolvedError } from '../../../client/errors.js';
+import { ConflictError, FailedError, UnresolvedError } from '../../../client/errors.js';
 import { OrderHandle } from '../../../client/order-handle.js';
 import { refuseOtherInput } from '../../../client/start-order.js';
 import type { BatchOutcomes } from '../../../contract/batch/batch.js';
@@ -84,11 +84,11 @@ function reasonOf({ order, remainder = [], remainderUnknown, compensation }: Ord
 function endWithoutResult(error: unknown): RowEnd | undefined {
   if (!(error instanceof Error)) return undefined;
   const reason = error.message;
-  if (error instanceof OrderConflictError) return { outcome: 'conflict', reason };
-  if (error instanceof OrderFailedError) {
+  if (error instanceof ConflictError) return { outcome: 'conflict', reason };
+  if (error instanceof FailedError) {
     return { outcome: error.type === 'OrderConflict' ? 'conflict' : 'refused', reason };
   }
-  if (error instanceof OrderUnresolvedError) return { outcome: error.closed ? 'conflict' : 'unresolved', reason };
+  if (error instanceof UnresolvedError) return { outcome: error.closed ? 'conflict' : 'unresolved', reason };
   return undefined;
 }
 

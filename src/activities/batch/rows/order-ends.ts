@@ -1,7 +1,7 @@
 import { type Client, type WorkflowExecutionDescription, WorkflowNotFoundError } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-workflow/index.js';
-import { readLastEvent } from '../../../client/last-event.js';
+import { readLastEvent } from '../../../client/history.js';
 import { callTemporal } from '../../../client/temporal-calls.js';
 import type { BatchOutcomes } from '../../../contract/batch/batch.js';
 import { isOrderFailure, ORDER_UNRESOLVED } from '../../../contract/failures.js';

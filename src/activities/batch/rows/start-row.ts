@@ -1,7 +1,7 @@
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { type BatchRow, orderInputOf } from '../../../batch-files/index.js';
 import { checkOrderInput } from '../../../client/checked-input.js';
-import { AgainRefusedError, InvalidInputError, OrderConflictError } from '../../../client/errors.js';
+import { ConflictError, InvalidInputError, RefusedError } from '../../../client/errors.js';
 import { startOrder, startOrderAgain } from '../../../client/start-order.js';
 import type { SendBatchRowsInput } from '../../../contract/batch/activities.js';
 import { orderWorkflowId } from '../../../contract/ids.js';
@@ -37,7 +37,7 @@ export async function startRow(client: Client, batch: Batch, { row, problem, ord
     return { row, orderId, elsewhere: true, standing: await readStanding(client, workflowIdOf(batch, input)) };
   } catch (error) {
     if (error instanceof InvalidInputError) return { row, standing: { kind: 'none', outcome: 'refused' } };
-    if (error instanceof OrderConflictError) return { row, standing: { kind: 'none', outcome: 'conflict' } };
+    if (error instanceof ConflictError) return { row, standing: { kind: 'none', outcome: 'conflict' } };
     const why = whyUnreadable(error);
     if (!why || orderId === undefined) throw error;
     // One row that cannot be compared with must not hold up all that follow: it is for a person.
@@ -62,7 +62,7 @@ async function startAnew(client: Client, batch: Batch, input: OrderInput<'withdr
     await startOrderAgain(client, 'withdraw', input);
     return false;
   } catch (error) {
-    if (!(error instanceof AgainRefusedError)) throw error;
+    if (!(error instanceof RefusedError)) throw error;
     return start(client, input);
   }
 }

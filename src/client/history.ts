@@ -1,6 +1,8 @@
 import type { Client } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import type { OrderInput } from '../contract/order/input.js';
+import { GRPC, grpcStatus } from '../temporal.js';
+import { callTemporal } from './temporal-calls.js';
 
 /** How a run was started: what its first history event keeps. */
 export interface FirstInput<I = OrderInput> {
@@ -36,4 +38,24 @@ export async function decodeAll(client: Client, given: Payloads): Promise<unknow
   let payloads = given?.payloads ?? [];
   for (const codec of payloadCodecs.toReversed()) payloads = await codec.decode(payloads);
   return payloads.map((payload) => payloadConverter.fromPayload<unknown>(payload));
+}
+
+/**
+ * The newest event of the newest run of a workflow id: of a closed run, how and when it was closed; 'unknown' where Temporal
+ * has no such run. One call that does not wait: the filter for the closing event would wait 20 s for an open run's.
+ */
+export async function readLastEvent(client: Client, workflowId: string) {
+  try {
+    const { history } = await callTemporal(client, () =>
+      client.workflowService.getWorkflowExecutionHistoryReverse({
+        namespace: client.options.namespace,
+        execution: { workflowId },
+        maximumPageSize: 1,
+      }),
+    );
+    return history?.events?.[0];
+  } catch (error) {
+    if (grpcStatus(error)?.code === GRPC.notFound) return 'unknown';
+    throw error;
+  }
 }

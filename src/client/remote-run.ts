@@ -1,0 +1,224 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type Client,
+  type Workflow,
+  WorkflowFailedError,
+  type WorkflowHandle,
+  WorkflowNotFoundError,
+  type WorkflowResultType,
+  WorkflowUpdateFailedError,
+} from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import type { FieldError } from '../contract/failures.js';
+import { ORDERS_TASK_QUEUE } from '../contract/names.js';
+import { InvalidInputError, NotDecidedYetError, NoWorkerError, RefusedError, UnknownIdError } from './errors.js';
+import {
+  type CallOptions,
+  callTemporal,
+  isAbortedUpdate,
+  isNobodyAnswering,
+  isTimeOver,
+  translated,
+} from './temporal-calls.js';
+
+/** A worker answers an instruction or a decision at once or not at all. */
+const ANSWER_TIMEOUT_MS = 15_000;
+
+/** Bound of the one question that follows a time-out: whoever waits wants an answer soon. */
+export const CONFIRM_TIMEOUT_MS = 5_000;
+
+/** A worker answers a query at once or not at all. */
+const [FIRST_QUERY_MS, SECOND_QUERY_MS] = [4_000, 11_000];
+
+/** How long a call may wait, in milliseconds above 0. Omitted = as long as it takes, which may be days. */
+export interface WaitOptions {
+  timeoutMs?: number;
+}
+
+/** Which order or batch callers talk to. */
+export interface RunOptions {
+  subject: 'order' | 'received' | 'batch';
+  id: string;
+  account: string;
+  workflowId: string;
+  /** Set when Temporal has accepted the start or named it as started before. */
+  attached?: boolean;
+  /** What the failure of the workflow, or of an update to it, means. */
+  failureOf: (cause: unknown) => Error;
+}
+
+/** How an update is told. `request` and `meanwhile`: as NoWorkerError has them. */
+export interface TellOptions extends WaitOptions {
+  refused: 'decision' | 'instruction';
+  request: string;
+  meanwhile?: string;
+}
+
+/** How a wait differs for a start that Temporal may not have taken. */
+export interface WaitMeanings {
+  /** Resolves when Temporal is known to have what is waited for: nothing else goes on by itself after a time-out. */
+  confirm?: () => Promise<void>;
+  /** As CallOptions have it. */
+  unanswered?: string;
+}
+
+/** The newest run of an order's or a batch's id, as callers talk to it: ask, tell and wait, in the library's errors. */
+export class RemoteRun<W extends Workflow> {
+  readonly handle: WorkflowHandle<W>;
+  #isKnown: boolean;
+
+  constructor(
+    readonly client: Client,
+    readonly of: RunOptions,
+  ) {
+    this.handle = client.workflow.getHandle<W>(of.workflowId);
+    this.#isKnown = of.attached !== undefined;
+  }
+
+  /** True while the workflow is open; needs no worker. */
+  async isOpen(options?: CallOptions): Promise<boolean> {
+    try {
+      const { status } = await callTemporal(this.client, () => this.handle.describe(), options);
+      return status.name === 'RUNNING';
+    } catch (error) {
+      throw await this.#explained(error);
+    }
+  }
+
+  /** The answer of a query, with what `add` makes of it. Throws NoWorkerError within 15 s when no worker answers. */
+  async ask<T>(query: string, add: (answer: T) => Promise<T> = async (answer) => answer): Promise<T> {
+    const askTwice = async () => {
+      const ask = (timeoutMs: number) =>
+        this.client.withDeadline(Date.now() + timeoutMs, () => this.handle.query<T>(query));
+      // A question handed to a worker that has just gone is lost, and costs its asker the whole wait.
+      const answer = await ask(FIRST_QUERY_MS).catch((error: unknown) => {
+        if (isTimeOver(error)) return ask(SECOND_QUERY_MS);
+        throw error;
+      });
+      return add(answer);
+    };
+    return this.#answered(askTwice, ANSWER_TIMEOUT_MS, async () => {
+      await this.isOpen();
+      return new NoWorkerError(ORDERS_TASK_QUEUE);
+    });
+  }
+
+  /** Hands an update in; resolves to what the workflow answers. Throws RefusedError with its reason, or NoWorkerError. */
+  async tell<T>(update: string, argument: object, { refused, request, meanwhile, ...wait }: TellOptions): Promise<T> {
+    const timeoutMs = checkTimeout(wait) ?? ANSWER_TIMEOUT_MS;
+    const options = { args: [argument] as [object], updateId: randomUUID() };
+    const tell = async (): Promise<T> => {
+      try {
+        return await untilTaken(() => this.handle.executeUpdate<T, [object]>(update, options));
+      } catch (error) {
+        const isLate = cameTooLate(error);
+        if (!isLate && !(error instanceof WorkflowUpdateFailedError)) throw error;
+        // Temporal answers "not found" for ended workflows too; only the others are unknown.
+        if (isLate) await this.isOpen();
+        const reason = isLate ? 'it has ended' : messageOf((error as WorkflowUpdateFailedError).cause);
+        throw new RefusedError(this.of.subject, this.of.id, refused, reason);
+      }
+    };
+    return this.#answered(tell, timeoutMs, async () => {
+      await this.isOpen({ timeoutMs: CONFIRM_TIMEOUT_MS });
+      return new NoWorkerError(ORDERS_TASK_QUEUE, request, meanwhile);
+    });
+  }
+
+  /** The workflow's result. Throws as `wait` does. */
+  result(options?: WaitOptions): Promise<WorkflowResultType<W>> {
+    return this.wait(() => this.handle.result(), options);
+  }
+
+  /** Runs a call that waits for the workflow, and says in the library's errors why it did not get there. */
+  async wait<T>(call: () => Promise<T>, options: WaitOptions = {}, meanings: WaitMeanings = {}): Promise<T> {
+    const timeoutMs = checkTimeout(options);
+    const { confirm = () => this.#confirmStarted(), unanswered } = meanings;
+    try {
+      return timeoutMs === undefined ? await call() : await this.client.withDeadline(Date.now() + timeoutMs, call);
+    } catch (error) {
+      if (timeoutMs === undefined || !isTimeOver(error)) throw await this.#explained(error, unanswered);
+    }
+    try {
+      await confirm();
+    } catch (error) {
+      throw await this.#explained(error, unanswered);
+    }
+    throw new NotDecidedYetError(this.of.subject, this.of.id);
+  }
+
+  /** Resolves when Temporal has the workflow. What it has named once is not asked again after every time-out. */
+  async #confirmStarted(): Promise<void> {
+    if (this.#isKnown) return;
+    await callTemporal(this.client, () => this.handle.describe(), { timeoutMs: CONFIRM_TIMEOUT_MS });
+    this.#isKnown = true;
+  }
+
+  /** Runs a call that only a worker answers. A silent Temporal looks like no worker: `nobody` asks it, which tells. */
+  async #answered<T>(call: () => Promise<T>, timeoutMs: number, nobody: () => Promise<Error>): Promise<T> {
+    try {
+      return await this.client.withDeadline(Date.now() + timeoutMs, call);
+    } catch (error) {
+      throw isNobodyAnswering(error) ? await nobody() : await this.#explained(error);
+    }
+  }
+
+  /** The library's error for what the SDK threw. */
+  async #explained(error: unknown, unanswered?: string): Promise<unknown> {
+    const { subject, id, account, failureOf } = this.of;
+    if (error instanceof WorkflowNotFoundError) return new UnknownIdError(subject, id, account);
+    if (error instanceof WorkflowFailedError || error instanceof WorkflowUpdateFailedError)
+      return failureOf(error.cause);
+    return translated(this.client, error, unanswered);
+  }
+}
+
+/** Longer timers fire at once. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** The time to wait, cut to what timers can take. Throws InvalidInputError; call it before anything is started. */
+export function checkTimeout({ timeoutMs }: WaitOptions): number | undefined {
+  if (timeoutMs === undefined) return undefined;
+  if (Number.isFinite(timeoutMs) && timeoutMs > 0) return Math.min(timeoutMs, MAX_TIMEOUT_MS);
+  throw new InvalidInputError([{ field: 'timeoutMs', reason: 'must be a number of milliseconds above 0' }]);
+}
+
+/** Pauses between the attempts to hand an update in. */
+const [FIRST_PAUSE_MS, MAX_PAUSE_MS] = [200, 10_000];
+
+/**
+ * Hands an update in until the workflow takes it: Temporal drops one when the workflow task that carried it failed, for
+ * instance because it ended the workflow while a callback came in. The call must name an update id, so that handing it in
+ * again is the same update. The caller's deadline ends it.
+ */
+export async function untilTaken<T>(update: () => Promise<T>): Promise<T> {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
+    try {
+      return await update();
+    } catch (error) {
+      if (!isAbortedUpdate(error)) throw error;
+    }
+    await sleep(pauseMs);
+  }
+}
+
+/** The server's failure type of an update whose workflow ended before the update did. */
+const UPDATE_OUTLIVED_WORKFLOW = 'AcceptedUpdateCompletedWorkflow';
+
+/** True when an update came too late: its workflow has ended or never was. */
+export function cameTooLate(error: unknown): boolean {
+  if (error instanceof WorkflowNotFoundError) return true;
+  const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined;
+  return cause instanceof ApplicationFailure && cause.type === UPDATE_OUTLIVED_WORKFLOW;
+}
+
+/** The words of a failure. */
+export const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : 'no reason given');
+
+const isFieldError = (value: unknown): value is FieldError =>
+  typeof value === 'object' && value !== null && 'field' in value && 'reason' in value;
+
+/** The bad fields a failure carries in its details; [] when it names none. */
+export const fieldsOfFailure = (failure: ApplicationFailure): FieldError[] =>
+  (failure.details ?? []).flat().filter(isFieldError);
