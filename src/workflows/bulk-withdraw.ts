@@ -1,11 +1,10 @@
 import { allHandlersFinished, CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
 import type { BatchPlan, BatchProgress, BatchResult } from '../contract/batch/batch.js';
 import type { BatchInput } from '../contract/batch/input.js';
-import { setBatchHandlers } from './batch/handlers.js';
-import { maySend, stop } from './batch/interruptions.js';
+import { isReset, maySend, stop } from './batch/interruptions.js';
+import { setBatchHandlers } from './batch/messages.js';
 import { awaitApproval, makePlan, pauseOnShortfall } from './batch/prepare.js';
 import { nothingStarted, report } from './batch/report.js';
-import { isReset } from './batch/resets.js';
 import { type BatchRun, type CarriedBatch, openBatch } from './batch/run.js';
 import { sendRows } from './batch/send-rows.js';
 import { enter } from './batch/show.js';

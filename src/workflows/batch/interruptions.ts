@@ -1,77 +1,17 @@
-import { workflowInfo } from '@temporalio/workflow';
-import type { BatchApproval, BatchInstruction } from '../../contract/batch/batch.js';
-import { BY_ITSELF } from '../../contract/batch/batch.js';
-import { maskName } from '../../contract/masking.js';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  isCancellation,
+  TimeoutFailure,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { BATCH_UNRESOLVED, type BatchInstruction, BY_ITSELF } from '../../contract/batch/batch.js';
 import type { BatchRun } from './run.js';
-
-/**
- * What people may ask of a batch, and why a request is refused. Refusals are synchronous and change nothing; they are
- * answered to the caller and leave no trace in the history.
- */
-
-const MAX_NAME_LENGTH = 120;
-const MAX_REASON_LENGTH = 500;
-/** Whoever pauses and resumes without end must not fill the history: the batch first goes on in a new run. */
-const BUSY_FROM_EVENTS = 450;
-
-/** Names that look the same are the same person. */
-const folded = (name: string): string => name.normalize('NFKC').replace(/\s+/gu, ' ').trim().toLowerCase();
-
-function textProblem(field: string, value: unknown, maxLength: number): string | undefined {
-  if (typeof value !== 'string' || value.trim() === '') return `${field}: required`;
-  if (value.length > maxLength) return `${field}: longer than ${maxLength} characters`;
-  return /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(value) ? `${field}: contains control characters` : undefined;
-}
-
-function nameProblem(by: unknown): string | undefined {
-  const problem = textProblem('by', by, MAX_NAME_LENGTH);
-  if (problem) return problem;
-  return folded(String(by)) === BY_ITSELF ? 'by: is not a person' : undefined;
-}
-
-/** Why an approval is refused; undefined = it counts. Tolerates any argument. */
-export function approvalRefusal(run: BatchRun, approval: BatchApproval | undefined): string | undefined {
-  if (run.phase !== 'awaitingApproval') return `the batch waits for no approval, it is ${run.phase}`;
-  if (run.approvedBy !== undefined) return `it was approved by ${maskName(run.approvedBy)} just now`;
-  const problem = nameProblem(approval?.by);
-  if (problem) return problem;
-  if (approval?.digest !== run.plan?.digest) {
-    return 'digest: is not that of the plan that waits. Read the plan again and approve what it shows';
-  }
-  if (folded(String(approval?.by)) === folded(String(run.input.startedBy))) {
-    return 'by: started this batch; somebody else must approve it';
-  }
-  return undefined;
-}
-
-const instructionProblem = (instruction: BatchInstruction | undefined): string | undefined =>
-  nameProblem(instruction?.by) ?? textProblem('reason', instruction?.reason, MAX_REASON_LENGTH);
 
 /** True while rows may still be sent. */
 export const maySend = ({ phase, stopped, progress }: BatchRun): boolean =>
   !stopped && !progress.exhausted && ['checking', 'awaitingApproval', 'sending', 'paused'].includes(phase);
-
-/** Why a pause is refused. */
-export function pauseRefusal(run: BatchRun, instruction: BatchInstruction | undefined): string | undefined {
-  if (!maySend(run)) return `nothing is left to be sent, the batch is ${run.phase}`;
-  if (run.phase === 'awaitingApproval') return 'it waits for an approval and sends nothing; stop it instead';
-  return run.paused ? 'it is paused already' : (busy() ?? instructionProblem(instruction));
-}
-
-/** Why a resume is refused. */
-export function resumeRefusal(run: BatchRun, instruction: BatchInstruction | undefined): string | undefined {
-  if (!run.paused || run.stopped) return 'it is not paused';
-  return busy() ?? instructionProblem(instruction);
-}
-
-const busy = (): string | undefined =>
-  workflowInfo().historyLength >= BUSY_FROM_EVENTS ? 'too many requests at a time; ask again in a moment' : undefined;
-
-/** Why a stop is refused; never because of too many others. */
-export function stopRefusal(run: BatchRun, instruction: BatchInstruction | undefined): string | undefined {
-  if (!maySend(run)) return `nothing is left to be stopped, the batch is ${run.stopped ? 'stopped' : run.phase}`;
-  return instructionProblem(instruction);
-}
 
 /** Nothing new is sent until `resume`. */
 export function pause(run: BatchRun, { by, reason }: BatchInstruction): void {
@@ -97,3 +37,59 @@ function interruptSending(run: BatchRun): void {
 }
 
 const now = (): string => new Date().toISOString();
+
+/**
+ * Runs an activity that may be interrupted; undefined when it ended without an answer because of that. `onLost` gets what
+ * the last heartbeat of an interrupted one said, where its worker died.
+ */
+export async function interruptible<T>(
+  run: BatchRun,
+  call: () => Promise<T>,
+  onLost?: (details: unknown) => void,
+): Promise<T | undefined> {
+  const scope = new CancellationScope();
+  let interrupted = false;
+  run.interrupt = () => {
+    interrupted = true;
+    scope.cancel();
+  };
+  try {
+    return await scope.run(call);
+  } catch (error) {
+    // A worker that died meanwhile shows as a time-out, because what was cancelled is not repeated.
+    if (isCancellation(error)) return undefined;
+    if (interrupted && error instanceof ActivityFailure) {
+      const { cause } = error;
+      if (cause instanceof TimeoutFailure && cause.lastHeartbeatDetails) onLost?.(cause.lastHeartbeatDetails);
+      return undefined;
+    }
+    throw error;
+  } finally {
+    run.interrupt = undefined;
+  }
+}
+
+/**
+ * True in a run that was cut from another one by a reset: that one may have started orders which this one knows nothing
+ * of. Asked only where a run without a reset would end, never to order steps: their history is the same in both.
+ */
+export const isReset = (): boolean => workflowInfo().runId !== workflowInfo().originalExecutionRunId;
+
+/** A chunk found that the run was reset, and which orders were started before: a person says whether it goes on. */
+export function meetReset(run: BatchRun, resetRun: string, rows: number): void {
+  // Paused by a person meanwhile: the next chunk, after the resume, finds it again.
+  if (run.paused && !run.stopped) return;
+  run.knownRun = resetRun;
+  run.sendingSince ??= run.startedAt;
+  const { taken, exhausted } = run.progress;
+  if (run.stopped || exhausted) return;
+  const found = `the orders of the first ${taken} of ${rows} rows were found`;
+  pause(run, { by: BY_ITSELF, reason: `this run was reset; ${found}. Resume to send the rest, or stop` });
+}
+
+/** The failure of a reset run that cannot find out what was started before it. */
+export function unresolved(reason: string): ApplicationFailure {
+  const advice =
+    'Orders that were started before go on. Mend it and start the batch with `again`: nobody is paid twice';
+  return ApplicationFailure.nonRetryable(`this run was reset, and ${reason}. ${advice}`, BATCH_UNRESOLVED);
+}

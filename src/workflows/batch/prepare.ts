@@ -8,9 +8,7 @@ import {
   shownInterruption,
 } from '../../contract/batch/batch.js';
 import { wholeFile } from '../profiles.js';
-import { interruptible } from './interruptible.js';
-import { pause, stop } from './interruptions.js';
-import { isReset, unresolved } from './resets.js';
+import { interruptible, isReset, pause, stop, unresolved } from './interruptions.js';
 import type { BatchRun } from './run.js';
 import { enter } from './show.js';
 

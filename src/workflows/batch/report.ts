@@ -3,7 +3,7 @@ import type { Activities } from '../../activities/index.js';
 import type { ReportBatchAnswer } from '../../contract/batch/activities.js';
 import type { BatchOutcomes, BatchPlan, BatchResult } from '../../contract/batch/batch.js';
 import { wholeFile } from '../profiles.js';
-import { isReset, unresolved } from './resets.js';
+import { isReset, unresolved } from './interruptions.js';
 import type { BatchRun } from './run.js';
 import { enter } from './show.js';
 

@@ -11,9 +11,7 @@ import type { SendBatchRowsAnswer } from '../../contract/batch/activities.js';
 import { type BatchPlan, type BatchProgress, BY_ITSELF } from '../../contract/batch/batch.js';
 import type { BatchInput } from '../../contract/batch/input.js';
 import { sendingChunk } from '../profiles.js';
-import { interruptible } from './interruptible.js';
-import { pause, stop } from './interruptions.js';
-import { meetReset } from './resets.js';
+import { interruptible, meetReset, pause, stop } from './interruptions.js';
 import { type BatchRun, type CarriedBatch, carriedBatch } from './run.js';
 import { enter, showBatch } from './show.js';
 
