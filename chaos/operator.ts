@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WORKFLOW_TYPE_OF_ORDER } from '../src/contract/order/types.js';
+import { ORDER_TYPES, workflowTypeOf } from '../src/contract/order/types.js';
 import { NoWorkerError, type OrderState, type PaymentOrders, RefusedError } from '../src/index.js';
 import { restartWorkers } from './healing.js';
 import type { ChaosStack } from './stack.js';
@@ -22,9 +22,7 @@ export interface OperatorReport {
   allFinalAfterMs?: number;
 }
 
-const ORDER_TYPES_QUERY = `WorkflowType IN (${Object.values(WORKFLOW_TYPE_OF_ORDER)
-  .map((type) => `'${type}'`)
-  .join(', ')})`;
+const ORDER_TYPES_QUERY = `WorkflowType IN (${ORDER_TYPES.map((type) => `'${workflowTypeOf(type)}'`).join(', ')})`;
 
 /** Number of order workflows that are open, or closed, as Temporal's visibility shows it. */
 export async function countOrders(orders: PaymentOrders, which: 'open' | 'closed'): Promise<number> {

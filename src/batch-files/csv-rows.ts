@@ -1,25 +1,19 @@
 import { parse } from 'csv-parse/sync';
 import type { FieldError } from '../contract/failures.js';
 import { maskName } from '../contract/masking.js';
+import { CLIENT_FIELDS, DETAILS_FIELDS } from '../contract/order/request.js';
 import { readJson } from '../validation/json-input.js';
+import { orderSchemas } from '../validation/request-schemas.js';
 import { cellDamage } from './damaged-cells.js';
 import { badFile } from './errors.js';
 
 const REQUIRED = ['order_id', 'currency', 'network', 'amount', 'wallet'];
-const OPTIONAL = [
-  'wallet_memo',
-  'wallet_details',
-  'description',
-  'delay_order_for_minutes',
-  'client_info.client_id',
-  'client_info.client_ip',
-  'client_info.client_email',
-  'wallet_details.bank_code',
-  'wallet_details.recipient_bank',
-  'wallet_details.recipient_name',
-  'wallet_details.taxpayer_number',
-  'wallet_details.recipient_email',
+/** Fields that have columns of their own, `client_info.client_id`, beside or instead of one for all of them. */
+const OF_PARTS = [
+  ...Object.keys(CLIENT_FIELDS).map((name) => `client_info.${name}`),
+  ...Object.keys(DETAILS_FIELDS).map((name) => `wallet_details.${name}`),
 ];
+const KNOWN = [...Object.keys(orderSchemas.withdraw.shape).filter((name) => name !== 'client_info'), ...OF_PARTS];
 
 /** A row's order as far as its cells say, unchecked; `problem` names what could not be read. */
 export interface RowContent {
@@ -61,11 +55,10 @@ function refuseOtherFormats(line: string): void {
 }
 
 function headerProblems(columns: readonly string[]): string[] {
-  const known = [...REQUIRED, ...OPTIONAL];
   const found = columns.flatMap((name, index) => {
     if (name === '') return [`column ${index + 1} has no name`];
     if (name === 'callback_url') return ['the worker makes the callback URL; leave column callback_url out'];
-    if (!known.includes(name)) return [`unknown column ${maskName(name)}`];
+    if (!KNOWN.includes(name)) return [`unknown column ${maskName(name)}`];
     return columns.indexOf(name) < index ? [`column ${name} stands there twice`] : [];
   });
   const missing = REQUIRED.filter((name) => !columns.includes(name));

@@ -1,14 +1,13 @@
+import { CLIENT_FIELDS, DETAILS_FIELDS, REQUEST_FIELDS } from '../contract/order/request.js';
+
+const figuresOf = (rules: Readonly<Record<string, { cell: string }>>, parent = ''): string[] =>
+  Object.entries(rules).flatMap(([name, { cell }]) => (cell === 'figures' ? [`${parent}${name}`] : []));
+
 /** Columns whose cells a spreadsheet takes for numbers or formulas. Names of people may well begin with an apostrophe. */
 const NUMBER_LIKE = new Set([
-  'order_id',
-  'currency',
-  'network',
-  'amount',
-  'wallet',
-  'wallet_memo',
-  'delay_order_for_minutes',
-  'wallet_details.bank_code',
-  'wallet_details.taxpayer_number',
+  ...figuresOf(REQUEST_FIELDS),
+  ...figuresOf(CLIENT_FIELDS, 'client_info.'),
+  ...figuresOf(DETAILS_FIELDS, 'wallet_details.'),
 ]);
 
 const AS_TEXT = 'format the column as text and enter it again';

@@ -3,7 +3,7 @@ import type { FieldError } from '../contract/failures.js';
 import { ACCOUNT_FORMAT, parseOrderWorkflowId, parseReceivedWorkflowId } from '../contract/ids.js';
 import { RECEIVED_DEPOSIT_WORKFLOW, searchAttribute } from '../contract/names.js';
 import { FINAL_STATUSES } from '../contract/order/order.js';
-import { ORDER_TYPES, type OrderType, WORKFLOW_TYPE_OF_ORDER } from '../contract/order/types.js';
+import { ORDER_TYPES, type OrderType, workflowTypeOf } from '../contract/order/types.js';
 import { InvalidInputError } from './errors.js';
 import { callTemporal } from './temporal-calls.js';
 
@@ -71,7 +71,7 @@ export const quoted = (text: string): string =>
     .replaceAll('\\', '\\\\')
     .replaceAll("'", "\\'")}'`;
 
-const orderTypes = [...Object.values(WORKFLOW_TYPE_OF_ORDER), RECEIVED_DEPOSIT_WORKFLOW];
+const orderTypes = [...ORDER_TYPES.map(workflowTypeOf), RECEIVED_DEPOSIT_WORKFLOW];
 
 /** The part of a visibility query that holds for orders alone. */
 const IS_ORDER = `WorkflowType IN (${orderTypes.map(quoted).join(', ')})`;
@@ -122,7 +122,7 @@ function toEntry(info: WorkflowExecutionInfo): OrderListEntry | undefined {
     orderId,
     received: received !== undefined,
     workflowId: info.workflowId,
-    type: ORDER_TYPES.find((type) => WORKFLOW_TYPE_OF_ORDER[type] === info.type),
+    type: ORDER_TYPES.find((type) => workflowTypeOf(type) === info.type),
     status: isStopped(info) ? STOPPED : attributes.get(searchAttribute.orderStatus),
     needsAttention: isStopped(info) || (attributes.get(searchAttribute.needsAttention) ?? false),
     currencyFrom: attributes.get(searchAttribute.currencyFrom),

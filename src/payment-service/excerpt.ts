@@ -1,4 +1,5 @@
 import { maskWords } from '../contract/masking.js';
+import { REQUEST_FIELDS } from '../contract/order/request.js';
 
 /** Longest excerpt shown. */
 const MAX_CHARS = 300;
@@ -8,8 +9,8 @@ const TELLING = ['code', 'error_code', 'title', 'message', 'error_message', 'err
 
 /** Fields of requests whose values anybody may see; everything else in a request may be about a person or secret. */
 const PUBLIC_FIELDS = new Set([
-  ...['order_id', 'order_ids', 'order_uuid', 'order_type', 'status', 'delay_order_for_minutes', 'date_from', 'date_to'],
-  ...['currency', 'currency_from', 'currency_to', 'network', 'network_from', 'network_to', 'amount', 'amount_to'],
+  ...['order_ids', 'order_uuid', 'order_type', 'status', 'date_from', 'date_to'],
+  ...Object.entries(REQUEST_FIELDS).flatMap(([name, { privacy }]) => (privacy === 'public' ? [name] : [])),
 ]);
 
 /**

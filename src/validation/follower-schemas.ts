@@ -2,12 +2,13 @@ import * as z from 'zod';
 import type { FieldError } from '../contract/failures.js';
 import { ADDRESS_REF_FORMAT, ORDER_ID_FORMAT, ORDER_UUID_FORMAT, parseFollowUpOrderId } from '../contract/ids.js';
 import type { OrderInput, ReceivedDepositInput } from '../contract/order/input.js';
-import { ORDER_TYPES, type OrderType, paysOut } from '../contract/order/types.js';
+import { factsOf, ORDER_TYPES, type OrderType } from '../contract/order/types.js';
 import { withoutNulls } from '../contract/without-nulls.js';
 import { fieldErrors } from './field-errors.js';
 import { type FormatChecks, sortFindings } from './format-checks.js';
 import { fieldsOf, ruleErrors } from './order-rules.js';
-import { optionSchemas, orderSchemas, presentable, sentToSchema } from './order-schema.js';
+import { optionSchemas, presentable, sentToSchema } from './order-schema.js';
+import { orderSchemas } from './request-schemas.js';
 
 /**
  * Inputs of runs that only follow an order: it exists at the service already, made by a receipt on a permanent address
@@ -54,7 +55,7 @@ const recoveredSchema = (type: OrderType) =>
     batchId,
     order: orderSchemas[type].extend({
       order_id: z.string().refine(isAnyOrderId, 'must be the id of an order or follow-up'),
-      ...(paysOut(type) && knownInPart),
+      ...(factsOf(type).paysOut && knownInPart),
     }),
     compensation: z.literal('report', 'must be report: a recovered run moves nothing'),
     resend: z.literal('never', 'must be never or left out: a recovered run sends nothing').optional(),

@@ -1,8 +1,9 @@
 import type { FieldError } from '../contract/failures.js';
 import { ORDER_ID_FORMAT, parseFollowUpOrderId } from '../contract/ids.js';
 import type { CompensationPolicy } from '../contract/order/input.js';
+import { CARD_FIELDS, CLIENT_FIELDS, DETAILS_FIELDS, type Privacy, REQUEST_FIELDS } from '../contract/order/request.js';
 import type { OrderType } from '../contract/order/types.js';
-import { paysOut } from '../contract/order/types.js';
+import { factsOf } from '../contract/order/types.js';
 import { holdsCardNumber, MULTIPLE_CARDS } from '../contract/wallets.js';
 import { MAX_DESCRIPTION_LENGTH } from './field-schemas.js';
 import type { Finding } from './format-checks.js';
@@ -14,6 +15,7 @@ import { partsSumErrors, targetErrors } from './payout-target.js';
  */
 
 type Unchecked = Record<string, unknown>;
+type Rules = Readonly<Record<string, { privacy: Privacy }>>;
 
 /** Longest id of a follow-up: 120 characters and `.r` with its number. */
 const MAX_FOLLOW_UP_ID_LENGTH = 126;
@@ -42,16 +44,18 @@ function orderIdProblem(orderId: string, followUp: boolean): string | undefined 
 }
 
 function amountErrors(type: OrderType, order: Unchecked): FieldError[] {
-  if (type !== 'exchange_withdraw' && type !== 'deposit_exchange_withdraw') return [];
+  const { exchanges, paysOut } = factsOf(type);
+  if (!exchanges || !paysOut) return [];
   if ((order.amount === undefined) !== (order.amount_to === undefined)) return [];
   return [{ field: 'order.amount', reason: 'exactly one of amount, amount_to' }];
 }
 
 function payoutErrors(type: OrderType, order: Unchecked): Finding[] {
-  if (!paysOut(type)) return [];
-  const network = type === 'withdraw' ? order.network : order.network_to;
+  const { exchanges, paysOut, sides } = factsOf(type);
+  if (!paysOut) return [];
+  const network = sides.networkTo && order[sides.networkTo];
   // With `amount` the exchange types state it in another currency than the parts.
-  const total = type === 'withdraw' ? 'amount' : 'amount_to';
+  const total = exchanges ? 'amount_to' : 'amount';
   return [
     ...targetErrors('order', { network, wallet: order.wallet, wallet_details: order.wallet_details }),
     ...partsSumErrors(network, order.wallet_details, { name: total, value: order[total] }),
@@ -73,11 +77,12 @@ function revertErrors(revertTo: unknown): Finding[] {
 /** Policies for which the compensation table has a row, by type. */
 function policyErrors(type: OrderType, input: Unchecked): FieldError[] {
   const policy = input.compensation as CompensationPolicy | undefined;
-  if (type === 'deposit' && (policy === 'finish' || policy === 'revert')) {
+  const { startsWithDeposit, exchanges, paysOut } = factsOf(type);
+  const onlyDeposits = startsWithDeposit && !exchanges && !paysOut;
+  if (onlyDeposits && (policy === 'finish' || policy === 'revert')) {
     return [{ field: 'compensation', reason: 'a deposit leaves nothing to finish or revert: report or ask' }];
   }
-  const refunds = type === 'deposit_exchange' || type === 'deposit_exchange_withdraw';
-  if (refunds && policy === 'revert' && input.revertTo === undefined) {
+  if (startsWithDeposit && policy === 'revert' && input.revertTo === undefined) {
     return [{ field: 'revertTo', reason: 'required: a deposit is refunded only to a wallet named here' }];
   }
   return [];
@@ -87,17 +92,26 @@ function policyErrors(type: OrderType, input: Unchecked): FieldError[] {
 function privateValues(input: Unchecked): { wallets: string[]; emails: string[] } {
   const order = fieldsOf(input.order);
   const revertTo = fieldsOf(input.revertTo);
-  const cards = Array.isArray(order.wallet_details) ? order.wallet_details.map((part) => fieldsOf(part).wallet) : [];
-  const strings = (values: unknown[]) => values.filter((value) => typeof value === 'string');
+  const cards = Array.isArray(order.wallet_details) ? order.wallet_details : [];
   // Beside a list of cards `wallet` is a mere filler that an id may well contain, such as "multiple_cards".
-  const target = cards.length > 0 && !/\d{6}/.test(String(strings([order.wallet]))) ? [] : [order.wallet];
+  const isFiller = cards.length > 0 && !/\d{6}/.test(typeof order.wallet === 'string' ? order.wallet : '');
+  const valuesIn = (fields: unknown, rules: Rules, privacy: Privacy): string[] =>
+    Object.entries(fieldsOf(fields)).flatMap(([name, value]) =>
+      typeof value === 'string' && Object.hasOwn(rules, name) && rules[name]?.privacy === privacy ? [value] : [],
+    );
+  const places: [unknown, Rules][] = [
+    [isFiller ? { ...order, wallet: undefined } : order, REQUEST_FIELDS],
+    [revertTo, REQUEST_FIELDS],
+    ...cards.map((card): [unknown, Rules] => [card, CARD_FIELDS]),
+    [order.client_info, CLIENT_FIELDS],
+    [order.wallet_details, DETAILS_FIELDS],
+    [revertTo.wallet_details, DETAILS_FIELDS],
+  ];
   return {
-    wallets: strings([...target, revertTo.wallet, ...cards]),
-    emails: strings([
-      fieldsOf(order.client_info).client_email,
-      fieldsOf(order.wallet_details).recipient_email,
-      fieldsOf(revertTo.wallet_details).recipient_email,
-    ]).filter((email) => email.includes('@')),
+    wallets: places.flatMap(([fields, rules]) => valuesIn(fields, rules, 'wallet')),
+    emails: places
+      .flatMap(([fields, rules]) => valuesIn(fields, rules, 'email'))
+      .filter((email) => email.includes('@')),
   };
 }
 
@@ -126,8 +140,9 @@ export function ruleErrors(type: OrderType, input: unknown, followUp: boolean): 
   const fields = fieldsOf(input);
   const order = fieldsOf(fields.order);
   const idProblem = typeof order.order_id === 'string' ? orderIdProblem(order.order_id, followUp) : undefined;
-  const selfExchange =
-    type === 'exchange' && order.currency_to !== undefined && order.currency_from === order.currency_to;
+  const { exchanges, sides } = factsOf(type);
+  const staysOnBalance = exchanges && sides.networkFrom === null && sides.networkTo === null;
+  const selfExchange = staysOnBalance && order.currency_to !== undefined && order.currency_from === order.currency_to;
   const isAgain = fields.sentUntil !== undefined;
   const handedOn = FOLLOW_UP_FIELDS.filter((field) => fields[field] !== undefined && !(isAgain && field === 'sentTo'));
   return [

@@ -7,77 +7,19 @@ import type { OrderInput } from '../contract/order/input.js';
 import { ORDER_TYPES, type OrderType } from '../contract/order/types.js';
 import { withoutNulls } from '../contract/without-nulls.js';
 import { fieldErrors } from './field-errors.js';
-import {
-  amountSchema,
-  clientInfoSchema,
-  currencySchema,
-  delaySchema,
-  descriptionSchema,
-  memoSchema,
-  networkSchema,
-} from './field-schemas.js';
+import { networkSchema } from './field-schemas.js';
 import { type FormatChecks, sortFindings } from './format-checks.js';
 import { fieldsOf, ruleErrors } from './order-rules.js';
+import { orderSchemas, payoutSchemas } from './request-schemas.js';
 
 /** Errors shown at once: two per card of the largest order. More than that is garbage, and failures live in histories. */
 const MAX_ERRORS = 200;
-
-const common = {
-  order_id: z.string(),
-  description: descriptionSchema,
-  client_info: clientInfoSchema,
-};
-// Wallet and details depend on the network: order-rules checks them.
-const payout = {
-  wallet: z.string(),
-  wallet_memo: memoSchema,
-  wallet_details: z.unknown().optional(),
-};
-const single = { currency: currencySchema, network: networkSchema, amount: amountSchema };
-const eitherAmount = { amount: amountSchema.optional(), amount_to: amountSchema.optional() };
-
-/** Create requests by order type, strict; without `callback_url`, which the worker makes. */
-export const orderSchemas: Record<OrderType, z.ZodObject> = {
-  deposit: z.strictObject({ ...common, ...single }),
-  deposit_exchange: z.strictObject({
-    ...common,
-    currency_from: currencySchema,
-    network_from: networkSchema,
-    amount: amountSchema,
-    currency_to: currencySchema,
-  }),
-  deposit_exchange_withdraw: z.strictObject({
-    ...common,
-    ...payout,
-    ...eitherAmount,
-    currency_from: currencySchema,
-    network_from: networkSchema,
-    currency_to: currencySchema,
-    network_to: networkSchema,
-  }),
-  exchange: z.strictObject({
-    ...common,
-    currency_from: currencySchema,
-    currency_to: currencySchema,
-    amount: amountSchema,
-  }),
-  exchange_withdraw: z.strictObject({
-    ...common,
-    ...payout,
-    ...eitherAmount,
-    currency_from: currencySchema,
-    currency_to: currencySchema,
-    network_to: networkSchema,
-    delay_order_for_minutes: delaySchema,
-  }),
-  withdraw: z.strictObject({ ...common, ...payout, ...single, delay_order_for_minutes: delaySchema }),
-};
 
 /** The fields of an input besides the order. */
 export const optionSchemas = {
   account: z.string().regex(ACCOUNT_FORMAT, 'must be 1 to 32 of a-z 0-9 -').optional(),
   compensation: z.enum(['report', 'finish', 'revert', 'ask']).optional(),
-  revertTo: z.strictObject({ ...payout, network: networkSchema }).optional(),
+  revertTo: z.strictObject({ ...payoutSchemas, network: networkSchema }).optional(),
   resend: z.enum(['once', 'never']).optional(),
   batchId: z
     .string()

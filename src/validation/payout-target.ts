@@ -3,36 +3,13 @@ import type { FieldError } from '../contract/failures.js';
 import { decimal, sum } from '../contract/money.js';
 import { canonicalWallet, MAX_CARDS, MULTIPLE_CARDS } from '../contract/wallets.js';
 import { fieldErrors } from './field-errors.js';
-import {
-  amountProblem,
-  amountSchema,
-  checkedString,
-  emailSchema,
-  NETWORK_FORMAT,
-  nameSchema,
-} from './field-schemas.js';
+import { amountProblem, NETWORK_FORMAT } from './field-schemas.js';
 import { type Finding, ofFormat } from './format-checks.js';
+import { cardPartSchema, detailsSchemas } from './request-schemas.js';
 import { hasWalletFormat, walletFormatProblem, walletProblem } from './wallet-formats.js';
 
-const cardPartSchema = z.strictObject({
-  amount: amountSchema,
-  wallet: checkedString((value) => walletProblem('card', value)),
-});
-
-/** Shape of `wallet_details` by network; `multiple_cards` takes a list, every other network none. */
-const OBJECT_DETAILS: ReadonlyMap<string, z.ZodObject> = new Map<string, z.ZodObject>([
-  ['bank', z.strictObject({ bank_code: nameSchema })],
-  [
-    'bank_ua',
-    z.strictObject({
-      recipient_bank: nameSchema,
-      recipient_name: nameSchema,
-      // 8 digits for companies, 10 for persons, 9 for persons who have only an identity card.
-      taxpayer_number: z.string().regex(/^\d{8,10}$/, 'must be 8 to 10 digits'),
-    }),
-  ],
-  ['sepa', z.strictObject({ recipient_email: emailSchema, recipient_name: nameSchema })],
-]);
+const shapeOf = (network: string): z.ZodObject | undefined =>
+  Object.hasOwn(detailsSchemas, network) ? detailsSchemas[network as keyof typeof detailsSchemas] : undefined;
 
 const misfit = (network: string, needs: string): string =>
   `wallet_details does not fit network ${network}: needs ${needs}`;
@@ -82,7 +59,7 @@ const PASSED_ON = 'passed on as they are: this network is not known here';
 function detailsErrors(field: string, network: string, details: unknown): Finding[] {
   if (network === MULTIPLE_CARDS) return cardErrors(field, details);
   if (details === undefined || details === null) return [];
-  const schema = OBJECT_DETAILS.get(network);
+  const schema = shapeOf(network);
   const needs = schema ? Object.keys(schema.shape).join(', ') : 'none';
   // Only several cards come as a list: whatever else does was made for them.
   if (typeof details !== 'object' || Array.isArray(details)) return [{ field, reason: misfit(network, needs) }];

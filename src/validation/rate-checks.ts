@@ -4,7 +4,7 @@ import { maskName } from '../contract/masking.js';
 import { type Amount, decimal, decimalPlaces, SIGNED_AMOUNT_FORMAT } from '../contract/money.js';
 import type { CreateRequest, RequestFields } from '../contract/order/request.js';
 import type { OrderType } from '../contract/order/types.js';
-import { orderSides } from '../contract/order/types.js';
+import { factsOf, orderSides } from '../contract/order/types.js';
 import { isMalformed, type Malformed, type RateEntry, type Rates } from '../contract/service-objects.js';
 import type { FormatChecks } from './format-checks.js';
 
@@ -12,32 +12,22 @@ import type { FormatChecks } from './format-checks.js';
 export function rateKeyOf(type: OrderType, order: CreateRequest): string {
   const { currencyFrom, networkFrom, currencyTo, networkTo } = orderSides(type, order);
   const side = (currency: string, network: string | null) => (network === null ? currency : `${currency}_${network}`);
-  if (type === 'deposit') return side(currencyFrom, networkFrom);
-  if (type === 'withdraw') return side(currencyTo, networkTo);
+  const { exchanges, startsWithDeposit } = factsOf(type);
+  if (!exchanges) return startsWithDeposit ? side(currencyFrom, networkFrom) : side(currencyTo, networkTo);
   return `${side(currencyFrom, networkFrom)}-${side(currencyTo, networkTo)}`;
 }
 
-/** Which part of a rate entry a field of the request must agree with, the currency before its network. */
-function pairFields(type: OrderType): [request: keyof RequestFields, entry: keyof RateEntry][] {
-  if (type === 'deposit')
-    return [
-      ['currency', 'currency_from'],
-      ['network', 'network_from'],
-    ];
-  if (type === 'withdraw')
-    return [
-      ['currency', 'currency_to'],
-      ['network', 'network_to'],
-    ];
-  const names = ['currency_from', 'network_from', 'currency_to', 'network_to'] as const;
-  return names.map((name) => [name, name]);
-}
+/** The parts of a rate entry that tell its pair, each currency before its network. */
+const PAIR_FIELDS = ['currency_from', 'network_from', 'currency_to', 'network_to'] as const;
 
 /** The first field that occurs in no pair of this type, else the last one given: both currencies are known, the pair is not. */
 function unofferedField(type: OrderType, order: RequestFields, entries: readonly RateEntry[]): string {
-  const given = pairFields(type).filter(([asked]) => order[asked] !== undefined);
-  const unknown = given.find(([asked, answered]) => !entries.some((entry) => entry[answered] === order[asked]));
-  return (unknown ?? given.at(-1))?.[0] ?? 'currency';
+  const given = PAIR_FIELDS.flatMap((answered) => {
+    const asked = factsOf(type).echoes.find(([, shown]) => shown === answered)?.[0];
+    return asked !== undefined && order[asked] !== undefined ? [{ asked, answered }] : [];
+  });
+  const unknown = given.find(({ asked, answered }) => !entries.some((entry) => entry[answered] === order[asked]));
+  return (unknown ?? given.at(-1))?.asked ?? 'currency';
 }
 
 function precisionErrors(field: string, amount: Amount, currency: string, precision: number): FieldError[] {

@@ -1,12 +1,16 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
-import { WORKFLOW_TYPE_OF_ORDER } from '../contract/order/types.js';
+import { ORDER_TYPES, workflowTypeOf } from '../contract/order/types.js';
+import type * as workflows from './index.js';
+
+/** Typed so that an order type whose workflow `index.ts` does not export does not compile. */
+const ORDER_WORKFLOWS: (keyof typeof workflows)[] = ORDER_TYPES.map(workflowTypeOf);
 
 /**
  * Runs every workflow type that no other export has: a mistyped start ends at once, instead of failing its task for ever
  * with the payment neither made nor refused.
  */
 export default async function unknownType(): Promise<never> {
-  const known = Object.values(WORKFLOW_TYPE_OF_ORDER).join(', ');
+  const known = ORDER_WORKFLOWS.join(', ');
   throw ApplicationFailure.create({
     type: 'InvalidOrder',
     message: `workflow type: ${workflowInfo().workflowType} is not one of ${known}. Nothing was sent`,

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import type { Order } from '../../src/contract/order/order.js';
-import type { ExchangeRequest } from '../../src/contract/order/request.js';
+import type { CreateRequests } from '../../src/contract/order/request.js';
 import { failedChecks } from '../../src/workflows/compensation/checks.js';
 import { figures } from '../../src/workflows/compensation/figures.js';
 import { orderFor } from '../contract/fixtures.js';
 
-const request: ExchangeRequest = { order_id: 'o', currency_from: 'usd', currency_to: 'eur', amount: '100' };
+const request: CreateRequests['exchange'] = { order_id: 'o', currency_from: 'usd', currency_to: 'eur', amount: '100' };
 
 const checksOf = (precisions: Partial<Order>): string[] => {
   const order = orderFor('exchange', request, {

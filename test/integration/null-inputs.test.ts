@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { orderWorkflowId } from '../../src/contract/ids.js';
 import { ORDERS_TASK_QUEUE } from '../../src/contract/names.js';
 import { ORDER_TYPES, workflowTypeOf } from '../../src/contract/order/types.js';
-import { optionSchemas, orderSchemas } from '../../src/validation/order-schema.js';
+import { optionSchemas } from '../../src/validation/order-schema.js';
+import { orderSchemas } from '../../src/validation/request-schemas.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
 

@@ -1,6 +1,6 @@
 import { decimal, toAmount } from '../../contract/money.js';
 import type { CreateRequest, RequestFields } from '../../contract/order/request.js';
-import { movesMoneyAtOnce, type OrderType, orderSides } from '../../contract/order/types.js';
+import { factsOf, type OrderType, orderSides } from '../../contract/order/types.js';
 import type { Rates } from '../../contract/service-objects.js';
 import { checkAgainstRates, uncheckableBy } from '../../validation/rate-checks.js';
 import type { Account, ActivityDeps } from '../deps.js';
@@ -28,7 +28,7 @@ export async function refuseBeyondLimits(
   if (uncheckable) return [`${uncheckable}: limits, precision and balance were not checked`];
   const errors = checkAgainstRates(type, request, rates);
   if (errors.length > 0) throw invalidOrder(errors);
-  if (!deps.checkBalance || !movesMoneyAtOnce(type)) return [];
+  if (!deps.checkBalance || !factsOf(type).movesMoneyAtOnce) return [];
   const balances = await readBalances(account, { timeoutMs: BALANCES_TIMEOUT_MS }).catch(() => undefined);
   if (!balances) return ['balances were not to be had: the balance was not checked'];
   const unknown = unreadableBalance(balances, type, request);

@@ -4,6 +4,7 @@ import { decimal, decimalOrZero, sameAmount, sum, toAmount } from '../../contrac
 import type { Order } from '../../contract/order/order.js';
 import { type FinalStatus, isFinal } from '../../contract/order/order.js';
 import type { OrderResult } from '../../contract/order/result.js';
+import { factsOf, isOrderType } from '../../contract/order/types.js';
 import type { ReconcileClass } from '../../contract/reconcile/reconcile.js';
 import type { SeenOrder } from './service-view.js';
 
@@ -158,20 +159,9 @@ function expectedNets(order: SeenOrder, currency: string): Big[] {
   const [feeFrom, feeTo] = [decimalOrZero(order.amount_from_fee), decimalOrZero(order.amount_to_fee)];
   const isFrom = currency === order.currency_from;
   if (order.status !== 'completed') return [zero];
-  switch (order.order_type) {
-    case 'deposit':
-      return [got, got.minus(feeFrom), paid.minus(feeFrom)];
-    case 'deposit_exchange':
-      return isFrom ? [zero, feeFrom.neg()] : [got];
-    case 'deposit_exchange_withdraw':
-      return isFrom ? [zero, feeFrom.neg()] : [zero, feeTo.neg()];
-    case 'exchange':
-      return [isFrom ? paid.neg() : got];
-    case 'exchange_withdraw':
-      return isFrom ? [paid.neg()] : [zero, feeTo.neg()];
-    case 'withdraw':
-      return [got.plus(feeTo).neg()];
-    default:
-      return [netOf(order, currency)];
-  }
+  if (!isOrderType(order.order_type)) return [netOf(order, currency)];
+  const { startsWithDeposit, exchanges, paysOut } = factsOf(order.order_type);
+  if (!exchanges) return paysOut ? [got.plus(feeTo).neg()] : [got, got.minus(feeFrom), paid.minus(feeFrom)];
+  if (isFrom) return startsWithDeposit ? [zero, feeFrom.neg()] : [paid.neg()];
+  return paysOut ? [zero, feeTo.neg()] : [got];
 }

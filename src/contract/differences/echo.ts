@@ -1,7 +1,13 @@
 import { maskName, maskWallet } from '../masking.js';
 import type { Order } from '../order/order.js';
-import type { CreateRequest, RequestFields } from '../order/request.js';
-import { type OrderType, orderSides } from '../order/types.js';
+import {
+  type CreateRequest,
+  type EchoedField,
+  type Privacy,
+  REQUEST_FIELDS,
+  type RequestFields,
+} from '../order/request.js';
+import { factsOf, ORDER_TYPES, type OrderType, orderSides } from '../order/types.js';
 import { MULTIPLE_CARDS } from '../wallets.js';
 import {
   type Likeness,
@@ -15,56 +21,26 @@ import {
 } from './likeness.js';
 import { isEmpty } from './values.js';
 
-/**
- * Which field of the service's order carries which field of the request. Only what the order of that type really
- * carries: everything else is null there or not documented.
- */
-type Echo = readonly (readonly [request: keyof RequestFields, order: keyof Order])[];
-
-const PAYOUT: Echo = [
-  ['wallet', 'wallet_to'],
-  ['wallet_memo', 'wallet_memo_to'],
-  ['wallet_details', 'wallet_to_details'],
-];
-const CURRENCIES: Echo = [
-  ['currency_from', 'currency_from'],
-  ['currency_to', 'currency_to'],
-];
-
-const ECHOES: Record<OrderType, Echo> = {
-  deposit: [
-    ['currency', 'currency_from'],
-    ['network', 'network_from'],
-  ],
-  deposit_exchange: [...CURRENCIES, ['network_from', 'network_from']],
-  deposit_exchange_withdraw: [...CURRENCIES, ['network_from', 'network_from'], ['network_to', 'network_to'], ...PAYOUT],
-  exchange: CURRENCIES,
-  exchange_withdraw: [...CURRENCIES, ['network_to', 'network_to'], ...PAYOUT],
-  withdraw: [['currency', 'currency_to'], ['network', 'network_to'], ...PAYOUT],
-};
-
 /** What a person may name to adopt an order in spite of it; an order of another id is never adopted. */
 export const ADOPTABLE_DIFFERENCES: readonly string[] = [
-  ...new Set(['order_type', ...Object.values(ECHOES).flatMap((echo) => echo.map(([asked]) => asked))]),
+  ...new Set(['order_type', ...ORDER_TYPES.flatMap((type) => factsOf(type).echoes.map(([asked]) => asked))]),
   'amount',
   'amount_to',
 ];
 
-/** Fields that tell where a payout goes. */
-const TARGET: readonly (keyof RequestFields)[] = ['wallet', 'wallet_memo', 'wallet_details'];
-
-function likeField(type: OrderType, request: RequestFields, field: keyof RequestFields, shown: unknown): Likeness {
+function likeField(type: OrderType, request: RequestFields, field: EchoedField, shown: unknown): Likeness {
   const { networkTo } = orderSides(type, request as CreateRequest);
   const asked = request[field];
-  switch (field) {
+  const { echo } = REQUEST_FIELDS[field];
+  switch (echo) {
     case 'wallet':
       // A payout to several cards names them in its details; what the service shows as the wallet is not documented.
       return networkTo === MULTIPLE_CARDS && isEmpty(shown) ? 'form' : likeWallet(networkTo, asked, shown);
-    case 'wallet_memo':
+    case 'memo':
       return likeMemo(asked, shown);
-    case 'wallet_details':
+    case 'details':
       return likeDetails(asked, shown);
-    default:
+    case 'code':
       return likeCode(asked, shown);
   }
 }
@@ -77,17 +53,19 @@ function amountOf(type: OrderType, request: RequestFields, order: Order): readon
     return ['amount_to', worst(like, strict === true ? 'same' : 'form')];
   }
   const { amount } = request;
+  const { startsWithDeposit, exchanges, paysOut } = factsOf(type);
+  const isPayout = paysOut && !exchanges;
   const ways = [worst(likeAmount(amount, from, order.currency_from_precision), strict === true ? 'form' : 'same')];
-  if (type.startsWith('deposit')) ways.push(likeAmountWithFee(amount, from, order.amount_from_fee));
+  if (startsWithDeposit) ways.push(likeAmountWithFee(amount, from, order.amount_from_fee));
   // Which of the two carries a payout's amount when a fee comes in between is not documented.
-  if (type === 'withdraw') ways.push(likeAmount(amount, to, order.currency_to_precision));
+  if (isPayout) ways.push(likeAmount(amount, to, order.currency_to_precision));
   const told = (['same', 'form'] as const).find((like) => ways.includes(like));
-  return ['amount', told ?? worst(ways[0] as Likeness, ...(type === 'withdraw' ? ways : []))];
+  return ['amount', told ?? worst(ways[0] as Likeness, ...(isPayout ? ways : []))];
 }
 
 /** The field of the service's order that shows a field of the request, the amounts apart. */
 export const shownIn = (type: OrderType, field: string): keyof Order | undefined =>
-  ECHOES[type].find(([asked]) => asked === field)?.[1];
+  factsOf(type).echoes.find(([asked]) => asked === field)?.[1];
 
 /** Names of a request's fields that an order of the service shows otherwise. Names only: the values may be wallets. */
 export interface EchoDifferences {
@@ -105,7 +83,7 @@ export function echoDifferences(type: OrderType, request: CreateRequest, order: 
   const fields: RequestFields = request;
   // Only a run rebuilt from the order list has a payout without a wallet: it does not know where the payout went.
   const unknownTarget = fields.wallet === undefined;
-  const compared = ECHOES[type].filter(([asked]) => !unknownTarget || !TARGET.includes(asked));
+  const compared = factsOf(type).echoes.filter(([asked]) => !unknownTarget || REQUEST_FIELDS[asked].echo === 'code');
   const found: (readonly [field: string, like: Likeness])[] = [
     ['order_type', order.order_type === type ? 'same' : 'other'],
     ['order_id', order.user_order_id === fields.order_id ? 'same' : 'other'],
@@ -124,13 +102,23 @@ const MAX_PARTS = 5;
 
 const isNothing = (value: unknown): boolean => value === undefined || value === null || value === '';
 
-/** A value for people. Amounts and codes in clear; wallets masked; of memos and details only that they are there. */
+/** A value for people: public ones in clear, wallets masked, of everything else only that something is there. */
 function shown(field: string, value: unknown): string {
   if (isNothing(value)) return 'none';
-  if (field === 'wallet') return maskWallet(String(value));
   if (field === 'wallet_details' && Array.isArray(value)) return parts(value);
-  return field.startsWith('wallet') ? '****' : maskName(String(value));
+  switch (privacyOf(field)) {
+    case 'public':
+      return maskName(String(value));
+    case 'wallet':
+      return maskWallet(String(value));
+    default:
+      return '****';
+  }
 }
+
+/** The type of an order is no field of its request. */
+const privacyOf = (field: string): Privacy =>
+  field === 'order_type' ? 'public' : (REQUEST_FIELDS[field as keyof RequestFields]?.privacy ?? 'private');
 
 function parts(cards: readonly unknown[]): string {
   const one = (card: unknown): string => {

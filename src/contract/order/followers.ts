@@ -1,29 +1,24 @@
 import type { Circumstances } from './answers.js';
 import type { OrderInput } from './input.js';
 import type { Order, OrderListItem } from './order.js';
-import type { CreateRequest, RequestFields } from './request.js';
+import { type CreateRequest, REQUEST_FIELDS, type RequestFields } from './request.js';
 import type { SentTo } from './sent-to.js';
-import { ORDER_TYPES, type OrderType, type ReceivedType } from './types.js';
+import { factsOf, isOrderType, type OrderType, type ReceivedType } from './types.js';
 
 /**
  * What an order was asked for, as far as the service's own object tells: for orders whose request we do not have. Where
  * a payout goes is left out, because the service may show it masked.
  */
 export function requestOfOrder(type: OrderType, order: Order): CreateRequest {
-  const { user_order_id: order_id, currency_from, currency_to } = order;
-  const [network_from, network_to] = [order.network_from ?? '', order.network_to ?? ''];
-  const amount = order.strict_withdrawal_amount
-    ? { amount_to: order.expected_amount_to }
-    : { amount: order.expected_amount_from };
-  const fields: Record<OrderType, RequestFields> = {
-    deposit: { order_id, currency: currency_from, network: network_from, ...amount },
-    deposit_exchange: { order_id, currency_from, network_from, currency_to, ...amount },
-    deposit_exchange_withdraw: { order_id, currency_from, network_from, currency_to, network_to, ...amount },
-    exchange: { order_id, currency_from, currency_to, ...amount },
-    exchange_withdraw: { order_id, currency_from, currency_to, network_to, ...amount },
-    withdraw: { order_id, currency: currency_to, network: network_to, ...amount },
+  const codes = factsOf(type).echoes.filter(([asked]) => REQUEST_FIELDS[asked].echo === 'code');
+  const request: RequestFields = {
+    order_id: order.user_order_id,
+    ...Object.fromEntries(codes.map(([asked, shown]) => [asked, order[shown] ?? ''])),
+    ...(order.strict_withdrawal_amount
+      ? { amount_to: order.expected_amount_to }
+      : { amount: order.expected_amount_from }),
   };
-  return fields[type] as CreateRequest;
+  return request as CreateRequest;
 }
 
 /** One signed look-up of a received order. `input`: the whole workflow input, validated inside. */
@@ -73,8 +68,8 @@ export function recoveredStart(
   { balance_changes, ...listed }: OrderListItem,
   sentTo?: SentTo,
 ): { type: OrderType; input: OrderInput & Required<Pick<OrderInput, 'recovered'>> } | undefined {
-  const type = ORDER_TYPES.find((known) => known === listed.order_type);
-  if (!type) return undefined;
+  const type = listed.order_type;
+  if (!isOrderType(type)) return undefined;
   const input = {
     account,
     order: requestOfOrder(type, listed),

@@ -1,119 +1,105 @@
+import type { CardShape, ClientInfoShape, DetailsShape, RequestShapes } from '../../validation/request-schemas.js';
 import type { Amount } from '../money.js';
 import type { OrderType } from './types.js';
 
 /** Data about the merchant's client; all optional strings. */
-export interface ClientInfo {
-  client_id?: string;
-  client_ip?: string;
-  client_email?: string;
-}
+export type ClientInfo = ClientInfoShape;
 
 /** One card of a `multiple_cards` payout; `amount` is a decimal string. */
-export interface CardPart {
-  amount: Amount;
-  wallet: string;
-}
+export type CardPart = CardShape;
 
 /** Payout details, by network: bank, bank_ua, sepa (objects) or multiple_cards (array). */
-export type WalletDetails =
-  | { bank_code: string }
-  | { recipient_bank: string; recipient_name: string; taxpayer_number: string }
-  | { recipient_email: string; recipient_name: string }
-  | CardPart[];
+export type WalletDetails = DetailsShape | CardPart[];
 
-interface CommonRequest {
-  order_id: string;
-  description?: string | null;
-  client_info?: ClientInfo | null;
-}
-
-interface PayoutTarget {
-  wallet: string;
-  wallet_memo?: string | null;
-  wallet_details?: WalletDetails | null;
-}
-
-/** Create request of a deposit, without `callback_url` (the worker makes it). */
-export interface DepositRequest extends CommonRequest {
-  currency: string;
-  network: string;
-  amount: Amount;
-}
-
-/** Create request of a deposit with exchange; `amount` is the deposit amount. */
-export interface DepositExchangeRequest extends CommonRequest {
-  currency_from: string;
-  network_from: string;
-  amount: Amount;
-  currency_to: string;
-}
-
-/** What an order with exchange and payout is by: exactly one of `amount` and `amount_to` (payout). */
+/** What an order with exchange and payout is by: exactly one of `amount` (what it starts from) and `amount_to` (payout). */
 type EitherAmount = { amount: Amount; amount_to?: undefined } | { amount?: undefined; amount_to: Amount };
 
-/** Create request of a deposit with exchange and payout; exactly one of `amount` (deposit) and `amount_to` (payout). */
-export type DepositExchangeWithdrawRequest = CommonRequest &
-  PayoutTarget &
-  EitherAmount & {
-    currency_from: string;
-    network_from: string;
-    currency_to: string;
-    network_to: string;
-  };
-
-/** Create request of an exchange; `amount` is in `currency_from`. */
-export interface ExchangeRequest extends CommonRequest {
-  currency_from: string;
-  currency_to: string;
-  amount: Amount;
-}
-
-/** Create request of an exchange with payout; exactly one of `amount` (in `currency_from`) and `amount_to` (payout). */
-export type ExchangeWithdrawRequest = CommonRequest &
-  PayoutTarget &
-  EitherAmount & {
-    currency_from: string;
-    currency_to: string;
-    network_to: string;
-    delay_order_for_minutes?: number;
-  };
-
-/** Create request of a payout; `amount` is what is paid out. */
-export interface WithdrawRequest extends CommonRequest, PayoutTarget {
-  currency: string;
-  network: string;
-  amount: Amount;
-  delay_order_for_minutes?: number;
-}
-
-/** Create requests by order type. */
-export interface CreateRequests {
-  deposit: DepositRequest;
-  deposit_exchange: DepositExchangeRequest;
-  deposit_exchange_withdraw: DepositExchangeWithdrawRequest;
-  exchange: ExchangeRequest;
-  exchange_withdraw: ExchangeWithdrawRequest;
-  withdraw: WithdrawRequest;
-}
+/** Create requests by order type, without `callback_url` (the worker makes it). */
+export type CreateRequests = {
+  [T in OrderType]: RequestShapes[T] & ('amount_to' extends keyof RequestShapes[T] ? EitherAmount : unknown);
+};
 
 /** Any create request. */
 export type CreateRequest = CreateRequests[OrderType];
 
+/** Create request of a payout; `amount` is what is paid out. */
+export type WithdrawRequest = CreateRequests['withdraw'];
+
+type FieldName = { [T in OrderType]: keyof RequestShapes[T] }[OrderType];
+type ValueOf<Name> = {
+  [T in OrderType]: Name extends keyof RequestShapes[T] ? RequestShapes[T][Name] : never;
+}[OrderType];
+
 /** Every field a create request may have, seen without its type: lets one function read requests of all six types. */
-export interface RequestFields {
-  order_id: string;
-  description?: string | null;
-  client_info?: ClientInfo | null;
-  currency?: string;
-  network?: string;
-  currency_from?: string;
-  network_from?: string;
-  currency_to?: string;
-  network_to?: string;
-  amount?: Amount;
-  amount_to?: Amount;
-  wallet?: string;
-  wallet_memo?: string | null;
-  wallet_details?: WalletDetails | null;
-  delay_order_for_minutes?: number;
+export type RequestFields = { order_id: string } & { [Name in FieldName]?: ValueOf<Name> };
+
+/**
+ * Who may see a value. 'public': everybody. 'wallet': nobody more than its last four characters. 'private': nobody. Wallets
+ * and e-mails may not even stand in an id or a description.
+ */
+export type Privacy = 'public' | 'wallet' | 'email' | 'private';
+
+/** What must be known about a field before it may be taken. */
+interface FieldRule {
+  privacy: Privacy;
+  /** A spreadsheet may take 'figures' for a number or a formula and damage them. */
+  cell: 'figures' | 'words';
 }
+
+/** The fields of `client_info`. */
+export const CLIENT_FIELDS = {
+  client_id: { privacy: 'private', cell: 'words' },
+  client_ip: { privacy: 'private', cell: 'words' },
+  client_email: { privacy: 'email', cell: 'words' },
+} as const satisfies Record<keyof ClientInfo, FieldRule>;
+
+/** The fields of one card. */
+export const CARD_FIELDS = {
+  amount: { privacy: 'public', cell: 'figures' },
+  wallet: { privacy: 'wallet', cell: 'figures' },
+} as const satisfies Record<keyof CardPart, FieldRule>;
+
+type KeysOfAny<Shape> = Shape extends unknown ? keyof Shape : never;
+
+/** The fields of all shapes of `wallet_details` that are no list. */
+export const DETAILS_FIELDS = {
+  bank_code: { privacy: 'private', cell: 'figures' },
+  recipient_bank: { privacy: 'private', cell: 'words' },
+  recipient_name: { privacy: 'private', cell: 'words' },
+  taxpayer_number: { privacy: 'private', cell: 'figures' },
+  recipient_email: { privacy: 'email', cell: 'words' },
+} as const satisfies Record<KeysOfAny<DetailsShape>, FieldRule>;
+
+/**
+ * How the value that an order of the service shows is compared with ours. 'apart': by rules of its own in
+ * `differences/echo.ts`. 'none': the service's orders do not carry it.
+ */
+interface EchoRule {
+  echo: 'code' | 'wallet' | 'memo' | 'details' | 'apart' | 'none';
+}
+
+/** The fields of create requests. */
+export const REQUEST_FIELDS = {
+  order_id: { privacy: 'public', cell: 'figures', echo: 'apart' },
+  description: { privacy: 'private', cell: 'words', echo: 'none' },
+  client_info: { privacy: 'private', cell: 'words', echo: 'none' },
+  currency: { privacy: 'public', cell: 'figures', echo: 'code' },
+  network: { privacy: 'public', cell: 'figures', echo: 'code' },
+  currency_from: { privacy: 'public', cell: 'figures', echo: 'code' },
+  network_from: { privacy: 'public', cell: 'figures', echo: 'code' },
+  currency_to: { privacy: 'public', cell: 'figures', echo: 'code' },
+  network_to: { privacy: 'public', cell: 'figures', echo: 'code' },
+  amount: { privacy: 'public', cell: 'figures', echo: 'apart' },
+  amount_to: { privacy: 'public', cell: 'figures', echo: 'apart' },
+  wallet: { privacy: 'wallet', cell: 'figures', echo: 'wallet' },
+  wallet_memo: { privacy: 'private', cell: 'figures', echo: 'memo' },
+  wallet_details: { privacy: 'private', cell: 'words', echo: 'details' },
+  delay_order_for_minutes: { privacy: 'public', cell: 'figures', echo: 'none' },
+} as const satisfies Record<keyof RequestFields, FieldRule & EchoRule>;
+
+type RuleOf = typeof REQUEST_FIELDS;
+
+/** Fields that are compared, one by one, with what an order of the service shows. */
+export type EchoedField = {
+  [Name in keyof RuleOf]: RuleOf[Name]['echo'] extends 'apart' | 'none' ? never : Name;
+}[keyof RuleOf];

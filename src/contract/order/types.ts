@@ -1,4 +1,5 @@
-import type { CreateRequest, RequestFields } from './request.js';
+import type { Order } from './order.js';
+import type { CreateRequest, EchoedField, RequestFields } from './request.js';
 
 /** The six order types as the service writes them. */
 export const ORDER_TYPES = [
@@ -13,22 +14,155 @@ export const ORDER_TYPES = [
 /** One of the six order types. */
 export type OrderType = (typeof ORDER_TYPES)[number];
 
-/** Types that move money the moment they are created: an uncertain create of these is settled over a long window. */
-export const movesMoneyAtOnce = (type: OrderType): boolean =>
-  type === 'exchange' || type === 'exchange_withdraw' || type === 'withdraw';
+type RequestField = keyof RequestFields;
 
-/** The service's order type (wire name) → our workflow type. */
-export const WORKFLOW_TYPE_OF_ORDER = {
-  deposit: 'deposit',
-  deposit_exchange: 'depositExchange',
-  deposit_exchange_withdraw: 'depositExchangeWithdraw',
-  exchange: 'exchange',
-  exchange_withdraw: 'exchangeWithdraw',
-  withdraw: 'withdraw',
-} as const;
+/** All that the code knows about an order type. Nothing else may ask for a type by its name where a fact here answers. */
+interface TypeFacts {
+  /** The workflow type that runs it. */
+  workflow: string;
+  /** It waits for a client's deposit; every other type begins on the merchant's balance. */
+  startsWithDeposit: boolean;
+  /** It changes one currency into another. */
+  exchanges: boolean;
+  /** It ends in a payout to a wallet. */
+  paysOut: boolean;
+  /** Money moves the moment it is created: an uncertain create is settled over a long window and sent again once at most. */
+  movesMoneyAtOnce: boolean;
+  /** An order may be extended by one of this type. */
+  mayFollowUp: boolean;
+  /** A receipt on a permanent address may make one. */
+  mayBeReceived: boolean;
+  /** The fields of its request that name what it starts from and what it ends in; null where a side has no network. */
+  sides: {
+    currencyFrom: RequestField;
+    networkFrom: RequestField | null;
+    currencyTo: RequestField;
+    networkTo: RequestField | null;
+  };
+  /**
+   * Which field of the service's order carries which field of the request, amounts apart. Only what an order of the type
+   * really carries: everything else is null there or not documented.
+   */
+  echoes: readonly (readonly [request: EchoedField, order: keyof Order])[];
+}
+
+const CURRENCIES = [
+  ['currency_from', 'currency_from'],
+  ['currency_to', 'currency_to'],
+] as const;
+const NETWORK_FROM = ['network_from', 'network_from'] as const;
+const NETWORK_TO = ['network_to', 'network_to'] as const;
+const PAYOUT = [
+  ['wallet', 'wallet_to'],
+  ['wallet_memo', 'wallet_memo_to'],
+  ['wallet_details', 'wallet_to_details'],
+] as const;
+
+/** THE table of order types. */
+const TYPES = {
+  deposit: {
+    workflow: 'deposit',
+    startsWithDeposit: true,
+    exchanges: false,
+    paysOut: false,
+    movesMoneyAtOnce: false,
+    mayFollowUp: false,
+    mayBeReceived: true,
+    sides: { currencyFrom: 'currency', networkFrom: 'network', currencyTo: 'currency', networkTo: null },
+    echoes: [
+      ['currency', 'currency_from'],
+      ['network', 'network_from'],
+    ],
+  },
+  deposit_exchange: {
+    workflow: 'depositExchange',
+    startsWithDeposit: true,
+    exchanges: true,
+    paysOut: false,
+    movesMoneyAtOnce: false,
+    mayFollowUp: false,
+    mayBeReceived: true,
+    sides: { currencyFrom: 'currency_from', networkFrom: 'network_from', currencyTo: 'currency_to', networkTo: null },
+    echoes: [...CURRENCIES, NETWORK_FROM],
+  },
+  deposit_exchange_withdraw: {
+    workflow: 'depositExchangeWithdraw',
+    startsWithDeposit: true,
+    exchanges: true,
+    paysOut: true,
+    movesMoneyAtOnce: false,
+    mayFollowUp: false,
+    mayBeReceived: false,
+    sides: {
+      currencyFrom: 'currency_from',
+      networkFrom: 'network_from',
+      currencyTo: 'currency_to',
+      networkTo: 'network_to',
+    },
+    echoes: [...CURRENCIES, NETWORK_FROM, NETWORK_TO, ...PAYOUT],
+  },
+  exchange: {
+    workflow: 'exchange',
+    startsWithDeposit: false,
+    exchanges: true,
+    paysOut: false,
+    movesMoneyAtOnce: true,
+    mayFollowUp: true,
+    mayBeReceived: false,
+    sides: { currencyFrom: 'currency_from', networkFrom: null, currencyTo: 'currency_to', networkTo: null },
+    echoes: CURRENCIES,
+  },
+  exchange_withdraw: {
+    workflow: 'exchangeWithdraw',
+    startsWithDeposit: false,
+    exchanges: true,
+    paysOut: true,
+    movesMoneyAtOnce: true,
+    mayFollowUp: true,
+    mayBeReceived: false,
+    sides: { currencyFrom: 'currency_from', networkFrom: null, currencyTo: 'currency_to', networkTo: 'network_to' },
+    echoes: [...CURRENCIES, NETWORK_TO, ...PAYOUT],
+  },
+  withdraw: {
+    workflow: 'withdraw',
+    startsWithDeposit: false,
+    exchanges: false,
+    paysOut: true,
+    movesMoneyAtOnce: true,
+    mayFollowUp: true,
+    mayBeReceived: false,
+    sides: { currencyFrom: 'currency', networkFrom: null, currencyTo: 'currency', networkTo: 'network' },
+    echoes: [['currency', 'currency_to'], ['network', 'network_to'], ...PAYOUT],
+  },
+} as const satisfies Record<OrderType, TypeFacts>;
+
+type TypesWith<Fact extends keyof TypeFacts> = {
+  [T in OrderType]: (typeof TYPES)[T][Fact] extends true ? T : never;
+}[OrderType];
+
+/** What the code knows about an order type. */
+export const factsOf = (type: OrderType): TypeFacts => TYPES[type];
+
+/** The workflow types of orders. */
+export type OrderWorkflowType = (typeof TYPES)[OrderType]['workflow'];
 
 /** The workflow type that runs an order type. */
-export const workflowTypeOf = (type: OrderType): string => WORKFLOW_TYPE_OF_ORDER[type];
+export const workflowTypeOf = (type: OrderType): OrderWorkflowType => TYPES[type].workflow;
+
+/** True for a type that is one of ours; the service may show others. */
+export const isOrderType = (type: string): type is OrderType => Object.hasOwn(TYPES, type);
+
+/** Types that a follow-up may have: those that begin on the balance. */
+export const FOLLOW_UP_TYPES = ORDER_TYPES.filter((type): type is FollowUpType => TYPES[type].mayFollowUp);
+
+/** One of the types of follow-ups. */
+export type FollowUpType = TypesWith<'mayFollowUp'>;
+
+/** One of the types of orders that a receipt makes: with exchange where the address has a `currency_to`. */
+export type ReceivedType = TypesWith<'mayBeReceived'>;
+
+/** True for types that a receipt may have. */
+export const isReceivedType = (type: string): type is ReceivedType => isOrderType(type) && TYPES[type].mayBeReceived;
 
 /** What an order starts from and ends in, as the service's order and rate objects name it; null where a side has no network. */
 export interface OrderSides {
@@ -38,40 +172,14 @@ export interface OrderSides {
   networkTo: string | null;
 }
 
-/** True for the types that end in a payout to a wallet. */
-export const paysOut = (type: OrderType): boolean =>
-  type === 'withdraw' || type === 'exchange_withdraw' || type === 'deposit_exchange_withdraw';
-
 /** The two sides of a create request. `deposit` and `withdraw` have one currency, which stands on both sides. */
 export function orderSides(type: OrderType, order: CreateRequest): OrderSides {
-  const fields: RequestFields = order;
-  const single = fields.currency ?? '';
-  if (type === 'deposit') {
-    return { currencyFrom: single, networkFrom: fields.network ?? null, currencyTo: single, networkTo: null };
-  }
-  if (type === 'withdraw') {
-    return { currencyFrom: single, networkFrom: null, currencyTo: single, networkTo: fields.network ?? null };
-  }
+  const { currencyFrom, networkFrom, currencyTo, networkTo } = factsOf(type).sides;
+  const fields = order as Partial<Record<RequestField, string>>;
   return {
-    currencyFrom: fields.currency_from ?? '',
-    networkFrom: fields.network_from ?? null,
-    currencyTo: fields.currency_to ?? '',
-    networkTo: fields.network_to ?? null,
+    currencyFrom: fields[currencyFrom] ?? '',
+    networkFrom: (networkFrom && fields[networkFrom]) ?? null,
+    currencyTo: fields[currencyTo] ?? '',
+    networkTo: (networkTo && fields[networkTo]) ?? null,
   };
 }
-
-/** Types that a follow-up may have: those that begin on the balance. */
-export const FOLLOW_UP_TYPES = ['exchange', 'exchange_withdraw', 'withdraw'] as const;
-
-/** One of the types of follow-ups. */
-export type FollowUpType = (typeof FOLLOW_UP_TYPES)[number];
-
-/** Types of orders that a receipt on a permanent address makes: with exchange where the address has a `currency_to`. */
-export const RECEIVED_TYPES = ['deposit', 'deposit_exchange'] as const;
-
-/** One of the two types of received orders. */
-export type ReceivedType = (typeof RECEIVED_TYPES)[number];
-
-/** True for types that a receipt may have. */
-export const isReceivedType = (type: string): type is ReceivedType =>
-  (RECEIVED_TYPES as readonly string[]).includes(type);

@@ -3,6 +3,7 @@ import type { OutcomeReading, Payers } from '../../contract/order/answers.js';
 import type { CompensationPolicy } from '../../contract/order/input.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import type { Order } from '../../contract/order/order.js';
+import { factsOf } from '../../contract/order/types.js';
 import { ask, lookUp } from '../ask/ask.js';
 import type { OrderRun } from '../order/run.js';
 import { failedChecks } from './checks.js';
@@ -80,7 +81,8 @@ export const doubted = (assessment: Assessment, doubts: string[]): Assessment =>
 /** Which of a payout's expected amounts was the one asked for is not documented, and a rebuilt run has no request. */
 const amountIsUnknown = ({ type, input }: OrderRun, order: Order): boolean =>
   input.recovered !== undefined &&
-  type === 'withdraw' &&
+  factsOf(type).paysOut &&
+  !factsOf(type).exchanges &&
   !sameAmount(order.expected_amount_from, order.expected_amount_to);
 
 /** What the follow-ups moved, by their own balance changes; one that cannot be told stays out of the purse as a doubt. */

@@ -1,5 +1,6 @@
 import Big from 'big.js';
 import { decimal, decimalOrZero, divide, isPlaces, sum, toAmount } from '../../contract/money.js';
+import { factsOf } from '../../contract/order/types.js';
 import {
   applyRate,
   type Case,
@@ -64,9 +65,10 @@ function amountsMatchChanges(c: Case): string[] {
     if (!actual.eq(expected))
       reasons.push(`${name} ${toAmount(actual)} is not ${toAmount(expected)}, as the balances say`);
   };
-  if (c.type === 'exchange' || c.type === 'exchange_withdraw') expectEqual('amount_from', amountFrom, netFrom.neg());
-  if (c.type === 'exchange' || c.type === 'deposit_exchange') expectEqual('amount_to', amountTo, netTo);
-  if (c.type === 'withdraw') {
+  const { exchanges, startsWithDeposit: deposited, paysOut } = factsOf(c.type);
+  if (exchanges && !deposited) expectEqual('amount_from', amountFrom, netFrom.neg());
+  if (exchanges && !paysOut) expectEqual('amount_to', amountTo, netTo);
+  if (paysOut && !exchanges) {
     expectEqual('amount_to + fee', amountTo.plus(decimalOrZero(order.amount_to_fee)), netTo.neg());
   }
   return reasons;
@@ -173,7 +175,7 @@ function isWithheld(c: Case, side: Side): boolean {
 function otherThanExpected(c: Case, left: Figures): string[] {
   const { order, type } = c;
   const charged = chargedSides(c);
-  const directions = type.includes('exchange') ? directionsSeen(c, left) : [undefined];
+  const directions = factsOf(type).exchanges ? directionsSeen(c, left) : [undefined];
   // Without a direction there is a doubt already: the rate does not fit.
   if (charged.length === 0 || directions.length === 0) return [];
   if (directions.some((multiply) => isAsExpected(c, multiply))) return [];

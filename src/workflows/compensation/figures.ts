@@ -4,7 +4,7 @@ import type { Payers } from '../../contract/order/answers.js';
 import type { BalanceChange, Order } from '../../contract/order/order.js';
 import type { CreateRequest } from '../../contract/order/request.js';
 import type { Remainder } from '../../contract/order/result.js';
-import type { OrderType } from '../../contract/order/types.js';
+import { factsOf, type OrderType } from '../../contract/order/types.js';
 import { startsWithDeposit } from './moves.js';
 
 /** What the figures are computed from: the final order, its balance changes, the request and who pays commissions. */
@@ -48,20 +48,11 @@ export function figures(c: Case): Figures {
   const netTo = netChange(c, c.order.currency_to);
   const feeFrom = withheldFee(c, c.order.currency_from, c.order.amount_from_fee, c.payers?.from);
   const feeTo = withheldFee(c, c.order.currency_to, c.order.amount_to_fee, c.payers?.to);
-  switch (c.type) {
-    case 'deposit':
-      return {};
-    case 'exchange':
-      return { unexchanged: requestedAmount(c).plus(netFrom) };
-    case 'exchange_withdraw':
-      return { unexchanged: requestedAmount(c).plus(netFrom), unpaid: netTo.plus(feeTo) };
-    case 'deposit_exchange':
-      return { unexchanged: netFrom.plus(feeFrom) };
-    case 'deposit_exchange_withdraw':
-      return { unexchanged: netFrom.plus(feeFrom), unpaid: netTo.plus(feeTo) };
-    case 'withdraw':
-      return { unpaid: requestedAmount(c).plus(netTo).plus(feeTo) };
-  }
+  const { startsWithDeposit, exchanges, paysOut } = factsOf(c.type);
+  // A deposit brings what the order uses; every other order takes it from the balance, where it is missing.
+  const unexchanged = () => (startsWithDeposit ? netFrom.plus(feeFrom) : requestedAmount(c).plus(netFrom));
+  const unpaid = () => (exchanges || startsWithDeposit ? netTo : requestedAmount(c).plus(netTo)).plus(feeTo);
+  return { ...(exchanges && { unexchanged: unexchanged() }), ...(paysOut && { unpaid: unpaid() }) };
 }
 
 /** The figures above zero, as the result names them. */
@@ -95,7 +86,7 @@ export function exchangedPart(c: Case, unexchanged: Big): Big {
 /** The part that came out of the exchange: what is on the balance and what went on to the wallet with its fee. */
 export function receivedPart(c: Case): Big {
   const netTo = netChange(c, c.order.currency_to);
-  if (!c.type.endsWith('withdraw')) return netTo;
+  if (!factsOf(c.type).paysOut) return netTo;
   return netTo.plus(decimalOrZero(c.order.amount_to)).plus(decimalOrZero(c.order.amount_to_fee));
 }
 

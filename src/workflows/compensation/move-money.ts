@@ -6,6 +6,7 @@ import type { FollowUpCheck, OutcomeReading } from '../../contract/order/answers
 import { basisDifferences, basisOf } from '../../contract/order/basis.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import type { OrderResult } from '../../contract/order/result.js';
+import { factsOf } from '../../contract/order/types.js';
 import { ask } from '../ask/ask.js';
 import { enterPhase, raiseAttention } from '../order/attention.js';
 import { resultOf } from '../order/end.js';
@@ -103,7 +104,7 @@ const isCompleted = ({ end }: Sent): boolean => end.kind === 'final' && end.orde
 /** True where a completed follow-up leaves nothing to do, whatever its balance changes are: they need not be read. */
 function endsIt({ case: c, purse, row }: Assessment, { move, type, request, end }: Sent): boolean {
   // What an exchange brought is only known from its changes.
-  const brings = move.kind !== undefined && type === 'exchange' && c.type.endsWith('withdraw');
+  const brings = move.kind !== undefined && type === 'exchange' && factsOf(c.type).paysOut;
   if (end.kind !== 'final' || end.order.status !== 'completed' || brings) return false;
   const child = { type, request, order: end.order, changes: [] };
   const after = afterFollowUp(c, purse, { move, amount: request.amount ?? '0', case: child, left: {} });

@@ -2,7 +2,7 @@ import type { Amount } from '../../contract/money.js';
 import type { RevertTarget } from '../../contract/order/input.js';
 import type { CardPart, CreateRequest, CreateRequests, RequestFields } from '../../contract/order/request.js';
 import type { Remainder } from '../../contract/order/result.js';
-import { type FollowUpType, orderSides, paysOut } from '../../contract/order/types.js';
+import { type FollowUpType, factsOf, orderSides } from '../../contract/order/types.js';
 import type { Case } from './figures.js';
 
 /** One thing a follow-up can do with what an order left: what it takes, and the order type that does it. */
@@ -25,7 +25,7 @@ export const paysToCards = ({ request }: Case): boolean =>
   'wallet_details' in request && Array.isArray(request.wallet_details);
 
 /** True for orders that begin with a deposit: what is reverted there goes back to somebody. */
-export const startsWithDeposit = ({ type }: Pick<Case, 'type'>): boolean => type.startsWith('deposit');
+export const startsWithDeposit = ({ type }: Pick<Case, 'type'>): boolean => factsOf(type).startsWithDeposit;
 
 /** `withdraw` of R_T to the order's wallet. */
 export const PAY: Move = { action: 'finish', kind: 'unpaid', as: 'withdraw', suits: always };
@@ -35,7 +35,7 @@ export const EXCHANGE: Move = {
   action: 'finish',
   kind: 'unexchanged',
   as: 'exchange',
-  suits: ({ type }) => !paysOut(type),
+  suits: ({ type }) => !factsOf(type).paysOut,
 };
 
 /** `exchange_withdraw` of R_F to the order's wallet. */
@@ -43,7 +43,7 @@ export const EXCHANGE_AND_PAY: Move = {
   action: 'finish',
   kind: 'unexchanged',
   as: 'exchange_withdraw',
-  suits: (c) => paysOut(c.type) && !isStrict(c),
+  suits: (c) => factsOf(c.type).paysOut && !isStrict(c),
 };
 
 /**

@@ -1,7 +1,7 @@
 import Big from 'big.js';
 import { type Amount, decimal, decimalOrZero } from '../../contract/money.js';
 import type { RequestFields } from '../../contract/order/request.js';
-import { orderSides, paysOut } from '../../contract/order/types.js';
+import { factsOf, orderSides } from '../../contract/order/types.js';
 import { type Case, type Figures, netChange } from './figures.js';
 import {
   EXCHANGE_BACK,
@@ -41,9 +41,9 @@ export function openPurse(c: Case, left: Figures): Purse {
   return {
     unexchanged: positive(left.unexchanged),
     unpaid: positive(left.unpaid),
-    exchanged: paysOut(c.type) ? ZERO : positive(netChange(c, c.order.currency_to)),
+    exchanged: factsOf(c.type).paysOut ? ZERO : positive(netChange(c, c.order.currency_to)),
     returned: ZERO,
-    paid: paysOut(c.type) ? decimalOrZero(c.order.amount_to) : ZERO,
+    paid: factsOf(c.type).paysOut ? decimalOrZero(c.order.amount_to) : ZERO,
     refunded: ZERO,
   };
 }
@@ -91,7 +91,7 @@ export function afterFollowUp(c: Case, purse: Purse, { move, amount, case: child
     const returned = startsWithDeposit(c) ? purse.returned.plus(gained) : purse.returned;
     return { ...purse, unpaid: purse.unpaid.minus(taken), returned };
   }
-  const paid = paysOut(child.type) ? purse.paid.plus(decimalOrZero(child.order.amount_to)) : purse.paid;
+  const paid = factsOf(child.type).paysOut ? purse.paid.plus(decimalOrZero(child.order.amount_to)) : purse.paid;
   if (move.kind === 'unpaid') return { ...purse, unpaid: purse.unpaid.minus(taken), paid };
   const brought = move === EXCHANGE_TO_PAY ? gained : positive(left.unpaid);
   return { ...purse, unexchanged: purse.unexchanged.minus(taken), unpaid: purse.unpaid.plus(brought), paid };

@@ -1,7 +1,7 @@
 import { decimalOrZero } from '../../contract/money.js';
 import type { CompensationPolicy } from '../../contract/order/input.js';
 import type { OrderType } from '../../contract/order/types.js';
-import { paysOut } from '../../contract/order/types.js';
+import { factsOf, ORDER_TYPES } from '../../contract/order/types.js';
 import type { Case, Figures } from './figures.js';
 import {
   EXCHANGE,
@@ -62,6 +62,91 @@ const decide = (...byDecision: Move[]): Way => ({ byDecision });
 const nothingLeft = { nothingLeft: true, finish: 'ask', revert: 'ask', byDefault: 'report' } as const;
 const acceptOnly = { finish: 'ask', revert: 'ask', byDefault: 'ask' } as const;
 
+/** What an order that was done in part may have left in one place, by type; a type without rows leaves nothing to deal with. */
+const LEFT_IN_PART: Record<OrderType, readonly Row[]> = {
+  deposit: [],
+  deposit_exchange: [
+    {
+      name: 'the deposit was not exchanged in full',
+      applies: (s) => s.left === 'unexchanged',
+      finish: auto(EXCHANGE),
+      revert: auto(UNDO_EXCHANGE, REFUND),
+      byDefault: 'report',
+    },
+  ],
+  deposit_exchange_withdraw: [
+    {
+      name: 'the deposit was exchanged, but not paid out in full',
+      applies: (s) => s.left === 'unpaid',
+      finish: auto(PAY),
+      // First back, then the refund of what that brought.
+      revert: decide(EXCHANGE_BACK, REFUND),
+      byDefault: 'ask',
+    },
+    {
+      name: 'the deposit was neither exchanged nor paid out in full',
+      applies: (s) => s.left === 'unexchanged' && !s.strict,
+      finish: auto(EXCHANGE_AND_PAY, PAY),
+      revert: auto(REFUND, EXCHANGE_BACK),
+      byDefault: 'ask',
+    },
+    {
+      name: 'the deposit for an exact payout was neither exchanged nor paid out in full',
+      applies: (s) => s.left === 'unexchanged' && s.strict,
+      finish: decide(EXCHANGE_TO_PAY, PAY),
+      revert: auto(REFUND, EXCHANGE_BACK),
+      byDefault: 'ask',
+    },
+  ],
+  exchange: [
+    {
+      name: 'not exchanged in full',
+      applies: (s) => s.left === 'unexchanged',
+      finish: auto(EXCHANGE),
+      revert: auto(UNDO_EXCHANGE),
+      byDefault: 'report',
+    },
+  ],
+  exchange_withdraw: [
+    {
+      name: 'exchanged, but not paid out in full',
+      applies: (s) => s.left === 'unpaid',
+      finish: auto(PAY),
+      revert: auto(EXCHANGE_BACK),
+      byDefault: 'ask',
+    },
+    {
+      name: 'neither exchanged nor paid out in full',
+      applies: (s) => s.left === 'unexchanged' && !s.strict,
+      // PAY: what an earlier follow-up exchanged but could not pay.
+      finish: auto(EXCHANGE_AND_PAY, PAY),
+      // What is left is where it came from.
+      revert: 'report',
+      byDefault: 'ask',
+    },
+    {
+      name: 'an exact payout neither exchanged nor paid out in full',
+      applies: (s) => s.left === 'unexchanged' && s.strict,
+      finish: decide(EXCHANGE_TO_PAY, PAY),
+      revert: 'report',
+      byDefault: 'ask',
+    },
+  ],
+  withdraw: [
+    {
+      name: 'paid out in part',
+      applies: (s) => s.left === 'unpaid',
+      finish: auto(PAY),
+      // Paid money cannot return.
+      revert: 'report',
+      byDefault: 'ask',
+    },
+  ],
+};
+
+const doneInPart = (type: OrderType): Row[] =>
+  LEFT_IN_PART[type].map((row) => ({ ...row, applies: (s) => partial(s) && s.type === type && row.applies(s) }));
+
 /**
  * What is left of an order and what may be done about it; the first row that applies holds. `auto`: its first move by
  * policy, all of them by decision. `decide`: by decision only, and the policy asks.
@@ -81,7 +166,7 @@ export const COMPENSATION_TABLE: readonly Row[] = [
   },
   {
     name: 'a partial payout to several cards (which one is missing is not documented)',
-    applies: (s) => paysOut(s.type) && partial(s) && s.multipleCards,
+    applies: (s) => factsOf(s.type).paysOut && partial(s) && s.multipleCards,
     finish: decide(PAY),
     revert: 'ask',
     byDefault: 'ask',
@@ -94,73 +179,7 @@ export const COMPENSATION_TABLE: readonly Row[] = [
     revert: decide(EXCHANGE_BACK, REFUND),
     byDefault: 'ask',
   },
-  {
-    name: 'not exchanged in full',
-    applies: (s) => partial(s) && leaves(s, 'exchange', 'unexchanged'),
-    finish: auto(EXCHANGE),
-    revert: auto(UNDO_EXCHANGE),
-    byDefault: 'report',
-  },
-  {
-    name: 'the deposit was not exchanged in full',
-    applies: (s) => partial(s) && leaves(s, 'deposit_exchange', 'unexchanged'),
-    finish: auto(EXCHANGE),
-    revert: auto(UNDO_EXCHANGE, REFUND),
-    byDefault: 'report',
-  },
-  {
-    name: 'paid out in part',
-    applies: (s) => partial(s) && leaves(s, 'withdraw', 'unpaid'),
-    finish: auto(PAY),
-    // Paid money cannot return.
-    revert: 'report',
-    byDefault: 'ask',
-  },
-  {
-    name: 'exchanged, but not paid out in full',
-    applies: (s) => partial(s) && leaves(s, 'exchange_withdraw', 'unpaid'),
-    finish: auto(PAY),
-    revert: auto(EXCHANGE_BACK),
-    byDefault: 'ask',
-  },
-  {
-    name: 'the deposit was exchanged, but not paid out in full',
-    applies: (s) => partial(s) && leaves(s, 'deposit_exchange_withdraw', 'unpaid'),
-    finish: auto(PAY),
-    // First back, then the refund of what that brought.
-    revert: decide(EXCHANGE_BACK, REFUND),
-    byDefault: 'ask',
-  },
-  {
-    name: 'neither exchanged nor paid out in full',
-    applies: (s) => partial(s) && leaves(s, 'exchange_withdraw', 'unexchanged') && !s.strict,
-    // PAY: what an earlier follow-up exchanged but could not pay.
-    finish: auto(EXCHANGE_AND_PAY, PAY),
-    // What is left is where it came from.
-    revert: 'report',
-    byDefault: 'ask',
-  },
-  {
-    name: 'an exact payout neither exchanged nor paid out in full',
-    applies: (s) => partial(s) && leaves(s, 'exchange_withdraw', 'unexchanged') && s.strict,
-    finish: decide(EXCHANGE_TO_PAY, PAY),
-    revert: 'report',
-    byDefault: 'ask',
-  },
-  {
-    name: 'the deposit was neither exchanged nor paid out in full',
-    applies: (s) => partial(s) && leaves(s, 'deposit_exchange_withdraw', 'unexchanged') && !s.strict,
-    finish: auto(EXCHANGE_AND_PAY, PAY),
-    revert: auto(REFUND, EXCHANGE_BACK),
-    byDefault: 'ask',
-  },
-  {
-    name: 'the deposit for an exact payout was neither exchanged nor paid out in full',
-    applies: (s) => partial(s) && leaves(s, 'deposit_exchange_withdraw', 'unexchanged') && s.strict,
-    finish: decide(EXCHANGE_TO_PAY, PAY),
-    revert: auto(REFUND, EXCHANGE_BACK),
-    byDefault: 'ask',
-  },
+  ...ORDER_TYPES.flatMap(doneInPart),
   {
     name: 'not executed: all of it is still on the balance',
     applies: (s) => !startsWithDeposit(s) && error(s) && !s.moved,
@@ -229,7 +248,7 @@ function endingOf(c: Case, { unexchanged, unpaid }: Figures): Ending {
       (startsWithDeposit(c) && decimalOrZero(order.amount_from).gt(0)) ||
       order.blockchain_deposit_hash !== null ||
       withdrawn,
-    paid: withdrawn || (paysOut(c.type) && gained),
+    paid: withdrawn || (factsOf(c.type).paysOut && gained),
     multipleCards: paysToCards(c),
     strict: isStrict(c),
   };

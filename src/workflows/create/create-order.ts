@@ -1,7 +1,7 @@
 import { workflowInfo } from '@temporalio/workflow';
 import type { CreateVerdict, SendPermission } from '../../contract/order/answers.js';
 import type { Order } from '../../contract/order/order.js';
-import { movesMoneyAtOnce } from '../../contract/order/types.js';
+import { factsOf } from '../../contract/order/types.js';
 import { closeCancelled } from '../order/end.js';
 import { delayHasPassed, nothingSent, type OrderRun, showsNone } from '../order/run.js';
 import { CREATE_TIMEOUT_MS, SEND_TIMEOUT_MS } from '../profiles.js';
@@ -21,7 +21,7 @@ export async function createOrder(run: OrderRun): Promise<Order> {
 
 /** Whether a create is sent, and sent again, is decided by `mayResend` and here alone; every attempt probes before it sends. */
 async function findOrSend(run: OrderRun): Promise<Ours> {
-  const rounds: Rounds = { ...openBudget(run.input.resend, movesMoneyAtOnce(run.type)), notSent: 0 };
+  const rounds: Rounds = { ...openBudget(run.input.resend, factsOf(run.type).movesMoneyAtOnce), notSent: 0 };
   for (;;) {
     if (run.cancelRequested && nothingSent(run)) closeCancelled(run);
     const found = await nextStep(run, mayResend(evidenceOf(run), rounds), rounds);

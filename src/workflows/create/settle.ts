@@ -1,5 +1,5 @@
 import { condition } from '@temporalio/workflow';
-import { movesMoneyAtOnce } from '../../contract/order/types.js';
+import { factsOf } from '../../contract/order/types.js';
 import { lookUp } from '../ask/ask.js';
 import { enterPhase } from '../order/attention.js';
 import type { OrderRun } from '../order/run.js';
@@ -53,5 +53,5 @@ export async function settle(run: OrderRun, reason: string, countAfterMs = 0, se
 /** Payments get a long window, deposit types (nothing moves at create) a short one; ORDER_SETTLE_WINDOW sets both. */
 export function settleWindowMs(run: OrderRun): number {
   if (!run.pace) throw new Error('the pace comes with the first reading');
-  return movesMoneyAtOnce(run.type) ? run.pace.settleWindowMs.atOnce : run.pace.settleWindowMs.deposit;
+  return factsOf(run.type).movesMoneyAtOnce ? run.pace.settleWindowMs.atOnce : run.pace.settleWindowMs.deposit;
 }

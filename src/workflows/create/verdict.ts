@@ -2,7 +2,7 @@ import { condition } from '@temporalio/workflow';
 import { statusText } from '../../contract/failures.js';
 import { maskWords } from '../../contract/masking.js';
 import type { CreateVerdict } from '../../contract/order/answers.js';
-import { movesMoneyAtOnce } from '../../contract/order/types.js';
+import { factsOf } from '../../contract/order/types.js';
 import { lookUp } from '../ask/ask.js';
 import { isFollowUp } from '../identity.js';
 import { enterPhase } from '../order/attention.js';
@@ -140,7 +140,7 @@ async function readAfterRejection(run: OrderRun): Promise<Ours | undefined> {
   const first = await lookUp(run, { summary: 'Refused: is it there?', alarm: true });
   const isForeign = first.kind === 'found' && first.differences.length > 0;
   // An order of somebody else explains the 400 and says nothing about ours.
-  const second = movesMoneyAtOnce(run.type) && (first.kind === 'absent' || isForeign);
+  const second = factsOf(run.type).movesMoneyAtOnce && (first.kind === 'absent' || isForeign);
   const seen = seenIn(run, second ? await lookUp(run, SECOND_LOOK) : first);
   if (seen.kind === 'absent') return undefined;
   // The refused create left: what has our id may have come of it, so that only a person may end it.
