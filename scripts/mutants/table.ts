@@ -34,6 +34,16 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    name: 'sent again on a proof of another place',
+    file: 'src/workflows/create/may-resend.ts',
+    find: 'settled?.place !== evidence.timesMoved',
+    replacement: '!settled',
+    test: {
+      file: 'test/workflows/create/may-resend.test.ts',
+      name: 'a create whose outcome is not known is not on a proof of another place',
+    },
+  },
+  {
     name: 'callback body trusted',
     file: 'src/workflows/order/messages.ts',
     find: `    () => {
@@ -83,8 +93,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: '429 taken for "nothing was executed"',
     file: 'src/activities/order/failed-create.ts',
-    find: "return 'uncertain';",
-    replacement: "return error instanceof RateLimitedError ? 'notExecuted' : 'uncertain';",
+    find: "return { kind: 'uncertain',",
+    replacement: "if (error instanceof RateLimitedError) return { kind: 'notExecuted' };\n  return { kind: 'uncertain',",
     test: {
       file: 'test/integration/limited-creates.test.ts',
       name: 'a create that is executed although its answer sounds like a refusal withdraw, 429-after: is settled over the window, found, and never sent again',

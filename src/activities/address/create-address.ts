@@ -9,7 +9,7 @@ import { accountOf } from '../account-of.js';
 import type { Account, ActivityDeps } from '../deps.js';
 import { invalidInput, reasonOf } from '../failures.js';
 import { AttemptDeadline, confirmSend } from '../order/attempt-deadline.js';
-import { excerptIn, meaningOf, retryAfterOf } from '../order/failed-create.js';
+import { meaningOf, retryAfterOf } from '../order/failed-create.js';
 import { addressCallbackUrl, searchAddress, shownAddress } from './search.js';
 
 /** Input of the `depositAddress` workflow, checked. */
@@ -64,19 +64,9 @@ export function createAddressActivity(deps: ActivityDeps) {
 }
 
 function answerOfError(error: unknown, account: Account): CreateAddressAnswer {
-  switch (meaningOf(error, account)) {
-    case 'notSent':
-    case 'notExecuted':
-      return notSent('the create was not sent', error);
-    case 'rejected':
-      return { kind: 'rejected', ...excerptIn(error) };
-    case 'uncertain':
-      return {
-        kind: 'uncertain',
-        reason: `the create got no clear answer (${reasonOf(error)})`,
-        ...retryAfterOf(error),
-      };
-  }
+  const meaning = meaningOf(error, account);
+  if (meaning.kind === 'rejected' || meaning.kind === 'uncertain') return meaning;
+  return notSent('the create was not sent', error);
 }
 
 const notSent = (what: string, error: unknown): CreateAddressAnswer => ({

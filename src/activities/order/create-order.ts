@@ -13,7 +13,7 @@ import { accountOf } from '../account-of.js';
 import type { Account, ActivityDeps } from '../deps.js';
 import { invalidOrder, reasonOf } from '../failures.js';
 import { AttemptDeadline, confirmSend } from './attempt-deadline.js';
-import { excerptIn, meaningOf, retryAfterOf } from './failed-create.js';
+import { meaningOf } from './failed-create.js';
 import { exceededCap, refuseBeyondLimits } from './limits.js';
 import { probe } from './probe.js';
 import { elsewhereOf, learnWallets, sentToOf } from './sent-to.js';
@@ -106,12 +106,9 @@ async function probeThenSend(
     if (differences.length === 0) return { kind: 'adopted', ...ours };
     return { kind: 'conflict', order: seen.order, differences };
   }
-  // THE gate before every send. What was proven or permitted earlier never replaces the probe just made.
-  if (attempt.permission === 'none') return { kind: 'uncertain', reason: 'an earlier create is not proven absent' };
-  // The run that this one was cut from may have a create on its way that no probe shows yet.
-  if (isForOtherRun(attempt)) {
-    return { kind: 'uncertain', reason: 'the workflow was reset', reset: true };
-  }
+  // What was proven or permitted earlier never replaces the probe just made.
+  const refused = sendGate(attempt);
+  if (refused) return refused;
   // Not before the probe: what was sent already is followed, whatever became of its order.
   if (stale) return stale;
   const cap = attempt.approved ? undefined : exceededCap(deps, attempt.type, request, await account.rates.current());
@@ -119,9 +116,21 @@ async function probeThenSend(
   return send(deps, account, attempt, request, deadline);
 }
 
+/**
+ * THE gate before every send, the last line of defence behind the workflow's decision (`may-resend.ts`): only an activity knows
+ * in which run it is. Returns why nothing may be sent; undefined = it is open.
+ */
+function sendGate({ permission, firstExecutionRunId, provenIn }: CreateOrderInput): CreateVerdict | undefined {
+  if (permission === 'none') return { kind: 'uncertain', reason: 'an earlier create is not proven absent' };
+  const permittedIn = permission === 'first' ? firstExecutionRunId : (provenIn ?? runId());
+  if (permittedIn === runId()) return undefined;
+  // The run that this one was cut from by a reset may have a create on its way that no probe shows yet.
+  return { kind: 'uncertain', reason: 'the workflow was reset', reset: true };
+}
+
 /** A follow-up that may be sent now is sent only while what it was made for still holds. */
 async function refuseStale(account: Account, attempt: CreateOrderInput): Promise<CreateVerdict | undefined> {
-  if (!attempt.followUp || attempt.permission === 'none' || isForOtherRun(attempt)) return undefined;
+  if (!attempt.followUp || sendGate(attempt)) return undefined;
   const { followUpOf = [] } = attempt.input as Partial<OrderInput>;
   return staleBasis(account, followUpOf);
 }
@@ -130,10 +139,6 @@ async function refuseStale(account: Account, attempt: CreateOrderInput): Promise
 type Pinned = Pick<Circumstances, 'sentTo'>;
 
 const whereSent = (account: Account): Pinned => ({ sentTo: sentToOf(account) });
-
-/** True when the permission was earned by a run that this one was cut from by a reset. */
-const isForOtherRun = ({ permission, firstExecutionRunId, provenIn }: CreateOrderInput): boolean =>
-  runId() !== (permission === 'first' ? firstExecutionRunId : (provenIn ?? runId()));
 
 const runId = (): string | undefined => activityInfo().workflowExecution?.runId;
 
@@ -169,7 +174,8 @@ async function send(
 }
 
 function verdictOfError(error: unknown, account: Account): CreateVerdict {
-  switch (meaningOf(error, account)) {
+  const meaning = meaningOf(error, account);
+  switch (meaning.kind) {
     case 'notSent':
       return notSent(
         error instanceof NotSentError
@@ -179,15 +185,8 @@ function verdictOfError(error: unknown, account: Account): CreateVerdict {
     case 'notExecuted':
       if (error instanceof RateLimitedError) return { kind: 'rateLimited', retryAfterMs: error.retryAfterMs };
       return notSent(`the service executes nothing that it answers so (${reasonOf(error)})`);
-    case 'rejected':
-      return { kind: 'rejected', ...excerptIn(error) };
-    case 'uncertain':
-      // 429 and 5xx, time-out, reset, redirect, 401, garbage: known or not, it may have reached the service.
-      return {
-        kind: 'uncertain',
-        reason: `the create got no clear answer (${reasonOf(error)})`,
-        ...retryAfterOf(error),
-      };
+    default:
+      return meaning;
   }
 }
 
