@@ -55,6 +55,15 @@ describe('what the documents point to', () => {
     expect(named.filter(({ path }) => !existsSync(join(root, path)))).toEqual([]);
   });
 
+  test('every function that they name behind a source file stands in it', async () => {
+    const named = [...pages.values()].flatMap((text) =>
+      [...text.matchAll(/`(src\/[\w./-]+\.ts)` `([a-z]\w+)`/g)].map(([, path = '', name = '']) => ({ path, name })),
+    );
+    expect(named.length).toBeGreaterThan(20);
+    const texts = await Promise.all(named.map(({ path }) => read(path)));
+    expect(named.filter(({ name }, index) => !texts[index]?.includes(name))).toEqual([]);
+  });
+
   test('every page of docs that the code names exists', async () => {
     const sources = await readdir(join(root, 'src'), { recursive: true });
     const texts = await Promise.all(
