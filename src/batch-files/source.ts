@@ -9,7 +9,7 @@ import { readLines, textOf } from './lines.js';
 import { PinnedFile } from './pinned-file.js';
 
 /** Most rows of one batch. */
-export const MAX_ROWS = 1_000_000;
+export const MAX_ROWS = 100_000;
 
 /** One row of a batch, unchecked. */
 export interface BatchRow {

@@ -1,6 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { cancellationSignal, heartbeat } from '@temporalio/activity';
+import { activityInfo, cancellationSignal, getClient, heartbeat } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
 import { type BatchRow, type BatchSource, openBatchSource, orderInputOf } from '../../batch-files/index.js';
+import { isAccountServed } from '../../client/service-reads.js';
 import type { PlanBatchInput } from '../../contract/batch/activities.js';
 import type { BatchPlan } from '../../contract/batch/batch.js';
 import type { BatchInput } from '../../contract/batch/input.js';
@@ -18,16 +20,20 @@ import { readBalances } from '../order/balances.js';
 import { exceededCap } from '../order/limits.js';
 import { batchFailure } from './failures.js';
 import { BadRows } from './plan/bad-rows.js';
-import { digestOf } from './plan/canonical-json.js';
 import { ExistingOrders } from './plan/existing-orders.js';
-import { noAccount } from './plan/no-account.js';
-import { RepeatedRows } from './plan/repeated-rows.js';
+import { digestOf, RepeatedRows } from './plan/repeated-rows.js';
 import { BatchTotals } from './plan/totals.js';
 import { BatchWarnings } from './plan/warnings.js';
 import { ownReportProblem } from './report/report-name.js';
 
 /** Rows checked between two heartbeats; other tasks of the worker get their turn then. */
 const ROWS_A_TURN = 100;
+/** Looks before it is refused, because the workers of an installation that starts do not all come up at once. */
+const LOOKS = 3;
+/** Soon: which of the workers gets the next attempt is chance. */
+const LOOKS_APART_MS = 1_000;
+/** Accounts named in a failure; the variable has them all. */
+const MAX_SHOWN_ACCOUNTS = 20;
 
 /**
  * Checks every row of a batch and says what sending them would do; sends nothing. One bad row refuses the whole batch.
@@ -55,6 +61,25 @@ export function planBatchActivity(deps: ActivityDeps) {
       throw batchFailure(error);
     }
   };
+}
+
+/**
+ * The failure of a batch for an account that this worker, which serves `accounts`, does not have. The queue of batches is
+ * shared by all workers: one that serves the account takes it at a later attempt. Where there is none it would wait for
+ * ever, so it is refused for good as InvalidInput.
+ */
+async function noAccount(accounts: readonly string[], name: string): Promise<ApplicationFailure> {
+  if (activityInfo().attempt < LOOKS || (await isAccountServed(getClient(), name))) {
+    const message = `this worker has no account ${name}`;
+    return ApplicationFailure.create({ type: 'NoAccount', message, nextRetryDelay: LOOKS_APART_MS });
+  }
+  const known = accounts.slice(0, MAX_SHOWN_ACCOUNTS).join(', ');
+  return invalidInput([
+    {
+      field: 'account',
+      reason: `no worker serves ${name}; accounts here: ${known}. Correct the name, or start a worker that has it in PAYMENT_ACCOUNTS_FILE`,
+    },
+  ]);
 }
 
 async function planOf(
@@ -121,7 +146,7 @@ async function checkRows(
       rows = row.row;
       if (rows % ROWS_A_TURN === 0) await takeTurn(rows);
       const { order, errors, told } = checkRow(row, input, checks);
-      if (typeof order?.order_id === 'string') errors.push(...repeated.duplicateId(row.line, order.order_id, order));
+      if (typeof order?.order_id === 'string') errors.push(...repeated.duplicateId(row.line, order));
       if (order && errors.length === 0) errors.push(...checks.totals.tooManyCurrencies(order));
       if (errors.length > 0) await bad.add(row.line, errors);
       else if (order) await noteRow(deps, row.line, { order, told }, repeated, checks);

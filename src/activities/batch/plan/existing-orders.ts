@@ -1,5 +1,4 @@
 import { cancellationSignal, heartbeat } from '@temporalio/activity';
-import { MAX_ORDER_ID_LENGTH } from '../../../contract/ids.js';
 import type { CallOptions, PaymentService } from '../../../payment-service/index.js';
 import type { Account } from '../../deps.js';
 import { noReading, reasonOf } from '../../failures.js';
@@ -8,7 +7,6 @@ import { type BatchWarnings, MAX_LINES } from './warnings.js';
 
 /** Ids of one request, and orders of one answer: the most that the service takes. */
 const IDS_AT_ONCE = 1_000;
-const ID_BYTES = MAX_ORDER_ID_LENGTH + '\n'.length;
 /** A plan does not wait long for a list that it can do without. */
 const TRIES = 3;
 /** A request may have to wait for its turn, longer than the server waits for a sign of life. */
@@ -16,14 +14,12 @@ const BEAT_EVERY_MS = 5_000;
 
 /**
  * Finds rows whose ids have an order at the service already: they will not be paid again, which a payroll that uses last
- * week's ids finds out too late. Keeps the ids of one request at a time, as bytes: strings that outlive so many rows
- * would swell the heap.
+ * week's ids finds out too late.
  */
 export class ExistingOrders {
   readonly #reads: PacedReads;
-  readonly #ids = Buffer.alloc(IDS_AT_ONCE * ID_BYTES);
-  readonly #idLines = new Uint32Array(IDS_AT_ONCE);
-  #waiting = { ids: 0, bytes: 0 };
+  /** The lines of the ids that wait to be asked for. */
+  #waiting = new Map<string, number>();
   #lines: number[] = [];
   #count = 0;
   #problem?: { fromLine: number; reason: string };
@@ -35,10 +31,8 @@ export class ExistingOrders {
   /** Takes a good row in; asks the service once there are enough. */
   async add(line: number, orderId: string): Promise<void> {
     if (this.#problem) return;
-    this.#idLines[this.#waiting.ids] = line;
-    this.#waiting.bytes += this.#ids.write(`${orderId}\n`, this.#waiting.bytes);
-    this.#waiting.ids += 1;
-    if (this.#waiting.ids >= IDS_AT_ONCE) await this.#ask();
+    this.#waiting.set(orderId, line);
+    if (this.#waiting.size >= IDS_AT_ONCE) await this.#ask();
   }
 
   /** Asks for the rest and warns of what was found, and of what could not be asked. */
@@ -58,7 +52,8 @@ export class ExistingOrders {
   }
 
   async #ask(): Promise<void> {
-    const lineOf = this.#takeWaiting();
+    const lineOf = this.#waiting;
+    this.#waiting = new Map();
     const [fromLine] = lineOf.values();
     if (fromLine === undefined) return;
     const beat = setInterval(() => heartbeat({ askedFromLine: fromLine }), BEAT_EVERY_MS);
@@ -74,13 +69,6 @@ export class ExistingOrders {
     } finally {
       clearInterval(beat);
     }
-  }
-
-  /** The lines of the ids that wait to be asked for. */
-  #takeWaiting(): Map<string, number> {
-    const ids = this.#ids.toString('latin1', 0, this.#waiting.bytes).split('\n', this.#waiting.ids);
-    this.#waiting = { ids: 0, bytes: 0 };
-    return new Map(ids.map((id, index) => [id, this.#idLines[index] ?? 0]));
   }
 }
 

@@ -1,19 +1,22 @@
+import { hash } from 'node:crypto';
 import type { FieldError } from '../../../contract/failures.js';
-import { MAX_ORDER_ID_LENGTH } from '../../../contract/ids.js';
 import { maskWallet } from '../../../contract/masking.js';
 import { decimal, toAmount } from '../../../contract/money.js';
 import type { WithdrawRequest } from '../../../contract/order/request.js';
 import { canonicalWallet } from '../../../contract/wallets.js';
-import { digestOf } from './canonical-json.js';
-import { LineIndex } from './line-index.js';
 import type { BatchWarnings } from './warnings.js';
 
-/** Finds rows that stand in a file twice, in little memory: a file may have a million. */
+/** The line that an order id stood on first, and a fingerprint of what it says. */
+interface FirstLine {
+  line: number;
+  content: number;
+}
+
+/** Finds rows that stand in a file twice. Keys are digests: a part of a line would keep the whole line in memory. */
 export class RepeatedRows {
-  /** By order id; the word is a fingerprint of the content. */
-  readonly #ids = new LineIndex();
-  /** By 48 bits of wallet and amount: a rare mistake costs only a warning. */
-  readonly #payouts = new LineIndex();
+  readonly #ids = new Map<string, FirstLine>();
+  /** The first line of each payout, by 48 bits of payee and amount: a rare mistake costs only a warning. */
+  readonly #payouts = new Map<string, number>();
   readonly #warnings: BatchWarnings;
 
   constructor(warnings: BatchWarnings) {
@@ -21,13 +24,15 @@ export class RepeatedRows {
   }
 
   /** The error of an order id that an earlier line has, too. */
-  duplicateId(line: number, orderId: unknown, order: unknown): FieldError[] {
-    // Longer ones are refused anyway and would only fill the memory.
-    if (typeof orderId !== 'string' || orderId.length > MAX_ORDER_ID_LENGTH) return [];
+  duplicateId(line: number, order: WithdrawRequest): FieldError[] {
+    const id = hash('sha256', order.order_id, 'buffer').toString('latin1');
     const content = fingerprint(digestOf(order));
-    const first = this.#ids.first(orderId, line, content);
-    if (!first) return [];
-    const how = first.word === content ? 'the same content' : 'other content';
+    const first = this.#ids.get(id);
+    if (!first) {
+      this.#ids.set(id, { line, content });
+      return [];
+    }
+    const how = first.content === content ? 'the same content' : 'other content';
     return [{ field: 'order.order_id', reason: `lines ${first.line} and ${line} have the same id, with ${how}` }];
   }
 
@@ -39,9 +44,10 @@ export class RepeatedRows {
       const amount = toAmount(decimal(written));
       const payee = canonicalWallet(Array.isArray(details) ? 'card' : network, wallet);
       const key = digestOf([currency, network, payee, memo || null, amount]).slice(0, 12);
-      const first = this.#payouts.first(key, line);
+      const first = this.#payouts.get(key);
       // Cards of one order may not repeat, so the other payout is always another line.
-      if (first) this.#warn(key, `${maskWallet(wallet)} gets ${amount} ${currency} more than once`, first.line, line);
+      if (first === undefined) this.#payouts.set(key, line);
+      else this.#warn(key, `${maskWallet(wallet)} gets ${amount} ${currency} more than once`, first, line);
     }
   }
 
@@ -50,5 +56,15 @@ export class RepeatedRows {
   }
 }
 
-/** 32 bits of a digest: a rare mistake costs only a wrong word. */
-const fingerprint = (digest: string): number => Number.parseInt(digest.slice(0, 8), 16);
+/** 28 bits of a digest: a rare mistake costs only a wrong word. */
+const fingerprint = (digest: string): number => Number.parseInt(digest.slice(0, 7), 16);
+
+/** Hash (hex sha256) of a value's JSON with sorted keys and without absent fields: equal values have equal hashes. */
+export function digestOf(value: unknown): string {
+  const sorted = JSON.stringify(value, (_key, child: unknown) =>
+    typeof child === 'object' && child !== null && !Array.isArray(child)
+      ? Object.fromEntries(Object.entries(child).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : child,
+  );
+  return hash('sha256', sorted);
+}
