@@ -1,8 +1,9 @@
 import type { Client } from '@temporalio/client';
-import { isOrderFailure, mayHaveSent } from '../contract/failures.js';
+import { mayHaveSent } from '../contract/failures.js';
 import type { OrderOptions } from '../contract/order/input.js';
 import { sentToSchema } from '../validation/order-schema.js';
 import { decodeAll, readFirstInput, readLastEvent } from './history.js';
+import { standingOfEvent } from './standing.js';
 
 /** What the runs before hand on: until when they may have sent, as an ISO time, and where. */
 export type SentEarlier = Pick<OrderOptions, 'sentUntil' | 'sentTo'>;
@@ -14,11 +15,11 @@ export type SentEarlier = Pick<OrderOptions, 'sentUntil' | 'sentTo'>;
 export async function sentEarlier(client: Client, workflowId: string): Promise<SentEarlier> {
   const event = await readLastEvent(client, workflowId);
   const end = event === 'unknown' ? undefined : event;
-  const failure = end?.workflowExecutionFailedEventAttributes?.failure?.applicationFailureInfo;
-  const type = failure?.type;
+  const standing = standingOfEvent(end);
   // Anything else may have sent until now: somebody else started it again.
-  if (!isOrderFailure(type)) return { sentUntil: new Date().toISOString() };
-  if (mayHaveSent(type)) {
+  if (standing.kind !== 'noOrder') return { sentUntil: new Date().toISOString() };
+  if (mayHaveSent(standing.failure)) {
+    const failure = end?.workflowExecutionFailedEventAttributes?.failure?.applicationFailureInfo;
     return { sentUntil: timeOf(end?.eventTime), ...placeIn(await decodeAll(client, failure?.details)) };
   }
   const { input } = await readFirstInput(client, workflowId);

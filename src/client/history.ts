@@ -41,15 +41,15 @@ export async function decodeAll(client: Client, given: Payloads): Promise<unknow
 }
 
 /**
- * The newest event of the newest run of a workflow id: of a closed run, how and when it was closed; 'unknown' where Temporal
- * has no such run. One call that does not wait: the filter for the closing event would wait 20 s for an open run's.
+ * The newest event of the newest run of a workflow id, or of `runId`: of a closed run, how and when it was closed; 'unknown'
+ * where Temporal has no such run. One call that does not wait: the filter for the closing event would wait 20 s for an open run's.
  */
-export async function readLastEvent(client: Client, workflowId: string) {
+export async function readLastEvent(client: Client, workflowId: string, runId?: string) {
   try {
     const { history } = await callTemporal(client, () =>
       client.workflowService.getWorkflowExecutionHistoryReverse({
         namespace: client.options.namespace,
-        execution: { workflowId },
+        execution: { workflowId, runId },
         maximumPageSize: 1,
       }),
     );

@@ -5,6 +5,7 @@ import { RECEIVED_DEPOSIT_WORKFLOW, searchAttribute } from '../contract/names.js
 import { FINAL_STATUSES } from '../contract/order/order.js';
 import { ORDER_TYPES, type OrderType, workflowTypeOf } from '../contract/order/types.js';
 import { InvalidInputError } from './errors.js';
+import { standingOfRun } from './standing.js';
 import { callTemporal } from './temporal-calls.js';
 
 const DEFAULT_LIMIT = 50;
@@ -82,18 +83,12 @@ const IS_NO_ORDER = `WorkflowType NOT IN (${orderTypes.map(quoted).join(', ')})`
 /** Shown as an order's status; its search attribute still says what it was when the workflow was stopped. */
 const STOPPED = 'stopped';
 
-/** Ends that Temporal or an operator makes, with their names in queries. A cancelled order workflow ends by itself. */
-const STOPPED_BY: Readonly<Record<string, string>> = {
-  TERMINATED: 'Terminated',
-  TIMED_OUT: 'TimedOut',
-  CANCELLED: 'Canceled',
-};
-
-const stoppedStatuses = Object.values(STOPPED_BY).map(quoted).join(', ');
+/** Ends that Temporal or an operator makes, by their names in queries; `standingOfRun` reads them. */
+const stoppedStatuses = ['Terminated', 'TimedOut', 'Canceled'].map(quoted).join(', ');
 const IS_STOPPED = `ExecutionStatus IN (${stoppedStatuses})`;
 const IS_NOT_STOPPED = `ExecutionStatus NOT IN (${stoppedStatuses})`;
 
-const isStopped = ({ status }: WorkflowExecutionInfo): boolean => status.name in STOPPED_BY;
+const isStopped = (info: WorkflowExecutionInfo): boolean => standingOfRun(info)?.kind === 'unresolved';
 
 const startsWith = (account: string) => (kind: string) => `WorkflowId STARTS_WITH ${quoted(`${kind}:${account}:`)}`;
 

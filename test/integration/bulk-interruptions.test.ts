@@ -180,12 +180,6 @@ describe.concurrent('a batch that stops by itself', () => {
       (row) => (row % 3 ? 'outcome=error' : ''),
       /share of 0.5/,
     ],
-    [
-      'after neighbouring uncertain rows',
-      {},
-      (row) => (row > 1 && row < 5 ? 'create=503-before times=9' : 'after_ms=200'),
-      /rows 2 to 4 are uncertain/,
-    ],
     ['at its latest send time', { latestSend: '2020-01-01T00:00:00Z' }, () => '', /latest send time/],
   ];
 
@@ -198,6 +192,38 @@ describe.concurrent('a batch that stops by itself', () => {
     expect(started).toBeLessThan(options.latestSend ? 1 : 50);
     expect((await batch.state()).attention).toMatch(why);
     expect(await needsAttention(batch.workflowId)).toBe(true);
+  });
+});
+
+describe.concurrent('a batch with neighbouring uncertain rows', () => {
+  const start = (label: string, marker: string) => {
+    const rows = testRows(label, 30, (row) => (row > 1 && row < 5 ? marker : 'after_ms=200'));
+    return startRows(lab, rows, { maxInFlight: 5 }).then((batch) => ({ rows, batch }));
+  };
+
+  test('pauses where they are parked and says so; resume sends the rest', async () => {
+    const { rows, batch } = await start('parked', 'create=503-before times=9');
+    const { paused, attention, progress } = await untilPhase(batch, 'paused');
+    const why = /rows 2 to 4 are uncertain at the same time; look at them before more is sent/;
+    expect(paused).toMatchObject({ by: 'the batch itself', reason: expect.stringMatching(why) });
+    expect(attention).toMatch(why);
+    expect(await needsAttention(batch.workflowId)).toBe(true);
+    expect(progress.started).toBeLessThan(30);
+    await batch.resume(BOB);
+    const { stopped, outcomes, started } = await batch.result();
+    expect({ stopped, started }).toEqual({ stopped: undefined, started: 30 });
+    expect(outcomes).toMatchObject({ completed: 27, parked: 3, notStarted: 0 });
+    expect(executedOf(lab, rows)).toBe(27);
+  });
+
+  test('sends nothing while they are uncertain, says so, and goes on by itself once they are settled', async () => {
+    const { rows, batch } = await start('held', 'create=503-after status=503 status_times=3 list=503 list_times=3');
+    const held = await untilState(batch, (state) => state.attention !== undefined);
+    expect(held.attention).toMatch(/^sends nothing for now: rows \d+ to \d+ are uncertain at the same time/);
+    expect(held.phase).toBe('sending');
+    expect((await batch.result()).outcomes).toMatchObject({ completed: 30, parked: 0, notStarted: 0 });
+    expect(executedOf(lab, rows)).toBe(30);
+    expect(await needsAttention(batch.workflowId)).toBe(false);
   });
 });
 

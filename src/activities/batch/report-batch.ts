@@ -11,8 +11,7 @@ import { invalidInput } from '../failures.js';
 import { mapInOrder } from '../order/in-order.js';
 import { batchFailure } from './failures.js';
 import { type ReportedRow, ReportFiles } from './report/report-files.js';
-import { RowCounts } from './report/row-counts.js';
-import { readRowEnd } from './report/row-end.js';
+import { RowCounts, readRowEnd } from './report/row-end.js';
 
 /** Rows read from Temporal at the same time. */
 const CONCURRENCY = 20;

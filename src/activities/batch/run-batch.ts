@@ -4,6 +4,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { BatchWorkflow } from '../../client/batch-handle.js';
 import { batchStartOptions } from '../../client/batches.js';
 import { readFirstInput } from '../../client/history.js';
+import { whyUnreadable } from '../../client/standing.js';
 import type { PeriodBatch } from '../../contract/batch/activities.js';
 import { BATCH_FILE_UNUSABLE, BATCH_UNRESOLVED, type BatchResult } from '../../contract/batch/batch.js';
 import type { BatchInput } from '../../contract/batch/input.js';
@@ -12,7 +13,6 @@ import { BULK_WITHDRAW_WORKFLOW } from '../../contract/names.js';
 import type { ActivityDeps } from '../deps.js';
 import { comeBackIn } from '../failures.js';
 import { pollDelayMs } from '../order/poll-order.js';
-import { whyUnreadable } from './rows/unreadable.js';
 
 /**
  * Starts the batch of a period unless the period has one, and follows it to its end. Each look is one attempt: the

@@ -4,15 +4,13 @@ import { ActivityCancelledError, type Client } from '@temporalio/client';
 import type { SendBatchRowsAnswer, SendBatchRowsInput } from '../../contract/batch/activities.js';
 import type { BatchProgress, OpenRow } from '../../contract/batch/batch.js';
 import { DEFAULT_IN_FLIGHT } from '../../contract/batch/input.js';
-import { orderWorkflowId } from '../../contract/ids.js';
 import type { ActivityDeps } from '../deps.js';
 import { batchFailure } from './failures.js';
 import { countStarted, countTaken } from './rows/count.js';
 import { findStarted, takeStarted } from './rows/find-started.js';
-import { haltReason } from './rows/halt-reason.js';
+import { haltReason, holdReason } from './rows/halt-reason.js';
 import { RowReader } from './rows/row-reader.js';
 import { startRow } from './rows/start-row.js';
-import { isServiceUnclear } from './rows/unclear-cause.js';
 import { watchRows } from './rows/watch-rows.js';
 
 /** Rows started at the same time, after one question whether the batch may go on. */
@@ -38,8 +36,6 @@ interface Chunk {
   /** Absent where no row may be taken. */
   reader?: RowReader;
   uncertain: readonly OpenRow[];
-  /** Whether the service is the cause, by row that was uncertain in this chunk. */
-  causes: Map<number, boolean>;
   nextWatchMs: number;
   watchEveryMs: number;
   permittedAtMs: number;
@@ -55,7 +51,7 @@ export function sendBatchRowsActivity(deps: ActivityDeps) {
   return async function sendBatchRows(input: SendBatchRowsInput): Promise<SendBatchRowsAnswer> {
     const progress: BatchProgress = activityInfo().heartbeatDetails ?? input.progress;
     const times = { nextWatchMs: 0, watchEveryMs: WATCH_EVERY_MS.shortest, permittedAtMs: 0, permittedAtWallMs: 0 };
-    const chunk: Chunk = { client: getClient(), deps, input, progress, uncertain: [], causes: new Map(), ...times };
+    const chunk: Chunk = { client: getClient(), deps, input, progress, uncertain: [], ...times };
     // A beat that fails is no answer: whether this attempt may go on is asked apart.
     const beat = setInterval(() => void deps.confirmAttempt(progress).catch(() => undefined), BEAT_EVERY_MS);
     try {
@@ -83,8 +79,8 @@ async function work(chunk: Chunk): Promise<SendBatchRowsAnswer> {
   }
   for (;;) {
     await watchNowAndThen(chunk);
-    const halt = await reasonToHalt(chunk);
-    if (halt) return { progress, halt };
+    const end = reasonToEnd(chunk);
+    if (end) return { progress, ...end };
     if (isIdle(chunk) || performance.now() >= endMs) return { progress };
     const room = roomFor(chunk);
     if ((room > 0 || performance.now() - chunk.permittedAtMs > ASK_EVERY_MS) && !(await mayGoOn(chunk))) {
@@ -124,13 +120,20 @@ async function watchNowAndThen(chunk: Chunk): Promise<void> {
   chunk.nextWatchMs = performance.now() + chunk.watchEveryMs;
 }
 
-async function reasonToHalt({ client, input, progress, uncertain, causes }: Chunk): Promise<string | undefined> {
-  if (input.mode !== 'send' || progress.exhausted) return undefined;
-  for (const { row, orderId } of uncertain) {
-    if (!causes.has(row)) causes.set(row, await isServiceUnclear(client, orderWorkflowId(input.account, orderId)));
+/** Why the chunk answers before its time; {}: only to have it shown that sending is held, or goes on. */
+function reasonToEnd({ input, progress, uncertain }: Chunk): Omit<SendBatchRowsAnswer, 'progress'> | undefined {
+  if (input.mode !== 'send' || progress.exhausted) {
+    progress.held = undefined;
+    return undefined;
   }
-  const unclear = uncertain.map(({ row }) => row).filter((row) => causes.get(row));
-  return haltReason(input.input, progress, unclear, Date.now());
+  const halt = haltReason(input.input, progress, Date.now());
+  if (halt) return { halt };
+  const rows = uncertain.map(({ row }) => row);
+  const { pause, held } = holdReason(input.input, progress, rows);
+  if (pause) return { pause };
+  if (held === progress.held) return undefined;
+  progress.held = held;
+  return {};
 }
 
 /** Nothing to follow, and nothing to start. */
@@ -153,7 +156,7 @@ async function mayGoOn(chunk: Chunk): Promise<boolean> {
 
 /** How many rows may be started now. */
 function roomFor({ input: { mode, input }, progress }: Chunk): number {
-  if (mode !== 'send' || progress.exhausted) return 0;
+  if (mode !== 'send' || progress.exhausted || progress.held !== undefined) return 0;
   return Math.min(ROWS_AT_ONCE, (input.maxInFlight ?? DEFAULT_IN_FLIGHT) - progress.open.length);
 }
 

@@ -1,10 +1,10 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import { quoted } from '../../client/list-orders.js';
+import { whyUnreadable } from '../../client/standing.js';
 import { callTemporal } from '../../client/temporal-calls.js';
 import { RECONCILE_WORKFLOW, searchAttribute } from '../../contract/names.js';
 import type { CarriedBalance, ReconcileResult } from '../../contract/reconcile/reconcile.js';
-import { whyUnreadable } from '../batch/rows/unreadable.js';
 
 /** Balances by currency, as an earlier run left them. */
 export type Carried = ReadonlyMap<string, CarriedBalance>;

@@ -1,18 +1,11 @@
-import {
-  type Client,
-  type WorkflowExecutionInfo,
-  WorkflowFailedError,
-  WorkflowNotFoundError,
-} from '@temporalio/client';
-import { ApplicationFailure } from '@temporalio/common';
+import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '@temporalio/client';
 import { NoWorkerError, UnknownIdError } from '../../client/errors.js';
 import { OrderHandle } from '../../client/order-handle.js';
+import { describeRun, readEnd, type Standing, standingOfRun } from '../../client/standing.js';
 import { callTemporal } from '../../client/temporal-calls.js';
-import { isOrderFailure, ORDER_UNRESOLVED } from '../../contract/failures.js';
 import { parseOrderWorkflowId, parseReceivedWorkflowId } from '../../contract/ids.js';
 import { ORDER_CALLBACK_SIGNAL, searchAttribute } from '../../contract/names.js';
 import { isFinal } from '../../contract/order/order.js';
-import type { OrderResult } from '../../contract/order/result.js';
 import { amountsOf, type OurWord, verdictOf } from './compare.js';
 
 /** The newest run of one of our order workflows. */
@@ -23,7 +16,8 @@ export interface OurRun {
   /** True for the follower of a receipt; `orderId` is then the service's order_uuid. */
   received: boolean;
   orderId: string;
-  status: WorkflowExecutionInfo['status']['name'];
+  /** How its order stands, by the list; absent where only its end tells. */
+  standing?: Standing;
   startedAtMs: number;
   /** Absent while it runs. */
   endedAtMs?: number;
@@ -59,12 +53,8 @@ export async function listOurRuns(
 
 /** The newest run of a workflow id; undefined when there is none. Unlike the list it is never behind. */
 export async function findOurRun(client: Client, workflowId: string): Promise<OurRun | undefined> {
-  try {
-    return toRun(await callTemporal(client, () => client.workflow.getHandle(workflowId).describe()));
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return undefined;
-    throw error;
-  }
+  const found = await describeRun(client, workflowId);
+  return found && toRun(found);
 }
 
 type Described = Pick<
@@ -84,7 +74,7 @@ function toRun(info: Described): OurRun | undefined {
     account,
     received: received !== undefined,
     orderId,
-    status: info.status.name,
+    standing: standingOfRun(info),
     startedAtMs: info.startTime.getTime(),
     endedAtMs: info.closeTime?.getTime(),
     orderUuid: received?.orderUuid ?? info.typedSearchAttributes.get(searchAttribute.orderUuid),
@@ -92,37 +82,36 @@ function toRun(info: Described): OurRun | undefined {
   };
 }
 
-/** How a workflow ended, in words, where it ended without a verdict. */
-const STOPPED: Partial<Record<OurRun['status'], string>> = {
-  TERMINATED: 'terminated',
-  TIMED_OUT: 'timed out',
-  CANCELLED: 'cancelled',
-};
-
 /** What a run says about its order. A running one is asked by a query only where the answer matters (`ask`). */
 export async function wordOf(client: Client, run: OurRun, { ask }: { ask: boolean }): Promise<OurWord> {
-  if (run.status === 'RUNNING') {
-    const known = ask ? await knownEnd(client, run) : undefined;
-    return {
-      kind: 'running',
-      startedAtMs: run.startedAtMs,
-      ...(run.orderUuid && { orderUuid: run.orderUuid }),
-      ...known,
-    };
-  }
-  const how = STOPPED[run.status];
-  if (how) return { kind: 'unresolved', how };
-  try {
-    const handle = client.workflow.getHandle<() => Promise<OrderResult>>(run.workflowId, run.runId);
-    return { kind: 'ended', verdict: verdictOf(await callTemporal(client, () => handle.result())) };
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return { kind: 'unresolved', how: 'removed by the retention' };
-    if (!(error instanceof WorkflowFailedError)) throw error;
-    const { cause } = error;
-    if (cause instanceof ApplicationFailure && isOrderFailure(cause.type))
-      return { kind: 'noOrder', failure: cause.type };
-    const closed = cause instanceof ApplicationFailure && cause.type === ORDER_UNRESOLVED;
-    return { kind: 'unresolved', how: closed ? 'closed by a person in a conflict' : 'ended by an error' };
+  const standing = run.standing ?? (await readEnd(client, run.workflowId, run.runId));
+  if (standing.kind !== 'open') return wordOfEnd(standing, run.workflowId);
+  return {
+    kind: 'running',
+    startedAtMs: run.startedAtMs,
+    ...(run.orderUuid && { orderUuid: run.orderUuid }),
+    ...(ask && (await knownEnd(client, run))),
+  };
+}
+
+/** How a run ended without a verdict, in words; one that was stopped from outside is said to be just that. */
+const HOW = { closed: 'closed by a person in a conflict', failed: 'ended by an error' } as const;
+
+/** What the end of an order says to a reconciliation. Throws where its result cannot be read: nothing may be said of it then. */
+export function wordOfEnd(standing: Exclude<Standing, { kind: 'open' }>, workflowId: string): OurWord {
+  switch (standing.kind) {
+    case 'completed':
+      return { kind: 'ended', verdict: verdictOf(standing.result) };
+    case 'noOrder':
+      return standing;
+    case 'unresolved': {
+      const { how } = standing;
+      return { kind: 'unresolved', how: how === 'closed' || how === 'failed' ? HOW[how] : how };
+    }
+    case 'notStarted':
+      return { kind: 'unresolved', how: 'removed by the retention' };
+    case 'unreadable':
+      throw new Error(`the result of ${workflowId} cannot be read (${standing.why})`);
   }
 }
 

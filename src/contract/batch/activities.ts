@@ -29,12 +29,13 @@ export interface SendBatchRowsInput {
 }
 
 /**
- * Answer of `sendBatchRows`; `halt` says why the batch must stop by itself. `resetRun`: the run that asked was cut from
+ * Answer of `sendBatchRows`; `halt` says why the batch must stop by itself, `pause` why it must wait for a person. `resetRun`: the run that asked was cut from
  * another one by a reset; what that one started was looked for, and nothing was sent.
  */
 export interface SendBatchRowsAnswer {
   progress: BatchProgress;
   halt?: string;
+  pause?: string;
   resetRun?: string;
 }
 

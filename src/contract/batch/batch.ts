@@ -96,6 +96,8 @@ export interface BatchProgress {
   unsettled: number[];
   /** Why a person should look, such as an order whose workflow was terminated. */
   attention?: string;
+  /** Why nothing is sent for now; it goes on by itself. */
+  held?: string;
 }
 
 /** `by` of a pause or stop that a batch made by its own limits. */

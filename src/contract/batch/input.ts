@@ -21,13 +21,16 @@ export interface BatchFile {
   sha256?: string;
 }
 
-/** When a batch stops by itself: nothing new is sent, what was started is followed to its end. */
+/** When a batch sends nothing new by itself; what was started is followed to its end. */
 export interface StopAfter {
-  /** Rows that ended otherwise than `completed`. */
+  /** It stops after so many rows that ended otherwise than `completed`. */
   failures?: number;
   /** The same as a share (0 to 1) of the rows that ended, once at least 20 have. */
   share?: number;
-  /** Neighbouring rows whose create is uncertain at the same time, and not because a worker died; 3 when omitted. */
+  /**
+   * Neighbouring rows whose create is uncertain at the same time; 3 when omitted. It waits until they are settled, and pauses
+   * for a person where they are parked.
+   */
   uncertainInARow?: number;
 }
 

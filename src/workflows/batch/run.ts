@@ -92,6 +92,7 @@ export function attentionOf(run: BatchRun): string | undefined {
   if (run.reportProblem) return run.reportProblem;
   if (run.paused?.by === BY_ITSELF) return `paused by itself: ${run.paused.reason}`;
   if (run.stopped?.by === BY_ITSELF) return `stopped by itself: ${run.stopped.reason}`;
+  if (run.progress.held && !run.paused && !run.stopped) return `sends nothing for now: ${run.progress.held}`;
   return run.progress.attention;
 }
 

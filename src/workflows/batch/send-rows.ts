@@ -87,9 +87,15 @@ function enterSending(run: BatchRun): void {
 const summaryOf = ({ progress: { taken, open } }: BatchRun, { rows }: BatchPlan): string =>
   `${taken} of ${rows} rows taken, ${open.length} open`;
 
-function note(run: BatchRun, { rows }: BatchPlan, { progress, halt, resetRun }: SendBatchRowsAnswer): void {
+function note(run: BatchRun, { rows }: BatchPlan, answer: SendBatchRowsAnswer): void {
+  const { progress, halt, pause: unsure, resetRun } = answer;
   run.progress = progress;
   if (halt) stop(run, { by: BY_ITSELF, reason: halt });
+  if (unsure && !run.paused && !run.stopped) {
+    pause(run, { by: BY_ITSELF, reason: unsure });
+    // What a person was told of counts no more: a resume goes on.
+    run.progress = { ...progress, unsettled: [] };
+  }
   if (resetRun) meetReset(run, resetRun, rows);
 }
 

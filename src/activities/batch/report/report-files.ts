@@ -17,8 +17,7 @@ import {
 } from '../../../reports/index.js';
 import { setEarlierReportAside } from './earlier-report.js';
 import { reportName } from './report-name.js';
-import type { Counted } from './row-counts.js';
-import type { RowEnd } from './row-end.js';
+import type { Counted, RowEnd } from './row-end.js';
 
 const COLUMNS = [
   'line',

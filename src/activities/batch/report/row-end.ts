@@ -1,22 +1,24 @@
-import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { ConflictError, FailedError, UnresolvedError } from '../../../client/errors.js';
 import { OrderHandle } from '../../../client/order-handle.js';
+import {
+  describeRun,
+  readEnd,
+  type Standing,
+  standingOfFailure,
+  standingOfRun,
+  whyUnreadable,
+} from '../../../client/standing.js';
 import { refuseOtherInput } from '../../../client/start-order.js';
-import type { BatchOutcomes } from '../../../contract/batch/batch.js';
+import type { ReportBatchAnswer } from '../../../contract/batch/activities.js';
+import { type BatchOutcomes, NONE_ENDED } from '../../../contract/batch/batch.js';
 import { DEFAULT_ACCOUNT } from '../../../contract/ids.js';
 import { maskName } from '../../../contract/masking.js';
-import { searchAttribute } from '../../../contract/names.js';
+import { type Amount, decimalOrZero, toAmount } from '../../../contract/money.js';
 import type { OrderInput } from '../../../contract/order/input.js';
 import type { Order } from '../../../contract/order/order.js';
 import type { OrderResult } from '../../../contract/order/result.js';
-import { describeOrder, type OrderStanding, readEnd } from '../rows/order-ends.js';
-import { whyUnreadable } from '../rows/unreadable.js';
-
-/**
- * What a report says of a row. Beside the outcomes of a batch: 'open' (still followed) and 'unresolved' (its workflow was
- * terminated, or Temporal has it no more: the order may exist).
- */
-export type RowOutcome = keyof BatchOutcomes | 'open' | 'unresolved';
+import { outcomeOf, type RowOutcome, whyUnresolved } from '../outcome.js';
 
 /** How the order of a row stands; `order` is absent while none is known at the service. */
 export interface RowEnd {
@@ -24,8 +26,6 @@ export interface RowEnd {
   order?: Order;
   reason?: string;
 }
-
-const GONE = 'Temporal does not know its workflow any more; the order may exist, look it up at the service';
 
 /**
  * Reads from Temporal how the order of a row ended, whichever batch or person started it. An order under the row's id
@@ -36,15 +36,18 @@ export async function readRowEnd(client: Client, input: OrderInput<'withdraw'>, 
   const handle = new OrderHandle(client, input.account ?? DEFAULT_ACCOUNT, input.order.order_id);
   // The common end in one call; only the others are worth more of them.
   const end = await readEnd(client, handle.workflowId);
-  if (end.kind === 'lost' && end.gone)
-    return taken ? { outcome: 'unresolved', reason: GONE } : { outcome: 'notStarted' };
+  if (end.kind === 'notStarted') {
+    const reason = `${whyUnresolved(end)}; the order may exist, look it up at the service`;
+    return taken ? { outcome: outcomeOf(end), reason } : { outcome: 'notStarted' };
+  }
   let compared = false;
   try {
     await refuseOtherInput(client, 'withdraw', input);
     compared = true;
-    if (end.kind === 'final') return endOf(end.result);
-    const description = await describeOrder(client, handle.workflowId);
-    return description?.status.name === 'RUNNING' ? await openEnd(handle, description) : endOf(await handle.result());
+    if (end.kind === 'completed') return endOf(end.result);
+    const description = await describeRun(client, handle.workflowId);
+    const now = description && standingOfRun(description);
+    return now?.kind === 'open' ? await openEnd(handle, now) : endOf(await handle.result());
   } catch (error) {
     const found = endWithoutResult(error) ?? unreadableEnd(error, compared ? end : undefined);
     if (!found) throw error;
@@ -53,12 +56,11 @@ export async function readRowEnd(client: Client, input: OrderInput<'withdraw'>, 
 }
 
 /** An order that goes on. Why it waits is told by its workflow; without an answer the report does without. */
-async function openEnd(handle: OrderHandle, { typedSearchAttributes }: WorkflowExecutionDescription): Promise<RowEnd> {
-  const parked = typedSearchAttributes.get(searchAttribute.orderStatus) === 'parked';
+async function openEnd(handle: OrderHandle, standing: Standing): Promise<RowEnd> {
   const state = await handle.state().catch(() => undefined);
   const reason = state?.attention?.reason;
   return {
-    outcome: parked ? 'parked' : 'open',
+    outcome: outcomeOf(standing),
     ...(state?.order && { order: state.order }),
     ...(reason && { reason }),
   };
@@ -85,17 +87,41 @@ function endWithoutResult(error: unknown): RowEnd | undefined {
   if (!(error instanceof Error)) return undefined;
   const reason = error.message;
   if (error instanceof ConflictError) return { outcome: 'conflict', reason };
-  if (error instanceof FailedError) {
-    return { outcome: error.type === 'OrderConflict' ? 'conflict' : 'refused', reason };
-  }
+  if (error instanceof FailedError) return { outcome: outcomeOf(standingOfFailure(error.type)), reason };
   if (error instanceof UnresolvedError) return { outcome: error.closed ? 'conflict' : 'unresolved', reason };
   return undefined;
 }
 
 /** An end whose payload cannot be read here; that no order exists is told by the failure's type, which is not encrypted. */
-function unreadableEnd(error: unknown, end: OrderStanding | undefined): RowEnd | undefined {
+function unreadableEnd(error: unknown, end: Standing | undefined): RowEnd | undefined {
   const why = whyUnreadable(error);
   if (!why) return undefined;
-  if (end?.kind === 'none') return { outcome: end.outcome, reason: why };
+  const outcome = end && outcomeOf(end);
+  if (outcome === 'refused' || outcome === 'conflict') return { outcome, reason: why };
   return { outcome: 'unresolved', reason: `what became of it cannot be read (${why}); look it up at the service` };
+}
+
+/** What a report counts, as `reportBatch` answers it. */
+export type Counted = Pick<ReportBatchAnswer, 'outcomes' | 'moved' | 'started'>;
+
+/** Counts the ends of a batch's rows and adds up what they paid out. */
+export class RowCounts {
+  readonly #outcomes: BatchOutcomes = { ...NONE_ENDED, notStarted: 0 };
+  readonly #moved = new Map<string, Amount>();
+  #started = 0;
+
+  add({ outcome, order }: RowEnd): void {
+    // Open ones and those without a verdict count as parked: all three are orders that a person may want to look after.
+    const counted = outcome === 'open' || outcome === 'unresolved' ? 'parked' : outcome;
+    this.#outcomes[counted] += 1;
+    if (counted !== 'notStarted' && counted !== 'conflict') this.#started += 1;
+    if (!order?.amount_to) return;
+    const { currency_to: currency, amount_to: paid } = order;
+    this.#moved.set(currency, toAmount(decimalOrZero(this.#moved.get(currency)).plus(decimalOrZero(paid))));
+  }
+
+  get counted(): Counted {
+    const moved = Object.fromEntries([...this.#moved].sort(([a], [b]) => (a < b ? -1 : 1)));
+    return { outcomes: this.#outcomes, moved, started: this.#started };
+  }
 }

@@ -1,8 +1,9 @@
 import type { BatchRow } from '../../../batch-files/index.js';
+import type { Standing } from '../../../client/standing.js';
 import type { BatchProgress, OpenRow } from '../../../contract/batch/batch.js';
 import { decimalOrZero, toAmount } from '../../../contract/money.js';
 import type { OrderResult } from '../../../contract/order/result.js';
-import type { OrderEnd } from './order-ends.js';
+import { outcomeOf, whyUnresolved } from '../outcome.js';
 import type { StartedRow } from './start-row.js';
 
 /** Rows that were parked while it was unknown whether their order exists: as many as a batch has to remember. */
@@ -17,31 +18,27 @@ export function countTaken(progress: BatchProgress, rows: readonly BatchRow[]): 
 /** Counts a row after its start; a parked one is followed first, so that it is looked at like all others. */
 export function countStarted(progress: BatchProgress, { row, orderId, elsewhere, standing }: StartedRow): void {
   if (orderId === undefined) {
-    if (standing.kind === 'none') progress.outcomes[standing.outcome] += 1;
+    const outcome = outcomeOf(standing);
+    if (outcome === 'refused' || outcome === 'conflict') progress.outcomes[outcome] += 1;
     return;
   }
   const open: OpenRow = { row, orderId, ...(elsewhere && { elsewhere }) };
   progress.started += 1;
   progress.open.push(open);
-  if (standing.kind === 'final' || standing.kind === 'none' || standing.kind === 'lost') {
-    countEnd(progress, open, standing);
-  }
+  if (standing.kind !== 'open') countEnd(progress, open, standing);
 }
 
-/** Counts a row whose order ended. */
-export function countEnd(progress: BatchProgress, open: OpenRow, end: OrderEnd): void {
-  switch (end.kind) {
-    case 'final':
-      close(progress, open, end.result.outcome);
-      countMoved(progress, end.result);
-      break;
-    case 'none':
-      close(progress, open, end.outcome);
-      break;
-    case 'lost':
-      countParked(progress, open, true);
-      progress.attention = `row ${open.row} (${open.orderId}): ${end.reason}; the order may exist, look it up at the service`;
+/** Counts a row whose order ended; one that goes on is not counted. */
+export function countEnd(progress: BatchProgress, open: OpenRow, standing: Standing): void {
+  const outcome = outcomeOf(standing);
+  if (outcome === 'open' || outcome === 'parked') return;
+  if (outcome === 'unresolved') {
+    countParked(progress, open, true);
+    progress.attention = `row ${open.row} (${open.orderId}): ${whyUnresolved(standing)}; the order may exist, look it up at the service`;
+    return;
   }
+  close(progress, open, outcome);
+  if (standing.kind === 'completed') countMoved(progress, standing.result);
 }
 
 /** Counts a row that waits for a person; `unsettled`: nobody knows whether its order exists. */

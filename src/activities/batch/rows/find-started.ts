@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client';
 import type { BatchRow } from '../../../batch-files/index.js';
+import { describeRun, readEnd, standingOfRun } from '../../../client/standing.js';
 import type { BatchProgress } from '../../../contract/batch/batch.js';
 import { orderWorkflowId } from '../../../contract/ids.js';
 import { countStarted, countTaken } from './count.js';
-import { describeOrder, type OrderStanding, readEnd } from './order-ends.js';
 import type { RowReader } from './row-reader.js';
 import { type Batch, type StartedRow, startedBy } from './start-row.js';
 import { watchRows } from './watch-rows.js';
@@ -75,10 +75,9 @@ interface Look {
 async function lookUp(client: Client, batch: Batch, { row, order }: BatchRow): Promise<Look> {
   const orderId = typeof order === 'object' && order !== null && 'order_id' in order ? order.order_id : undefined;
   if (typeof orderId !== 'string') return { exists: false };
-  const found = await describeOrder(client, orderWorkflowId(batch.account, orderId));
+  const found = await describeRun(client, orderWorkflowId(batch.account, orderId));
   if (!found) return { exists: false };
   if (!startedBy(batch, found)) return { exists: true };
-  const isOpen = found.status.name === 'RUNNING';
-  const standing: OrderStanding = isOpen ? { kind: 'open' } : await readEnd(client, found.workflowId);
+  const standing = standingOfRun(found) ?? (await readEnd(client, found.workflowId));
   return { exists: true, own: { row, orderId, standing } };
 }

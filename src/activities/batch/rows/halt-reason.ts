@@ -5,20 +5,16 @@ const UNCERTAIN_IN_A_ROW = 3;
 /** Before this many rows have ended a share says nothing. */
 const SHARE_COUNTS_FROM = 20;
 
-/** Why a batch must stop by itself; undefined = it goes on. `uncertain`: rows that are uncertain right now. */
+type Limits = Pick<BatchInput, 'stopAfter' | 'latestSend'>;
+
+/** Why a batch must stop by itself; undefined = it goes on. */
 export function haltReason(
-  { stopAfter = {}, latestSend }: Pick<BatchInput, 'stopAfter' | 'latestSend'>,
-  progress: Pick<BatchProgress, 'outcomes' | 'unsettled'>,
-  uncertain: readonly number[],
+  { stopAfter = {}, latestSend }: Limits,
+  progress: Pick<BatchProgress, 'outcomes'>,
   nowMs: number,
 ): string | undefined {
-  return (
-    tooMany(stopAfter, progress) ??
-    inARow([...uncertain, ...progress.unsettled], stopAfter.uncertainInARow ?? UNCERTAIN_IN_A_ROW) ??
-    (latestSend !== undefined && nowMs > Date.parse(latestSend)
-      ? `the latest send time ${latestSend} is over`
-      : undefined)
-  );
+  const isOver = latestSend !== undefined && nowMs > Date.parse(latestSend);
+  return tooMany(stopAfter, progress) ?? (isOver ? `the latest send time ${latestSend} is over` : undefined);
 }
 
 function tooMany({ failures, share }: StopAfter, { outcomes }: Pick<BatchProgress, 'outcomes'>): string | undefined {
@@ -31,10 +27,25 @@ function tooMany({ failures, share }: StopAfter, { outcomes }: Pick<BatchProgres
   return `${failed} of ${ended} rows ended otherwise than completed; the limit is a share of ${share}`;
 }
 
-/** Neighbours that are unclear at once have a common cause, such as a key that was revoked, which would meet all that follow. */
+/**
+ * Why nothing more is sent although the batch need not stop. Neighbours that are uncertain at once have a common cause, such
+ * as a key that was revoked, which would meet all that follow. `held`: some of them are settled without a person, and then
+ * it goes on; `pause`: all of them are parked, so that only a person can tell.
+ */
+export function holdReason(
+  { stopAfter = {} }: Limits,
+  { unsettled }: Pick<BatchProgress, 'unsettled'>,
+  uncertain: readonly number[],
+): { held?: string; pause?: string } {
+  const limit = stopAfter.uncertainInARow ?? UNCERTAIN_IN_A_ROW;
+  const parked = inARow(unsettled, limit);
+  if (parked) return { pause: `${parked}; look at them before more is sent` };
+  const some = inARow([...uncertain, ...unsettled], limit);
+  return some ? { held: `${some}; nothing is sent until it is known what became of them` } : {};
+}
+
 function inARow(unclear: readonly number[], limit: number): string | undefined {
   const rows = [...new Set(unclear)].sort((a, b) => a - b);
   const last = rows.find((row, index) => index >= limit - 1 && rows[index - limit + 1] === row - limit + 1);
-  if (last === undefined) return undefined;
-  return `rows ${last - limit + 1} to ${last} are uncertain at the same time; look at them before more is sent`;
+  return last === undefined ? undefined : `rows ${last - limit + 1} to ${last} are uncertain at the same time`;
 }

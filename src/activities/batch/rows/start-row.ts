@@ -2,13 +2,12 @@ import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { type BatchRow, orderInputOf } from '../../../batch-files/index.js';
 import { checkOrderInput } from '../../../client/checked-input.js';
 import { ConflictError, InvalidInputError, RefusedError } from '../../../client/errors.js';
+import { describeRun, readStanding, type Standing, whyUnreadable } from '../../../client/standing.js';
 import { startOrder, startOrderAgain } from '../../../client/start-order.js';
 import type { SendBatchRowsInput } from '../../../contract/batch/activities.js';
 import { orderWorkflowId } from '../../../contract/ids.js';
 import { searchAttribute } from '../../../contract/names.js';
 import type { OrderInput } from '../../../contract/order/input.js';
-import { describeOrder, type OrderStanding, readStanding } from './order-ends.js';
-import { whyUnreadable } from './unreadable.js';
 
 /** Which batch rows are started for. */
 export type Batch = Pick<SendBatchRowsInput, 'account' | 'input' | 'startedAt'>;
@@ -18,7 +17,7 @@ export interface StartedRow {
   row: number;
   orderId?: string;
   elsewhere?: true;
-  standing: OrderStanding;
+  standing: Standing;
 }
 
 /**
@@ -36,13 +35,12 @@ export async function startRow(client: Client, batch: Batch, { row, problem, ord
     if (!attached) return { row, orderId, standing: { kind: 'open' } };
     return { row, orderId, elsewhere: true, standing: await readStanding(client, workflowIdOf(batch, input)) };
   } catch (error) {
-    if (error instanceof InvalidInputError) return { row, standing: { kind: 'none', outcome: 'refused' } };
-    if (error instanceof ConflictError) return { row, standing: { kind: 'none', outcome: 'conflict' } };
+    if (error instanceof InvalidInputError) return { row, standing: { kind: 'noOrder', failure: 'InvalidOrder' } };
+    if (error instanceof ConflictError) return { row, standing: { kind: 'noOrder', failure: 'OrderConflict' } };
     const why = whyUnreadable(error);
     if (!why || orderId === undefined) throw error;
     // One row that cannot be compared with must not hold up all that follow: it is for a person.
-    const standing: OrderStanding = { kind: 'lost', reason: `it cannot be read (${why})` };
-    return { row, orderId, elsewhere: true, standing };
+    return { row, orderId, elsewhere: true, standing: { kind: 'unreadable', what: 'input', why } };
   }
 }
 
@@ -55,7 +53,7 @@ const start = async (client: Client, input: OrderInput<'withdraw'>): Promise<boo
 
 /** With `again`: an id that ended without an order before this batch began is used once more. */
 async function startAnew(client: Client, batch: Batch, input: OrderInput<'withdraw'>): Promise<boolean> {
-  const found = await describeOrder(client, workflowIdOf(batch, input));
+  const found = await describeRun(client, workflowIdOf(batch, input));
   // What this batch started itself is not started a second time when a chunk is repeated.
   if (!found || found.status.name === 'RUNNING' || startedBy(batch, found)) return start(client, input);
   try {

@@ -1,13 +1,11 @@
 import type { Client } from '@temporalio/client';
 import { OrderHandle } from '../../../client/order-handle.js';
+import { readEnd, readStanding, type Standing, standingOfRun } from '../../../client/standing.js';
 import { callTemporal } from '../../../client/temporal-calls.js';
 import type { BatchProgress, OpenRow } from '../../../contract/batch/batch.js';
 import { orderWorkflowId } from '../../../contract/ids.js';
-import { searchAttribute } from '../../../contract/names.js';
 import { countEnd, countParked } from './count.js';
-import { type OrderStanding, readEnd, readStanding } from './order-ends.js';
 import type { Batch } from './start-row.js';
-import { isServiceUnclear } from './unclear-cause.js';
 
 /** Rows of one answer of Temporal's list; behind so many that are known already, nothing new is looked for. */
 const PAGE = 20;
@@ -34,13 +32,15 @@ export async function watchRows(client: Client, batch: Batch, progress: BatchPro
     );
   }
   for (const { open, standing } of own.size > 0 ? await oddOnes(client, batch, own) : []) {
-    if (standing.kind === 'uncertain') uncertain.push(open);
+    if (isUncertain(standing)) uncertain.push(open);
     else await note(client, batch, progress, open, standing);
   }
   return [...uncertain, ...(await lookOneByOne(client, batch, progress))];
 }
 
-const readEndOf = (client: Client, { account }: Batch, { orderId }: OpenRow): Promise<OrderStanding> =>
+const isUncertain = (standing: Standing): boolean => standing.kind === 'open' && standing.waits === 'uncertain';
+
+const readEndOf = (client: Client, { account }: Batch, { orderId }: OpenRow): Promise<Standing> =>
   readEnd(client, orderWorkflowId(account, orderId));
 
 /** Own rows that the list shows as closed. It begins with those closed last. */
@@ -65,11 +65,10 @@ async function oddOnes(client: Client, batch: Batch, own: Map<string, OpenRow>) 
   // Without the account: one more condition would keep the list from using the index of the batch id.
   const query = `PaymentBatchId = '${batch.input.batchId}' AND ExecutionStatus = 'Running' AND PaymentOrderStatus IN ('parked', 'uncertain')`;
   return callTemporal(client, async () => {
-    const odd: { open: OpenRow; standing: OrderStanding }[] = [];
-    for await (const { workflowId, typedSearchAttributes } of client.workflow.list({ query })) {
-      const open = own.get(workflowId);
-      const parked = typedSearchAttributes.get(searchAttribute.orderStatus) === 'parked';
-      if (open) odd.push({ open, standing: { kind: parked ? 'parked' : 'uncertain' } });
+    const odd: { open: OpenRow; standing: Standing }[] = [];
+    for await (const info of client.workflow.list({ query })) {
+      const [open, standing] = [own.get(info.workflowId), standingOfRun(info)];
+      if (open && standing) odd.push({ open, standing });
     }
     return odd;
   });
@@ -87,7 +86,7 @@ async function lookOneByOne(client: Client, batch: Batch, progress: BatchProgres
     looked.map(async (open) => {
       const standing = await readStanding(client, orderWorkflowId(batch.account, open.orderId));
       await note(client, batch, progress, open, standing);
-      return standing.kind === 'uncertain' ? [open] : [];
+      return isUncertain(standing) ? [open] : [];
     }),
   );
   return uncertain.flat();
@@ -98,27 +97,24 @@ async function note(
   batch: Batch,
   progress: BatchProgress,
   open: OpenRow,
-  standing: OrderStanding,
+  standing: Standing,
 ): Promise<void> {
-  if (standing.kind === 'open' || standing.kind === 'uncertain') return;
-  const unsettled = standing.kind === 'parked' && (await isUnsettled(client, batch, open));
+  const isParked = standing.kind === 'open' && standing.waits === 'parked';
+  if (standing.kind === 'open' && !isParked) return;
+  const unsettled = isParked && (await isUnsettled(client, batch, open));
   // The list is a little late: what it shows may have been counted a moment ago.
   if (!progress.open.includes(open)) return;
-  if (standing.kind === 'parked') countParked(progress, open, unsettled);
+  if (isParked) countParked(progress, open, unsettled);
   else countEnd(progress, open, standing);
 }
 
-/**
- * True when an order was parked because nobody knows whether it exists (it could still be closed as absent), and that is
- * not only because its worker died.
- */
+/** True when an order was parked because nobody knows whether it exists: it could still be closed as absent. */
 async function isUnsettled(client: Client, { account }: Batch, { orderId }: OpenRow): Promise<boolean> {
   try {
-    const order = new OrderHandle(client, account, orderId);
-    const { attention } = await order.state();
-    return attention?.allowed.includes('close-absent') === true && (await isServiceUnclear(client, order.workflowId));
+    const { attention } = await new OrderHandle(client, account, orderId).state();
+    return attention?.allowed.includes('close-absent') === true;
   } catch {
-    // Nobody to ask: one stop too many does less harm than one too few.
+    // Nobody to ask: one pause too many does less harm than one too few.
     return true;
   }
 }

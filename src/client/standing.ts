@@ -1,0 +1,127 @@
+import {
+  type Client,
+  type WorkflowExecutionDescription,
+  type WorkflowExecutionInfo,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
+import { type Payload, ValueError } from '@temporalio/common';
+import { isOrderFailure, ORDER_UNRESOLVED, type OrderFailure } from '../contract/failures.js';
+import { searchAttribute } from '../contract/names.js';
+import type { OrderResult } from '../contract/order/result.js';
+import { PayloadDecryptionError } from './errors.js';
+import { decodeFirst, readLastEvent } from './history.js';
+import { callTemporal } from './temporal-calls.js';
+
+/** How a workflow was stopped from outside. A cancelled order workflow ends by itself. */
+export type Stopped = 'terminated' | 'timed out' | 'cancelled';
+
+/** How an order stands, by the newest run of its workflow. What batches, reports and reconcile show is a projection of it. */
+export type Standing =
+  /** Temporal knows no workflow of it: never started, or removed since. */
+  | { kind: 'notStarted' }
+  /** `waits`: for a person, or until it is known whether its create was executed. */
+  | { kind: 'open'; waits?: 'parked' | 'uncertain' }
+  | { kind: 'completed'; result: OrderResult }
+  /** It ended because no order of ours exists. */
+  | { kind: 'noOrder'; failure: OrderFailure }
+  /**
+   * It ended without a verdict, and the order may exist. 'closed': by a person, while an order had its id; 'failed': as
+   * `type`, which is no failure of orders.
+   */
+  | { kind: 'unresolved'; how: Stopped | 'closed' | 'failed'; type?: string }
+  /** Encrypted with a key that is not here, or damaged: its result, or already what it was started with. */
+  | { kind: 'unreadable'; what: 'result' | 'input'; why: string };
+
+const STOPPED_STATUS: Readonly<Record<string, Stopped>> = {
+  TERMINATED: 'terminated',
+  TIMED_OUT: 'timed out',
+  CANCELLED: 'cancelled',
+};
+
+/**
+ * What the list or the description of a run says of its order; undefined where the run ended by itself, so that only its
+ * last event tells how.
+ */
+export function standingOfRun({
+  status,
+  typedSearchAttributes,
+}: Pick<WorkflowExecutionInfo, 'status' | 'typedSearchAttributes'>): Standing | undefined {
+  const how = STOPPED_STATUS[status.name];
+  if (how) return { kind: 'unresolved', how };
+  if (status.name !== 'RUNNING') return undefined;
+  const waits = typedSearchAttributes.get(searchAttribute.orderStatus);
+  return waits === 'parked' || waits === 'uncertain' ? { kind: 'open', waits } : { kind: 'open' };
+}
+
+/** What the failure of an order workflow says: no order of ours exists, or nothing is known. */
+export function standingOfFailure(
+  type: string | null | undefined,
+): Extract<Standing, { kind: 'noOrder' | 'unresolved' }> {
+  if (isOrderFailure(type)) return { kind: 'noOrder', failure: type };
+  if (type === ORDER_UNRESOLVED) return { kind: 'unresolved', how: 'closed' };
+  return { kind: 'unresolved', how: 'failed', ...(type && { type }) };
+}
+
+/** The newest event of a run; undefined and an event that closes nothing stand for one that goes on. */
+type LastEvent = Exclude<Awaited<ReturnType<typeof readLastEvent>>, 'unknown'>;
+
+/** What the newest event of a run says; the result of a completed one is encoded still. */
+export function standingOfEvent(
+  event: LastEvent,
+): Exclude<Standing, { kind: 'completed' }> | { kind: 'completed'; encoded: { payloads?: Payload[] | null } } {
+  if (event?.workflowExecutionCompletedEventAttributes) {
+    return { kind: 'completed', encoded: event.workflowExecutionCompletedEventAttributes.result ?? {} };
+  }
+  if (event?.workflowExecutionFailedEventAttributes) {
+    return standingOfFailure(event.workflowExecutionFailedEventAttributes.failure?.applicationFailureInfo?.type);
+  }
+  if (event?.workflowExecutionTerminatedEventAttributes) return { kind: 'unresolved', how: 'terminated' };
+  if (event?.workflowExecutionTimedOutEventAttributes) return { kind: 'unresolved', how: 'timed out' };
+  if (event?.workflowExecutionCanceledEventAttributes) return { kind: 'unresolved', how: 'cancelled' };
+  return { kind: 'open' };
+}
+
+/** Reads how a run ended (the newest one, unless `runId` names it), in one call that does not wait; 'open' when it did not. */
+export async function readEnd(client: Client, workflowId: string, runId?: string): Promise<Standing> {
+  const event = await readLastEvent(client, workflowId, runId);
+  if (event === 'unknown') return { kind: 'notStarted' };
+  const standing = standingOfEvent(event);
+  if (standing.kind !== 'completed') return standing;
+  try {
+    return { kind: 'completed', result: (await decodeFirst<OrderResult>(client, standing.encoded)) as OrderResult };
+  } catch (error) {
+    const why = whyUnreadable(error);
+    if (why === undefined) throw error;
+    return { kind: 'unreadable', what: 'result', why };
+  }
+}
+
+/** Reads how the newest run of an order stands, also why it waits; one call more than `readEnd`. Needs no worker. */
+export async function readStanding(client: Client, workflowId: string): Promise<Standing> {
+  const found = await describeRun(client, workflowId);
+  if (!found) return { kind: 'notStarted' };
+  return standingOfRun(found) ?? readEnd(client, workflowId);
+}
+
+/** The newest run of a workflow id; undefined when there is none. */
+export async function describeRun(
+  client: Client,
+  workflowId: string,
+): Promise<WorkflowExecutionDescription | undefined> {
+  try {
+    return await callTemporal(client, () => client.workflow.getHandle(workflowId).describe());
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Why a payload can never be read here: encrypted with a key that this process lacks, changed, or in a format it does not
+ * know; undefined for all other errors, which may pass. Says nothing of what the payload holds.
+ */
+export function whyUnreadable(error: unknown): string | undefined {
+  if (error instanceof PayloadDecryptionError) return error.message;
+  // The converter's own errors and those of JSON.parse quote the payload.
+  return error instanceof ValueError || error instanceof SyntaxError ? 'payload cannot be decoded' : undefined;
+}
