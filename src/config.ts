@@ -1,12 +1,12 @@
+import { mkdirSync, realpathSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { type AccountConfig, readAccounts } from './config/accounts.js';
-import { type Directories, readDirectories } from './config/directories.js';
 import { type EncryptionKey, readEncryptionKeys, requireEncryptionKeys } from './config/encryption-keys.js';
 import { type Env, Problems } from './config/problems.js';
 import { amountsByCurrency, baseUrl, duration, flag, host, origin, port, tokenKeys } from './config/values.js';
 import type { Pace } from './contract/order/answers.js';
 
 export type { AccountConfig } from './config/accounts.js';
-export type { Directories } from './config/directories.js';
 export type { EncryptionKey } from './config/encryption-keys.js';
 export { ConfigError } from './config/problems.js';
 export { Secret } from './config/secret.js';
@@ -125,4 +125,31 @@ export function loadCodecConfig(env: Env = process.env): CodecConfig {
   };
   problems.throwIfAny();
   return config;
+}
+
+/** Real paths (symbolic links resolved) of the folders that workers share. */
+export interface Directories {
+  /** Batch files; absent = batches come inline only. */
+  batchDir?: string;
+  /** Reports of batches and reconciliations; absent = none are written. */
+  reportDir?: string;
+}
+
+function folder(path: string, name: string, problems: Problems, { create }: { create: boolean }): string | undefined {
+  try {
+    if (create) mkdirSync(path, { recursive: true, mode: 0o700 });
+    if (statSync(path).isDirectory()) return realpathSync(path);
+  } catch {
+    // Said below, without the system's words: they would repeat the value.
+  }
+  problems.add(name, create ? 'must be a folder that can be written' : 'must be a folder that exists');
+  return undefined;
+}
+
+/** Reads BATCH_DIR and REPORT_DIR (BATCH_DIR/reports when unset). */
+export function readDirectories(env: Env, problems: Problems): Directories {
+  const batchDir = env.BATCH_DIR ? folder(env.BATCH_DIR, 'BATCH_DIR', problems, { create: false }) : undefined;
+  const reports = env.REPORT_DIR ?? (batchDir && join(batchDir, 'reports'));
+  const reportDir = reports ? folder(reports, 'REPORT_DIR', problems, { create: true }) : undefined;
+  return { ...(batchDir && { batchDir }), ...(reportDir && { reportDir }) };
 }

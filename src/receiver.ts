@@ -3,8 +3,7 @@ import { pino } from 'pino';
 import { loadReceiverConfig } from './config.js';
 import { exitOnFailure, untilStopped } from './process.js';
 import { startReceiver } from './receiver/server.js';
-import { createSignalOrder } from './receiver/signal-order.js';
-import { createSignalReceived } from './receiver/signal-received.js';
+import { createSignalOrder, createSignalReceived } from './receiver/signals.js';
 import { connectTemporal } from './temporal.js';
 
 /** The callback receiver process: verifies callbacks and wakes the order they are about. Holds no service secret. */

@@ -3,12 +3,10 @@ import type { DataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { ConfigError, type EncryptionKey, loadEncryptionKeys } from './config.js';
 import { SEARCH_ATTRIBUTES } from './contract/names.js';
-import { encryptionCodec } from './temporal/encryption-codec.js';
-import type { OnPlainPayload } from './temporal/plain-payloads.js';
+import { encryptionCodec, type OnPlainPayload } from './temporal/encryption-codec.js';
 
 export { ConfigError } from './config.js';
-export { PayloadDecryptionError } from './temporal/encryption-codec.js';
-export { warnOfPlainPayloads } from './temporal/plain-payloads.js';
+export { PayloadDecryptionError, warnOfPlainPayloads } from './temporal/encryption-codec.js';
 
 /** Temporal cannot be reached. The message names the address, what to check and, after a start, that the same one may be sent again. */
 export class TemporalUnreachableError extends Error {

@@ -5,8 +5,7 @@ import { ORDERS_TASK_QUEUE, searchAttribute } from '../contract/names.js';
 import type { OrderInput } from '../contract/order/input.js';
 import type { RequestFields } from '../contract/order/request.js';
 import type { OrderResult } from '../contract/order/result.js';
-import type { OrderType } from '../contract/order/types.js';
-import { orderSides } from '../contract/order/types.js';
+import { type OrderType, orderSides } from '../contract/order/types.js';
 
 /** Single orders run before polls (3) and bulk rows (4). */
 export const INTERACTIVE_PRIORITY = 2;

@@ -10,7 +10,7 @@ export {
   RejectedError,
   UnexpectedStatusError,
 } from './errors.js';
-export { allPages } from './paging.js';
+export { allPages, type DateWindow, orderWindows, serviceDateTime, type WindowPage, ZONE_SLACK_MS } from './paging.js';
 export {
   type AddressCreateRequest,
   type AddressListQuery,
@@ -25,4 +25,3 @@ export {
 } from './requests.js';
 export { loadSigner, type Signer } from './signers.js';
 export type { CallOptions, Page, PaymentService, PaymentServiceOptions, StatusAnswer } from './types.js';
-export { type DateWindow, orderWindows, serviceDateTime, type WindowPage, ZONE_SLACK_MS } from './windows.js';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { FieldError } from '../contract/failures.js';
-import { describeFieldErrors } from '../contract/failures.js';
+import { describeFieldErrors, type FieldError } from '../contract/failures.js';
 import type { Order } from '../contract/order/order.js';
 import { fieldErrors } from '../validation/field-errors.js';
 import { MalformedResponseError } from './errors.js';

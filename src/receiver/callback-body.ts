@@ -1,7 +1,7 @@
 import { parse } from 'lossless-json';
 import { ORDER_UUID_FORMAT } from '../contract/ids.js';
 import type { CallbackHint } from '../contract/order/messages.js';
-import type { ReceivedHint } from './signal-received.js';
+import type { ReceivedHint } from './signals.js';
 
 /** Largest callback body in bytes; a genuine one (the order object) is a few KiB. */
 export const MAX_CALLBACK_BODY_BYTES = 64 * 1024;

@@ -1,8 +1,7 @@
 import type { CallbackTarget } from '../contract/callback-url.js';
 import type { CallbackHint } from '../contract/order/messages.js';
 import { readHint, readReceivedHint } from './callback-body.js';
-import type { OrderTarget } from './signal-order.js';
-import type { ReceivedHint, ReceivedTarget } from './signal-received.js';
+import type { OrderTarget, ReceivedHint, ReceivedTarget } from './signals.js';
 import type { SparedReceivedResult, SparedResult } from './spare-temporal.js';
 
 /** What became of a callback with a genuine token; `reason` says why Temporal was not reached. */

@@ -1,8 +1,14 @@
 import { orderWorkflowId, receivedWorkflowId } from '../contract/ids.js';
 import type { CallbackHint } from '../contract/order/messages.js';
-import { createAllowance, createWindow } from './allowance.js';
-import type { OrderTarget, SignalOrder, SignalResult } from './signal-order.js';
-import type { ReceivedHint, ReceivedResult, ReceivedTarget, SignalReceived } from './signal-received.js';
+import type {
+  OrderTarget,
+  ReceivedHint,
+  ReceivedResult,
+  ReceivedTarget,
+  SignalOrder,
+  SignalReceived,
+  SignalResult,
+} from './signals.js';
 
 /** Signals an order may get at once. The service delivers a callback at most 21 times. */
 export const SIGNAL_BURST = 120;
@@ -80,5 +86,82 @@ function createSharing<T>(): (key: unknown[], call: () => Promise<T>) => Promise
     const started = call().finally(() => inFlight.delete(key));
     inFlight.set(key, started);
     return started;
+  };
+}
+
+/**
+ * How often something may happen, by key, counted in memory. All times are of a monotonic clock. Keys are forgotten once
+ * they say nothing any more, so that a flood under ever new keys leaves nothing behind.
+ */
+
+const SWEEP_INTERVAL_MS = 60_000;
+
+/** Counts by key. `take` is true when it may happen now, and counts it; `giveBack`: it did not happen after all. */
+export interface Allowance {
+  take(key: string): boolean;
+  giveBack(key: string): void;
+  /** Keys remembered now. */
+  size(): number;
+}
+
+/** `burst` times at once, then once more every `intervalMs`. */
+export function createAllowance(
+  { burst, intervalMs }: { burst: number; intervalMs: number },
+  nowMs: () => number = () => performance.now(),
+): Allowance {
+  // Per key the time at which its allowance is full again; a time in the past is the same as no entry.
+  const fullAtMs = new Map<string, number>();
+  const sweep = sweeper(nowMs, (now) => {
+    for (const [key, fullAt] of fullAtMs) if (fullAt <= now) fullAtMs.delete(key);
+  });
+  return {
+    take(key) {
+      const now = sweep();
+      const fullAt = Math.max(now, fullAtMs.get(key) ?? now) + intervalMs;
+      if (fullAt - now > burst * intervalMs) return false;
+      fullAtMs.set(key, fullAt);
+      return true;
+    },
+    giveBack(key) {
+      const fullAt = (fullAtMs.get(key) ?? 0) - intervalMs;
+      if (fullAt <= nowMs()) fullAtMs.delete(key);
+      else fullAtMs.set(key, fullAt);
+    },
+    size: () => fullAtMs.size,
+  };
+}
+
+/** At most `max` times in any window of `windowMs`. */
+export function createWindow(
+  { max, windowMs }: { max: number; windowMs: number },
+  nowMs: () => number = () => performance.now(),
+): Pick<Allowance, 'take' | 'size'> {
+  const takenAtMs = new Map<string, number[]>();
+  const recent = (key: string, now: number) => (takenAtMs.get(key) ?? []).filter((at) => now - at < windowMs);
+  const sweep = sweeper(nowMs, (now) => {
+    for (const key of takenAtMs.keys()) if (recent(key, now).length === 0) takenAtMs.delete(key);
+  });
+  return {
+    take(key) {
+      const now = sweep();
+      const taken = recent(key, now);
+      if (taken.length >= max) return false;
+      takenAtMs.set(key, [...taken, now]);
+      return true;
+    },
+    size: () => takenAtMs.size,
+  };
+}
+
+/** Forgets once a minute at most; returns the time it looked at. */
+function sweeper(nowMs: () => number, forget: (now: number) => void): () => number {
+  let sweptAtMs = nowMs();
+  return () => {
+    const now = nowMs();
+    if (now - sweptAtMs >= SWEEP_INTERVAL_MS) {
+      forget(now);
+      sweptAtMs = now;
+    }
+    return now;
   };
 }

@@ -1,6 +1,8 @@
+import { userInfo } from 'node:os';
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { durationMs } from '../config/values.js';
-import { ACCOUNT_FORMAT, DEFAULT_ACCOUNT } from '../contract/ids.js';
+import type { BatchInput, StopAfter } from '../contract/batch/input.js';
+import { ACCOUNT_FORMAT, BATCH_ID_FORMAT, DEFAULT_ACCOUNT, PLAN_FORMAT } from '../contract/ids.js';
 
 /** Options every verb has. `account` is undefined when not given. */
 export interface CommonOptions {
@@ -55,3 +57,81 @@ export const withCommonOptions = (command: Command): Command =>
 /** Adds `--timeout`. */
 export const withTimeout = (command: Command, what: string): Command =>
   command.option('--timeout <duration>', `${what}, such as 30s or 10m; then exit 4`, parseTimeout);
+
+/** What a batch may be told on the command line, by `batch start` and by the schedules that start one. */
+export interface BatchOptions extends CommonOptions {
+  by?: string;
+  approval?: BatchInput['approval'];
+  approvalExpires?: number;
+  compensation?: BatchInput['compensation'];
+  resend?: BatchInput['resend'];
+  maxInFlight?: number;
+  stopAfterFailures?: number;
+  stopAfterShare?: number;
+}
+
+function parseShare(text: string): number {
+  const share = Number(text);
+  if (!/^[01](\.\d{1,6})?$/.test(text) || share <= 0 || share > 1) {
+    throw new InvalidArgumentError('It must be a share above 0 and at most 1, such as 0.05.');
+  }
+  return share;
+}
+
+/** `[A-Za-z0-9._-]{1,120}` */
+export const parseBatchId = fitting(BATCH_ID_FORMAT, 'It must be 1 to 120 of A-Z a-z 0-9 . _ -');
+
+/** The argument `<batch_id>`. */
+export const batchIdArgument = (): Argument =>
+  new Argument('<batch_id>', 'the id that `batch start` printed').argParser(parseBatchId);
+
+/** The argument `<plan>`. */
+export const planArgument = (): Argument =>
+  new Argument('<plan>', 'name of the payout plan').argParser(
+    fitting(PLAN_FORMAT, 'It must be 1 to 64 of A-Z a-z 0-9 _ -'),
+  );
+
+/** Adds `--by` and the options of BatchOptions. */
+export const withBatchOptions = (command: Command): Command =>
+  command
+    .option('--by <name>', 'who starts it; may not approve it (default: the name of your login)')
+    .addOption(
+      new Option('--approval <need>', 'required: somebody else approves the plan').choices(['required', 'none']),
+    )
+    .option('--approval-expires <duration>', 'how long it waits for the approval, such as 8h', parseTimeout)
+    .addOption(new Option('--compensation <policy>', 'of every row').choices(['report', 'finish', 'revert', 'ask']))
+    .addOption(new Option('--resend <policy>', 'of every row').choices(['once', 'never']))
+    .option('--max-in-flight <n>', 'orders open at the same time', parseWhole(1))
+    .option('--stop-after-failures <n>', 'stops by itself after this many rows that did not complete', parseWhole(1))
+    .option('--stop-after-share <share>', 'the same as a share of the rows that ended, such as 0.05', parseShare);
+
+/** Adds `--by` and `--reason`, both needed. */
+export const withReason = (command: Command): Command =>
+  command.requiredOption('--by <name>', 'who says so').requiredOption('--reason <text>', 'why');
+
+/** The options of a batch as its input has them. */
+export function batchOptionsOf(options: BatchOptions): Omit<BatchInput, 'account' | 'batchId' | 'file' | 'rows'> {
+  const { by, approval, approvalExpires, compensation, resend, maxInFlight } = options;
+  const stopAfter: StopAfter = {
+    ...(options.stopAfterFailures !== undefined && { failures: options.stopAfterFailures }),
+    ...(options.stopAfterShare !== undefined && { share: options.stopAfterShare }),
+  };
+  return {
+    startedBy: by ?? loginName(),
+    ...(approval && { approval }),
+    ...(approvalExpires !== undefined && { approvalExpiresMs: approvalExpires }),
+    ...(compensation && { compensation }),
+    ...(resend && { resend }),
+    ...(maxInFlight !== undefined && { maxInFlight }),
+    ...(Object.keys(stopAfter).length > 0 && { stopAfter }),
+  };
+}
+
+/** A claim like any other name; containers may have no user of that number. */
+function loginName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return 'unknown user';
+  }
+}

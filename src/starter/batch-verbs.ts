@@ -2,14 +2,20 @@ import { Argument, type Command, Option } from 'commander';
 import type { BatchHandle } from '../client/batch-handle.js';
 import type { PaymentOrders } from '../client.js';
 import type { BatchInstruction, BatchResult, BatchState } from '../contract/batch/batch.js';
-import { type CommonOptions, withCommonOptions, withTimeout } from './arguments.js';
-import { batchIdArgument, parseBatchId, withBatchOptions, withReason } from './batch-arguments.js';
-import { readBatchInput, type StartOptions } from './batch-input.js';
-import { startBatchView, whileShowing } from './batch-progress.js';
+import {
+  batchIdArgument,
+  type CommonOptions,
+  parseBatchId,
+  withBatchOptions,
+  withCommonOptions,
+  withReason,
+  withTimeout,
+} from './arguments.js';
 import { batchCommands, batchResultText, batchStateText, planText } from './batch-text.js';
-import { EXIT, exitCodeOfBatch } from './exit-codes.js';
 import { type FollowEnd, follow, stateIfAnswered } from './follow.js';
-import type { Report, Run, StarterIo } from './report.js';
+import { readBatchInput, type StartOptions } from './input.js';
+import { startBatchView, whileShowing } from './progress.js';
+import { EXIT, exitCodeOfBatch, type Report, type Run, type StarterIo } from './report.js';
 
 type BatchEnd = FollowEnd<BatchState, BatchResult>;
 

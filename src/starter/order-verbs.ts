@@ -9,12 +9,10 @@ import type { OrderInput } from '../contract/order/input.js';
 import type { Decision, OrderState } from '../contract/order/messages.js';
 import type { OrderResult } from '../contract/order/result.js';
 import type { OrderType } from '../contract/order/types.js';
-import { EXIT, exitCodeOfResult, UsageError } from './exit-codes.js';
 import { follow, stateIfAnswered } from './follow.js';
-import { checkWith, parseInput, readInput } from './input-file.js';
-import { checkUnlessWarned } from './own-rules.js';
+import { checkUnlessWarned, checkWith, parseInput, readInput } from './input.js';
 import { startProgress } from './progress.js';
-import { type Report, reportOfError, type StarterIo } from './report.js';
+import { EXIT, exitCodeOfResult, type Report, reportOfError, type StarterIo, UsageError } from './report.js';
 import { decideText, elsewhereText, listText, NOBODY_ANSWERS, progressLine, resultText, stateText } from './text.js';
 
 /** What names an order on every line of JSON. */

@@ -10,9 +10,8 @@ import {
   type ReconcileRow,
 } from '../contract/reconcile/reconcile.js';
 import { type CommonOptions, parseTimeout, withCommonOptions, withTimeout } from './arguments.js';
-import { EXIT, UsageError } from './exit-codes.js';
 import { startProgress } from './progress.js';
-import type { Report, Run, StarterIo } from './report.js';
+import { EXIT, type Report, type Run, type StarterIo, UsageError } from './report.js';
 import { named, table } from './text.js';
 
 interface ReconcileVerbOptions extends CommonOptions {

@@ -2,7 +2,66 @@ import type { Writable } from 'node:stream';
 import { CommanderError } from 'commander';
 import { FailedError, InvalidInputError, isClientError } from '../client/errors.js';
 import type { PaymentOrders } from '../client.js';
-import { type ExitCode, exitCodeOfError } from './exit-codes.js';
+import { BATCH_FILE_UNUSABLE, type BatchResult } from '../contract/batch/batch.js';
+import { INVALID_INPUT, SERVICE_REJECTED } from '../contract/failures.js';
+import type { OrderResult } from '../contract/order/result.js';
+import { isMalformed } from '../contract/service-objects.js';
+
+/** What the starter exits with. 4: not decided yet, never start it under another id. */
+export const EXIT = { done: 0, endedWithoutSuccess: 1, badUsage: 2, unreachable: 3, undecided: 4 } as const;
+
+/** One of the five exit codes. */
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** Bad usage that no option parser sees, such as an unreadable input file. The message shows no value. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** 0 for a completed order and for a partial one whose compensation is done; 1 for every other end. */
+export function exitCodeOfResult({ outcome, compensation }: OrderResult): ExitCode {
+  const madeUp = outcome === 'completed_partially' && compensation?.status === 'done';
+  return outcome === 'completed' || madeUp ? EXIT.done : EXIT.endedWithoutSuccess;
+}
+
+/** 4 while rows are parked: they may still be paid. 0 when every row completed, 1 for every other end. */
+export function exitCodeOfBatch({ rows, outcomes }: BatchResult): ExitCode {
+  if (outcomes.parked > 0) return EXIT.undecided;
+  return outcomes.completed === rows ? EXIT.done : EXIT.endedWithoutSuccess;
+}
+
+/** 1 where a row or entry of an answer cannot be read: what was asked for is not all there. */
+export const exitCodeOfRows = (rows: readonly object[]): ExitCode =>
+  rows.some(isMalformed) ? EXIT.endedWithoutSuccess : EXIT.done;
+
+/** Failures that a corrected input or file mends. */
+const BAD_INPUT: readonly string[] = ['InvalidOrder', INVALID_INPUT, BATCH_FILE_UNUSABLE, SERVICE_REJECTED];
+
+/** The exit code of an error. What nobody foresaw says nothing about the order, so it counts as undecided. */
+export function exitCodeOfError(error: unknown): ExitCode {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.badUsage;
+  if (error instanceof UsageError) return EXIT.badUsage;
+  if (!isClientError(error)) return EXIT.undecided;
+  switch (error.kind) {
+    case 'config':
+    case 'setup':
+    case 'invalidInput':
+    case 'conflict':
+    case 'unknown':
+      return EXIT.badUsage;
+    case 'unreachable':
+      return EXIT.unreachable;
+    case 'failed':
+      return BAD_INPUT.includes(error.type) ? EXIT.badUsage : EXIT.endedWithoutSuccess;
+    case 'refused':
+      return error.undecided ? EXIT.undecided : EXIT.badUsage;
+    case 'notDecidedYet':
+    case 'unresolved':
+    case 'noWorker':
+    case 'decryption':
+      return EXIT.undecided;
+  }
+}
 
 /** What a verb has to say: `json` is the one object printed with --json, `text` is for people. */
 export interface Report {

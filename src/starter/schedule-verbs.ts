@@ -1,12 +1,23 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { InvalidInputError } from '../client/errors.js';
-import type { BatchCalendar, ScheduleEntry, ScheduleInput } from '../client/schedule-spec.js';
-import { validateScheduleInput } from '../client/schedule-spec.js';
+import {
+  type BatchCalendar,
+  type ScheduleEntry,
+  type ScheduleInput,
+  validateScheduleInput,
+} from '../client/schedule-spec.js';
 import type { BatchInstruction } from '../contract/batch/batch.js';
-import { type CommonOptions, parseTimeout, withCommonOptions } from './arguments.js';
-import { type BatchOptions, batchOptionsOf, planArgument, withBatchOptions, withReason } from './batch-arguments.js';
-import { EXIT } from './exit-codes.js';
-import type { Run, StarterIo } from './report.js';
+import {
+  type BatchOptions,
+  batchOptionsOf,
+  type CommonOptions,
+  parseTimeout,
+  planArgument,
+  withBatchOptions,
+  withCommonOptions,
+  withReason,
+} from './arguments.js';
+import { EXIT, type Run, type StarterIo } from './report.js';
 import { named } from './text.js';
 
 interface CreateOptions extends BatchOptions {

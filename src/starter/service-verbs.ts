@@ -2,9 +2,8 @@ import { Argument, type Command, Option } from 'commander';
 import { ADDRESS_REF_FORMAT } from '../contract/ids.js';
 import { ORDER_TYPES, type OrderType } from '../contract/order/types.js';
 import { type CommonOptions, fitting, parseWhole, withCommonOptions } from './arguments.js';
-import { EXIT, exitCodeOfRows } from './exit-codes.js';
 import { whileWaiting } from './progress.js';
-import type { Run, StarterIo } from './report.js';
+import { EXIT, exitCodeOfRows, type Run, type StarterIo } from './report.js';
 import { addressesText, balancesText, createdAddressText, ratesText } from './text.js';
 
 const parseRef = fitting(ADDRESS_REF_FORMAT, 'It must be 1 to 64 of A-Z a-z 0-9 _ -');

@@ -16,10 +16,9 @@ import {
   temporalTarget,
   warnOfPlainPayloads,
 } from '../temporal.js';
-import { openAccounts } from './accounts.js';
+import { openAccounts, queueLimits } from './accounts.js';
 import { bundleFile, bundleWorkflows, failureConverterPath } from './bundle.js';
 import { installLogger } from './log.js';
-import { queueLimits } from './queue-limits.js';
 
 /** A started worker: `run` ends after `stop` once every task in hand is done. */
 export interface StartedWorker {

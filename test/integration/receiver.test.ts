@@ -4,7 +4,7 @@ import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { orderWorkflowId } from '../../src/contract/ids.js';
-import { createSignalOrder, type OrderTarget } from '../../src/receiver/signal-order.js';
+import { createSignalOrder, type OrderTarget } from '../../src/receiver/signals.js';
 import { SIGNAL_BURST } from '../../src/receiver/spare-temporal.js';
 import { post, runReceiver } from '../receiver/receiver-fixture.js';
 import { createTestNamespace, type TestNamespace } from '../support/temporal.js';

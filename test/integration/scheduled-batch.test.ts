@@ -5,8 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startBatch } from '../../src/client/batches.js';
 import type { ScheduleInput } from '../../src/client/schedule-spec.js';
 import type { BatchResult } from '../../src/contract/batch/batch.js';
-import type { ScheduledBatchInput } from '../../src/contract/batch/input.js';
-import { periodAt } from '../../src/contract/batch/input.js';
+import { periodAt, type ScheduledBatchInput } from '../../src/contract/batch/input.js';
 import { ORDERS_TASK_QUEUE } from '../../src/contract/names.js';
 import { newOrderId } from '../support/lab.js';
 import {

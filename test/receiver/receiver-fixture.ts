@@ -5,8 +5,13 @@ import { onTestFinished } from 'vitest';
 import { type CallbackTarget, callbackUrl } from '../../src/contract/callback-url.js';
 import type { CallbackHint } from '../../src/contract/order/messages.js';
 import { type Receiver, startReceiver } from '../../src/receiver/server.js';
-import type { OrderTarget, SignalOrder } from '../../src/receiver/signal-order.js';
-import type { ReceivedHint, ReceivedTarget, SignalReceived } from '../../src/receiver/signal-received.js';
+import type {
+  OrderTarget,
+  ReceivedHint,
+  ReceivedTarget,
+  SignalOrder,
+  SignalReceived,
+} from '../../src/receiver/signals.js';
 
 export const TOKEN_KEY = 'token-key-of-the-tests-0123456789abcdef';
 export const ORDER: OrderTarget = { kind: 'order', account: 'default', orderId: 'invoice-1' };

@@ -1,8 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { Client, Connection } from '@temporalio/client';
 import { expect, onTestFinished, test } from 'vitest';
-import { createSignalOrder } from '../../src/receiver/signal-order.js';
-import { createSignalReceived } from '../../src/receiver/signal-received.js';
+import { createSignalOrder, createSignalReceived } from '../../src/receiver/signals.js';
 import { within } from '../integration/fixtures/within.js';
 import { ADDRESS, ORDER, post, runReceiver } from './receiver-fixture.js';
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { SignalResult } from '../../src/receiver/signal-order.js';
-import type { ReceivedResult } from '../../src/receiver/signal-received.js';
+import type { ReceivedResult, SignalResult } from '../../src/receiver/signals.js';
 import {
   MAX_STARTS_PER_MINUTE,
   SIGNAL_BURST,

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { BatchResult } from '../../src/contract/batch/batch.js';
-import { queueLimits } from '../../src/worker/queue-limits.js';
+import { queueLimits } from '../../src/worker/accounts.js';
 import { executedOf, startRows, testRows } from '../integration/fixtures/batches.js';
 import { expectWithinLimit, say, usePacedLab } from './fixtures/paced-lab.js';
 

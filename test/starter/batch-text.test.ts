@@ -1,7 +1,6 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it, vi } from 'vitest';
 import type { BatchPlan, BatchResult, BatchState } from '../../src/contract/batch/batch.js';
-import { startBatchView } from '../../src/starter/batch-progress.js';
 import {
   amountsLeft,
   batchCommands,
@@ -10,6 +9,7 @@ import {
   batchStateText,
   planText,
 } from '../../src/starter/batch-text.js';
+import { startBatchView } from '../../src/starter/progress.js';
 
 const plan: BatchPlan = {
   account: 'default',

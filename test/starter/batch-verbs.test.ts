@@ -11,7 +11,7 @@ import {
   UnresolvedError,
 } from '../../src/client/errors.js';
 import { type BatchOutcomes, type BatchResult, NONE_ENDED } from '../../src/contract/batch/batch.js';
-import { exitCodeOfBatch, exitCodeOfError } from '../../src/starter/exit-codes.js';
+import { exitCodeOfBatch, exitCodeOfError } from '../../src/starter/report.js';
 import { runStarterAlone as starter } from '../support/run-starter.js';
 
 const row = { order_id: 'p-1', currency: 'usd', network: 'card', amount: '12.50', wallet: '4111111111111111' };

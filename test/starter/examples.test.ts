@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { checkOrderInput } from '../../src/client/checked-input.js';
 import { ORDER_TYPES } from '../../src/contract/order/types.js';
-import { checkWith, parseInput } from '../../src/starter/input-file.js';
+import { checkWith, parseInput } from '../../src/starter/input.js';
 
 const folder = new URL('../../examples/', import.meta.url);
 

@@ -15,7 +15,7 @@ import {
 import type { OrderFailure } from '../../src/contract/failures.js';
 import type { Order } from '../../src/contract/order/order.js';
 import type { CompensationResult, OrderResult } from '../../src/contract/order/result.js';
-import { exitCodeOfError, exitCodeOfResult, UsageError } from '../../src/starter/exit-codes.js';
+import { exitCodeOfError, exitCodeOfResult, UsageError } from '../../src/starter/report.js';
 
 const result = (outcome: OrderResult['outcome'], status?: CompensationResult['status']): OrderResult => ({
   outcome,

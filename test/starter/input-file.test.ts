@@ -5,8 +5,8 @@ import { Readable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { checkOrderInput } from '../../src/client/checked-input.js';
 import { InvalidInputError } from '../../src/client/errors.js';
-import { UsageError } from '../../src/starter/exit-codes.js';
-import { checkWith, parseInput, readInput } from '../../src/starter/input-file.js';
+import { checkWith, parseInput, readInput } from '../../src/starter/input.js';
+import { UsageError } from '../../src/starter/report.js';
 
 const nothing = Readable.from([]);
 

@@ -6,8 +6,7 @@ import { type EncryptionKey, Secret, type WorkerConfig } from '../../src/config.
 import { DEFAULT_ACCOUNT } from '../../src/contract/ids.js';
 import type { Pace } from '../../src/contract/order/answers.js';
 import { startReceiver } from '../../src/receiver/server.js';
-import { createSignalOrder } from '../../src/receiver/signal-order.js';
-import { createSignalReceived } from '../../src/receiver/signal-received.js';
+import { createSignalOrder, createSignalReceived } from '../../src/receiver/signals.js';
 import { dataConverter } from '../../src/temporal.js';
 import { createWorkers } from '../../src/worker/start-worker.js';
 import {

@@ -1,0 +1,141 @@
+import { readFile } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
+import type { BatchStart } from '../client/batches.js';
+import { InvalidInputError } from '../client/errors.js';
+import type { BatchInput } from '../contract/batch/input.js';
+import { validateBatchInput } from '../validation/batch-schema.js';
+import type { FormatChecks } from '../validation/format-checks.js';
+import { type JsonInput, readJson } from '../validation/json-input.js';
+import { type BatchOptions, batchOptionsOf } from './arguments.js';
+import { type StarterIo, UsageError } from './report.js';
+
+/** Far more than a payout to a hundred cards needs. */
+const MAX_INPUT_BYTES = 1024 * 1024;
+
+/** Reads a file, or standard input for `-`. The error names no path: people paste JSON where a file name belongs. */
+export async function readInput(file: string, stdin: NodeJS.ReadableStream): Promise<string> {
+  let bytes: Buffer;
+  try {
+    bytes = file === '-' ? await buffer(stdin) : await readFile(file);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    throw new UsageError(`cannot read the input file (${code}); name a JSON file, or - for standard input`);
+  }
+  if (bytes.length > MAX_INPUT_BYTES) throw new UsageError(`the input is longer than ${MAX_INPUT_BYTES} bytes`);
+  // Editors of some systems begin files with a byte order mark.
+  return bytes.toString('utf8').replace(/^\uFEFF/, '');
+}
+
+/** Parses JSON without losing a digit before it is refused. Throws UsageError when it is not JSON. */
+export function parseInput(text: string): ParsedInput {
+  const { problem, ...parsed } = readJson(text);
+  if (problem) throw new UsageError(`the input ${problem}`);
+  return parsed;
+}
+
+/** What a file held. */
+export type ParsedInput = Omit<JsonInput, 'problem'>;
+
+/** Runs a check of the input and adds the amounts that were numbers; throws InvalidInputError naming every bad field. */
+export function checkWith<T>({ value, errors }: ParsedInput, check: (value: unknown) => T): T {
+  try {
+    const checked = check(value);
+    if (errors.length === 0) return checked;
+  } catch (error) {
+    if (!(error instanceof InvalidInputError) || errors.length === 0) throw error;
+    const others = error.fields.filter(({ field }) => errors.every((amount) => amount.field !== field));
+    throw new InvalidInputError([...errors, ...others]);
+  }
+  throw new InvalidInputError(errors);
+}
+
+/**
+ * Runs a check of an input. Where it finds nothing but broken rules that are ours, the account's workers are asked whether
+ * they refuse (PAYMENT_FORMAT_CHECKS); where nobody answers, they do. Throws InvalidInputError.
+ */
+export async function checkUnlessWarned<T extends { account?: string }>(
+  io: StarterIo,
+  check: (formatChecks: FormatChecks) => T,
+): Promise<T> {
+  try {
+    return check('refuse');
+  } catch (refused) {
+    if (!(refused instanceof InvalidInputError)) throw refused;
+    const lenient = attempt(() => check('warn'));
+    if (!lenient || (await settingOf(io, lenient.account)) !== 'warn') throw refused;
+    return lenient;
+  }
+}
+
+function attempt<T>(run: () => T): T | undefined {
+  try {
+    return run();
+  } catch {
+    return undefined;
+  }
+}
+
+async function settingOf({ connect }: StarterIo, account?: string): Promise<FormatChecks> {
+  const orders = await connect().catch(() => undefined);
+  if (!orders) return 'refuse';
+  return orders.formatChecks(account).finally(() => orders.close());
+}
+
+/** What names a batch's rows and how it is started, beside the options it shares with schedules. */
+export interface StartOptions extends BatchOptions {
+  id?: string;
+  again?: true;
+  inline?: true;
+  latestSend?: string;
+}
+
+const inRows = ({ value, errors }: ParsedInput, row = ''): ParsedInput => ({
+  value,
+  errors: errors.map(({ field, reason }) => ({ field: `rows${row}${row && '.'}${field}`, reason })),
+});
+
+/** Rows as a JSON array, or as one JSON object a line. Throws UsageError, which quotes nothing of them. */
+export function parseRows(text: string): ParsedInput {
+  if (text.trimStart().startsWith('[')) return inRows(parseInput(text));
+  const rows = text
+    .split(/\r?\n/)
+    .map((line, index) => ({ line, number: index + 1 }))
+    .filter(({ line }) => line.trim() !== '')
+    .map(({ line, number }, index) => inRows(parseLine(line, number), `[${index}]`));
+  return { value: rows.map(({ value }) => value), errors: rows.flatMap(({ errors }) => errors) };
+}
+
+function parseLine(line: string, number: number): ParsedInput {
+  try {
+    return parseInput(line);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw new UsageError(`line ${number}: ${error.message}; rows are a JSON array or one JSON object a line`);
+  }
+}
+
+function checked(input: unknown, formatChecks: FormatChecks): BatchInput {
+  const result = validateBatchInput(input, formatChecks);
+  if ('errors' in result) throw new InvalidInputError(result.errors);
+  return result.input;
+}
+
+/**
+ * The input of a batch. `path` is a file of the workers; with `--inline`, or `-` for standard input, the rows are read
+ * here and travel in the input. Throws UsageError or InvalidInputError; nothing is started yet.
+ */
+export async function readBatchInput(io: StarterIo, path: string, options: StartOptions): Promise<BatchStart> {
+  const { account, id, again, inline, latestSend } = options;
+  const common = {
+    ...batchOptionsOf(options),
+    ...(account !== undefined && { account }),
+    ...(id !== undefined && { batchId: id }),
+    ...(again && { again }),
+    ...(latestSend !== undefined && { latestSend }),
+  };
+  if (path !== '-' && !inline) return checked({ ...common, file: { path } }, 'refuse');
+  const parsed = parseRows(await readInput(path, io.stdin));
+  return checkUnlessWarned(io, (formatChecks) =>
+    checkWith(parsed, (rows) => checked({ ...common, rows }, formatChecks)),
+  );
+}
