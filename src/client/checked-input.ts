@@ -3,9 +3,8 @@ import type { FieldError } from '../contract/failures.js';
 import { DEFAULT_ACCOUNT } from '../contract/ids.js';
 import type { OrderInput } from '../contract/order/input.js';
 import type { OrderType } from '../contract/order/types.js';
-import { validateRecoveredInput } from '../validation/follower-schemas.js';
 import { FORMAT_CHECKS_READ, type FormatChecks } from '../validation/format-checks.js';
-import { validateOrderInput } from '../validation/order-schema.js';
+import { validateOrderInput, validateRecoveredInput } from '../validation/order-schema.js';
 import { InvalidInputError } from './errors.js';
 import { isAccountServed, readService } from './service-reads.js';
 

@@ -9,13 +9,14 @@ import {
   type ScheduledBatchInput,
 } from '../contract/batch/input.js';
 import type { FieldError } from '../contract/failures.js';
-import { ACCOUNT_FORMAT, BATCH_ID_FORMAT, DEFAULT_ACCOUNT, PLAN_FORMAT } from '../contract/ids.js';
+import { BATCH_ID_FORMAT, DEFAULT_ACCOUNT, PLAN_FORMAT } from '../contract/ids.js';
+import type { WithdrawRequest } from '../contract/order/request.js';
 import { holdsCardNumber } from '../contract/wallets.js';
 import { withoutNulls } from '../contract/without-nulls.js';
-import { fieldErrors } from './field-errors.js';
+import { fieldErrors, presentable } from './field-errors.js';
 import { nameSchema } from './field-schemas.js';
 import type { FormatChecks } from './format-checks.js';
-import { presentable, validateOrderInput } from './order-schema.js';
+import { optionSchemas, validateOrderInput } from './order-schema.js';
 
 /** Hash of a file's bytes: lowercase hex. */
 export const SHA256_FORMAT = /^[0-9a-f]{64}$/;
@@ -24,7 +25,7 @@ export const SHA256_FORMAT = /^[0-9a-f]{64}$/;
 const MAX_WAIT_MS = 90 * 86_400_000;
 
 const wait = z.int().min(1).max(MAX_WAIT_MS);
-const account = z.string().regex(ACCOUNT_FORMAT, 'must be 1 to 32 of a-z 0-9 -').optional();
+const { account, compensation, resend } = optionSchemas;
 
 /** A name that workflow ids and search attributes show to everybody. */
 const shownName = (format: RegExp, expected: string) =>
@@ -46,16 +47,25 @@ const path = z
   );
 
 const options = {
+  /** 'required': waits until somebody other than `startedBy` approves the plan's digest. 'none' when omitted. */
   approval: z.enum(['required', 'none']).optional(),
+  /** How long it waits for the approval; 24 h when omitted. */
   approvalExpiresMs: wait.optional(),
+  /** Who started it: a claim, unless Temporal authorises its callers. */
   startedBy: nameSchema,
-  compensation: z.enum(['report', 'finish', 'revert', 'ask']).optional(),
-  resend: z.enum(['once', 'never']).optional(),
+  compensation,
+  resend,
   maxInFlight: z.int().min(1).max(MAX_IN_FLIGHT).optional(),
   stopAfter: z
     .strictObject({
+      /** It stops after so many rows that ended otherwise than `completed`. */
       failures: z.int().min(1).optional(),
+      /** The same as a share (0 to 1) of the rows that ended, once at least 20 have. */
       share: z.number().gt(0).max(1).optional(),
+      /**
+       * Neighbouring rows whose create is uncertain at the same time; 3 when omitted. It waits until they are settled, and
+       * pauses for a person where they are parked.
+       */
       uncertainInARow: z.int().min(1).optional(),
     })
     .optional(),
@@ -64,27 +74,43 @@ const options = {
 const batchSchema = z.strictObject({
   ...options,
   account,
+  /** Names the batch for ever; part of the workflow id. Only a plan may omit it. */
   batchId: shownName(BATCH_ID_FORMAT, 'must be 1 to 120 of A-Z a-z 0-9 . _ -').optional(),
   file: z
     .strictObject({ path, sha256: z.string().regex(SHA256_FORMAT, 'must be 64 hex digits').optional() })
     .optional(),
-  rows: z.array(z.unknown()).min(1).max(MAX_INLINE_ROWS).optional(),
+  // Each row is checked as an order of its own.
+  rows: z.array(z.custom<WithdrawRequest>()).min(1).max(MAX_INLINE_ROWS).optional(),
+  /** Rows whose id ended without an order at the service are started anew. */
   again: z.boolean().optional(),
+  /** Check and plan only; starts no order. */
   planOnly: z.boolean().optional(),
+  /** ISO time after which nothing new is sent. */
   latestSend: z.iso.datetime({ offset: true, error: 'must be an ISO time such as 2026-11-27T18:00:00Z' }).optional(),
 });
+
+/** What the schema of a batch admits. */
+export type BatchShape = z.infer<typeof batchSchema>;
 
 const scheduledSchema = z.strictObject({
   account,
   plan: shownName(PLAN_FORMAT, 'must be 1 to 64 of A-Z a-z 0-9 _ -'),
+  /** IANA name in which the period is told; UTC when omitted. */
   timeZone: z.string().refine(isTimeZone, 'must be a time zone such as UTC or Europe/Berlin').optional(),
+  /** 'date': 2026-11-27; 'minute': 2026-11-27T10-00. 'date' when omitted. */
   periodFormat: z.enum(['date', 'minute']).optional(),
+  /** Given by a trigger; otherwise derived from the schedule's nominal time. */
   period: z.string().optional(),
+  /** Path below BATCH_DIR with `{period}` in it. */
   filePattern: path.refine((value) => value.includes('{period}'), 'must contain {period}'),
+  /** How long the file may be missing or growing; 30 min when omitted. */
   waitForFileMs: wait.optional(),
   // Neither `again` nor `latestSend`: both are about one batch, a schedule would repeat them for all that follow.
   batch: z.strictObject(options),
 });
+
+/** What the schema of a scheduled batch admits. */
+export type ScheduledBatchShape = z.infer<typeof scheduledSchema>;
 
 function isTimeZone(name: string): boolean {
   try {
@@ -128,7 +154,7 @@ export function validateBatchInput(
 ): { input: BatchInput } | { errors: FieldError[] } {
   const parsed = batchSchema.safeParse(withoutNulls(input));
   if (!parsed.success) return { errors: presentable(fieldErrors(parsed.error)) };
-  const checked = parsed.data as BatchInput;
+  const checked = parsed.data;
   const errors = batchRules(checked, formatChecks);
   return errors.length === 0 ? { input: checked } : { errors: presentable(errors) };
 }

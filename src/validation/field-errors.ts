@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { FieldError } from '../contract/failures.js';
+import { maskName } from '../contract/masking.js';
 
 /** Longest name of an unknown field that is repeated in a reason. */
 const MAX_KEY_LENGTH = 64;
@@ -39,4 +40,20 @@ function reasonOf(issue: Issue): string {
   if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) return 'required';
   if (issue.code === 'invalid_union' && issue.message === 'Invalid input') return 'fits none of the allowed shapes';
   return issue.message.replace(/^Invalid input: /, '');
+}
+
+/** Errors shown at once: two per card of the largest order. More than that is garbage, and failures live in histories. */
+const MAX_ERRORS = 200;
+
+/** Errors of an input as they may be shown: one reason per field (the first), names masked, a bounded number of them. */
+export function presentable(found: readonly FieldError[]): FieldError[] {
+  const reasons = new Map<string, string>();
+  for (const { field, reason } of found) {
+    const callback = field === 'order.callback_url' || field === 'callback_url';
+    const shown = maskName(field);
+    if (!reasons.has(shown)) reasons.set(shown, callback ? 'the worker makes the callback URL; leave it out' : reason);
+  }
+  const errors = [...reasons].map(([field, reason]) => ({ field, reason }));
+  if (errors.length <= MAX_ERRORS) return errors;
+  return [...errors.slice(0, MAX_ERRORS), { field: 'input', reason: `and ${errors.length - MAX_ERRORS} more` }];
 }

@@ -1,32 +1,44 @@
 import * as z from 'zod';
 import type { FieldError } from '../contract/failures.js';
-import { ACCOUNT_FORMAT, ORDER_UUID_FORMAT } from '../contract/ids.js';
-import { maskName } from '../contract/masking.js';
+import {
+  ACCOUNT_FORMAT,
+  ADDRESS_REF_FORMAT,
+  ORDER_ID_FORMAT,
+  ORDER_UUID_FORMAT,
+  parseFollowUpOrderId,
+} from '../contract/ids.js';
 import { BASIS_FIELDS } from '../contract/order/basis.js';
-import type { OrderInput } from '../contract/order/input.js';
-import { ORDER_TYPES, type OrderType } from '../contract/order/types.js';
+import type { OrderInput, ReceivedDepositInput } from '../contract/order/input.js';
+import { factsOf, ORDER_TYPES, type OrderType } from '../contract/order/types.js';
 import { withoutNulls } from '../contract/without-nulls.js';
-import { fieldErrors } from './field-errors.js';
+import { fieldErrors, presentable } from './field-errors.js';
 import { networkSchema } from './field-schemas.js';
 import { type FormatChecks, sortFindings } from './format-checks.js';
 import { fieldsOf, ruleErrors } from './order-rules.js';
 import { orderSchemas, payoutSchemas } from './request-schemas.js';
 
-/** Errors shown at once: two per card of the largest order. More than that is garbage, and failures live in histories. */
-const MAX_ERRORS = 200;
-
 /** The fields of an input besides the order. */
 export const optionSchemas = {
   account: z.string().regex(ACCOUNT_FORMAT, 'must be 1 to 32 of a-z 0-9 -').optional(),
+  /** What is wanted when an order ends partially or in error; omitted = the default column of the table in docs. */
   compensation: z.enum(['report', 'finish', 'revert', 'ask']).optional(),
+  /** Where a refund may go. Nothing is ever refunded to `wallet_from`. */
   revertTo: z.strictObject({ ...payoutSchemas, network: networkSchema }).optional(),
+  /** 'never': after an uncertain create the order is parked instead of being sent a second time. */
   resend: z.enum(['once', 'never']).optional(),
   batchId: z
     .string()
     .regex(/^[A-Za-z0-9._-]{1,120}$/, 'must be 1 to 120 of A-Z a-z 0-9 . _ -')
     .optional(),
+  /**
+   * ISO time until which an earlier run of this order id may have sent; set by a start with `again`. Nothing is sent before
+   * absence was read over the settle window since then. Not compared when the order is started once more.
+   */
   sentUntil: z.iso.datetime('must be an ISO time such as 2026-11-27T10:00:00Z').optional(),
 };
+
+/** What the schemas admit besides the order. */
+export type OptionShapes = { [Name in keyof typeof optionSchemas]?: z.infer<(typeof optionSchemas)[Name]> };
 
 const orNull = z.string().nullable();
 
@@ -64,19 +76,6 @@ const inputSchema = (type: OrderType) =>
 
 const inputSchemas = new Map(ORDER_TYPES.map((type) => [type, inputSchema(type)]));
 
-/** Errors of an input as they may be shown: one reason per field (the first), names masked, a bounded number of them. */
-export function presentable(found: readonly FieldError[]): FieldError[] {
-  const reasons = new Map<string, string>();
-  for (const { field, reason } of found) {
-    const callback = field === 'order.callback_url' || field === 'callback_url';
-    const shown = maskName(field);
-    if (!reasons.has(shown)) reasons.set(shown, callback ? 'the worker makes the callback URL; leave it out' : reason);
-  }
-  const errors = [...reasons].map(([field, reason]) => ({ field, reason }));
-  if (errors.length <= MAX_ERRORS) return errors;
-  return [...errors.slice(0, MAX_ERRORS), { field: 'input', reason: `and ${errors.length - MAX_ERRORS} more` }];
-}
-
 /**
  * Checks the input of an order workflow as far as that goes without asking the service. Every bad field is named at
  * once, by its path; never throws, and no reason shows a wallet or e-mail. `followUp` admits `.r<n>` ids, and only those.
@@ -96,4 +95,75 @@ export function validateOrderInput<T extends OrderType>(
   if (!parsed.success) return { errors: presentable([...fieldErrors(parsed.error), ...errors]) };
   if (errors.length > 0) return { errors: presentable(errors) };
   return { input: parsed.data as unknown as OrderInput<T>, ...(told.length > 0 && { notes: presentable(told) }) };
+}
+
+const orderUuid = z.string().regex(ORDER_UUID_FORMAT, 'must be 1 to 64 of A-Z a-z 0-9 _ -');
+
+const { account, compensation, revertTo, batchId } = optionSchemas;
+
+/** A run that follows the order of a receipt on a permanent address. */
+const receivedSchema = z.strictObject({
+  account,
+  ref: z.string().regex(ADDRESS_REF_FORMAT, 'must be 1 to 64 of A-Z a-z 0-9 _ -'),
+  order_uuid: orderUuid,
+  compensation,
+  revertTo,
+});
+
+/** What the schema of `receivedDeposit` admits. */
+export type ReceivedShape = z.infer<typeof receivedSchema>;
+
+/** Checks the input of a `receivedDeposit` workflow; every bad field is named, without its value. Never throws. */
+export function validateReceivedInput(
+  input: unknown,
+  formatChecks: FormatChecks = 'refuse',
+): { input: ReceivedDepositInput } | { errors: FieldError[] } {
+  const given = withoutNulls(input);
+  const parsed = receivedSchema.safeParse(given);
+  // What the receipt becomes is not known yet: an order with exchange admits the most.
+  const { compensation: policy, revertTo: refund } = fieldsOf(given);
+  const rules = sortFindings(
+    ruleErrors('deposit_exchange', { compensation: policy, revertTo: refund }, false),
+    formatChecks,
+  ).errors;
+  if (parsed.success && rules.length === 0) return { input: parsed.data };
+  return { errors: presentable([...(parsed.success ? [] : fieldErrors(parsed.error)), ...rules]) };
+}
+
+const isAnyOrderId = (id: string): boolean => ORDER_ID_FORMAT.test(id) || parseFollowUpOrderId(id) !== undefined;
+
+/** Where the payout goes is what the list may show masked. Nothing is sent, so nothing there is checked. */
+const knownInPart = { wallet: z.string().optional(), wallet_memo: z.string().nullish() };
+
+const recoveredSchema = (type: OrderType) =>
+  z.strictObject({
+    account,
+    batchId,
+    order: orderSchemas[type].extend({
+      order_id: z.string().refine(isAnyOrderId, 'must be the id of an order or follow-up'),
+      ...(factsOf(type).paysOut && knownInPart),
+    }),
+    compensation: z.literal('report', 'must be report: a recovered run moves nothing'),
+    resend: z.literal('never', 'must be never or left out: a recovered run sends nothing').optional(),
+    // Only compared with, so that nothing in it is checked.
+    recovered: z.strictObject({
+      order_uuid: orderUuid,
+      listed: z.looseObject({}).optional(),
+      sentTo: sentToSchema.optional(),
+    }),
+  });
+
+const recoveredSchemas = new Map(ORDER_TYPES.map((type) => [type, recoveredSchema(type)]));
+
+/** Checks an order input with `recovered`, like `validateOrderInput` does those without. Never throws. */
+export function validateRecoveredInput<T extends OrderType>(
+  type: T,
+  input: unknown,
+): { input: OrderInput<T> } | { errors: FieldError[] } {
+  const schema = recoveredSchemas.get(type);
+  if (!schema) return { errors: [{ field: 'order_type', reason: `must be one of ${ORDER_TYPES.join(', ')}` }] };
+  const parsed = schema.safeParse(withoutNulls(input));
+  return parsed.success
+    ? { input: parsed.data as unknown as OrderInput<T> }
+    : { errors: presentable(fieldErrors(parsed.error)) };
 }

@@ -1,8 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { maskCards } from '../../src/contract/wallets.js';
 import { validateBatchInput } from '../../src/validation/batch-schema.js';
-import { validateReceivedInput } from '../../src/validation/follower-schemas.js';
-import { validateOrderInput } from '../../src/validation/order-schema.js';
+import { validateOrderInput, validateReceivedInput } from '../../src/validation/order-schema.js';
 import { checkAgainstRates, uncheckableBy } from '../../src/validation/rate-checks.js';
 import { CARD, inputWith } from '../contract/fixtures.js';
 import { BANK_UA, cards, payout, SEPA } from './refusals.js';

@@ -10,8 +10,7 @@ import {
   orderStatusSchema,
 } from '../../src/payment-service/index.js';
 import { validateBatchInput, validateScheduledBatchInput } from '../../src/validation/batch-schema.js';
-import { validateReceivedInput } from '../../src/validation/follower-schemas.js';
-import { optionSchemas, validateOrderInput } from '../../src/validation/order-schema.js';
+import { optionSchemas, validateOrderInput, validateReceivedInput } from '../../src/validation/order-schema.js';
 import { orderSchemas } from '../../src/validation/request-schemas.js';
 import { orderInput } from '../support/inputs.js';
 

@@ -11,7 +11,7 @@ import type { Order } from '../../contract/order/order.js';
 import { isReceivedType } from '../../contract/order/types.js';
 import { canonicalWallet } from '../../contract/wallets.js';
 import type { PaymentService, StatusAnswer } from '../../payment-service/index.js';
-import { validateReceivedInput } from '../../validation/follower-schemas.js';
+import { validateReceivedInput } from '../../validation/order-schema.js';
 import { accountOf } from '../account-of.js';
 import { SharedAddresses } from '../address/shared-addresses.js';
 import type { Account, ActivityDeps } from '../deps.js';

@@ -1,6 +1,6 @@
 import type { ElsewhereAnswer, LookUpAnswer } from '../../contract/order/answers.js';
 import type { LookUpRecoveredInput } from '../../contract/order/followers.js';
-import { validateRecoveredInput } from '../../validation/follower-schemas.js';
+import { validateRecoveredInput } from '../../validation/order-schema.js';
 import type { ActivityDeps } from '../deps.js';
 import { invalidOrder } from '../failures.js';
 import { lookUpOrderActivity } from './look-up-order.js';

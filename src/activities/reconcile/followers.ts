@@ -11,7 +11,7 @@ import type { OrderListItem } from '../../contract/order/order.js';
 import { isReceivedType, workflowTypeOf } from '../../contract/order/types.js';
 import { canonicalWallet } from '../../contract/wallets.js';
 import { allPages } from '../../payment-service/index.js';
-import { validateRecoveredInput } from '../../validation/follower-schemas.js';
+import { validateRecoveredInput } from '../../validation/order-schema.js';
 import type { Account } from '../deps.js';
 import { sentToOf } from '../order/sent-to.js';
 import type { Finding } from './compare.js';

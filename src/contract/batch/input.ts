@@ -1,5 +1,4 @@
-import type { CompensationPolicy } from '../order/input.js';
-import type { WithdrawRequest } from '../order/request.js';
+import type { BatchShape, ScheduledBatchShape } from '../../validation/batch-schema.js';
 
 /** Rows that may be given inline instead of in a file. */
 export const MAX_INLINE_ROWS = 200;
@@ -15,66 +14,17 @@ export const MAX_INLINE_BYTES = 50_000;
 /** Bytes of a batch input as JSON in UTF-8. */
 export const inlineBytes = (input: BatchInput): number => new TextEncoder().encode(JSON.stringify(input)).length;
 
+/** Input of the `bulkWithdraw` workflow. Exactly one of `file` and `rows`. */
+export type BatchInput = BatchShape;
+
 /** A file below BATCH_DIR of the workers: `path` relative to it. `sha256` (hex) pins its bytes; another content is refused. */
-export interface BatchFile {
-  path: string;
-  sha256?: string;
-}
+export type BatchFile = NonNullable<BatchInput['file']>;
 
 /** When a batch sends nothing new by itself; what was started is followed to its end. */
-export interface StopAfter {
-  /** It stops after so many rows that ended otherwise than `completed`. */
-  failures?: number;
-  /** The same as a share (0 to 1) of the rows that ended, once at least 20 have. */
-  share?: number;
-  /**
-   * Neighbouring rows whose create is uncertain at the same time; 3 when omitted. It waits until they are settled, and pauses
-   * for a person where they are parked.
-   */
-  uncertainInARow?: number;
-}
-
-/** Input of the `bulkWithdraw` workflow. Exactly one of `file` and `rows`. */
-export interface BatchInput {
-  account?: string;
-  /** Names the batch for ever; part of the workflow id. Only a plan may omit it. */
-  batchId?: string;
-  file?: BatchFile;
-  rows?: WithdrawRequest[];
-  /** 'required': waits until somebody other than `startedBy` approves the plan's digest. 'none' when omitted. */
-  approval?: 'required' | 'none';
-  /** How long it waits for the approval; 24 h when omitted. */
-  approvalExpiresMs?: number;
-  /** Who started it: a claim, unless Temporal authorises its callers. */
-  startedBy: string;
-  compensation?: CompensationPolicy;
-  resend?: 'once' | 'never';
-  /** Rows whose id ended without an order at the service are started anew. */
-  again?: boolean;
-  /** Check and plan only; starts no order. */
-  planOnly?: boolean;
-  maxInFlight?: number;
-  stopAfter?: StopAfter;
-  /** ISO time after which nothing new is sent. */
-  latestSend?: string;
-}
+export type StopAfter = NonNullable<BatchInput['stopAfter']>;
 
 /** Input of the `scheduledBatch` workflow. `batch` is the input of the batch it starts, without file and batchId. */
-export interface ScheduledBatchInput {
-  account?: string;
-  plan: string;
-  /** IANA name in which the period is told; UTC when omitted. */
-  timeZone?: string;
-  /** 'date': 2026-11-27; 'minute': 2026-11-27T10-00. 'date' when omitted. */
-  periodFormat?: 'date' | 'minute';
-  /** Given by a trigger; otherwise derived from the schedule's nominal time. */
-  period?: string;
-  /** Path below BATCH_DIR with `{period}` in it. */
-  filePattern: string;
-  /** How long the file may be missing or growing; 30 min when omitted. */
-  waitForFileMs?: number;
-  batch: Omit<BatchInput, 'account' | 'batchId' | 'file' | 'rows' | 'planOnly'>;
-}
+export type ScheduledBatchInput = ScheduledBatchShape;
 
 /** How a plan's periods are told: `2026-11-27`, or `2026-11-27T10-00`. */
 export type PeriodFormat = 'date' | 'minute';

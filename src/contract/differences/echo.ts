@@ -10,6 +10,7 @@ import {
 import { factsOf, ORDER_TYPES, type OrderType, orderSides } from '../order/types.js';
 import { MULTIPLE_CARDS } from '../wallets.js';
 import {
+  isEmpty,
   type Likeness,
   likeAmount,
   likeAmountWithFee,
@@ -18,8 +19,7 @@ import {
   likeMemo,
   likeWallet,
   worst,
-} from './likeness.js';
-import { isEmpty } from './values.js';
+} from './values.js';
 
 /** What a person may name to adopt an order in spite of it; an order of another id is never adopted. */
 export const ADOPTABLE_DIFFERENCES: readonly string[] = [

@@ -1,10 +1,11 @@
-import { sameAmount } from '../money.js';
+import { decimal, decimalPlaces, SIGNED_AMOUNT_FORMAT, sameAmount } from '../money.js';
+import { canonicalWallet, writtenLike } from '../wallets.js';
 
 /** Compares two values that are no objects; `key` is the name of the field they stand in. */
 export type SameLeaf = (a: unknown, b: unknown, key: string) => boolean;
 
 /** True for objects and lists. */
-export const isTree = (value: unknown): value is object => typeof value === 'object' && value !== null;
+const isTree = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 const isBlank = (value: unknown): boolean => value === undefined || value === null || value === '';
 
@@ -13,7 +14,7 @@ export const isEmpty = (value: unknown): boolean =>
   isBlank(value) || (isTree(value) && Object.values(value).every(isBlank));
 
 /** An own field of an object or list; undefined where it has none of that name. */
-export const child = (tree: object, key: string): unknown =>
+const child = (tree: object, key: string): unknown =>
   Object.hasOwn(tree, key) ? (tree as Record<string, unknown>)[key] : undefined;
 
 /**
@@ -37,3 +38,132 @@ export function sameValue(a: unknown, b: unknown, key: string): boolean {
 }
 
 const isNumeric = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number';
+
+/**
+ * What a value shown by the service says about the one asked for, from best to worst. 'form': the same one, written
+ * otherwise or masked in part. 'hidden': nothing of it is shown. 'other': it is another one.
+ */
+export type Likeness = 'same' | 'form' | 'hidden' | 'other';
+
+const FROM_BEST: readonly Likeness[] = ['same', 'form', 'hidden', 'other'];
+
+/** The worst of some likenesses; 'same' for none. */
+export const worst = (...all: Likeness[]): Likeness => FROM_BEST.findLast((each) => all.includes(each)) ?? 'same';
+
+/** Fewer characters than these tell nothing about a wallet. */
+const MIN_VISIBLE = 4;
+
+/** What services put for characters that are not to be seen. Single letters X and numbers signs occur in texts and memos. */
+const MASKS = { card: /[*•…#Xx]+/, wallet: /[*•…]+|#+|[Xx]{3,}/, text: /[*•…]+|#{2,}/ } as const;
+
+/** Likeness of a value and a masked text; 'other' where nothing is masked. What is visible must fit, both ends included. */
+function likeMasked(value: string, shown: string, mask: RegExp): Likeness {
+  const [head = '', ...rest] = shown.split(mask);
+  const tail = rest.pop();
+  if (tail === undefined) return 'other';
+  if (value.length < head.length + tail.length || !value.startsWith(head) || !value.endsWith(tail)) return 'other';
+  let middle = value.slice(head.length, value.length - tail.length);
+  for (const part of rest) {
+    const at = middle.indexOf(part);
+    if (at < 0) return 'other';
+    middle = middle.slice(at + part.length);
+  }
+  return head.length + tail.length + rest.join('').length < MIN_VISIBLE ? 'hidden' : 'form';
+}
+
+/** The frame of every comparison of texts: absent, null and '' are one; `compare` sees only two texts that differ. */
+function likeText(asked: unknown, shown: unknown, compare: (asked: string, shown: string) => Likeness): Likeness {
+  if (isBlank(asked) || asked === shown) return isBlank(shown) || asked === shown ? 'same' : 'other';
+  if (isBlank(shown)) return 'hidden';
+  return typeof asked === 'string' && typeof shown === 'string' ? compare(asked, shown) : 'other';
+}
+
+const withoutBlanks = (text: string): string => text.replace(/\s/g, '');
+
+/** Likeness of the wallet of a payout on a network. */
+export const likeWallet = (network: string | null, asked: unknown, shown: unknown): Likeness =>
+  likeText(asked, shown, (mine, theirs) => {
+    const [wanted, written] = [canonicalWallet(network, mine), writtenLike(network, mine, theirs)];
+    if (wanted === written) return 'same';
+    if (withoutBlanks(wanted) === withoutBlanks(written)) return 'form';
+    return likeMasked(wanted, withoutBlanks(written), network === 'card' ? MASKS.card : MASKS.wallet);
+  });
+
+/** Likeness of a tag or memo: with some exchanges it alone says whose money it is, so that case counts. */
+export const likeMemo = (asked: unknown, shown: unknown): Likeness =>
+  likeText(asked, shown, (mine, theirs) =>
+    mine.trim() === theirs.trim() ? 'form' : likeMasked(mine.trim(), theirs.trim(), MASKS.text),
+  );
+
+/** Likeness of a code of a currency, network or type. */
+export const likeCode = (asked: unknown, shown: unknown): Likeness =>
+  likeText(asked, shown, (mine, theirs) => (mine.toLowerCase() === theirs.trim().toLowerCase() ? 'form' : 'other'));
+
+const folded = (text: string): string => withoutBlanks(text).toLowerCase();
+
+const likeWords = (asked: unknown, shown: unknown): Likeness =>
+  likeText(asked, shown, (mine, theirs) =>
+    folded(mine) === folded(theirs) ? 'form' : likeMasked(folded(mine), folded(theirs), MASKS.text),
+  );
+
+const isReadable = (amount: unknown): amount is string =>
+  typeof amount === 'string' && SIGNED_AMOUNT_FORMAT.test(amount);
+
+/** Most places a currency is believed to have. */
+const MAX_PRECISION = 36;
+
+/** True for an amount that was rounded, by less than the last place that the order states for its currency. */
+function isRounded(asked: string, shown: string, precision: unknown): boolean {
+  if (typeof precision !== 'number' || !(precision >= 0 && precision <= MAX_PRECISION)) return false;
+  if (decimalPlaces(asked) <= precision || decimalPlaces(shown) > precision || !decimal(shown).gt(0)) return false;
+  return decimal(asked).minus(decimal(shown)).abs().times(decimal('10').pow(precision)).lt(1);
+}
+
+/** Likeness of an amount: exact, but for what the stated precision of its currency cannot express. */
+export function likeAmount(asked: unknown, shown: unknown, precision?: unknown): Likeness {
+  if (!isReadable(asked)) return 'other';
+  if (!isReadable(shown)) return 'hidden';
+  if (decimal(asked).eq(decimal(shown))) return 'same';
+  return isRounded(asked, shown, precision) ? 'form' : 'other';
+}
+
+/** 'form' where `shown` is exactly the amount with a commission on top. */
+export function likeAmountWithFee(asked: unknown, shown: unknown, fee: unknown): Likeness {
+  if (!isReadable(asked) || !isReadable(shown) || !isReadable(fee) || !decimal(fee).gt(0)) return 'other';
+  return decimal(asked).plus(decimal(fee)).eq(decimal(shown)) ? 'form' : 'other';
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Likeness of payout details, also as JSON text. Details that nobody sent are another payout; keys beside ours are not. */
+export function likeDetails(asked: unknown, shown: unknown): Likeness {
+  if (isEmpty(asked)) return isEmpty(shown) ? 'same' : 'other';
+  if (typeof shown !== 'string' || shown === '') return likeTree(asked, shown, '');
+  const tree = parsed(shown);
+  return isTree(tree) || tree === null ? worst('form', likeTree(asked, tree, '')) : 'other';
+}
+
+function likeTree(asked: unknown, shown: unknown, key: string): Likeness {
+  if (isEmpty(asked)) return isEmpty(shown) ? 'same' : 'form';
+  if (isEmpty(shown)) return 'hidden';
+  if (!isTree(asked)) return likeLeaf(asked, shown, key);
+  if (!isTree(shown) || Array.isArray(asked) !== Array.isArray(shown)) return 'other';
+  const [mine, theirs] = [Object.keys(asked), Object.keys(shown)];
+  // A card more or less is another payout.
+  if (Array.isArray(asked) && mine.length !== theirs.length) return 'other';
+  const extra = theirs.some((name) => !mine.includes(name) && !isEmpty(child(shown, name)));
+  return worst(extra ? 'form' : 'same', ...mine.map((name) => likeTree(child(asked, name), child(shown, name), name)));
+}
+
+function likeLeaf(asked: unknown, shown: unknown, key: string): Likeness {
+  if (isTree(shown)) return 'other';
+  if (key === 'amount') return worst(likeAmount(String(asked), String(shown)) === 'same' ? 'same' : 'other');
+  if (key === 'wallet') return likeWallet('card', asked, shown);
+  return typeof shown === 'number' ? likeWords(String(asked), String(shown)) : likeWords(asked, shown);
+}

@@ -5,8 +5,11 @@ import { parseReceivedWorkflowId, receivedWorkflowId } from '../../src/contract/
 import { receivedRequest, recoveredStart } from '../../src/contract/order/followers.js';
 import type { Order } from '../../src/contract/order/order.js';
 import { ORDER_TYPES } from '../../src/contract/order/types.js';
-import { validateReceivedInput, validateRecoveredInput } from '../../src/validation/follower-schemas.js';
-import { validateOrderInput } from '../../src/validation/order-schema.js';
+import {
+  validateOrderInput,
+  validateReceivedInput,
+  validateRecoveredInput,
+} from '../../src/validation/order-schema.js';
 import { inputOf, orderFor, REQUESTS, TRON } from '../contract/fixtures.js';
 
 const fieldsOf = (checked: ReturnType<typeof validateReceivedInput | typeof validateRecoveredInput>) =>
