@@ -10,10 +10,10 @@ import {
   type ReconcileInput,
   type ReconcileResult,
 } from '../contract/reconcile/reconcile.js';
-import { answersWithin } from './ask/ask.js';
 import { show } from './attention.js';
 import { checkReconcile } from './identity.js';
 import { wholeAccount } from './profiles.js';
+import { answersWithin } from './watch.js';
 
 /** True for a long healthy run as well: only the activity knows whether it gets on. */
 const NO_RESULT =

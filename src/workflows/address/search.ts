@@ -3,10 +3,10 @@ import type { Activities } from '../../activities/index.js';
 import type { DepositAddressInput, FoundAddress } from '../../contract/address/address.js';
 import { searchAttribute } from '../../contract/names.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
-import { answersWithin } from '../ask/ask.js';
 import { unservedFor } from '../ask/until-served.js';
 import { show } from '../attention.js';
 import { readOnly, SEND_TIMEOUT_MS } from '../profiles.js';
+import { answersWithin } from '../watch.js';
 
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600 * SECOND_MS;

@@ -1,17 +1,11 @@
-import {
-  ActivityFailure,
-  type ActivityOptions,
-  ApplicationFailure,
-  condition,
-  isCancellation,
-  sleep,
-} from '@temporalio/workflow';
+import { ActivityFailure, type ActivityOptions, ApplicationFailure, isCancellation, sleep } from '@temporalio/workflow';
 import type { Circumstances, ElsewhereAnswer, LookUpAnswer, LookUpInput } from '../../contract/order/answers.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import { clearAttention, raiseAttention } from '../order/attention.js';
 import { closeWithoutOrder } from '../order/end.js';
 import { noteCircumstances, type OrderRun } from '../order/run.js';
 import { readOnly } from '../profiles.js';
+import { answersWithin } from '../watch.js';
 import { type AskMore, isElsewhere, untilSameAccount } from './elsewhere.js';
 import { isToldUnserved, type Schedule, untilServed } from './until-served.js';
 
@@ -141,14 +135,4 @@ async function withAlarm<T>(run: OrderRun, pending: Promise<T>, delayMs = 0): Pr
   const answer = await pending;
   endSilence(run);
   return answer;
-}
-
-/** True when a promise is settled, well or badly, within that time; the promise itself goes on. One timer. */
-export function answersWithin(pending: Promise<unknown>, timeoutMs: number): Promise<boolean> {
-  let answered = false;
-  const done = () => {
-    answered = true;
-  };
-  pending.then(done, done);
-  return condition(() => answered, timeoutMs);
 }

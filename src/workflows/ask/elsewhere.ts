@@ -3,6 +3,7 @@ import type { ElsewhereAnswer } from '../../contract/order/answers.js';
 import { clearAttention, raiseAttention } from '../order/attention.js';
 import { recordOf } from '../order/decision.js';
 import type { OrderRun } from '../order/run.js';
+import { watch } from '../watch.js';
 
 /** What a look-up is told besides its question: see LookUpInput. */
 export interface AskMore {
@@ -49,15 +50,12 @@ async function setBackOrConfirmed<T>(
 ): Promise<T | undefined> {
   const shown = tell(run, found);
   const asking = new CancellationScope();
-  let answered = false;
-  const pending = asking.run(ask).finally(() => {
-    answered = true;
-  });
-  pending.catch(() => undefined);
+  const pending = asking.run(ask);
+  const answered = watch(pending);
   // Other steps ask for decisions, too: one is meant for this only while this is what is shown.
   const decided = () => run.attention === shown && run.decision !== undefined;
   try {
-    await condition(() => answered || decided());
+    await condition(() => answered() || decided());
   } finally {
     if (run.elsewhere === shown) run.elsewhere = undefined;
   }
@@ -67,7 +65,7 @@ async function setBackOrConfirmed<T>(
     run.decision = undefined;
   }
   if (run.attention === shown) clearAttention(run);
-  if (answered || !decision) return pending;
+  if (answered() || !decision) return pending;
   asking.cancel();
   run.sentTo = found.here;
   run.sends.timesMoved += 1;

@@ -6,7 +6,6 @@ import {
   ChildWorkflowFailure,
   condition,
   getExternalWorkflowHandle,
-  isCancellation,
   ParentClosePolicy,
   startChild,
   WorkflowIdReusePolicy,
@@ -26,6 +25,7 @@ import { ask } from '../ask/ask.js';
 import { toleratedStatuses } from '../follow/await-final.js';
 import { parkUnless } from '../order/park.js';
 import type { OrderRun } from '../order/run.js';
+import { answersWithin, watch } from '../watch.js';
 import type { FollowUp } from './moves.js';
 
 /** A follow-up that was started before and is not final after this long may be accepted as it is. */
@@ -82,15 +82,9 @@ const STOP_WITHIN_MS = 60_000;
 
 /** Cancels a follow-up: it ends if nothing was sent, and is otherwise followed to its end. */
 async function stop({ account }: OrderRun, { request }: FollowUp): Promise<void> {
-  let answered = false;
-  getExternalWorkflowHandle(orderWorkflowId(account, request.order_id))
-    .cancel()
-    // It may have ended by now: then there is nothing to stop.
-    .catch(() => undefined)
-    .finally(() => {
-      answered = true;
-    });
-  await condition(() => answered, STOP_WITHIN_MS);
+  const cancelled = getExternalWorkflowHandle(orderWorkflowId(account, request.order_id)).cancel();
+  // It fails where the follow-up has ended by now: then there is nothing to stop.
+  await answersWithin(cancelled, STOP_WITHIN_MS);
 }
 
 /** A stopped workflow proves nothing about its order: only the failures of an order say that there is none of ours. */
@@ -144,22 +138,12 @@ function childOptions(run: OrderRun, { type, request }: FollowUp, basis: Basis[]
  */
 async function followExisting(run: OrderRun, followUp: FollowUp): Promise<FollowUpEnd> {
   const polling = new CancellationScope();
-  const seen: { order?: Order } = {};
-  polling
-    .run(() => pollToFinal(run, followUp))
-    .then(
-      (order) => {
-        seen.order = order;
-      },
-      (error: unknown) => {
-        if (!isCancellation(error)) throw error;
-      },
-    );
-  await condition(() => seen.order !== undefined, ASK_AFTER_MS);
-  if (seen.order) return existingEnded(followUp, seen.order);
+  const polled = polling.run(() => pollToFinal(run, followUp));
+  if (await answersWithin(polled, ASK_AFTER_MS)) return existingEnded(followUp, await polled);
+  const isSeen = watch(polled);
   const reason = `the follow-up ${followUp.request.order_id} was started before and shows no final status yet`;
-  const accepted = await parkUnless(run, reason, ['accept'], () => seen.order !== undefined);
-  if (seen.order && !accepted) return existingEnded(followUp, seen.order);
+  const accepted = await parkUnless(run, reason, ['accept'], isSeen);
+  if (isSeen() && !accepted) return existingEnded(followUp, await polled);
   polling.cancel();
   // Accepted as it is: nothing more is to be sent for it.
   await stop(run, followUp);

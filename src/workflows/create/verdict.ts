@@ -10,6 +10,7 @@ import { closeCancelled, closeWithoutOrder } from '../order/end.js';
 import { parkUnless } from '../order/park.js';
 import { nothingSent, type OrderRun, showsNone } from '../order/run.js';
 import { CREATE_TIMEOUT_MS } from '../profiles.js';
+import { watch } from '../watch.js';
 import { foreignOrder, type Ours, seenIn, severalOrders } from './adopt.js';
 import { askPerson, closeIfAbsent, meetConflict, resolveConflict, settleOrAsk, takeReading } from './ask-person.js';
 import { type Budget, MAX_RATE_LIMITED } from './may-resend.js';
@@ -86,15 +87,11 @@ async function waitForService(run: OrderRun, wait: Wait): Promise<Ours | undefin
     delayMs: wait.retryAfterMs ?? Math.min(MAX_WAIT_MS, 500 * 2 ** wait.round),
     alarm: true,
   });
-  let answered = false;
-  const watched = reading.finally(() => {
-    answered = true;
-  });
-  watched.catch(() => undefined);
-  await condition(() => answered || (run.cancelRequested && nothingSent(run)));
-  if (!answered) closeCancelled(run);
+  const answered = watch(reading);
+  await condition(() => answered() || (run.cancelRequested && nothingSent(run)));
+  if (!answered()) closeCancelled(run);
   // Not part of the wait: what was found may need a person, and then a cancellation no longer says that nothing exists.
-  return takeReading(run, await watched);
+  return takeReading(run, await reading);
 }
 
 /** Above a cap: a person approves the amount or refuses it. Cancelling refuses it, too, while nothing was sent. */

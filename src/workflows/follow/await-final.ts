@@ -5,6 +5,7 @@ import { isFinal, isKnownStatus } from '../../contract/order/order.js';
 import { ask, endSilence, lookUp, raiseSilence } from '../ask/ask.js';
 import { enterPhase, raiseAttention } from '../order/attention.js';
 import { type OrderRun, untilDelayedStartMs } from '../order/run.js';
+import { watch } from '../watch.js';
 
 /**
  * Follows the order to its first final status: one polling activity, which the server repeats without history, and one
@@ -121,7 +122,6 @@ async function answerCallbacks(run: OrderRun, asking: CancellationScope): Promis
  * could say later that another account answers, in the place of what a person is asked by then.
  */
 async function confirm(run: OrderRun, asking: CancellationScope): Promise<void> {
-  let answered = false;
   const question = { summary: 'Callback: what is the status?' };
   const reading = asking
     .run(() => lookUp(run, question))
@@ -129,11 +129,8 @@ async function confirm(run: OrderRun, asking: CancellationScope): Promise<void> 
       // Seen once, never absent again: an answer without the order changes nothing.
       if (answer.kind === 'found' && answer.order.user_order_id === run.orderId) observe(run, answer.order);
     });
-  const watched = reading.finally(() => {
-    answered = true;
-  });
-  watched.catch(() => undefined);
-  await condition(() => answered || run.finalOrder !== undefined);
+  const answered = watch(reading);
+  await condition(() => answered() || run.finalOrder !== undefined);
 }
 
 /** So many different undocumented statuses are reported one by one. Each costs history, and a service may invent them. */

@@ -6,22 +6,15 @@ import { orderSides } from '../../contract/order/types.js';
 import { isKeyword, show } from '../attention.js';
 import type { OrderRun } from './run.js';
 
-/** Phases that operators search for have a status of their own; the others are simply open. */
-const SEARCHED_STATUS: Record<OrderPhase, string> = {
-  creating: 'open',
-  uncertain: 'uncertain',
-  following: 'open',
-  compensating: 'open',
-  parked: 'parked',
-  done: 'open',
-};
+/** Phases that operators search for are a status of their own; the others are simply open. */
+const searchedStatus = (phase: OrderPhase): string => (phase === 'uncertain' || phase === 'parked' ? phase : 'open');
 
 /** Moves on to a phase and says what is waited for. */
 export function enterPhase(run: OrderRun, phase: OrderPhase, waitingFor: string): void {
   if (run.phase !== phase) run.revision += 1;
   run.phase = phase;
   run.waitingFor = waitingFor;
-  publish(run, SEARCHED_STATUS[phase]);
+  publish(run, searchedStatus(phase));
 }
 
 /** Asks for a person. `allowed` is what may be decided now; empty = look, the order goes on by itself. */
@@ -32,7 +25,7 @@ export function raiseAttention(run: OrderRun, reason: string, allowed: DecideAct
   if (allowed.length === 0 && asked) return;
   run.revision += 1;
   run.attention = { reason, since: new Date().toISOString(), allowed };
-  publish(run, SEARCHED_STATUS[run.phase]);
+  publish(run, searchedStatus(run.phase));
 }
 
 /** The reason for attention is gone. */
@@ -40,7 +33,7 @@ export function clearAttention(run: OrderRun): void {
   if (!run.attention) return;
   run.revision += 1;
   run.attention = undefined;
-  publish(run, SEARCHED_STATUS[run.phase]);
+  publish(run, searchedStatus(run.phase));
 }
 
 /** Ends the run in the UI and for searches: with the final status, or 'none' when no order came to exist. */
