@@ -2,6 +2,7 @@ import type { CallbackConfig, Directories } from '../config.js';
 import type { Pace } from '../contract/order/answers.js';
 import type { PaymentService } from '../payment-service/index.js';
 import type { FormatChecks } from '../validation/format-checks.js';
+import { invalidOrder } from './failures.js';
 import type { SharedRates } from './order/shared-rates.js';
 
 /** One account as activities use it. */
@@ -41,4 +42,11 @@ export interface ActivityDeps {
   nowMs?: () => number | Promise<number>;
   /** Where batch files are and reports go. */
   directories?: Directories;
+}
+
+/** The account an activity works for. Tasks of an account only reach workers that serve it, so a miss is a bad input. */
+export function accountOf(deps: ActivityDeps, name: string): Account {
+  const account = deps.accounts.get(name);
+  if (!account) throw invalidOrder([{ field: 'account', reason: `this worker has no account ${name}` }]);
+  return account;
 }

@@ -1,6 +1,12 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import type { FieldError, OrderFailure } from '../contract/failures.js';
-import { describeFieldErrors, INVALID_INPUT, statusText } from '../contract/failures.js';
+import { BatchFileError } from '../batch-files/index.js';
+import {
+  describeFieldErrors,
+  type FieldError,
+  INVALID_INPUT,
+  type OrderFailure,
+  statusText,
+} from '../contract/failures.js';
 import {
   PaymentServiceError,
   RateLimitedError,
@@ -74,4 +80,11 @@ export function invalidInput(errors: readonly FieldError[]): ApplicationFailure 
     nonRetryable: true,
     details: [errors],
   });
+}
+
+/** The failure for what a batch's rows threw: a file that cannot be used is never asked again, anything else may pass. */
+export function batchFailure(error: unknown): unknown {
+  if (!(error instanceof BatchFileError)) return error;
+  const { failureType: type, message, field, problem: reason } = error;
+  return ApplicationFailure.create({ type, message, nonRetryable: true, details: [[{ field, reason }]] });
 }

@@ -1,5 +1,4 @@
-import { createAddressActivity } from './address/create-address.js';
-import { findAddressActivity } from './address/find-address.js';
+import { createAddressActivity, findAddressActivity } from './address/create-address.js';
 import { awaitBatchFileActivity } from './batch/await-batch-file.js';
 import { planBatchActivity } from './batch/plan-batch.js';
 import { reportBatchActivity } from './batch/report-batch.js';
@@ -8,9 +7,8 @@ import { sendBatchRowsActivity } from './batch/send-batch-rows.js';
 import type { ActivityDeps } from './deps.js';
 import { checkFollowUpActivity } from './order/check-follow-up.js';
 import { createOrderActivity } from './order/create-order.js';
-import { lookUpOrderActivity } from './order/look-up-order.js';
+import { lookUpOrderActivity, lookUpRecoveredActivity } from './order/look-up-order.js';
 import { lookUpReceivedActivity } from './order/look-up-received.js';
-import { lookUpRecoveredActivity } from './order/look-up-recovered.js';
 import { pollOrderActivity } from './order/poll-order.js';
 import { readOutcomeActivity } from './order/read-outcome.js';
 import { readServiceActivity } from './read-service.js';

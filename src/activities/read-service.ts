@@ -16,9 +16,9 @@ import {
 } from '../payment-service/index.js';
 import { fieldErrors } from '../validation/field-errors.js';
 import { FORMAT_CHECKS_READ } from '../validation/format-checks.js';
-import { accountOf } from './account-of.js';
 import { shownAddress } from './address/search.js';
 import type { Account, ActivityDeps } from './deps.js';
+import { accountOf } from './deps.js';
 import { invalidInput, retryLater } from './failures.js';
 import { readBalances } from './order/balances.js';
 

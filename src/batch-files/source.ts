@@ -5,8 +5,7 @@ import type { WithdrawRequest } from '../contract/order/request.js';
 import { readJson } from '../validation/json-input.js';
 import { type RowContent, readCsvRow, readHeader } from './csv-rows.js';
 import { badFile, unusableFile } from './errors.js';
-import { readLines, textOf } from './lines.js';
-import { PinnedFile } from './pinned-file.js';
+import { PinnedFile, readLines, textOf } from './pinned-file.js';
 
 /** Most rows of one batch. */
 export const MAX_ROWS = 100_000;

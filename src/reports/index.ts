@@ -1,3 +1,2 @@
-export { type Cell, type CsvReport, openCsvReport } from './csv-report.js';
-export { type JsonReport, openJsonReport } from './json-report.js';
+export { type Cell, type CsvReport, type JsonReport, openCsvReport, openJsonReport } from './formats.js';
 export { openReport, type ReportWriter } from './report-file.js';

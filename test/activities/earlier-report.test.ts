@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { setEarlierReportAside } from '../../src/activities/batch/report/earlier-report.js';
+import { setEarlierReportAside } from '../../src/activities/batch/report/report-files.js';
 import { openJsonReport } from '../../src/reports/index.js';
 
 const [FIRST, SECOND] = ['a'.repeat(64), 'b'.repeat(64)];

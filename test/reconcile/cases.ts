@@ -1,5 +1,5 @@
 import type { Verdict } from '../../src/activities/reconcile/compare.js';
-import type { SeenOrder } from '../../src/activities/reconcile/service-view.js';
+import type { SeenOrder } from '../../src/activities/reconcile/scan.js';
 import type { BalanceChange } from '../../src/contract/order/order.js';
 
 /** A balance change of an amount; where the balance stood does not matter to what is compared. */

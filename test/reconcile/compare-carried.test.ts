@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { chainsOf } from '../../src/activities/reconcile/balance-chain.js';
-import { type BalancesNow, compareCarried } from '../../src/activities/reconcile/compare-carried.js';
+import { type BalancesNow, compareCarried } from '../../src/activities/reconcile/carried-balances.js';
 import type { BalanceChange } from '../../src/contract/order/order.js';
 import type { CarriedBalance } from '../../src/contract/reconcile/reconcile.js';
 

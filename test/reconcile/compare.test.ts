@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { compare, type OurWord, unevenChanges, type Verdict } from '../../src/activities/reconcile/compare.js';
-import type { SeenOrder } from '../../src/activities/reconcile/service-view.js';
+import type { SeenOrder } from '../../src/activities/reconcile/scan.js';
 import type { ReconcileClass } from '../../src/contract/reconcile/reconcile.js';
 import { change, seenOrder, verdict } from './cases.js';
 

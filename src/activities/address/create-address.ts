@@ -1,26 +1,31 @@
 import { activityInfo } from '@temporalio/activity';
 import { z } from 'zod';
-import type { CreateAddressAnswer, CreateAddressInput } from '../../contract/address/address.js';
+import type {
+  CreateAddressAnswer,
+  CreateAddressInput,
+  FindAddressInput,
+  FoundAddress,
+} from '../../contract/address/address.js';
 import { ADDRESS_REF_FORMAT } from '../../contract/ids.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import { addressCreateSchema } from '../../payment-service/index.js';
 import { fieldErrors } from '../../validation/field-errors.js';
-import { accountOf } from '../account-of.js';
 import type { Account, ActivityDeps } from '../deps.js';
-import { invalidInput, reasonOf } from '../failures.js';
+import { accountOf } from '../deps.js';
+import { comeBackIn, invalidInput, reasonOf, retryLater } from '../failures.js';
 import { AttemptDeadline, confirmSend } from '../order/attempt-deadline.js';
 import { meaningOf, retryAfterOf } from '../order/failed-create.js';
 import { addressCallbackUrl, searchAddress, shownAddress } from './search.js';
 
 /** Input of the `depositAddress` workflow, checked. */
-export const addressInputSchema = z.strictObject({
+const addressInputSchema = z.strictObject({
   account: z.string().optional(),
   ref: z.string().regex(ADDRESS_REF_FORMAT, 'must match [A-Za-z0-9_-]{1,64}'),
   address: addressCreateSchema,
 });
 
 /** Checks the input of an address; throws InvalidInput with every bad field. */
-export function checkAddressInput(input: unknown): z.infer<typeof addressInputSchema> {
+function checkAddressInput(input: unknown): z.infer<typeof addressInputSchema> {
   const parsed = addressInputSchema.safeParse(withoutNulls(input));
   if (!parsed.success) throw invalidInput(fieldErrors(parsed.error));
   return parsed.data;
@@ -74,3 +79,16 @@ const notSent = (what: string, error: unknown): CreateAddressAnswer => ({
   reason: `${what} (${reasonOf(error)})`,
   ...retryAfterOf(error),
 });
+
+/** Searches the address of a reference; null = the whole list was read and it is not there. Repeated until answered. */
+export function findAddressActivity(deps: ActivityDeps) {
+  return async function findAddress({ account, input, delayMs }: FindAddressInput): Promise<FoundAddress | null> {
+    if (delayMs && activityInfo().attempt === 1) throw comeBackIn(delayMs, 'waiting before the search');
+    const { ref, address } = checkAddressInput(input);
+    try {
+      return (await searchAddress(accountOf(deps, account).service, { account, ref, ...address })) ?? null;
+    } catch (error) {
+      throw retryLater(error);
+    }
+  };
+}

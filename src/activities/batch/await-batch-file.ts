@@ -9,8 +9,7 @@ import { INVALID_INPUT } from '../../contract/failures.js';
 import { batchWorkflowId, DEFAULT_ACCOUNT, periodBatchId } from '../../contract/ids.js';
 import { validateScheduledBatchInput } from '../../validation/batch-schema.js';
 import type { ActivityDeps } from '../deps.js';
-import { comeBackIn, invalidInput } from '../failures.js';
-import { batchFailure } from './failures.js';
+import { batchFailure, comeBackIn, invalidInput } from '../failures.js';
 
 const DEFAULT_WAIT_MS = 30 * 60_000;
 /** Between two looks at a file that is missing. */

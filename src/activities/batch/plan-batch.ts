@@ -15,16 +15,15 @@ import type { FormatChecks } from '../../validation/format-checks.js';
 import { validateOrderInput } from '../../validation/order-schema.js';
 import { checkAgainstRates, uncheckableBy } from '../../validation/rate-checks.js';
 import type { Account, ActivityDeps } from '../deps.js';
-import { invalidInput } from '../failures.js';
+import { batchFailure, invalidInput } from '../failures.js';
 import { readBalances } from '../order/balances.js';
 import { exceededCap } from '../order/limits.js';
-import { batchFailure } from './failures.js';
 import { BadRows } from './plan/bad-rows.js';
 import { ExistingOrders } from './plan/existing-orders.js';
 import { digestOf, RepeatedRows } from './plan/repeated-rows.js';
 import { BatchTotals } from './plan/totals.js';
 import { BatchWarnings } from './plan/warnings.js';
-import { ownReportProblem } from './report/report-name.js';
+import { ownReportProblem } from './report/report-files.js';
 
 /** Rows checked between two heartbeats; other tasks of the worker get their turn then. */
 const ROWS_A_TURN = 100;

@@ -7,9 +7,8 @@ import type { BatchInput } from '../../contract/batch/input.js';
 import { describeFieldErrors } from '../../contract/failures.js';
 import { validateOrderInput } from '../../validation/order-schema.js';
 import type { ActivityDeps } from '../deps.js';
-import { invalidInput } from '../failures.js';
+import { batchFailure, invalidInput } from '../failures.js';
 import { mapInOrder } from '../order/in-order.js';
-import { batchFailure } from './failures.js';
 import { type ReportedRow, ReportFiles } from './report/report-files.js';
 import { RowCounts, readRowEnd } from './report/row-end.js';
 

@@ -5,7 +5,7 @@ import type { SendBatchRowsAnswer, SendBatchRowsInput } from '../../contract/bat
 import type { BatchProgress, OpenRow } from '../../contract/batch/batch.js';
 import { DEFAULT_IN_FLIGHT } from '../../contract/batch/input.js';
 import type { ActivityDeps } from '../deps.js';
-import { batchFailure } from './failures.js';
+import { batchFailure } from '../failures.js';
 import { countStarted, countTaken } from './rows/count.js';
 import { findStarted, takeStarted } from './rows/find-started.js';
 import { haltReason, holdReason } from './rows/halt-reason.js';

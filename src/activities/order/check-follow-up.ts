@@ -5,12 +5,12 @@ import type { CheckFollowUpInput, FollowUpCheck } from '../../contract/order/ans
 import type { Rates } from '../../contract/service-objects.js';
 import { validateOrderInput } from '../../validation/order-schema.js';
 import { checkAgainstRates, rateEntryOf, rateKeyOf, unreadableRate } from '../../validation/rate-checks.js';
-import { accountOf } from '../account-of.js';
 import type { Account, ActivityDeps } from '../deps.js';
+import { accountOf } from '../deps.js';
 import { noReading, retryLater } from '../failures.js';
 import { readBalances, unreadableBalance } from './balances.js';
+import { shortfall } from './limits.js';
 import { payersOf } from './shared-rates.js';
-import { shortfall } from './shortfall.js';
 
 /**
  * Validates a follow-up and asks fresh rates and balances whether it can be had and paid for, and who pays the

@@ -9,16 +9,16 @@ import type { CreateRequest } from '../../contract/order/request.js';
 import type { Rates } from '../../contract/service-objects.js';
 import { NotSentError, RateLimitedError } from '../../payment-service/index.js';
 import { validateOrderInput } from '../../validation/order-schema.js';
-import { accountOf } from '../account-of.js';
 import type { Account, ActivityDeps } from '../deps.js';
+import { accountOf } from '../deps.js';
 import { invalidOrder, reasonOf } from '../failures.js';
 import { AttemptDeadline, confirmSend } from './attempt-deadline.js';
 import { meaningOf } from './failed-create.js';
 import { exceededCap, refuseBeyondLimits } from './limits.js';
 import { probe } from './probe.js';
+import { staleBasis } from './read-outcome.js';
 import { elsewhereOf, learnWallets, sentToOf } from './sent-to.js';
 import { payersOf } from './shared-rates.js';
-import { staleBasis } from './stale-basis.js';
 
 /**
  * One attempt to create an order: check → probe → send. It sends at most once and answers what is known afterwards; the

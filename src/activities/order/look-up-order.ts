@@ -1,8 +1,10 @@
 import { activityInfo } from '@temporalio/activity';
 import type { ElsewhereAnswer, LookUpAnswer, LookUpInput, LookUpReading } from '../../contract/order/answers.js';
-import { accountOf } from '../account-of.js';
+import type { LookUpRecoveredInput } from '../../contract/order/followers.js';
+import { validateRecoveredInput } from '../../validation/order-schema.js';
 import type { Account, ActivityDeps } from '../deps.js';
-import { comeBackIn, failedElsewhere, noReading, retryLater } from '../failures.js';
+import { accountOf } from '../deps.js';
+import { comeBackIn, failedElsewhere, invalidOrder, noReading, retryLater } from '../failures.js';
 import { foundOrder, readByOrderId } from './probe.js';
 import { elsewhereOf, isOtherEndpoint, sentToOf } from './sent-to.js';
 import { payersOf } from './shared-rates.js';
@@ -49,4 +51,20 @@ async function readByUuid({ service }: Account, input: LookUpInput, orderUuid: s
   if (!order) return { kind: 'absent', said };
   if (order.order_uuid !== orderUuid) throw noReading('the status operation answered with another order');
   return foundOrder(input, order);
+}
+
+/** The first look-up of a run that was rebuilt from the order list; checks its input. Fails with InvalidOrder alone. */
+export function lookUpRecoveredActivity(deps: ActivityDeps) {
+  const lookUpOrder = lookUpOrderActivity(deps);
+  return async function lookUpRecovered({
+    type,
+    account,
+    input,
+    ...asked
+  }: LookUpRecoveredInput): Promise<LookUpAnswer | ElsewhereAnswer> {
+    const checked = validateRecoveredInput(type, input);
+    if ('errors' in checked) throw invalidOrder(checked.errors);
+    const { order: request, recovered } = checked.input;
+    return lookUpOrder({ ...asked, type, account, request, ...(recovered && { orderUuid: recovered.order_uuid }) });
+  };
 }

@@ -3,8 +3,8 @@ import type { Pace, PollAnswer, PollInput } from '../../contract/order/answers.j
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import type { Order } from '../../contract/order/order.js';
 import { isFinal, isKnownStatus } from '../../contract/order/order.js';
-import { accountOf } from '../account-of.js';
 import type { ActivityDeps } from '../deps.js';
+import { accountOf } from '../deps.js';
 import { comeBackIn, isElsewhere, noReading, retryLater } from '../failures.js';
 import { isOtherEndpoint, refuseElsewhere } from './sent-to.js';
 

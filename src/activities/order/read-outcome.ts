@@ -1,11 +1,20 @@
 import { sameAmount } from '../../contract/money.js';
-import type { OutcomeAnswer, OutcomeReading, ReadOutcomeInput } from '../../contract/order/answers.js';
-import type { Order } from '../../contract/order/order.js';
-import type { CallOptions } from '../../payment-service/index.js';
-import { accountOf } from '../account-of.js';
+import type { CreateVerdict, OutcomeAnswer, OutcomeReading, ReadOutcomeInput } from '../../contract/order/answers.js';
+import { type Basis, basisDifferences } from '../../contract/order/basis.js';
+import type { Order, OrderListItem } from '../../contract/order/order.js';
+import { isReceivedType } from '../../contract/order/types.js';
+import {
+  type CallOptions,
+  MAX_ORDERS_PER_PAGE,
+  type OrderListQuery,
+  type PaymentService,
+  RateLimitedError,
+  serviceDateTime,
+  ZONE_SLACK_MS,
+} from '../../payment-service/index.js';
 import type { Account, ActivityDeps } from '../deps.js';
-import { noReading, retryLater } from '../failures.js';
-import { readListItem } from './list-item.js';
+import { accountOf } from '../deps.js';
+import { noReading, reasonOf, retryLater } from '../failures.js';
 import { elsewhereOf, isOtherEndpoint } from './sent-to.js';
 
 /** Fields on which status and list item must agree before money is moved by what they say. */
@@ -31,7 +40,7 @@ export function readOutcomeActivity(deps: ActivityDeps) {
 type Asked = Pick<ReadOutcomeInput, 'orderUuid' | 'orderId'>;
 
 /** The same as one attempt of another activity. Throws service errors, and NoReading. */
-export async function readOutcomeOf(account: Account, asked: Asked, options?: CallOptions): Promise<OutcomeReading> {
+async function readOutcomeOf(account: Account, asked: Asked, options?: CallOptions): Promise<OutcomeReading> {
   const { reading, said } = await shownOutcome(account, asked, options);
   if (!reading) throw notShown(said);
   return reading;
@@ -56,4 +65,61 @@ function disagreementsOf(order: Order, item: Order): string[] {
   const amounts = COMPARED_AMOUNTS.filter((field) => !sameAmount(order[field], item[field]));
   const fields = order.status === item.status ? amounts : ['status', ...amounts];
   return fields.map((field) => `status operation and order list differ in ${field}`);
+}
+
+/**
+ * The list item of an order that status showed; the list alone has the balance changes. A receipt may have no merchant's
+ * id to ask the list for: then it is searched among the orders of its time. Throws service errors, and NoReading.
+ */
+async function readListItem(
+  service: PaymentService,
+  order: Order,
+  orderId: string,
+  options?: CallOptions,
+): Promise<OrderListItem> {
+  const pages =
+    orderId === ''
+      ? service.allOrders(sameTime(order), options)
+      : [await service.listOrders({ order_ids: [orderId] }, options)];
+  for await (const { items } of pages) {
+    const item = items.find(({ order_uuid }) => order_uuid === order.order_uuid);
+    if (item) return item;
+  }
+  throw noReading('the order list does not show the order');
+}
+
+function sameTime({ order_type: type, created_at: createdAt }: Order): OrderListQuery {
+  const createdAtMs = Date.parse(`${createdAt.replace(' ', 'T')}Z`);
+  const ofType = { limit: MAX_ORDERS_PER_PAGE, ...(isReceivedType(type) && { order_type: type }) };
+  if (Number.isNaN(createdAtMs)) return ofType;
+  return {
+    ...ofType,
+    date_from: serviceDateTime(createdAtMs - ZONE_SLACK_MS),
+    date_to: serviceDateTime(createdAtMs + ZONE_SLACK_MS),
+  };
+}
+
+/** A part of the create's attempt: rates and the probe must fit into it as well. */
+const READ_WITHIN_MS = 15_000;
+
+/**
+ * Reads anew what a follow-up was made for: the order before it and the follow-ups before it. Answers why nothing may be
+ * sent; undefined = all of it still holds. What cannot be read may have changed.
+ */
+export async function staleBasis(account: Account, basis: readonly Basis[]): Promise<CreateVerdict | undefined> {
+  const options = { signal: AbortSignal.timeout(READ_WITHIN_MS) };
+  for (const was of basis) {
+    const { order_uuid: orderUuid, user_order_id: orderId } = was;
+    const name = `order ${orderId || orderUuid}`;
+    try {
+      const differences = basisDifferences(was, await readOutcomeOf(account, { orderUuid, orderId }, options));
+      if (differences.length > 0) {
+        return { kind: 'stale', reason: `${name} has changed since this was made for it (${differences.join(', ')})` };
+      }
+    } catch (error) {
+      if (error instanceof RateLimitedError) return { kind: 'rateLimited', retryAfterMs: error.retryAfterMs };
+      return { kind: 'notSent', reason: `${name}, which this follows up, could not be read (${reasonOf(error)})` };
+    }
+  }
+  return undefined;
 }

@@ -1,10 +1,18 @@
-import type { Client } from '@temporalio/client';
-import { WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import { quoted } from '../../client/list-orders.js';
 import { whyUnreadable } from '../../client/standing.js';
 import { callTemporal } from '../../client/temporal-calls.js';
+import { type Amount, decimal, toAmount } from '../../contract/money.js';
 import { RECONCILE_WORKFLOW, searchAttribute } from '../../contract/names.js';
-import type { CarriedBalance, ReconcileResult } from '../../contract/reconcile/reconcile.js';
+import type { BalanceChange } from '../../contract/order/order.js';
+import { AHEAD_OF_UTC_MS, DEFAULT_WINDOW_MS } from '../../contract/reconcile/input.js';
+import type {
+  BalanceGap,
+  CarriedBalance,
+  ReconcileAccountInput,
+  ReconcileResult,
+} from '../../contract/reconcile/reconcile.js';
+import { type Chain, gapOf, spelled } from './balance-chain.js';
 
 /** Balances by currency, as an earlier run left them. */
 export type Carried = ReadonlyMap<string, CarriedBalance>;
@@ -48,4 +56,114 @@ async function balancesLeftBy(client: Client, workflowId: string, runId: string)
     if (isGone || whyUnreadable(error) !== undefined) return undefined;
     throw error;
   }
+}
+
+/** Everything known about the balances when a scan is over. */
+export interface BalancesNow {
+  /** Of currencies with changes in the window. */
+  chains: readonly Chain[];
+  /** The changes behind them. */
+  changes: readonly BalanceChange[];
+  /** Balances that stood still during the scan, a debt below 0. */
+  shown: ReadonlyMap<string, Amount>;
+  /** Currencies that the service shows, or that moved while they were read. */
+  known: ReadonlySet<string>;
+  /** Currencies in which a chain does not end at the balance, or that moved since an earlier scan. */
+  open: ReadonlySet<string>;
+}
+
+/** What comparing with an earlier run shows, and what to leave to the next one. */
+export interface Comparison {
+  gaps: BalanceGap[];
+  notes: string[];
+  balances: CarriedBalance[];
+}
+
+/**
+ * Compares every balance with the one that an earlier run carried over. Without a change in between it must be the same,
+ * and with changes the carried one must be one of the balances that their chain passes through: what is missing before the
+ * first change shows nowhere else. `atMs`: begin of the scan. `now` absent: nothing is compared, all is carried on.
+ *
+ * A difference is told for as long as the window reaches back to the carried balance, like a gap within a chain. Later it
+ * is noted once, because changes in between were not read, and the balance of now is carried on.
+ */
+export function compareCarried(
+  carried: Carried,
+  now: BalancesNow | undefined,
+  { fromMs }: Pick<ReconcileAccountInput, 'fromMs'>,
+  atMs: number,
+): Comparison {
+  if (!now) return { gaps: [], notes: [], balances: [...carried.values()] };
+  const first = [...now.known].filter((currency) => !carried.has(currency)).sort();
+  const quiet = first.filter((currency) => !now.chains.some((chain) => chain.currency === currency));
+  const compared = [...carried.values()].map((earlier) => compareOne(earlier, now, fromMs, atMs));
+  return {
+    gaps: compared.flatMap(({ gap }) => gap ?? []),
+    notes: [
+      ...compared.flatMap(({ note }) => note ?? []),
+      ...(quiet.length > 0 ? [`no change and no earlier run to compare with: ${quiet.join(', ')}`] : []),
+    ],
+    balances: [
+      ...compared.map(({ balance }) => balance),
+      ...first.flatMap((currency) => provenNow(currency, now, atMs) ?? []),
+    ],
+  };
+}
+
+/** One balance with its carried one; `balance` is for the next run. */
+function compareOne(
+  earlier: CarriedBalance,
+  now: BalancesNow,
+  fromMs: number,
+  atMs: number,
+): { gap?: BalanceGap; note?: string; balance: CarriedBalance } {
+  const { currency, at } = earlier;
+  const difference = differenceOf(earlier, now);
+  if (!difference) return { balance: provenNow(currency, now, atMs) ?? earlier };
+  const { now: untilNow } = difference;
+  const sinceMs = Date.parse(at);
+  if (sinceMs >= fromMs + AHEAD_OF_UTC_MS) {
+    const gap = { ...gapOf(currency, difference), since: at, ...(untilNow && { now: untilNow }) };
+    return { gap, balance: earlier };
+  }
+  const isOld = atMs - sinceMs > DEFAULT_WINDOW_MS;
+  return { note: unread(earlier), balance: (isOld && provenNow(currency, now, atMs)) || earlier };
+}
+
+/** What the service shows of a currency; one that it leaves out is empty. Undefined while it moves. */
+const shownOf = (currency: string, { known, shown }: BalancesNow): Amount | undefined =>
+  known.has(currency) ? shown.get(currency) : '0';
+
+function provenNow(currency: string, now: BalancesNow, atMs: number): CarriedBalance | undefined {
+  const amount = shownOf(currency, now);
+  if (amount === undefined || now.open.has(currency)) return undefined;
+  return { currency, amount, at: new Date(atMs).toISOString() };
+}
+
+interface Difference {
+  after: Amount;
+  before: Amount;
+  now?: true;
+}
+
+/** Where a balance can no longer be the carried one with the changes that were seen; undefined = it can, or moves. */
+function differenceOf({ currency, amount }: CarriedBalance, now: BalancesNow): Difference | undefined {
+  const after = spelled(amount);
+  const shown = shownOf(currency, now);
+  const chain = now.chains.find((one) => one.currency === currency);
+  if (chain) {
+    const passes = now.changes.some(
+      (change) =>
+        change.currency === currency &&
+        (spelled(change.amount_before) === after || spelled(change.amount_after) === after),
+    );
+    return passes ? undefined : { after, before: chain.start };
+  }
+  if (shown === undefined || now.open.has(currency) || decimal(shown).eq(decimal(after))) return undefined;
+  return { after, before: toAmount(decimal(shown)), now: true };
+}
+
+function unread({ currency, amount, at }: CarriedBalance): string {
+  const from = new Date(Date.parse(at) - AHEAD_OF_UTC_MS).toISOString();
+  return `${currency}: no longer ${amount} as at ${at}; what changed since then was not read, --from ${from} reads it`;
 }

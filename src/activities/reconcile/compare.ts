@@ -6,7 +6,7 @@ import { type FinalStatus, isFinal } from '../../contract/order/order.js';
 import type { OrderResult } from '../../contract/order/result.js';
 import { factsOf, isOrderType } from '../../contract/order/types.js';
 import type { ReconcileClass } from '../../contract/reconcile/reconcile.js';
-import type { SeenOrder } from './service-view.js';
+import type { SeenOrder } from './scan.js';
 
 const AMOUNTS = ['amount_from', 'amount_to', 'amount_from_fee', 'amount_to_fee'] as const;
 

@@ -5,8 +5,17 @@ import { mapInOrder } from '../order/in-order.js';
 import { type Clock, compare, type Finding, type OurWord, openFinding } from './compare.js';
 import { AddressBook, followReceipt, recover } from './followers.js';
 import { type OurRun, wake, wordOf } from './our-runs.js';
-import { belongs, isSeen, type Reconciliation, readIds, type Scan } from './scan.js';
-import { type SeenOrder, ServiceView, seen, shownId } from './service-view.js';
+import {
+  belongs,
+  isSeen,
+  type Reconciliation,
+  readIds,
+  type Scan,
+  type SeenOrder,
+  ServiceView,
+  seen,
+  shownId,
+} from './scan.js';
 import { hasSiblings, runOf, twinFinding, uuidOf } from './twins.js';
 
 /** Orders compared at the same time: each asks Temporal for the end of its workflow. */

@@ -15,8 +15,7 @@ import { validateRecoveredInput } from '../../validation/order-schema.js';
 import type { Account } from '../deps.js';
 import { sentToOf } from '../order/sent-to.js';
 import type { Finding } from './compare.js';
-import type { Reconciliation } from './scan.js';
-import type { SeenOrder, ServiceView } from './service-view.js';
+import type { Reconciliation, SeenOrder, ServiceView } from './scan.js';
 
 /** An address's place in the book: tags are part of it, because several may share one address. */
 const placeOf = (address: string, memo: string | null): string => `${canonicalWallet(null, address)}\0${memo ?? ''}`;

@@ -1,4 +1,5 @@
 import { activityInfo, getClient, heartbeat, sleep } from '@temporalio/activity';
+import type { ReportFile } from '../../contract/batch/batch.js';
 import {
   AGREED_CLASSES,
   DISAGREEING_CLASSES,
@@ -9,14 +10,13 @@ import {
   type ReconcileResult,
   type ReconcileRow,
 } from '../../contract/reconcile/reconcile.js';
+import { openCsvReport, openJsonReport } from '../../reports/index.js';
 import type { ActivityDeps } from '../deps.js';
 import { noReading, retryLater } from '../failures.js';
-import { type Carried, carriedBalances } from './carried-balances.js';
-import { type Comparison, compareCarried } from './compare-carried.js';
+import { type Proof, prove } from './balance-chain.js';
+import { type Carried, type Comparison, carriedBalances, compareCarried } from './carried-balances.js';
 import { findings } from './findings.js';
 import { PacedReads } from './paced-reads.js';
-import { type Proof, prove } from './prove.js';
-import { writeReports } from './report.js';
 import { type Reconciliation, type Scan, scan } from './scan.js';
 
 const HEARTBEAT_EVERY_MS = 2_000;
@@ -137,3 +137,27 @@ const noneYet = (): Record<ReconcileClass, number> => {
 /** The same for every attempt, so that one that is begun anew replaces the file. */
 const reportName = (account: string): string =>
   `reconcile-${account}-${new Date(activityInfo().scheduledTimestampMs).toISOString().replace(/[:.]/g, '-')}`;
+
+const COLUMNS = ['class', 'order_id', 'order_uuid', 'order_type', 'status', 'verdict', 'detail'] as const;
+
+/** Writes the rows and everything found beside them as JSON, and the rows as CSV. */
+async function writeReports(
+  reportDir: string,
+  name: string,
+  rows: readonly ReconcileRow[],
+  result: Omit<ReconcileResult, 'disagreements'>,
+): Promise<{ report: ReportFile; csv: ReportFile }> {
+  const { account, from, to, ...found } = result;
+  const json = await openJsonReport(reportDir, `${name}.json`, { account, from, to });
+  const csv = await openCsvReport(reportDir, `${name}.csv`, COLUMNS);
+  try {
+    for (const row of rows) {
+      await json.add(row);
+      await csv.add({ ...row });
+    }
+    return { report: await json.finish(found), csv: await csv.finish() };
+  } finally {
+    await json.discard();
+    await csv.discard();
+  }
+}

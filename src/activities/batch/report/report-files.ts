@@ -1,8 +1,11 @@
-import { rm } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BatchRow, BatchSource } from '../../../batch-files/index.js';
+import type { Directories } from '../../../config.js';
 import type { ReportBatchAnswer } from '../../../contract/batch/activities.js';
 import type { BatchPlan } from '../../../contract/batch/batch.js';
+import type { BatchInput } from '../../../contract/batch/input.js';
+import type { FieldError } from '../../../contract/failures.js';
 import { maskWallet } from '../../../contract/masking.js';
 import { type Amount, decimalOrZero, toAmount } from '../../../contract/money.js';
 import type { Order } from '../../../contract/order/order.js';
@@ -15,8 +18,6 @@ import {
   openReport,
   type ReportWriter,
 } from '../../../reports/index.js';
-import { setEarlierReportAside } from './earlier-report.js';
-import { reportName } from './report-name.js';
 import type { Counted, RowEnd } from './row-end.js';
 
 const COLUMNS = [
@@ -135,3 +136,60 @@ function feeOf({ amount_from_fee: from, amount_to_fee: to }: Order): Amount | un
 
 const walletsOf = ({ wallet, wallet_details: details }: WithdrawRequest): string =>
   (Array.isArray(details) ? details.map((part) => part.wallet) : [wallet]).map(maskWallet).join(' ');
+
+/** How the names of a batch's files begin. An account has no dot in it, so two accounts never share a name. */
+export const reportName = (account: string, batchId: string): string => `${account}.${batchId}`;
+
+const ENDINGS = ['report.csv', 'report.json', 'rejected.csv', 'rejected.ndjson', 'errors.csv'];
+
+/**
+ * The error of a batch whose input is one of its own reports, such as the rejected rows mended where they were written:
+ * the report of this run would take the file's place, or remove it.
+ */
+export function ownReportProblem(
+  { batchDir, reportDir }: Directories = {},
+  account: string,
+  { file, batchId }: Pick<BatchInput, 'file'> & { batchId: string },
+): FieldError[] {
+  if (!file || !batchDir || !reportDir) return [];
+  // Some file systems take upper and lower case for the same.
+  const input = join(batchDir, file.path).toLowerCase();
+  const name = ENDINGS.map((ending) => `${reportName(account, batchId)}.${ending}`).find(
+    (report) => join(reportDir, report).toLowerCase() === input,
+  );
+  if (!name) return [];
+  const reason = `is ${name}, which this batch writes itself; copy it to another name, or give the batch another id`;
+  return [{ field: 'file.path', reason }];
+}
+
+/** The hash of the batch's file stands near the beginning of its JSON report. */
+const HEAD_BYTES = 2_048;
+
+/**
+ * Sets the report of another file aside that was sent under the same batch id: its rows are in no other report. It is
+ * kept as `<name>.<first 8 digits of that file's hash>.report.csv` and `.json`. Repeating it changes nothing.
+ */
+export async function setEarlierReportAside(reportDir: string, name: string, sha256: string): Promise<void> {
+  const earlier = /"sha256": "([0-9a-f]{64})"/.exec(await headOf(join(reportDir, `${name}.report.json`)))?.[1];
+  if (earlier === undefined || earlier === sha256) return;
+  // The JSON last: it tells whose report it is, should this be done in two goes.
+  for (const ending of ['report.csv', 'report.json']) {
+    const kept = join(reportDir, `${name}.${earlier.slice(0, 8)}.${ending}`);
+    await rename(join(reportDir, `${name}.${ending}`), kept).catch(unlessMissing);
+  }
+}
+
+async function headOf(file: string): Promise<string> {
+  const handle = await open(file).catch(unlessMissing);
+  if (!handle) return '';
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES));
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+function unlessMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
+}
