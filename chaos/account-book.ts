@@ -1,5 +1,5 @@
 import { rename, writeFile } from 'node:fs/promises';
-import { DEFAULT_ACCOUNT } from '../src/contract/ids.js';
+import { DEFAULT_ACCOUNT } from '../src/contract/names.js';
 
 /** An account at the service: what a worker is configured with to reach it. */
 export interface AccountAccess {

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { callbackUrl } from '../src/contract/callback-url.js';
-import { DEFAULT_ACCOUNT } from '../src/contract/ids.js';
+import { DEFAULT_ACCOUNT } from '../src/contract/names.js';
 
 /** What became of forged callbacks. */
 export interface ForgedCounts {

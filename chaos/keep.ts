@@ -1,6 +1,6 @@
 import { mkdir, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { DEFAULT_ACCOUNT, orderWorkflowId } from '../src/contract/ids.js';
+import { DEFAULT_ACCOUNT, orderWorkflowId } from '../src/contract/names.js';
 import type { Evidence } from './evidence/evidence.js';
 import { ROOT } from './product.js';
 import type { Judged } from './report.js';

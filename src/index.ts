@@ -34,6 +34,8 @@ export type { DepositAddress, DepositAddressInput, DepositAddressResult } from '
 export type {
   AmountsByCurrency,
   BatchApproval,
+  BatchFile,
+  BatchInput,
   BatchInstruction,
   BatchInterruption,
   BatchOutcomes,
@@ -45,17 +47,23 @@ export type {
   BatchWarning,
   CurrencyPlan,
   ReportFile,
+  StopAfter,
 } from './contract/batch/batch.js';
-export type { BatchFile, BatchInput, StopAfter } from './contract/batch/input.js';
 export { type FieldError, ORDER_FAILURES, ORDER_UNRESOLVED, type OrderFailure } from './contract/failures.js';
 export type { Amount } from './contract/money.js';
-export type { CompensationPolicy, OrderInput, RevertTarget } from './contract/order/input.js';
 export type { Attention, OrderPhase, OrderState } from './contract/order/messages.js';
 export { DECIDE_ACTIONS, type DecideAction, type Decision, type DecisionRecord } from './contract/order/messages.js';
 export { FINAL_STATUSES, type FinalStatus, type Order, type OrderListItem } from './contract/order/order.js';
 export type { CreateRequests } from './contract/order/request.js';
-export type { CompensationResult, OrderResult, Remainder } from './contract/order/result.js';
 export { type FollowUpType, ORDER_TYPES, type OrderType } from './contract/order/types.js';
+export type {
+  CompensationPolicy,
+  CompensationResult,
+  OrderInput,
+  OrderResult,
+  Remainder,
+  RevertTarget,
+} from './contract/order/workflow.js';
 export {
   AGREED_CLASSES,
   type BalanceGap,

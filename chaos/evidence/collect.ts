@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { TrafficLine } from '../../sandbox/index.js';
-import { DEFAULT_ACCOUNT, orderWorkflowId } from '../../src/contract/ids.js';
+import { DEFAULT_ACCOUNT, orderWorkflowId } from '../../src/contract/names.js';
 import { NoWorkerError } from '../../src/index.js';
 import type { Load } from '../load.js';
 import type { ChaosStack } from '../stack.js';

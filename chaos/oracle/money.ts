@@ -1,6 +1,6 @@
 import type { SandboxOrder } from '../../sandbox/index.js';
-import { parseFollowUpOrderId } from '../../src/contract/ids.js';
 import { decimal, sum, toAmount } from '../../src/contract/money.js';
+import { parseFollowUpOrderId } from '../../src/contract/names.js';
 import { type Evidence, type Finding, ordersById } from '../evidence/evidence.js';
 import { afterWorked, beyondPools, poolsLeft } from './pools.js';
 

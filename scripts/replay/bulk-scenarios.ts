@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BatchHandle } from '../../src/client/batch-handle.js';
 import { startBatch } from '../../src/client/batches.js';
-import type { BatchPhase, BatchState } from '../../src/contract/batch/batch.js';
-import type { BatchInput } from '../../src/contract/batch/input.js';
-import { batchPlanWorkflowId, batchWorkflowId } from '../../src/contract/ids.js';
-import { BULK_WITHDRAW_WORKFLOW, ORDERS_TASK_QUEUE } from '../../src/contract/names.js';
+import type { BatchInput, BatchPhase, BatchState } from '../../src/contract/batch/batch.js';
+import {
+  BULK_WITHDRAW_WORKFLOW,
+  batchPlanWorkflowId,
+  batchWorkflowId,
+  ORDERS_TASK_QUEUE,
+} from '../../src/contract/names.js';
 import type { Installation } from './installation.js';
 import type { Scenario } from './scenarios.js';
 

@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sandbox } from '../../sandbox/index.js';
 import type { OrderHandle } from '../../src/client/order-handle.js';
-import { addressWorkflowId } from '../../src/contract/ids.js';
-import { ORDER_CALLBACK_SIGNAL } from '../../src/contract/names.js';
-import type { OrderInput, RevertTarget } from '../../src/contract/order/input.js';
+import { addressWorkflowId, ORDER_CALLBACK_SIGNAL } from '../../src/contract/names.js';
 import type { Decision } from '../../src/contract/order/messages.js';
 import type { Order } from '../../src/contract/order/order.js';
 import type { OrderType } from '../../src/contract/order/types.js';
+import type { OrderInput, RevertTarget } from '../../src/contract/order/workflow.js';
 import { serviceOf } from '../service-of.js';
 import type { Installation } from './installation.js';
 import { input, PARTIAL, type Scenario } from './scenarios.js';

@@ -1,6 +1,6 @@
 import { startReceived } from '../../src/client/received.js';
 import { orderStartOptions } from '../../src/client/start-options.js';
-import { receivedWorkflowId } from '../../src/contract/ids.js';
+import { receivedWorkflowId } from '../../src/contract/names.js';
 import { recoveredStart } from '../../src/contract/order/followers.js';
 import { type OrderType, workflowTypeOf } from '../../src/contract/order/types.js';
 import { isMalformed } from '../../src/contract/service-objects.js';

@@ -1,5 +1,4 @@
-import { reconcileWorkflowId } from '../../src/contract/ids.js';
-import { ORDERS_TASK_QUEUE, RECONCILE_WORKFLOW } from '../../src/contract/names.js';
+import { ORDERS_TASK_QUEUE, RECONCILE_WORKFLOW, reconcileWorkflowId } from '../../src/contract/names.js';
 import type { ReconcileInput } from '../../src/contract/reconcile/reconcile.js';
 import type { Installation } from './installation.js';
 import { input, type Scenario } from './scenarios.js';

@@ -1,11 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OrderHandle } from '../../src/client/order-handle.js';
-import { addressWorkflowId, orderWorkflowId, readWorkflowId } from '../../src/contract/ids.js';
-import { ORDERS_TASK_QUEUE, SERVICE_READ_WORKFLOW } from '../../src/contract/names.js';
-import type { OrderInput } from '../../src/contract/order/input.js';
+import {
+  addressWorkflowId,
+  ORDERS_TASK_QUEUE,
+  orderWorkflowId,
+  readWorkflowId,
+  SERVICE_READ_WORKFLOW,
+} from '../../src/contract/names.js';
 import type { DecideAction } from '../../src/contract/order/messages.js';
 import type { CreateRequest } from '../../src/contract/order/request.js';
 import { ORDER_TYPES, type OrderType } from '../../src/contract/order/types.js';
+import type { OrderInput } from '../../src/contract/order/workflow.js';
 import { scenarios as demoScenarios } from '../demo/scenarios.js';
 import type { Installation } from './installation.js';
 

@@ -17,8 +17,7 @@ import {
 import { fieldErrors } from '../validation/field-errors.js';
 import { FORMAT_CHECKS_READ } from '../validation/format-checks.js';
 import { shownAddress } from './address/search.js';
-import type { Account, ActivityDeps } from './deps.js';
-import { accountOf } from './deps.js';
+import { type Account, type ActivityDeps, accountOf } from './deps.js';
 import { invalidInput, retryLater } from './failures.js';
 import { readBalances } from './order/balances.js';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { BatchFile, BatchInput } from '../contract/batch/input.js';
+import type { BatchFile, BatchInput } from '../contract/batch/batch.js';
 import type { FieldError } from '../contract/failures.js';
 import type { WithdrawRequest } from '../contract/order/request.js';
 import { readJson } from '../validation/json-input.js';

@@ -4,6 +4,7 @@ import {
   APPROVE_UPDATE,
   BATCH_STATE_QUERY,
   type BatchApproval,
+  type BatchInput,
   type BatchInstruction,
   type BatchProgress,
   type BatchResult,
@@ -12,8 +13,7 @@ import {
   RESUME_UPDATE,
   STOP_UPDATE,
 } from '../contract/batch/batch.js';
-import type { BatchInput } from '../contract/batch/input.js';
-import { batchWorkflowId } from '../contract/ids.js';
+import { batchWorkflowId } from '../contract/names.js';
 import { BATCH_FAILURES, FailedError, UnresolvedError } from './errors.js';
 import { decodeFirst } from './history.js';
 import { fieldsOfFailure, messageOf, RemoteRun, type WaitOptions } from './remote-run.js';

@@ -6,12 +6,18 @@ import {
   type WorkflowHandle,
   type WorkflowStartOptions,
 } from '@temporalio/client';
-import type { BatchPlan } from '../contract/batch/batch.js';
-import type { BatchInput } from '../contract/batch/input.js';
+import type { BatchInput, BatchPlan } from '../contract/batch/batch.js';
 import { batchInputDifferences } from '../contract/differences/starts.js';
-import { batchPlanWorkflowId, batchWorkflowId, DEFAULT_ACCOUNT, defaultBatchId } from '../contract/ids.js';
 import { maskName } from '../contract/masking.js';
-import { BULK_WITHDRAW_WORKFLOW, ORDERS_TASK_QUEUE, searchAttribute } from '../contract/names.js';
+import {
+  BULK_WITHDRAW_WORKFLOW,
+  batchPlanWorkflowId,
+  batchWorkflowId,
+  DEFAULT_ACCOUNT,
+  defaultBatchId,
+  ORDERS_TASK_QUEUE,
+  searchAttribute,
+} from '../contract/names.js';
 import { validateBatchInput } from '../validation/batch-schema.js';
 import { BatchHandle, type BatchWorkflow, endOfBatch } from './batch-handle.js';
 import { checkedForAccount } from './checked-input.js';

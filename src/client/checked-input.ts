@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client';
 import type { FieldError } from '../contract/failures.js';
-import { DEFAULT_ACCOUNT } from '../contract/ids.js';
-import type { OrderInput } from '../contract/order/input.js';
+import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import type { OrderType } from '../contract/order/types.js';
+import type { OrderInput } from '../contract/order/workflow.js';
 import { FORMAT_CHECKS_READ, type FormatChecks } from '../validation/format-checks.js';
 import { validateOrderInput, validateRecoveredInput } from '../validation/order-schema.js';
 import { InvalidInputError } from './errors.js';

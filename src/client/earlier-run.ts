@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { mayHaveSent } from '../contract/failures.js';
-import type { OrderOptions } from '../contract/order/input.js';
+import type { OrderOptions } from '../contract/order/workflow.js';
 import { sentToSchema } from '../validation/order-schema.js';
 import { decodeAll, readFirstInput, readLastEvent } from './history.js';
 import { standingOfEvent } from './standing.js';

@@ -1,7 +1,12 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import type { FieldError } from '../contract/failures.js';
-import { ACCOUNT_FORMAT, parseOrderWorkflowId, parseReceivedWorkflowId } from '../contract/ids.js';
-import { RECEIVED_DEPOSIT_WORKFLOW, searchAttribute } from '../contract/names.js';
+import {
+  ACCOUNT_FORMAT,
+  parseOrderWorkflowId,
+  parseReceivedWorkflowId,
+  RECEIVED_DEPOSIT_WORKFLOW,
+  searchAttribute,
+} from '../contract/names.js';
 import { FINAL_STATUSES } from '../contract/order/order.js';
 import { ORDER_TYPES, type OrderType, workflowTypeOf } from '../contract/order/types.js';
 import { InvalidInputError } from './errors.js';

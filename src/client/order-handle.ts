@@ -1,11 +1,17 @@
 import type { Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { isOrderFailure, ORDER_UNRESOLVED } from '../contract/failures.js';
-import { orderWorkflowId, parseReceivedWorkflowId } from '../contract/ids.js';
-import { CREATED_UPDATE, DECIDE_UPDATE, FINAL_UPDATE, ORDER_STATE_QUERY } from '../contract/names.js';
+import {
+  CREATED_UPDATE,
+  DECIDE_UPDATE,
+  FINAL_UPDATE,
+  ORDER_STATE_QUERY,
+  orderWorkflowId,
+  parseReceivedWorkflowId,
+} from '../contract/names.js';
 import type { Decision, OrderState } from '../contract/order/messages.js';
 import type { Order } from '../contract/order/order.js';
-import type { OrderResult } from '../contract/order/result.js';
+import type { OrderResult } from '../contract/order/workflow.js';
 import { FailedError, UnresolvedError } from './errors.js';
 import { cameTooLate, fieldsOfFailure, messageOf, RemoteRun, untilTaken, type WaitOptions } from './remote-run.js';
 import type { OrderWorkflow } from './start-options.js';

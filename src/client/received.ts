@@ -1,8 +1,12 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
-import { DEFAULT_ACCOUNT, receivedWorkflowId } from '../contract/ids.js';
-import { ORDERS_TASK_QUEUE, RECEIVED_DEPOSIT_WORKFLOW, searchAttribute } from '../contract/names.js';
-import type { ReceivedDepositInput } from '../contract/order/input.js';
-import type { OrderResult } from '../contract/order/result.js';
+import {
+  DEFAULT_ACCOUNT,
+  ORDERS_TASK_QUEUE,
+  RECEIVED_DEPOSIT_WORKFLOW,
+  receivedWorkflowId,
+  searchAttribute,
+} from '../contract/names.js';
+import type { OrderResult, ReceivedDepositInput } from '../contract/order/workflow.js';
 import { INTERACTIVE_PRIORITY } from './start-options.js';
 import { callTemporal } from './temporal-calls.js';
 

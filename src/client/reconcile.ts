@@ -7,9 +7,8 @@ import {
   WorkflowFailedError,
 } from '@temporalio/client';
 import type { ProtoFailure } from '@temporalio/common';
-import { DEFAULT_ACCOUNT, reconcileWorkflowId } from '../contract/ids.js';
-import { ORDERS_TASK_QUEUE, RECONCILE_WORKFLOW } from '../contract/names.js';
-import { planReconcile } from '../contract/reconcile/input.js';
+import { DEFAULT_ACCOUNT, ORDERS_TASK_QUEUE, RECONCILE_WORKFLOW, reconcileWorkflowId } from '../contract/names.js';
+import { checkedReconcileInput } from '../contract/reconcile/input.js';
 import type { ReconcileInput, ReconcileProgress, ReconcileResult } from '../contract/reconcile/reconcile.js';
 import { InvalidInputError, NotDecidedYetError } from './errors.js';
 import { decodeFirst, readFirstInput } from './history.js';
@@ -36,7 +35,7 @@ export interface ReconcileOptions extends WaitOptions {
 
 /** The checked input; throws InvalidInputError naming every bad field. */
 export function checkReconcileInput(input: ReconcileInput): ReconcileInput {
-  const checked = planReconcile(input, Date.now());
+  const checked = checkedReconcileInput(input, Date.now());
   if ('errors' in checked) throw new InvalidInputError(checked.errors);
   return input;
 }

@@ -7,11 +7,10 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import * as z from 'zod';
-import type { ScheduledBatchInput } from '../contract/batch/input.js';
+import type { ScheduledBatchInput } from '../contract/batch/batch.js';
 import { differences } from '../contract/differences/values.js';
 import type { FieldError } from '../contract/failures.js';
-import { DEFAULT_ACCOUNT, scheduleIdOf } from '../contract/ids.js';
-import { SCHEDULED_BATCH_WORKFLOW } from '../contract/names.js';
+import { DEFAULT_ACCOUNT, SCHEDULED_BATCH_WORKFLOW, scheduleIdOf } from '../contract/names.js';
 import { validateScheduledBatchInput } from '../validation/batch-schema.js';
 import { fieldErrors } from '../validation/field-errors.js';
 import { callTemporal } from './temporal-calls.js';

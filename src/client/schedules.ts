@@ -5,17 +5,18 @@ import {
   ScheduleNotFoundError,
   type ScheduleOptions,
 } from '@temporalio/client';
-import type { BatchInstruction, BatchResult } from '../contract/batch/batch.js';
-import type { ScheduledBatchInput } from '../contract/batch/input.js';
+import type { BatchInstruction, BatchResult, ScheduledBatchInput } from '../contract/batch/batch.js';
+import { maskName } from '../contract/masking.js';
 import {
   DEFAULT_ACCOUNT,
+  ORDERS_TASK_QUEUE,
   PLAN_FORMAT,
   periodBatchId,
+  SCHEDULED_BATCH_WORKFLOW,
   scheduledBatchWorkflowId,
   scheduleIdOf,
-} from '../contract/ids.js';
-import { maskName } from '../contract/masking.js';
-import { ORDERS_TASK_QUEUE, SCHEDULED_BATCH_WORKFLOW, searchAttribute } from '../contract/names.js';
+  searchAttribute,
+} from '../contract/names.js';
 import { validateScheduledBatchInput } from '../validation/batch-schema.js';
 import { BatchHandle } from './batch-handle.js';
 import { ConflictError, InvalidInputError, UnknownIdError } from './errors.js';

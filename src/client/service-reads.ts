@@ -14,12 +14,10 @@ import {
   ADDRESS_REF_FORMAT,
   addressWorkflowId,
   DEFAULT_ACCOUNT,
-  readWorkflowId,
-} from '../contract/ids.js';
-import {
   DEPOSIT_ADDRESS_WORKFLOW,
   lookupTaskQueue,
   ORDERS_TASK_QUEUE,
+  readWorkflowId,
   SERVICE_READ_WORKFLOW,
 } from '../contract/names.js';
 import type { ServiceReadInput } from '../contract/service-objects.js';

@@ -1,11 +1,9 @@
 import type { WorkflowStartOptions } from '@temporalio/client';
 import type { SearchAttributePair } from '@temporalio/common';
-import { DEFAULT_ACCOUNT, orderWorkflowId } from '../contract/ids.js';
-import { ORDERS_TASK_QUEUE, searchAttribute } from '../contract/names.js';
-import type { OrderInput } from '../contract/order/input.js';
+import { DEFAULT_ACCOUNT, ORDERS_TASK_QUEUE, orderWorkflowId, searchAttribute } from '../contract/names.js';
 import type { RequestFields } from '../contract/order/request.js';
-import type { OrderResult } from '../contract/order/result.js';
 import { type OrderType, orderSides } from '../contract/order/types.js';
+import type { OrderInput, OrderResult } from '../contract/order/workflow.js';
 
 /** Single orders run before polls (3) and bulk rows (4). */
 export const INTERACTIVE_PRIORITY = 2;

@@ -1,11 +1,10 @@
 import { type Client, WithStartWorkflowOperation, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { startDifferences } from '../contract/differences/starts.js';
-import { DEFAULT_ACCOUNT, orderWorkflowId } from '../contract/ids.js';
 import { maskName } from '../contract/masking.js';
-import { CREATED_UPDATE } from '../contract/names.js';
-import type { OrderInput } from '../contract/order/input.js';
+import { CREATED_UPDATE, DEFAULT_ACCOUNT, orderWorkflowId } from '../contract/names.js';
 import type { Order } from '../contract/order/order.js';
 import { type OrderType, workflowTypeOf } from '../contract/order/types.js';
+import type { OrderInput } from '../contract/order/workflow.js';
 import { maskCards } from '../contract/wallets.js';
 import { GRPC, grpcStatus } from '../temporal.js';
 import { sentEarlier } from './earlier-run.js';

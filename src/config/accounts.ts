@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { ACCOUNT_FORMAT, DEFAULT_ACCOUNT } from '../contract/ids.js';
+import { ACCOUNT_FORMAT, DEFAULT_ACCOUNT } from '../contract/names.js';
 import { fieldErrors } from '../validation/field-errors.js';
 import { FORMAT_CHECKS, type FormatChecks } from '../validation/format-checks.js';
 import type { Env, Problems } from './problems.js';

@@ -57,3 +57,84 @@ export const searchAttribute = {
   currencyTo: defineSearchAttributeKey('PaymentCurrencyTo', 'KEYWORD'),
   needsAttention: defineSearchAttributeKey('PaymentNeedsAttention', 'BOOL'),
 } as const;
+
+/** The account used when an input names none. */
+export const DEFAULT_ACCOUNT = 'default';
+
+/** `[a-z0-9-]{1,32}`: goes into task queue names and workflow ids. */
+export const ACCOUNT_FORMAT = /^[a-z0-9-]{1,32}$/;
+
+/** The merchant's order id as a caller may choose it; `.r<digits>` endings belong to follow-ups. */
+export const ORDER_ID_FORMAT = /^[A-Za-z0-9._:-]{1,120}$/;
+
+/** Longest order id, in characters, all of them ASCII. */
+export const MAX_ORDER_ID_LENGTH = 120;
+
+/** The id of a follow-up: the id of the order it extends, then `.r1`, `.r2`, …; at most 126 characters. */
+const FOLLOW_UP_ID_FORMAT = /^([A-Za-z0-9._:-]{1,120})\.r(\d{1,4})$/;
+
+/** The service's order identifier as we accept it in URLs, ids and search attributes. */
+export const ORDER_UUID_FORMAT = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** Reference of a permanent deposit address, chosen by the caller. */
+export const ADDRESS_REF_FORMAT = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** A batch id: by default the first 16 hex digits of the file's hash. */
+export const BATCH_ID_FORMAT = /^[A-Za-z0-9._-]{1,120}$/;
+
+/** The id of a batch that was given none: the first 16 hex digits of the hash of its rows. */
+export const defaultBatchId = (sha256: string): string => sha256.slice(0, 16);
+
+/** Name of a payout plan that a schedule runs. */
+export const PLAN_FORMAT = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** Workflow id of a batch: the same batch always has the same id. */
+export const batchWorkflowId = (account: string, batchId: string): string => `bulk:${account}:${batchId}`;
+
+/** Workflow id of a plan, which sends nothing and may be made any number of times. */
+export const batchPlanWorkflowId = (account: string, random: string): string => `bulk-plan:${account}:${random}`;
+
+/** Workflow id that a schedule starts; Temporal appends the nominal time. */
+export const scheduledBatchWorkflowId = (account: string, plan: string): string => `scheduled:${account}:${plan}`;
+
+/** Id of the schedule of a plan. */
+export const scheduleIdOf = (account: string, plan: string): string => `${account}.${plan}`;
+
+/** Batch id of a plan's period. */
+export const periodBatchId = (plan: string, period: string): string => `${plan}.${period}`;
+
+/** Workflow id of the reconciliation of an account: one at a time. */
+export const reconcileWorkflowId = (account: string): string => `reconcile:${account}`;
+
+/** Workflow id of an order. Business keys only: the same order always has the same id. */
+export const orderWorkflowId = (account: string, orderId: string): string => `order:${account}:${orderId}`;
+
+/** Workflow id of the follower of a receipt on a permanent address, by the service's id: there is no other. */
+export const receivedWorkflowId = (account: string, orderUuid: string): string => `received:${account}:${orderUuid}`;
+
+/** Workflow id of a permanent deposit address. */
+export const addressWorkflowId = (account: string, ref: string): string => `address:${account}:${ref}`;
+
+/** Workflow id of a signed read; random, as that of a plan, because a read may be repeated freely. */
+export const readWorkflowId = (account: string, random: string): string => `read:${account}:${random}`;
+
+/** Order id of the n-th follow-up of an order. */
+export const followUpOrderId = (orderId: string, n: number): string => `${orderId}.r${n}`;
+
+/** Splits a follow-up's order id; undefined when the id is not one of a follow-up. */
+export function parseFollowUpOrderId(orderId: string): { parentOrderId: string; n: number } | undefined {
+  const match = FOLLOW_UP_ID_FORMAT.exec(orderId);
+  return match?.[1] ? { parentOrderId: match[1], n: Number(match[2]) } : undefined;
+}
+
+/** Splits an order's workflow id; undefined when it is not one. */
+export function parseOrderWorkflowId(workflowId: string): { account: string; orderId: string } | undefined {
+  const match = /^order:([a-z0-9-]{1,32}):(.+)$/.exec(workflowId);
+  return match?.[1] && match[2] ? { account: match[1], orderId: match[2] } : undefined;
+}
+
+/** Splits the workflow id of a follower of a receipt; undefined when it is not one. */
+export function parseReceivedWorkflowId(workflowId: string): { account: string; orderUuid: string } | undefined {
+  const match = /^received:([a-z0-9-]{1,32}):([A-Za-z0-9_-]{1,64})$/.exec(workflowId);
+  return match?.[1] && match[2] ? { account: match[1], orderUuid: match[2] } : undefined;
+}

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ORDER_UUID_FORMAT } from '../contract/ids.js';
+import { ORDER_UUID_FORMAT } from '../contract/names.js';
 import { ORDER_TYPES } from '../contract/order/types.js';
 import { withoutNulls } from '../contract/without-nulls.js';
 import { fieldErrors } from '../validation/field-errors.js';

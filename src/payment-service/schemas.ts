@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { DepositAddress } from '../contract/address/address.js';
 import { describeFieldErrors } from '../contract/failures.js';
-import { ORDER_UUID_FORMAT } from '../contract/ids.js';
+import { ORDER_UUID_FORMAT } from '../contract/names.js';
 import type { Order, OrderListItem } from '../contract/order/order.js';
 import type { Balance, Balances, Malformed, RateEntry, Rates } from '../contract/service-objects.js';
 import { fieldErrors } from '../validation/field-errors.js';

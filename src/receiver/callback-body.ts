@@ -1,5 +1,5 @@
 import { parse } from 'lossless-json';
-import { ORDER_UUID_FORMAT } from '../contract/ids.js';
+import { ORDER_UUID_FORMAT } from '../contract/names.js';
 import type { CallbackHint } from '../contract/order/messages.js';
 import type { ReceivedHint } from './signals.js';
 

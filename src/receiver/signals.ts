@@ -6,8 +6,12 @@ import {
 } from '@temporalio/client';
 import { type ReceivedWorkflow, receivedStartOptions } from '../client/received.js';
 import type { CallbackTarget } from '../contract/callback-url.js';
-import { orderWorkflowId, receivedWorkflowId } from '../contract/ids.js';
-import { ORDER_CALLBACK_SIGNAL, RECEIVED_DEPOSIT_WORKFLOW } from '../contract/names.js';
+import {
+  ORDER_CALLBACK_SIGNAL,
+  orderWorkflowId,
+  RECEIVED_DEPOSIT_WORKFLOW,
+  receivedWorkflowId,
+} from '../contract/names.js';
 import type { CallbackHint } from '../contract/order/messages.js';
 
 /** The order a callback is about. */

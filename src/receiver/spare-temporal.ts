@@ -1,4 +1,4 @@
-import { orderWorkflowId, receivedWorkflowId } from '../contract/ids.js';
+import { orderWorkflowId, receivedWorkflowId } from '../contract/names.js';
 import type { CallbackHint } from '../contract/order/messages.js';
 import type {
   OrderTarget,

@@ -1,8 +1,8 @@
 import { userInfo } from 'node:os';
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { durationMs } from '../config/values.js';
-import type { BatchInput, StopAfter } from '../contract/batch/input.js';
-import { ACCOUNT_FORMAT, BATCH_ID_FORMAT, DEFAULT_ACCOUNT, PLAN_FORMAT } from '../contract/ids.js';
+import type { BatchInput, StopAfter } from '../contract/batch/batch.js';
+import { ACCOUNT_FORMAT, BATCH_ID_FORMAT, DEFAULT_ACCOUNT, PLAN_FORMAT } from '../contract/names.js';
 
 /** Options every verb has. `account` is undefined when not given. */
 export interface CommonOptions {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import type { BatchStart } from '../client/batches.js';
 import { InvalidInputError } from '../client/errors.js';
-import type { BatchInput } from '../contract/batch/input.js';
+import type { BatchInput } from '../contract/batch/batch.js';
 import { validateBatchInput } from '../validation/batch-schema.js';
 import type { FormatChecks } from '../validation/format-checks.js';
 import { type JsonInput, readJson } from '../validation/json-input.js';

@@ -1,5 +1,5 @@
 import { Argument, type Command, Option } from 'commander';
-import { ADDRESS_REF_FORMAT } from '../contract/ids.js';
+import { ADDRESS_REF_FORMAT } from '../contract/names.js';
 import { ORDER_TYPES, type OrderType } from '../contract/order/types.js';
 import { type CommonOptions, fitting, parseWhole, withCommonOptions } from './arguments.js';
 import { whileWaiting } from './progress.js';

@@ -4,7 +4,7 @@ import { shownRefOf } from '../contract/callback-url.js';
 import { maskWallet, maskWords } from '../contract/masking.js';
 import type { Decision, DecisionRecord, OrderState } from '../contract/order/messages.js';
 import type { Order } from '../contract/order/order.js';
-import type { OrderResult } from '../contract/order/result.js';
+import type { OrderResult } from '../contract/order/workflow.js';
 import { type Balances, isMalformed, type Malformed, type Rates } from '../contract/service-objects.js';
 
 /** Rows of cells in aligned columns. Control characters are taken out: some texts come from the service. */

@@ -12,24 +12,24 @@ export type FormatChecks = (typeof FORMAT_CHECKS)[number];
 /** Read of a worker's setting for an account, beside the reads of the service: a client asks before it refuses. */
 export const FORMAT_CHECKS_READ = 'formatChecks';
 
-/** Something found in an input. `rule`: 'format' is a rule of ours; 'note' is told and never refused. */
-export interface Finding extends FieldError {
+/** What a check says about an input. `rule`: 'format' is a rule of ours; 'note' is told and never refused. */
+export interface Remark extends FieldError {
   rule?: 'format' | 'note';
 }
 
-/** Marks findings as breaking a rule of ours. */
-export const ofFormat = (found: readonly FieldError[]): Finding[] =>
-  found.map((finding) => ({ rule: 'format', ...finding }));
+/** Marks errors as breaking a rule of ours. */
+export const ofFormat = (found: readonly FieldError[]): Remark[] =>
+  found.map((error) => ({ rule: 'format', ...error }));
 
-/** The findings that refuse the input, and those that are only told. */
-export function sortFindings(
-  found: readonly Finding[],
+/** The remarks that refuse the input, and those that are only told. */
+export function sortRemarks(
+  found: readonly Remark[],
   checks: FormatChecks,
 ): { errors: FieldError[]; told: FieldError[] } {
-  const isTold = ({ rule }: Finding) => rule === 'note' || (rule === 'format' && checks === 'warn');
-  const plain = ({ field, reason }: Finding): FieldError => ({ field, reason });
+  const isTold = ({ rule }: Remark) => rule === 'note' || (rule === 'format' && checks === 'warn');
+  const plain = ({ field, reason }: Remark): FieldError => ({ field, reason });
   return {
-    errors: found.filter((finding) => !isTold(finding)).map(plain),
+    errors: found.filter((remark) => !isTold(remark)).map(plain),
     told: found.filter(isTold).map(plain),
   };
 }

@@ -1,12 +1,11 @@
 import type { FieldError } from '../contract/failures.js';
-import { ORDER_ID_FORMAT, parseFollowUpOrderId } from '../contract/ids.js';
-import type { CompensationPolicy } from '../contract/order/input.js';
+import { ORDER_ID_FORMAT, parseFollowUpOrderId } from '../contract/names.js';
 import { CARD_FIELDS, CLIENT_FIELDS, DETAILS_FIELDS, type Privacy, REQUEST_FIELDS } from '../contract/order/request.js';
-import type { OrderType } from '../contract/order/types.js';
-import { factsOf } from '../contract/order/types.js';
+import { factsOf, type OrderType } from '../contract/order/types.js';
+import type { CompensationPolicy } from '../contract/order/workflow.js';
 import { holdsCardNumber, MULTIPLE_CARDS } from '../contract/wallets.js';
 import { MAX_DESCRIPTION_LENGTH } from './field-schemas.js';
-import type { Finding } from './format-checks.js';
+import type { Remark } from './format-checks.js';
 import { partsSumErrors, targetErrors } from './payout-target.js';
 
 /**
@@ -50,7 +49,7 @@ function amountErrors(type: OrderType, order: Unchecked): FieldError[] {
   return [{ field: 'order.amount', reason: 'exactly one of amount, amount_to' }];
 }
 
-function payoutErrors(type: OrderType, order: Unchecked): Finding[] {
+function payoutErrors(type: OrderType, order: Unchecked): Remark[] {
   const { exchanges, paysOut, sides } = factsOf(type);
   if (!paysOut) return [];
   const network = sides.networkTo && order[sides.networkTo];
@@ -62,7 +61,7 @@ function payoutErrors(type: OrderType, order: Unchecked): Finding[] {
   ];
 }
 
-function revertErrors(revertTo: unknown): Finding[] {
+function revertErrors(revertTo: unknown): Remark[] {
   const target = fieldsOf(revertTo);
   if (target.network === MULTIPLE_CARDS) {
     return [{ field: 'revertTo.network', reason: 'a refund goes to one wallet' }];
@@ -136,7 +135,7 @@ function leakErrors(input: Unchecked): FieldError[] {
 }
 
 /** Everything wrong with an input that no single field can tell. */
-export function ruleErrors(type: OrderType, input: unknown, followUp: boolean): Finding[] {
+export function ruleErrors(type: OrderType, input: unknown, followUp: boolean): Remark[] {
   const fields = fieldsOf(input);
   const order = fieldsOf(fields.order);
   const idProblem = typeof order.order_id === 'string' ? orderIdProblem(order.order_id, followUp) : undefined;

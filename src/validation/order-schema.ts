@@ -6,14 +6,14 @@ import {
   ORDER_ID_FORMAT,
   ORDER_UUID_FORMAT,
   parseFollowUpOrderId,
-} from '../contract/ids.js';
+} from '../contract/names.js';
 import { BASIS_FIELDS } from '../contract/order/basis.js';
-import type { OrderInput, ReceivedDepositInput } from '../contract/order/input.js';
 import { factsOf, ORDER_TYPES, type OrderType } from '../contract/order/types.js';
+import type { OrderInput, ReceivedDepositInput } from '../contract/order/workflow.js';
 import { withoutNulls } from '../contract/without-nulls.js';
 import { fieldErrors, presentable } from './field-errors.js';
 import { networkSchema } from './field-schemas.js';
-import { type FormatChecks, sortFindings } from './format-checks.js';
+import { type FormatChecks, sortRemarks } from './format-checks.js';
 import { fieldsOf, ruleErrors } from './order-rules.js';
 import { orderSchemas, payoutSchemas } from './request-schemas.js';
 
@@ -79,7 +79,7 @@ const inputSchemas = new Map(ORDER_TYPES.map((type) => [type, inputSchema(type)]
 /**
  * Checks the input of an order workflow as far as that goes without asking the service. Every bad field is named at
  * once, by its path; never throws, and no reason shows a wallet or e-mail. `followUp` admits `.r<n>` ids, and only those.
- * `formatChecks`: what becomes of rules that are ours; `notes` are findings that refuse nothing.
+ * `formatChecks`: what becomes of rules that are ours; `notes` are remarks that refuse nothing.
  */
 export function validateOrderInput<T extends OrderType>(
   type: T,
@@ -91,7 +91,7 @@ export function validateOrderInput<T extends OrderType>(
   if (fieldsOf(input) !== input) return { errors: [{ field: 'input', reason: 'must be an object' }] };
   const given = withoutNulls(input);
   const parsed = schema.safeParse(given);
-  const { errors, told } = sortFindings(ruleErrors(type, given, followUp), formatChecks);
+  const { errors, told } = sortRemarks(ruleErrors(type, given, followUp), formatChecks);
   if (!parsed.success) return { errors: presentable([...fieldErrors(parsed.error), ...errors]) };
   if (errors.length > 0) return { errors: presentable(errors) };
   return { input: parsed.data as unknown as OrderInput<T>, ...(told.length > 0 && { notes: presentable(told) }) };
@@ -122,7 +122,7 @@ export function validateReceivedInput(
   const parsed = receivedSchema.safeParse(given);
   // What the receipt becomes is not known yet: an order with exchange admits the most.
   const { compensation: policy, revertTo: refund } = fieldsOf(given);
-  const rules = sortFindings(
+  const rules = sortRemarks(
     ruleErrors('deposit_exchange', { compensation: policy, revertTo: refund }, false),
     formatChecks,
   ).errors;

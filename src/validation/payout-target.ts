@@ -4,7 +4,7 @@ import { decimal, sum } from '../contract/money.js';
 import { canonicalWallet, MAX_CARDS, MULTIPLE_CARDS } from '../contract/wallets.js';
 import { fieldErrors } from './field-errors.js';
 import { amountProblem, NETWORK_FORMAT } from './field-schemas.js';
-import { type Finding, ofFormat } from './format-checks.js';
+import { ofFormat, type Remark } from './format-checks.js';
 import { cardPartSchema, detailsSchemas } from './request-schemas.js';
 import { hasWalletFormat, walletFormatProblem, walletProblem } from './wallet-formats.js';
 
@@ -36,7 +36,7 @@ function repeatedCards(path: string, parts: readonly { wallet?: unknown }[]): Fi
   });
 }
 
-function cardErrors(field: string, details: unknown): Finding[] {
+function cardErrors(field: string, details: unknown): Remark[] {
   if (!Array.isArray(details)) return [{ field, reason: misfit(MULTIPLE_CARDS, 'a list of {amount, wallet}') }];
   if (details.length === 0 || details.length > MAX_CARDS) return [{ field, reason: `needs 1 to ${MAX_CARDS} cards` }];
   const { error } = z.array(cardPartSchema).safeParse(details);
@@ -56,7 +56,7 @@ const badCards = (path: string, parts: readonly { wallet?: unknown }[]): FieldEr
 /** Details of a network that is not known here are the service's to judge. */
 const PASSED_ON = 'passed on as they are: this network is not known here';
 
-function detailsErrors(field: string, network: string, details: unknown): Finding[] {
+function detailsErrors(field: string, network: string, details: unknown): Remark[] {
   if (network === MULTIPLE_CARDS) return cardErrors(field, details);
   if (details === undefined || details === null) return [];
   const schema = shapeOf(network);
@@ -80,7 +80,7 @@ function objectErrors(field: string, network: string, schema: z.ZodObject, detai
 }
 
 /** What is wrong with wallet and details of a payout, given its network. `parent` is the path they stand under. */
-export function targetErrors(parent: 'order' | 'revertTo', target: UncheckedTarget): Finding[] {
+export function targetErrors(parent: 'order' | 'revertTo', target: UncheckedTarget): Remark[] {
   // A network in the wrong format is an error of its own; nothing can be said about what fits it.
   const network =
     typeof target.network === 'string' && NETWORK_FORMAT.test(target.network) ? target.network : undefined;

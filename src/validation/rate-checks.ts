@@ -3,8 +3,7 @@ import type { FieldError } from '../contract/failures.js';
 import { maskName } from '../contract/masking.js';
 import { type Amount, decimal, decimalPlaces, SIGNED_AMOUNT_FORMAT } from '../contract/money.js';
 import type { CreateRequest, RequestFields } from '../contract/order/request.js';
-import type { OrderType } from '../contract/order/types.js';
-import { factsOf, orderSides } from '../contract/order/types.js';
+import { factsOf, type OrderType, orderSides } from '../contract/order/types.js';
 import { isMalformed, type Malformed, type RateEntry, type Rates } from '../contract/service-objects.js';
 import type { FormatChecks } from './format-checks.js';
 

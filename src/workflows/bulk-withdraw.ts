@@ -1,6 +1,5 @@
 import { allHandlersFinished, CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
-import type { BatchPlan, BatchProgress, BatchResult } from '../contract/batch/batch.js';
-import type { BatchInput } from '../contract/batch/input.js';
+import type { BatchInput, BatchPlan, BatchProgress, BatchResult } from '../contract/batch/batch.js';
 import { isReset, maySend, stop } from './batch/interruptions.js';
 import { setBatchHandlers } from './batch/messages.js';
 import { awaitApproval, makePlan, pauseOnShortfall } from './batch/prepare.js';

@@ -1,5 +1,4 @@
-import type { OrderInput } from '../contract/order/input.js';
-import type { OrderResult } from '../contract/order/result.js';
+import type { OrderInput, OrderResult } from '../contract/order/workflow.js';
 import { compensate } from './compensation/compensate.js';
 import { createOrder } from './create/create-order.js';
 import { awaitFinal } from './follow/await-final.js';

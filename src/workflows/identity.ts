@@ -1,6 +1,6 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import type { DepositAddressInput } from '../contract/address/address.js';
-import { inlineBytes, MAX_INLINE_BYTES } from '../contract/batch/input.js';
+import { inlineBytes, MAX_INLINE_BYTES } from '../contract/batch/batch.js';
 import { type FieldError, INVALID_INPUT } from '../contract/failures.js';
 import {
   ACCOUNT_FORMAT,
@@ -18,8 +18,8 @@ import {
   parseReceivedWorkflowId,
   receivedWorkflowId,
   reconcileWorkflowId,
-} from '../contract/ids.js';
-import type { ReceivedDepositInput } from '../contract/order/input.js';
+} from '../contract/names.js';
+import type { ReceivedDepositInput } from '../contract/order/workflow.js';
 import { holdsCardNumber, maskCards } from '../contract/wallets.js';
 import type { BatchRun } from './batch/run.js';
 import { closeWithoutOrder } from './order/end.js';

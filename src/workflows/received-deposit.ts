@@ -1,5 +1,4 @@
-import type { ReceivedDepositInput } from '../contract/order/input.js';
-import type { OrderResult } from '../contract/order/result.js';
+import type { OrderResult, ReceivedDepositInput } from '../contract/order/workflow.js';
 import { compensate } from './compensation/compensate.js';
 import { takeReceived } from './create/followers.js';
 import { awaitFinal } from './follow/await-final.js';

@@ -3,7 +3,7 @@ import type { Activities } from '../activities/index.js';
 import { describeFieldErrors, INVALID_INPUT } from '../contract/failures.js';
 import { searchAttribute } from '../contract/names.js';
 import { ATTENTION_AFTER_MS } from '../contract/order/messages.js';
-import { planReconcile } from '../contract/reconcile/input.js';
+import { checkedReconcileInput } from '../contract/reconcile/input.js';
 import {
   disagreementOf,
   type ReconcileAccountInput,
@@ -30,15 +30,15 @@ const { reconcileAccount } = proxyActivities<Activities>({
  * workflows that wait. Everything else is reported, with attention. No money moves here.
  */
 export async function reconcile(input?: ReconcileInput): Promise<ReconcileResult> {
-  const plan = checkedPlan(input);
+  const task = checkedInput(input);
   const tell = (text: string, needsAttention: boolean) =>
     show(text, [
-      { key: searchAttribute.account, value: plan.account },
+      { key: searchAttribute.account, value: task.account },
       { key: searchAttribute.needsAttention, value: needsAttention },
     ]);
   tell('', false);
   try {
-    const pending = reconcileAccount(plan);
+    const pending = reconcileAccount(task);
     if (!(await answersWithin(pending, ATTENTION_AFTER_MS))) tell(NO_RESULT, true);
     const result = await pending;
     const disagreement = disagreementOf(result);
@@ -50,15 +50,15 @@ export async function reconcile(input?: ReconcileInput): Promise<ReconcileResult
   }
 }
 
-function checkedPlan(input: unknown): ReconcileAccountInput {
-  const checked = planReconcile(input, Date.now());
+function checkedInput(input: unknown): ReconcileAccountInput {
+  const checked = checkedReconcileInput(input, Date.now());
   if ('errors' in checked) {
     const { errors } = checked;
     const message = `${describeFieldErrors(errors)}. Nothing was compared`;
     throw ApplicationFailure.create({ type: INVALID_INPUT, message, nonRetryable: true, details: [errors] });
   }
-  checkReconcile(checked.plan.account);
-  return checked.plan;
+  checkReconcile(checked.input.account);
+  return checked.input;
 }
 
 /** What the Temporal UI shows: figures and ids, never a wallet. */

@@ -5,9 +5,9 @@ import {
   BATCH_INCOMPLETE,
   type BatchInterruption,
   type BatchResult,
+  type ScheduledBatchInput,
   shownInterruption,
 } from '../contract/batch/batch.js';
-import type { ScheduledBatchInput } from '../contract/batch/input.js';
 import { untilKnown } from './profiles.js';
 
 /** Set by Temporal on what a schedule starts: the time the schedule meant, not the one at which it got round to it. */

@@ -12,9 +12,9 @@ import {
   SharedRates,
 } from '../../src/activities/index.js';
 import type { CreateOrderInput, OutcomeReading, Pace, ReadOutcomeInput } from '../../src/contract/order/answers.js';
-import type { OrderInput } from '../../src/contract/order/input.js';
 import type { SentTo } from '../../src/contract/order/sent-to.js';
 import type { OrderType } from '../../src/contract/order/types.js';
+import type { OrderInput } from '../../src/contract/order/workflow.js';
 import type { Balance } from '../../src/contract/service-objects.js';
 import { createPaymentService, loadSigner } from '../../src/payment-service/index.js';
 import { orderInput } from '../support/inputs.js';

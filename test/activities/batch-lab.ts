@@ -1,7 +1,6 @@
 import type { SettingsChange } from '../../sandbox/index.js';
 import type { ActivityDeps } from '../../src/activities/index.js';
-import type { BatchPlan } from '../../src/contract/batch/batch.js';
-import type { BatchInput } from '../../src/contract/batch/input.js';
+import type { BatchInput, BatchPlan } from '../../src/contract/batch/batch.js';
 import type { WithdrawRequest } from '../../src/contract/order/request.js';
 import { folderWith, newFolder, PAYOUT_HEADER } from '../support/batch-files.js';
 import { type AttemptInfo, openActivities } from './activity-lab.js';

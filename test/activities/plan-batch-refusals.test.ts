@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
 import { fieldsOfFailure } from '../../src/client/remote-run.js';
-import type { BatchInput } from '../../src/contract/batch/input.js';
+import type { BatchInput } from '../../src/contract/batch/batch.js';
 import { cardNumber, folderWith, PAYOUT_HEADER, payoutLine, writePayouts } from '../support/batch-files.js';
 import { failureOf, openActivities, operations } from './activity-lab.js';
 import { CARD, planner, ROW } from './batch-lab.js';

@@ -10,7 +10,7 @@ import {
   standingOfRun,
   whyUnreadable,
 } from '../../src/client/standing.js';
-import type { OrderResult } from '../../src/contract/order/result.js';
+import type { OrderResult } from '../../src/contract/order/workflow.js';
 
 type Run = Parameters<typeof standingOfRun>[0];
 

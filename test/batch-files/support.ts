@@ -1,5 +1,5 @@
 import { type BatchRow, type BatchSource, openBatchSource } from '../../src/batch-files/index.js';
-import type { BatchFile } from '../../src/contract/batch/input.js';
+import type { BatchFile } from '../../src/contract/batch/batch.js';
 import { folderWith } from '../support/batch-files.js';
 
 /** Opens a file with this content below a folder of its own. */

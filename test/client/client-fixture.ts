@@ -3,7 +3,7 @@ import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll } from 'vitest';
 import { PaymentOrders } from '../../src/client.js';
 import { ORDERS_TASK_QUEUE } from '../../src/contract/names.js';
-import type { OrderInput } from '../../src/contract/order/input.js';
+import type { OrderInput } from '../../src/contract/order/workflow.js';
 import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
 
 /** The library on a namespace of its own, with a worker that runs the scripted workflows of ./fixtures. */

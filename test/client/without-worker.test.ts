@@ -2,7 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
 import { PaymentOrders } from '../../src/client.js';
 import { recoveredStart } from '../../src/contract/order/followers.js';
-import type { OrderInput } from '../../src/contract/order/input.js';
+import type { OrderInput } from '../../src/contract/order/workflow.js';
 import { OTHER_CARD, orderFor } from '../contract/fixtures.js';
 import { payout, useClient } from './client-fixture.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import type { RevertTarget } from '../../src/contract/order/input.js';
 import type { CardPart } from '../../src/contract/order/request.js';
+import type { RevertTarget } from '../../src/contract/order/workflow.js';
 import { validateOrderInput } from '../../src/validation/order-schema.js';
 import {
   EXCHANGE,

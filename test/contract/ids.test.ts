@@ -8,7 +8,7 @@ import {
   parseFollowUpOrderId,
   parseOrderWorkflowId,
   readWorkflowId,
-} from '../../src/contract/ids.js';
+} from '../../src/contract/names.js';
 import { ORDER_TYPES, workflowTypeOf } from '../../src/contract/order/types.js';
 
 describe('workflow ids', () => {

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { DepositAddressResult } from '../../src/contract/address/address.js';
-import { addressWorkflowId } from '../../src/contract/ids.js';
-import { DEPOSIT_ADDRESS_WORKFLOW, ORDERS_TASK_QUEUE } from '../../src/contract/names.js';
+import { addressWorkflowId, DEPOSIT_ADDRESS_WORKFLOW, ORDERS_TASK_QUEUE } from '../../src/contract/names.js';
 import { resetTo, resettableEvents, runOf } from '../reliability/fixtures/reset.js';
 import { type Lab, openLab } from '../support/lab.js';
 import { ServiceGate } from '../support/service-gate.js';

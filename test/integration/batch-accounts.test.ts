@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { NativeConnection, type Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { FailedError } from '../../src/client/errors.js';
-import { DEFAULT_ACCOUNT } from '../../src/contract/ids.js';
+import { DEFAULT_ACCOUNT } from '../../src/contract/names.js';
 import type { WithdrawRequest } from '../../src/contract/order/request.js';
 import { createWorkers } from '../../src/worker/start-worker.js';
 import { cardNumber } from '../support/batch-files.js';

@@ -5,7 +5,7 @@ import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { PaymentOrders } from '../../src/client.js';
 import type { BatchResult, BatchState } from '../../src/contract/batch/batch.js';
-import { orderWorkflowId } from '../../src/contract/ids.js';
+import { orderWorkflowId } from '../../src/contract/names.js';
 import type { WithdrawRequest } from '../../src/contract/order/request.js';
 import { dataConverter } from '../../src/temporal.js';
 import { cardNumber } from '../support/batch-files.js';

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startBatch } from '../../src/client/batches.js';
-import type { BatchApproval, BatchInstruction } from '../../src/contract/batch/batch.js';
-import type { BatchInput } from '../../src/contract/batch/input.js';
+import type { BatchApproval, BatchInput, BatchInstruction } from '../../src/contract/batch/batch.js';
 import { searchAttribute } from '../../src/contract/names.js';
 import {
   type BatchLab,

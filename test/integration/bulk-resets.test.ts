@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { BatchHandle } from '../../src/client/batch-handle.js';
 import { UnresolvedError } from '../../src/client/errors.js';
-import type { BatchResult, BatchState } from '../../src/contract/batch/batch.js';
-import type { BatchInput } from '../../src/contract/batch/input.js';
+import type { BatchInput, BatchResult, BatchState } from '../../src/contract/batch/batch.js';
 import { resetTo, resettableEvents, runOf, WITHOUT_UPDATES } from '../reliability/fixtures/reset.js';
 import { newOrderId } from '../support/lab.js';
 import {

@@ -1,6 +1,6 @@
 import Big from 'big.js';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { orderWorkflowId } from '../../src/contract/ids.js';
+import { orderWorkflowId } from '../../src/contract/names.js';
 import type { OrderType } from '../../src/contract/order/types.js';
 import { type Lab, openLab } from '../support/lab.js';
 import { atService, decideNow, executions, parkedFor, startSteered, trueRemainder } from './fixtures/parked-orders.js';

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { orderWorkflowId } from '../../src/contract/ids.js';
-import { ORDERS_TASK_QUEUE } from '../../src/contract/names.js';
+import { ORDERS_TASK_QUEUE, orderWorkflowId } from '../../src/contract/names.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
 import { runStarterWith } from '../support/run-starter.js';

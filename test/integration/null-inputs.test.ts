@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { orderWorkflowId } from '../../src/contract/ids.js';
-import { ORDERS_TASK_QUEUE } from '../../src/contract/names.js';
+import { ORDERS_TASK_QUEUE, orderWorkflowId } from '../../src/contract/names.js';
 import { ORDER_TYPES, workflowTypeOf } from '../../src/contract/order/types.js';
 import { optionSchemas } from '../../src/validation/order-schema.js';
 import { orderSchemas } from '../../src/validation/request-schemas.js';

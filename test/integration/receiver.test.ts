@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { orderWorkflowId } from '../../src/contract/ids.js';
+import { orderWorkflowId } from '../../src/contract/names.js';
 import { createSignalOrder, type OrderTarget } from '../../src/receiver/signals.js';
 import { SIGNAL_BURST } from '../../src/receiver/spare-temporal.js';
 import { post, runReceiver } from '../receiver/receiver-fixture.js';

@@ -2,7 +2,7 @@ import { utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { EncryptionKey } from '../../src/config.js';
-import { batchWorkflowId } from '../../src/contract/ids.js';
+import { batchWorkflowId } from '../../src/contract/names.js';
 import { keyOf } from '../temporal/fixtures/stored-bytes.js';
 import { type BatchLab, csvOf, executedOf, openBatchLab, testRows } from './fixtures/batches.js';
 

@@ -4,9 +4,9 @@ import { WorkflowFailedError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startBatch } from '../../src/client/batches.js';
 import type { ScheduleInput } from '../../src/client/schedule-spec.js';
-import type { BatchResult } from '../../src/contract/batch/batch.js';
-import { periodAt, type ScheduledBatchInput } from '../../src/contract/batch/input.js';
+import type { BatchResult, ScheduledBatchInput } from '../../src/contract/batch/batch.js';
 import { ORDERS_TASK_QUEUE } from '../../src/contract/names.js';
+import { periodAt } from '../../src/validation/batch-schema.js';
 import { newOrderId } from '../support/lab.js';
 import {
   type BatchLab,

@@ -2,9 +2,9 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { OrderHandle } from '../../src/client/order-handle.js';
-import { DEFAULT_ACCOUNT } from '../../src/contract/ids.js';
 import {
   createTaskQueue,
+  DEFAULT_ACCOUNT,
   DEPOSIT_ADDRESS_WORKFLOW,
   ORDERS_TASK_QUEUE,
   RECEIVED_DEPOSIT_WORKFLOW,

@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { dateTimeMs, planReconcile } from '../../src/contract/reconcile/input.js';
+import { checkedReconcileInput, dateTimeMs } from '../../src/contract/reconcile/input.js';
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
 const HOUR_MS = 3_600_000;
 
-const plan = (input: unknown) => {
-  const checked = planReconcile(input, NOW_MS);
+const checkedOf = (input: unknown) => {
+  const checked = checkedReconcileInput(input, NOW_MS);
   if ('errors' in checked) throw new Error(JSON.stringify(checked.errors));
-  return checked.plan;
+  return checked.input;
 };
 
-describe('the plan of a reconciliation', () => {
+describe('the checked input of a reconciliation', () => {
   test.each([[undefined], [null], [{}]])('covers the last 72 h for %j', (input) => {
-    expect(plan(input)).toEqual({
+    expect(checkedOf(input)).toEqual({
       account: 'default',
       fromMs: NOW_MS - 72 * HOUR_MS,
       toMs: NOW_MS,
@@ -23,18 +23,18 @@ describe('the plan of a reconciliation', () => {
   });
 
   test('takes dates with and without a zone', () => {
-    const { fromMs, toMs, untilNow } = plan({ from: '2026-11-01 00:00:00', to: '2026-11-03T02:00:00+02:00' });
+    const { fromMs, toMs, untilNow } = checkedOf({ from: '2026-11-01 00:00:00', to: '2026-11-03T02:00:00+02:00' });
     expect([fromMs, toMs, untilNow]).toEqual([Date.UTC(2026, 10, 1), Date.UTC(2026, 10, 3), false]);
   });
 
   test('until a date to come is until now, and begins 72 h before now', () => {
-    const { untilNow, fromMs } = plan({ to: '2026-12-01 00:00:00' });
+    const { untilNow, fromMs } = checkedOf({ to: '2026-12-01 00:00:00' });
     expect([untilNow, fromMs]).toEqual([true, NOW_MS - 72 * HOUR_MS]);
-    expect(plan({ from: '2026-11-20 00:00:00', to: '2026-12-01 00:00:00' }).untilNow).toBe(true);
+    expect(checkedOf({ from: '2026-11-20 00:00:00', to: '2026-12-01 00:00:00' }).untilNow).toBe(true);
   });
 
   test('takes a time of today for UTC wherever on earth it was read', () => {
-    const { fromMs } = plan({ from: '2026-11-22 02:00:00', to: '2026-11-22 03:00:00' });
+    const { fromMs } = checkedOf({ from: '2026-11-22 02:00:00', to: '2026-11-22 03:00:00' });
     expect(fromMs).toBe(NOW_MS + 14 * HOUR_MS);
   });
 });
@@ -55,7 +55,7 @@ test.each<[unknown, string, string]>([
   [{ openTooLongMs: 0 }, 'openTooLongMs', 'above 0'],
   [{ openTooLong: '24h' }, 'openTooLong', 'unknown field'],
 ])('%j is refused, naming %s', (input, field, reason) => {
-  const checked = planReconcile(input, NOW_MS);
+  const checked = checkedReconcileInput(input, NOW_MS);
   expect(checked).toEqual({ errors: [{ field, reason: expect.stringContaining(reason) }] });
 });
 

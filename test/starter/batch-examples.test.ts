@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { payrollSchedule } from '../../examples/payroll.js';
 import { openBatchSource, orderInputOf } from '../../src/batch-files/index.js';
 import { validateScheduleInput } from '../../src/client/schedule-spec.js';
-import { type BatchInput, fileOfPeriod } from '../../src/contract/batch/input.js';
+import type { BatchInput } from '../../src/contract/batch/batch.js';
+import { fileOfPeriod } from '../../src/validation/batch-schema.js';
 import { validateOrderInput } from '../../src/validation/order-schema.js';
 
 describe('the payroll example', () => {

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/index.js';
 import { PaymentOrders } from '../../src/client.js';
 import { type EncryptionKey, Secret, type WorkerConfig } from '../../src/config.js';
-import { DEFAULT_ACCOUNT } from '../../src/contract/ids.js';
+import { DEFAULT_ACCOUNT } from '../../src/contract/names.js';
 import type { Pace } from '../../src/contract/order/answers.js';
 import { startReceiver } from '../../src/receiver/server.js';
 import { createSignalOrder, createSignalReceived } from '../../src/receiver/signals.js';

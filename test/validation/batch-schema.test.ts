@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { BatchInput } from '../../src/contract/batch/input.js';
+import type { BatchInput } from '../../src/contract/batch/batch.js';
 import { batchInputDifferences } from '../../src/contract/differences/starts.js';
 import { validateBatchInput } from '../../src/validation/batch-schema.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { addressRefOf, callbackUrl } from '../../src/contract/callback-url.js';
 import { echoDifferences } from '../../src/contract/differences/echo.js';
-import { parseReceivedWorkflowId, receivedWorkflowId } from '../../src/contract/ids.js';
+import { parseReceivedWorkflowId, receivedWorkflowId } from '../../src/contract/names.js';
 import { receivedRequest, recoveredStart } from '../../src/contract/order/followers.js';
 import type { Order } from '../../src/contract/order/order.js';
 import { ORDER_TYPES } from '../../src/contract/order/types.js';

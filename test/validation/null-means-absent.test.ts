@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { startDifferences } from '../../src/contract/differences/starts.js';
 import { ORDER_TYPES } from '../../src/contract/order/types.js';
-import { planReconcile } from '../../src/contract/reconcile/input.js';
+import { checkedReconcileInput } from '../../src/contract/reconcile/input.js';
 import { withoutNulls } from '../../src/contract/without-nulls.js';
 import {
   addressListSchema,
@@ -79,9 +79,9 @@ test('a batch, a schedule and a follower take null for what they may lack', () =
   expect(validateReceivedInput({ ref: 'r', order_uuid: 'u_1', compensation: null, revertTo: null })).toEqual({
     input: { ref: 'r', order_uuid: 'u_1' },
   });
-  expect(planReconcile({ account: null, from: null, to: null, recover: null, openTooLongMs: null }, 1e12)).toEqual(
-    planReconcile({}, 1e12),
-  );
+  expect(
+    checkedReconcileInput({ account: null, from: null, to: null, recover: null, openTooLongMs: null }, 1e12),
+  ).toEqual(checkedReconcileInput({}, 1e12));
 });
 
 test.each([

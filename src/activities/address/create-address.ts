@@ -6,12 +6,11 @@ import type {
   FindAddressInput,
   FoundAddress,
 } from '../../contract/address/address.js';
-import { ADDRESS_REF_FORMAT } from '../../contract/ids.js';
+import { ADDRESS_REF_FORMAT } from '../../contract/names.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import { addressCreateSchema } from '../../payment-service/index.js';
 import { fieldErrors } from '../../validation/field-errors.js';
-import type { Account, ActivityDeps } from '../deps.js';
-import { accountOf } from '../deps.js';
+import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { comeBackIn, invalidInput, reasonOf, retryLater } from '../failures.js';
 import { AttemptDeadline, confirmSend } from '../order/attempt-deadline.js';
 import { meaningOf, retryAfterOf } from '../order/failed-create.js';

@@ -3,11 +3,10 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { BatchFileError, openBatchSource } from '../../batch-files/index.js';
 import type { AwaitBatchFileInput, PeriodBatch } from '../../contract/batch/activities.js';
-import { BATCH_FILE_UNUSABLE } from '../../contract/batch/batch.js';
-import { fileOfPeriod, periodAt, type ScheduledBatchInput } from '../../contract/batch/input.js';
+import { BATCH_FILE_UNUSABLE, type ScheduledBatchInput } from '../../contract/batch/batch.js';
 import { INVALID_INPUT } from '../../contract/failures.js';
-import { batchWorkflowId, DEFAULT_ACCOUNT, periodBatchId } from '../../contract/ids.js';
-import { validateScheduledBatchInput } from '../../validation/batch-schema.js';
+import { batchWorkflowId, DEFAULT_ACCOUNT, periodBatchId } from '../../contract/names.js';
+import { fileOfPeriod, periodAt, validateScheduledBatchInput } from '../../validation/batch-schema.js';
 import type { ActivityDeps } from '../deps.js';
 import { batchFailure, comeBackIn, invalidInput } from '../failures.js';
 

@@ -6,10 +6,13 @@ import { batchStartOptions } from '../../client/batches.js';
 import { readFirstInput } from '../../client/history.js';
 import { whyUnreadable } from '../../client/standing.js';
 import type { PeriodBatch } from '../../contract/batch/activities.js';
-import { BATCH_FILE_UNUSABLE, BATCH_UNRESOLVED, type BatchResult } from '../../contract/batch/batch.js';
-import type { BatchInput } from '../../contract/batch/input.js';
-import { batchWorkflowId, DEFAULT_ACCOUNT } from '../../contract/ids.js';
-import { BULK_WITHDRAW_WORKFLOW } from '../../contract/names.js';
+import {
+  BATCH_FILE_UNUSABLE,
+  BATCH_UNRESOLVED,
+  type BatchInput,
+  type BatchResult,
+} from '../../contract/batch/batch.js';
+import { BULK_WITHDRAW_WORKFLOW, batchWorkflowId, DEFAULT_ACCOUNT } from '../../contract/names.js';
 import type { ActivityDeps } from '../deps.js';
 import { comeBackIn } from '../failures.js';
 import { pollDelayMs } from '../order/poll-order.js';

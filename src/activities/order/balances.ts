@@ -1,8 +1,7 @@
 import type Big from 'big.js';
 import { decimalOrZero } from '../../contract/money.js';
 import type { CreateRequest } from '../../contract/order/request.js';
-import type { OrderType } from '../../contract/order/types.js';
-import { orderSides } from '../../contract/order/types.js';
+import { type OrderType, orderSides } from '../../contract/order/types.js';
 import { type Balance, type Balances, isMalformed } from '../../contract/service-objects.js';
 import type { CallOptions } from '../../payment-service/index.js';
 import type { Account } from '../deps.js';

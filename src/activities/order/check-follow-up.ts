@@ -5,8 +5,7 @@ import type { CheckFollowUpInput, FollowUpCheck } from '../../contract/order/ans
 import type { Rates } from '../../contract/service-objects.js';
 import { validateOrderInput } from '../../validation/order-schema.js';
 import { checkAgainstRates, rateEntryOf, rateKeyOf, unreadableRate } from '../../validation/rate-checks.js';
-import type { Account, ActivityDeps } from '../deps.js';
-import { accountOf } from '../deps.js';
+import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { noReading, retryLater } from '../failures.js';
 import { readBalances, unreadableBalance } from './balances.js';
 import { shortfall } from './limits.js';

@@ -6,15 +6,14 @@ import {
   type ReceivedReading,
   receivedRequest,
 } from '../../contract/order/followers.js';
-import type { ReceivedDepositInput } from '../../contract/order/input.js';
 import type { Order } from '../../contract/order/order.js';
 import { isReceivedType } from '../../contract/order/types.js';
+import type { ReceivedDepositInput } from '../../contract/order/workflow.js';
 import { canonicalWallet } from '../../contract/wallets.js';
 import type { PaymentService, StatusAnswer } from '../../payment-service/index.js';
 import { validateReceivedInput } from '../../validation/order-schema.js';
 import { SharedAddresses } from '../address/shared-addresses.js';
-import type { Account, ActivityDeps } from '../deps.js';
-import { accountOf } from '../deps.js';
+import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { comeBackIn, invalidOrder, noReading, retryLater } from '../failures.js';
 import { isOtherEndpoint, refuseElsewhere, sentToOf } from './sent-to.js';
 import { payersOf } from './shared-rates.js';

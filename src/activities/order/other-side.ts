@@ -1,8 +1,7 @@
 import Big from 'big.js';
 import { decimal, divide, isPlaces, MAX_PLACES, SIGNED_AMOUNT_FORMAT } from '../../contract/money.js';
 import type { CreateRequest, RequestFields } from '../../contract/order/request.js';
-import type { OrderType } from '../../contract/order/types.js';
-import { orderSides } from '../../contract/order/types.js';
+import { type OrderType, orderSides } from '../../contract/order/types.js';
 import { isMalformed, type RateEntry, type Rates } from '../../contract/service-objects.js';
 import { rateEntryOf } from '../../validation/rate-checks.js';
 import { commission } from './balances.js';

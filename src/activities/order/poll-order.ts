@@ -1,10 +1,8 @@
 import { activityInfo, heartbeat } from '@temporalio/activity';
 import type { Pace, PollAnswer, PollInput } from '../../contract/order/answers.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
-import type { Order } from '../../contract/order/order.js';
-import { isFinal, isKnownStatus } from '../../contract/order/order.js';
-import type { ActivityDeps } from '../deps.js';
-import { accountOf } from '../deps.js';
+import { isFinal, isKnownStatus, type Order } from '../../contract/order/order.js';
+import { type ActivityDeps, accountOf } from '../deps.js';
 import { comeBackIn, isElsewhere, noReading, retryLater } from '../failures.js';
 import { isOtherEndpoint, refuseElsewhere } from './sent-to.js';
 

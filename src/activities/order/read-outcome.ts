@@ -12,8 +12,7 @@ import {
   serviceDateTime,
   ZONE_SLACK_MS,
 } from '../../payment-service/index.js';
-import type { Account, ActivityDeps } from '../deps.js';
-import { accountOf } from '../deps.js';
+import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { noReading, reasonOf, retryLater } from '../failures.js';
 import { elsewhereOf, isOtherEndpoint } from './sent-to.js';
 

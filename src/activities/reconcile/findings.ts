@@ -1,5 +1,4 @@
-import type { BalanceChange } from '../../contract/order/order.js';
-import { isFinal } from '../../contract/order/order.js';
+import { type BalanceChange, isFinal } from '../../contract/order/order.js';
 import type { ReconcileClass, ReconcileRow } from '../../contract/reconcile/reconcile.js';
 import { mapInOrder } from '../order/in-order.js';
 import { type Clock, compare, type Finding, type OurWord, openFinding } from './compare.js';

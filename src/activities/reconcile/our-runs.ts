@@ -3,8 +3,12 @@ import { NoWorkerError, UnknownIdError } from '../../client/errors.js';
 import { OrderHandle } from '../../client/order-handle.js';
 import { describeRun, readEnd, type Standing, standingOfRun } from '../../client/standing.js';
 import { callTemporal } from '../../client/temporal-calls.js';
-import { parseOrderWorkflowId, parseReceivedWorkflowId } from '../../contract/ids.js';
-import { ORDER_CALLBACK_SIGNAL, searchAttribute } from '../../contract/names.js';
+import {
+  ORDER_CALLBACK_SIGNAL,
+  parseOrderWorkflowId,
+  parseReceivedWorkflowId,
+  searchAttribute,
+} from '../../contract/names.js';
 import { isFinal } from '../../contract/order/order.js';
 import { amountsOf, type OurWord, verdictOf } from './compare.js';
 

@@ -1,11 +1,10 @@
 import type { Client } from '@temporalio/client';
-import { orderWorkflowId, receivedWorkflowId } from '../../contract/ids.js';
+import { orderWorkflowId, receivedWorkflowId } from '../../contract/names.js';
 import { isReceivedType } from '../../contract/order/types.js';
 import type { Finding, OurWord } from './compare.js';
 import type { AddressBook } from './followers.js';
 import { findOurRun, type OurRun } from './our-runs.js';
-import type { Reconciliation, Scan } from './scan.js';
-import { isOwnId, type SeenOrder, type ServiceView } from './scan.js';
+import { isOwnId, type Reconciliation, type Scan, type SeenOrder, type ServiceView } from './scan.js';
 
 /** True where the service shows several orders under an id that may be one of ours. */
 export const hasSiblings = (view: ServiceView, { user_order_id: id }: SeenOrder): boolean =>

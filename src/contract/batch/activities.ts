@@ -1,5 +1,13 @@
-import type { AmountsByCurrency, BatchOutcomes, BatchPlan, BatchProgress, ReportFile } from './batch.js';
-import type { BatchFile, BatchInput, ScheduledBatchInput } from './input.js';
+import type {
+  AmountsByCurrency,
+  BatchFile,
+  BatchInput,
+  BatchOutcomes,
+  BatchPlan,
+  BatchProgress,
+  ReportFile,
+  ScheduledBatchInput,
+} from './batch.js';
 
 /**
  * What the activities of batches take and answer. All of it lives in workflow histories: fields may be added, never renamed.

@@ -1,6 +1,33 @@
+import type { BatchShape, ScheduledBatchShape } from '../../validation/batch-schema.js';
 import { maskName } from '../masking.js';
 import type { Amount } from '../money.js';
-import type { CompensationPolicy } from '../order/input.js';
+import type { CompensationPolicy } from '../order/workflow.js';
+
+/** Rows that may be given inline instead of in a file. */
+export const MAX_INLINE_ROWS = 200;
+/** Orders of one batch that may be open at the same time. */
+export const MAX_IN_FLIGHT = 500;
+/** Orders of one batch open at the same time, unless the input says otherwise. */
+export const DEFAULT_IN_FLIGHT = 100;
+/** Currencies of one batch: its plan and its progress name each of them, and no payload of a batch may exceed 100 KB. */
+export const MAX_CURRENCIES = 50;
+/** Longest batch input as JSON, in bytes: it is written into the history with every step. Larger ones need a file. */
+export const MAX_INLINE_BYTES = 50_000;
+
+/** Bytes of a batch input as JSON in UTF-8. */
+export const inlineBytes = (input: BatchInput): number => new TextEncoder().encode(JSON.stringify(input)).length;
+
+/** Input of the `bulkWithdraw` workflow. Exactly one of `file` and `rows`. */
+export type BatchInput = BatchShape;
+
+/** A file below BATCH_DIR of the workers: `path` relative to it. `sha256` (hex) pins its bytes; another content is refused. */
+export type BatchFile = NonNullable<BatchInput['file']>;
+
+/** When a batch sends nothing new by itself; what was started is followed to its end. */
+export type StopAfter = NonNullable<BatchInput['stopAfter']>;
+
+/** Input of the `scheduledBatch` workflow. `batch` is the input of the batch it starts, without file and batchId. */
+export type ScheduledBatchInput = ScheduledBatchShape;
 
 /** Amounts (decimal strings) by currency. */
 export type AmountsByCurrency = Record<string, Amount>;

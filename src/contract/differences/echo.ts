@@ -81,7 +81,7 @@ export interface EchoDifferences {
  */
 export function echoDifferences(type: OrderType, request: CreateRequest, order: Order): EchoDifferences {
   const fields: RequestFields = request;
-  // Only a run rebuilt from the order list has a payout without a wallet: it does not know where the payout went.
+  // Only a run recovered from the order list has a payout without a wallet: it does not know where the payout went.
   const unknownTarget = fields.wallet === undefined;
   const compared = factsOf(type).echoes.filter(([asked]) => !unknownTarget || REQUEST_FIELDS[asked].echo === 'code');
   const found: (readonly [field: string, like: Likeness])[] = [

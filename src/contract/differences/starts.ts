@@ -1,7 +1,7 @@
-import type { BatchInput } from '../batch/input.js';
-import { DEFAULT_ACCOUNT } from '../ids.js';
-import type { OrderInput } from '../order/input.js';
+import type { BatchInput } from '../batch/batch.js';
+import { DEFAULT_ACCOUNT } from '../names.js';
 import type { OrderType } from '../order/types.js';
+import type { OrderInput } from '../order/workflow.js';
 import { canonicalWallet } from '../wallets.js';
 import { echoDifferences } from './echo.js';
 import { differences, sameValue } from './values.js';
@@ -53,7 +53,7 @@ export function startDifferences(
   asked: OrderInput,
   run: Partial<OrderInput> | null | undefined,
 ): string[] {
-  // A run rebuilt from the order list was not started with what was asked for: the order that the list showed tells.
+  // A run recovered from the order list was not started with what was asked for: the order that the list showed tells.
   const listed = asked.recovered ? undefined : run?.recovered?.listed;
   if (listed) return echoDifferences(type, asked.order, listed).hard.map(pathOf);
   const [mine, theirs] = [wantedOrder(asked), wantedOrder(run)];

@@ -1,9 +1,9 @@
 import type { Circumstances } from './answers.js';
-import type { OrderInput } from './input.js';
 import type { Order, OrderListItem } from './order.js';
 import { type CreateRequest, REQUEST_FIELDS, type RequestFields } from './request.js';
 import type { SentTo } from './sent-to.js';
 import { factsOf, isOrderType, type OrderType, type ReceivedType } from './types.js';
+import type { OrderInput } from './workflow.js';
 
 /**
  * What an order was asked for, as far as the service's own object tells: for orders whose request we do not have. Where
@@ -48,7 +48,7 @@ export const receivedRequest = (type: ReceivedType, order: Order): CreateRequest
   order_id: order.order_uuid,
 });
 
-/** One signed look-up of an order whose run was rebuilt. `input`: the whole workflow input, validated inside. */
+/** One signed look-up of an order whose run was recovered. `input`: the whole workflow input, validated inside. */
 export interface LookUpRecoveredInput {
   type: OrderType;
   account: string;

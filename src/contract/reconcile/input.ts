@@ -1,8 +1,8 @@
 import type { FieldError } from '../failures.js';
-import { ACCOUNT_FORMAT, DEFAULT_ACCOUNT } from '../ids.js';
 import { maskName } from '../masking.js';
+import { ACCOUNT_FORMAT, DEFAULT_ACCOUNT } from '../names.js';
 import { withoutNulls } from '../without-nulls.js';
-import { DEFAULT_OPEN_TOO_LONG_MS, type ReconcileAccountInput } from './reconcile.js';
+import { DEFAULT_OPEN_TOO_LONG_MS, type ReconcileAccountInput, type ReconcileInput } from './reconcile.js';
 
 /**
  * Checks of the input of `reconcile`, without zod: the client and the workflow, which starts from other languages and the
@@ -16,7 +16,6 @@ export const AHEAD_OF_UTC_MS = 14 * HOUR_MS;
 export const DEFAULT_WINDOW_MS = 72 * HOUR_MS;
 /** More than a year at once is a mistyped date. */
 const MAX_WINDOW_MS = 366 * 24 * HOUR_MS;
-const FIELDS = ['account', 'from', 'to', 'recover', 'openTooLongMs'];
 
 const DATE_TIME = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2})(?:\.\d{1,9})?(Z|[+-]\d{2}:\d{2})?$/;
 
@@ -30,67 +29,53 @@ export function dateTimeMs(text: string): number | undefined {
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-type Fields = Record<string, unknown>;
+const DATE = 'must be a real date and time, YYYY-MM-DD hh:mm:ss (UTC) or ISO';
+const isDate = (value: unknown): boolean => typeof value === 'string' && dateTimeMs(value) !== undefined;
+const isAccount = (value: unknown): boolean => typeof value === 'string' && ACCOUNT_FORMAT.test(value);
+const isDuration = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 1;
 
-/** The checked plan of a run that starts now, or every bad field. An absent input asks for the defaults. */
-export function planReconcile(
+/** What each field must be; there are no others. */
+const CHECKS: Record<keyof ReconcileInput, [fits: (value: unknown) => boolean, otherwise: string]> = {
+  account: [isAccount, 'must be 1 to 32 of a-z 0-9 -'],
+  from: [isDate, DATE],
+  to: [isDate, DATE],
+  recover: [(value) => typeof value === 'boolean', 'must be true or false'],
+  openTooLongMs: [isDuration, 'must be whole milliseconds above 0'],
+};
+
+/** The input of a run that starts now, its defaults filled in, or every bad field. An absent input asks for the defaults. */
+export function checkedReconcileInput(
   input: unknown,
   nowMs: number,
-): { plan: ReconcileAccountInput } | { errors: FieldError[] } {
+): { input: ReconcileAccountInput } | { errors: FieldError[] } {
   if (input !== undefined && input !== null && (typeof input !== 'object' || Array.isArray(input))) {
     return {
       errors: [{ field: 'input', reason: 'must be an object {account?, from?, to?, recover?, openTooLongMs?}' }],
     };
   }
-  const fields: Fields = { ...withoutNulls(input) };
-  const errors = fieldErrorsOf(fields);
+  const given = { ...withoutNulls(input) };
+  const errors = fieldErrorsOf(given);
   if (errors.length > 0) return { errors };
-  const toMs = typeof fields.to === 'string' ? (dateTimeMs(fields.to) ?? nowMs) : nowMs;
+  const { account = DEFAULT_ACCOUNT, from, to, recover = false, openTooLongMs } = given as ReconcileInput;
+  const toMs = to === undefined ? nowMs : (dateTimeMs(to) ?? nowMs);
   // Counted from now where `to` is a date to come: the hours before that date may all lie in the future.
-  const defaultFromMs = Math.min(toMs, nowMs) - DEFAULT_WINDOW_MS;
-  const fromMs = typeof fields.from === 'string' ? (dateTimeMs(fields.from) ?? 0) : defaultFromMs;
+  const fromMs = from === undefined ? Math.min(toMs, nowMs) - DEFAULT_WINDOW_MS : (dateTimeMs(from) ?? 0);
   const window = windowErrors(fromMs, toMs, nowMs);
   if (window.length > 0) return { errors: window };
-  const plan = {
-    account: (fields.account as string | undefined) ?? DEFAULT_ACCOUNT,
-    fromMs,
-    toMs,
-    untilNow: toMs >= nowMs,
-    recover: fields.recover === true,
-    openTooLongMs: (fields.openTooLongMs as number | undefined) ?? DEFAULT_OPEN_TOO_LONG_MS,
+  const untilNow = toMs >= nowMs;
+  return {
+    input: { account, fromMs, toMs, untilNow, recover, openTooLongMs: openTooLongMs ?? DEFAULT_OPEN_TOO_LONG_MS },
   };
-  return { plan };
 }
 
-function fieldErrorsOf({ account, from, to, recover, openTooLongMs, ...others }: Fields): FieldError[] {
-  const isDate = (value: unknown) => typeof value === 'string' && dateTimeMs(value) !== undefined;
-  const date = 'must be a real date and time, YYYY-MM-DD hh:mm:ss (UTC) or ISO';
-  const checks: [string, unknown, (value: unknown) => boolean, string][] = [
-    [
-      'account',
-      account,
-      (value) => typeof value === 'string' && ACCOUNT_FORMAT.test(value),
-      'must be 1 to 32 of a-z 0-9 -',
-    ],
-    ['from', from, isDate, date],
-    ['to', to, isDate, date],
-    ['recover', recover, (value) => typeof value === 'boolean', 'must be true or false'],
-    [
-      'openTooLongMs',
-      openTooLongMs,
-      (value) => Number.isSafeInteger(value) && Number(value) >= 1,
-      'must be whole milliseconds above 0',
-    ],
-  ];
-  return [
-    ...checks.flatMap(([field, value, fits, reason]) =>
-      value === undefined || fits(value) ? [] : [{ field, reason }],
-    ),
-    ...Object.keys(others).map((name) => ({
-      field: maskName(name),
-      reason: `unknown field; known are ${FIELDS.join(', ')}`,
-    })),
-  ];
+function fieldErrorsOf(given: Record<string, unknown>): FieldError[] {
+  const bad = Object.entries(CHECKS).flatMap(([field, [fits, reason]]) =>
+    given[field] === undefined || fits(given[field]) ? [] : [{ field, reason }],
+  );
+  const known = Object.keys(CHECKS);
+  const others = Object.keys(given).filter((name) => !known.includes(name));
+  const reason = `unknown field; known are ${known.join(', ')}`;
+  return [...bad, ...others.map((name) => ({ field: maskName(name), reason }))];
 }
 
 function windowErrors(fromMs: number, toMs: number, nowMs: number): FieldError[] {

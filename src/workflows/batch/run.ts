@@ -1,14 +1,15 @@
 import { workflowInfo } from '@temporalio/workflow';
-import type {
-  BatchInterruption,
-  BatchPhase,
-  BatchPlan,
-  BatchProgress,
-  BatchState,
+import {
+  type BatchInput,
+  type BatchInterruption,
+  type BatchPhase,
+  type BatchPlan,
+  type BatchProgress,
+  type BatchState,
+  BY_ITSELF,
+  NONE_ENDED,
 } from '../../contract/batch/batch.js';
-import { BY_ITSELF, NONE_ENDED } from '../../contract/batch/batch.js';
-import type { BatchInput } from '../../contract/batch/input.js';
-import { DEFAULT_ACCOUNT } from '../../contract/ids.js';
+import { DEFAULT_ACCOUNT } from '../../contract/names.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 
 /** What a batch takes along into its next run, beside its progress. */

@@ -8,8 +8,7 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
 import type { SendBatchRowsAnswer } from '../../contract/batch/activities.js';
-import { type BatchPlan, type BatchProgress, BY_ITSELF } from '../../contract/batch/batch.js';
-import type { BatchInput } from '../../contract/batch/input.js';
+import { type BatchInput, type BatchPlan, type BatchProgress, BY_ITSELF } from '../../contract/batch/batch.js';
 import { sendingChunk } from '../profiles.js';
 import { interruptible, meetReset, pause, stop } from './interruptions.js';
 import { type BatchRun, type CarriedBatch, carriedBatch } from './run.js';

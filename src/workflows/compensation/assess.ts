@@ -1,9 +1,9 @@
 import { sameAmount } from '../../contract/money.js';
 import type { OutcomeReading, Payers } from '../../contract/order/answers.js';
-import type { CompensationPolicy } from '../../contract/order/input.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import type { Order } from '../../contract/order/order.js';
 import { factsOf } from '../../contract/order/types.js';
+import type { CompensationPolicy } from '../../contract/order/workflow.js';
 import { ask, lookUp } from '../ask/ask.js';
 import type { OrderRun } from '../order/run.js';
 import { failedChecks } from './checks.js';

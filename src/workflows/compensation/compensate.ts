@@ -1,7 +1,7 @@
 import { toAmount } from '../../contract/money.js';
 import type { Decision } from '../../contract/order/messages.js';
 import type { CardPart } from '../../contract/order/request.js';
-import type { OrderResult } from '../../contract/order/result.js';
+import type { OrderResult } from '../../contract/order/workflow.js';
 import { enterPhase, raiseAttention } from '../order/attention.js';
 import { resultOf } from '../order/end.js';
 import { park } from '../order/park.js';

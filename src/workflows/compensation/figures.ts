@@ -3,8 +3,8 @@ import { type Amount, decimal, decimalOrZero, divide, MAX_PLACES, sum, toAmount 
 import type { Payers } from '../../contract/order/answers.js';
 import type { BalanceChange, Order } from '../../contract/order/order.js';
 import type { CreateRequest } from '../../contract/order/request.js';
-import type { Remainder } from '../../contract/order/result.js';
 import { factsOf, type OrderType } from '../../contract/order/types.js';
+import type { Remainder } from '../../contract/order/workflow.js';
 import { startsWithDeposit } from './moves.js';
 
 /** What the figures are computed from: the final order, its balance changes, the request and who pays commissions. */

@@ -1,12 +1,12 @@
 import { sleep } from '@temporalio/workflow';
-import { followUpOrderId } from '../../contract/ids.js';
 import { maskWords } from '../../contract/masking.js';
 import { toAmount } from '../../contract/money.js';
+import { followUpOrderId } from '../../contract/names.js';
 import type { FollowUpCheck, OutcomeReading } from '../../contract/order/answers.js';
 import { basisDifferences, basisOf } from '../../contract/order/basis.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
-import type { OrderResult } from '../../contract/order/result.js';
 import { factsOf } from '../../contract/order/types.js';
+import type { OrderResult } from '../../contract/order/workflow.js';
 import { ask } from '../ask/ask.js';
 import { enterPhase, raiseAttention } from '../order/attention.js';
 import { resultOf } from '../order/end.js';

@@ -1,8 +1,7 @@
 import type { Amount } from '../../contract/money.js';
-import type { RevertTarget } from '../../contract/order/input.js';
 import type { CardPart, CreateRequest, CreateRequests, RequestFields } from '../../contract/order/request.js';
-import type { Remainder } from '../../contract/order/result.js';
 import { type FollowUpType, factsOf, orderSides } from '../../contract/order/types.js';
+import type { Remainder, RevertTarget } from '../../contract/order/workflow.js';
 import type { Case } from './figures.js';
 
 /** One thing a follow-up can do with what an order left: what it takes, and the order type that does it. */

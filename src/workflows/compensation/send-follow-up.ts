@@ -12,15 +12,12 @@ import {
 } from '@temporalio/workflow';
 import { echoDifferences } from '../../contract/differences/echo.js';
 import { isOrderFailure, ORDER_UNRESOLVED } from '../../contract/failures.js';
-import { orderWorkflowId } from '../../contract/ids.js';
-import { searchAttribute } from '../../contract/names.js';
+import { orderWorkflowId, searchAttribute } from '../../contract/names.js';
 import type { Basis } from '../../contract/order/basis.js';
-import type { OrderInput } from '../../contract/order/input.js';
 import type { Decision } from '../../contract/order/messages.js';
-import type { Order } from '../../contract/order/order.js';
-import { type FinalStatus, isFinal } from '../../contract/order/order.js';
-import type { OrderResult } from '../../contract/order/result.js';
+import { type FinalStatus, isFinal, type Order } from '../../contract/order/order.js';
 import { orderSides, workflowTypeOf } from '../../contract/order/types.js';
+import type { OrderInput, OrderResult } from '../../contract/order/workflow.js';
 import { ask } from '../ask/ask.js';
 import { toleratedStatuses } from '../follow/await-final.js';
 import { parkUnless } from '../order/park.js';

@@ -1,7 +1,6 @@
 import { decimalOrZero } from '../../contract/money.js';
-import type { CompensationPolicy } from '../../contract/order/input.js';
-import type { OrderType } from '../../contract/order/types.js';
-import { factsOf, ORDER_TYPES } from '../../contract/order/types.js';
+import { factsOf, ORDER_TYPES, type OrderType } from '../../contract/order/types.js';
+import type { CompensationPolicy } from '../../contract/order/workflow.js';
 import type { Case, Figures } from './figures.js';
 import {
   EXCHANGE,

@@ -1,9 +1,9 @@
 import { sleep } from '@temporalio/workflow';
 import { searchAttribute } from '../../contract/names.js';
 import type { LookUpReceivedAnswer, ReceivedReading } from '../../contract/order/followers.js';
-import type { ReceivedDepositInput } from '../../contract/order/input.js';
 import type { Order } from '../../contract/order/order.js';
 import type { ReceivedType } from '../../contract/order/types.js';
+import type { ReceivedDepositInput } from '../../contract/order/workflow.js';
 import { askForReading } from '../ask/ask.js';
 import { isKeyword, showAttributes } from '../attention.js';
 import { enterPhase } from '../order/attention.js';

@@ -1,7 +1,6 @@
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
 import type { PollAnswer, PollInput } from '../../contract/order/answers.js';
-import type { Order } from '../../contract/order/order.js';
-import { isFinal, isKnownStatus } from '../../contract/order/order.js';
+import { isFinal, isKnownStatus, type Order } from '../../contract/order/order.js';
 import { ask, endSilence, lookUp, raiseSilence } from '../ask/ask.js';
 import { enterPhase, raiseAttention } from '../order/attention.js';
 import { type OrderRun, untilDelayedStartMs } from '../order/run.js';

@@ -1,6 +1,5 @@
 import { workflowInfo } from '@temporalio/workflow';
-import { ACCOUNT_FORMAT } from '../../contract/ids.js';
-import { searchAttribute } from '../../contract/names.js';
+import { ACCOUNT_FORMAT, searchAttribute } from '../../contract/names.js';
 import type { Attention, DecideAction, OrderPhase, OrderState } from '../../contract/order/messages.js';
 import { orderSides } from '../../contract/order/types.js';
 import { isKeyword, show } from '../attention.js';

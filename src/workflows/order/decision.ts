@@ -1,7 +1,7 @@
 import { ADOPTABLE_DIFFERENCES } from '../../contract/differences/echo.js';
-import { ORDER_UUID_FORMAT } from '../../contract/ids.js';
 import { maskWallet } from '../../contract/masking.js';
 import { AMOUNT_FORMAT, decimal, MAX_AMOUNT_LENGTH, toAmount } from '../../contract/money.js';
+import { ORDER_UUID_FORMAT } from '../../contract/names.js';
 import type { Decision, DecisionRecord } from '../../contract/order/messages.js';
 import type { CardPart } from '../../contract/order/request.js';
 import { FOLLOW_UP_TYPES } from '../../contract/order/types.js';

@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/workflow';
 import { ORDER_UNRESOLVED, type OrderFailure, type SentBefore } from '../../contract/failures.js';
 import { type Amount, decimal, toAmount } from '../../contract/money.js';
 import { isFinal, type Order } from '../../contract/order/order.js';
-import type { OrderResult } from '../../contract/order/result.js';
+import type { OrderResult } from '../../contract/order/workflow.js';
 import { maskCards } from '../../contract/wallets.js';
 import { enterDone } from './attention.js';
 import type { OrderRun } from './run.js';

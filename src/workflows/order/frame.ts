@@ -6,9 +6,8 @@ import {
   setCurrentDetails,
 } from '@temporalio/workflow';
 import { endsOrder } from '../../contract/failures.js';
-import type { OrderInput, ReceivedDepositInput } from '../../contract/order/input.js';
-import type { OrderResult } from '../../contract/order/result.js';
 import type { OrderType } from '../../contract/order/types.js';
+import type { OrderInput, OrderResult, ReceivedDepositInput } from '../../contract/order/workflow.js';
 import { checkOrder, checkReceived } from '../identity.js';
 import { currentDetails, enterDone } from './attention.js';
 import { setHandlers } from './messages.js';

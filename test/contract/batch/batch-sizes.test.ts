@@ -1,7 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import type { ReportBatchInput, SendBatchRowsInput } from '../../../src/contract/batch/activities.js';
-import type { BatchPlan, BatchProgress, BatchResult, OpenRow } from '../../../src/contract/batch/batch.js';
-import { MAX_CURRENCIES, MAX_IN_FLIGHT, MAX_INLINE_BYTES, MAX_INLINE_ROWS } from '../../../src/contract/batch/input.js';
+import {
+  type BatchPlan,
+  type BatchProgress,
+  type BatchResult,
+  MAX_CURRENCIES,
+  MAX_IN_FLIGHT,
+  MAX_INLINE_BYTES,
+  MAX_INLINE_ROWS,
+  type OpenRow,
+} from '../../../src/contract/batch/batch.js';
 
 const LIMIT = 100_000;
 

@@ -1,6 +1,5 @@
 import type Big from 'big.js';
-import type { CurrencyPlan } from '../../../contract/batch/batch.js';
-import { MAX_CURRENCIES } from '../../../contract/batch/input.js';
+import { type CurrencyPlan, MAX_CURRENCIES } from '../../../contract/batch/batch.js';
 import type { FieldError } from '../../../contract/failures.js';
 import { decimal, decimalOrZero, toAmount } from '../../../contract/money.js';
 import type { WithdrawRequest } from '../../../contract/order/request.js';

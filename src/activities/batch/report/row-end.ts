@@ -12,12 +12,11 @@ import {
 import { refuseOtherInput } from '../../../client/start-order.js';
 import type { ReportBatchAnswer } from '../../../contract/batch/activities.js';
 import { type BatchOutcomes, NONE_ENDED } from '../../../contract/batch/batch.js';
-import { DEFAULT_ACCOUNT } from '../../../contract/ids.js';
 import { maskName } from '../../../contract/masking.js';
 import { type Amount, decimalOrZero, toAmount } from '../../../contract/money.js';
-import type { OrderInput } from '../../../contract/order/input.js';
+import { DEFAULT_ACCOUNT } from '../../../contract/names.js';
 import type { Order } from '../../../contract/order/order.js';
-import type { OrderResult } from '../../../contract/order/result.js';
+import type { OrderInput, OrderResult } from '../../../contract/order/workflow.js';
 import { outcomeOf, type RowOutcome, whyUnresolved } from '../outcome.js';
 
 /** How the order of a row stands; `order` is absent while none is known at the service. */

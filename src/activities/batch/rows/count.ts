@@ -2,7 +2,7 @@ import type { BatchRow } from '../../../batch-files/index.js';
 import type { Standing } from '../../../client/standing.js';
 import type { BatchProgress, OpenRow } from '../../../contract/batch/batch.js';
 import { decimalOrZero, toAmount } from '../../../contract/money.js';
-import type { OrderResult } from '../../../contract/order/result.js';
+import type { OrderResult } from '../../../contract/order/workflow.js';
 import { outcomeOf, whyUnresolved } from '../outcome.js';
 import type { StartedRow } from './start-row.js';
 

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { BatchRow } from '../../../batch-files/index.js';
 import { describeRun, readEnd, standingOfRun } from '../../../client/standing.js';
 import type { BatchProgress } from '../../../contract/batch/batch.js';
-import { orderWorkflowId } from '../../../contract/ids.js';
+import { orderWorkflowId } from '../../../contract/names.js';
 import { countStarted, countTaken } from './count.js';
 import type { RowReader } from './row-reader.js';
 import { type Batch, type StartedRow, startedBy } from './start-row.js';

@@ -1,5 +1,4 @@
-import type { BatchProgress } from '../../../contract/batch/batch.js';
-import type { BatchInput, StopAfter } from '../../../contract/batch/input.js';
+import type { BatchInput, BatchProgress, StopAfter } from '../../../contract/batch/batch.js';
 
 const UNCERTAIN_IN_A_ROW = 3;
 /** Before this many rows have ended a share says nothing. */

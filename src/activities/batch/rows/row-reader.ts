@@ -1,7 +1,6 @@
 import { type BatchRow, type BatchSource, openBatchSource } from '../../../batch-files/index.js';
 import type { Directories } from '../../../config.js';
-import type { BatchPlan, BatchProgress } from '../../../contract/batch/batch.js';
-import type { BatchInput } from '../../../contract/batch/input.js';
+import type { BatchInput, BatchPlan, BatchProgress } from '../../../contract/batch/batch.js';
 
 /** Rows of a batch in groups, from where the progress stands. Close it. */
 export class RowReader {

@@ -5,9 +5,8 @@ import { ConflictError, InvalidInputError, RefusedError } from '../../../client/
 import { describeRun, readStanding, type Standing, whyUnreadable } from '../../../client/standing.js';
 import { startOrder, startOrderAgain } from '../../../client/start-order.js';
 import type { SendBatchRowsInput } from '../../../contract/batch/activities.js';
-import { orderWorkflowId } from '../../../contract/ids.js';
-import { searchAttribute } from '../../../contract/names.js';
-import type { OrderInput } from '../../../contract/order/input.js';
+import { orderWorkflowId, searchAttribute } from '../../../contract/names.js';
+import type { OrderInput } from '../../../contract/order/workflow.js';
 
 /** Which batch rows are started for. */
 export type Batch = Pick<SendBatchRowsInput, 'account' | 'input' | 'startedAt'>;

@@ -3,7 +3,7 @@ import { OrderHandle } from '../../../client/order-handle.js';
 import { readEnd, readStanding, type Standing, standingOfRun } from '../../../client/standing.js';
 import { callTemporal } from '../../../client/temporal-calls.js';
 import type { BatchProgress, OpenRow } from '../../../contract/batch/batch.js';
-import { orderWorkflowId } from '../../../contract/ids.js';
+import { orderWorkflowId } from '../../../contract/names.js';
 import { countEnd, countParked } from './count.js';
 import type { Batch } from './start-row.js';
 
