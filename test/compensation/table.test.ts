@@ -37,7 +37,7 @@ describe('the compensation table', () => {
 
   it('raises attention for undocumented cancellations alone, and has no figure for deposits alone', () => {
     expect(COMPENSATION_TABLE.filter((row) => row.attention).map((row) => row.name)).toEqual([NOT_DOCUMENTED]);
-    expect(COMPENSATION_TABLE.filter((row) => row.untold).map((row) => row.name)).toEqual([DEPOSIT]);
+    expect(COMPENSATION_TABLE.filter((row) => row.leftUnknown).map((row) => row.name)).toEqual([DEPOSIT]);
   });
 
   it('lets money move by itself on partial orders only', () => {

@@ -49,11 +49,11 @@ export async function assess(run: OrderRun, sent: Sent[]): Promise<Assessment> {
   const left = figures(c);
   const row = rowOf(c, left);
   const doubts = [
-    ...(row.untold ? ['no figure says what is left'] : []),
+    ...(row.leftUnknown ? ['no figure says what is left'] : []),
     ...contradictions(run.finalOrder, reading.order),
     ...reading.disagreements,
     ...(run.overruled ? [`the order was adopted although it differs in ${run.overruled.join(', ')}`] : []),
-    ...(amountIsUnknown(run, reading.order) ? ['the run was rebuilt: the amount asked for is not known'] : []),
+    ...(amountIsUnknown(run, reading.order) ? ['the run was recovered: the amount asked for is not known'] : []),
     ...failedChecks(c, left),
   ];
   const followed = await readSent(run, c, openPurse(c, left), sent);
@@ -78,7 +78,7 @@ export const doubted = (assessment: Assessment, doubts: string[]): Assessment =>
   offers: [],
 });
 
-/** Which of a payout's expected amounts was the one asked for is not documented, and a rebuilt run has no request. */
+/** Which of a payout's expected amounts was the one asked for is not documented, and a recovered run has no request. */
 const amountIsUnknown = ({ type, input }: OrderRun, order: Order): boolean =>
   input.recovered !== undefined &&
   factsOf(type).paysOut &&

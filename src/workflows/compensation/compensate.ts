@@ -7,7 +7,7 @@ import { resultOf } from '../order/end.js';
 import { park } from '../order/park.js';
 import type { OrderRun } from '../order/run.js';
 import { type Assessment, assess } from './assess.js';
-import { acceptedBy, type Choice, endedWith, moveMoney, whatIsLeft } from './move-money.js';
+import { acceptedBy, type Choice, concluded, endedWith, isCompleted, moveMoney } from './move-money.js';
 import { followUpCosts, type Named } from './moves.js';
 import { actionsOf, chooseOffer, describeOffer, offerByPolicy } from './offers.js';
 
@@ -51,9 +51,9 @@ async function followUp(run: OrderRun, opening: Assessment): Promise<OrderResult
 
 /** Says what is left, moves nothing and never parks. Where the remainder cannot be told, it says that instead. */
 function report(run: OrderRun, assessment: Assessment): OrderResult {
-  const { row, policy, doubts } = assessment;
+  const { row, doubts } = assessment;
   if (doubts.length > 0) raiseAttention(run, `what is left cannot be told: ${doubts.join('; ')}`);
-  return resultOf(run, { ...whatIsLeft(assessment), compensation: { policy, status: 'none', reason: row.name } });
+  return concluded(run, assessment, { status: 'none', reason: row.name });
 }
 
 /** A person decides: `accept` ends the order as it is, `finish` and `revert` take up one of the offers. */
@@ -89,10 +89,6 @@ function namedBy(run: OrderRun, decision?: Decision): Named {
 function accept(run: OrderRun, assessment: Assessment, { by, reason }: Decision): OrderResult {
   const accepted = acceptedBy(by, reason);
   const last = assessment.sent.at(-1);
-  if (!last) {
-    const { policy } = assessment;
-    return resultOf(run, { ...whatIsLeft(assessment), compensation: { policy, status: 'none', reason: accepted } });
-  }
-  const completed = last.end.kind === 'final' && last.end.outcome === 'completed';
-  return endedWith(run, assessment, last, completed ? accepted : `${last.end.how}; ${accepted}`);
+  if (!last) return concluded(run, assessment, { status: 'none', reason: accepted });
+  return endedWith(run, assessment, last, isCompleted(last) ? accepted : `${last.end.how}; ${accepted}`);
 }

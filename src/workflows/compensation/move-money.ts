@@ -6,7 +6,7 @@ import type { FollowUpCheck, OutcomeReading } from '../../contract/order/answers
 import { basisDifferences, basisOf } from '../../contract/order/basis.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import { factsOf } from '../../contract/order/types.js';
-import type { OrderResult } from '../../contract/order/workflow.js';
+import type { CompensationResult, OrderResult } from '../../contract/order/workflow.js';
 import { ask } from '../ask/ask.js';
 import { enterPhase, raiseAttention } from '../order/attention.js';
 import { resultOf } from '../order/end.js';
@@ -55,7 +55,8 @@ export async function moveMoney(run: OrderRun, first: Assessment, choice: Choice
   if (unsure) return unsure;
   // A part of the amount that a person named may be mistyped: what is left can still be decided about.
   if (check.kind === 'belowMinimum' && !named.cards && assessment.offers.length === 1 && assessment.sent.length === 0) {
-    return { result: notPossible(run, assessment, check.reason) };
+    raiseAttention(run, check.reason);
+    return { result: concluded(run, assessment, { status: 'not_possible', reason: check.reason }) };
   }
   // The figures still hold and the reason may pass (a balance is topped up): it may be decided once more.
   if (check.kind !== 'ok') return { assessment, why: `the follow-up cannot be sent: ${check.reason}` };
@@ -99,7 +100,8 @@ async function goOn(run: OrderRun, before: Assessment, sent: Sent): Promise<Step
   return { assessment, why: `the follow-up ${request.order_id} ${end.how}` };
 }
 
-const isCompleted = ({ end }: Sent): boolean => end.kind === 'final' && end.order.status === 'completed';
+/** True for a follow-up that did all it was sent for. */
+export const isCompleted = ({ end }: Sent): boolean => end.kind === 'final' && end.order.status === 'completed';
 
 /** True where a completed follow-up leaves nothing to do, whatever its balance changes are: they need not be read. */
 function endsIt({ case: c, purse, row }: Assessment, { move, type, request, end }: Sent): boolean {
@@ -117,26 +119,19 @@ export const acceptedBy = (by: string, reason: string): string => `accepted by $
 /** The result after the last follow-up. */
 export function endedWith(run: OrderRun, s: Assessment, last: Sent, reason?: string): OrderResult {
   const { end, request } = last;
-  return resultOf(run, {
-    ...whatIsLeft(s),
-    compensation: {
-      policy: s.policy,
-      status: isCompleted(last) ? 'done' : 'failed',
-      order_id: request.order_id,
-      ...(end.kind === 'final' && { outcome: end.outcome }),
-      ...(reason && { reason }),
-    },
+  return concluded(run, s, {
+    status: isCompleted(last) ? 'done' : 'failed',
+    order_id: request.order_id,
+    ...(end.kind === 'final' && { outcome: end.outcome }),
+    ...(reason && { reason }),
   });
 }
 
-/** What the order left, before any follow-up; or why that cannot be told. */
-export function whatIsLeft({ case: c, left, doubts }: Assessment): Pick<OrderResult, 'remainder' | 'remainderUnknown'> {
-  return doubts.length === 0 ? { remainder: remainders(c, left) } : { remainderUnknown: doubts.join('; ') };
-}
-
-function notPossible(run: OrderRun, s: Assessment, reason: string): OrderResult {
-  raiseAttention(run, reason);
-  return resultOf(run, { ...whatIsLeft(s), compensation: { policy: s.policy, status: 'not_possible', reason } });
+/** The result of an order that was assessed: what it left before any follow-up, or why that is unknown, and what was done. */
+export function concluded(run: OrderRun, s: Assessment, done: Omit<CompensationResult, 'policy'>): OrderResult {
+  const { case: c, left, doubts, policy } = s;
+  const about = doubts.length === 0 ? { remainder: remainders(c, left) } : { remainderUnknown: doubts.join('; ') };
+  return resultOf(run, { ...about, compensation: { policy, ...done } });
 }
 
 function checkFollowUp(run: OrderRun, { type, request }: FollowUp) {

@@ -44,7 +44,7 @@ export interface Row {
   /** Two remainders: one follow-up cannot deal with both. */
   twoPlaces?: true;
   /** No figure says what is left. */
-  untold?: true;
+  leftUnknown?: true;
   finish: Way;
   revert: Way;
   /** The policy of an order that names none. */
@@ -160,7 +160,7 @@ export const COMPENSATION_TABLE: readonly Row[] = [
   {
     name: 'a deposit that the service holds or credited',
     applies: (s) => s.type === 'deposit',
-    untold: true,
+    leftUnknown: true,
     ...acceptOnly,
   },
   {
