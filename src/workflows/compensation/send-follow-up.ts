@@ -4,7 +4,6 @@ import {
   CancellationScope,
   ChildWorkflowCancellationType,
   ChildWorkflowFailure,
-  condition,
   getExternalWorkflowHandle,
   ParentClosePolicy,
   startChild,
@@ -22,7 +21,7 @@ import { ask } from '../ask/ask.js';
 import { toleratedStatuses } from '../follow/await-final.js';
 import { parkUnless } from '../order/park.js';
 import type { OrderRun } from '../order/run.js';
-import { answersWithin, watch } from '../watch.js';
+import { answersWithin, cancellable, watch } from '../watch.js';
 import type { FollowUp } from './moves.js';
 
 /** A follow-up that was started before and is not final after this long may be accepted as it is. */
@@ -45,7 +44,8 @@ export type FollowUpEnd =
 export async function sendFollowUp(run: OrderRun, followUp: FollowUp, basis: Basis[]): Promise<FollowUpEnd> {
   // A person who decided on an order that was cancelled before wants the follow-up.
   const decidedSince = run.cancelRequested;
-  const watched = <T>(follow: () => Promise<T>) => (decidedSince ? follow() : stoppable(run, followUp, follow));
+  const isCancelled = () => run.cancelRequested && !decidedSince;
+  const watched = <T>(follow: () => Promise<T>) => cancellable(follow, isCancelled, () => stop(run, followUp));
   try {
     const child = await startChild<(input: OrderInput) => Promise<OrderResult>>(
       workflowTypeOf(followUp.type),
@@ -59,18 +59,6 @@ export async function sendFollowUp(run: OrderRun, followUp: FollowUp, basis: Bas
     if (error instanceof WorkflowExecutionAlreadyStartedError) return watched(() => followExisting(run, followUp));
     if (!(error instanceof ChildWorkflowFailure)) throw error;
     return endedWithoutOrder(error.cause);
-  }
-}
-
-/** Awaits a follow-up that runs. When this order is cancelled before it ends, so is the follow-up. */
-async function stoppable<T>(run: OrderRun, followUp: FollowUp, follow: () => Promise<T>): Promise<T> {
-  let over = false;
-  const stopping = condition(() => over || run.cancelRequested).then(() => (over ? undefined : stop(run, followUp)));
-  try {
-    return await follow();
-  } finally {
-    over = true;
-    await stopping;
   }
 }
 

@@ -2,7 +2,6 @@ import {
   ActivityFailure,
   ApplicationFailure,
   CancellationScope,
-  condition,
   isCancellation,
   TimeoutFailure,
   workflowInfo,
@@ -16,6 +15,7 @@ import { enterPhase } from '../order/attention.js';
 import { closeCancelled, closeWithoutOrder } from '../order/end.js';
 import { nothingSent, type OrderRun, remainingDelayMinutes, sentNothingItself } from '../order/run.js';
 import { moneyMoving } from '../profiles.js';
+import { cancellable } from '../watch.js';
 
 /**
  * One attempt of the create activity. It sends at most once, and not at all without permission. Whatever ends it without
@@ -74,19 +74,14 @@ const summaryOf = (run: OrderRun): string =>
  * While nothing was sent, cancelling the workflow takes the attempt out of the queue, unless a worker has it already. A
  * reset run replays what the run before it did, so it must decide by what both know: its own sends.
  */
-async function cancellableBeforeFirstSend<T>(run: OrderRun, attempt: () => Promise<T>): Promise<T> {
+function cancellableBeforeFirstSend<T>(run: OrderRun, attempt: () => Promise<T>): Promise<T> {
   if (run.sends.count > 0) return attempt();
   const scope = new CancellationScope();
-  let ended = false;
-  const cancelling = condition(() => run.cancelRequested || ended).then(() => {
-    if (!ended) scope.cancel();
-  });
-  try {
-    return await scope.run(attempt);
-  } finally {
-    ended = true;
-    await cancelling;
-  }
+  return cancellable(
+    () => scope.run(attempt),
+    () => run.cancelRequested,
+    () => scope.cancel(),
+  );
 }
 
 function verdictOfFailure(run: OrderRun, error: unknown): CreateVerdict {
