@@ -7,7 +7,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
  */
 const MAY_IMPORT: Record<string, string[]> = {
   // Wire shapes: of the schemas they may know the types only, so that nothing of zod gets into workflow code.
-  contract: ['types validation'],
+  contract: ['types validation', 'types payment-service'],
   validation: ['contract'],
   'payment-service': ['contract', 'validation'],
   'batch-files': ['contract', 'validation'],

@@ -1,5 +1,5 @@
+import type { BalanceShape, RateEntryShape } from '../payment-service/schemas.js';
 import type { FORMAT_CHECKS_READ } from '../validation/format-checks.js';
-import type { Amount } from './money.js';
 import type { OrderType } from './order/types.js';
 
 /**
@@ -15,27 +15,7 @@ export interface Malformed {
 export const isMalformed = (entry: object): entry is Malformed => 'malformed' in entry;
 
 /** Rate, limits and fees of one pair for one order type; null where the field does not apply (a null maximum: none). */
-export interface RateEntry {
-  order_type: string;
-  currency_from: string;
-  network_from: string | null;
-  currency_to: string;
-  network_to: string | null;
-  exchange_rate: Amount | null;
-  min_amount_from: Amount;
-  max_amount_from: Amount | null;
-  fixed_fee_amount_from: Amount | null;
-  fixed_fee_amount_to: Amount | null;
-  fee_percent_from: Amount | null;
-  fee_percent_to: Amount | null;
-  min_fee_amount_from: Amount | null;
-  min_fee_amount_to: Amount | null;
-  /** 'merchant' or 'client'; other values are kept as they came. */
-  fee_percent_from_payer: string | null;
-  fee_percent_to_payer: string | null;
-  currency_from_precision: number;
-  currency_to_precision: number;
-}
+export type RateEntry = RateEntryShape;
 
 /**
  * Rates by order type, then by pair key, such as `usd_card` or `usd_card-btc_bitcoin`. Keys come from the service:
@@ -44,15 +24,7 @@ export interface RateEntry {
 export type Rates = Partial<Record<OrderType, Record<string, RateEntry | Malformed>>>;
 
 /** One wallet of the merchant. `overdraft` is the debt. */
-export interface Balance {
-  currency: string;
-  wallet_uuid: string;
-  amount: Amount;
-  overdraft: Amount;
-  updated_at: string;
-  /** -1 where the service does not say. */
-  currency_precision: number;
-}
+export type Balance = BalanceShape;
 
 /** Wallets of the merchant by currency code. */
 export type Balances = Record<string, Balance | Malformed>;

@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import type { DepositAddress } from '../contract/address/address.js';
 import { describeFieldErrors } from '../contract/failures.js';
 import { ORDER_UUID_FORMAT } from '../contract/names.js';
-import type { Order, OrderListItem } from '../contract/order/order.js';
-import type { Balance, Balances, Malformed, RateEntry, Rates } from '../contract/service-objects.js';
+import { ORDER_TYPES, type OrderType } from '../contract/order/types.js';
+import type { Malformed, Rates } from '../contract/service-objects.js';
 import { fieldErrors } from '../validation/field-errors.js';
 import {
   amount,
@@ -28,7 +27,8 @@ import {
  * pass, because a new value must not make an existing order invisible. Nullable fields may also be missing.
  */
 
-const orderObject = z.object({
+/** An order, as create and status answer it. */
+export const orderSchema = z.object({
   order_uuid: z.string().regex(ORDER_UUID_FORMAT, 'not an order_uuid'),
   order_type: word,
   // '' where the merchant named nothing: receipts on permanent addresses, as far as is known.
@@ -70,6 +70,7 @@ const orderObject = z.object({
   updated_at: textOrEmpty,
   finalized_at: wordOrNull,
   start_order_at: wordOrNull,
+  /** -1 where the service does not say. */
   currency_from_precision: precision,
   currency_to_precision: precision,
 });
@@ -82,20 +83,18 @@ const balanceChange = z.object({
   created_at: textOrEmpty,
 });
 
-/** An order, as create and status answer it. */
-export const orderSchema: z.ZodType<Order> = orderObject;
-
 /** An item of the order list. */
-export const orderListItemSchema: z.ZodType<OrderListItem> = orderObject.extend({
+export const orderListItemSchema = orderSchema.extend({
   balance_changes: list(balanceChange),
 });
 
 /** A permanent deposit address. */
-export const depositAddressSchema: z.ZodType<DepositAddress> = z.object({
+export const depositAddressSchema = z.object({
   uuid: word,
   client_id: textOrNull,
   currency: word,
   network: word,
+  /** Currency the deposit is exchanged into; null: receipts create plain deposits. */
   currency_to: wordOrNull,
   address_title: textOrEmpty,
   address: word,
@@ -108,7 +107,7 @@ export const depositAddressSchema: z.ZodType<DepositAddress> = z.object({
   total_received_deposits: integerOrNull,
 });
 
-const rateEntry: z.ZodType<RateEntry> = z.object({
+const rateEntry = z.object({
   order_type: word,
   currency_from: word,
   network_from: wordOrNull,
@@ -123,6 +122,7 @@ const rateEntry: z.ZodType<RateEntry> = z.object({
   fee_percent_to: amountOrNull,
   min_fee_amount_from: amountOrNull,
   min_fee_amount_to: amountOrNull,
+  /** 'merchant' or 'client'; other values are kept as they came. */
   fee_percent_from_payer: wordOrNull,
   fee_percent_to_payer: wordOrNull,
   currency_from_precision: integer,
@@ -142,31 +142,34 @@ const orMalformed = <T>(schema: z.ZodType<T>) =>
 
 const pairs = object(z.record(z.string(), orMalformed(rateEntry)).optional()).optional();
 
-/** Rates of the six order types. */
-export const ratesSchema: z.ZodType<Rates> = z.object({
-  deposit: pairs,
-  deposit_exchange: pairs,
-  deposit_exchange_withdraw: pairs,
-  exchange: pairs,
-  exchange_withdraw: pairs,
-  withdraw: pairs,
-});
+/** Rates of every order type. */
+export const ratesSchema: z.ZodType<Rates> = z.object(
+  Object.fromEntries(ORDER_TYPES.map((type) => [type, pairs])) as Record<OrderType, typeof pairs>,
+);
 
-const balance: z.ZodType<Balance> = z.object({
+const balance = z.object({
   currency: word,
   wallet_uuid: word,
   amount,
   overdraft: amount,
   updated_at: textOrEmpty,
+  /** -1 where the service does not say. */
   currency_precision: precision,
 });
 
 /** A wallet tells which account it is even where its amount cannot be read. */
-const balanceOrMalformed = z.unknown().transform((value): Balance | Malformed => {
+const balanceOrMalformed = z.unknown().transform((value): BalanceShape | Malformed => {
   const read = orMalformed(balance).parse(value);
   const wallet = z.object({ wallet_uuid: word }).safeParse(value).data;
   return 'malformed' in read ? { ...read, ...wallet } : read;
 });
 
 /** Balances by currency code. */
-export const balancesSchema: z.ZodType<Balances> = object(z.record(z.string(), balanceOrMalformed));
+export const balancesSchema = object(z.record(z.string(), balanceOrMalformed));
+
+/** What the schemas give; the contract names these types for everybody else. */
+export type OrderShape = z.infer<typeof orderSchema>;
+export type BalanceChangeShape = z.infer<typeof balanceChange>;
+export type DepositAddressShape = z.infer<typeof depositAddressSchema>;
+export type RateEntryShape = z.infer<typeof rateEntry>;
+export type BalanceShape = z.infer<typeof balance>;

@@ -2,6 +2,7 @@ import Big from 'big.js';
 import { isLosslessNumber } from 'lossless-json';
 import { z } from 'zod';
 import { SIGNED_AMOUNT_FORMAT } from '../contract/money.js';
+import type { ClientInfo } from '../contract/order/request.js';
 import { textOf, toInteger, toPlain } from './wire.js';
 
 /**
@@ -103,7 +104,7 @@ export const clientInfo = z
   .transform((value) => {
     const read = clientFields.safeParse(value);
     if (isNothing(value) || !read.success) return null;
-    return Object.fromEntries(Object.entries(read.data).filter(([, field]) => field !== null));
+    return Object.fromEntries(Object.entries(read.data).filter(([, field]) => field !== null)) as ClientInfo;
   });
 
 /** A list; nothing is an empty one. */

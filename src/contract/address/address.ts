@@ -1,24 +1,8 @@
-import type { Amount } from '../money.js';
+import type { DepositAddressShape } from '../../payment-service/schemas.js';
 import type { ClientInfo } from '../order/request.js';
 
 /** A permanent deposit address. `address_title` is '' when it has none; dates are opaque strings. */
-export interface DepositAddress {
-  uuid: string;
-  client_id: string | null;
-  currency: string;
-  network: string;
-  /** Currency the deposit is exchanged into; null: receipts create plain deposits. */
-  currency_to: string | null;
-  address_title: string;
-  address: string;
-  memo: string | null;
-  callback_url: string | null;
-  created_at: string;
-  min_amount: Amount | null;
-  max_amount: Amount | null;
-  total_received_amount: Amount | null;
-  total_received_deposits: number | null;
-}
+export type DepositAddress = DepositAddressShape;
 
 /** Input of the `depositAddress` workflow. `ref` is chosen by the caller and names the address for ever. */
 export interface DepositAddressInput {
