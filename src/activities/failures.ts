@@ -41,15 +41,6 @@ export function reasonOf(error: unknown): string {
 export const noReading = (reason: string, nextRetryDelay?: number): ApplicationFailure =>
   ApplicationFailure.create({ type: 'NoReading', message: reason, nextRetryDelay });
 
-const ELSEWHERE = 'Elsewhere';
-
-/** The account asked is not shown to be the order's: no reading, ask again. `why` says what has to be set back. */
-export const failedElsewhere = (why: string): ApplicationFailure =>
-  ApplicationFailure.create({ type: ELSEWHERE, message: why });
-
-/** True for a failure that `failedElsewhere` made. */
-export const isElsewhere = (error: unknown): boolean => error instanceof ApplicationFailure && error.type === ELSEWHERE;
-
 /**
  * "Nothing is wrong, come back in `delayMs`": the server waits and repeats the activity without writing history.
  * Benign, so that waiting is not reported as an error.

@@ -16,7 +16,7 @@ import {
 } from '../payment-service/index.js';
 import { fieldErrors } from '../validation/field-errors.js';
 import { FORMAT_CHECKS_READ } from '../validation/format-checks.js';
-import { shownAddress } from './address/search.js';
+import { shownAddress } from './address/address-list.js';
 import { type Account, type ActivityDeps, accountOf } from './deps.js';
 import { invalidInput, retryLater } from './failures.js';
 import { readBalances } from './order/balances.js';

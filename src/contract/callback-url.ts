@@ -36,7 +36,7 @@ export function callbackUrl(baseUrl: string, key: string, target: CallbackTarget
  * URL's tail only, so that a moved base URL changes nothing; whether the token is ours is not checked.
  */
 export function addressRefOf(url: string | null, account: string): string | undefined {
-  const tail = /\/callbacks\/([a-z0-9-]{1,32})\/a\.([A-Za-z0-9_-]{1,64})\.[A-Za-z0-9_-]{43}$/.exec(url ?? '');
+  const tail = /\/callbacks\/([a-z0-9-]{1,32})\/a\.([A-Za-z0-9_-]{1,64})\.[A-Za-z0-9_-]+$/.exec(url ?? '');
   return tail?.[1] === account ? tail[2] : undefined;
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SharedAddresses } from '../../src/activities/address/shared-addresses.js';
+import { SharedAddresses } from '../../src/activities/address/address-list.js';
 import type { DepositAddress } from '../../src/contract/address/address.js';
 import { callbackUrl } from '../../src/contract/callback-url.js';
 

@@ -6,6 +6,7 @@ import type {
   FindAddressInput,
   FoundAddress,
 } from '../../contract/address/address.js';
+import { callbackUrl } from '../../contract/callback-url.js';
 import { ADDRESS_REF_FORMAT } from '../../contract/names.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import { addressCreateSchema } from '../../payment-service/index.js';
@@ -14,7 +15,7 @@ import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { comeBackIn, invalidInput, reasonOf, retryLater } from '../failures.js';
 import { AttemptDeadline, confirmSend } from '../order/attempt-deadline.js';
 import { meaningOf, retryAfterOf } from '../order/failed-create.js';
-import { addressCallbackUrl, searchAddress, shownAddress } from './search.js';
+import { searchAddress, shownAddress } from './address-list.js';
 
 /** Input of the `depositAddress` workflow, checked. */
 const addressInputSchema = z.strictObject({
@@ -28,6 +29,18 @@ function checkAddressInput(input: unknown): z.infer<typeof addressInputSchema> {
   const parsed = addressInputSchema.safeParse(withoutNulls(input));
   if (!parsed.success) throw invalidInput(fieldErrors(parsed.error));
   return parsed.data;
+}
+
+/**
+ * The callback URL of an address carries our reference and is unique: it is also the key by which an address of an
+ * uncertain create is found again. Throws InvalidInput where the worker cannot make callback URLs.
+ */
+function addressCallbackUrl({ callback }: ActivityDeps, account: string, ref: string): string {
+  const [key] = callback?.tokenKeys ?? [];
+  if (callback && key) return callbackUrl(callback.baseUrl, key, { kind: 'address', account, ref });
+  throw invalidInput([
+    { field: 'ref', reason: 'permanent addresses need CALLBACK_BASE_URL and CALLBACK_TOKEN_KEY on the worker' },
+  ]);
 }
 
 /** One attempt to create a permanent address: search → send. Runs once; the workflow decides what follows. */

@@ -7,7 +7,7 @@ import { describeFieldErrors } from '../../contract/failures.js';
 import { validateOrderInput } from '../../validation/order-schema.js';
 import type { ActivityDeps } from '../deps.js';
 import { batchFailure, invalidInput } from '../failures.js';
-import { mapInOrder } from '../order/in-order.js';
+import { mapInOrder } from '../many-reads.js';
 import { type ReportedRow, ReportFiles } from './report/report-files.js';
 import { RowCounts, readRowEnd } from './report/row-end.js';
 

@@ -15,10 +15,6 @@ export async function readBalances(account: Account, options?: CallOptions): Pro
   return balances;
 }
 
-/** True when the last balances answer that this worker got shows all of these wallets. */
-export const hasSeen = ({ seenWallets = [] }: Account, wallets: readonly string[]): boolean =>
-  wallets.every((wallet) => seenWallets.includes(wallet));
-
 /** The balance of one currency; undefined where there is none, or none that can be read. */
 export function balanceIn(balances: Balances, currency: string): Balance | undefined {
   const entry = Object.hasOwn(balances, currency) ? balances[currency] : undefined;

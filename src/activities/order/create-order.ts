@@ -6,7 +6,6 @@ import type { Circumstances, CreateAnswer, CreateOrderInput, CreateVerdict } fro
 import type { Order } from '../../contract/order/order.js';
 import type { CreateRequest } from '../../contract/order/request.js';
 import type { OrderInput } from '../../contract/order/workflow.js';
-import type { Rates } from '../../contract/service-objects.js';
 import { NotSentError, RateLimitedError } from '../../payment-service/index.js';
 import { validateOrderInput } from '../../validation/order-schema.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
@@ -16,7 +15,7 @@ import { meaningOf } from './failed-create.js';
 import { exceededCap, refuseBeyondLimits } from './limits.js';
 import { probe } from './probe.js';
 import { staleBasis } from './read-outcome.js';
-import { elsewhereOf, learnWallets, sentToOf } from './sent-to.js';
+import { circumstancesOf, elsewhereOf, learnWallets, sentToOf } from './sent-to.js';
 import { payersOf } from './shared-rates.js';
 
 /**
@@ -42,7 +41,7 @@ export function createOrderActivity(deps: ActivityDeps) {
     log.info('create attempt ended', { verdict: verdict.kind, permission: attempt.permission, excerpt });
     return {
       ...verdict,
-      ...circumstances(deps, account, attempt, request, rates),
+      ...circumstancesOf(deps, account, payersOf(rates, attempt.type, request)),
       ...(notes.length > 0 && { notes }),
     };
   };
@@ -68,17 +67,6 @@ function validRequest(
   // Without it nobody could tell whether it may still be sent.
   if (followUp && !checked.input.followUpOf) throw invalidOrder([{ field: 'followUpOf', reason: 'required' }]);
   return { request: checked.input.order, told: (checked.notes ?? []).map((note) => describeFieldErrors([note])) };
-}
-
-function circumstances(
-  deps: ActivityDeps,
-  account: Account,
-  { type }: CreateOrderInput,
-  request: CreateRequest,
-  rates: Rates | undefined,
-): Circumstances {
-  const payers = payersOf(rates, type, request);
-  return { pace: deps.pace, runId: runId(), ...whereSent(account), ...(payers && { payers }) };
 }
 
 async function probeThenSend(

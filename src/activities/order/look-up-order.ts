@@ -3,9 +3,9 @@ import type { ElsewhereAnswer, LookUpAnswer, LookUpInput, LookUpReading } from '
 import type { LookUpRecoveredInput } from '../../contract/order/followers.js';
 import { validateRecoveredInput } from '../../validation/order-schema.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
-import { comeBackIn, failedElsewhere, invalidOrder, noReading, retryLater } from '../failures.js';
+import { comeBackIn, invalidOrder, noReading, retryLater } from '../failures.js';
 import { foundOrder, readByOrderId } from './probe.js';
-import { elsewhereOf, isOtherEndpoint, sentToOf } from './sent-to.js';
+import { circumstancesOf, elsewhereOf, failedElsewhere, isOtherEndpoint } from './sent-to.js';
 import { payersOf } from './shared-rates.js';
 
 /**
@@ -21,8 +21,7 @@ export function lookUpOrderActivity(deps: ActivityDeps) {
       if (reading.kind === 'elsewhere') return reading;
       const readAtMs = await (deps.nowMs ?? Date.now)();
       const payers = payersOf(await account.rates.current(), input.type, input.request);
-      const runId = activityInfo().workflowExecution?.runId;
-      return { ...reading, readAtMs, pace: deps.pace, runId, sentTo: sentToOf(account), ...(payers && { payers }) };
+      return { ...reading, readAtMs, ...circumstancesOf(deps, account, payers) };
     } catch (error) {
       throw retryLater(error);
     }

@@ -12,10 +12,10 @@ import type { ReceivedDepositInput } from '../../contract/order/workflow.js';
 import { canonicalWallet } from '../../contract/wallets.js';
 import type { PaymentService, StatusAnswer } from '../../payment-service/index.js';
 import { validateReceivedInput } from '../../validation/order-schema.js';
-import { SharedAddresses } from '../address/shared-addresses.js';
+import { SharedAddresses } from '../address/address-list.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { comeBackIn, invalidOrder, noReading, retryLater } from '../failures.js';
-import { isOtherEndpoint, refuseElsewhere, sentToOf } from './sent-to.js';
+import { circumstancesOf, isOtherEndpoint, refuseElsewhere } from './sent-to.js';
 import { payersOf } from './shared-rates.js';
 
 /** An attempt ends well before the server gives it up; the reading of the list goes on and serves the next one. */
@@ -39,9 +39,7 @@ export function lookUpReceivedActivity(deps: ActivityDeps) {
     try {
       if (isOtherEndpoint(account, asked.sentTo)) await refuseElsewhere(account, asked.sentTo);
       const reading = await read(account, addresses, checked.input);
-      const payers = await payersFor(account, reading);
-      const runId = activityInfo().workflowExecution?.runId;
-      return { ...reading, pace: deps.pace, runId, sentTo: sentToOf(account), ...(payers && { payers }) };
+      return { ...reading, ...circumstancesOf(deps, account, await payersFor(account, reading)) };
     } catch (error) {
       throw retryLater(error);
     }

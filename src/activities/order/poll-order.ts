@@ -3,8 +3,8 @@ import type { Pace, PollAnswer, PollInput } from '../../contract/order/answers.j
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import { isFinal, isKnownStatus, type Order } from '../../contract/order/order.js';
 import { type ActivityDeps, accountOf } from '../deps.js';
-import { comeBackIn, isElsewhere, noReading, retryLater } from '../failures.js';
-import { isOtherEndpoint, refuseElsewhere } from './sent-to.js';
+import { comeBackIn, noReading, retryLater } from '../failures.js';
+import { isElsewhere, isOtherEndpoint, refuseElsewhere } from './sent-to.js';
 
 /**
  * Polls the status until it is final, or until it is one that nobody has reported yet. Each poll is one attempt of this

@@ -1,7 +1,9 @@
+import { activityInfo } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import type { Circumstances, Payers } from '../../contract/order/answers.js';
 import { type Elsewhere, elsewhere, MAX_PINNED_WALLETS, type SentTo } from '../../contract/order/sent-to.js';
-import type { Account } from '../deps.js';
-import { failedElsewhere } from '../failures.js';
-import { hasSeen, readBalances } from './balances.js';
+import type { Account, ActivityDeps } from '../deps.js';
+import { readBalances } from './balances.js';
 
 /** A create does not wait long for the wallets that it is pinned to: without them its key stands alone. */
 const WALLETS_TIMEOUT_MS = 3_000;
@@ -11,6 +13,14 @@ export const sentToOf = ({ endpoint, keyFingerprint, seenWallets }: Account): Se
   endpoint,
   ...(seenWallets && { wallets: [...seenWallets].sort().slice(0, MAX_PINNED_WALLETS) }),
   key: keyFingerprint,
+});
+
+/** What a create or a look-up answers beside what it found: pace and run, where it asked, and who pays the commissions. */
+export const circumstancesOf = ({ pace }: ActivityDeps, account: Account, payers?: Payers): Circumstances => ({
+  pace,
+  runId: activityInfo().workflowExecution?.runId,
+  sentTo: sentToOf(account),
+  ...(payers && { payers }),
 });
 
 /** Reads the account's wallets before the first create of this process, once for all that wait for it. Never fails. */
@@ -37,6 +47,10 @@ export async function elsewhereOf(
   return elsewhere(sentTo, sentToOf(account), shown, account.name);
 }
 
+/** True when the last balances answer that this worker got shows all of these wallets. */
+const hasSeen = ({ seenWallets = [] }: Account, wallets: readonly string[]): boolean =>
+  wallets.every((wallet) => seenWallets.includes(wallet));
+
 async function shownWallets(
   account: Account,
   sentTo: SentTo,
@@ -53,6 +67,15 @@ async function shownWallets(
     return undefined;
   }
 }
+
+const ELSEWHERE = 'Elsewhere';
+
+/** The account asked is not shown to be the order's: no reading, ask again. `why` says what has to be set back. */
+export const failedElsewhere = (why: string): ApplicationFailure =>
+  ApplicationFailure.create({ type: ELSEWHERE, message: why });
+
+/** True for a failure that `failedElsewhere` made. */
+export const isElsewhere = (error: unknown): boolean => error instanceof ApplicationFailure && error.type === ELSEWHERE;
 
 /** Ends an attempt of a read without a reading where the account asked is not shown to be the order's. */
 export async function refuseElsewhere(account: Account, sentTo: SentTo | undefined): Promise<void> {

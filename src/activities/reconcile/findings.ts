@@ -1,6 +1,6 @@
 import { type BalanceChange, isFinal } from '../../contract/order/order.js';
 import type { ReconcileClass, ReconcileRow } from '../../contract/reconcile/reconcile.js';
-import { mapInOrder } from '../order/in-order.js';
+import { mapInOrder } from '../many-reads.js';
 import { type Clock, compare, type Finding, type OurWord, openFinding } from './compare.js';
 import { AddressBook, followReceipt, recover } from './followers.js';
 import { type OurRun, wake, wordOf } from './our-runs.js';

@@ -3,7 +3,6 @@ import { startReceived } from '../../client/received.js';
 import { orderStartOptions } from '../../client/start-options.js';
 import { callTemporal } from '../../client/temporal-calls.js';
 import type { DepositAddress } from '../../contract/address/address.js';
-import { addressRefOf } from '../../contract/callback-url.js';
 import { describeFieldErrors } from '../../contract/failures.js';
 import { recoveredStart } from '../../contract/order/followers.js';
 import type { OrderListItem } from '../../contract/order/order.js';
@@ -12,6 +11,7 @@ import type { OrderInput } from '../../contract/order/workflow.js';
 import { canonicalWallet } from '../../contract/wallets.js';
 import { allPages } from '../../payment-service/index.js';
 import { validateRecoveredInput } from '../../validation/order-schema.js';
+import { readAddressList } from '../address/address-list.js';
 import type { Account } from '../deps.js';
 import { sentToOf } from '../order/sent-to.js';
 import type { Finding } from './compare.js';
@@ -44,25 +44,15 @@ export class AddressBook {
 
   async #read(): Promise<Map<string, string>> {
     const { reads, input } = this.#work;
-    const refs = new Map<string, string>();
     const list = (query: { limit?: number; page?: number }) =>
       reads.ask((service, options) => service.listDepositAddresses(query, options));
-    let pages = 0;
-    for await (const { items, malformed, total } of allPages(
-      { limit: 100 },
-      list,
-      ({ uuid }: DepositAddress) => uuid,
-    )) {
-      pages += 1;
-      for (const { address, memo, callback_url } of items) {
-        const ref = addressRefOf(callback_url, input.account);
-        if (ref !== undefined) refs.set(placeOf(address, memo), ref);
-      }
-      for (const { index, reason } of malformed) {
-        this.#view.malformed.push({ place: `address list, page ${pages}, item ${index + 1} of ${total}`, reason });
-      }
-    }
-    return refs;
+    const pages = allPages({ limit: 100 }, list, ({ uuid }: DepositAddress) => uuid);
+    const { byRef, malformed } = await readAddressList(input.account, pages);
+    this.#view.malformed.push(...malformed);
+    const places = [...byRef].flatMap(([ref, addresses]) =>
+      addresses.map(({ address, memo }) => [placeOf(address, memo), ref] as const),
+    );
+    return new Map(places);
   }
 }
 

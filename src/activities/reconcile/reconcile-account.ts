@@ -13,10 +13,10 @@ import {
 import { openCsvReport, openJsonReport } from '../../reports/index.js';
 import type { ActivityDeps } from '../deps.js';
 import { noReading, retryLater } from '../failures.js';
+import { PacedReads } from '../many-reads.js';
 import { type Proof, prove } from './balance-chain.js';
 import { type Carried, type Comparison, carriedBalances, compareCarried } from './carried-balances.js';
 import { findings } from './findings.js';
-import { PacedReads } from './paced-reads.js';
 import { type Reconciliation, type Scan, scan } from './scan.js';
 
 const HEARTBEAT_EVERY_MS = 2_000;

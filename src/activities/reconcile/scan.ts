@@ -13,10 +13,10 @@ import {
 } from '../../payment-service/index.js';
 import type { Account } from '../deps.js';
 import { noReading } from '../failures.js';
+import type { PacedReads } from '../many-reads.js';
 import { balanceIn, readBalances } from '../order/balances.js';
 import { addsUp } from './balance-chain.js';
 import { listOurRuns, type OurRun } from './our-runs.js';
-import type { PacedReads } from './paced-reads.js';
 
 const HOUR_MS = 3_600_000;
 /** What our clock calls the window may lie this far outside of what the service's filter does. */

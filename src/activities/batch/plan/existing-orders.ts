@@ -2,7 +2,7 @@ import { cancellationSignal, heartbeat } from '@temporalio/activity';
 import type { CallOptions, PaymentService } from '../../../payment-service/index.js';
 import type { Account } from '../../deps.js';
 import { noReading, reasonOf } from '../../failures.js';
-import { PacedReads } from '../../reconcile/paced-reads.js';
+import { PacedReads } from '../../many-reads.js';
 import { type BatchWarnings, MAX_LINES } from './warnings.js';
 
 /** Ids of one request, and orders of one answer: the most that the service takes. */

@@ -6,8 +6,8 @@ import {
   PaymentServiceError,
   RateLimitedError,
   RejectedError,
-} from '../../payment-service/index.js';
-import type { Account } from '../deps.js';
+} from '../payment-service/index.js';
+import type { Account } from './deps.js';
 
 /**
  * Share of the account's requests a second that a scan may take. It makes hundreds of requests inside one activity, which
@@ -56,3 +56,23 @@ export class PacedReads {
 /** True for errors that may pass by themselves. */
 const mayPass = (error: unknown): error is PaymentServiceError =>
   error instanceof PaymentServiceError && !(error instanceof InvalidRequestError) && !(error instanceof RejectedError);
+
+/** Maps items with up to `concurrency` of them under way; the results come in the order of the items. */
+export async function* mapInOrder<T, R>(
+  items: AsyncIterable<T> | Iterable<T>,
+  concurrency: number,
+  map: (item: T) => Promise<R>,
+): AsyncGenerator<R> {
+  const underWay: Promise<R>[] = [];
+  for await (const item of items) {
+    const result = map(item);
+    // Awaited below in its turn; an error that comes before that must not count as one that nobody handles.
+    result.catch(() => undefined);
+    underWay.push(result);
+    const [first] = underWay;
+    if (!first || underWay.length < concurrency) continue;
+    yield await first;
+    underWay.shift();
+  }
+  for (const result of underWay) yield await result;
+}
