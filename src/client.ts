@@ -1,7 +1,7 @@
 import { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { Batches } from './client/batches.js';
-import { checkedOrder, formatChecksOf } from './client/checked-input.js';
+import { checkedForAccount, checkOrderInput, formatChecksOf } from './client/checked-input.js';
 import {
   type AttentionElsewhere,
   attentionElsewhere,
@@ -19,7 +19,14 @@ import {
 } from './client/reconcile.js';
 import { checkTimeout, type WaitOptions } from './client/remote-run.js';
 import { Schedules } from './client/schedules.js';
-import { createDepositAddress, isAccountServed, readService } from './client/service-reads.js';
+import {
+  type AddressListQuery,
+  createDepositAddress,
+  isAccountServed,
+  type OrderListQuery,
+  type RatesQuery,
+  readService,
+} from './client/service-reads.js';
 import { createOrder, startOrder, startOrderAgain } from './client/start-order.js';
 import type { DepositAddress, DepositAddressInput, DepositAddressResult } from './contract/address/address.js';
 import { DEFAULT_ACCOUNT, receivedWorkflowId } from './contract/names.js';
@@ -34,36 +41,6 @@ import type { FormatChecks } from './validation/format-checks.js';
 /** `again`: the id was used by a run that ended with no order at the service; start it anew. */
 export interface StartOptions {
   again?: boolean;
-}
-
-/** Selects orders at the service, with its own field names; `limit` at most 1000. Dates as `YYYY-MM-DD hh:mm:ss`. */
-export interface OrderListQuery {
-  currency_from?: string;
-  network_from?: string;
-  currency_to?: string;
-  network_to?: string;
-  date_from?: string;
-  date_to?: string;
-  order_type?: OrderType;
-  status?: string;
-  order_id?: string;
-  order_ids?: string[];
-  limit?: number;
-  page?: number;
-}
-
-/** Selects rates: of one order type, or under one pair key, such as `usd_card` or `usd_card-btc_bitcoin`. */
-export interface RatesQuery {
-  order_type?: OrderType;
-  pair?: string;
-}
-
-/** Selects permanent deposit addresses; `limit` at most 100. */
-export interface AddressListQuery {
-  currency?: string;
-  network?: string;
-  limit?: number;
-  page?: number;
 }
 
 /** The SDK tells its errors and operations apart by their classes: those of another copy of it would fail after a start. */
@@ -131,7 +108,7 @@ export class PaymentOrders {
    * RefusedError; nothing is sent then.
    */
   async start<T extends OrderType>(type: T, input: OrderInput<T>, options: StartOptions = {}): Promise<OrderHandle> {
-    const checked = await checkedOrder(this.#client, type, input);
+    const checked = await this.#checked(type, input);
     return options.again ? startOrderAgain(this.#client, type, checked) : startOrder(this.#client, type, checked);
   }
 
@@ -145,7 +122,7 @@ export class PaymentOrders {
     { again, ...wait }: StartOptions & WaitOptions = {},
   ): Promise<{ handle: OrderHandle; order: Order }> {
     checkTimeout(wait);
-    const checked = await checkedOrder(this.#client, type, input);
+    const checked = await this.#checked(type, input);
     if (!again) return createOrder(this.#client, type, checked, wait);
     const handle = await startOrderAgain(this.#client, type, checked);
     return { handle, order: await handle.created(wait) };
@@ -240,5 +217,12 @@ export class PaymentOrders {
   /** Ends what `scheduleReconcile` began; false: there was nothing. */
   unscheduleReconcile(account?: string): Promise<boolean> {
     return unscheduleReconcile(this.#client, account);
+  }
+
+  #checked<T extends OrderType>(type: T, input: unknown): Promise<OrderInput<T>> {
+    return checkedForAccount<OrderInput<T>>(
+      (formatChecks) => checkOrderInput(type, input, formatChecks),
+      (account) => this.formatChecks(account),
+    );
   }
 }

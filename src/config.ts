@@ -77,56 +77,6 @@ function readCallback(env: Env, problems: Problems): CallbackConfig | undefined 
   };
 }
 
-/** Reads a worker's configuration; throws ConfigError with one line per mistake. */
-export function loadWorkerConfig(env: Env = process.env): WorkerConfig {
-  const problems = new Problems();
-  const config = {
-    accounts: readAccounts(env, problems),
-    pace: readPace(env, problems),
-    callback: readCallback(env, problems),
-    caps: amountsByCurrency(env, 'PAYMENT_ORDER_CAPS', problems),
-    checkBalance: flag(env, 'PAYMENT_CHECK_BALANCE', problems),
-    directories: readDirectories(env, problems),
-    encryptionKeys: readEncryptionKeys(env, problems),
-  };
-  problems.throwIfAny();
-  return config;
-}
-
-/** Reads the receiver's configuration; throws ConfigError with one line per mistake. */
-export function loadReceiverConfig(env: Env = process.env): ReceiverConfig {
-  const problems = new Problems();
-  const config = {
-    host: host(env, 'CALLBACK_HOST', '127.0.0.1', problems),
-    port: port(env, 'CALLBACK_PORT', 8080, problems),
-    tokenKeys: tokenKeys(env, problems),
-    encryptionKeys: readEncryptionKeys(env, problems),
-  };
-  problems.throwIfAny();
-  return config;
-}
-
-/** Reads the keys that payloads are encrypted with, undefined = off; throws ConfigError. For clients of Temporal. */
-export function loadEncryptionKeys(env: Env = process.env): readonly EncryptionKey[] | undefined {
-  const problems = new Problems();
-  const keys = readEncryptionKeys(env, problems);
-  problems.throwIfAny();
-  return keys;
-}
-
-/** Reads the codec endpoint's configuration; throws ConfigError with one line per mistake. */
-export function loadCodecConfig(env: Env = process.env): CodecConfig {
-  const problems = new Problems();
-  const config = {
-    host: host(env, 'CODEC_HOST', '127.0.0.1', problems),
-    port: port(env, 'CODEC_PORT', 8081, problems),
-    encryptionKeys: requireEncryptionKeys(env, problems),
-    uiOrigin: origin(env, 'CODEC_UI_ORIGIN', problems),
-  };
-  problems.throwIfAny();
-  return config;
-}
-
 /** Real paths (symbolic links resolved) of the folders that workers share. */
 export interface Directories {
   /** Batch files; absent = batches come inline only. */
@@ -147,9 +97,51 @@ function folder(path: string, name: string, problems: Problems, { create }: { cr
 }
 
 /** Reads BATCH_DIR and REPORT_DIR (BATCH_DIR/reports when unset). */
-export function readDirectories(env: Env, problems: Problems): Directories {
+function readDirectories(env: Env, problems: Problems): Directories {
   const batchDir = env.BATCH_DIR ? folder(env.BATCH_DIR, 'BATCH_DIR', problems, { create: false }) : undefined;
   const reports = env.REPORT_DIR ?? (batchDir && join(batchDir, 'reports'));
   const reportDir = reports ? folder(reports, 'REPORT_DIR', problems, { create: true }) : undefined;
   return { ...(batchDir && { batchDir }), ...(reportDir && { reportDir }) };
 }
+
+/** What `read` reads; throws ConfigError with one line per mistake that it noted. */
+function load<T>(read: (problems: Problems) => T): T {
+  const problems = new Problems();
+  const config = read(problems);
+  problems.throwIfAny();
+  return config;
+}
+
+/** Reads a worker's configuration; throws ConfigError with one line per mistake. */
+export const loadWorkerConfig = (env: Env = process.env): WorkerConfig =>
+  load((problems) => ({
+    accounts: readAccounts(env, problems),
+    pace: readPace(env, problems),
+    callback: readCallback(env, problems),
+    caps: amountsByCurrency(env, 'PAYMENT_ORDER_CAPS', problems),
+    checkBalance: flag(env, 'PAYMENT_CHECK_BALANCE', problems),
+    directories: readDirectories(env, problems),
+    encryptionKeys: readEncryptionKeys(env, problems),
+  }));
+
+/** Reads the receiver's configuration; throws ConfigError with one line per mistake. */
+export const loadReceiverConfig = (env: Env = process.env): ReceiverConfig =>
+  load((problems) => ({
+    host: host(env, 'CALLBACK_HOST', '127.0.0.1', problems),
+    port: port(env, 'CALLBACK_PORT', 8080, problems),
+    tokenKeys: tokenKeys(env, problems),
+    encryptionKeys: readEncryptionKeys(env, problems),
+  }));
+
+/** Reads the keys that payloads are encrypted with, undefined = off; throws ConfigError. For clients of Temporal. */
+export const loadEncryptionKeys = (env: Env = process.env): readonly EncryptionKey[] | undefined =>
+  load((problems) => readEncryptionKeys(env, problems));
+
+/** Reads the codec endpoint's configuration; throws ConfigError with one line per mistake. */
+export const loadCodecConfig = (env: Env = process.env): CodecConfig =>
+  load((problems) => ({
+    host: host(env, 'CODEC_HOST', '127.0.0.1', problems),
+    port: port(env, 'CODEC_PORT', 8081, problems),
+    encryptionKeys: requireEncryptionKeys(env, problems),
+    uiOrigin: origin(env, 'CODEC_UI_ORIGIN', problems),
+  }));

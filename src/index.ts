@@ -24,12 +24,8 @@ export type { ReconcileOptions, ReconcileSchedule, ReconcileState } from './clie
 export type { WaitOptions } from './client/remote-run.js';
 export type { BatchCalendar, ScheduleEntry, ScheduleInput, ScheduleRun } from './client/schedule-spec.js';
 export { type PlanOptions, Schedules } from './client/schedules.js';
-export {
-  type AddressListQuery,
-  type OrderListQuery,
-  PaymentOrders,
-  type StartOptions,
-} from './client.js';
+export type { AddressListQuery, OrderListQuery, RatesQuery } from './client/service-reads.js';
+export { PaymentOrders, type StartOptions } from './client.js';
 export type { DepositAddress, DepositAddressInput, DepositAddressResult } from './contract/address/address.js';
 export type {
   AmountsByCurrency,

@@ -18,19 +18,21 @@ import {
   ORDERS_TASK_QUEUE,
   searchAttribute,
 } from '../contract/names.js';
-import { validateBatchInput } from '../validation/batch-schema.js';
 import { BatchHandle, type BatchWorkflow, endOfBatch } from './batch-handle.js';
-import { checkedForAccount } from './checked-input.js';
+import { checkBatchInput, checkedForAccount, formatChecksOf } from './checked-input.js';
 import { ConflictError, NoWorkerError } from './errors.js';
 import { readFirstInput } from './history.js';
-import { INTERACTIVE_PRIORITY } from './start-options.js';
+import { detailsTable, INTERACTIVE_PRIORITY } from './start-options.js';
 import { callTemporal, isTimeOver, translated } from './temporal-calls.js';
 
 /** What `plan` and `start` take; `batchId` omitted = the first 16 hex digits of the hash of its rows. */
 export type BatchStart = Omit<BatchInput, 'planOnly'>;
 
 const checked = (client: Client, input: unknown): Promise<BatchInput> =>
-  checkedForAccount(client, (formatChecks) => validateBatchInput(input, formatChecks));
+  checkedForAccount(
+    (formatChecks) => checkBatchInput(input, formatChecks),
+    (account) => formatChecksOf(client, account),
+  );
 
 /** Withdrawals by the file. Every method may throw TemporalUnreachableError. */
 export class Batches {
@@ -121,9 +123,9 @@ export type NamedBatchInput = BatchInput & { batchId: string };
 
 const sourceOf = ({ file, rows }: BatchInput): string => (file ? file.path : `${rows?.length ?? 0} inline rows`);
 
-/** Markdown for the batch's page in the Temporal UI; no row. */
-function details(input: NamedBatchInput): string {
-  const rows: [string, string][] = [
+/** What the Temporal UI shows of a batch; no row. */
+const detailsOf = (input: NamedBatchInput): string =>
+  detailsTable([
     ['batch', input.batchId],
     ['account', input.account ?? DEFAULT_ACCOUNT],
     ['rows from', sourceOf(input)],
@@ -131,11 +133,7 @@ function details(input: NamedBatchInput): string {
     ['started by', maskName(input.startedBy)],
     ['approval', input.approval ?? 'none'],
     ['compensation', input.compensation ?? 'by the table'],
-  ];
-  return ['| | |', '|---|---|', ...rows.map(([name, value]) => `| ${name} | ${value.replaceAll('|', '\\|')} |`)].join(
-    '\n',
-  );
-}
+  ]);
 
 /** How a batch's workflow is started. A closed batch keeps its id, unless `again` was asked for. */
 export function batchStartOptions(input: NamedBatchInput) {
@@ -154,7 +152,7 @@ export function batchStartOptions(input: NamedBatchInput) {
     ],
     // Summaries hold at most 200 bytes.
     staticSummary: `batch from ${Buffer.from(sourceOf(input)).subarray(0, 150).toString().replace(/�$/u, '')}`,
-    staticDetails: details(input),
+    staticDetails: detailsOf(input),
   } satisfies WorkflowStartOptions<BatchWorkflow>;
 }
 

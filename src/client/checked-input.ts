@@ -1,8 +1,9 @@
 import type { Client } from '@temporalio/client';
-import type { FieldError } from '../contract/failures.js';
+import type { BatchInput } from '../contract/batch/batch.js';
 import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import type { OrderType } from '../contract/order/types.js';
 import type { OrderInput } from '../contract/order/workflow.js';
+import { validateBatchInput } from '../validation/batch-schema.js';
 import { FORMAT_CHECKS_READ, type FormatChecks } from '../validation/format-checks.js';
 import { validateOrderInput, validateRecoveredInput } from '../validation/order-schema.js';
 import { InvalidInputError } from './errors.js';
@@ -23,21 +24,37 @@ export function checkOrderInput<T extends OrderType>(
   return checked.input;
 }
 
-/** What an input turns out to be under a setting. */
-type Check<I> = (formatChecks: FormatChecks) => { input: I } | { errors: FieldError[] };
+/** The checked input of a batch, as `checkOrderInput` has it. */
+export function checkBatchInput(input: unknown, formatChecks: FormatChecks): BatchInput {
+  const checked = validateBatchInput(input, formatChecks);
+  if ('errors' in checked) throw new InvalidInputError(checked.errors);
+  return checked.input;
+}
 
 /**
- * The input as its account's workers would check it. They are asked only where it breaks nothing but rules that are ours;
- * where nobody answers, those refuse it, too. Throws InvalidInputError.
+ * The input as its account's workers would check it. `settingOf` asks them, only where it breaks nothing but rules that are
+ * ours; where nobody answers, those refuse it, too. Throws what `check` throws, such as InvalidInputError.
  */
-export async function checkedForAccount<I extends { account?: string }>(client: Client, check: Check<I>): Promise<I> {
-  const strict = check('refuse');
-  if (!('errors' in strict)) return strict.input;
-  const lenient = check('warn');
-  if ('errors' in lenient || (await formatChecksOf(client, lenient.input.account)) !== 'warn') {
-    throw new InvalidInputError(strict.errors);
+export async function checkedForAccount<I extends { account?: string }>(
+  check: (formatChecks: FormatChecks) => I,
+  settingOf: (account?: string) => Promise<FormatChecks>,
+): Promise<I> {
+  try {
+    return check('refuse');
+  } catch (refused) {
+    if (!(refused instanceof InvalidInputError)) throw refused;
+    const lenient = unlessRefused(() => check('warn'));
+    if (!lenient || (await settingOf(lenient.account)) !== 'warn') throw refused;
+    return lenient;
   }
-  return lenient.input;
+}
+
+function unlessRefused<T>(check: () => T): T | undefined {
+  try {
+    return check();
+  } catch {
+    return undefined;
+  }
 }
 
 /** The account's PAYMENT_FORMAT_CHECKS; 'refuse' where it is not to be had. Never throws. */
@@ -49,14 +66,3 @@ export async function formatChecksOf(client: Client, account = DEFAULT_ACCOUNT):
     return 'refuse';
   }
 }
-
-/** The checked input of an order for its account. Throws InvalidInputError. */
-export const checkedOrder = <T extends OrderType>(client: Client, type: T, input: unknown): Promise<OrderInput<T>> =>
-  checkedForAccount<OrderInput<T>>(client, (formatChecks) => {
-    try {
-      return { input: checkOrderInput(type, input, formatChecks) };
-    } catch (error) {
-      if (error instanceof InvalidInputError) return { errors: [...error.fields] };
-      throw error;
-    }
-  });

@@ -7,7 +7,7 @@ import {
   searchAttribute,
 } from '../contract/names.js';
 import type { OrderResult, ReceivedDepositInput } from '../contract/order/workflow.js';
-import { INTERACTIVE_PRIORITY } from './start-options.js';
+import { detailsTable, INTERACTIVE_PRIORITY } from './start-options.js';
 import { callTemporal } from './temporal-calls.js';
 
 /** The `receivedDeposit` workflow. */
@@ -16,12 +16,6 @@ export type ReceivedWorkflow = (input: ReceivedDepositInput) => Promise<OrderRes
 /** How the follower of a received order is started; a closed run's id is taken. */
 export function receivedStartOptions(input: ReceivedDepositInput) {
   const { account = DEFAULT_ACCOUNT, ref, order_uuid: orderUuid } = input;
-  const rows = [
-    ['order_uuid', orderUuid],
-    ['address', ref],
-    ['account', account],
-    ['compensation', input.compensation ?? 'by the table'],
-  ];
   return {
     workflowId: receivedWorkflowId(account, orderUuid),
     taskQueue: ORDERS_TASK_QUEUE,
@@ -34,7 +28,12 @@ export function receivedStartOptions(input: ReceivedDepositInput) {
       { key: searchAttribute.needsAttention, value: false },
     ],
     staticSummary: `received on ${ref}`,
-    staticDetails: ['| | |', '|---|---|', ...rows.map(([name, value]) => `| ${name} | ${value} |`)].join('\n'),
+    staticDetails: detailsTable([
+      ['order_uuid', orderUuid],
+      ['address', ref],
+      ['account', account],
+      ['compensation', input.compensation ?? 'by the table'],
+    ]),
     priority: { priorityKey: INTERACTIVE_PRIORITY },
   } satisfies WorkflowStartOptions<ReceivedWorkflow>;
 }

@@ -5,7 +5,7 @@ import type { RequestFields } from '../contract/order/request.js';
 import { type OrderType, orderSides } from '../contract/order/types.js';
 import type { OrderInput, OrderResult } from '../contract/order/workflow.js';
 
-/** Single orders run before polls (3) and bulk rows (4). */
+/** Single orders run before polls (3) and rows of batches (4). */
 export const INTERACTIVE_PRIORITY = 2;
 /** Nobody waits for a single row of a batch. */
 const BATCH_ROW_PRIORITY = 4;
@@ -22,7 +22,11 @@ function whatMoves(type: OrderType, { order }: OrderInput): string {
 /** One line for the list in the Temporal UI, at most 200 bytes. */
 export const orderSummary = (type: OrderType, input: OrderInput): string => `${type} ${whatMoves(type, input)}`;
 
-/** Markdown table for the workflow's page in the Temporal UI; no wallet, e-mail or description. */
+/** Markdown table of named values, for a workflow's page in the Temporal UI. */
+export const detailsTable = (rows: readonly (readonly [string, string])[]): string =>
+  ['| | |', '|---|---|', ...rows.map(([name, value]) => `| ${name} | ${value.replaceAll('|', '\\|')} |`)].join('\n');
+
+/** What the Temporal UI shows of an order; no wallet, e-mail or description. */
 export function orderDetails(type: OrderType, input: OrderInput): string {
   const { currencyFrom: from, currencyTo: to } = orderSides(type, input.order);
   const rows: [string, string][] = [
@@ -34,7 +38,7 @@ export function orderDetails(type: OrderType, input: OrderInput): string {
     ['compensation', input.compensation ?? 'by the table'],
     ['resend', input.resend ?? 'once'],
   ];
-  return ['| | |', '|---|---|', ...rows.map(([name, value]) => `| ${name} | ${value} |`)].join('\n');
+  return detailsTable(rows);
 }
 
 /** Search attributes an order starts with: set now they cost no event. */

@@ -19,34 +19,36 @@ export function durationMs(text: string): number | undefined {
   return ms > 0 && ms <= MAX_DURATION_MS ? ms : undefined;
 }
 
-/** A duration in milliseconds; `fallbackMs` when unset. */
-export function duration(env: Env, name: string, fallbackMs: number, problems: Problems): number {
+/** What `read` makes of a variable; undefined when it is unset, and when `read` can make nothing of it, which is a mistake. */
+function optional<T>(
+  env: Env,
+  name: string,
+  problems: Problems,
+  read: (text: string) => T | undefined,
+  mistake: string,
+): T | undefined {
   const text = env[name];
-  if (!text) return fallbackMs;
-  const ms = durationMs(text);
-  if (ms !== undefined) return ms;
-  problems.add(name, 'must be a duration above 0 such as 250ms, 5s, 10m, 6h or 1d');
-  return fallbackMs;
+  if (!text) return undefined;
+  const value = read(text);
+  if (value === undefined) problems.add(name, mistake);
+  return value;
 }
+
+/** A duration in milliseconds; `fallbackMs` when unset. */
+export const duration = (env: Env, name: string, fallbackMs: number, problems: Problems): number =>
+  optional(env, name, problems, durationMs, 'must be a duration above 0 such as 250ms, 5s, 10m, 6h or 1d') ??
+  fallbackMs;
 
 /** A TCP port; 0 lets the system choose. */
 export function port(env: Env, name: string, fallback: number, problems: Problems): number {
-  const text = env[name];
-  if (!text) return fallback;
-  const value = Number(text);
-  if (/^\d{1,5}$/.test(text) && value <= 65_535) return value;
-  problems.add(name, 'must be a port number from 0 to 65535');
-  return fallback;
+  const read = (text: string) => (/^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined);
+  return optional(env, name, problems, read, 'must be a port number from 0 to 65535') ?? fallback;
 }
 
 /** A rate above 0; undefined when unset. */
 export function rate(env: Env, name: string, problems: Problems): number | undefined {
-  const text = env[name];
-  if (!text) return undefined;
-  const value = Number(text);
-  if (/^\d{1,6}(\.\d{1,3})?$/.test(text) && value > 0) return value;
-  problems.add(name, 'must be a number of requests per second above 0, such as 20');
-  return undefined;
+  const read = (text: string) => (/^\d{1,6}(\.\d{1,3})?$/.test(text) && Number(text) > 0 ? Number(text) : undefined);
+  return optional(env, name, problems, read, 'must be a number of requests per second above 0, such as 20');
 }
 
 /** True for statuses that may mean "not executed": 4xx and 5xx, but 400, which has its own path. */
@@ -55,12 +57,13 @@ export const isNotExecutedStatus = (status: number): boolean =>
 
 /** A comma list of such statuses; undefined when unset. */
 export function statuses(env: Env, name: string, problems: Problems): readonly number[] | undefined {
-  const text = env[name];
-  if (!text) return undefined;
-  const items = text.split(',').map((item) => item.trim());
-  if (items.every((item) => /^\d{3}$/.test(item) && isNotExecutedStatus(Number(item)))) return items.map(Number);
-  problems.add(name, 'must be a comma list of HTTP statuses from 401 to 599, such as 429');
-  return undefined;
+  const read = (text: string) => {
+    const items = text.split(',').map((item) => item.trim());
+    return items.every((item) => /^\d{3}$/.test(item) && isNotExecutedStatus(Number(item)))
+      ? items.map(Number)
+      : undefined;
+  };
+  return optional(env, name, problems, read, 'must be a comma list of HTTP statuses from 401 to 599, such as 429');
 }
 
 const isLoopback = (hostname: string): boolean =>
@@ -105,22 +108,17 @@ export function signerProblem(text: string): string | undefined {
 
 /** A bare host name or IP address to listen on. */
 export function host(env: Env, name: string, fallback: string, problems: Problems): string {
-  const text = env[name];
-  if (!text) return fallback;
-  if (isIP(text) === 0 && !/^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(text)) {
-    problems.add(name, 'must be a host name or IP address');
-  }
-  return text;
+  const isHost = (text: string) => isIP(text) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(text);
+  const read = (text: string) => (isHost(text) ? text : undefined);
+  return optional(env, name, problems, read, 'must be a host name or IP address') ?? fallback;
 }
 
 /** The origin of a web page, such as `https://temporal.example.com`; undefined when unset. */
 export function origin(env: Env, name: string, problems: Problems): string | undefined {
-  const text = env[name];
-  if (!text) return undefined;
   // Compared as text with what browsers send: a trailing slash or a path would never match.
-  if (!/^https?:/.test(text) || !URL.canParse(text) || new URL(text).origin !== text)
-    problems.add(name, 'must be an origin such as https://temporal.example.com, without a path');
-  return text;
+  const isOrigin = (text: string) => /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+  const read = (text: string) => (isOrigin(text) ? text : undefined);
+  return optional(env, name, problems, read, 'must be an origin such as https://temporal.example.com, without a path');
 }
 
 /** The content of a secret file without its last line break; undefined when it cannot be read. */
@@ -175,29 +173,24 @@ export function tokenKeys(env: Env, problems: Problems): readonly string[] {
 
 /** `refuse` or `warn`; undefined when unset. */
 export function formatChecks(env: Env, name: string, problems: Problems): FormatChecks | undefined {
-  const text = env[name];
-  if (!text) return undefined;
-  const known = FORMAT_CHECKS.find((checks) => checks === text);
-  if (!known) problems.add(name, `must be ${FORMAT_CHECKS.join(' or ')}`);
-  return known;
+  const read = (text: string) => FORMAT_CHECKS.find((checks) => checks === text);
+  return optional(env, name, problems, read, `must be ${FORMAT_CHECKS.join(' or ')}`);
 }
 
 /** `true` or `false`; false when unset. */
 export function flag(env: Env, name: string, problems: Problems): boolean {
-  const text = env[name];
-  if (text !== undefined && text !== '' && text !== 'true' && text !== 'false')
-    problems.add(name, 'must be true or false');
-  return text === 'true';
+  const read = (text: string) => ['true', 'false'].find((known) => known === text);
+  return optional(env, name, problems, read, 'must be true or false') === 'true';
 }
 
 /** A JSON object of decimal strings by currency, such as `{"usd": "2000"}`; undefined when unset. */
 export function amountsByCurrency(env: Env, name: string, problems: Problems): ReadonlyMap<string, string> | undefined {
-  const text = env[name];
-  if (!text) return undefined;
-  const parsed = amountsSchema.safeParse(parseJson(text));
-  if (parsed.success) return new Map(Object.entries(parsed.data));
-  problems.add(name, 'must be JSON such as {"usd": "2000", "btc": "0.5"}: currencies and decimal strings');
-  return undefined;
+  const read = (text: string) => {
+    const { success, data } = amountsSchema.safeParse(parseJson(text));
+    return success ? new Map(Object.entries(data)) : undefined;
+  };
+  const mistake = 'must be JSON such as {"usd": "2000", "btc": "0.5"}: currencies and decimal strings';
+  return optional(env, name, problems, read, mistake);
 }
 
 const amountsSchema = z.record(

@@ -16,6 +16,10 @@ export const fitting = (format: RegExp, reason: string) => (value: string) => {
   return value;
 };
 
+/** An object without the fields that are undefined: what was not typed is not in an input. */
+export const given = <T extends object>(fields: T): T =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+
 /** Milliseconds of a duration such as `30s`. */
 export function parseTimeout(text: string): number {
   const timeoutMs = durationMs(text);
@@ -112,19 +116,16 @@ export const withReason = (command: Command): Command =>
 /** The options of a batch as its input has them. */
 export function batchOptionsOf(options: BatchOptions): Omit<BatchInput, 'account' | 'batchId' | 'file' | 'rows'> {
   const { by, approval, approvalExpires, compensation, resend, maxInFlight } = options;
-  const stopAfter: StopAfter = {
-    ...(options.stopAfterFailures !== undefined && { failures: options.stopAfterFailures }),
-    ...(options.stopAfterShare !== undefined && { share: options.stopAfterShare }),
-  };
-  return {
+  const stopAfter: StopAfter = given({ failures: options.stopAfterFailures, share: options.stopAfterShare });
+  return given({
     startedBy: by ?? loginName(),
-    ...(approval && { approval }),
-    ...(approvalExpires !== undefined && { approvalExpiresMs: approvalExpires }),
-    ...(compensation && { compensation }),
-    ...(resend && { resend }),
-    ...(maxInFlight !== undefined && { maxInFlight }),
-    ...(Object.keys(stopAfter).length > 0 && { stopAfter }),
-  };
+    approval,
+    approvalExpiresMs: approvalExpires,
+    compensation,
+    resend,
+    maxInFlight,
+    stopAfter: Object.keys(stopAfter).length > 0 ? stopAfter : undefined,
+  });
 }
 
 /** A claim like any other name; containers may have no user of that number. */

@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import type { BatchStart } from '../client/batches.js';
+import { checkBatchInput, checkedForAccount } from '../client/checked-input.js';
 import { InvalidInputError } from '../client/errors.js';
-import type { BatchInput } from '../contract/batch/batch.js';
-import { validateBatchInput } from '../validation/batch-schema.js';
 import type { FormatChecks } from '../validation/format-checks.js';
 import { type JsonInput, readJson } from '../validation/json-input.js';
-import { type BatchOptions, batchOptionsOf } from './arguments.js';
+import { type BatchOptions, batchOptionsOf, given } from './arguments.js';
 import { type StarterIo, UsageError } from './report.js';
 
 /** Far more than a payout to a hundred cards needs. */
@@ -49,37 +48,14 @@ export function checkWith<T>({ value, errors }: ParsedInput, check: (value: unkn
   throw new InvalidInputError(errors);
 }
 
-/**
- * Runs a check of an input. Where it finds nothing but broken rules that are ours, the account's workers are asked whether
- * they refuse (PAYMENT_FORMAT_CHECKS); where nobody answers, they do. Throws InvalidInputError.
- */
-export async function checkUnlessWarned<T extends { account?: string }>(
-  io: StarterIo,
-  check: (formatChecks: FormatChecks) => T,
-): Promise<T> {
-  try {
-    return check('refuse');
-  } catch (refused) {
-    if (!(refused instanceof InvalidInputError)) throw refused;
-    const lenient = attempt(() => check('warn'));
-    if (!lenient || (await settingOf(io, lenient.account)) !== 'warn') throw refused;
-    return lenient;
-  }
-}
-
-function attempt<T>(run: () => T): T | undefined {
-  try {
-    return run();
-  } catch {
-    return undefined;
-  }
-}
-
-async function settingOf({ connect }: StarterIo, account?: string): Promise<FormatChecks> {
-  const orders = await connect().catch(() => undefined);
-  if (!orders) return 'refuse';
-  return orders.formatChecks(account).finally(() => orders.close());
-}
+/** What the workers of an account do with an input that breaks rules of ours alone; 'refuse' where nobody answers. */
+export const settingOf =
+  ({ connect }: StarterIo) =>
+  async (account?: string): Promise<FormatChecks> => {
+    const orders = await connect().catch(() => undefined);
+    if (!orders) return 'refuse';
+    return orders.formatChecks(account).finally(() => orders.close());
+  };
 
 /** What names a batch's rows and how it is started, beside the options it shares with schedules. */
 export interface StartOptions extends BatchOptions {
@@ -114,28 +90,17 @@ function parseLine(line: string, number: number): ParsedInput {
   }
 }
 
-function checked(input: unknown, formatChecks: FormatChecks): BatchInput {
-  const result = validateBatchInput(input, formatChecks);
-  if ('errors' in result) throw new InvalidInputError(result.errors);
-  return result.input;
-}
-
 /**
  * The input of a batch. `path` is a file of the workers; with `--inline`, or `-` for standard input, the rows are read
  * here and travel in the input. Throws UsageError or InvalidInputError; nothing is started yet.
  */
 export async function readBatchInput(io: StarterIo, path: string, options: StartOptions): Promise<BatchStart> {
   const { account, id, again, inline, latestSend } = options;
-  const common = {
-    ...batchOptionsOf(options),
-    ...(account !== undefined && { account }),
-    ...(id !== undefined && { batchId: id }),
-    ...(again && { again }),
-    ...(latestSend !== undefined && { latestSend }),
-  };
-  if (path !== '-' && !inline) return checked({ ...common, file: { path } }, 'refuse');
+  const common = { ...batchOptionsOf(options), ...given({ account, batchId: id, again, latestSend }) };
+  if (path !== '-' && !inline) return checkBatchInput({ ...common, file: { path } }, 'refuse');
   const parsed = parseRows(await readInput(path, io.stdin));
-  return checkUnlessWarned(io, (formatChecks) =>
-    checkWith(parsed, (rows) => checked({ ...common, rows }, formatChecks)),
+  return checkedForAccount(
+    (formatChecks) => checkWith(parsed, (rows) => checkBatchInput({ ...common, rows }, formatChecks)),
+    settingOf(io),
   );
 }

@@ -1,4 +1,4 @@
-import { checkOrderInput } from '../client/checked-input.js';
+import { checkedForAccount, checkOrderInput } from '../client/checked-input.js';
 import { FailedError, InvalidInputError, UnresolvedError } from '../client/errors.js';
 import type { OrderFilter } from '../client/list-orders.js';
 import type { OrderHandle } from '../client/order-handle.js';
@@ -9,7 +9,7 @@ import type { Decision, OrderState } from '../contract/order/messages.js';
 import type { OrderType } from '../contract/order/types.js';
 import type { OrderInput, OrderResult } from '../contract/order/workflow.js';
 import { follow, stateIfAnswered } from './follow.js';
-import { checkUnlessWarned, checkWith, parseInput, readInput } from './input.js';
+import { checkWith, parseInput, readInput, settingOf } from './input.js';
 import { startProgress } from './progress.js';
 import { EXIT, exitCodeOfResult, type Report, reportOfError, type StarterIo, UsageError } from './report.js';
 import { decideText, elsewhereText, listText, NOBODY_ANSWERS, progressLine, resultText, stateText } from './text.js';
@@ -39,8 +39,9 @@ export async function readOrderInput<T extends OrderType>(
 ): Promise<OrderInput<T>> {
   const { value, errors } = parseInput(await readInput(file, io.stdin));
   const given = { value: withAccount(value, account, errors), errors };
-  return checkUnlessWarned(io, (formatChecks) =>
-    checkWith(given, (input) => checkOrderInput(type, input, formatChecks)),
+  return checkedForAccount<OrderInput<T>>(
+    (formatChecks) => checkWith(given, (input) => checkOrderInput(type, input, formatChecks)),
+    settingOf(io),
   );
 }
 

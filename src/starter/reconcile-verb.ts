@@ -9,7 +9,7 @@ import {
   type ReconcileResult,
   type ReconcileRow,
 } from '../contract/reconcile/reconcile.js';
-import { type CommonOptions, parseTimeout, withCommonOptions, withTimeout } from './arguments.js';
+import { type CommonOptions, given, parseTimeout, withCommonOptions, withTimeout } from './arguments.js';
 import { startProgress } from './progress.js';
 import { EXIT, type Report, type Run, type StarterIo, UsageError } from './report.js';
 import { named, table } from './text.js';
@@ -103,20 +103,13 @@ async function setSchedule(orders: PaymentOrders, everyMs: number, input: Reconc
     const text = existed ? 'the schedule is deleted' : 'there was no schedule';
     return { exitCode: EXIT.done, json: { scheduled: false, existed }, text };
   }
-  await orders.scheduleReconcile({ everyMs, ...(account && { account }), ...(openTooLongMs && { openTooLongMs }) });
+  await orders.scheduleReconcile(given({ everyMs, account, openTooLongMs }));
   const text = `reconciled every ${everyMs / 60_000} minutes from now on; what needs a person raises attention`;
   return { exitCode: EXIT.done, json: { scheduled: true, everyMs }, text };
 }
 
-function inputOf({ account, from, to, recover, openTooLong }: ReconcileVerbOptions): ReconcileInput {
-  return checkReconcileInput({
-    ...(account !== undefined && { account }),
-    ...(from !== undefined && { from }),
-    ...(to !== undefined && { to }),
-    ...(recover && { recover }),
-    ...(openTooLong !== undefined && { openTooLongMs: openTooLong }),
-  });
-}
+const inputOf = ({ account, from, to, recover, openTooLong }: ReconcileVerbOptions): ReconcileInput =>
+  checkReconcileInput(given({ account, from, to, recover, openTooLongMs: openTooLong }));
 
 /** Adds `reconcile`. */
 export function addReconcileVerb(program: Command, io: StarterIo, run: Run): void {

@@ -11,6 +11,7 @@ import {
   type BatchOptions,
   batchOptionsOf,
   type CommonOptions,
+  given,
   parseTimeout,
   planArgument,
   withBatchOptions,
@@ -58,17 +59,9 @@ function collectCalendar(text: string, before: BatchCalendar[] = []): BatchCalen
 /** The input of a schedule as typed. Throws InvalidInputError; nothing is created yet. */
 function inputOf(plan: string, options: CreateOptions): ScheduleInput {
   const { account, cron, calendar, timeZone, filePattern, periodFormat, waitForFile } = options;
-  const result = validateScheduleInput({
-    ...(account !== undefined && { account }),
-    plan,
-    ...(cron && { cron }),
-    ...(calendar && { calendars: calendar }),
-    ...(timeZone !== undefined && { timeZone }),
-    filePattern,
-    ...(periodFormat && { periodFormat }),
-    ...(waitForFile !== undefined && { waitForFileMs: waitForFile }),
-    batch: batchOptionsOf(options),
-  });
+  const when = { cron, calendars: calendar, timeZone };
+  const file = { filePattern, periodFormat, waitForFileMs: waitForFile };
+  const result = validateScheduleInput(given({ account, plan, ...when, ...file, batch: batchOptionsOf(options) }));
   if ('errors' in result) throw new InvalidInputError(result.errors);
   return result.input;
 }

@@ -1,5 +1,5 @@
-import { type LogEntry, Runtime } from '@temporalio/worker';
-import { type Level, pino } from 'pino';
+import { DefaultLogger, type LogLevel, Runtime } from '@temporalio/worker';
+import { pino } from 'pino';
 
 /** What a log line may carry. The SDK hands whole errors and inputs to its logger; nothing else gets through. */
 const SHOWN = new Set([
@@ -18,14 +18,6 @@ const SHOWN = new Set([
   'excerpt',
 ]);
 
-const LEVELS: Record<LogEntry['level'], Level> = {
-  TRACE: 'trace',
-  DEBUG: 'debug',
-  INFO: 'info',
-  WARN: 'warn',
-  ERROR: 'error',
-};
-
 /** The fields of a log entry that may be shown; of an error its type and its own message, which name no value. */
 export function shownFields(meta: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   const shown = Object.fromEntries(Object.entries(meta).filter(([key]) => SHOWN.has(key)));
@@ -41,13 +33,8 @@ export function installLogger(): void {
   Runtime.install({
     // SIGTERM is ours: the worker ends once its tasks are done.
     shutdownSignals: [],
-    logger: {
-      log: (level, message, meta) => sink[LEVELS[level]](shownFields(meta), message),
-      trace: (message, meta) => sink.trace(shownFields(meta), message),
-      debug: (message, meta) => sink.debug(shownFields(meta), message),
-      info: (message, meta) => sink.info(shownFields(meta), message),
-      warn: (message, meta) => sink.warn(shownFields(meta), message),
-      error: (message, meta) => sink.error(shownFields(meta), message),
-    },
+    logger: new DefaultLogger('INFO', ({ level, message, meta }) =>
+      sink[level.toLowerCase() as Lowercase<LogLevel>](shownFields(meta), message),
+    ),
   });
 }
