@@ -1,10 +1,14 @@
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.js';
 
 /** Folders whose tests need a Temporal server; everything else runs without starting one. */
 const TEMPORAL_TESTS = ['temporal', 'workflows', 'worker', 'client', 'integration', 'replay'].map(
   // The decision to send again is pure.
   (folder) => `test/${folder}/**/!(may-resend).test.ts`,
 );
+
+/** What tests the simulated service, not the product: `npm test -- --project sandbox`, which CI runs. */
+const SANDBOX_TESTS = 'test/sandbox/**/*.test.ts';
 
 /** Minutes of crashes, stopped workers and floods: `npm run test:reliability`. */
 const RELIABILITY_TESTS = [
@@ -26,8 +30,11 @@ export default defineConfig({
   test: {
     // The SDK's native part does not work in worker threads.
     pool: 'forks',
-    // One more than there are cores where CI runs: most tests wait for a server.
-    maxWorkers: 3,
+    // Loading the SDK anew for each of two hundred files takes longer than their tests.
+    isolate: false,
+    // Three for each core where CI runs: most tests wait for a server.
+    maxWorkers: 6,
+    sequence: { sequencer: LongestFirst },
     // For busy machines: the server repeats what got lost on one after a minute. Waits inside tests have limits of their own.
     testTimeout: 150_000,
     hookTimeout: 120_000,
@@ -38,10 +45,12 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: [...TEMPORAL_TESTS, ...RELIABILITY_TESTS],
-          // Loading the SDK anew for each of a hundred files takes longer than their tests.
-          isolate: false,
+          exclude: [...TEMPORAL_TESTS, ...RELIABILITY_TESTS, SANDBOX_TESTS],
         },
+      },
+      {
+        extends: true,
+        test: { name: 'sandbox', include: [SANDBOX_TESTS], globalSetup: 'test/support/compile-setup.ts' },
       },
       {
         extends: true,
@@ -50,13 +59,19 @@ export default defineConfig({
           include: TEMPORAL_TESTS,
           exclude: RELIABILITY_TESTS,
           globalSetup: 'test/support/global-setup.ts',
-          // Once more for what a busy machine did to its server; `npm test` closes with the names of those that needed it.
-          retry: 1,
         },
       },
       {
         extends: true,
-        test: { name: 'reliability', include: RELIABILITY_TESTS, globalSetup: 'test/support/global-setup.ts' },
+        test: {
+          name: 'reliability',
+          include: RELIABILITY_TESTS,
+          globalSetup: 'test/support/global-setup.ts',
+          // They load the machine themselves, and some hold figures against limits.
+          isolate: true,
+          maxWorkers: 3,
+          sequence: { groupOrder: 1 },
+        },
       },
     ],
   },

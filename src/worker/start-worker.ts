@@ -36,8 +36,8 @@ export interface WorkerTarget {
   namespace: string;
 }
 
-/** The bundle that workflows run from. */
-export type WorkflowCode = Pick<WorkerOptions, 'workflowBundle'>;
+/** The bundle that workflows run from; `debugMode`: in the thread of their worker, and as long as they like. */
+export type WorkflowCode = Pick<WorkerOptions, 'workflowBundle' | 'debugMode'>;
 
 /** Connects as `TEMPORAL_*` says, checks the namespace and polls all queues. Throws ConfigError, TemporalUnreachableError. */
 export async function startWorker(config: WorkerConfig): Promise<StartedWorker> {

@@ -1,9 +1,9 @@
-import { fileURLToPath } from 'node:url';
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll } from 'vitest';
 import { PaymentOrders } from '../../src/client.js';
 import { ORDERS_TASK_QUEUE } from '../../src/contract/names.js';
 import type { OrderInput } from '../../src/contract/order/workflow.js';
+import { testWorkflowBundle } from '../support/bundle-once.js';
 import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
 
 /** The library on a namespace of its own, with a worker that runs the scripted workflows of ./fixtures. */
@@ -19,7 +19,7 @@ async function startWorker({ nativeConnection, namespace }: TestNamespace): Prom
     connection: nativeConnection,
     namespace,
     taskQueue: ORDERS_TASK_QUEUE,
-    workflowsPath: fileURLToPath(new URL('./fixtures/workflows.ts', import.meta.url)),
+    workflowBundle: await testWorkflowBundle(new URL('./fixtures/workflows.ts', import.meta.url)),
   });
   const running = worker.run();
   return async () => {

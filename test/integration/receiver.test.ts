@@ -1,5 +1,4 @@
 import { connect, createServer, type Socket } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -7,6 +6,7 @@ import { orderWorkflowId } from '../../src/contract/names.js';
 import { createSignalOrder, type OrderTarget } from '../../src/receiver/signals.js';
 import { SIGNAL_BURST } from '../../src/receiver/spare-temporal.js';
 import { post, runReceiver } from '../receiver/receiver-fixture.js';
+import { testWorkflowBundle } from '../support/bundle-once.js';
 import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
 import type { collectSignals, endSignal } from './fixtures/collect-signals.js';
 import { within } from './fixtures/within.js';
@@ -25,7 +25,7 @@ beforeAll(async () => {
     connection: temporal.nativeConnection,
     namespace: temporal.namespace,
     taskQueue: 'receiver-test',
-    workflowsPath: fileURLToPath(new URL('./fixtures/collect-signals.ts', import.meta.url)),
+    workflowBundle: await testWorkflowBundle(new URL('./fixtures/collect-signals.ts', import.meta.url)),
   });
   workerEnd = worker.run();
 });

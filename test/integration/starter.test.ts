@@ -8,6 +8,7 @@ import type { OrderInput } from '../../src/contract/order/workflow.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
 import { runStarterWith } from '../support/run-starter.js';
+import { programOf } from '../worker/process-fixture.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -34,7 +35,7 @@ async function starter(args: string[], input?: string): Promise<Run> {
 
 /** Runs the starter as its own process, with nothing in its environment but where Temporal is. */
 async function starterProcess(args: string[], input = '', address = lab.temporal.address): Promise<Run> {
-  const { exitCode, stdout, stderr } = await execa(process.execPath, ['--import', 'tsx', 'src/starter.ts', ...args], {
+  const { exitCode, stdout, stderr } = await execa(process.execPath, [programOf('src/starter.ts'), ...args], {
     cwd: root,
     extendEnv: false,
     env: { PATH: process.env.PATH, TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: lab.temporal.namespace },

@@ -36,9 +36,17 @@ test('the request rate is shown in the process and at the admin port', async () 
   expect((await fetch(`${sandbox.adminUrl}/rate?windowMs=soon`)).status).toBe(400);
 });
 
+/** A burst at a sandbox of its own; one that a busy machine stretched over more than a second is none, and is made again. */
+async function burstWithinASecond() {
+  for (;;) {
+    const sandbox = await start({ settings: { requestsPerSecond: 10 } });
+    const burst = await Promise.all(Array.from({ length: 25 }, () => call(sandbox, 'rates')));
+    if (sandbox.requestRate(1_000).busiest === 25) return { sandbox, burst };
+  }
+}
+
 test('above requestsPerSecond the answer is 429 with Retry-After, counted as refused; a second later requests pass', async () => {
-  const sandbox = await start({ settings: { requestsPerSecond: 10 } });
-  const burst = await Promise.all(Array.from({ length: 25 }, () => call(sandbox, 'rates')));
+  const { sandbox, burst } = await burstWithinASecond();
   const refused = burst.filter(({ status }) => status === 429);
   expect(refused).toHaveLength(15);
   for (const { headers } of refused) expect(headers.get('retry-after')).toBe('1');

@@ -1,10 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { resolveTemporal } from '../../scripts/temporal/resolve.js';
 import { findTimeSkippingServer } from '../../scripts/temporal/time-skipping.js';
 import { buildWorkflowBundle } from '../../scripts/workflow-bundle.js';
+import { bundleFile } from '../../src/worker/bundle.js';
+import { bundleInRun, compiledFolder, compileProcesses } from './compile.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -15,20 +17,24 @@ declare module 'vitest' {
   }
 }
 
-/** Starts one Temporal server and bundles the workflows once for all test files; returns the tear-down. */
+/** Starts one Temporal server, compiles the programs and bundles the workflows once for all test files; returns the tear-down. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const log = (line: string): void => void process.stderr.write(`${line}\n`);
   const temporal = await resolveTemporal({ log });
-  const folder = await mkdtemp(join(tmpdir(), 'payment-orders-test-'));
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'payment-orders-test-')));
   const tearDown = async (): Promise<void> => {
     await temporal.stop();
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    // Fetched here and not by the first test that needs it, whose time limit it would exceed.
-    await findTimeSkippingServer(log);
     project.provide('embeddedTemporal', temporal.embedded ? temporal.address : undefined);
-    project.provide('workflowBundlePath', await writeBundle(folder, log));
+    // The time-skipping server is fetched here and not by the first test that needs it, whose time limit it would exceed.
+    const [bundle] = await Promise.all([
+      writeBundle(folder, log),
+      compileProcesses(project, folder),
+      findTimeSkippingServer(log),
+    ]);
+    project.provide('workflowBundlePath', bundle);
     return tearDown;
   } catch (error) {
     await tearDown();
@@ -38,7 +44,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
 /** Without a bundle only the tests that ask for it fail; the others need the server alone. */
 async function writeBundle(folder: string, log: (line: string) => void): Promise<string | undefined> {
-  const file = join(folder, 'workflow-bundle.js');
+  const built = join(compiledFolder(folder), 'src');
+  await mkdir(built, { recursive: true });
+  // Worker processes find it once a test has asked for it; until then they would bundle for themselves.
+  await symlink(bundleInRun(folder, 'encrypted'), join(built, bundleFile(true)));
+  const file = join(built, bundleFile(false));
   try {
     await writeFile(file, (await buildWorkflowBundle()).code);
     return file;

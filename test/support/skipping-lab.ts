@@ -1,5 +1,5 @@
 import { Client, type WorkflowHandle } from '@temporalio/client';
-import { DefaultLogger, makeTelemetryFilterString, Runtime, Worker } from '@temporalio/worker';
+import { Worker } from '@temporalio/worker';
 import { type Sandbox, startSandbox } from '../../sandbox/index.js';
 import { createTimeSkippingEnv } from '../../scripts/temporal/time-skipping.js';
 import type { OrderHandle } from '../../src/client/order-handle.js';
@@ -10,7 +10,7 @@ import type { OrderState } from '../../src/contract/order/messages.js';
 import type { OrderResult } from '../../src/contract/order/workflow.js';
 import { createWorkers } from '../../src/worker/start-worker.js';
 import { ServiceGate } from './service-gate.js';
-import { workflowBundle } from './temporal.js';
+import { quietWorkers, workflowBundle } from './temporal.js';
 
 export const SECOND_MS = 1_000;
 export const MINUTE_MS = 60 * SECOND_MS;
@@ -67,7 +67,7 @@ export async function openSkippingLab(
   env: Record<string, string> = {},
   clock: (serverNowMs: () => Promise<number>) => () => number | Promise<number> = (serverNowMs) => serverNowMs,
 ): Promise<SkippingLab> {
-  silenceWorkers();
+  quietWorkers();
   const temporal = await createTimeSkippingEnv();
   const nowMs = () => temporal.currentTimeMs();
   // Callbacks are sent by the tests: the sandbox would send them in real time.
@@ -84,7 +84,13 @@ export async function openSkippingLab(
   });
   const target = { connection: temporal.nativeConnection, namespace: temporal.namespace ?? 'default' };
   // Workers whose clock is the machine's would see Temporal's jump ahead of them.
-  const workers = await createWorkers(config, target, { workflowBundle: workflowBundle() }, undefined, clock(nowMs));
+  const workers = await createWorkers(
+    config,
+    target,
+    { workflowBundle: workflowBundle(), debugMode: true },
+    undefined,
+    clock(nowMs),
+  );
   const running = workers.map((worker) => worker.run());
   const client = new Client({ connection: temporal.connection, namespace: target.namespace });
   const handleOf = (orderId: string) => client.workflow.getHandle(orderWorkflowId(DEFAULT_ACCOUNT, orderId));
@@ -112,12 +118,6 @@ export async function openSkippingLab(
       await temporal.teardown();
     },
   };
-}
-
-/** Tests of outages fail thousands of attempts on purpose; a warning for each would drown the report. */
-function silenceWorkers(): void {
-  const filter = makeTelemetryFilterString({ core: 'ERROR' });
-  Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions: { logging: { filter } } });
 }
 
 async function skipUntil(

@@ -5,11 +5,18 @@ import { Client, Connection } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { DefaultLogger, NativeConnection, Runtime, type WorkflowBundlePath } from '@temporalio/worker';
+import {
+  DefaultLogger,
+  makeTelemetryFilterString,
+  NativeConnection,
+  Runtime,
+  type WorkflowBundlePath,
+} from '@temporalio/worker';
 import { register } from 'tsx/cjs/api';
 import { inject } from 'vitest';
 import { registerSearchAttributes } from '../../scripts/temporal/search-attributes.js';
 import { bundleWorkflows } from '../../src/worker/bundle.js';
+import { bundleOnce } from './bundle-once.js';
 
 const USABLE_LIMIT_MS = 30_000;
 
@@ -45,10 +52,11 @@ export async function createTestNamespace({ address, dataConverter }: NamespaceO
   return { address: options.address, namespace, client, nativeConnection, close };
 }
 
-/** Keeps the workers' expected warnings (failed orders, repeated activities) out of the test output. Call it before anything else starts the SDK's runtime. */
+/** Keeps the workers' expected warnings (failed orders, thousands of repeated activities) out of the test output. Call it before anything else starts the SDK's runtime. */
 export function quietWorkers(): void {
   if (quieted) return;
-  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  const filter = makeTelemetryFilterString({ core: 'ERROR' });
+  Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions: { logging: { filter } } });
   quieted = true;
 }
 
@@ -70,14 +78,14 @@ export async function impatientWorkflowBundle(attentionAfterMs: number): Promise
 }
 
 /** The workflows for workers that encrypt payloads; bundled by the first test file that asks. */
-export function encryptedWorkflowBundle(): Promise<{ code: string }> {
+export function encryptedWorkflowBundle(): Promise<WorkflowBundlePath> {
   // Workers load their failure converter with `require`, which knows TypeScript only through tsx.
-  if (!encrypted) register();
-  encrypted ??= bundleWorkflows({ encrypted: true, logger: new DefaultLogger('ERROR') });
-  return encrypted;
+  if (!registered) register();
+  registered = true;
+  return bundleOnce('encrypted', () => bundleWorkflows({ encrypted: true, logger: new DefaultLogger('ERROR') }));
 }
 
-let encrypted: Promise<{ code: string }> | undefined;
+let registered = false;
 
 function connectionOptions() {
   const address = inject('embeddedTemporal');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId } from '../support/lab.js';
-import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
+import { createTestNamespace, encryptedWorkflowBundle, type TestNamespace } from '../support/temporal.js';
 import {
   type Env,
   endProcesses,
@@ -21,6 +21,8 @@ const KEYS = { PAYLOAD_ENCRYPTION_KEYS: `2026-11:${keyOf('a').key.export().toStr
 let temporal: TestNamespace;
 beforeAll(async () => {
   temporal = await createTestNamespace();
+  // For the worker process, which would bundle for itself.
+  await encryptedWorkflowBundle();
 });
 afterAll(async () => {
   await endProcesses();

@@ -1,6 +1,6 @@
-import { fileURLToPath } from 'node:url';
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { testWorkflowBundle } from '../support/bundle-once.js';
 import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
 import { marker, sleeper } from './fixtures/workflows.js';
 
@@ -19,12 +19,12 @@ afterAll(async () => {
   await second?.close();
 });
 
-const createWorker = (space: TestNamespace): Promise<Worker> =>
+const createWorker = async (space: TestNamespace): Promise<Worker> =>
   Worker.create({
     connection: space.nativeConnection,
     namespace: space.namespace,
     taskQueue: TASK_QUEUE,
-    workflowsPath: fileURLToPath(new URL('./fixtures/workflows.ts', import.meta.url)),
+    workflowBundle: await testWorkflowBundle(new URL('./fixtures/workflows.ts', import.meta.url)),
   });
 
 test('a worker takes no work of another namespace from the queue of the same name', async () => {

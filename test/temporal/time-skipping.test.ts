@@ -1,9 +1,9 @@
 import { setTimeout as realSleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTimeSkippingEnv, parseJavaVersion } from '../../scripts/temporal/time-skipping.js';
+import { testWorkflowBundle } from '../support/bundle-once.js';
 import { quietWorkers } from '../support/temporal.js';
 import { marker, sleeper } from './fixtures/workflows.js';
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
   worker = await Worker.create({
     connection: env.nativeConnection,
     taskQueue: TASK_QUEUE,
-    workflowsPath: fileURLToPath(new URL('./fixtures/workflows.ts', import.meta.url)),
+    workflowBundle: await testWorkflowBundle(new URL('./fixtures/workflows.ts', import.meta.url)),
   });
   running = worker.run();
 });

@@ -1,7 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { inject } from 'vitest';
 import type { SandboxStats } from '../../sandbox/admin.js';
+import { compiledFolder } from '../support/compile.js';
 import type { TestNamespace } from '../support/temporal.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -27,14 +30,18 @@ export interface Process {
 
 const running = new Set<ChildProcess>();
 
-/** Starts `node --import tsx <entry>` with exactly that environment, PATH and TMPDIR apart. */
+/** The compiled program of a source file such as `src/worker.ts`; `sandbox` and `fixtures` beside this file are compiled, too. */
+export const programOf = (entry: string): string =>
+  join(compiledFolder(inject('runFolder')), entry.replace(/\.ts$/, '.js'));
+
+/** Starts the compiled program of a source file with exactly that environment, PATH and TMPDIR apart. */
 export function startProcess(
   entry: string,
   env: Env,
   { args = [], stdin = '' }: { args?: string[]; stdin?: string } = {},
 ): Process {
   const { PATH = '', TMPDIR } = process.env;
-  const child = spawn(process.execPath, ['--import', 'tsx', entry, ...args], {
+  const child = spawn(process.execPath, [programOf(entry), ...args], {
     cwd: ROOT,
     env: { PATH, ...(TMPDIR && { TMPDIR }), ...env },
     stdio: 'pipe',

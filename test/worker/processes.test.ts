@@ -130,7 +130,7 @@ test('a namespace without search attributes: the worker ends with 2, and the com
 test('a bug that nobody catches ends a process with 1 and shows where it is, not what it says', async () => {
   const crashed = startProcess('test/worker/fixtures/crashing-process.ts', {});
   expect(await crashed.exited).toBe(1);
-  expect(lines(crashed.stderr())).toEqual([expect.stringMatching(/^unexpected: TypeError at .*crashing-process\.ts/)]);
+  expect(lines(crashed.stderr())).toEqual([expect.stringMatching(/^unexpected: TypeError at .*crashing-process\.js/)]);
   expect(crashed.stderr()).not.toContain('4111');
 });
 
