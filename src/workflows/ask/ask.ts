@@ -61,14 +61,13 @@ export async function askForReading<T extends Answer>(
 
 /** One reading of the order by a signed look-up: of the order that is known, of `orderUuid`, or of what has our id. */
 export function lookUp(run: OrderRun, { orderUuid, ...question }: Question & { orderUuid?: string }) {
-  const uuid = orderUuid ?? run.order?.order_uuid;
   const input = (): LookUpInput => ({
     type: run.type,
     account: run.account,
     request: run.request,
-    ...(uuid && { orderUuid: uuid }),
-    ...(run.order && { known: true }),
-    ...(run.sentTo && { sentTo: run.sentTo }),
+    orderUuid: orderUuid ?? run.order?.order_uuid,
+    known: run.order && true,
+    sentTo: run.sentTo,
   });
   return askForReading<LookUpAnswer>(run, question, ({ lookUpOrder }, more) => lookUpOrder({ ...input(), ...more }));
 }

@@ -37,17 +37,6 @@ function counted({ progress }: BatchRun, plan: BatchPlan): ReportBatchAnswer {
 }
 
 function resultOf(run: BatchRun, plan: BatchPlan, answer: ReportBatchAnswer): BatchResult {
-  const { outcomes, moved, started, report: written, rejected } = answer;
-  return {
-    batchId: plan.batchId,
-    digest: plan.digest,
-    rows: plan.rows,
-    started,
-    outcomes,
-    moved,
-    ...(written && { report: written }),
-    ...(rejected && { rejected }),
-    plan,
-    ...(run.stopped && { stopped: run.stopped }),
-  };
+  const { batchId, digest, rows } = plan;
+  return { batchId, digest, rows, ...answer, plan, stopped: run.stopped };
 }

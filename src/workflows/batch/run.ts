@@ -76,15 +76,7 @@ const wasResetBefore = ({ knownRun }: CarriedBatch): boolean => knownRun !== wor
 /** What the next run needs to go on, beside the progress; small, whatever the number of rows. */
 export function carriedBatch(run: BatchRun, plan: BatchPlan): CarriedBatch {
   const { knownRun, startedAt, sendingSince, approvedBy, paused, stopped } = run;
-  return {
-    plan,
-    knownRun,
-    startedAt,
-    ...(sendingSince && { sendingSince }),
-    ...(approvedBy && { approvedBy }),
-    ...(paused && { paused }),
-    ...(stopped && { stopped }),
-  };
+  return { plan, knownRun, startedAt, sendingSince, approvedBy, paused, stopped };
 }
 
 /** Why a person should look at the batch itself; orders that need one say so themselves. */
@@ -100,18 +92,6 @@ export function attentionOf(run: BatchRun): string | undefined {
 /** The answer of the `batchState` query. */
 export function batchState(run: BatchRun): BatchState {
   const { phase, batchId, waitingFor, input, plan, progress, sendingSince, approvedBy, paused, stopped } = run;
-  const attention = attentionOf(run);
-  return {
-    phase,
-    batchId,
-    waitingFor,
-    startedBy: input?.startedBy,
-    progress,
-    ...(plan && { plan }),
-    ...(sendingSince && { sendingSince }),
-    ...(approvedBy && { approvedBy }),
-    ...(paused && { paused }),
-    ...(stopped && { stopped }),
-    ...(attention && { attention }),
-  };
+  const people = { startedBy: input?.startedBy, approvedBy, paused, stopped };
+  return { phase, batchId, waitingFor, plan, progress, sendingSince, ...people, attention: attentionOf(run) };
 }

@@ -121,7 +121,7 @@ function contradictions(final: Order | undefined, now: Order): string[] {
 async function readOutcome(run: OrderRun, orderId: string, orderUuid: string): Promise<OutcomeReading> {
   // Ever more slowly: where one of two workers has the right account, each change costs history.
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, ATTENTION_AFTER_MS)) {
-    const input = { account: run.account, orderId, orderUuid, ...(run.sentTo && { sentTo: run.sentTo }) };
+    const input = { account: run.account, orderId, orderUuid, sentTo: run.sentTo };
     const summary = 'Read status and balance changes';
     const reading = await ask(run, { summary, alarm: true }, (reads) => reads.readOutcome(input));
     if (!('elsewhere' in reading)) return reading;

@@ -65,7 +65,7 @@ export async function moveMoney(run: OrderRun, first: Assessment, choice: Choice
   }
   enterPhase(run, 'compensating', `the follow-up ${orderId}`);
   const end = await sendFollowUp(run, followUp, assessment.readings.map(basisOf));
-  return goOn(run, assessment, { ...followUp, move: offer.move, ...(check.payers && { payers: check.payers }), end });
+  return goOn(run, assessment, { ...followUp, move: offer.move, payers: check.payers, end });
 }
 
 /** Who pays the order's own commissions is asked once more when it matters most; undefined = as it was kept. */
@@ -122,8 +122,8 @@ export function endedWith(run: OrderRun, s: Assessment, last: Sent, reason?: str
   return concluded(run, s, {
     status: isCompleted(last) ? 'done' : 'failed',
     order_id: request.order_id,
-    ...(end.kind === 'final' && { outcome: end.outcome }),
-    ...(reason && { reason }),
+    outcome: end.kind === 'final' ? end.outcome : undefined,
+    reason,
   });
 }
 

@@ -26,7 +26,7 @@ export function offersOf(c: Case, purse: Purse, row: Row, revertTo?: RevertTarge
     if (!amount.gt(0)) return [];
     const fromBalanceOfT = move.kind === 'unexchanged' ? currencyFrom : currencyTo;
     const names = namesOf(c, move, amount, revertTo);
-    return [{ move, amount, currency: fromBalanceOfT, ...(names && { names }) }];
+    return [{ move, amount, currency: fromBalanceOfT, names }];
   });
 }
 

@@ -95,9 +95,9 @@ function childOptions(run: OrderRun, { type, request }: FollowUp, basis: Basis[]
     order: request,
     compensation: 'report',
     followUpOf: basis,
-    ...(run.input.resend && { resend: run.input.resend }),
-    ...(run.input.batchId && { batchId: run.input.batchId }),
-    ...(run.sentTo && { sentTo: run.sentTo }),
+    resend: run.input.resend,
+    batchId: run.input.batchId,
+    sentTo: run.sentTo,
   };
   return {
     workflowId: orderWorkflowId(run.account, request.order_id),
@@ -132,7 +132,7 @@ async function followExisting(run: OrderRun, followUp: FollowUp): Promise<Follow
   polling.cancel();
   // Accepted as it is: nothing more is to be sent for it.
   await stop(run, followUp);
-  return { kind: 'unknown', how: 'showed no final status', ...(accepted && { accepted }) };
+  return { kind: 'unknown', how: 'showed no final status', accepted };
 }
 
 /** The run that started it may have been decided differently: what it moved is then not what this one asked for. */
@@ -149,7 +149,7 @@ async function pollToFinal(run: OrderRun, { request }: FollowUp): Promise<Order>
     const input = {
       account: run.account,
       orderId: request.order_id,
-      ...(run.sentTo && { sentTo: run.sentTo }),
+      sentTo: run.sentTo,
       firstDelayMs: 0,
       ...toleratedStatuses(reported),
     };

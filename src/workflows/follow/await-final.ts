@@ -84,14 +84,14 @@ function pollOnce(run: OrderRun, reported: string[], silence: PollInput['silence
   const delayedMs = untilDelayedStartMs(run);
   const summary =
     delayedMs > 0 ? 'Poll the status once the delayed order has started' : 'Poll the status until it is final';
-  const input = {
+  const input: PollInput = {
     account: run.account,
     orderId: run.orderId,
     orderUuid: run.order?.order_uuid,
-    ...(run.sentTo && { sentTo: run.sentTo }),
+    sentTo: run.sentTo,
     firstDelayMs: delayedMs,
     ...toleratedStatuses(reported),
-    ...(silence && { silence }),
+    silence,
   };
   // Its first reading then says that somebody serves the account again.
   return ask(run, { activityId: 'poll-status', summary }, ({ pollOrder }, late) =>

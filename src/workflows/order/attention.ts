@@ -52,7 +52,7 @@ export function orderState(run: OrderRun): OrderState {
     status: run.order?.status ?? null,
     order: run.order ?? null,
     waitingFor: run.waitingFor,
-    ...(run.attention && { attention: run.attention }),
+    attention: run.attention,
     lastLookupAt: run.lastLookupAtMs === undefined ? null : new Date(run.lastLookupAtMs).toISOString(),
   };
 }
