@@ -93,9 +93,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: '429 taken for "nothing was executed"',
     file: 'src/activities/order/failed-create.ts',
-    find: "return { kind: 'uncertain',",
-    replacement:
-      "if (error instanceof RateLimitedError) return { kind: 'notExecuted' };\n  return { kind: 'uncertain',",
+    find: "return { kind: 'uncertain', reason:",
+    replacement: "return error instanceof RateLimitedError ? { kind: 'notExecuted' } : { kind: 'uncertain', reason:",
     test: {
       file: 'test/integration/limited-creates.test.ts',
       name: 'a create that is executed although its answer sounds like a refusal withdraw, 429-after: is settled over the window, found, and never sent again',
