@@ -67,12 +67,12 @@ export {
   type ChainSummary,
   DISAGREEING_CLASSES,
   disagreementOf,
+  type Finding,
   type MalformedItem,
   type ReconcileClass,
   type ReconcileInput,
   type ReconcileProgress,
   type ReconcileResult,
-  type ReconcileRow,
 } from './contract/reconcile/reconcile.js';
 export {
   type Balance,

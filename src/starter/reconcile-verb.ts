@@ -5,9 +5,9 @@ import {
   type BalanceGap,
   type ChainSummary,
   disagreementOf,
+  type Finding,
   type ReconcileInput,
   type ReconcileResult,
-  type ReconcileRow,
 } from '../contract/reconcile/reconcile.js';
 import { type CommonOptions, given, parseTimeout, withCommonOptions, withTimeout } from './arguments.js';
 import { startProgress } from './progress.js';
@@ -42,7 +42,7 @@ const gapText = ({ currency, amount, after, before, now, since }: BalanceGap): s
 const chainText = ({ currency, changes, gaps, start, end, balance }: ChainSummary): string =>
   `${currency}: ${changes} changes, ${start} to ${end}, ${gaps} gaps, balance ${balance}`;
 
-const rowCells = (row: ReconcileRow): string[] => [
+const rowCells = (row: Finding): string[] => [
   row.class,
   row.order_id,
   row.order_uuid ?? '',

@@ -73,7 +73,7 @@ export interface BalancesNow {
 }
 
 /** What comparing with an earlier run shows, and what to leave to the next one. */
-export interface Comparison {
+export interface CarriedComparison {
   gaps: BalanceGap[];
   notes: string[];
   balances: CarriedBalance[];
@@ -92,7 +92,7 @@ export function compareCarried(
   now: BalancesNow | undefined,
   { fromMs }: Pick<ReconcileAccountInput, 'fromMs'>,
   atMs: number,
-): Comparison {
+): CarriedComparison {
   if (!now) return { gaps: [], notes: [], balances: [...carried.values()] };
   const first = [...now.known].filter((currency) => !carried.has(currency)).sort();
   const quiet = first.filter((currency) => !now.chains.some((chain) => chain.currency === currency));

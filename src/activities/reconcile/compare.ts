@@ -42,7 +42,7 @@ export interface Verdict {
 }
 
 /** What a comparison says; `wake`: our workflow has to be told. */
-export interface Finding {
+export interface Comparison {
   class: ReconcileClass;
   detail?: string;
   wake?: true;
@@ -65,15 +65,15 @@ export const amountsOf = (order: Amounts): Amounts => ({
 });
 
 /** Compares an order of the service with what our workflow says about it. */
-export function compare(theirs: SeenOrder, ours: OurWord, { nowMs, openTooLongMs }: Clock): Finding {
+export function compare(theirs: SeenOrder, ours: OurWord, { nowMs, openTooLongMs }: Clock): Comparison {
   switch (ours.kind) {
     case 'ended':
       return compareVerdict(theirs, ours.verdict);
     case 'running':
       if (ours.known) return compareVerdict(theirs, ours.known);
-      if (ours.undecided && isFinal(theirs.status)) return undecidedFinding(ours.undecided);
+      if (ours.undecided && isFinal(theirs.status)) return compareUndecided(ours.undecided);
       if (isFinal(theirs.status)) return { class: 'woken', detail: 'our workflow still waited', wake: true };
-      return openFinding(nowMs - ours.startedAtMs - delayOf(theirs), openTooLongMs);
+      return compareAge(nowMs - ours.startedAtMs - delayOf(theirs), openTooLongMs);
     case 'noOrder':
       // Somebody else's order under our id is what that failure says.
       if (ours.failure === 'OrderConflict') return { class: 'foreign', detail: 'our workflow ended as OrderConflict' };
@@ -90,7 +90,7 @@ export interface Clock {
 }
 
 /** An order that is not final: a person should look once it is older than the limit. */
-export function openFinding(ageMs: number, openTooLongMs: number): Finding {
+export function compareAge(ageMs: number, openTooLongMs: number): Comparison {
   if (ageMs <= openTooLongMs) return { class: 'open' };
   const minutes = Math.floor(ageMs / 60_000);
   return {
@@ -100,7 +100,7 @@ export function openFinding(ageMs: number, openTooLongMs: number): Finding {
 }
 
 /** The order may be ours or not: no signal settles a conflict, so that it must not pass for mended. */
-const undecidedFinding = ({ looksAgain }: Undecided): Finding => ({
+const compareUndecided = ({ looksAgain }: Undecided): Comparison => ({
   class: 'undecided',
   detail: `our workflow waits for a decision${looksAgain ? '; it was told to look once more' : ''}`,
   ...(looksAgain && { wake: true }),
@@ -112,7 +112,7 @@ function delayOf({ created_at, start_order_at }: SeenOrder): number {
   return Number.isNaN(delayMs) ? 0 : Math.max(0, delayMs);
 }
 
-function compareVerdict(theirs: SeenOrder, ours: Verdict): Finding {
+function compareVerdict(theirs: SeenOrder, ours: Verdict): Comparison {
   if (theirs.order_uuid !== ours.orderUuid) {
     return { class: 'duplicate', detail: `our order is ${ours.orderUuid}; this is another one under its id` };
   }

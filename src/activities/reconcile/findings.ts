@@ -1,7 +1,7 @@
 import { type BalanceChange, isFinal } from '../../contract/order/order.js';
-import type { ReconcileClass, ReconcileRow } from '../../contract/reconcile/reconcile.js';
+import type { Finding, ReconcileClass } from '../../contract/reconcile/reconcile.js';
 import { mapInOrder } from '../many-reads.js';
-import { type Clock, compare, type Finding, type OurWord, openFinding } from './compare.js';
+import { type Clock, type Comparison, compare, compareAge, type OurWord } from './compare.js';
 import { AddressBook, followReceipt, recover } from './followers.js';
 import { type OurRun, wake, wordOf } from './our-runs.js';
 import {
@@ -15,54 +15,61 @@ import {
   seen,
   shownId,
 } from './scan.js';
-import { hasSiblings, runOf, twinFinding, uuidOf } from './twins.js';
+import { compareTwins, hasSiblings, runOf, uuidOf } from './twins.js';
 
 /** Orders compared at the same time: each asks Temporal for the end of its workflow. */
 const CONCURRENCY = 10;
 
 /** Compares every order of both sides, and mends what is safe to mend: starts followers, wakes workflows that wait. */
-export async function* findings(work: Reconciliation, scan: Scan): AsyncGenerator<ReconcileRow> {
+export async function* findings(work: Reconciliation, scan: Scan): AsyncGenerator<Finding> {
   const clock = { nowMs: Date.now(), openTooLongMs: work.input.openTooLongMs };
   const book = new AddressBook(work, scan.view);
-  const doubts: Doubt[] = [];
-  const judged = mapInOrder(scan.view.orders.values(), CONCURRENCY, (order) => judge(work, scan, book, clock, order));
-  for await (const one of judged) {
+  const doubts: BothSides[] = [];
+  const look = (order: SeenOrder) => findingOrDoubt(work, scan, book, clock, order);
+  for await (const one of mapInOrder(scan.view.orders.values(), CONCURRENCY, look)) {
     if ('word' in one) doubts.push(one);
     else yield one;
   }
-  yield* mapInOrder(readAgain(work, doubts), CONCURRENCY, (doubt) => settle(work, clock, doubt));
+  yield* mapInOrder(readAgain(work, doubts), CONCURRENCY, (doubt) => findingOf(work, clock, doubt));
   const unseen = [...scan.runs.values()].filter((run) => !isSeen(scan.view, run) && belongs(run, work.input));
-  yield* mapInOrder(unseen, CONCURRENCY, (run) => judgeUnseen(work, clock, run));
+  yield* mapInOrder(unseen, CONCURRENCY, (run) => findingOfUnseen(work, clock, run));
 }
 
-/**
- * An order on which both sides seem to differ. It was read before our workflow was asked, and may have changed in
- * between: only what is read after our word counts.
- */
-interface Doubt {
+/** An order as the service shows it, and what our workflow says about it. */
+interface BothSides {
   order: SeenOrder;
   run: OurRun;
   word: OurWord;
 }
 
+/**
+ * Both sides seem to differ. The order was read before our workflow was asked, and may have changed in between: only what is
+ * read after our word counts.
+ */
 const DOUBTFUL: readonly ReconcileClass[] = ['verdictDiffers', 'amountDiffers', 'openTooLong'];
 
-async function judge(
+/** What is found of an order; both sides where it is in doubt. */
+async function findingOrDoubt(
   work: Reconciliation,
   scan: Scan,
   book: AddressBook,
   clock: Clock,
   order: SeenOrder,
-): Promise<ReconcileRow | Doubt> {
+): Promise<Finding | BothSides> {
   const ours = await wordAbout(work, scan, book, order);
-  const twin = await twinFinding(work, scan, book, order, ours);
+  const twin = await compareTwins(work, scan, book, order, ours);
   if (twin) return rowOf(order, twin, ours?.word);
   if (!ours) return rowOf(order, await follow(work, book, order));
   const { run, word } = ours;
   const found = compare(order, word, clock);
   if (isUnfollowed(run, word)) return rowOf(order, await follow(work, book, order, { found, run }));
-  if (DOUBTFUL.includes(found.class)) return { order, run, word };
-  if (found.wake) await wake(work.client, run);
+  return DOUBTFUL.includes(found.class) ? { order, run, word } : findingOf(work, clock, { order, run, word });
+}
+
+/** Compares both sides, and wakes our workflow where it waits for what the service shows already. */
+async function findingOf({ client }: Reconciliation, clock: Clock, { order, run, word }: BothSides): Promise<Finding> {
+  const found = compare(order, word, clock);
+  if (found.wake) await wake(client, run);
   return rowOf(order, found, word);
 }
 
@@ -81,7 +88,7 @@ async function wordAbout(
 }
 
 /** The orders in doubt as the service shows them now. */
-async function* readAgain(work: Reconciliation, doubts: readonly Doubt[]): AsyncGenerator<Doubt> {
+async function* readAgain(work: Reconciliation, doubts: readonly BothSides[]): AsyncGenerator<BothSides> {
   const view = new ServiceView({ ...work.progress });
   const ids = new Set(doubts.map(({ order }) => order.user_order_id).filter((id) => id !== ''));
   await readIds(work, view, [...ids]);
@@ -104,12 +111,6 @@ async function byUuid(
   return order?.order_uuid === uuid ? seen({ ...order, balance_changes }) : undefined;
 }
 
-async function settle({ client }: Reconciliation, clock: Clock, { order, run, word }: Doubt): Promise<ReconcileRow> {
-  const found = compare(order, word, clock);
-  if (found.wake) await wake(client, run);
-  return rowOf(order, found, word);
-}
-
 /**
  * A stopped workflow follows nobody, nor does one of a receipt that ended because the order was not there yet, nor one
  * that ended in a conflict with the order.
@@ -122,8 +123,8 @@ async function follow(
   { account, client, input }: Reconciliation,
   book: AddressBook,
   order: SeenOrder,
-  ended?: { found: Finding; run: OurRun },
-): Promise<Finding> {
+  ended?: { found: Comparison; run: OurRun },
+): Promise<Comparison> {
   const ref = await book.refOf(order);
   if (ref !== undefined) return followReceipt(client, input.account, ref, order.order_uuid);
   if (input.recover && order.item && mayRunAgain(ended)) {
@@ -133,13 +134,13 @@ async function follow(
 }
 
 /** True where no run was, where it was stopped, and where it ended in a conflict with this very order. */
-function mayRunAgain(ended?: { found: Finding; run: OurRun }): boolean {
+function mayRunAgain(ended?: { found: Comparison; run: OurRun }): boolean {
   if (!ended || ended.found.class === 'unresolved') return true;
   return ended.found.class === 'foreign' && !ended.run.received;
 }
 
 /** An order of ours that neither a window nor the look-up by ids showed. */
-async function judgeUnseen(work: Reconciliation, clock: Clock, run: OurRun): Promise<ReconcileRow> {
+async function findingOfUnseen(work: Reconciliation, clock: Clock, run: OurRun): Promise<Finding> {
   const word = await wordOf(work.client, run, { ask: true });
   const orderUuid = uuidOf(word);
   const row = { order_id: run.received ? '' : run.orderId, ...(orderUuid && { order_uuid: orderUuid }) };
@@ -149,14 +150,12 @@ async function judgeUnseen(work: Reconciliation, clock: Clock, run: OurRun): Pro
   }
   // A receipt that is looked for was claimed by a callback, which proves nothing; its follower ends by itself.
   if (orderUuid === undefined || isUnfound(word)) {
-    return { ...row, ...openFinding(clock.nowMs - run.startedAtMs, clock.openTooLongMs) };
+    return { ...row, ...compareAge(clock.nowMs - run.startedAtMs, clock.openTooLongMs) };
   }
   const shown = await byUuid(work, orderUuid);
   if (!shown)
     return { ...row, ...verdictIn(word), class: 'missingAtService', detail: 'neither list nor status show it' };
-  const found = compare(shown, word, clock);
-  if (found.wake) await wake(work.client, run);
-  return rowOf(shown, found, word);
+  return findingOf(work, clock, { order: shown, run, word });
 }
 
 const isUnfound = (word: OurWord): boolean => word.kind === 'running' && word.unfound === true;
@@ -166,7 +165,7 @@ const verdictIn = (word?: OurWord) => (word?.kind === 'ended' ? { verdict: word.
 /** Longest type and status that is repeated; those that are documented are shorter. */
 const MAX_WORD = 40;
 
-const rowOf = (order: SeenOrder, { class: name, detail }: Finding, word?: OurWord): ReconcileRow => ({
+const rowOf = (order: SeenOrder, { class: name, detail }: Comparison, word?: OurWord): Finding => ({
   class: name,
   order_id: shownId(order.user_order_id),
   order_uuid: order.order_uuid,

@@ -14,7 +14,7 @@ import { validateRecoveredInput } from '../../validation/order-schema.js';
 import { readAddressList } from '../address/address-list.js';
 import type { Account } from '../deps.js';
 import { sentToOf } from '../order/sent-to.js';
-import type { Finding } from './compare.js';
+import type { Comparison } from './compare.js';
 import type { Reconciliation, SeenOrder, ServiceView } from './scan.js';
 
 /** An address's place in the book: tags are part of it, because several may share one address. */
@@ -57,7 +57,12 @@ export class AddressBook {
 }
 
 /** Starts the follower of a receipt; one that ended because the order was not there yet is started again. */
-export async function followReceipt(client: Client, account: string, ref: string, orderUuid: string): Promise<Finding> {
+export async function followReceipt(
+  client: Client,
+  account: string,
+  ref: string,
+  orderUuid: string,
+): Promise<Comparison> {
   const started = await startReceived(client, { account, ref, order_uuid: orderUuid }, { again: true });
   return started ? { class: 'receiptFollowed', detail: `on the address ${ref}` } : { class: 'open' };
 }
@@ -71,7 +76,7 @@ export async function recover(
   account: Account,
   item: OrderListItem,
   { again }: { again: boolean },
-): Promise<Finding> {
+): Promise<Comparison> {
   const start = recoveredStart(account.name, item, sentToOf(account));
   if (!start) return { class: 'foreign', detail: 'cannot be followed: its type is not known here' };
   const checked = validateRecoveredInput(start.type, start.input);

@@ -3,19 +3,19 @@ import type { ReportFile } from '../../contract/batch/batch.js';
 import {
   AGREED_CLASSES,
   DISAGREEING_CLASSES,
+  type Finding,
   MAX_SHOWN,
   type ReconcileAccountInput,
   type ReconcileClass,
   type ReconcileProgress,
   type ReconcileResult,
-  type ReconcileRow,
 } from '../../contract/reconcile/reconcile.js';
 import { openCsvReport, openJsonReport } from '../../reports/index.js';
 import type { ActivityDeps } from '../deps.js';
 import { noReading, retryLater } from '../failures.js';
 import { PacedReads } from '../many-reads.js';
 import { type Proof, prove } from './balance-chain.js';
-import { type Carried, type Comparison, carriedBalances, compareCarried } from './carried-balances.js';
+import { type Carried, type CarriedComparison, carriedBalances, compareCarried } from './carried-balances.js';
 import { findings } from './findings.js';
 import { type Reconciliation, type Scan, scan } from './scan.js';
 
@@ -53,7 +53,7 @@ export function reconcileAccountActivity(deps: ActivityDeps) {
 async function scanUntilProven(
   work: Reconciliation,
   confirmDelayMs: number,
-): Promise<{ found: Scan; proof: Proof & Comparison }> {
+): Promise<{ found: Scan; proof: Proof & CarriedComparison }> {
   const first = await scan(work);
   const carried = await carriedBalances(work.client, work.input.account, first.atMs);
   const proof = compared(carried, work, first);
@@ -70,7 +70,7 @@ function compared(
   { input }: Reconciliation,
   found: Scan,
   until?: ReadonlyMap<string, string>,
-): Proof & Comparison {
+): Proof & CarriedComparison {
   const proof = prove(found, input, until);
   const comparison = compareCarried(carried, proof.now, input, found.atMs);
   return { ...proof, ...comparison, gaps: [...proof.gaps, ...comparison.gaps] };
@@ -80,13 +80,13 @@ async function conclude(
   { directories }: ActivityDeps,
   work: Reconciliation,
   found: Scan,
-  { chains, gaps, balances, notes }: Proof & Comparison,
+  { chains, gaps, balances, notes }: Proof & CarriedComparison,
 ): Promise<ReconcileResult> {
   const { input, progress } = work;
   const { view } = found;
   progress.step = 'comparing';
   const classes = noneYet();
-  const rows: ReconcileRow[] = [];
+  const rows: Finding[] = [];
   for await (const row of findings(work, found)) {
     classes[row.class] += 1;
     if (!SILENT.includes(row.class)) rows.push(row);
@@ -123,11 +123,11 @@ async function conclude(
 }
 
 /** Rank of a row's class among the disagreements, 0 = the gravest; −1: none. */
-const gravityOf = ({ class: name }: ReconcileRow): number =>
+const gravityOf = ({ class: name }: Finding): number =>
   (DISAGREEING_CLASSES as readonly ReconcileClass[]).indexOf(name);
 
 /** A thousand orders of somebody else must not hide the one that was paid twice. */
-const byGravity = (a: ReconcileRow, b: ReconcileRow): number => gravityOf(a) - gravityOf(b);
+const byGravity = (a: Finding, b: Finding): number => gravityOf(a) - gravityOf(b);
 
 const noneYet = (): Record<ReconcileClass, number> => {
   const none = [...AGREED_CLASSES, ...DISAGREEING_CLASSES].map((name) => [name, 0]);
@@ -144,7 +144,7 @@ const COLUMNS = ['class', 'order_id', 'order_uuid', 'order_type', 'status', 'ver
 async function writeReports(
   reportDir: string,
   name: string,
-  rows: readonly ReconcileRow[],
+  rows: readonly Finding[],
   result: Omit<ReconcileResult, 'disagreements'>,
 ): Promise<{ report: ReportFile; csv: ReportFile }> {
   const { account, from, to, ...found } = result;

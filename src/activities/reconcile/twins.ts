@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { orderWorkflowId, receivedWorkflowId } from '../../contract/names.js';
 import { isReceivedType } from '../../contract/order/types.js';
-import type { Finding, OurWord } from './compare.js';
+import type { Comparison, OurWord } from './compare.js';
 import type { AddressBook } from './followers.js';
 import { findOurRun, type OurRun } from './our-runs.js';
 import { isOwnId, type Reconciliation, type Scan, type SeenOrder, type ServiceView } from './scan.js';
@@ -52,13 +52,13 @@ async function findFirst(client: Client, workflowIds: readonly string[]): Promis
  * which one that is, of every order under an id but the first. A service that executed an order twice must show, whatever
  * became of our workflow. undefined: it is no such order.
  */
-export async function twinFinding(
+export async function compareTwins(
   work: Reconciliation,
   scan: Scan,
   book: AddressBook,
   order: SeenOrder,
   ours?: { run: OurRun; word: OurWord },
-): Promise<Finding | undefined> {
+): Promise<Comparison | undefined> {
   if (ours?.run.received && isOfOrder(ours.run)) return undefined;
   const followed = ours && followedBy(ours.run, ours.word);
   const first = followed ?? (await firstUnderId(work, scan, book, order));

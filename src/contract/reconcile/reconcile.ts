@@ -61,7 +61,7 @@ export const DISAGREEING_CLASSES = [
 export type ReconcileClass = (typeof AGREED_CLASSES)[number] | (typeof DISAGREEING_CLASSES)[number];
 
 /** One order as the report shows it. Dates, wallets and client data are left out. */
-export interface ReconcileRow {
+export interface Finding {
   class: ReconcileClass;
   order_id: string;
   order_uuid?: string;
@@ -124,7 +124,7 @@ export interface ReconcileResult {
   windows: number;
   classes: Record<ReconcileClass, number>;
   /** Orders of DISAGREEING_CLASSES, in that order. */
-  disagreements: ReconcileRow[];
+  disagreements: Finding[];
   malformed: MalformedItem[];
   malformedCount: number;
   gaps: BalanceGap[];
