@@ -1,11 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type Client,
-  WorkflowExecutionAlreadyStartedError,
-  WorkflowFailedError,
-  type WorkflowHandle,
-  type WorkflowStartOptions,
-} from '@temporalio/client';
+import { type Client, WorkflowFailedError, type WorkflowHandle, type WorkflowStartOptions } from '@temporalio/client';
 import type { BatchInput, BatchPlan } from '../contract/batch/batch.js';
 import { batchInputDifferences } from '../contract/differences/starts.js';
 import { maskName } from '../contract/masking.js';
@@ -23,7 +17,7 @@ import { checkBatchInput, checkedForAccount, formatChecksOf } from './checked-in
 import { ConflictError, NoWorkerError } from './errors.js';
 import { readFirstInput } from './history.js';
 import { detailsTable, INTERACTIVE_PRIORITY } from './start-options.js';
-import { callTemporal, isTimeOver, translated } from './temporal-calls.js';
+import { callTemporal, isTimeOver, startUnlessTaken, translated } from './temporal-calls.js';
 
 /** What `plan` and `start` take; `batchId` omitted = the first 16 hex digits of the hash of its rows. */
 export type BatchStart = Omit<BatchInput, 'planOnly'>;
@@ -143,7 +137,6 @@ export function batchStartOptions(input: NamedBatchInput) {
     taskQueue: ORDERS_TASK_QUEUE,
     args: [input],
     workflowIdReusePolicy: input.again ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
-    // As with orders: an existing run is used, but only a refusal tells for sure that there is one to compare with.
     workflowIdConflictPolicy: 'FAIL',
     typedSearchAttributes: [
       { key: searchAttribute.account, value: account },
@@ -162,19 +155,14 @@ export function batchStartOptions(input: NamedBatchInput) {
  */
 export async function startBatch(client: Client, input: NamedBatchInput): Promise<BatchHandle> {
   const account = input.account ?? DEFAULT_ACCOUNT;
-  try {
-    const start = () => client.workflow.start<BatchWorkflow>(BULK_WITHDRAW_WORKFLOW, batchStartOptions(input));
-    await callTemporal(client, start, {
-      unanswered: `It is not known whether batch ${input.batchId} was started: start the same one again, which is safe`,
-    });
+  const options = batchStartOptions(input);
+  const unanswered = `It is not known whether batch ${input.batchId} was started: start the same one again, which is safe`;
+  if (await startUnlessTaken<BatchWorkflow>(client, BULK_WITHDRAW_WORKFLOW, options, unanswered)) {
     return new BatchHandle(client, account, input.batchId, false);
-  } catch (error) {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    const workflowId = batchWorkflowId(account, input.batchId);
-    const first = await callTemporal(client, () => readFirstInput<BatchInput>(client, workflowId));
-    const fields = batchInputDifferences(input, first.input);
-    if (first.workflowType !== BULK_WITHDRAW_WORKFLOW) fields.unshift('workflow type');
-    if (fields.length > 0) throw new ConflictError('batch', input.batchId, fields);
-    return new BatchHandle(client, account, input.batchId, true);
   }
+  const first = await callTemporal(client, () => readFirstInput<BatchInput>(client, options.workflowId));
+  const fields = batchInputDifferences(input, first.input);
+  if (first.workflowType !== BULK_WITHDRAW_WORKFLOW) fields.unshift('workflow type');
+  if (fields.length > 0) throw new ConflictError('batch', input.batchId, fields);
+  return new BatchHandle(client, account, input.batchId, true);
 }

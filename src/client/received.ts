@@ -1,4 +1,4 @@
-import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
+import type { Client, WorkflowStartOptions } from '@temporalio/client';
 import {
   DEFAULT_ACCOUNT,
   ORDERS_TASK_QUEUE,
@@ -8,7 +8,7 @@ import {
 } from '../contract/names.js';
 import type { OrderResult, ReceivedDepositInput } from '../contract/order/workflow.js';
 import { detailsTable, INTERACTIVE_PRIORITY } from './start-options.js';
-import { callTemporal } from './temporal-calls.js';
+import { startUnlessTaken } from './temporal-calls.js';
 
 /** The `receivedDeposit` workflow. */
 export type ReceivedWorkflow = (input: ReceivedDepositInput) => Promise<OrderResult>;
@@ -47,17 +47,9 @@ export async function startReceived(
   input: ReceivedDepositInput,
   { again = false }: { again?: boolean } = {},
 ): Promise<boolean> {
-  try {
-    await callTemporal(client, () =>
-      client.workflow.start<ReceivedWorkflow>(RECEIVED_DEPOSIT_WORKFLOW, {
-        ...receivedStartOptions(input),
-        ...(again && { workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY' }),
-        workflowIdConflictPolicy: 'FAIL',
-      }),
-    );
-    return true;
-  } catch (error) {
-    if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
-    throw error;
-  }
+  const options = {
+    ...receivedStartOptions(input),
+    ...(again && ({ workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY' } as const)),
+  };
+  return (await startUnlessTaken<ReceivedWorkflow>(client, RECEIVED_DEPOSIT_WORKFLOW, options)) !== undefined;
 }

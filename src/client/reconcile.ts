@@ -3,7 +3,6 @@ import {
   ScheduleAlreadyRunning,
   ScheduleNotFoundError,
   type ScheduleOptions,
-  WorkflowExecutionAlreadyStartedError,
   WorkflowFailedError,
 } from '@temporalio/client';
 import type { ProtoFailure } from '@temporalio/common';
@@ -14,7 +13,7 @@ import { InvalidInputError, NotDecidedYetError } from './errors.js';
 import { decodeFirst, readFirstInput } from './history.js';
 import { checkTimeout, type WaitOptions } from './remote-run.js';
 import { failureOf } from './service-reads.js';
-import { callTemporal, isTimeOver, translated } from './temporal-calls.js';
+import { callTemporal, isTimeOver, startUnlessTaken, translated } from './temporal-calls.js';
 
 /** Pace of the look at a reconciliation; the wait for its end in between is what paces it. */
 const TICK_MS = 1_000;
@@ -63,24 +62,15 @@ export async function reconcile(
 
 /** Starts a run, or finds the one that goes on with the same input; returns its run id. */
 async function start(client: Client, account: string, input: ReconcileInput): Promise<string> {
-  const workflowId = reconcileWorkflowId(account);
-  try {
-    const handle = await callTemporal(client, () =>
-      client.workflow.start<ReconcileWorkflow>(RECONCILE_WORKFLOW, {
-        workflowId,
-        taskQueue: ORDERS_TASK_QUEUE,
-        args: [input],
-        // Repairs may be repeated, and every run is one of its own; but two at a time would only be slower.
-        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-        workflowIdConflictPolicy: 'FAIL',
-        staticSummary: `reconcile ${account}${input.recover ? ', recover' : ''}`,
-      }),
-    );
-    return handle.firstExecutionRunId;
-  } catch (error) {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    return attach(client, account, input);
-  }
+  const started = await startUnlessTaken<ReconcileWorkflow>(client, RECONCILE_WORKFLOW, {
+    workflowId: reconcileWorkflowId(account),
+    taskQueue: ORDERS_TASK_QUEUE,
+    args: [input],
+    // Repairs may be repeated, and every run is one of its own; but two at a time would only be slower.
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    staticSummary: `reconcile ${account}${input.recover ? ', recover' : ''}`,
+  });
+  return started?.firstExecutionRunId ?? attach(client, account, input);
 }
 
 async function attach(client: Client, account: string, input: ReconcileInput): Promise<string> {

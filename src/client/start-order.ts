@@ -13,7 +13,7 @@ import { readFirstInput } from './history.js';
 import { OrderHandle, type OrderHandleOptions, orderRun } from './order-handle.js';
 import { CONFIRM_TIMEOUT_MS, cameTooLate, untilTaken, type WaitOptions } from './remote-run.js';
 import { type OrderWorkflow, orderStartOptions } from './start-options.js';
-import { type CallOptions, callTemporal, unreachable } from './temporal-calls.js';
+import { type CallOptions, callTemporal, startUnlessTaken, unreachable } from './temporal-calls.js';
 
 /**
  * Throws ConflictError unless the run that has this order id was started with the same type and input. `recovered`: it was
@@ -43,21 +43,12 @@ const unanswered = ({ order }: OrderInput): string =>
 
 /** Starts a checked order, or attaches to the run that has its id; throws ConflictError when that one differs. */
 export async function startOrder(client: Client, type: OrderType, input: OrderInput): Promise<OrderHandle> {
-  try {
-    const start = () =>
-      client.workflow.start<OrderWorkflow>(workflowTypeOf(type), {
-        ...orderStartOptions(type, input),
-        // USE_EXISTING would answer the same for a new run and for one found; only a refusal tells them apart for sure,
-        // and spares fresh starts the look into the history.
-        workflowIdConflictPolicy: 'FAIL',
-      });
-    await callTemporal(client, start, { unanswered: unanswered(input) });
+  const options = orderStartOptions(type, input);
+  if (await startUnlessTaken<OrderWorkflow>(client, workflowTypeOf(type), options, unanswered(input))) {
     return handleOf(client, input, { attached: false });
-  } catch (error) {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    const { recovered } = await refuseOtherInput(client, type, input);
-    return handleOf(client, input, { attached: true, recovered });
   }
+  const { recovered } = await refuseOtherInput(client, type, input);
+  return handleOf(client, input, { attached: true, recovered });
 }
 
 /**
@@ -148,18 +139,11 @@ export async function startOrderAgain(client: Client, type: OrderType, input: Or
     throw error;
   }
   const earlier = input.recovered ? {} : await sentEarlier(client, handle.workflowId);
-  try {
-    const start = () =>
-      client.workflow.start<OrderWorkflow>(workflowTypeOf(type), {
-        ...orderStartOptions(type, { ...input, ...earlier }),
-        // The one exception from "every id is used once", allowed by the check above.
-        workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
-        workflowIdConflictPolicy: 'FAIL',
-      });
-    await callTemporal(client, start, { unanswered: unanswered(input) });
-    return handle;
-  } catch (error) {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    throw againRefused(handle, 'somebody else started it again', true);
-  }
+  const options = {
+    ...orderStartOptions(type, { ...input, ...earlier }),
+    // The one exception from "every id is used once", allowed by the check above.
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+  } as const;
+  if (await startUnlessTaken<OrderWorkflow>(client, workflowTypeOf(type), options, unanswered(input))) return handle;
+  throw againRefused(handle, 'somebody else started it again', true);
 }

@@ -3,6 +3,10 @@ import {
   Connection,
   isGrpcCancelledError,
   isGrpcDeadlineError,
+  type Workflow,
+  WorkflowExecutionAlreadyStartedError,
+  type WorkflowHandleWithFirstExecutionRunId,
+  type WorkflowStartOptions,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { NamespaceNotFoundError } from '@temporalio/common';
@@ -82,5 +86,24 @@ export async function callTemporal<T>(
     return await client.withDeadline(Date.now() + timeoutMs, call);
   } catch (error) {
     throw await translated(client, error, unanswered);
+  }
+}
+
+/**
+ * Starts a workflow; undefined where its id is taken. USE_EXISTING would answer the same for a new run and for one found;
+ * only a refusal tells them apart for sure, and spares fresh starts the look into the history.
+ */
+export async function startUnlessTaken<W extends Workflow>(
+  client: Client,
+  type: string,
+  options: WorkflowStartOptions<W>,
+  unanswered?: string,
+): Promise<WorkflowHandleWithFirstExecutionRunId<W> | undefined> {
+  const start = () => client.workflow.start<W>(type, { ...options, workflowIdConflictPolicy: 'FAIL' });
+  try {
+    return await callTemporal(client, start, { unanswered });
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return undefined;
+    throw error;
   }
 }
