@@ -8,7 +8,6 @@ import { runOrder } from './order/frame.js';
 export function depositExchangeWithdraw(input: OrderInput<'deposit_exchange_withdraw'>): Promise<OrderResult> {
   return runOrder('deposit_exchange_withdraw', input, async (run) => {
     await createOrder(run);
-    await awaitFinal(run);
-    return compensate(run);
+    return compensate(run, await awaitFinal(run));
   });
 }

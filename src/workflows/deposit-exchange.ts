@@ -8,7 +8,6 @@ import { runOrder } from './order/frame.js';
 export function depositExchange(input: OrderInput<'deposit_exchange'>): Promise<OrderResult> {
   return runOrder('deposit_exchange', input, async (run) => {
     await createOrder(run);
-    await awaitFinal(run);
-    return compensate(run);
+    return compensate(run, await awaitFinal(run));
   });
 }

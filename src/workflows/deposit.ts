@@ -8,7 +8,6 @@ import { runOrder } from './order/frame.js';
 export function deposit(input: OrderInput<'deposit'>): Promise<OrderResult> {
   return runOrder('deposit', input, async (run) => {
     await createOrder(run);
-    await awaitFinal(run);
-    return compensate(run);
+    return compensate(run, await awaitFinal(run));
   });
 }

@@ -8,7 +8,6 @@ import { runOrder } from './order/frame.js';
 export function exchange(input: OrderInput<'exchange'>): Promise<OrderResult> {
   return runOrder('exchange', input, async (run) => {
     await createOrder(run);
-    await awaitFinal(run);
-    return compensate(run);
+    return compensate(run, await awaitFinal(run));
   });
 }

@@ -8,7 +8,6 @@ import { runReceived } from './order/frame.js';
 export function receivedDeposit(input: ReceivedDepositInput): Promise<OrderResult> {
   return runReceived(input, async (run) => {
     await takeReceived(run, input);
-    await awaitFinal(run);
-    return compensate(run);
+    return compensate(run, await awaitFinal(run));
   });
 }

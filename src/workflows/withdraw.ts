@@ -8,7 +8,6 @@ import { runOrder } from './order/frame.js';
 export function withdraw(input: OrderInput<'withdraw'>): Promise<OrderResult> {
   return runOrder('withdraw', input, async (run) => {
     await createOrder(run);
-    await awaitFinal(run);
-    return compensate(run);
+    return compensate(run, await awaitFinal(run));
   });
 }

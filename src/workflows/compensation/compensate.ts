@@ -1,5 +1,6 @@
 import { toAmount } from '../../contract/money.js';
 import type { Decision } from '../../contract/order/messages.js';
+import type { Order } from '../../contract/order/order.js';
 import type { CardPart } from '../../contract/order/request.js';
 import type { OrderResult } from '../../contract/order/workflow.js';
 import { enterPhase, raiseAttention } from '../order/attention.js';
@@ -15,10 +16,8 @@ import { actionsOf, chooseOffer, describeOffer, offerByPolicy } from './offers.j
  * What happens after the first final status: by policy and table, report what is left, ask a person, or send follow-ups,
  * one at a time. Money moves only in `moveMoney`.
  */
-export async function compensate(run: OrderRun): Promise<OrderResult> {
-  const order = run.finalOrder ?? run.order;
-  if (!order) throw new Error('compensation needs a final order');
-  if (order.status === 'completed') {
+export async function compensate(run: OrderRun, final: Order): Promise<OrderResult> {
+  if (final.status === 'completed') {
     const policy = run.input.compensation ?? 'report';
     return resultOf(run, { compensation: { policy, status: 'none' } });
   }
@@ -26,7 +25,7 @@ export async function compensate(run: OrderRun): Promise<OrderResult> {
   const assessment = await assess(run, []);
   const { row, policy, readings } = assessment;
   if (row.attention) raiseAttention(run, row.name);
-  if (row.nothingLeft && readings[0]?.order.status === order.status) {
+  if (row.nothingLeft && readings[0]?.order.status === final.status) {
     return resultOf(run, { compensation: { policy, status: 'none', reason: row.name } });
   }
   if (policy === 'report' || (policy === 'revert' && row.revert === 'report')) return report(run, assessment);

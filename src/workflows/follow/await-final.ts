@@ -8,20 +8,19 @@ import { watch } from '../watch.js';
 
 /**
  * Follows the order to its first final status: one polling activity, which the server repeats without history, and one
- * look-up for every callback. Whichever shows a final status first wins; there is no end before that.
+ * look-up for every callback. Whichever shows a final status first wins; there is no end before that. Returns the final order.
  */
-export async function awaitFinal(run: OrderRun): Promise<void> {
+export async function awaitFinal(run: OrderRun): Promise<Order> {
   enterPhase(run, 'following', 'the final status, by callback or by polling');
   if (run.orderFromLookUp) observe(run, run.order);
   else if (isFinal(run.order?.status ?? '')) run.callbackPending = true;
-  if (run.finalOrder) return;
+  if (run.finalOrder) return run.finalOrder;
   const asking = startPolling(run);
-  await answerCallbacks(run, asking);
+  const final = await answerCallbacks(run, asking);
   // Closing the workflow discards the poll; only an order with more to do must stop it.
-  if (run.finalOrder !== undefined && needsMoreWork(run.finalOrder)) asking.cancel();
+  if (final.status !== 'completed') asking.cancel();
+  return final;
 }
-
-const needsMoreWork = (order: Order): boolean => order.status !== 'completed';
 
 /** Remembers what a look-up showed. The first final status wins: a later one changes nothing. */
 function observe(run: OrderRun, order: Order | undefined): void {
@@ -103,14 +102,14 @@ function pollOnce(run: OrderRun, reported: string[], silence: PollInput['silence
  * One signed look-up per callback, never two at once. Callbacks that brought no final status are answered ever more
  * slowly, up to the pace of the polling, so that a flood of forged ones costs no more than polling does.
  */
-async function answerCallbacks(run: OrderRun, asking: CancellationScope): Promise<void> {
+async function answerCallbacks(run: OrderRun, asking: CancellationScope): Promise<Order> {
   let spacingMs = run.pace?.pollInitialMs ?? 0;
-  while (!run.finalOrder) {
+  for (;;) {
     await condition(() => run.finalOrder !== undefined || run.callbackPending);
-    if (run.finalOrder) return;
+    if (run.finalOrder) return run.finalOrder;
     run.callbackPending = false;
     await confirm(run, asking);
-    if (run.finalOrder) return;
+    if (run.finalOrder) return run.finalOrder;
     await condition(() => run.finalOrder !== undefined, spacingMs);
     spacingMs = Math.min(spacingMs * 2, run.pace?.pollMaxMs ?? spacingMs);
   }
