@@ -90,7 +90,7 @@ export const orderSchemas = {
 } satisfies Record<OrderType, z.ZodObject>;
 
 /** What the schemas admit, by order type. */
-export type RequestShapes = { [T in OrderType]: z.infer<(typeof orderSchemas)[T]> };
+export type RequestShapes = { [T in keyof typeof orderSchemas]: z.infer<(typeof orderSchemas)[T]> };
 
 /** What the schemas admit as `wallet_details` that are no list. */
 export type DetailsShape = z.infer<(typeof detailsSchemas)[keyof typeof detailsSchemas]>;

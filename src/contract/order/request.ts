@@ -14,9 +14,11 @@ export type WalletDetails = DetailsShape | CardPart[];
 /** What an order with exchange and payout is by: exactly one of `amount` (what it starts from) and `amount_to` (payout). */
 type EitherAmount = { amount: Amount; amount_to?: undefined } | { amount?: undefined; amount_to: Amount };
 
+type ShapeOf<T> = T extends keyof RequestShapes ? RequestShapes[T] : never;
+
 /** Create requests by order type, without `callback_url` (the worker makes it). */
 export type CreateRequests = {
-  [T in OrderType]: RequestShapes[T] & ('amount_to' extends keyof RequestShapes[T] ? EitherAmount : unknown);
+  [T in OrderType]: ShapeOf<T> & ('amount_to' extends keyof ShapeOf<T> ? EitherAmount : unknown);
 };
 
 /** Any create request. */
@@ -25,13 +27,12 @@ export type CreateRequest = CreateRequests[OrderType];
 /** Create request of a payout; `amount` is what is paid out. */
 export type WithdrawRequest = CreateRequests['withdraw'];
 
-type FieldName = { [T in OrderType]: keyof RequestShapes[T] }[OrderType];
-type ValueOf<Name> = {
-  [T in OrderType]: Name extends keyof RequestShapes[T] ? RequestShapes[T][Name] : never;
-}[OrderType];
+type AnyShape = RequestShapes[keyof RequestShapes];
+type KeysOfAny<Shape> = Shape extends unknown ? keyof Shape : never;
+type ValueOf<Name, Shape = AnyShape> = Shape extends unknown ? (Name extends keyof Shape ? Shape[Name] : never) : never;
 
 /** Every field a create request may have, seen without its type: lets one function read requests of all six types. */
-export type RequestFields = { order_id: string } & { [Name in FieldName]?: ValueOf<Name> };
+export type RequestFields = { order_id: string } & { [Name in KeysOfAny<AnyShape>]?: ValueOf<Name> };
 
 /**
  * Who may see a value. 'public': everybody. 'wallet': nobody more than its last four characters. 'private': nobody. Wallets
@@ -58,8 +59,6 @@ export const CARD_FIELDS = {
   amount: { privacy: 'public', cell: 'figures' },
   wallet: { privacy: 'wallet', cell: 'figures' },
 } as const satisfies Record<keyof CardPart, FieldRule>;
-
-type KeysOfAny<Shape> = Shape extends unknown ? keyof Shape : never;
 
 /** The fields of all shapes of `wallet_details` that are no list. */
 export const DETAILS_FIELDS = {

@@ -1,5 +1,5 @@
 import type { Order } from './order.js';
-import type { CreateRequest, EchoedField, RequestFields } from './request.js';
+import type { CreateRequest, CreateRequests, EchoedField, RequestFields } from './request.js';
 
 /** The six order types as the service writes them. */
 export const ORDER_TYPES = [
@@ -14,10 +14,8 @@ export const ORDER_TYPES = [
 /** One of the six order types. */
 export type OrderType = (typeof ORDER_TYPES)[number];
 
-type RequestField = keyof RequestFields;
-
 /** All that the code knows about an order type. Nothing else may ask for a type by its name where a fact here answers. */
-interface TypeFacts {
+interface TypeFacts<Field extends keyof RequestFields = keyof RequestFields> {
   /** The workflow type that runs it. */
   workflow: string;
   /** It waits for a client's deposit; every other type begins on the merchant's balance. */
@@ -34,16 +32,16 @@ interface TypeFacts {
   mayBeReceived: boolean;
   /** The fields of its request that name what it starts from and what it ends in; null where a side has no network. */
   sides: {
-    currencyFrom: RequestField;
-    networkFrom: RequestField | null;
-    currencyTo: RequestField;
-    networkTo: RequestField | null;
+    currencyFrom: Field;
+    networkFrom: Field | null;
+    currencyTo: Field;
+    networkTo: Field | null;
   };
   /**
    * Which field of the service's order carries which field of the request, amounts apart. Only what an order of the type
    * really carries: everything else is null there or not documented.
    */
-  echoes: readonly (readonly [request: EchoedField, order: keyof Order])[];
+  echoes: readonly (readonly [request: EchoedField & Field, order: keyof Order])[];
 }
 
 const CURRENCIES = [
@@ -134,7 +132,7 @@ const TYPES = {
     sides: { currencyFrom: 'currency', networkFrom: null, currencyTo: 'currency', networkTo: 'network' },
     echoes: [['currency', 'currency_to'], ['network', 'network_to'], ...PAYOUT],
   },
-} as const satisfies Record<OrderType, TypeFacts>;
+} as const satisfies { [T in OrderType]: TypeFacts<Extract<keyof CreateRequests[T], keyof RequestFields>> };
 
 type TypesWith<Fact extends keyof TypeFacts> = {
   [T in OrderType]: (typeof TYPES)[T][Fact] extends true ? T : never;
@@ -175,7 +173,7 @@ export interface OrderSides {
 /** The two sides of a create request. `deposit` and `withdraw` have one currency, which stands on both sides. */
 export function orderSides(type: OrderType, order: CreateRequest): OrderSides {
   const { currencyFrom, networkFrom, currencyTo, networkTo } = factsOf(type).sides;
-  const fields = order as Partial<Record<RequestField, string>>;
+  const fields = order as Partial<Record<keyof RequestFields, string>>;
   return {
     currencyFrom: fields[currencyFrom] ?? '',
     networkFrom: (networkFrom && fields[networkFrom]) ?? null,
