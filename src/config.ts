@@ -2,14 +2,24 @@ import { mkdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type AccountConfig, readAccounts } from './config/accounts.js';
 import { type EncryptionKey, readEncryptionKeys, requireEncryptionKeys } from './config/encryption-keys.js';
-import { type Env, Problems } from './config/problems.js';
-import { amountsByCurrency, baseUrl, duration, flag, host, origin, port, tokenKeys } from './config/values.js';
+import {
+  amountsByCurrency,
+  baseUrl,
+  duration,
+  type Env,
+  flag,
+  host,
+  origin,
+  Problems,
+  port,
+  tokenKeys,
+} from './config/values.js';
 import type { Pace } from './contract/order/answers.js';
 
 export type { AccountConfig } from './config/accounts.js';
 export type { EncryptionKey } from './config/encryption-keys.js';
-export { ConfigError } from './config/problems.js';
 export { Secret } from './config/secret.js';
+export { ConfigError } from './config/values.js';
 
 /** How the worker makes callback URLs; absent = every order is followed by polling alone. */
 export interface CallbackConfig {

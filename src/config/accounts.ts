@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { ACCOUNT_FORMAT, DEFAULT_ACCOUNT } from '../contract/names.js';
 import { fieldErrors } from '../validation/field-errors.js';
 import { FORMAT_CHECKS, type FormatChecks } from '../validation/format-checks.js';
-import type { Env, Problems } from './problems.js';
 import { Secret } from './secret.js';
+import type { Env, Problems } from './values.js';
 import {
   baseUrlOrFile,
   formatChecks,

@@ -4,8 +4,35 @@ import { z } from 'zod';
 import { AMOUNT_FORMAT, MAX_AMOUNT_LENGTH } from '../contract/money.js';
 import { CURRENCY_FORMAT } from '../validation/field-schemas.js';
 import { FORMAT_CHECKS, type FormatChecks } from '../validation/format-checks.js';
-import type { Env, Problems } from './problems.js';
 import { SecretList } from './secret.js';
+
+/** Environment as read at start. `config.ts` is the only place of `src` that looks at `process.env`. */
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/** Bad configuration: one line per mistake, each naming its variable and never showing a value. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly kind = 'config';
+
+  constructor(readonly problems: readonly string[]) {
+    super(problems.join('\n'));
+  }
+}
+
+/** Collects mistakes, so that an operator sees all of them at once. */
+export class Problems {
+  readonly #lines = new Set<string>();
+
+  /** Notes a mistake of one variable. */
+  add(variable: string, reason: string): void {
+    this.#lines.add(`${variable}: ${reason}`);
+  }
+
+  /** Throws ConfigError when anything was noted. */
+  throwIfAny(): void {
+    if (this.#lines.size > 0) throw new ConfigError([...this.#lines]);
+  }
+}
 
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 

@@ -1,8 +1,13 @@
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import { type CallbackTarget, verifyCallbackPath } from '../contract/callback-url.js';
-import { MAX_CALLBACK_BODY_BYTES } from './callback-body.js';
-import { ANSWERS, type CallbackAnswer, type CallbackOutcome, handleCallback } from './handle-callback.js';
+import {
+  ANSWERS,
+  type CallbackAnswer,
+  type CallbackOutcome,
+  handleCallback,
+  MAX_CALLBACK_BODY_BYTES,
+} from './handle-callback.js';
 import type { SignalOrder, SignalReceived } from './signals.js';
 import { spareReceived, spareTemporal } from './spare-temporal.js';
 
