@@ -1,5 +1,5 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import { BatchFileError } from '../batch-files/index.js';
+import { BatchFileError } from '../batch-files/errors.js';
 import {
   describeFieldErrors,
   type FieldError,
@@ -53,25 +53,14 @@ export const comeBackIn = (delayMs: number, message: string): ApplicationFailure
     nextRetryDelay: Math.max(1, Math.round(delayMs)),
   });
 
+const badInput = (type: OrderFailure | typeof INVALID_INPUT, errors: readonly FieldError[]): ApplicationFailure =>
+  ApplicationFailure.nonRetryable(`${describeFieldErrors(errors)}. Nothing was sent`, type, errors);
+
 /** Bad input of an order: ends the activity and its workflow. Nothing was sent. */
-export function invalidOrder(errors: readonly FieldError[]): ApplicationFailure {
-  return ApplicationFailure.create({
-    type: 'InvalidOrder' satisfies OrderFailure,
-    message: `${describeFieldErrors(errors)}. Nothing was sent`,
-    nonRetryable: true,
-    details: [errors],
-  });
-}
+export const invalidOrder = (errors: readonly FieldError[]): ApplicationFailure => badInput('InvalidOrder', errors);
 
 /** Bad input of a workflow that is not an order. */
-export function invalidInput(errors: readonly FieldError[]): ApplicationFailure {
-  return ApplicationFailure.create({
-    type: INVALID_INPUT,
-    message: `${describeFieldErrors(errors)}. Nothing was sent`,
-    nonRetryable: true,
-    details: [errors],
-  });
-}
+export const invalidInput = (errors: readonly FieldError[]): ApplicationFailure => badInput(INVALID_INPUT, errors);
 
 /** The failure for what a batch's rows threw: a file that cannot be used is never asked again, anything else may pass. */
 export function batchFailure(error: unknown): unknown {

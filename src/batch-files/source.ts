@@ -8,7 +8,7 @@ import { badFile, unusableFile } from './errors.js';
 import { PinnedFile, readLines, textOf } from './pinned-file.js';
 
 /** Most rows of one batch. */
-export const MAX_ROWS = 100_000;
+const MAX_ROWS = 100_000;
 
 /** One row of a batch, unchecked. */
 export interface BatchRow {

@@ -5,7 +5,7 @@ import { openReport, type ReportWriter } from './report-file.js';
 const ROWS_AT_ONCE = 200;
 
 /** A cell: text, a whole number, or nothing. */
-export type Cell = string | number | null | undefined;
+type Cell = string | number | null | undefined;
 
 /** A CSV report that rows are added to, by column name. */
 export interface CsvReport<C extends string> extends Pick<ReportWriter, 'finish' | 'discard'> {

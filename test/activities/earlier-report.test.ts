@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { setEarlierReportAside } from '../../src/activities/batch/report/report-files.js';
-import { openJsonReport } from '../../src/reports/index.js';
+import { openJsonReport } from '../../src/reports/formats.js';
 
 const [FIRST, SECOND] = ['a'.repeat(64), 'b'.repeat(64)];
 

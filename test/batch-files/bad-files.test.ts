@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { BatchFileError, openBatchSource } from '../../src/batch-files/index.js';
+import { BatchFileError } from '../../src/batch-files/errors.js';
+import { openBatchSource } from '../../src/batch-files/source.js';
 import { PAYOUT_HEADER, payoutLine } from '../support/batch-files.js';
 import { read } from './support.js';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { openBatchSource, orderInputOf } from '../../src/batch-files/index.js';
+import { openBatchSource, orderInputOf } from '../../src/batch-files/source.js';
 import { validateOrderInput } from '../../src/validation/order-schema.js';
 import { PAYOUT_HEADER, payoutLine } from '../support/batch-files.js';
 import { opened, read, rowsOf } from './support.js';

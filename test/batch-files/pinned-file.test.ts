@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { openBatchSource } from '../../src/batch-files/index.js';
+import { openBatchSource } from '../../src/batch-files/source.js';
 import { folderWith, newFolder, PAYOUT_HEADER, payoutLine } from '../support/batch-files.js';
 import { readAll } from './support.js';
 

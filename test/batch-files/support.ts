@@ -1,4 +1,4 @@
-import { type BatchRow, type BatchSource, openBatchSource } from '../../src/batch-files/index.js';
+import { type BatchRow, type BatchSource, openBatchSource } from '../../src/batch-files/source.js';
 import type { BatchFile } from '../../src/contract/batch/batch.js';
 import { folderWith } from '../support/batch-files.js';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowHandle, WorkflowStartOptions } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { openBatchSource } from '../../src/batch-files/index.js';
+import { openBatchSource } from '../../src/batch-files/source.js';
 import type { BatchInput } from '../../src/contract/batch/batch.js';
 import { newOrderId } from '../support/lab.js';
 import { ServiceGate } from '../support/service-gate.js';

@@ -6,7 +6,7 @@ import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { serviceOf } from '../../scripts/service-of.js';
 import { type Activities, createActivities, SharedRates } from '../../src/activities/index.js';
-import { openBatchSource, orderInputOf } from '../../src/batch-files/index.js';
+import { openBatchSource, orderInputOf } from '../../src/batch-files/source.js';
 import type { ReportBatchAnswer } from '../../src/contract/batch/activities.js';
 import type { BatchInput, BatchPlan } from '../../src/contract/batch/batch.js';
 import type { OrderInput } from '../../src/contract/order/workflow.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { openCsvReport } from '../../src/reports/index.js';
+import { openCsvReport } from '../../src/reports/formats.js';
 import { newFolder } from '../support/batch-files.js';
 
 const writeRows = async (rows: { a?: string | number | null; b?: string }[], folder = newFolder()) => {

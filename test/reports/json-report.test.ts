@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openJsonReport } from '../../src/reports/index.js';
+import { openJsonReport } from '../../src/reports/formats.js';
 import { newFolder } from '../support/batch-files.js';
 
 const write = async (head: object, rows: object[], tail: object) => {

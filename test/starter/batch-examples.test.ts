@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { payrollSchedule } from '../../examples/payroll.js';
-import { openBatchSource, orderInputOf } from '../../src/batch-files/index.js';
+import { openBatchSource, orderInputOf } from '../../src/batch-files/source.js';
 import { validateScheduleInput } from '../../src/client/schedule-spec.js';
 import type { BatchInput } from '../../src/contract/batch/batch.js';
 import { fileOfPeriod } from '../../src/validation/batch-schema.js';

@@ -5,7 +5,7 @@ import type { Page, PaymentService } from '../../payment-service/index.js';
 import { noReading } from '../failures.js';
 
 /** The permanent addresses of an account that carry a reference of ours, by that; `malformed`: entries that cannot be read. */
-export interface AddressList {
+interface AddressList {
   byRef: ReadonlyMap<string, readonly DepositAddress[]>;
   malformed: MalformedItem[];
 }

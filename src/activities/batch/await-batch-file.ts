@@ -1,7 +1,8 @@
 import { activityInfo, getClient } from '@temporalio/activity';
-import { WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { BatchFileError, openBatchSource } from '../../batch-files/index.js';
+import { BatchFileError } from '../../batch-files/errors.js';
+import { openBatchSource } from '../../batch-files/source.js';
+import { describeRun } from '../../client/standing.js';
 import type { AwaitBatchFileInput, PeriodBatch } from '../../contract/batch/activities.js';
 import { BATCH_FILE_UNUSABLE, type ScheduledBatchInput } from '../../contract/batch/batch.js';
 import { INVALID_INPUT } from '../../contract/failures.js';
@@ -104,12 +105,5 @@ const stillGrows = (path: string): ApplicationFailure =>
 const isHopeless = ({ failureType, field }: BatchFileError): boolean =>
   failureType === INVALID_INPUT && field === 'file.path';
 
-async function exists({ account = DEFAULT_ACCOUNT, batchId }: PeriodBatch): Promise<boolean> {
-  try {
-    await getClient().workflow.getHandle(batchWorkflowId(account, batchId)).describe();
-    return true;
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
-    throw error;
-  }
-}
+const exists = async ({ account = DEFAULT_ACCOUNT, batchId }: PeriodBatch): Promise<boolean> =>
+  (await describeRun(getClient(), batchWorkflowId(account, batchId))) !== undefined;

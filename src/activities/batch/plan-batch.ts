@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { activityInfo, cancellationSignal, getClient, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { type BatchRow, type BatchSource, openBatchSource, orderInputOf } from '../../batch-files/index.js';
+import { type BatchRow, type BatchSource, openBatchSource, orderInputOf } from '../../batch-files/source.js';
 import { isAccountServed } from '../../client/service-reads.js';
 import type { PlanBatchInput } from '../../contract/batch/activities.js';
 import type { BatchInput, BatchPlan } from '../../contract/batch/batch.js';

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { cancellationSignal, getClient, heartbeat } from '@temporalio/activity';
-import { type BatchRow, type BatchSource, openBatchSource, orderInputOf } from '../../batch-files/index.js';
+import { type BatchRow, type BatchSource, orderInputOf } from '../../batch-files/source.js';
 import type { ReportBatchAnswer, ReportBatchInput } from '../../contract/batch/activities.js';
 import type { BatchInput, BatchPlan } from '../../contract/batch/batch.js';
 import { describeFieldErrors } from '../../contract/failures.js';
@@ -10,6 +10,7 @@ import { batchFailure, invalidInput } from '../failures.js';
 import { mapInOrder } from '../many-reads.js';
 import { type ReportedRow, ReportFiles } from './report/report-files.js';
 import { RowCounts, readRowEnd } from './report/row-end.js';
+import { openPlanned } from './rows/row-reader.js';
 
 /** Rows read from Temporal at the same time. */
 const CONCURRENCY = 20;
@@ -20,11 +21,8 @@ const CONCURRENCY = 20;
  */
 export function reportBatchActivity(deps: ActivityDeps) {
   return async function reportBatch({ input, plan, taken }: ReportBatchInput): Promise<ReportBatchAnswer> {
-    const { file, rows } = input;
-    // The plan's hash: a report about another file than was sent would be worse than none.
-    const pinned = { ...(file && { file: { ...file, sha256: plan.sha256 } }), rows };
     try {
-      const source = await openBatchSource(deps.directories, pinned);
+      const source = await openPlanned(deps.directories, input, plan);
       try {
         return await reportOn(deps, source, { ...input, batchId: plan.batchId }, plan, taken);
       } finally {

@@ -1,10 +1,10 @@
 import { activityInfo, getClient } from '@temporalio/activity';
-import { WorkflowExecutionAlreadyStartedError, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError, WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { BatchWorkflow } from '../../client/batch-handle.js';
 import { batchStartOptions } from '../../client/batches.js';
 import { readFirstInput } from '../../client/history.js';
-import { whyUnreadable } from '../../client/standing.js';
+import { describeRun, whyUnreadable } from '../../client/standing.js';
 import type { PeriodBatch } from '../../contract/batch/activities.js';
 import {
   BATCH_FILE_UNUSABLE,
@@ -27,7 +27,7 @@ export function runBatchActivity(deps: ActivityDeps) {
     const client = getClient();
     const workflowId = batchWorkflowId(batch.account ?? DEFAULT_ACCOUNT, batch.batchId);
     const handle = client.workflow.getHandle<BatchWorkflow>(workflowId);
-    const found = await handle.describe().catch(undefinedIfUnknown);
+    const found = await describeRun(client, workflowId);
     if (!found) await start(batch);
     else await refuseOtherFile(batch, workflowId).catch(failIfUnreadable(batch));
     if (!found || found.status.name === 'RUNNING') {
@@ -50,10 +50,6 @@ function failIfUnreadable({ batchId }: PeriodBatch): (error: unknown) => never {
     const message = `what became of batch ${batchId} cannot be read (${why}); its orders go on. Mend that and trigger the period again: nothing is paid twice`;
     throw ApplicationFailure.nonRetryable(message, BATCH_UNRESOLVED);
   };
-}
-
-function undefinedIfUnknown(error: unknown): undefined {
-  if (!(error instanceof WorkflowNotFoundError)) throw error;
 }
 
 async function start(batch: PeriodBatch): Promise<void> {

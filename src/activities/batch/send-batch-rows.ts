@@ -8,7 +8,7 @@ import { batchFailure } from '../failures.js';
 import { countStarted, countTaken } from './rows/count.js';
 import { findStarted, takeStarted } from './rows/find-started.js';
 import { haltReason, holdReason } from './rows/halt-reason.js';
-import { RowReader } from './rows/row-reader.js';
+import { openPlanned, type RowReader, readFrom } from './rows/row-reader.js';
 import { startRow } from './rows/start-row.js';
 import { watchRows } from './rows/watch-rows.js';
 
@@ -55,7 +55,7 @@ export function sendBatchRowsActivity(deps: ActivityDeps) {
     const beat = setInterval(() => void deps.confirmAttempt(progress).catch(() => undefined), BEAT_EVERY_MS);
     try {
       if (!progress.exhausted && input.mode !== 'wait') {
-        chunk.reader = await RowReader.open(deps.directories, input.input, input.plan, progress);
+        chunk.reader = readFrom(await openPlanned(deps.directories, input.input, input.plan), progress);
       }
       return await work(chunk);
     } catch (error) {

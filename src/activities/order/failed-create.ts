@@ -8,7 +8,7 @@ import { AttemptTooOldError } from './attempt-deadline.js';
  * writing to the operator, that it executes nothing that it answers so. 'rejected': a 400, with what was said, masked.
  * 'uncertain': it may have been executed, or be yet; `retryAfterMs`: how long the service asked to be left alone.
  */
-export type FailedCreate =
+type FailedCreate =
   | { kind: 'notSent' }
   | { kind: 'notExecuted' }
   | { kind: 'rejected'; excerpt?: string }

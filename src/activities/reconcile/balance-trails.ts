@@ -22,7 +22,7 @@ export interface Trail {
 }
 
 /** The pieces in their order, and `asides`: pieces that begin and end while the main trail goes on. */
-export interface Trails {
+interface Trails {
   trails: Trail[];
   asides: Trail[];
   start: Amount;

@@ -2,7 +2,7 @@ import { type BalanceChange, isFinal } from '../../contract/order/order.js';
 import type { Finding, ReconcileClass } from '../../contract/reconcile/reconcile.js';
 import { mapInOrder } from '../many-reads.js';
 import { type Clock, type Comparison, compare, compareAge, type OurWord } from './compare.js';
-import { AddressBook, followReceipt, recover } from './followers.js';
+import { followReceipt, recover } from './followers.js';
 import { type OurRun, wake, wordOf } from './our-runs.js';
 import {
   belongs,
@@ -23,9 +23,8 @@ const CONCURRENCY = 10;
 /** Compares every order of both sides, and mends what is safe to mend: starts followers, wakes workflows that wait. */
 export async function* findings(work: Reconciliation, scan: Scan): AsyncGenerator<Finding> {
   const clock = { nowMs: Date.now(), openTooLongMs: work.input.openTooLongMs };
-  const book = new AddressBook(work, scan.view);
   const doubts: BothSides[] = [];
-  const look = (order: SeenOrder) => findingOrDoubt(work, scan, book, clock, order);
+  const look = (order: SeenOrder) => findingOrDoubt(work, scan, clock, order);
   for await (const one of mapInOrder(scan.view.orders.values(), CONCURRENCY, look)) {
     if ('word' in one) doubts.push(one);
     else yield one;
@@ -52,17 +51,16 @@ const DOUBTFUL: readonly ReconcileClass[] = ['verdictDiffers', 'amountDiffers', 
 async function findingOrDoubt(
   work: Reconciliation,
   scan: Scan,
-  book: AddressBook,
   clock: Clock,
   order: SeenOrder,
 ): Promise<Finding | BothSides> {
-  const ours = await wordAbout(work, scan, book, order);
-  const twin = await compareTwins(work, scan, book, order, ours);
+  const ours = await wordAbout(work, scan, order);
+  const twin = await compareTwins(work, scan, order, ours);
   if (twin) return rowOf(order, twin, ours?.word);
-  if (!ours) return rowOf(order, await follow(work, book, order));
+  if (!ours) return rowOf(order, await follow(work, scan, order));
   const { run, word } = ours;
   const found = compare(order, word, clock);
-  if (isUnfollowed(run, word)) return rowOf(order, await follow(work, book, order, { found, run }));
+  if (isUnfollowed(run, word)) return rowOf(order, await follow(work, scan, order, { found, run }));
   return DOUBTFUL.includes(found.class) ? { order, run, word } : findingOf(work, clock, { order, run, word });
 }
 
@@ -77,10 +75,9 @@ async function findingOf({ client }: Reconciliation, clock: Clock, { order, run,
 async function wordAbout(
   work: Reconciliation,
   scan: Scan,
-  book: AddressBook,
   order: SeenOrder,
 ): Promise<{ run: OurRun; word: OurWord } | undefined> {
-  const run = await runOf(work, scan, book, order);
+  const run = await runOf(work, scan, order);
   if (!run) return undefined;
   // Which of several orders it follows only the workflow itself knows.
   const ask = isFinal(order.status) || hasSiblings(scan.view, order);
@@ -121,11 +118,11 @@ const isUnfollowed = (run: OurRun, word: OurWord): boolean =>
 /** Starts what follows an order from here on, where that may be done. `ended`: a run that no longer follows it. */
 async function follow(
   { account, client, input }: Reconciliation,
-  book: AddressBook,
+  { refOf }: Scan,
   order: SeenOrder,
   ended?: { found: Comparison; run: OurRun },
 ): Promise<Comparison> {
-  const ref = await book.refOf(order);
+  const ref = await refOf(order);
   if (ref !== undefined) return followReceipt(client, input.account, ref, order.order_uuid);
   if (input.recover && order.item && mayRunAgain(ended)) {
     return recover(client, account, order.item, { again: ended !== undefined });

@@ -15,45 +15,31 @@ import { readAddressList } from '../address/address-list.js';
 import type { Account } from '../deps.js';
 import { sentToOf } from '../order/sent-to.js';
 import type { Comparison } from './compare.js';
-import type { Reconciliation, SeenOrder, ServiceView } from './scan.js';
+import type { Reconciliation, Scan, ServiceView } from './scan.js';
 
 /** An address's place in the book: tags are part of it, because several may share one address. */
 const placeOf = (address: string, memo: string | null): string => `${canonicalWallet(null, address)}\0${memo ?? ''}`;
 
-/** The permanent addresses of an account that carry a reference of ours; read once, and only when it is needed. */
-export class AddressBook {
-  readonly #work: Reconciliation;
-  readonly #view: ServiceView;
-  #refs?: Promise<ReadonlyMap<string, string>>;
-
-  constructor(work: Reconciliation, view: ServiceView) {
-    this.#work = work;
-    this.#view = view;
-  }
-
-  /** The reference of the address that an order is a receipt on; undefined for every other order. */
-  async refOf({
-    order_type: type,
-    deposit_address: address,
-    deposit_memo: memo,
-  }: SeenOrder): Promise<string | undefined> {
+/** Tells receipts by the account's addresses that carry a reference of ours; reads those once, and only when it is needed. */
+export function referencesOf(work: Reconciliation, view: ServiceView): Scan['refOf'] {
+  let refs: Promise<ReadonlyMap<string, string>> | undefined;
+  return async ({ order_type: type, deposit_address: address, deposit_memo: memo }) => {
     if (!isReceivedType(type) || !address) return undefined;
-    this.#refs ??= this.#read();
-    return (await this.#refs).get(placeOf(address, memo));
-  }
+    refs ??= refsByPlace(work, view);
+    return (await refs).get(placeOf(address, memo));
+  };
+}
 
-  async #read(): Promise<Map<string, string>> {
-    const { reads, input } = this.#work;
-    const list = (query: { limit?: number; page?: number }) =>
-      reads.ask((service, options) => service.listDepositAddresses(query, options));
-    const pages = allPages({ limit: 100 }, list, ({ uuid }: DepositAddress) => uuid);
-    const { byRef, malformed } = await readAddressList(input.account, pages);
-    this.#view.malformed.push(...malformed);
-    const places = [...byRef].flatMap(([ref, addresses]) =>
-      addresses.map(({ address, memo }) => [placeOf(address, memo), ref] as const),
-    );
-    return new Map(places);
-  }
+async function refsByPlace({ reads, input }: Reconciliation, view: ServiceView): Promise<Map<string, string>> {
+  const list = (query: { limit?: number; page?: number }) =>
+    reads.ask((service, options) => service.listDepositAddresses(query, options));
+  const pages = allPages({ limit: 100 }, list, ({ uuid }: DepositAddress) => uuid);
+  const { byRef, malformed } = await readAddressList(input.account, pages);
+  view.malformed.push(...malformed);
+  const places = [...byRef].flatMap(([ref, addresses]) =>
+    addresses.map(({ address, memo }) => [placeOf(address, memo), ref] as const),
+  );
+  return new Map(places);
 }
 
 /** Starts the follower of a receipt; one that ended because the order was not there yet is started again. */

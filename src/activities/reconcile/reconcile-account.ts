@@ -10,7 +10,7 @@ import {
   type ReconcileProgress,
   type ReconcileResult,
 } from '../../contract/reconcile/reconcile.js';
-import { openCsvReport, openJsonReport } from '../../reports/index.js';
+import { openCsvReport, openJsonReport } from '../../reports/formats.js';
 import type { ActivityDeps } from '../deps.js';
 import { noReading, retryLater } from '../failures.js';
 import { PacedReads } from '../many-reads.js';

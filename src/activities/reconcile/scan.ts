@@ -16,6 +16,7 @@ import { noReading } from '../failures.js';
 import type { PacedReads } from '../many-reads.js';
 import { balanceIn, readBalances } from '../order/balances.js';
 import { addsUp } from './balance-chain.js';
+import { referencesOf } from './followers.js';
 import { listOurRuns, type OurRun } from './our-runs.js';
 
 const HOUR_MS = 3_600_000;
@@ -40,6 +41,8 @@ export interface Reconciliation {
 export interface Scan {
   view: ServiceView;
   runs: ReadonlyMap<string, OurRun>;
+  /** The reference of the address that an order is a receipt on; undefined for every other order. */
+  refOf: (order: SeenOrder) => Promise<string | undefined>;
   /** When it began, on this worker's clock. */
   atMs: number;
   balances?: ReadonlyMap<string, { before?: Balance; after?: Balance }>;
@@ -67,7 +70,7 @@ export async function scan(work: Reconciliation): Promise<Scan> {
   const after = await balancesOf(work);
   const unreadable = Object.entries(after ?? {}).flatMap(([currency, entry]) => (isMalformed(entry) ? [currency] : []));
   if (unreadable.length > 0) view.notes.add(`balances that cannot be read were not compared: ${unreadable.join(', ')}`);
-  return { view, runs, atMs, ...together(before, after) };
+  return { view, runs, atMs, refOf: referencesOf(work, view), ...together(before, after) };
 }
 
 async function readWindows(

@@ -2,7 +2,6 @@ import type { Client } from '@temporalio/client';
 import { orderWorkflowId, receivedWorkflowId } from '../../contract/names.js';
 import { isReceivedType } from '../../contract/order/types.js';
 import type { Comparison, OurWord } from './compare.js';
-import type { AddressBook } from './followers.js';
 import { findOurRun, type OurRun } from './our-runs.js';
 import { isOwnId, type Reconciliation, type Scan, type SeenOrder, type ServiceView } from './scan.js';
 
@@ -19,13 +18,12 @@ export const uuidOf = (word: OurWord): string | undefined => {
 /** The run that follows an order, or did. What the list of runs does not show may only be very new or very old. */
 export async function runOf(
   { client, input: { account } }: Reconciliation,
-  { view, runs }: Scan,
-  book: AddressBook,
+  { view, runs, refOf }: Scan,
   order: SeenOrder,
 ): Promise<OurRun | undefined> {
   const { order_uuid: uuid, user_order_id: id, order_type: type } = order;
   // A receipt may share its id with an order of ours, whose run knows nothing of it.
-  const receipt = hasSiblings(view, order) && (await book.refOf(order)) !== undefined;
+  const receipt = hasSiblings(view, order) && (await refOf(order)) !== undefined;
   const ids = [
     ...(isReceivedType(type) ? [receivedWorkflowId(account, uuid)] : []),
     ...(isOwnId(id) && !receipt ? [orderWorkflowId(account, id)] : []),
@@ -55,13 +53,12 @@ async function findFirst(client: Client, workflowIds: readonly string[]): Promis
 export async function compareTwins(
   work: Reconciliation,
   scan: Scan,
-  book: AddressBook,
   order: SeenOrder,
   ours?: { run: OurRun; word: OurWord },
 ): Promise<Comparison | undefined> {
   if (ours?.run.received && isOfOrder(ours.run)) return undefined;
   const followed = ours && followedBy(ours.run, ours.word);
-  const first = followed ?? (await firstUnderId(work, scan, book, order));
+  const first = followed ?? (await firstUnderId(work, scan, order));
   if (first === order.order_uuid) return undefined;
   return { class: 'duplicate', detail: `another order under the id of ${first}` };
 }
@@ -71,18 +68,13 @@ const followedBy = (run: OurRun, word: OurWord): string | undefined =>
   word.kind === 'unresolved' ? run.orderUuid : uuidOf(word);
 
 /** The order that was created first, so that every reconciliation names the same one. */
-async function firstUnderId(
-  work: Reconciliation,
-  scan: Scan,
-  book: AddressBook,
-  order: SeenOrder,
-): Promise<string | undefined> {
+async function firstUnderId(work: Reconciliation, scan: Scan, order: SeenOrder): Promise<string | undefined> {
   const { view } = scan;
-  if (!hasSiblings(view, order) || (await isReceipt(work, scan, book, order))) return order.order_uuid;
+  if (!hasSiblings(view, order) || (await isReceipt(work, scan, order))) return order.order_uuid;
   const uuids = [...(view.uuidsById.get(order.user_order_id) ?? [])];
   const siblings = uuids.flatMap((uuid) => view.orders.get(uuid) ?? []);
   for (const sibling of siblings.sort(byCreation)) {
-    if (!(await isReceipt(work, scan, book, sibling))) return sibling.order_uuid;
+    if (!(await isReceipt(work, scan, sibling))) return sibling.order_uuid;
   }
   return order.order_uuid;
 }
@@ -92,14 +84,9 @@ const byCreation = (a: SeenOrder, b: SeenOrder): number => (placeInTime(a) < pla
 const placeInTime = ({ created_at, order_uuid }: SeenOrder): string => `${created_at}\0${order_uuid}`;
 
 /** Receipts were never asked for, so that the service may give several of them one id. */
-async function isReceipt(
-  { client, input }: Reconciliation,
-  { runs }: Scan,
-  book: AddressBook,
-  order: SeenOrder,
-): Promise<boolean> {
+async function isReceipt({ client, input }: Reconciliation, { runs, refOf }: Scan, order: SeenOrder): Promise<boolean> {
   if (!isReceivedType(order.order_type)) return false;
-  if ((await book.refOf(order)) !== undefined) return true;
+  if ((await refOf(order)) !== undefined) return true;
   const workflowId = receivedWorkflowId(input.account, order.order_uuid);
   const run = runs.get(workflowId) ?? (await findOurRun(client, workflowId));
   return run !== undefined && isOfOrder(run);

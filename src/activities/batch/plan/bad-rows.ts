@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { describeFieldErrors, type FieldError, INVALID_INPUT } from '../../../contract/failures.js';
-import { type CsvReport, openCsvReport } from '../../../reports/index.js';
+import { type CsvReport, openCsvReport } from '../../../reports/formats.js';
 import { reportName } from '../report/report-files.js';
 
 /** Bad rows in the failure's details; all of them are in the file. */

@@ -1,6 +1,6 @@
 import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BatchRow, BatchSource } from '../../../batch-files/index.js';
+import type { BatchRow, BatchSource } from '../../../batch-files/source.js';
 import type { Directories } from '../../../config.js';
 import type { ReportBatchAnswer } from '../../../contract/batch/activities.js';
 import type { BatchInput, BatchPlan } from '../../../contract/batch/batch.js';
@@ -9,14 +9,8 @@ import { maskWallet } from '../../../contract/masking.js';
 import { type Amount, decimalOrZero, toAmount } from '../../../contract/money.js';
 import type { Order } from '../../../contract/order/order.js';
 import type { WithdrawRequest } from '../../../contract/order/request.js';
-import {
-  type CsvReport,
-  type JsonReport,
-  openCsvReport,
-  openJsonReport,
-  openReport,
-  type ReportWriter,
-} from '../../../reports/index.js';
+import { type CsvReport, type JsonReport, openCsvReport, openJsonReport } from '../../../reports/formats.js';
+import { openReport, type ReportWriter } from '../../../reports/report-file.js';
 import type { Counted, RowEnd } from './row-end.js';
 
 const COLUMNS = [

@@ -1,4 +1,4 @@
-import type { BatchRow } from '../../../batch-files/index.js';
+import type { BatchRow } from '../../../batch-files/source.js';
 import type { Standing } from '../../../client/standing.js';
 import type { BatchProgress, OpenRow } from '../../../contract/batch/batch.js';
 import { decimalOrZero, toAmount } from '../../../contract/money.js';

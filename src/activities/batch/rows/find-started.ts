@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import type { BatchRow } from '../../../batch-files/index.js';
+import type { BatchRow } from '../../../batch-files/source.js';
 import { describeRun, readEnd, standingOfRun } from '../../../client/standing.js';
 import type { BatchProgress } from '../../../contract/batch/batch.js';
 import { orderWorkflowId } from '../../../contract/names.js';

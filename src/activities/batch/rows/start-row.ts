@@ -1,5 +1,5 @@
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
-import { type BatchRow, orderInputOf } from '../../../batch-files/index.js';
+import { type BatchRow, orderInputOf } from '../../../batch-files/source.js';
 import { checkOrderInput } from '../../../client/checked-input.js';
 import { ConflictError, InvalidInputError, RefusedError } from '../../../client/errors.js';
 import { describeRun, readStanding, type Standing, whyUnreadable } from '../../../client/standing.js';
