@@ -1,8 +1,9 @@
 import type { DepositAddress } from './addresses.js';
 import type { Callbacks } from './callbacks.js';
-import type { Life } from './life.js';
+import { isFinal, type Life } from './life.js';
 import { changeSettings, type SandboxSettings } from './options.js';
 import type { BalanceChange, OrderObject, StoredOrder } from './orders.js';
+import type { Regression } from './plan.js';
 import { type Receipt, receiveDeposit } from './receipts.js';
 import type { RequestsOfSecond } from './traffic.js';
 import type { World } from './world.js';
@@ -102,6 +103,13 @@ export class Admin {
     const stored = this.#stored(orderUuid);
     this.world.store.keep({ kind: 'removed', orderUuid });
     return this.#shownToTests(stored);
+  }
+
+  /** A final order turns into another status now. Throws RangeError when there is none, or when it is not final. */
+  turn(orderUuid: string, status: Regression): SandboxOrder {
+    if (!isFinal(this.#stored(orderUuid).order.status)) throw new RangeError('the order is not final');
+    this.life.regress(orderUuid, status);
+    return this.#shownToTests(this.#stored(orderUuid));
   }
 
   /** Posts an order's callback now, early, late or again: the HTTP status, 0 without an answer. Throws RangeError. */

@@ -7,6 +7,7 @@ import { createAdminServer } from './http/admin-server.js';
 import { createServiceServer } from './http/service-server.js';
 import { Life } from './life.js';
 import type { SandboxOptions, SettingsChange } from './options.js';
+import type { Regression } from './plan.js';
 import type { Receipt } from './receipts.js';
 import { Service } from './service.js';
 import type { RequestLogEntry } from './traffic.js';
@@ -43,6 +44,8 @@ export interface Sandbox {
   receiveDeposit(receipt: Receipt): SandboxOrder;
   /** The order vanishes from status and lists; its balance changes stay, as a gap. Throws RangeError. */
   removeOrder(orderUuid: string): SandboxOrder;
+  /** A final order turns into another status now, as `then` in a marker has it do later. Throws RangeError. */
+  turnOrder(orderUuid: string, status: Regression): SandboxOrder;
   /** Posts the order as it stands to its callback URL, once: the HTTP status, 0 without an answer. Throws RangeError. */
   sendCallback(orderUuid: string): Promise<number>;
   /** Stops at once; with a data directory a later start goes on where this one stopped. */
@@ -104,6 +107,7 @@ function describe(world: World, admin: Admin, running: Pick<Sandbox, 'url' | 'ad
     requests: () => [...world.traffic.requests],
     receiveDeposit: (receipt) => admin.receive(receipt),
     removeOrder: (orderUuid) => admin.remove(orderUuid),
+    turnOrder: (orderUuid, status) => admin.turn(orderUuid, status),
     // Async, so that an unknown order rejects instead of throwing.
     sendCallback: async (orderUuid) => admin.sendCallback(orderUuid),
   };

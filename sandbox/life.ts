@@ -72,7 +72,7 @@ export class Life {
     if (regression === undefined || regression === order.status) return;
     const { options, settings } = this.world;
     const delayMs = regressMs ?? settings.durationsMs.regress * options.timeScale;
-    this.#timers.at(finalAtMs + delayMs, () => this.#regress(order.order_uuid, regression));
+    this.#timers.at(finalAtMs + delayMs, () => this.regress(order.order_uuid, regression));
   }
 
   #pay(uuid: string): void {
@@ -84,8 +84,8 @@ export class Life {
     if (stored) this.follow(stored);
   }
 
-  /** What a final order must never do. Only its status changes: the money has moved. */
-  #regress(uuid: string, status: string): void {
+  /** What a final order must never do: it turns into another status. Only its status changes: the money has moved. */
+  regress(uuid: string, status: string): void {
     const final = isFinal(status);
     const stored = this.#change(uuid, { regressed: true }, () => statusFields(status, final, Date.now()));
     if (stored && final) this.onFinal(stored);

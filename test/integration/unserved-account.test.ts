@@ -15,7 +15,7 @@ import { type Lab, newOrderId, openLab } from '../support/lab.js';
 
 /** Instead of 15 min, on a real server: the one that skips time stands still while an activity waits for a worker. */
 const ATTENTION_AFTER_MS = 2_000;
-const WAIT = { timeout: 20_000, interval: 200 };
+const WAIT = { timeout: 60_000, interval: 200 };
 
 const UNSERVED = expect.stringMatching(/^no worker of the account default has taken /);
 
@@ -115,8 +115,11 @@ describe('an order whose workers go', () => {
     const orderId = newOrderId('unsettled');
     const handle = await start(orderId, 'create=500 lag_ms=12000');
     await expect.poll(async () => (await handle.state()).phase, { timeout: 20_000, interval: 20 }).toBe('uncertain');
+    // The workers must not find it before they are gone, however long that takes.
+    lab.sandbox.set({ faults: { 'list.500': 1, 'status.500': 1 } });
     await unserve();
     await told(handle);
+    lab.sandbox.set({ faults: {} });
     const reason = (await attentionOf(handle))?.reason;
     expect(reason).toContain('never start it again under another id');
     expect(reason).not.toContain('cancel');

@@ -34,6 +34,19 @@ test.each([
   },
 );
 
+test('a final order turns when it is told to; one that is not final does not', async () => {
+  const sandbox = await start();
+  await create(sandbox, 'exchange', 'told', marked('outcome=completed_partially'));
+  const { order_uuid } = await finalItem(sandbox, 'told');
+  expect(sandbox.turnOrder(order_uuid, 'completed').order.status).toBe('completed');
+  const { data } = (await call(sandbox, 'order/status', { order_id: 'told' })).body;
+  expect(data.status).toBe('completed');
+  await create(sandbox, 'exchange', 'open', marked('after_ms=60000'));
+  const open = sandbox.orders().find(({ order }) => order.user_order_id === 'open');
+  expect(() => sandbox.turnOrder(open?.order.order_uuid ?? '', 'error')).toThrow('not final');
+  expect(() => sandbox.turnOrder('none', 'error')).toThrow('no such order');
+});
+
 test('a second final status is called back like the first, a fall back to processing is not', async () => {
   const { url, received } = await startReceiver();
   const sandbox = await start();
