@@ -14,7 +14,7 @@ export function showAttributes(attributes: readonly SearchAttributePair[]): void
   if (changed.length > 0) upsertSearchAttributes(changed);
 }
 
-/** Nothing that could be a card number. Rather one search attribute too few, so the check digit is not looked at. */
+/** Leaves out whatever could be a card number, without a look at its check digit: one search attribute too few does no harm. */
 const KEYWORD_FORMAT = /^(?!.*(?:\d-?){12})[A-Za-z0-9._-]{1,120}$/;
 
 /** True for texts that Temporal surely takes as a search attribute, and that everybody may see. */

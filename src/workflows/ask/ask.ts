@@ -124,7 +124,7 @@ export function raiseSilence(run: OrderRun): void {
   if (!isToldUnserved(run)) raiseAttention(run, NO_READING);
 }
 
-/** The service has spoken. */
+/** Takes that back: the service has spoken. */
 export function endSilence(run: OrderRun): void {
   if (run.attention?.reason === NO_READING) clearAttention(run);
 }

@@ -21,9 +21,9 @@ export const isElsewhere = <T extends { kind: string }>(answer: Asked<T>): answe
 const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [1_000, 15 * 60_000];
 
 /**
- * Another account answers, or it cannot be told whether it is another one: nothing it says counts. Waits until it is set
- * back, in one look-up that the server repeats without history, or until a person says that both are the same account,
- * where nothing contradicts that.
+ * Another account answers, or one that may be another: its answers do not count. Waits until the account is set back, in one
+ * look-up that the server repeats without history, or until a person says that both are the same account. That is offered
+ * only where nothing contradicts it.
  */
 export async function untilSameAccount<T extends { kind: string }>(
   run: OrderRun,
@@ -52,7 +52,7 @@ async function setBackOrConfirmed<T>(
   const asking = new CancellationScope();
   const pending = asking.run(ask);
   const answered = watch(pending);
-  // Other steps ask for decisions, too: one is meant for this only while this is what is shown.
+  // Other steps ask for decisions, too: a decision is meant for this one only while its own question is shown.
   const decided = () => run.attention === shown && run.decision !== undefined;
   try {
     await condition(() => answered() || decided());
@@ -72,9 +72,9 @@ async function setBackOrConfirmed<T>(
   return undefined;
 }
 
-/** Shows what has to be set back. What was shown before no longer matters: nothing can be read before that. */
+/** Shows what has to be set back, in the place of what was shown before: nothing can be read until then. */
 function tell(run: OrderRun, { why, confirmable }: ElsewhereAnswer) {
-  // Refused there, perhaps because it was the wrong account: without a way on, its id could never be used at the right one.
+  // The earlier run may have been refused because its account was wrong: its id must become usable at the right one.
   const onlyEarlier = run.sends.earlierInDoubt && !confirmable;
   const way = onlyEarlier
     ? `${why}; or approve if nothing came of the earlier run there, and it is to be sent here`

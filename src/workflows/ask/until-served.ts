@@ -14,13 +14,13 @@ import { isMoneyMoving } from '../profiles.js';
 /** Schedules an activity. `late`: no worker took it for a quarter of an hour, and a person was told. */
 export type Schedule<T> = (activities: ActivityInterfaceFor<Activities>, late: boolean) => Promise<T>;
 
-/** Times a run tells that nobody serves it: each costs history, and on an overloaded queue it would have no end. */
+/** Times that a run tells a person that nobody serves it. Each costs history, and on an overloaded queue there is no end to it. */
 const MAX_TOLD = 20;
 
 /**
  * Schedules an activity of an order; when no worker takes it for a quarter of an hour, a person is told until one does.
- * The server counts for as long as an attempt waits for a worker, not for its next turn, and nothing of that is written to
- * the history unless the time is over.
+ * The server counts the time that an attempt waits for a worker, not the time until its next attempt is due. The limit is
+ * written to the history only when it is over.
  */
 export function untilServed<T>(run: OrderRun, options: ActivityOptions, schedule: Schedule<T>): Promise<T> {
   if (run.timesUnserved >= MAX_TOLD) return schedule(proxyActivities<Activities>(options), false);
@@ -54,8 +54,8 @@ export async function untilTaken<T>(
 }
 
 /**
- * True when no worker took the activity in time. A create that an operator gave a second attempt may have been sent by its
- * first one, which then left where: that is for the caller to settle.
+ * True when no worker took the activity in time. An operator may have given a create a second attempt, after a first one that
+ * may have sent and left its heartbeat: that one is not scheduled again, the caller settles it.
  */
 function isUntaken(error: unknown, options: ActivityOptions): boolean {
   const cause = error instanceof ActivityFailure ? error.cause : undefined;
@@ -63,7 +63,7 @@ function isUntaken(error: unknown, options: ActivityOptions): boolean {
   return !isMoneyMoving(options) || cause.lastHeartbeatDetails === undefined;
 }
 
-/** Begins all reasons of this kind. */
+/** The beginning of every reason that says so; `isToldUnserved` knows them by it. */
 const UNSERVED = 'no worker of the account ';
 
 /** True while the attention says that nobody serves the account, which is more than that there is no answer. */

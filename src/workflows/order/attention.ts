@@ -86,7 +86,7 @@ function attributesOfInput({ type, account, input, request }: OrderRun) {
   const known = typeof request === 'object' && request !== null;
   const { currencyFrom, currencyTo } = known ? orderSides(type, request) : {};
   return [
-    // Whatever its name looks like: without it every upsert would be taken for the first.
+    // The account is written whatever its name looks like: without it every upsert would be taken for the first.
     { key: searchAttribute.account, value: account, format: ACCOUNT_FORMAT },
     { key: searchAttribute.currencyFrom, value: currencyFrom },
     { key: searchAttribute.currencyTo, value: currencyTo },
