@@ -9,7 +9,7 @@ const pathOf = (name: string): string =>
  * Module that hides messages and stacks of failures in payloads, which the codec then encrypts. Only where payloads are
  * encrypted: otherwise operators could not read them in the Temporal UI.
  */
-export const failureConverterPath = (): string => pathOf('failure-converter');
+export const failureConverterPath = (): string => pathOf('converters');
 
 /**
  * Bundles the workflow code, with its payload converter; every worker and replay must run exactly this bundle.
@@ -24,7 +24,7 @@ export async function bundleWorkflows({
 } = {}): Promise<{ code: string }> {
   const { code } = await bundleWorkflowCode({
     workflowsPath: pathOf('index'),
-    payloadConverterPath: pathOf('payload-converter'),
+    payloadConverterPath: pathOf('converters'),
     ...(encrypted && { failureConverterPath: failureConverterPath() }),
     ...(logger && { logger }),
   });

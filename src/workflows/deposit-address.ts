@@ -1,4 +1,11 @@
-import { ActivityFailure, ApplicationFailure, TimeoutFailure, workflowInfo } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  proxyActivities,
+  TimeoutFailure,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { Activities } from '../activities/index.js';
 import type {
   CreateAddressAnswer,
   DepositAddressInput,
@@ -6,29 +13,45 @@ import type {
   FoundAddress,
 } from '../contract/address/address.js';
 import { ADDRESS_ABSENT, SERVICE_REJECTED, statusText } from '../contract/failures.js';
-import {
-  type AddressRun,
-  askForPerson,
-  clearAttention,
-  findAddress,
-  settleAddress,
-  tellUnserved,
-  waitToCreate,
-} from './address/search.js';
-import { untilTaken } from './ask/until-served.js';
+import { searchAttribute } from '../contract/names.js';
+import { ATTENTION_AFTER_MS } from '../contract/order/messages.js';
+import { unservedFor, untilTaken } from './ask/until-served.js';
+import { show } from './attention.js';
 import { checkAddress } from './identity.js';
-import { moneyMoving } from './profiles.js';
+import { moneyMoving, readOnly, SEND_TIMEOUT_MS } from './profiles.js';
+import { answersWithin } from './watch.js';
 
 /** Creates of one reference that may have reached the service. */
 const SENDS = 2;
 
+const SECOND_MS = 1_000;
+const HOUR_MS = 3_600 * SECOND_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Absent this often, this far apart, proves that an uncertain create made nothing: 15 s in all. */
+const ABSENCE_READINGS = 3;
+const BETWEEN_READINGS_MS = 7.5 * SECOND_MS;
+
+/** Quick rounds in which nothing could be sent; afterwards a person is told and the rounds become rare. */
+const QUICK_ROUNDS = 50;
+
+/** Everything one run of `depositAddress` knows. */
+interface AddressRun {
+  readonly account: string;
+  readonly input: DepositAddressInput;
+  /** Attempts that could not send. */
+  rounds: number;
+  /** Why a person should look. */
+  attention?: string;
+}
+
 /** Creates a permanent deposit address, once per reference: an uncertain create is searched for before another one. */
 export async function depositAddress(input: DepositAddressInput): Promise<DepositAddressResult> {
   const run: AddressRun = { account: checkAddress(input), input, rounds: 0 };
-  const result = await createOrFind(run).finally(() => clearAttention(run));
+  const result = await createOrFind(run).finally(() => tell(run, undefined));
   if (result.others) {
     // All of them are ours and receipts reach each: nothing is lost, but a person should know.
-    askForPerson(run, `the service has more addresses with this reference: ${result.others.join(', ')}`);
+    tell(run, `the service has more addresses with this reference: ${result.others.join(', ')}`);
   }
   return result;
 }
@@ -96,4 +119,60 @@ function uncertainUnlessInvalid(error: unknown): CreateAddressAnswer {
     reason: 'the create attempt ended without an answer',
     ...(cause instanceof TimeoutFailure && { timedOut: true }),
   };
+}
+
+/**
+ * Reads the address list until it gives a clear answer, however long that takes; null = not there. The wait before it lies
+ * inside the look-up, which the server repeats: it writes no history.
+ */
+async function findAddress(run: AddressRun, summary: string, delayMs = 0): Promise<FoundAddress | null> {
+  const { account, input } = run;
+  const { findAddress: ask } = proxyActivities<Activities>({ ...readOnly(account), summary });
+  const pending = ask({ account, input, ...(delayMs > 0 && { delayMs }) });
+  if (!(await answersWithin(pending, delayMs + ATTENTION_AFTER_MS))) {
+    tell(run, 'the service gives no clear answer about this address; it is asked again until it does');
+  }
+  return pending;
+}
+
+/** After a create that may have been executed. null = its absence is proven. */
+async function settleAddress(run: AddressRun, attemptMayLive: boolean): Promise<FoundAddress | null> {
+  const summary = 'Uncertain create: is it there?';
+  let found = await findAddress(run, summary, attemptMayLive ? SEND_TIMEOUT_MS : 0);
+  for (let reading = 1; !found && reading < ABSENCE_READINGS; reading += 1) {
+    found = await findAddress(run, summary, BETWEEN_READINGS_MS);
+  }
+  return found;
+}
+
+/**
+ * After an attempt that sent nothing, or was answered "too many requests": waits, at last for a day, so that a run may wait
+ * for years. null = try again.
+ */
+function waitToCreate(run: AddressRun, reason: string, retryAfterMs?: number): Promise<FoundAddress | null> {
+  run.rounds += 1;
+  const rareRounds = run.rounds - QUICK_ROUNDS;
+  if (rareRounds >= 0) tell(run, `there is no address yet: ${reason} (${run.rounds} rounds); it is tried on, rarely`);
+  const quickMs = retryAfterMs ?? Math.min(60 * SECOND_MS, 500 * 2 ** run.rounds);
+  const delayMs = rareRounds < 0 ? quickMs : Math.min(DAY_MS, HOUR_MS * 2 ** rareRounds);
+  return findAddress(run, `To be sent again: ${reason}`, delayMs);
+}
+
+/** No worker takes the create; returns what takes this back. */
+function tellUnserved(run: AddressRun): () => void {
+  const reason = `${unservedFor(run.account)}; start one, or cancel this run if the account is the wrong one`;
+  tell(run, reason);
+  return () => {
+    if (run.attention === reason) tell(run, undefined);
+  };
+}
+
+/** Tells a person why to look while the run goes on by itself; undefined: nobody needs to look any more. */
+function tell(run: AddressRun, reason: string | undefined): void {
+  if (run.attention === reason) return;
+  run.attention = reason;
+  show(reason ? `**Needs attention**: ${reason}` : '', [
+    { key: searchAttribute.account, value: run.account },
+    { key: searchAttribute.needsAttention, value: reason !== undefined },
+  ]);
 }

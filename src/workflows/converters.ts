@@ -1,4 +1,9 @@
-import { defaultPayloadConverter, type Payload, type PayloadConverter } from '@temporalio/common';
+import {
+  DefaultFailureConverter,
+  defaultPayloadConverter,
+  type Payload,
+  type PayloadConverter,
+} from '@temporalio/common';
 import { decode } from '@temporalio/common/lib/encoding.js';
 
 /** Encodings of a codec: seen here only when the worker lacks the codec, which must stay an error. */
@@ -22,3 +27,9 @@ export const payloadConverter: PayloadConverter = {
 };
 
 const encodingOf = ({ metadata }: Payload): string => (metadata?.encoding ? decode(metadata.encoding) : '');
+
+/**
+ * Failure converter of workers that encrypt payloads: messages and stack traces, which may tell amounts, go into a payload
+ * and thereby through the codec. Types of failures stay readable.
+ */
+export const failureConverter = new DefaultFailureConverter({ encodeCommonAttributes: true });
