@@ -51,7 +51,7 @@ async function readByUuid({ service }: Account, input: LookUpInput, orderUuid: s
   return foundOrder(input, order);
 }
 
-/** The first look-up of a run that was rebuilt from the order list; checks its input. Fails with InvalidOrder alone. */
+/** The first look-up of a run that was recovered from the order list; checks its input. Fails with InvalidOrder alone. */
 export function lookUpRecoveredActivity(deps: ActivityDeps) {
   const lookUpOrder = lookUpOrderActivity(deps);
   return async function lookUpRecovered({
