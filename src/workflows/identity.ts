@@ -57,7 +57,7 @@ export function checkOrder(run: OrderRun): void {
     refuse('order.order_id', 'must match [A-Za-z0-9._:-]{1,120}');
   }
   // A recovered run sends nothing, so the id cannot be used to pay beside the order it extends.
-  if (/\.r\d+$/.test(orderId) && !isFollowUp(run) && !run.input.recovered) {
+  if (/\.r\d+$/.test(orderId) && !run.followUp && !run.input.recovered) {
     refuse('order.order_id', 'must not end in .r<digits>: those ids belong to follow-ups');
   }
   checkNoTimeLimit(refuse, 'a time-out would lose the order');
@@ -123,14 +123,14 @@ export function checkedAccount(input: { account?: string } | undefined): string 
 }
 
 /** True when this run is a follow-up started by the very order it extends; a received order is named by its uuid. */
-export function isFollowUp(run: OrderRun): boolean {
-  const followUp = parseFollowUpOrderId(run.orderId);
+export function isFollowUp(orderId: unknown, account: string): boolean {
+  const followUp = typeof orderId === 'string' ? parseFollowUpOrderId(orderId) : undefined;
   const parent = workflowInfo().parent;
   if (!followUp || !parent) return false;
   const ordered = parseOrderWorkflowId(parent.workflowId);
   const received = parseReceivedWorkflowId(parent.workflowId);
   const parentId = ordered?.orderId ?? received?.orderUuid;
-  return (ordered ?? received)?.account === run.account && parentId === followUp.parentOrderId;
+  return (ordered ?? received)?.account === account && parentId === followUp.parentOrderId;
 }
 
 /** True when this run was started with a time-out or as a cron job: both would end it in the middle. */

@@ -1,13 +1,14 @@
 import type { OrderResult, ReceivedDepositInput } from '../contract/order/workflow.js';
 import { compensate } from './compensation/compensate.js';
-import { takeReceived } from './create/followers.js';
+import { takeOrder } from './create/create-order.js';
+import { findReceived } from './create/followers.js';
 import { awaitFinal } from './follow/await-final.js';
 import { runReceived } from './order/frame.js';
 
 /** Follows an order that nobody started: a receipt on a permanent deposit address made it. */
 export function receivedDeposit(input: ReceivedDepositInput): Promise<OrderResult> {
   return runReceived(input, async (run) => {
-    await takeReceived(run, input);
+    takeOrder(run, await findReceived(run, input));
     return compensate(run, await awaitFinal(run));
   });
 }

@@ -10,10 +10,9 @@ import type { CreateOrderInput, CreateVerdict, SendPermission } from '../../cont
 import type { SentTo } from '../../contract/order/sent-to.js';
 import { noteAnswer } from '../ask/ask.js';
 import { untilServed } from '../ask/until-served.js';
-import { isFollowUp } from '../identity.js';
 import { enterPhase } from '../order/attention.js';
-import { closeCancelled, closeWithoutOrder } from '../order/end.js';
-import { nothingSent, type OrderRun, remainingDelayMinutes, sentNothingItself } from '../order/run.js';
+import { type Closed, cancelled } from '../order/end.js';
+import { nothingSent, type OrderRun, sentNothingItself } from '../order/run.js';
 import { moneyMoving } from '../profiles.js';
 import { cancellable } from '../watch.js';
 
@@ -21,29 +20,25 @@ import { cancellable } from '../watch.js';
  * One attempt of the create activity. It sends at most once, and not at all without permission. Whatever ends it without
  * an answer of its own (worker died, time-out, a bug) is 'uncertain': the create may have reached the service.
  */
-export async function attemptCreate(run: OrderRun, permission: SendPermission): Promise<CreateVerdict> {
+export async function attemptCreate(run: OrderRun, permission: SendPermission): Promise<CreateVerdict | Closed> {
   if (run.revision > 1) enterPhase(run, 'creating', 'the create');
   const options = { ...moneyMoving(run.account), summary: summaryOf(run) };
   run.firstAttemptAtMs ??= Date.now();
   try {
-    const answer = await cancellableBeforeFirstSend(run, () =>
-      untilServed(run, options, ({ createOrder }) => createOrder(attemptInput(run, permission))),
-    );
+    const attempt = () => untilServed(run, options, ({ createOrder }) => createOrder(attemptInput(run, permission)));
+    // A reset run replays what the run before it did, so it must decide by what both know: its own sends.
+    const answer = await (run.sends.count > 0 ? attempt() : takenBackWhen(() => run.cancelRequested, attempt));
     noteAnswer(run, answer, mayHaveSent(answer, permission));
-    if (answer.kind === 'uncertain' && answer.reset) noteReset(run);
+    const isReset = answer.kind === 'uncertain' && answer.reset;
+    // The run before this one may have sent it, and only that one knows where.
+    if (isReset && !run.sentTo) run.sends.placeUnknown = true;
+    // It may have ended without an order, and another follow-up was sent in its place.
+    if (isReset && run.followUp) run.sends.mayBeReplaced = true;
     if (answer.notes) run.notes = answer.notes;
     return answer;
   } catch (error) {
     return verdictOfFailure(run, error);
   }
-}
-
-/** What a run that was cut from another one by a reset cannot know. */
-function noteReset(run: OrderRun): void {
-  // The run before this one may have sent it, and only that one knows where.
-  if (!run.sentTo) run.sends.placeUnknown = true;
-  // It may have ended without an order, and another follow-up was sent in its place.
-  if (isFollowUp(run)) run.sends.mayBeReplaced = true;
 }
 
 function attemptInput(run: OrderRun, permission: SendPermission): CreateOrderInput {
@@ -59,7 +54,7 @@ function attemptInput(run: OrderRun, permission: SendPermission): CreateOrderInp
     ...(run.sentTo && { sentTo: run.sentTo }),
     ...(run.approved && { approved: true }),
     ...(delayMinutes !== undefined && { delayMinutes }),
-    followUp: isFollowUp(run),
+    followUp: run.followUp,
   };
 }
 
@@ -70,27 +65,24 @@ const mayHaveSent = (verdict: CreateVerdict, permission: SendPermission): boolea
 const summaryOf = (run: OrderRun): string =>
   run.sends.count === 0 ? 'Probe, then create' : 'Probe, then create again';
 
-/**
- * While nothing was sent, cancelling the workflow takes the attempt out of the queue, unless a worker has it already. A
- * reset run replays what the run before it did, so it must decide by what both know: its own sends.
- */
-function cancellableBeforeFirstSend<T>(run: OrderRun, attempt: () => Promise<T>): Promise<T> {
-  if (run.sends.count > 0) return attempt();
+/** Cancelling takes the attempt out of the queue, unless a worker has it already: only for one before the first send. */
+function takenBackWhen<T>(isCancelled: () => boolean, attempt: () => Promise<T>): Promise<T> {
   const scope = new CancellationScope();
   return cancellable(
     () => scope.run(attempt),
-    () => run.cancelRequested,
+    isCancelled,
     () => scope.cancel(),
   );
 }
 
-function verdictOfFailure(run: OrderRun, error: unknown): CreateVerdict {
+function verdictOfFailure(run: OrderRun, error: unknown): CreateVerdict | Closed {
   // Reported only for an attempt that no worker had started: nothing was sent.
-  if (isCancellation(error) && run.cancelRequested && nothingSent(run)) closeCancelled(run);
+  if (isCancellation(error) && run.cancelRequested && nothingSent(run)) return cancelled(run);
   const cause = error instanceof ActivityFailure ? error.cause : undefined;
   if (cause instanceof ApplicationFailure && cause.type === 'InvalidOrder') {
-    if (sentNothingItself(run)) closeWithoutOrder(run, 'InvalidOrder', cause.message, ...(cause.details ?? []));
-    return { kind: 'notSent', reason: cause.message };
+    const { message, details = [] } = cause;
+    if (!sentNothingItself(run)) return { kind: 'notSent', reason: message };
+    return { kind: 'closed', type: 'InvalidOrder', message, details: details ?? [] };
   }
   if (cause instanceof TimeoutFailure) {
     // Written by the attempt right before its send; says where it went even when the worker died.
@@ -103,3 +95,26 @@ function verdictOfFailure(run: OrderRun, error: unknown): CreateVerdict {
   if (!run.sentTo) run.sends.placeUnknown = true;
   return { kind: 'uncertain', reason: 'the create attempt ended without an answer', timedOut: true };
 }
+
+/** The delay the caller asked for, in minutes; undefined for types and orders without one. */
+const askedDelayMinutes = ({ request }: OrderRun): number | undefined =>
+  'delay_order_for_minutes' in request ? request.delay_order_for_minutes : undefined;
+
+const minutesSinceFirstAttempt = (run: OrderRun): number =>
+  (Date.now() - (run.firstAttemptAtMs ?? Date.now())) / 60_000;
+
+/** The delay for the next attempt: the order keeps its original time however often it is sent. */
+function remainingDelayMinutes(run: OrderRun): number | undefined {
+  const asked = askedDelayMinutes(run);
+  return asked === undefined ? undefined : Math.max(0, Math.ceil(asked - minutesSinceFirstAttempt(run)));
+}
+
+/** True when a delayed order's time went by before it came to exist: a person decides whether it is still wanted. */
+export function delayHasPassed(run: OrderRun): boolean {
+  const asked = askedDelayMinutes(run);
+  return asked !== undefined && asked > 0 && minutesSinceFirstAttempt(run) >= asked;
+}
+
+/** Time until a delayed order starts, on our clock, in milliseconds; 0 without delay. */
+export const untilDelayedStartMs = (run: OrderRun): number =>
+  Math.max(0, ((askedDelayMinutes(run) ?? 0) - minutesSinceFirstAttempt(run)) * 60_000);

@@ -1,31 +1,51 @@
-import { workflowInfo } from '@temporalio/workflow';
-import type { CreateVerdict, SendPermission } from '../../contract/order/answers.js';
+import type { SendPermission } from '../../contract/order/answers.js';
 import type { Order } from '../../contract/order/order.js';
 import { factsOf } from '../../contract/order/types.js';
-import { closeCancelled } from '../order/end.js';
-import { delayHasPassed, nothingSent, type OrderRun, showsNone } from '../order/run.js';
-import { CREATE_TIMEOUT_MS, SEND_TIMEOUT_MS } from '../profiles.js';
-import { type Ours, takeOrder } from './adopt.js';
-import { askPerson, resolveConflict, settleOrAsk } from './ask-person.js';
-import { attemptCreate } from './attempt.js';
+import { raiseAttention } from '../order/attention.js';
+import { cancelled, close } from '../order/end.js';
+import { nothingSent, type OrderRun, showsNone } from '../order/run.js';
+import { conclude, type Step } from './ask-person.js';
+import { attemptCreate, delayHasPassed } from './attempt.js';
 import { findRecovered } from './followers.js';
-import { type Evidence, mayResend, openBudget, type ResendAnswer, spend } from './may-resend.js';
-import { settle, settleWindowMs } from './settle.js';
-import { actOn, type Rounds } from './verdict.js';
+import { type Evidence, mayResend, openBudget, spend } from './may-resend.js';
+import { type Ours, settleEarlierRun, settleSends } from './settle.js';
+import { type Rounds, stepAfter } from './verdict.js';
 
-/** Brings the order into being, once, and returns it; closes the workflow when no order comes to exist. */
+/**
+ * Brings the order into being, once, and returns it; closes the workflow when no order comes to exist. Each step tells by
+ * what it returns how far it came; until the order is there, what comes next is decided anew.
+ */
 export async function createOrder(run: OrderRun): Promise<Order> {
-  const { recovered } = run.input;
-  return takeOrder(run, recovered ? await findRecovered(run, recovered.order_uuid) : await findOrSend(run));
+  const { recovered, resend } = run.input;
+  const budget = openBudget(resend, factsOf(run.type).movesMoneyAtOnce);
+  const rounds: Rounds = { ...budget, notSent: 0 };
+  for (;;) {
+    const step = await (recovered ? findRecovered(run, recovered.order_uuid) : nextStep(run, rounds));
+    const end = await conclude(run, step);
+    if (!end && step?.kind === 'question' && step.permits) notePermission(run);
+    if (end?.kind === 'ours') return takeOrder(run, end);
+    if (end) close(run, end);
+  }
 }
 
-/** Whether a create is sent, and sent again, is decided by `mayResend` and here alone; every attempt probes before it sends. */
-async function findOrSend(run: OrderRun): Promise<Ours> {
-  const rounds: Rounds = { ...openBudget(run.input.resend, factsOf(run.type).movesMoneyAtOnce), notSent: 0 };
-  for (;;) {
-    if (run.cancelRequested && nothingSent(run)) closeCancelled(run);
-    const found = await nextStep(run, mayResend(evidenceOf(run), rounds), rounds);
-    if (found) return found;
+/** Sends, or does what must come first. THE place where `mayResend` is asked; every attempt probes before it sends. */
+async function nextStep(run: OrderRun, rounds: Rounds): Promise<Step> {
+  if (run.cancelRequested && nothingSent(run)) return cancelled(run);
+  const decided = mayResend(evidenceOf(run), rounds);
+  switch (decided.answer) {
+    case 'yes':
+      return attempt(run, decided.permission, rounds);
+    case 'a person':
+      return { kind: 'question', reason: decided.reason, allowed: ['resend', 'close-absent', 'adopt'], permits: true };
+    case 'no':
+      switch (decided.first) {
+        case 'settle':
+          return settleSends(run, { reason: 'a person confirmed another place as the account of this order' });
+        case 'look for the earlier run':
+          return attempt(run, 'none', rounds);
+        case 'resolve the conflict':
+          return decided.conflict;
+      }
   }
 }
 
@@ -36,80 +56,37 @@ const evidenceOf = (run: OrderRun): Evidence => ({
   shown: showsNone(run),
 });
 
-/** Does what the decision demands. Returns our order; undefined when it is to be decided anew. */
-function nextStep(run: OrderRun, decided: ResendAnswer, rounds: Rounds): Promise<Ours | undefined> {
-  switch (decided.answer) {
-    case 'yes':
-      return attempt(run, decided.permission, rounds);
-    case 'a person':
-      return askToResend(run, decided.reason);
-    case 'no':
-      switch (decided.first) {
-        case 'look for the earlier run':
-          return attempt(run, 'none', rounds);
-        case 'settle':
-          return settleSends(run, 'a person confirmed another place as the account of this order', 0);
-        case 'resolve the conflict':
-          return resolveConflict(run, decided.conflict);
-      }
-  }
-}
-
-async function attempt(run: OrderRun, permission: SendPermission, rounds: Rounds): Promise<Ours | undefined> {
+async function attempt(run: OrderRun, permission: SendPermission, rounds: Rounds): Promise<Step> {
   if (permission === 'absent') notePermission(run);
   const verdict = await attemptCreate(run, permission);
-  if (verdict.kind !== 'uncertain') return actOn(run, verdict, rounds);
-  if (permission === 'none') return proveEarlierAbsent(run);
+  if (verdict.kind === 'closed') return verdict;
+  if (verdict.kind !== 'uncertain') return stepAfter(run, verdict, rounds);
+  if (permission === 'none') return settleEarlierRun(run);
   run.sends.count += 1;
   run.sends.unclear = verdict.reason;
   spend(rounds, verdict);
-  return settleSends(run, verdict.reason, countAfterMs(verdict));
+  return settleSends(run, verdict);
 }
 
-async function askToResend(run: OrderRun, reason: string): Promise<Ours | undefined> {
-  const found = await askPerson(run, { reason, allowed: ['resend', 'close-absent', 'adopt'] });
-  if (!found) notePermission(run);
-  return found;
-}
-
+/** Keeps that a re-send was permitted on the absence proven last, and whether the order's time had passed by then. */
 function notePermission(run: OrderRun): void {
   const { settled } = run.sends;
   if (settled?.kind !== 'absent') return;
   run.sends.settled = { ...settled, permitted: delayHasPassed(run) ? 'late' : 'inTime' };
 }
 
-/** Finds out what became of the creates sent so far; what is not our order is evidence for the next decision. */
-async function settleSends(run: OrderRun, reason: string, fromMs: number): Promise<Ours | undefined> {
-  run.sends.settled = undefined;
-  const seen = await settle(run, reason, fromMs);
-  if (seen.kind === 'ours') return seen;
-  const proof = { place: run.sends.timesMoved, provenIn: run.answeredIn };
-  run.sends.settled = seen.kind === 'absent' ? { ...seen, ...proof } : seen;
-  return undefined;
-}
-
-/**
- * From when on absence counts: not while an attempt that ended without an answer of its own may still send, nor while the
- * service asked to be left alone, so that nothing is sent again before that time either.
- */
-function countAfterMs({ reset, timedOut, retryAfterMs = 0 }: Extract<CreateVerdict, { kind: 'uncertain' }>): number {
-  if (reset) return CREATE_TIMEOUT_MS;
-  return timedOut ? SEND_TIMEOUT_MS : retryAfterMs;
-}
-
-/**
- * After an attempt that could not send because an earlier run of this order id may have: that it did not is read over the
- * settle window since then. Only then is this run like any other first one.
- */
-async function proveEarlierAbsent(run: OrderRun): Promise<Ours | undefined> {
-  const startedAtMs = workflowInfo().startTime.getTime();
-  const claimedMs = Date.parse(run.input.sentUntil ?? '');
-  // The start's own time also where the claim is no time: the next attempt refuses that.
-  const sentUntilMs = claimedMs < startedAtMs ? claimedMs : startedAtMs;
-  // Long over: the probes of the attempt before and of the next one are enough.
-  const isOver = run.pace && Date.now() - sentUntilMs >= settleWindowMs(run);
-  const why = 'an earlier run of this order id may have sent it';
-  const found = isOver ? undefined : await settleOrAsk(run, why, { sentUntilMs });
+/** THE place where a run gets its order, which is looked up by its `order_uuid` from here on. */
+export function takeOrder(run: OrderRun, { order, how, soft = [], overruled }: Ours): Order {
+  run.order = order;
+  run.adopted = how === 'adopted';
+  // Only a signed look-up may name a verdict; the create's own answer may not, so it is looked up once more.
+  run.orderFromLookUp = run.adopted;
   run.sends.earlierInDoubt = false;
-  return found;
+  run.overruled = overruled;
+  if (overruled || soft.length > 0) run.echoDifferences = [...(overruled ?? []), ...soft];
+  if (!overruled && soft.length > 0) {
+    const fields = soft.join(', ');
+    raiseAttention(run, `order ${order.order_uuid} is ours, and the service shows it in another form: ${fields}`);
+  }
+  return order;
 }

@@ -1,5 +1,6 @@
 import { sleep } from '@temporalio/workflow';
 import { searchAttribute } from '../../contract/names.js';
+import type { LookUpAnswer } from '../../contract/order/answers.js';
 import type { LookUpReceivedAnswer, ReceivedReading } from '../../contract/order/followers.js';
 import type { Order } from '../../contract/order/order.js';
 import type { ReceivedType } from '../../contract/order/types.js';
@@ -9,30 +10,33 @@ import { isKeyword, showAttributes } from '../attention.js';
 import { enterPhase } from '../order/attention.js';
 import { closeWithoutOrder } from '../order/end.js';
 import { identify, type OrderRun, showsNone } from '../order/run.js';
-import { type Ours, takeOrder } from './adopt.js';
-import { askPerson, settleOrAsk, takeReading } from './ask-person.js';
+import type { Step } from './ask-person.js';
+import { type Ours, seenIn, settle } from './settle.js';
 
 /**
  * Finds the order of a run that was recovered from the order list. Nothing is ever sent. The service listed the order, so
  * that its absence is a contradiction: it never ends the run by itself, a person decides.
  */
-export async function findRecovered(run: OrderRun, orderUuid: string): Promise<Ours> {
+export async function findRecovered(run: OrderRun, orderUuid: string): Promise<Step> {
   enterPhase(run, 'uncertain', 'a look-up of the order, which the order list showed');
+  const reading = await lookUpRecovered(run);
+  const first = seenIn(run, reading);
+  if (first.kind !== 'absent') return first;
+  const seen = await settle(run, 'the order list showed this order');
+  if (seen.kind !== 'absent') return seen;
+  const reason = `the order list showed order ${orderUuid}, and now ${showsNone(run)}`;
+  return { kind: 'question', reason, allowed: ['adopt', 'close-absent'], orderUuid };
+}
+
+function lookUpRecovered(run: OrderRun): Promise<LookUpAnswer> {
+  const question = { summary: 'Recovered: where does it stand?', alarm: true, checksInput: true };
   const request = () => ({
     type: run.type,
     account: run.account,
     input: run.input,
     ...(run.sentTo && { sentTo: run.sentTo }),
   });
-  const question = { summary: 'Recovered: where does it stand?', alarm: true, checksInput: true };
-  const reading = await askForReading(run, question, ({ lookUpRecovered }, more) =>
-    lookUpRecovered({ ...request(), ...more }),
-  );
-  const found = (await takeReading(run, reading)) ?? (await settleOrAsk(run, 'the order list showed this order'));
-  if (found) return found;
-  const reason = `the order list showed order ${orderUuid}, and now ${showsNone(run)}`;
-  // 'resend' is not among what may be decided.
-  return (await askPerson(run, { reason, allowed: ['adopt', 'close-absent'], orderUuid })) as Ours;
+  return askForReading(run, question, ({ lookUpRecovered }, more) => lookUpRecovered({ ...request(), ...more }));
 }
 
 /** Fewest readings in a row, spread over the settle window, that prove that the service has no such order. */
@@ -43,14 +47,14 @@ const READINGS = 3;
  * Whoever knows the address's callback URL can start this for any `order_uuid`: what is not there over the settle window
  * fails as OrderAbsent, what is somebody else's as OrderConflict, and both cost a bounded number of look-ups.
  */
-export async function takeReceived(run: OrderRun, input: ReceivedDepositInput): Promise<void> {
+export async function findReceived(run: OrderRun, input: ReceivedDepositInput): Promise<Ours> {
   const startedAtMs = Date.now();
   for (let readings = 1; ; readings += 1) {
     const askedAtMs = Date.now();
     // A callback that came before this look-up is answered by it.
     run.callbackPending = false;
     const reading = await lookUpReceived(run, input);
-    if (reading.kind === 'found') return take(run, reading.type, reading.order);
+    if (reading.kind === 'found') return received(run, reading.type, reading.order);
     const windowMs = reading.pace.settleWindowMs.deposit;
     const settled = readings >= READINGS && askedAtMs - startedAtMs >= windowMs;
     if (reading.kind === 'foreign' || settled) return giveUp(run, input.order_uuid, reading);
@@ -64,9 +68,8 @@ function lookUpReceived(run: OrderRun, input: ReceivedDepositInput): Promise<Loo
   return askForReading(run, question, (activities) => activities.lookUpReceived(request));
 }
 
-function take(run: OrderRun, type: ReceivedType, order: Order): void {
+function received(run: OrderRun, type: ReceivedType, order: Order): Ours {
   identify(run, type, order);
-  takeOrder(run, { kind: 'ours', order, how: 'adopted' });
   // Whoever started this knew the order's id and nothing else.
   const currencies = [
     { key: searchAttribute.currencyFrom, value: order.currency_from },
@@ -76,6 +79,7 @@ function take(run: OrderRun, type: ReceivedType, order: Order): void {
     { key: searchAttribute.orderUuid, value: order.order_uuid },
     ...currencies.filter(({ value }) => isKeyword(value)),
   ]);
+  return { kind: 'ours', order, how: 'adopted' };
 }
 
 function giveUp(run: OrderRun, orderUuid: string, reading: Exclude<ReceivedReading, { kind: 'found' }>): never {

@@ -1,4 +1,4 @@
-import type { Conflict } from './adopt.js';
+import type { Conflict } from './settle.js';
 
 /** What a run knows about the creates under its order id; the steps of the create keep it from one attempt to the next. */
 export interface Sends {

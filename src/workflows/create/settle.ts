@@ -1,11 +1,95 @@
-import { condition } from '@temporalio/workflow';
+import { condition, workflowInfo } from '@temporalio/workflow';
+import { shownDifferences } from '../../contract/differences/echo.js';
+import type { CreateVerdict, LookUpReading, SeveralOrders } from '../../contract/order/answers.js';
+import type { Order } from '../../contract/order/order.js';
 import { factsOf } from '../../contract/order/types.js';
-import { lookUp } from '../ask/ask.js';
+import { type Question as Asking, lookUp } from '../ask/ask.js';
 import { enterPhase } from '../order/attention.js';
 import type { OrderRun } from '../order/run.js';
-import { CREATE_TIMEOUT_MS } from '../profiles.js';
+import { CREATE_TIMEOUT_MS, SEND_TIMEOUT_MS } from '../profiles.js';
 import { AbsenceProof } from './absence-proof.js';
-import { type Conflict, type Seen, seenIn } from './adopt.js';
+
+/** An order of ours at the service. */
+export interface Ours {
+  kind: 'ours';
+  order: Order;
+  how: 'accepted' | 'adopted';
+  /** Fields that the service shows in another form, which a person is told while the order goes on. */
+  soft?: readonly string[];
+  /** Fields in spite of which a person adopted it. */
+  overruled?: string[];
+}
+
+/** Something under our id that is not simply our order. */
+export interface Conflict {
+  kind: 'conflict';
+  reason: string;
+  /** Which of several orders are what we asked for. */
+  ours: readonly string[];
+  /** Nothing more is to be read before a person is asked. */
+  settled?: true;
+  /** The one order that is not like ours, and in which fields. */
+  foreign?: { order: Order; differences: string[]; soft?: readonly string[] };
+}
+
+/** What the service shows. `said`: how the status operation shows no order, for people. */
+export type Seen = Ours | { kind: 'absent'; said?: string } | Conflict;
+
+/** Sorts a reading: our order, none, or a conflict. Every adoption passes here, and with it the echo check. */
+export function seenIn(asked: Pick<OrderRun, 'type' | 'request'>, reading: LookUpReading): Seen {
+  switch (reading.kind) {
+    case 'absent':
+      return { kind: 'absent', said: reading.said };
+    case 'duplicates':
+      return severalOrders(reading);
+    case 'found': {
+      const { order, differences, soft } = reading;
+      return differences.length === 0
+        ? { kind: 'ours', order, how: 'adopted', soft }
+        : foreignOrder(asked, { order, differences, soft });
+    }
+  }
+}
+
+/** An order that the echo check refused. */
+export function foreignOrder(
+  { type, request }: Pick<OrderRun, 'type' | 'request'>,
+  foreign: NonNullable<Conflict['foreign']>,
+): Conflict {
+  const { order, differences } = foreign;
+  const shown = shownDifferences(type, request, order, differences);
+  return {
+    kind: 'conflict',
+    reason: `order ${order.order_uuid} has our id but differs in ${shown}`,
+    ours: [],
+    foreign,
+  };
+}
+
+/** Several orders under our id: which one to follow is for a person to say, even where only one is like ours. */
+export function severalOrders({ orderUuids, ours }: SeveralOrders): Conflict {
+  const like = ours.length > 0 ? `like this payment: ${ours.join(', ')}` : 'none is this payment';
+  const reason = `the service shows several orders under our id: ${orderUuids.join(', ')} (${like})`;
+  return { kind: 'conflict', reason, ours };
+}
+
+/** How to look, and what operators read meanwhile. */
+interface Looking extends Asking {
+  waitingFor: string;
+  phase?: 'uncertain' | 'creating';
+  /** Looks for this order instead of our order id. */
+  orderUuid?: string;
+}
+
+/** One look at what the service shows, by a look-up. `readAtMs`: when it was read, on the clock of the worker. */
+export async function look(
+  run: OrderRun,
+  { waitingFor, phase = 'uncertain', ...asking }: Looking,
+): Promise<Seen & { readAtMs: number }> {
+  enterPhase(run, phase, waitingFor);
+  const reading = await lookUp(run, { ...asking, alarm: true });
+  return { ...seenIn(run, reading), readAtMs: reading.readAtMs };
+}
 
 /** Callbacks that bring a reading forward; more are not needed, and a flood of forged ones must not cost look-ups. */
 const EARLY_READINGS = 3;
@@ -17,7 +101,7 @@ const EARLY_READINGS = 3;
  * one of several orders is ours ends it at once. `sentUntilMs`: when the last send was over; the window begins then.
  */
 export async function settle(run: OrderRun, reason: string, countAfterMs = 0, sentUntilMs?: number): Promise<Seen> {
-  enterPhase(run, 'uncertain', `certainty: ${reason}`);
+  const asking = { waitingFor: `certainty: ${reason}`, summary: 'Uncertain create: is it there?' };
   const startedAtMs = Date.now();
   let proof: AbsenceProof | undefined;
   let foreign: Conflict | undefined;
@@ -26,13 +110,12 @@ export async function settle(run: OrderRun, reason: string, countAfterMs = 0, se
     const askedAtMs = Date.now();
     const { answeredIn } = run;
     const { timesMoved } = run.sends;
-    const reading = await lookUp(run, { summary: 'Uncertain create: is it there?', alarm: true });
-    const seen = seenIn(run, reading);
+    const seen = await look(run, asking);
     if (seen.kind === 'ours') return seen;
-    if (seen.kind === 'conflict') foreign = seen;
-    if (foreign === seen && foreign.ours.length > 0) return foreign;
+    if (seen.kind === 'conflict') foreign = { ...seen, settled: true };
+    if (seen.kind === 'conflict' && seen.ours.length > 0) return seen;
     const windowMs = settleWindowMs(run);
-    const { readAtMs } = reading;
+    const { readAtMs } = seen;
     proof ??= new AbsenceProof({ serverMs: startedAtMs, workerMs: readAtMs }, countAfterMs, sentUntilMs);
     const isReset = run.answeredIn !== answeredIn;
     if (isReset || run.sends.timesMoved !== timesMoved) {
@@ -50,8 +133,47 @@ export async function settle(run: OrderRun, reason: string, countAfterMs = 0, se
   }
 }
 
+/** Why a create is uncertain, and what tells until when it may still arrive. */
+type Unsettled = Omit<Extract<CreateVerdict, { kind: 'uncertain' }>, 'kind'>;
+
+/**
+ * From when on absence counts: not while an attempt that ended without an answer of its own may still send, nor while the
+ * service asked to be left alone, so that nothing is sent again before that time either.
+ */
+function countAfterMs({ reset, timedOut, retryAfterMs = 0 }: Unsettled): number {
+  if (reset) return CREATE_TIMEOUT_MS;
+  return timedOut ? SEND_TIMEOUT_MS : retryAfterMs;
+}
+
+/** Settles the creates of this run; what is not our order is kept as evidence of whether to send again. */
+export async function settleSends(run: OrderRun, unsettled: Unsettled): Promise<Ours | undefined> {
+  run.sends.settled = undefined;
+  const seen = await settle(run, unsettled.reason, countAfterMs(unsettled));
+  if (seen.kind === 'ours') return seen;
+  const proof = { kind: 'absent', place: run.sends.timesMoved, provenIn: run.answeredIn } as const;
+  run.sends.settled = seen.kind === 'absent' ? proof : seen;
+  return undefined;
+}
+
+/**
+ * Settles what an earlier run of this order id may have sent: that it did not is read over the settle window since then.
+ * Where that is long over, the probes of the attempt before and of the next one are enough.
+ */
+export async function settleEarlierRun(run: OrderRun): Promise<Seen> {
+  const startedAtMs = workflowInfo().startTime.getTime();
+  const claimedMs = Date.parse(run.input.sentUntil ?? '');
+  // The start's own time also where the claim is no time: the next attempt refuses that.
+  const sentUntilMs = claimedMs < startedAtMs ? claimedMs : startedAtMs;
+  const isOver = run.pace && Date.now() - sentUntilMs >= settleWindowMs(run);
+  const why = 'an earlier run of this order id may have sent it';
+  const seen: Seen = isOver ? { kind: 'absent' } : await settle(run, why, 0, sentUntilMs);
+  // From here on this run is like any other first one.
+  if (seen.kind === 'absent') run.sends.earlierInDoubt = false;
+  return seen;
+}
+
 /** Payments get a long window, deposit types (nothing moves at create) a short one; ORDER_SETTLE_WINDOW sets both. */
-export function settleWindowMs(run: OrderRun): number {
+function settleWindowMs(run: OrderRun): number {
   if (!run.pace) throw new Error('the pace comes with the first reading');
   return factsOf(run.type).movesMoneyAtOnce ? run.pace.settleWindowMs.atOnce : run.pace.settleWindowMs.deposit;
 }

@@ -2,8 +2,9 @@ import { CancellationScope, condition, isCancellation } from '@temporalio/workfl
 import type { PollAnswer, PollInput } from '../../contract/order/answers.js';
 import { isFinal, isKnownStatus, type Order } from '../../contract/order/order.js';
 import { ask, endSilence, lookUp, raiseSilence } from '../ask/ask.js';
+import { untilDelayedStartMs } from '../create/attempt.js';
 import { enterPhase, raiseAttention } from '../order/attention.js';
-import { type OrderRun, untilDelayedStartMs } from '../order/run.js';
+import type { OrderRun } from '../order/run.js';
 import { watch } from '../watch.js';
 
 /**

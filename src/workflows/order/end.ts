@@ -7,27 +7,36 @@ import { maskCards } from '../../contract/wallets.js';
 import { enterDone } from './attention.js';
 import type { OrderRun } from './run.js';
 
-/** Ends the workflow because no order of ours exists at the service. Throws the failure that callers will see. */
-export function closeWithoutOrder(run: OrderRun, type: OrderFailure, message: string, ...details: unknown[]): never {
-  enterDone(run, 'none');
+/** How a run ends without an order: 'OrderUnresolved' by a person's decision though one may exist, all else because none does. */
+export interface Closed {
+  kind: 'closed';
+  type: OrderFailure | typeof ORDER_UNRESOLVED;
+  message: string;
+  details?: unknown[];
+}
+
+/** Ends the workflow without an order. Throws the failure that callers will see. */
+export function close(run: OrderRun, { type, message, details = [] }: Closed): never {
+  enterDone(run, type === ORDER_UNRESOLVED ? 'unresolved' : 'none');
   const handedOn = [...details, ...sentBefore(run, type)];
   throw ApplicationFailure.create({ type, message: maskCards(message), nonRetryable: true, details: handedOn });
 }
 
+/** Ends the workflow because no order of ours exists at the service. Throws the failure that callers will see. */
+export function closeWithoutOrder(run: OrderRun, type: OrderFailure, message: string, ...details: unknown[]): never {
+  close(run, { kind: 'closed', type, message, details });
+}
+
 /** For a run that is started again: only there can be seen what became of the creates of this one. */
-const sentBefore = ({ sentTo }: OrderRun, type: OrderFailure): SentBefore[] =>
+const sentBefore = ({ sentTo }: OrderRun, type: Closed['type']): SentBefore[] =>
   sentTo && (type === 'OrderRejected' || type === 'OrderAbsent') ? [{ sentTo }] : [];
 
-/** Ends the workflow by a person's decision, though it is not known whether an order of ours exists. Throws. */
-export function closeUnresolved(run: OrderRun, message: string): never {
-  enterDone(run, 'unresolved');
-  throw ApplicationFailure.create({ type: ORDER_UNRESOLVED, message: maskCards(message), nonRetryable: true });
-}
-
 /** Cancelled before anything was sent. */
-export function closeCancelled(run: OrderRun): never {
-  closeWithoutOrder(run, 'OrderCancelled', `order ${run.orderId} was cancelled before anything was sent`);
-}
+export const cancelled = ({ orderId }: Pick<OrderRun, 'orderId'>): Closed => ({
+  kind: 'closed',
+  type: 'OrderCancelled',
+  message: `order ${orderId} was cancelled before anything was sent`,
+});
 
 /** Actual − expected; undefined where there is no actual amount or no difference. */
 function differenceOf(actual: Amount | null, expected: Amount): Amount | undefined {

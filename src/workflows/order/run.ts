@@ -11,6 +11,7 @@ import type { OrderInput, OrderOptions, ReceivedDepositInput } from '../../contr
 import { withoutNulls } from '../../contract/without-nulls.js';
 import type { Offer } from '../compensation/offers.js';
 import type { Sends } from '../create/may-resend.js';
+import { isFollowUp } from '../identity.js';
 
 /** Everything one order workflow knows; handlers and steps read and change it, nothing else is shared. */
 export interface OrderRun {
@@ -23,6 +24,8 @@ export interface OrderRun {
   request: CreateRequest;
   /** What the service calls it, as `user_order_id`. Differs from ours for receipts, which nobody here named. */
   orderId: string;
+  /** Started by the very order that it extends. */
+  readonly followUp: boolean;
 
   phase: OrderPhase;
   revision: number;
@@ -83,12 +86,14 @@ export interface OrderRun {
 export function openRun(type: OrderType, started: OrderInput): OrderRun {
   const input = withoutNulls(started);
   const request = input?.order;
+  const account = input?.account ?? DEFAULT_ACCOUNT;
   return {
     type,
     input,
-    account: input?.account ?? DEFAULT_ACCOUNT,
+    account,
     request,
     orderId: request?.order_id,
+    followUp: isFollowUp(request?.order_id, account),
     phase: 'creating',
     revision: 1,
     waitingFor: 'a worker that takes the create',
@@ -166,26 +171,3 @@ export const neverSent = (run: OrderRun): boolean => sentNothingItself(run) && !
 /** That nothing is there, and how the service says so: a wrong path is answered like an unknown order. */
 export const showsNone = ({ statusSaid }: OrderRun): string =>
   `the service shows no such order${statusSaid === undefined ? '' : ` (order/status answers ${statusSaid})`}`;
-
-/** The delay the caller asked for, in minutes; undefined for types and orders without one. */
-const askedDelayMinutes = ({ request }: OrderRun): number | undefined =>
-  'delay_order_for_minutes' in request ? request.delay_order_for_minutes : undefined;
-
-const minutesSinceFirstAttempt = (run: OrderRun): number =>
-  (Date.now() - (run.firstAttemptAtMs ?? Date.now())) / 60_000;
-
-/** The delay for the next attempt: the order keeps its original time however often it is sent. */
-export function remainingDelayMinutes(run: OrderRun): number | undefined {
-  const asked = askedDelayMinutes(run);
-  return asked === undefined ? undefined : Math.max(0, Math.ceil(asked - minutesSinceFirstAttempt(run)));
-}
-
-/** True when a delayed order's time went by before it came to exist: a person decides whether it is still wanted. */
-export function delayHasPassed(run: OrderRun): boolean {
-  const asked = askedDelayMinutes(run);
-  return asked !== undefined && asked > 0 && minutesSinceFirstAttempt(run) >= asked;
-}
-
-/** Time until a delayed order starts, on our clock, in milliseconds; 0 without delay. */
-export const untilDelayedStartMs = (run: OrderRun): number =>
-  Math.max(0, ((askedDelayMinutes(run) ?? 0) - minutesSinceFirstAttempt(run)) * 60_000);

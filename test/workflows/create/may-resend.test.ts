@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import type { Conflict } from '../../../src/workflows/create/adopt.js';
 import {
   type Budget,
   type Evidence,
@@ -8,6 +7,7 @@ import {
   type ProvenAbsence,
   spend,
 } from '../../../src/workflows/create/may-resend.js';
+import type { Conflict } from '../../../src/workflows/create/settle.js';
 
 const ABSENT: ProvenAbsence = { kind: 'absent', place: 0, provenIn: 'run-1' };
 const CONFLICT: Conflict = { kind: 'conflict', reason: 'order x has our id', ours: [] };
