@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { ORDER_CALLBACK_SIGNAL } from '../../src/contract/names.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
 import { atService, decideNow, executions, parkedFor, startSteered } from './fixtures/parked-orders.js';
@@ -134,6 +135,22 @@ describe('an order whose first create is unclear and whose re-send is above a ca
     await decideNow(handle, 'refuse');
     const result = await handle.result();
     expect(result).toMatchObject({ outcome: 'completed', adopted: true, decisions: [{ action: 'refuse' }] });
+    expect([creates(orderId), executions(lab, orderId)]).toEqual([1, 1]);
+  });
+
+  test('is followed without a decision when callbacks come and it turns out to exist', async () => {
+    const hidden = 'create=500 callback=drop list=unseen list_times=7 status=unseen status_times=6';
+    const { orderId, handle } = await askedAtResend(hidden);
+    const workflow = lab.temporal.client.workflow.getHandle(handle.workflowId);
+    const heard = async () => {
+      // The last ones may come when it has ended.
+      await workflow.signal(ORDER_CALLBACK_SIGNAL).catch(() => undefined);
+      expect((await handle.state()).order).not.toBeNull();
+    };
+    await vi.waitFor(heard, { timeout: 20_000, interval: 500 });
+    const result = await handle.result();
+    expect(result).toMatchObject({ outcome: 'completed', adopted: true });
+    expect(result.decisions).toBeUndefined();
     expect([creates(orderId), executions(lab, orderId)]).toEqual([1, 1]);
   });
 });
