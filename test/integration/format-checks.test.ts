@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ORDERS_TASK_QUEUE, orderWorkflowId } from '../../src/contract/names.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
@@ -11,6 +11,8 @@ beforeAll(async () => {
     [...lab.config.accounts].map(([name, account]) => [name, { ...account, formatChecks: 'warn' as const }]),
   );
   await lab.startWorkers({ accounts });
+  // A client that asks before the server knows of the workers takes the setting for 'refuse'.
+  await vi.waitUntil(async () => (await lab.orders.formatChecks()) === 'warn', { timeout: 60_000 });
 });
 afterAll(() => lab?.close());
 
