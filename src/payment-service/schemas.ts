@@ -167,9 +167,13 @@ const balanceOrMalformed = z.unknown().transform((value): BalanceShape | Malform
 /** Balances by currency code. */
 export const balancesSchema = object(z.record(z.string(), balanceOrMalformed));
 
-/** What the schemas give; the contract names these types for everybody else. */
+/** What `orderSchema` gives. These shapes are for the contract, which names them for everybody else. */
 export type OrderShape = z.infer<typeof orderSchema>;
+/** What the schema of a balance change gives. */
 export type BalanceChangeShape = z.infer<typeof balanceChange>;
+/** What `depositAddressSchema` gives. */
 export type DepositAddressShape = z.infer<typeof depositAddressSchema>;
+/** What the schema of one pair's rates gives. */
 export type RateEntryShape = z.infer<typeof rateEntry>;
+/** What the schema of a wallet gives. */
 export type BalanceShape = z.infer<typeof balance>;
