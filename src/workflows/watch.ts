@@ -1,16 +1,16 @@
 import { condition } from '@temporalio/workflow';
 
-/** Watches a promise, which answers for itself: tells whether it is settled by now, well or badly. */
+/** Watches a promise: tells whether it has ended by now, well or badly. How it ended is for whoever awaits it. */
 export function watch(pending: Promise<unknown>): () => boolean {
-  let settled = false;
-  const settle = () => {
-    settled = true;
+  let ended = false;
+  const end = () => {
+    ended = true;
   };
-  pending.then(settle, settle);
-  return () => settled;
+  pending.then(end, end);
+  return () => ended;
 }
 
-/** True when a promise is settled within that time; the promise itself goes on. One timer. */
+/** True when a promise ends within that time; otherwise it goes on. One timer. */
 export const answersWithin = (pending: Promise<unknown>, timeoutMs: number): Promise<boolean> =>
   condition(watch(pending), timeoutMs);
 

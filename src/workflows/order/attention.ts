@@ -13,7 +13,7 @@ export function enterPhase(run: OrderRun, phase: OrderPhase, waitingFor: string)
   if (run.phase !== phase) run.revision += 1;
   run.phase = phase;
   run.waitingFor = waitingFor;
-  publish(run, searchedStatus(phase));
+  publish(run);
 }
 
 /** Asks for a person. `allowed` is what may be decided now; empty = look, the order goes on by itself. */
@@ -24,7 +24,7 @@ export function raiseAttention(run: OrderRun, reason: string, allowed: DecideAct
   if (allowed.length === 0 && asked) return;
   run.revision += 1;
   run.attention = { reason, since: new Date().toISOString(), allowed };
-  publish(run, searchedStatus(run.phase));
+  publish(run);
 }
 
 /** The reason for attention is gone. */
@@ -32,7 +32,7 @@ export function clearAttention(run: OrderRun): void {
   if (!run.attention) return;
   run.revision += 1;
   run.attention = undefined;
-  publish(run, searchedStatus(run.phase));
+  publish(run);
 }
 
 /** Ends the run in the UI and for searches: with the final status, or 'none' when no order came to exist. */
@@ -61,7 +61,7 @@ export function orderState(run: OrderRun): OrderState {
  * Shows the run to operators. A start by a client or a batch brings its search attributes along, and a first `false` for
  * attention is worth no event: the normal path costs one upsert, at its end.
  */
-function publish(run: OrderRun, status: string): void {
+function publish(run: OrderRun, status = searchedStatus(run.phase)): void {
   const known = workflowInfo().typedSearchAttributes;
   const isStarted = known.get(searchAttribute.account) !== undefined;
   const needsAttention = run.attention !== undefined;
