@@ -64,14 +64,14 @@ export class OrderHandle {
     options: OrderHandleOptions = {},
   ) {
     this.#run = orderRun(client, account, orderId, options);
-    this.workflowId = this.#run.of.workflowId;
+    this.workflowId = this.#run.about.workflowId;
     this.attached = options.attached;
     this.recovered = options.recovered;
   }
 
   /** True for an order that a receipt on a permanent address made. */
   get received(): boolean {
-    return this.#run.of.subject === 'received';
+    return this.#run.about.subject === 'received';
   }
 
   /** Where the order stands, also after its end. A worker answers: throws NoWorkerError within 15 s when none does. */

@@ -70,10 +70,10 @@ export class RemoteRun<W extends Workflow> {
 
   constructor(
     readonly client: Client,
-    readonly of: RunOptions,
+    readonly about: RunOptions,
   ) {
-    this.handle = client.workflow.getHandle<W>(of.workflowId);
-    this.#isKnown = of.attached !== undefined;
+    this.handle = client.workflow.getHandle<W>(about.workflowId);
+    this.#isKnown = about.attached !== undefined;
   }
 
   /** True while the workflow is open; needs no worker. */
@@ -108,16 +108,16 @@ export class RemoteRun<W extends Workflow> {
   async tell<T>(update: string, argument: object, { refused, request, meanwhile, ...wait }: TellOptions): Promise<T> {
     const timeoutMs = checkTimeout(wait) ?? ANSWER_TIMEOUT_MS;
     const options = { args: [argument] as [object], updateId: randomUUID() };
+    const refusal = (reason: string) => new RefusedError(this.about.subject, this.about.id, refused, reason);
     const tell = async (): Promise<T> => {
       try {
         return await untilTaken(() => this.handle.executeUpdate<T, [object]>(update, options));
       } catch (error) {
-        const isLate = cameTooLate(error);
-        if (!isLate && !(error instanceof WorkflowUpdateFailedError)) throw error;
-        // Temporal answers "not found" for ended workflows too; only the others are unknown.
-        if (isLate) await this.isOpen();
-        const reason = isLate ? 'it has ended' : messageOf((error as WorkflowUpdateFailedError).cause);
-        throw new RefusedError(this.of.subject, this.of.id, refused, reason);
+        if (!cameTooLate(error))
+          throw error instanceof WorkflowUpdateFailedError ? refusal(messageOf(error.cause)) : error;
+        // Temporal answers "not found" for ended workflows too; of the others, which are unknown, `isOpen` throws that.
+        await this.isOpen();
+        throw refusal('it has ended');
       }
     };
     return this.#answered(tell, timeoutMs, async () => {
@@ -145,7 +145,7 @@ export class RemoteRun<W extends Workflow> {
     } catch (error) {
       throw await this.#explained(error, unanswered);
     }
-    throw new NotDecidedYetError(this.of.subject, this.of.id);
+    throw new NotDecidedYetError(this.about.subject, this.about.id);
   }
 
   /** Resolves when Temporal has the workflow. What it has named once is not asked again after every time-out. */
@@ -166,7 +166,7 @@ export class RemoteRun<W extends Workflow> {
 
   /** The library's error for what the SDK threw. */
   async #explained(error: unknown, unanswered?: string): Promise<unknown> {
-    const { subject, id, account, failureOf } = this.of;
+    const { subject, id, account, failureOf } = this.about;
     if (error instanceof WorkflowNotFoundError) return new UnknownIdError(subject, id, account);
     if (error instanceof WorkflowFailedError || error instanceof WorkflowUpdateFailedError)
       return failureOf(error.cause);
