@@ -15,7 +15,7 @@ import { readServiceActivity } from './read-service.js';
 import { reconcileAccountActivity } from './reconcile/reconcile-account.js';
 
 export type { Account, ActivityDeps } from './deps.js';
-export { confirmAttempt } from './order/confirm-attempt.js';
+export { confirmAttempt } from './order/attempt-deadline.js';
 export { SharedRates } from './order/shared-rates.js';
 
 /** All activities of a worker, by the names that histories know them by. */

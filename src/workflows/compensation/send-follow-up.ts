@@ -19,7 +19,7 @@ import { orderSides, workflowTypeOf } from '../../contract/order/types.js';
 import type { OrderInput, OrderResult } from '../../contract/order/workflow.js';
 import { ask } from '../ask/ask.js';
 import { toleratedStatuses } from '../follow/await-final.js';
-import { parkUnless } from '../order/park.js';
+import { parkUnless } from '../order/decision.js';
 import type { OrderRun } from '../order/run.js';
 import { answersWithin, cancellable, watch } from '../watch.js';
 import type { FollowUp } from './moves.js';

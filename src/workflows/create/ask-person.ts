@@ -1,8 +1,8 @@
 import { ORDER_UNRESOLVED } from '../../contract/failures.js';
 import { maskWords } from '../../contract/masking.js';
 import type { DecideAction, Decision } from '../../contract/order/messages.js';
+import { parkUnless } from '../order/decision.js';
 import { type Closed, cancelled } from '../order/end.js';
-import { parkUnless } from '../order/park.js';
 import { neverSent, nothingSent, type OrderRun, showsNone } from '../order/run.js';
 import { CREATE_TIMEOUT_MS } from '../profiles.js';
 import { type Conflict, look, type Ours, type Seen, settle } from './settle.js';
