@@ -55,6 +55,19 @@ describe('what the documents point to', () => {
     expect(named.filter(({ path }) => !existsSync(join(root, path)))).toEqual([]);
   });
 
+  test('every folder of the house in docs/architecture.md exists, and every folder of src stands there', async () => {
+    const rows = (pages.get(join('docs', 'architecture.md')) ?? '')
+      .split('\n')
+      .filter((line) => /^\| `[\w/-]+\/`/.test(line));
+    const told = rows.flatMap((row) =>
+      [...(row.split('|')[1] ?? '').matchAll(/`([\w/-]+)\/`/g)].map(([, name = '']) => name),
+    );
+    expect(told.filter((name) => !existsSync(join(root, 'src', name)))).toEqual([]);
+    const entries = await readdir(join(root, 'src'), { withFileTypes: true });
+    const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+    expect(folders.filter((name) => !told.includes(name))).toEqual([]);
+  });
+
   test('every function that they name behind a source file stands in it', async () => {
     const named = [...pages.values()].flatMap((text) =>
       [...text.matchAll(/`(src\/[\w./-]+\.ts)` `([a-z]\w+)`/g)].map(([, path = '', name = '']) => ({ path, name })),
