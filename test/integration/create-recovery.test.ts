@@ -93,7 +93,7 @@ describe('a create that the service refuses with 400', () => {
       .result()
       .then(String, (reason: unknown) => reason);
     expect(error).toBeInstanceOf(FailedError);
-    expect(error).toMatchObject({ type: 'OrderRejected', orderId });
+    expect(error).toMatchObject({ type: 'OrderRejected', id: orderId });
     const { message } = error as FailedError;
     expect(message).toContain('(HTTP 400: injected by the sandbox)');
     expect(message).toContain('(order/status answers HTTP 400: order not found)');
