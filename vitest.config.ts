@@ -1,30 +1,17 @@
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.js';
 
-/** Folders whose tests need a Temporal server; everything else runs without starting one. */
-const TEMPORAL_TESTS = ['temporal', 'workflows', 'worker', 'client', 'integration', 'replay'].map(
-  // The decision to send again is pure.
-  (folder) => `test/${folder}/**/!(may-resend).test.ts`,
-);
+/** Tests that need a Temporal server; everything else runs without starting one. */
+const TEMPORAL_TESTS = 'test/**/*.server.test.ts';
 
 /** What tests the simulated service, not the product: `npm test -- --project sandbox`, which CI runs. */
 const SANDBOX_TESTS = 'test/sandbox/**/*.test.ts';
 
-/** Minutes of crashes, stopped workers and floods: `npm run test:reliability`. */
-const RELIABILITY_TESTS = [
-  'test/reliability/**/*.test.ts',
-  'test/integration/compensation-crashes.test.ts',
-  'test/integration/reconcile-recover.test.ts',
-  'test/temporal/plain-clients.test.ts',
-  // A minute each; CI runs these two as well.
-  'test/worker/crashes.test.ts',
-  'test/model/**/*.test.ts',
-  // Wait for half a minute, which is what they are about.
-  'test/client/batches-without-worker.test.ts',
-  'test/client/without-worker.test.ts',
-  // A hundred thousand rows, with the machine to itself.
-  'test/activities/plan-batch-memory.test.ts',
-];
+/**
+ * Minutes of crashes, stopped workers and floods, and what waits for half a minute or needs the machine to itself:
+ * `npm run test:reliability`. CI runs some of them.
+ */
+const RELIABILITY_TESTS = ['test/reliability/**/*.test.ts', 'test/model/**/*.test.ts', 'test/**/*.long.test.ts'];
 
 export default defineConfig({
   test: {
@@ -45,7 +32,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: [...TEMPORAL_TESTS, ...RELIABILITY_TESTS, SANDBOX_TESTS],
+          exclude: [TEMPORAL_TESTS, SANDBOX_TESTS, ...RELIABILITY_TESTS],
         },
       },
       {
@@ -56,8 +43,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'temporal',
-          include: TEMPORAL_TESTS,
-          exclude: RELIABILITY_TESTS,
+          include: [TEMPORAL_TESTS],
           globalSetup: 'test/support/global-setup.ts',
         },
       },

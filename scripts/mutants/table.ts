@@ -29,7 +29,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'const windowMs = settleWindowMs(run);',
     replacement: 'const windowMs = settleWindowMs(run) * 0;',
     test: {
-      file: 'test/workflows/settle.test.ts',
+      file: 'test/workflows/create/settle.server.test.ts',
       name: 'an order that appears within the window is adopted and not sent again',
     },
   },
@@ -54,7 +54,7 @@ export const MUTANTS: readonly Mutant[] = [
       if (run.order && hint?.status) run.finalOrder = { ...run.order, status: hint.status };
     },`,
     test: {
-      file: 'test/integration/following.test.ts',
+      file: 'test/workflows/follow/following.server.test.ts',
       name: 'callbacks only wake the order up one with a forged body is looked up and not believed',
     },
   },
@@ -63,7 +63,10 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/client/start-options.ts',
     find: "workflowIdReusePolicy: 'REJECT_DUPLICATE'",
     replacement: "workflowIdReusePolicy: 'ALLOW_DUPLICATE'",
-    test: { file: 'test/client/start-options.test.ts', name: 'an id is used once, and no time limit ends an order' },
+    test: {
+      file: 'test/client/start-options.server.test.ts',
+      name: 'an id is used once, and no time limit ends an order',
+    },
   },
   {
     name: 'redirects followed',
@@ -96,7 +99,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: "return { kind: 'uncertain', reason:",
     replacement: "return error instanceof RateLimitedError ? { kind: 'notExecuted' } : { kind: 'uncertain', reason:",
     test: {
-      file: 'test/integration/limited-creates.test.ts',
+      file: 'test/workflows/create/limited-creates.server.test.ts',
       name: 'a create that is executed although its answer sounds like a refusal withdraw, 429-after: is settled over the window, found, and never sent again',
     },
   },
@@ -106,7 +109,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'if (!sentTo) return undefined;',
     replacement: 'return undefined;',
     test: {
-      file: 'test/integration/another-account.test.ts',
+      file: 'test/workflows/create/another-account.server.test.ts',
       name: "an executed create is uncertain, and the worker comes back with 'another key on the same host': nothing is sent there; set back it goes on by itself",
     },
   },
@@ -116,7 +119,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: "return { hard: named('other'), soft: named('form') };",
     replacement: "return { hard: [...named('other'), ...named('form')], soft: [] };",
     test: {
-      file: 'test/integration/echo-differences.test.ts',
+      file: 'test/workflows/create/echo-differences.server.test.ts',
       name: 'a person is told which fields are shown otherwise, while the order goes on by itself to its end',
     },
   },
@@ -126,7 +129,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'if (stale) return stale;',
     replacement: '',
     test: {
-      file: 'test/activities/stale-follow-up.test.ts',
+      file: 'test/activities/order/stale-follow-up.test.ts',
       name: 'a follow-up whose order turned into completed is not sent',
     },
   },

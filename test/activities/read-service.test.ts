@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { READS } from '../../src/contract/service-objects.js';
 import { orderInput } from '../support/inputs.js';
-import { attemptOf, CALLBACK, failureOf, openActivities, UNCLEAR_FAULTS } from './activity-lab.js';
+import { attemptOf, CALLBACK, failureOf, openActivities, UNCLEAR_FAULTS } from './activity-lab.fixture.js';
 
 const PLACE_OF_READ = {
   rates: 'rates',

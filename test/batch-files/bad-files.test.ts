@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { BatchFileError } from '../../src/batch-files/errors.js';
 import { openBatchSource } from '../../src/batch-files/source.js';
 import { PAYOUT_HEADER, payoutLine } from '../support/batch-files.js';
-import { read } from './support.js';
+import { read } from './files.fixture.js';
 
 const problemOf = (answer: Promise<unknown>): Promise<BatchFileError> =>
   answer.then(

@@ -1,7 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { read } from './support.js';
+import { read } from './files.fixture.js';
 
 /** Any text that fits into one line, quotes, commas and line separators of other kinds included. */
 const text = fc

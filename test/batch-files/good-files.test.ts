@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { openBatchSource, orderInputOf } from '../../src/batch-files/source.js';
 import { validateOrderInput } from '../../src/validation/order-schema.js';
 import { PAYOUT_HEADER, payoutLine } from '../support/batch-files.js';
-import { opened, read, rowsOf } from './support.js';
+import { opened, read, rowsOf } from './files.fixture.js';
 
 const payout = { order_id: 'p-1', currency: 'usd', network: 'card', amount: '10.50', wallet: '4111111111111111' };
 const CELLS = Object.values(payout).join(',');

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openBatchSource } from '../../src/batch-files/source.js';
 import { folderWith, newFolder, PAYOUT_HEADER, payoutLine } from '../support/batch-files.js';
-import { readAll } from './support.js';
+import { readAll } from './files.fixture.js';
 
 const content = (rows: number): string =>
   [PAYOUT_HEADER, ...Array.from({ length: rows }, (_, index) => payoutLine(index)), ''].join('\n');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { beyondRemainder } from '../../chaos/oracle/money.js';
 import type { OrderObject, SandboxOrder } from '../../sandbox/index.js';
-import { cleanEvidence, truthfully } from './evidence.js';
+import { cleanEvidence, truthfully } from './evidence.fixture.js';
 
 /** An order as the service worked it: what was asked for in F, what came out in T, and what is left. */
 interface Facts {

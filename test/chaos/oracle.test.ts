@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { FollowedOrder } from '../../chaos/evidence/evidence.js';
 import { ORACLE } from '../../chaos/oracle/index.js';
 import { isClean, judge, verdictLines } from '../../chaos/report.js';
-import { cleanEvidence, type Draft, servicePayout, truthfully } from './evidence.js';
+import { cleanEvidence, type Draft, servicePayout, truthfully } from './evidence.fixture.js';
 
 /** Number of findings of every line that has any. */
 const counts = (evidence: Draft): Record<string, number> =>

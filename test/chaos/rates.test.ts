@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ratesReached } from '../../chaos/rates.js';
 import type { CallbackLogEntry, RequestLogEntry } from '../../sandbox/index.js';
-import { cleanEvidence, servicePayout } from './evidence.js';
+import { cleanEvidence, servicePayout } from './evidence.fixture.js';
 
 const HEALED_AT_MS = 60_000;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { loadWorkerConfig } from '../../src/config.js';
-import { problemsOf, tempFile, WORKER_ENV } from './config-fixture.js';
+import { problemsOf, tempFile, WORKER_ENV } from './config.fixture.js';
 
 const ENTRY = { baseUrl: 'https://pay.example/', apiKey: 'zz-key', apiSecret: 'zz-secret', signer: 'hmac-sha512' };
 

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { loadCodecConfig, loadEncryptionKeys, loadReceiverConfig } from '../../src/config.js';
-import { problemsOf, tempFile } from './config-fixture.js';
+import { problemsOf, tempFile } from './config.fixture.js';
 
 const KEY = Buffer.alloc(32, 'a').toString('base64');
 const OTHER = Buffer.alloc(32, 'b').toString('base64');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { loadReceiverConfig } from '../../src/config.js';
-import { problemsOf, TOKEN_KEY, tempFile } from './config-fixture.js';
+import { problemsOf, TOKEN_KEY, tempFile } from './config.fixture.js';
 
 const problems = (change: Record<string, string | undefined>) =>
   problemsOf(loadReceiverConfig, { CALLBACK_TOKEN_KEY: TOKEN_KEY, ...change });

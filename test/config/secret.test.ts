@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { loadReceiverConfig, loadWorkerConfig, Secret } from '../../src/config.js';
-import { TOKEN_KEY, WORKER_ENV } from './config-fixture.js';
+import { TOKEN_KEY, WORKER_ENV } from './config.fixture.js';
 
 const ENV = { ...WORKER_ENV, CALLBACK_BASE_URL: 'https://hooks.example', CALLBACK_TOKEN_KEY: TOKEN_KEY };
 const SECRETS = [WORKER_ENV.PAYMENT_API_KEY, WORKER_ENV.PAYMENT_API_SECRET, TOKEN_KEY];

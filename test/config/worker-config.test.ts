@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { loadWorkerConfig } from '../../src/config.js';
-import { problemsOf, TOKEN_KEY, tempFile, WORKER_ENV } from './config-fixture.js';
+import { problemsOf, TOKEN_KEY, tempFile, WORKER_ENV } from './config.fixture.js';
 
 const problems = (change: Record<string, string | undefined>) =>
   problemsOf(loadWorkerConfig, { ...WORKER_ENV, ...change });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { addressListSchema } from '../../src/payment-service/requests.js';
 import { validateBatchInput, validateScheduledBatchInput } from '../../src/validation/batch-schema.js';
-import { errorsOf } from '../validation/refusals.js';
-import { CARD, inputWith, OTHER_CARD } from './fixtures.js';
+import { errorsOf } from '../validation/refusals.fixture.js';
+import { CARD, inputWith, OTHER_CARD } from './inputs.fixture.js';
 
 const batchErrors = (batchId: string) => {
   const rows = [{ order_id: 'p-1', currency: 'usd', network: 'card', amount: '12.50', wallet: CARD }];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { maskName, maskWallet } from '../../src/contract/masking.js';
-import { BITCOIN, CARD, SEPA_IBAN } from './fixtures.js';
+import { BITCOIN, CARD, SEPA_IBAN } from './inputs.fixture.js';
 
 describe('maskWallet', () => {
   it.each([

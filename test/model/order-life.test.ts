@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, test, vi } from 'vitest';
 import { type Lab, openLab } from '../support/lab.js';
-import { commands } from './fixtures/commands.js';
-import type { Model, Real } from './fixtures/model.js';
-import { SETTLE_WINDOW_MS } from './fixtures/plans.js';
-import { healAndOperate, verify } from './fixtures/verdicts.js';
+import { commands } from './commands.fixture.js';
+import type { Model, Real } from './model.fixture.js';
+import { SETTLE_WINDOW_MS } from './plans.fixture.js';
+import { healAndOperate, verify } from './verdicts.fixture.js';
 
 /** `MODEL_RUNS=60 npx vitest run test/model` runs for minutes, with resets that cost one each. */
 const RUNS = Number(process.env.MODEL_RUNS ?? 0);

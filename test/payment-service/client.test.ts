@@ -3,9 +3,9 @@ import { createServer as createHttpsServer } from 'node:https';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { ORDER_TYPES } from '../../src/contract/order/types.js';
 import { createPaymentService, loadSigner } from '../../src/payment-service/index.js';
-import { TLS_CERTIFICATE, TLS_KEY } from './support/certificates.js';
-import { addressObject, orderObject, rateObject, withdrawRequest } from './support/objects.js';
-import { API_KEY, API_SECRET, answer, clientFor, listen, SIGNATURE, startServer } from './support/server.js';
+import { TLS_CERTIFICATE, TLS_KEY } from './certificates.fixture.js';
+import { addressObject, orderObject, rateObject, withdrawRequest } from './objects.fixture.js';
+import { API_KEY, API_SECRET, answer, clientFor, listen, SIGNATURE, startServer } from './server.fixture.js';
 
 afterEach(() => {
   vi.unstubAllEnvs();

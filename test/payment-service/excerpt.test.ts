@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { excerptOf } from '../../src/payment-service/excerpt.js';
 import { RejectedError } from '../../src/payment-service/index.js';
-import { withdrawRequest } from './support/objects.js';
-import { API_KEY, clientFor, SIGNATURE, startServer, startTcpServer } from './support/server.js';
+import { withdrawRequest } from './objects.fixture.js';
+import { API_KEY, clientFor, SIGNATURE, startServer, startTcpServer } from './server.fixture.js';
 
 const REQUEST = withdrawRequest({
   wallet: '4111111111111111',

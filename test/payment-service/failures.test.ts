@@ -3,9 +3,9 @@ import { createServer as createTcpServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { PaymentService } from '../../src/payment-service/index.js';
-import { TLS_CERTIFICATE, TLS_EXPIRED_CERTIFICATE, TLS_KEY } from './support/certificates.js';
-import { orderObject, withdrawRequest } from './support/objects.js';
-import { answer, clientFor, listen, startServer, startTcpServer } from './support/server.js';
+import { TLS_CERTIFICATE, TLS_EXPIRED_CERTIFICATE, TLS_KEY } from './certificates.fixture.js';
+import { orderObject, withdrawRequest } from './objects.fixture.js';
+import { answer, clientFor, listen, startServer, startTcpServer } from './server.fixture.js';
 
 afterEach(() => {
   vi.unstubAllEnvs();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { addressObject, orderObject } from './support/objects.js';
-import { answer, clientFor, startServer } from './support/server.js';
+import { addressObject, orderObject } from './objects.fixture.js';
+import { answer, clientFor, startServer } from './server.fixture.js';
 
 const orders = (...ids: string[]) => ids.map((id) => orderObject({ order_uuid: id, user_order_id: id }));
 

@@ -8,7 +8,7 @@ import {
   orderSchema,
   ratesSchema,
 } from '../../src/payment-service/schemas.js';
-import { addressObject, balanceObject, orderObject, rateObject } from './support/objects.js';
+import { addressObject, balanceObject, orderObject, rateObject } from './objects.fixture.js';
 
 /**
  * What becomes of every field of every answer for each of the shapes in which services write what they have not, or have

@@ -8,7 +8,7 @@ import {
   orderSchema,
   ratesSchema,
 } from '../../src/payment-service/schemas.js';
-import { addressObject, orderObject, rateObject } from './support/objects.js';
+import { addressObject, orderObject, rateObject } from './objects.fixture.js';
 
 const bytes = (value: unknown) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
 const success = (data: unknown) => bytes({ status: 'success', data });

@@ -3,7 +3,7 @@ import { startSandbox } from '../../sandbox/index.js';
 import type { CreateRequests } from '../../src/contract/order/request.js';
 import type { OrderType } from '../../src/contract/order/types.js';
 import { createPaymentService, loadSigner } from '../../src/payment-service/index.js';
-import { WALLET } from './support/objects.js';
+import { WALLET } from './objects.fixture.js';
 
 const CREATES: { [T in OrderType]: CreateRequests[T] } = {
   deposit: { order_id: 'p-1', currency: 'usd', network: 'card', amount: '25.50' },

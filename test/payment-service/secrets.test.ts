@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
-import { orderObject, WALLET, withdrawRequest } from './support/objects.js';
-import { API_KEY, API_SECRET, answer, clientFor, SIGNATURE, startServer, startTcpServer } from './support/server.js';
+import { orderObject, WALLET, withdrawRequest } from './objects.fixture.js';
+import { API_KEY, API_SECRET, answer, clientFor, SIGNATURE, startServer, startTcpServer } from './server.fixture.js';
 
 const REQUEST = withdrawRequest({ description: 'for nobody to read', client_info: { client_email: 'a@example.com' } });
 const SECRETS = [

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseJson, toInteger, toPlain, toWireBytes } from '../../src/payment-service/wire.js';
-import { withdrawRequest } from './support/objects.js';
+import { withdrawRequest } from './objects.fixture.js';
 
 const written = (request: object) => toWireBytes(request).toString();
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { BODY, ORDER, openRaw, post, runReceiver } from './receiver-fixture.js';
+import { BODY, ORDER, openRaw, post, runReceiver } from './receiver.fixture.js';
 
 describe('slow senders', () => {
   test('are cut off: silent and half-sent headers after 10 s, a half-sent body after 15 s', {

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { BODY, ORDER, openRaw, post, runReceiver } from './receiver-fixture.js';
+import { BODY, ORDER, openRaw, post, runReceiver } from './receiver.fixture.js';
 
 const HINT = { order_uuid: 'u-1', status: 'completed' };
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { callbackUrl } from '../../src/contract/callback-url.js';
 import type { SignalReceived, SignalResult } from '../../src/receiver/signals.js';
 import { MAX_STARTS_PER_MINUTE, SIGNAL_BURST } from '../../src/receiver/spare-temporal.js';
-import { ADDRESS, BODY, ORDER, post, runReceiver, TOKEN_KEY } from './receiver-fixture.js';
+import { ADDRESS, BODY, ORDER, post, runReceiver, TOKEN_KEY } from './receiver.fixture.js';
 
 const HINT = { order_uuid: 'u-1', status: 'completed' };
 

@@ -2,8 +2,8 @@ import { createServer, type Socket } from 'node:net';
 import { Client, Connection } from '@temporalio/client';
 import { expect, onTestFinished, test } from 'vitest';
 import { createSignalOrder, createSignalReceived } from '../../src/receiver/signals.js';
-import { within } from '../integration/fixtures/within.js';
-import { ADDRESS, ORDER, post, runReceiver } from './receiver-fixture.js';
+import { within } from '../workflows/within.fixture.js';
+import { ADDRESS, ORDER, post, runReceiver } from './receiver.fixture.js';
 
 function clientOf(port: number): Client {
   // Not closed: an abandoned call wakes up once more to retry, and on a closed channel that is an uncaught exception.

@@ -6,7 +6,7 @@ import {
   spareReceived,
   spareTemporal,
 } from '../../src/receiver/spare-temporal.js';
-import { ADDRESS, ORDER } from './receiver-fixture.js';
+import { ADDRESS, ORDER } from './receiver.fixture.js';
 
 test('identical callbacks share the signal in flight and its failure', async () => {
   const answers: PromiseWithResolversOf<SignalResult>[] = [];

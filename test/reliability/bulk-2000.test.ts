@@ -5,9 +5,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { BatchHandle } from '../../src/client/batch-handle.js';
 import type { BatchResult } from '../../src/contract/batch/batch.js';
 import { decimal, sum, toAmount } from '../../src/contract/money.js';
-import { runSizes } from '../integration/fixtures/batch-history.js';
-import { executedOf, startRows, type TestRow, testRows } from '../integration/fixtures/batches.js';
-import { expectWithinLimit, say, usePacedLab } from './fixtures/paced-lab.js';
+import { runSizes } from '../workflows/batch/batch-history.fixture.js';
+import { executedOf, startRows, type TestRow, testRows } from '../workflows/batch/batches.fixture.js';
+import { expectWithinLimit, say, usePacedLab } from './paced-lab.fixture.js';
 
 const ROWS = 2_000;
 /** Far enough apart that what one kill left uncertain is settled and sent again before the next one. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { endProcesses } from '../worker/process.fixture.js';
 import {
   type BatchLab,
   executedOf,
@@ -7,9 +8,8 @@ import {
   type TestRow,
   testRows,
   untilState,
-} from '../integration/fixtures/batches.js';
-import { endProcesses } from '../worker/process-fixture.js';
-import { startBatchWorker } from './fixtures/killable-workers.js';
+} from '../workflows/batch/batches.fixture.js';
+import { startBatchWorker } from './killable-workers.fixture.js';
 
 const ROWS = 16;
 const IN_FLIGHT = 8;

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { endProcesses } from '../worker/process.fixture.js';
 import {
   type BatchLab,
   executedOf,
@@ -7,9 +8,8 @@ import {
   startRows,
   testRows,
   untilPhase,
-} from '../integration/fixtures/batches.js';
-import { endProcesses } from '../worker/process-fixture.js';
-import { startBatchWorker } from './fixtures/killable-workers.js';
+} from '../workflows/batch/batches.fixture.js';
+import { startBatchWorker } from './killable-workers.fixture.js';
 
 const ROWS = 300;
 /** Fewer than there are rows: however slow the pause is, some of them still wait for their turn. */

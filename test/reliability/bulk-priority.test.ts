@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { orderInput } from '../support/inputs.js';
+import { newOrderId } from '../support/lab.js';
+import { endProcesses } from '../worker/process.fixture.js';
 import {
   type BatchLab,
   executedOf,
@@ -6,11 +9,8 @@ import {
   startRows,
   type TestRow,
   testRows,
-} from '../integration/fixtures/batches.js';
-import { orderInput } from '../support/inputs.js';
-import { newOrderId } from '../support/lab.js';
-import { endProcesses } from '../worker/process-fixture.js';
-import { startKillableWorkers } from './fixtures/killable-workers.js';
+} from '../workflows/batch/batches.fixture.js';
+import { startKillableWorkers } from './killable-workers.fixture.js';
 
 const BATCHES = 4;
 const ROWS = 500;

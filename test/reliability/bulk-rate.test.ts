@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { BatchResult } from '../../src/contract/batch/batch.js';
 import { queueLimits } from '../../src/worker/accounts.js';
-import { executedOf, startRows, testRows } from '../integration/fixtures/batches.js';
-import { expectWithinLimit, say, usePacedLab } from './fixtures/paced-lab.js';
+import { executedOf, startRows, testRows } from '../workflows/batch/batches.fixture.js';
+import { expectWithinLimit, say, usePacedLab } from './paced-lab.fixture.js';
 
 const ROWS = 150;
 /** A fraction of what two workers on one machine could ask for: what holds the pace is the limit. */

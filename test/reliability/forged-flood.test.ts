@@ -4,10 +4,10 @@ import type { OrderHandle } from '../../src/client/order-handle.js';
 import { callbackUrl } from '../../src/contract/callback-url.js';
 import { DEFAULT_ACCOUNT, ORDER_CALLBACK_SIGNAL } from '../../src/contract/names.js';
 import { SIGNAL_BURST } from '../../src/receiver/spare-temporal.js';
-import { countOf, postOver, sendAll } from '../integration/fixtures/flood.js';
-import { serviceView } from '../integration/fixtures/service-view.js';
+import { countOf, postOver, sendAll } from '../receiver/flood.fixture.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { serviceView } from '../workflows/create/service-view.fixture.js';
 
 const CALLBACKS = 10_000;
 const WRONG_TOKENS = 1_000;

@@ -5,8 +5,7 @@ import { callbackUrl } from '../../src/contract/callback-url.js';
 import { DEFAULT_ACCOUNT, RECEIVED_DEPOSIT_WORKFLOW } from '../../src/contract/names.js';
 import { disagreementOf } from '../../src/contract/reconcile/reconcile.js';
 import { MAX_STARTS_PER_MINUTE } from '../../src/receiver/spare-temporal.js';
-import { countOf, postOver, sendAll } from '../integration/fixtures/flood.js';
-import { type Address, newAddress, receive, started } from '../integration/fixtures/receipts.js';
+import { countOf, postOver, sendAll } from '../receiver/flood.fixture.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
 import {
   endProcesses,
@@ -15,7 +14,8 @@ import {
   TOKEN_KEY,
   temporalEnv,
   workerEnv,
-} from '../worker/process-fixture.js';
+} from '../worker/process.fixture.js';
+import { type Address, newAddress, receive, started } from '../workflows/receipts.fixture.js';
 
 const FORGED = 10_000;
 /** Longer than the minute of the limit, so that it is met, passes, and is met again. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { disagreementOf } from '../../src/contract/reconcile/reconcile.js';
-import { newAddress, postCallback, started } from '../integration/fixtures/receipts.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { newAddress, postCallback, started } from '../workflows/receipts.fixture.js';
 
 const SETTLE_WINDOW_MS = 20_000;
 

@@ -2,17 +2,17 @@ import { readdir } from 'node:fs/promises';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { RECONCILE_WORKFLOW } from '../../src/contract/names.js';
 import { disagreementOf, type ReconcileResult } from '../../src/contract/reconcile/reconcile.js';
-import { type BatchLab, openBatchLab } from '../integration/fixtures/batches.js';
 import {
   creditedByService,
   creditedByUs,
   followers,
   type LostReceipts,
   loseHalf,
-} from '../integration/fixtures/lost-receipts.js';
-import { endProcesses } from '../worker/process-fixture.js';
-import { type KillableWorkers, startKillableWorkers } from './fixtures/killable-workers.js';
-import { type Line, openLine } from './fixtures/line.js';
+} from '../activities/reconcile/lost-receipts.fixture.js';
+import { endProcesses } from '../worker/process.fixture.js';
+import { type BatchLab, openBatchLab } from '../workflows/batch/batches.fixture.js';
+import { type KillableWorkers, startKillableWorkers } from './killable-workers.fixture.js';
+import { type Line, openLine } from './line.fixture.js';
 
 const ORDER_LIST = '/v2/order/list';
 const FEW = 40;

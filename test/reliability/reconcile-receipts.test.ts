@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { disagreementOf } from '../../src/contract/reconcile/reconcile.js';
-import { creditedByService, creditedByUs, followers, loseHalf } from '../integration/fixtures/lost-receipts.js';
+import { creditedByService, creditedByUs, followers, loseHalf } from '../activities/reconcile/lost-receipts.fixture.js';
 import { type Lab, openLab } from '../support/lab.js';
 
 let lab: Lab;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { type DevServer, startDevServer } from '../../scripts/temporal/dev-server.js';
-import { notOnce, openOrders, startAgain } from '../integration/fixtures/lost-orders.js';
+import { notOnce, openOrders, startAgain } from '../activities/reconcile/lost-orders.fixture.js';
 import { type Lab, openLab } from '../support/lab.js';
 
 const ORDERS = 200;

@@ -6,10 +6,10 @@ import { confirmAttempt, createActivities } from '../../src/activities/index.js'
 import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../../src/contract/names.js';
 import type { CreateOrderInput } from '../../src/contract/order/answers.js';
 import { openAccounts } from '../../src/worker/accounts.js';
-import { serviceView } from '../integration/fixtures/service-view.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
 import { workflowBundle } from '../support/temporal.js';
+import { serviceView } from '../workflows/create/service-view.fixture.js';
 
 /** The order is executed at once and shown only after this long, which is less than the settle window. */
 const HIDDEN_MS = 75_000;

@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest';
-import { decideNow, parkedFor } from '../integration/fixtures/parked-orders.js';
-import { openTwoAccounts, PLACES } from '../integration/fixtures/two-accounts.js';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId } from '../support/lab.js';
-import { resetTo, resettableEvents, runOf } from './fixtures/reset.js';
+import { decideNow, parkedFor } from '../workflows/compensation/parked-orders.fixture.js';
+import { openTwoAccounts, PLACES } from '../workflows/create/two-accounts.fixture.js';
+import { resetTo, resettableEvents, runOf } from './reset.fixture.js';
 
 /** A run cut from one that may have a create on its way counts absence only after that one's 60 s. */
 const PARKED_WITHIN_MS = 90_000;

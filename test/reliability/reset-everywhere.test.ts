@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { OrderHandle } from '../../src/client/order-handle.js';
-import { decideNow } from '../integration/fixtures/parked-orders.js';
-import { serviceView } from '../integration/fixtures/service-view.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
-import { type Run, resetTo, resettableEvents, resultOf, runOf, terminate } from './fixtures/reset.js';
+import { decideNow } from '../workflows/compensation/parked-orders.fixture.js';
+import { serviceView } from '../workflows/create/service-view.fixture.js';
+import { type Run, resetTo, resettableEvents, resultOf, runOf, terminate } from './reset.fixture.js';
 
 // The orders wait most of the time, and not for each other.
 vi.setConfig({ maxConcurrency: 20 });

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { decideNow, executions, parkedFor, startSteered } from '../integration/fixtures/parked-orders.js';
 import { type Lab, openLab } from '../support/lab.js';
+import { decideNow, executions, parkedFor, startSteered } from '../workflows/compensation/parked-orders.fixture.js';
 
 const SETTLE_MS = 2_000;
 

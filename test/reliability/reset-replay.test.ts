@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { serviceView } from '../integration/fixtures/service-view.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
-import { type Run, resetTo, resettableEvents, runOf } from './fixtures/reset.js';
+import { serviceView } from '../workflows/create/service-view.fixture.js';
+import { type Run, resetTo, resettableEvents, runOf } from './reset.fixture.js';
 
 vi.setConfig({ maxConcurrency: 10 });
 

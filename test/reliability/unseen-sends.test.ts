@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { serviceView } from '../integration/fixtures/service-view.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
 import { type GateRule, ServiceGate } from '../support/service-gate.js';
-import { resetTo, resettableEvents, runOf } from './fixtures/reset.js';
+import { serviceView } from '../workflows/create/service-view.fixture.js';
+import { resetTo, resettableEvents, runOf } from './reset.fixture.js';
 
 vi.setConfig({ maxConcurrency: 5 });
 

@@ -10,13 +10,13 @@ import {
   openActivities,
   operations,
   walletsSeenBy,
-} from '../activities/activity-lab.js';
-import { decideNow, parkedFor } from '../integration/fixtures/parked-orders.js';
-import { serviceView } from '../integration/fixtures/service-view.js';
+} from '../activities/activity-lab.fixture.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab, workerConfigFor } from '../support/lab.js';
 import { workflowBundle } from '../support/temporal.js';
-import { type Line, openLine } from './fixtures/line.js';
+import { decideNow, parkedFor } from '../workflows/compensation/parked-orders.fixture.js';
+import { serviceView } from '../workflows/create/service-view.fixture.js';
+import { type Line, openLine } from './line.fixture.js';
 
 const lookUpOf = (changes: Partial<LookUpInput> = {}): LookUpInput => ({
   type: 'withdraw',

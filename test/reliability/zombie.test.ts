@@ -12,8 +12,8 @@ import {
   startSandboxProcess,
   temporalEnv,
   workerEnv,
-} from '../worker/process-fixture.js';
-import { type Line, openLine } from './fixtures/line.js';
+} from '../worker/process.fixture.js';
+import { type Line, openLine } from './line.fixture.js';
 
 /** The stopped attempt is given up after 60 s; then come the settle window and the second create. */
 const TEST_LIMIT_MS = 240_000;

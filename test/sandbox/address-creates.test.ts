@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { DepositAddress, Sandbox } from '../../sandbox/index.js';
-import { call, start, until } from './support.js';
+import { call, start, until } from './sandbox.fixture.js';
 
 const BTC = { currency: 'btc', network: 'bitcoin', callback_url: 'http://127.0.0.1:9/a' };
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { DepositAddress } from '../../sandbox/addresses.js';
-import { startReceiver } from './receiver.js';
-import { call, start, until } from './support.js';
+import { startReceiver } from './receiver.fixture.js';
+import { call, start, until } from './sandbox.fixture.js';
 
 const BTC = { currency: 'btc', network: 'bitcoin' };
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { startReceiver } from './receiver.js';
-import { call, create, finalItem, start } from './support.js';
+import { startReceiver } from './receiver.fixture.js';
+import { call, create, finalItem, start } from './sandbox.fixture.js';
 
 const get = async (url: string) => {
   const response = await fetch(url);

@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Sandbox } from '../../sandbox/index.js';
-import { BODIES, call, create, headersFor, start } from './support.js';
+import { BODIES, call, create, headersFor, start } from './sandbox.fixture.js';
 
 const marked = (words: string) => ({ description: `[sandbox ${words}]` });
 const WITHDRAW = JSON.stringify({ order_id: 'raw', ...BODIES.withdraw });

@@ -2,8 +2,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { startReceiver } from './receiver.js';
-import { call, create, finalItem, start, until } from './support.js';
+import { startReceiver } from './receiver.fixture.js';
+import { call, create, finalItem, start, until } from './sandbox.fixture.js';
 
 test('the callback carries the status answer once the order is final', async () => {
   const { url, received } = await startReceiver();

@@ -1,7 +1,7 @@
 import Big from 'big.js';
 import { expect, test } from 'vitest';
 import type { BalanceChange, DepositAddress, Sandbox } from '../../sandbox/index.js';
-import { call, create, type Item, start, TYPES, until } from './support.js';
+import { call, create, type Item, start, TYPES, until } from './sandbox.fixture.js';
 
 const ORDERS = 300;
 const FINAL = ['completed', 'completed_partially', 'canceled', 'error'];

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { FAULTS } from '../../sandbox/faults.js';
 import { MARKER_KEYS } from '../../sandbox/markers.js';
 import { DEFAULT_SETTINGS } from '../../sandbox/options.js';
-import { call, create, finalItem, type Item, start, until } from './support.js';
+import { call, create, finalItem, type Item, start, until } from './sandbox.fixture.js';
 
 const marked = (words: string) => ({ description: `payroll [sandbox ${words}]` });
 

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import Big from 'big.js';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { SANDBOX_API_KEY as apiKey, SANDBOX_API_SECRET as apiSecret } from '../../sandbox/options.js';
-import { type Env, endProcesses, startProcess } from '../worker/process-fixture.js';
-import { startReceiver } from './receiver.js';
-import { BODIES, call, create, finalItem, type Item, start, until } from './support.js';
+import { type Env, endProcesses, startProcess } from '../worker/process.fixture.js';
+import { startReceiver } from './receiver.fixture.js';
+import { BODIES, call, create, finalItem, type Item, start, until } from './sandbox.fixture.js';
 
 async function directory(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'sandbox-'));

@@ -5,7 +5,17 @@ import type { Sandbox } from '../../sandbox/index.js';
 import { LEFTOVERS, type Plan, STAGES } from '../../sandbox/plan.js';
 import { quoteFrom, quoteTo } from '../../sandbox/quote.js';
 import { TERMS, type Terms } from '../../sandbox/rates.js';
-import { type BODIES, call, create, finalItem, type Item, type Payers, type Rates, start, TYPES } from './support.js';
+import {
+  type BODIES,
+  call,
+  create,
+  finalItem,
+  type Item,
+  type Payers,
+  type Rates,
+  start,
+  TYPES,
+} from './sandbox.fixture.js';
 
 const sumOf = (changes: { currency: string; amount_change: string }[], currency: string): Big =>
   changes.filter((c) => c.currency === currency).reduce((sum, c) => sum.plus(c.amount_change), new Big(0));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BODIES, call, create, finalItem, type Rates, start, TYPES } from './support.js';
+import { BODIES, call, create, finalItem, type Rates, start, TYPES } from './sandbox.fixture.js';
 
 for (const type of TYPES) {
   test(`a ${type} order starts as documented and completes`, async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { DepositAddress, Sandbox } from '../../sandbox/index.js';
-import { call, create, type Item, start, until } from './support.js';
+import { call, create, type Item, start, until } from './sandbox.fixture.js';
 
 const marked = (words: string) => ({ description: `[sandbox ${words}]` });
 const idsOf = (items: readonly Item[]) => items.map(({ user_order_id }) => user_order_id);

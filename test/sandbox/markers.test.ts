@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readMarker } from '../../sandbox/markers.js';
-import { call, create, finalItem, start, until } from './support.js';
+import { call, create, finalItem, start, until } from './sandbox.fixture.js';
 
 const marked = (words: string) => ({ description: `[sandbox ${words}]` });
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { OrderObject } from '../../sandbox/index.js';
-import { call, create, finalItem, type Item, start, type Type } from './support.js';
+import { call, create, finalItem, type Item, start, type Type } from './sandbox.fixture.js';
 
 type Field = keyof OrderObject;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { call, create, start } from './support.js';
+import { call, create, start } from './sandbox.fixture.js';
 
 type RateEntry = { min_amount_from: string; max_amount_from: string | null; currency_from_precision: number };
 type AllRates = Record<string, Record<string, RateEntry>>;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Traffic } from '../../sandbox/traffic.js';
-import { call, start } from './support.js';
+import { call, start } from './sandbox.fixture.js';
 
 const at = (atMs: number, status = 200) => ({ atMs, path: '/v2/rates', status });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { DepositAddress, Receipt, Sandbox } from '../../sandbox/index.js';
-import { startReceiver } from './receiver.js';
-import { call, type Item, start, until } from './support.js';
+import { startReceiver } from './receiver.fixture.js';
+import { call, type Item, start, until } from './sandbox.fixture.js';
 
 const USDT = { currency: 'usdt', network: 'tron' };
 const FINAL = ['completed', 'completed_partially', 'canceled', 'error'];

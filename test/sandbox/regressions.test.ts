@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { startReceiver } from './receiver.js';
-import { call, create, finalItem, type Item, start, until } from './support.js';
+import { startReceiver } from './receiver.fixture.js';
+import { call, create, finalItem, type Item, start, until } from './sandbox.fixture.js';
 
 const marked = (words: string) => ({ description: `[sandbox ${words}]` });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BODIES, call, create, headersFor, start, type Type } from './support.js';
+import { BODIES, call, create, headersFor, start, type Type } from './sandbox.fixture.js';
 
 test('a request without a right key and signature is refused with 401 and executes nothing', async () => {
   const sandbox = await start();

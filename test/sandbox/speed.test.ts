@@ -5,7 +5,7 @@ import { Life } from '../../sandbox/life.js';
 import { Service } from '../../sandbox/service.js';
 import { sign } from '../../sandbox/signature.js';
 import { createWorld, type World } from '../../sandbox/world.js';
-import { BODIES } from './support.js';
+import { BODIES } from './sandbox.fixture.js';
 
 const SECOND_MS = 1_000;
 /** Orders are created so many a second in the long lists. */

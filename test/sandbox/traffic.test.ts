@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { TrafficLine } from '../../sandbox/index.js';
-import { startReceiver } from './receiver.js';
-import { BODIES, call, create, type Item, start, until } from './support.js';
+import { startReceiver } from './receiver.fixture.js';
+import { BODIES, call, create, type Item, start, until } from './sandbox.fixture.js';
 
 const linesOf = async (dataDir: string): Promise<TrafficLine[]> =>
   (await readFile(join(dataDir, 'traffic.ndjson'), 'utf8'))

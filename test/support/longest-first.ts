@@ -29,7 +29,7 @@ const PROJECTS = ['reliability', 'temporal', 'sandbox', 'unit'];
 
 /** Place of a file in the run: small numbers come first. */
 function rank({ moduleId, project }: TestSpecification): number {
-  const name = moduleId.replace(/.*\/|\.test\.ts$/g, '');
+  const name = moduleId.replace(/.*\/|(\.server)?\.test\.ts$/g, '');
   const place = LONGEST.indexOf(name);
   return PROJECTS.indexOf(project.name) * 1_000 + (place < 0 ? LONGEST.length : place);
 }

@@ -10,7 +10,7 @@ import {
   validateReceivedInput,
   validateRecoveredInput,
 } from '../../src/validation/order-schema.js';
-import { inputOf, orderFor, REQUESTS, TRON } from '../contract/fixtures.js';
+import { inputOf, orderFor, REQUESTS, TRON } from '../contract/inputs.fixture.js';
 
 const fieldsOf = (checked: ReturnType<typeof validateReceivedInput | typeof validateRecoveredInput>) =>
   'errors' in checked ? checked.errors.map(({ field }) => field) : [];

@@ -3,8 +3,8 @@ import { maskCards } from '../../src/contract/wallets.js';
 import { validateBatchInput } from '../../src/validation/batch-schema.js';
 import { validateOrderInput, validateReceivedInput } from '../../src/validation/order-schema.js';
 import { checkAgainstRates, uncheckableBy } from '../../src/validation/rate-checks.js';
-import { CARD, inputWith } from '../contract/fixtures.js';
-import { BANK_UA, cards, payout, SEPA } from './refusals.js';
+import { CARD, inputWith } from '../contract/inputs.fixture.js';
+import { BANK_UA, cards, payout, SEPA } from './refusals.fixture.js';
 
 const refused = (input: unknown) => validateOrderInput('withdraw', input);
 const warned = (input: unknown) => validateOrderInput('withdraw', input, { formatChecks: 'warn' });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { CARD, inputWith, OTHER_CARD, SEPA_IBAN } from '../contract/fixtures.js';
-import { cards, errorsOf, itAccepts, itRefuses, payout, type Refused } from './refusals.js';
+import { CARD, inputWith, OTHER_CARD, SEPA_IBAN } from '../contract/inputs.fixture.js';
+import { cards, errorsOf, itAccepts, itRefuses, payout, type Refused } from './refusals.fixture.js';
 
 const malformed = [
   '1e21',

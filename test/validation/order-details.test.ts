@@ -1,6 +1,6 @@
 import { describe } from 'vitest';
-import { CARD, CARDS_REQUEST, inputWith, SEPA_IBAN, TRON, UA_IBAN } from '../contract/fixtures.js';
-import { BANK_UA, cards, itAccepts, itRefuses, payout, type Refused, SEPA } from './refusals.js';
+import { CARD, CARDS_REQUEST, inputWith, SEPA_IBAN, TRON, UA_IBAN } from '../contract/inputs.fixture.js';
+import { BANK_UA, cards, itAccepts, itRefuses, payout, type Refused, SEPA } from './refusals.fixture.js';
 
 const DETAILS: Refused[] = [
   ...(

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ORDER_TYPES, type OrderType } from '../../src/contract/order/types.js';
 import { validateOrderInput } from '../../src/validation/order-schema.js';
-import { CARD, inputOf, inputWith, TRON } from '../contract/fixtures.js';
-import { type Accepted, errorsOf, fieldsOf, itAccepts, itRefuses, type Refused, SEPA } from './refusals.js';
+import { CARD, inputOf, inputWith, TRON } from '../contract/inputs.fixture.js';
+import { type Accepted, errorsOf, fieldsOf, itAccepts, itRefuses, type Refused, SEPA } from './refusals.fixture.js';
 
 const OTHERS: Refused[] = [
   ...[-1, 1.5, '5', Number.NaN, 10 ** 9, 43_201].map(

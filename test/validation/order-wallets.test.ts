@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { BITCOIN, CARD, ETHEREUM, inputWith, SEPA_IBAN, TRON, UA_IBAN } from '../contract/fixtures.js';
-import { type Accepted, BANK_UA, fieldsOf, itAccepts, itRefuses, payout, type Refused } from './refusals.js';
+import { BITCOIN, CARD, ETHEREUM, inputWith, SEPA_IBAN, TRON, UA_IBAN } from '../contract/inputs.fixture.js';
+import { type Accepted, BANK_UA, fieldsOf, itAccepts, itRefuses, payout, type Refused } from './refusals.fixture.js';
 
 const PLACES: Refused[] = [
   ...['USD', 'usd ', '', 'u', null].map(

@@ -3,7 +3,7 @@ import type { CreateRequest } from '../../src/contract/order/request.js';
 import type { OrderType } from '../../src/contract/order/types.js';
 import type { RateEntry, Rates } from '../../src/contract/service-objects.js';
 import { checkAgainstRates, rateKeyOf } from '../../src/validation/rate-checks.js';
-import { CARD, CARDS_REQUEST, ETHEREUM, OTHER_CARD, REQUESTS, TRON } from '../contract/fixtures.js';
+import { CARD, CARDS_REQUEST, ETHEREUM, OTHER_CARD, REQUESTS, TRON } from '../contract/inputs.fixture.js';
 
 const entry = (fields: Partial<RateEntry>): RateEntry => ({
   order_type: 'withdraw',

@@ -13,7 +13,7 @@ import {
   REQUESTS,
   SEPA_IBAN,
   TRON,
-} from '../fixtures.js';
+} from '../inputs.fixture.js';
 
 const echo = (type: OrderType, changes: Partial<Order>, request: CreateRequests[OrderType] = REQUESTS[type]) =>
   echoDifferences(type, request, orderFor(type, request, changes));

@@ -16,7 +16,7 @@ import {
   REQUESTS,
   SEPA_IBAN,
   TRON,
-} from '../fixtures.js';
+} from '../inputs.fixture.js';
 
 const base: OrderInput = { order: CARDS_REQUEST };
 const differences = (other: unknown, mine: unknown = base) =>

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { BASIS_FIELDS, basisDifferences, basisOf } from '../../../src/contract/order/basis.js';
-import { change } from '../../compensation/cases.js';
-import { orderFor, REQUESTS } from '../fixtures.js';
+import { change } from '../../workflows/compensation/cases.fixture.js';
+import { orderFor, REQUESTS } from '../inputs.fixture.js';
 
 const order = orderFor('withdraw', REQUESTS.withdraw, { status: 'completed_partially', amount_to: '15.5' });
 const reading = { order, changes: [change('usd', '-16.5')], disagreements: [] };

@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest';
+import type { BatchPlan } from '../../../src/contract/batch/batch.js';
+import { payoutLine } from '../../support/batch-files.js';
+import { attemptOf, operations, type RunActivity } from '../activity-lab.fixture.js';
+import { CARD, planner } from './batch-lab.fixture.js';
+
+const lines = (count: number): string[] => Array.from({ length: count }, (_, index) => payoutLine(index + 1));
+
+/** Lets the service have an order under the id of that row. */
+const pay = (run: RunActivity, row: number) =>
+  run('createOrder', attemptOf('withdraw', { order: orderOf(`payroll-2026-11-${row}`) }));
+
+const orderOf = (order_id: string) => ({ order_id, currency: 'usd', network: 'card', amount: '10', wallet: CARD });
+
+const shown = ({ warnings }: BatchPlan) => warnings.map(({ rows, reason }) => [rows, reason]);
+
+describe('rows whose ids have an order at the service', () => {
+  test('are counted and named by their lines, before all other warnings', async () => {
+    const repeated = Array.from({ length: 60 }, (_, index) => [`a-${index}`, `b-${index}`]).flatMap(([a, b], index) =>
+      [a, b].map((id) => payoutLine(index + 100).replace(/^[^,]*/, `${id}`)),
+    );
+    const { plan, run } = await planner([...lines(5), ...repeated]);
+    await Promise.all([2, 5].map((row) => pay(run, row)));
+    const planned = await plan();
+    expect(shown(planned)[0]).toEqual([[3, 6], expect.stringMatching(/^2 of 125 rows have an order at the service/)]);
+    expect([planned.warnings.length, planned.warningCount]).toEqual([50, 61]);
+  });
+
+  test.for([false, true])('are so whether rows are sent again or not (%s)', async (again) => {
+    const { plan, run } = await planner(lines(3));
+    await pay(run, 1);
+    expect(shown(await plan({ again }))).toEqual([[[2], expect.stringMatching(/^1 of 3 rows/)]]);
+  });
+
+  test('change the digest, which approves what was shown', async () => {
+    const { plan, run } = await planner(lines(2));
+    const { digest } = await plan({ batchId: 'x' });
+    await pay(run, 1);
+    const later = await plan({ batchId: 'x' });
+    expect(later.digest).not.toBe(digest);
+    expect((await plan({ batchId: 'x' })).digest).toBe(later.digest);
+  });
+
+  test('are asked for a thousand at a time', async () => {
+    const { plan, run, sandbox } = await planner(lines(2_500));
+    await Promise.all([1, 1_000, 1_001, 2_500].map((row) => pay(run, row)));
+    const before = operations(sandbox).length;
+    expect(shown(await plan())).toEqual([[[2, 1_001, 1_002, 2_501], expect.stringMatching(/^4 of 2500 rows/)]]);
+    expect(operations(sandbox).slice(before)).toEqual(['list', 'list', 'list', 'balances']);
+  });
+
+  test('are not asked for where a bad row refuses the file', async () => {
+    const { plan, sandbox } = await planner([...lines(3), 'bad']);
+    await expect(plan()).rejects.toMatchObject({ type: 'InvalidInput' });
+    expect(operations(sandbox)).toEqual([]);
+  });
+});
+
+describe('an order list that is not to be had', () => {
+  test('is one warning, after three requests and not one more; the plan is made', async () => {
+    const { plan, sandbox } = await planner(lines(2_500), { settings: { faults: { 'list.503': 1 } } });
+    const planned = await plan();
+    expect(planned).toMatchObject({ rows: 2_500, warningCount: 1 });
+    expect(shown(planned)).toEqual([
+      [
+        [],
+        'the order list was not to be had (HTTP 503): whether rows have an order already was not checked from line 2 on',
+      ],
+    ]);
+    expect(operations(sandbox)).toEqual(['list', 'list', 'list', 'balances']);
+  });
+
+  test('proves nothing when it shows orders of other ids', async () => {
+    const { plan, run } = await planner(lines(3), { settings: { faults: { 'list.ignore-filter': 1 } } });
+    await run('createOrder', attemptOf('withdraw', { order: orderOf('another') })).catch(() => undefined);
+    const [[, reason] = []] = shown(await plan());
+    expect(reason).toMatch(/it shows orders of other ids.*was not checked from line 2 on/);
+  });
+
+  test('says from which line on it was not checked', async () => {
+    const { plan, run, sandbox } = await planner(lines(1_500));
+    await pay(run, 1);
+    const planning = plan(
+      {},
+      {
+        onHeartbeat: (details) => {
+          const { rowsChecked } = details as { rowsChecked: number };
+          if (rowsChecked === 1_100) sandbox.set({ faults: { 'list.400': 1 } });
+        },
+      },
+    );
+    expect(shown(await planning)).toEqual([
+      [[2], expect.stringMatching(/^1 of 1500 rows/)],
+      [[], expect.stringMatching(/HTTP 400.*from line 1002 on/)],
+    ]);
+  });
+});

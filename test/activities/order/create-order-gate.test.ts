@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { balanceObject } from '../../payment-service/objects.fixture.js';
+import { answer, startServer } from '../../payment-service/server.fixture.js';
+import {
+  activitiesFor,
+  attemptOf,
+  ELSEWHERE,
+  openActivities,
+  operations,
+  walletsSeenBy,
+} from '../activity-lab.fixture.js';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe('the gate before a send', () => {
+  test('without permission nothing is sent', async () => {
+    const { sandbox, run } = await openActivities();
+    const attempt = attemptOf('withdraw', undefined, { permission: 'none' });
+    expect(await run('createOrder', attempt)).toMatchObject({ kind: 'uncertain' });
+    expect(operations(sandbox)).toEqual(['list']);
+  });
+
+  test('without permission an order that is there is still adopted', async () => {
+    const { sandbox, run } = await openActivities();
+    await run('createOrder', attemptOf('withdraw'));
+    const attempt = attemptOf('withdraw', undefined, { permission: 'none' });
+    expect(await run('createOrder', attempt)).toMatchObject({ kind: 'adopted' });
+    expect(sandbox.stats().createsByOrderId['withdraw-1']).toBe(1);
+  });
+
+  test('a reset run sends nothing and says that an older attempt may be on its way', async () => {
+    const { sandbox, run } = await openActivities();
+    const verdict = await run('createOrder', attemptOf('withdraw'), { runId: 'run-2' });
+    expect(verdict).toMatchObject({ kind: 'uncertain', reset: true });
+    expect(operations(sandbox)).toEqual(['list']);
+  });
+
+  test('a reset run sends once absence was proven', async () => {
+    const { run } = await openActivities();
+    const attempt = attemptOf('withdraw', undefined, { permission: 'absent' });
+    expect(await run('createOrder', attempt, { runId: 'run-2' })).toMatchObject({ kind: 'accepted' });
+  });
+
+  test('an order that was sent to another endpoint is neither looked for nor sent here', async () => {
+    const { sandbox, run } = await openActivities();
+    const attempt = attemptOf('withdraw', undefined, { permission: 'absent', sentTo: ELSEWHERE });
+    const verdict = await run('createOrder', attempt);
+    expect(verdict).toMatchObject({ kind: 'notSent', reason: expect.stringContaining(ELSEWHERE.endpoint) });
+    expect(operations(sandbox)).toEqual([]);
+  });
+
+  describe('of an order that is pinned to wallets', () => {
+    const pinned = (endpoint: string, wallets: string[]) =>
+      attemptOf('withdraw', undefined, { permission: 'absent', sentTo: { ...ELSEWHERE, endpoint, wallets } });
+
+    test('asks the balances anew: an account with all of them, more or not, may send', async () => {
+      const { sandbox, run } = await openActivities();
+      const wallets = await walletsSeenBy(run);
+      expect(await run('createOrder', pinned(sandbox.url, wallets.slice(1)))).toMatchObject({ kind: 'accepted' });
+      expect(operations(sandbox)).toEqual(['balances', 'balances', 'list', 'create']);
+    });
+
+    test('an account that lacks one is neither asked for the order nor sent it, whatever was seen earlier', async () => {
+      const answers = [{ usd: balanceObject('w-1'), eur: balanceObject('w-2') }, { usd: balanceObject('w-1') }];
+      const { baseUrl, received } = await startServer((response, { path }) =>
+        answer(response, path.endsWith('/balances') ? (answers.shift() ?? {}) : []),
+      );
+      const run = await activitiesFor({ baseUrl });
+      const wallets = await walletsSeenBy(run);
+      const verdict = await run('createOrder', pinned(baseUrl, wallets));
+      expect(verdict).toMatchObject({ kind: 'notSent', reason: expect.stringContaining('another account') });
+      expect(received.map(({ path }) => path).filter((path) => path.includes('/order'))).toEqual([]);
+    });
+
+    test.for([
+      ['500', { kind: 'notSent', reason: expect.stringContaining('HTTP 500') }],
+      ['429-huge', { kind: 'rateLimited', retryAfterMs: 60_000 }],
+    ] as const)('balances that answer %s: nothing is sent', async ([fault, verdict]) => {
+      const { sandbox, run } = await openActivities();
+      const wallets = await walletsSeenBy(run);
+      sandbox.set({ faults: { [`balances.${fault}`]: 1 } });
+      expect(await run('createOrder', pinned(sandbox.url, wallets))).toMatchObject(verdict);
+      expect(operations(sandbox)).toEqual(['balances', 'balances']);
+    });
+  });
+
+  describe.each(['performance', 'Date'] as const)('an attempt that grew old by the clock of %s', (clock) => {
+    const outcomeAfter = async (pauseMs: number) => {
+      const real = clock === 'Date' ? Date.now.bind(Date) : performance.now.bind(performance);
+      let stoppedMs = 0;
+      const spied = clock === 'Date' ? vi.spyOn(Date, 'now') : vi.spyOn(performance, 'now');
+      spied.mockImplementation(() => real() + stoppedMs);
+      const { baseUrl, received } = await startServer((response, { path }) => {
+        // As if the process had been stopped while it waited for the probe.
+        if (path.endsWith('/list')) stoppedMs = pauseMs;
+        answer(response, path.endsWith('/list') ? [] : 'down', path.endsWith('/list') ? 200 : 503);
+      });
+      const run = await activitiesFor({ baseUrl });
+      const { kind } = await run('createOrder', attemptOf('withdraw'));
+      return { kind, paths: received.map(({ path }) => path) };
+    };
+
+    test('less than 25 s are left: nothing is sent', async () => {
+      expect(await outcomeAfter(25_500)).toEqual({ kind: 'notSent', paths: ['/v2/rates', '/v2/order/list'] });
+    });
+
+    test('more than 25 s are left: it is sent', async () => {
+      expect(await outcomeAfter(20_000)).toMatchObject({ kind: 'uncertain', paths: { 2: '/v2/order/withdraw' } });
+    });
+  });
+
+  test('an attempt that waits long for the rates does not send', async () => {
+    const now = Date.now.bind(Date);
+    let stoppedMs = 0;
+    vi.spyOn(Date, 'now').mockImplementation(() => now() + stoppedMs);
+    const { baseUrl, received } = await startServer(async (response, { path }) => {
+      if (!path.endsWith('/rates')) return answer(response, []);
+      stoppedMs = 30_000;
+      await sleep(20);
+      answer(response, 'down', 503);
+    });
+    const run = await activitiesFor({ baseUrl });
+    expect(await run('createOrder', attemptOf('withdraw'))).toMatchObject({ kind: 'notSent' });
+    expect(received.map(({ path }) => path)).not.toContain('/v2/order/withdraw');
+  });
+});

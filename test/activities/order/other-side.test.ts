@@ -1,0 +1,220 @@
+import Big from 'big.js';
+import { describe, expect, test } from 'vitest';
+import { quoteFrom, quoteTo } from '../../../sandbox/quote.js';
+import { ratesData, TERMS, type Terms } from '../../../sandbox/rates.js';
+import { exceededCap } from '../../../src/activities/order/limits.js';
+import { leastNeeded, mostOfOtherSide } from '../../../src/activities/order/other-side.js';
+import { toAmount } from '../../../src/contract/money.js';
+import type { CreateRequest } from '../../../src/contract/order/request.js';
+import type { OrderType } from '../../../src/contract/order/types.js';
+import type { RateEntry, Rates } from '../../../src/contract/service-objects.js';
+
+const RATES = ratesData(TERMS.values()) as unknown as Record<string, Record<string, RateEntry>>;
+
+/** The same terms with other entries. */
+const withEntries = (change: (entry: RateEntry) => Partial<RateEntry>, rates: Rates = RATES): Rates =>
+  Object.fromEntries(
+    Object.entries(rates).map(([type, entries]) => [
+      type,
+      Object.fromEntries(
+        Object.entries(entries).map(([key, entry]) => [key, { ...entry, ...change(entry as RateEntry) }]),
+      ),
+    ]),
+  ) as Rates;
+
+const inverted = (rate: string): string => new Big(1).div(rate).toFixed(30);
+
+const MEANINGS: [string, Rates][] = [
+  ['units of the target for one of the source', RATES],
+  [
+    'units of the source for one of the target',
+    withEntries(({ exchange_rate }) => ({ exchange_rate: exchange_rate && inverted(exchange_rate) })),
+  ],
+  [
+    'the price of the dearer in the cheaper, whichever comes first',
+    withEntries(({ exchange_rate }) => ({
+      exchange_rate: exchange_rate && (new Big(exchange_rate).gt(1) ? exchange_rate : inverted(exchange_rate)),
+    })),
+  ],
+];
+
+const request = (terms: Terms, amounts: object): CreateRequest =>
+  ({
+    order_id: 'x',
+    currency_from: terms.currencyFrom,
+    ...(terms.networkFrom && { network_from: terms.networkFrom }),
+    currency_to: terms.currencyTo,
+    ...(terms.networkTo && { network_to: terms.networkTo }),
+    wallet: 'w',
+    ...amounts,
+  }) as unknown as CreateRequest;
+
+/** Every pair that is exchanged, with an order worth about 1,000 usd. */
+const EXCHANGES = [...TERMS.values()].filter(({ rate }) => rate !== null);
+const PAYOUTS = EXCHANGES.filter(({ orderType }) => orderType.endsWith('withdraw'));
+const USD: Record<string, string> = {
+  usd: '1',
+  eur: '1.08',
+  uah: '0.0241',
+  btc: '64250',
+  eth: '3120.5',
+  usdt: '1',
+  trx: '0.1132',
+};
+const worth = (currency: string, precision: number): string =>
+  toAmount(new Big(1_000).div(USD[currency] ?? 1).round(precision, 3));
+
+/** What the side may be overestimated by: 5 % for rates that move, and the commissions. */
+const NOT_ABSURD = 1.5;
+
+/** Small rates leave their direction open: the estimate may then be off by the rate's square, which is below 50. */
+function bound({ rate }: Terms): Big {
+  const square = new Big(rate ?? 1).pow(2);
+  const factor = square.gt(1) ? square : new Big(1).div(square);
+  return factor.lt(50) ? factor.times(NOT_ABSURD) : new Big(NOT_ABSURD);
+}
+
+const pairOf = ({ currencyFrom, networkFrom, currencyTo, networkTo }: Terms): string =>
+  [currencyFrom, networkFrom, currencyTo, networkTo].join(' ');
+
+/** The pairs of which a check does not hold. */
+const wrong = (exchanges: Terms[], holds: (terms: Terms) => boolean | undefined): string[] =>
+  exchanges.filter((terms) => !holds(terms)).map(pairOf);
+
+describe.for(MEANINGS)('for every pair whose rate means %s', ([, rates]) => {
+  const cases = PAYOUTS.map((terms) => {
+    const amount_to = worth(terms.currencyTo, terms.precisionTo);
+    return { terms, order: request(terms, { amount_to }), quote: quoteTo(amount_to, terms) };
+  });
+
+  test('an order by amount_to takes no more than the most, which is not absurd', () => {
+    const bad = cases.filter(({ terms, order, quote }) => {
+      const most = mostOfOtherSide(terms.orderType, order, rates);
+      return !(most?.gte(quote.from) && most.lte(bound(terms).times(quote.from)));
+    });
+    expect(cases.length).toBeGreaterThan(100);
+    expect(bad.map(({ terms }) => pairOf(terms))).toEqual([]);
+  });
+
+  test('an order by amount_to takes no less than the least, which is not absurd either', () => {
+    const bad = cases.filter(({ terms, order, quote }) => {
+      const least = leastNeeded(terms.orderType, order, rates);
+      const taken = new Big(quote.from).plus(terms.feeFrom?.payer === 'merchant' ? quote.feeFrom : 0);
+      // A client's commission comes out of the amount here, and is reckoned on a little less.
+      return !(least?.lte(taken.times('1.001')) && bound(terms).times(least).gte(quote.from));
+    });
+    expect(bad.map(({ terms }) => pairOf(terms))).toEqual([]);
+  });
+
+  test('an order by amount brings no more than the most, which is not absurd', () => {
+    const bad = wrong(EXCHANGES, (terms) => {
+      const amount = worth(terms.currencyFrom, terms.precisionFrom);
+      const { to } = quoteFrom(amount, terms);
+      const most = mostOfOtherSide(terms.orderType, request(terms, { amount }), rates);
+      return most?.gte(to) && most.lte(bound(terms).times(to));
+    });
+    expect(bad).toEqual([]);
+  });
+});
+
+const KEY = 'usd-btc_bitcoin';
+const PAIR = RATES.exchange_withdraw?.[KEY] as RateEntry;
+const withPair = (changes: Partial<RateEntry>, others: Rates = RATES): Rates => ({
+  ...others,
+  exchange_withdraw: { ...others.exchange_withdraw, [KEY]: { ...PAIR, ...changes } },
+});
+const TERM = TERMS.get(`exchange_withdraw ${KEY}`) as Terms;
+const BTC = request(TERM, { amount_to: '0.5' });
+
+describe('what cannot be estimated', () => {
+  test.for<[string, Rates | undefined]>([
+    ['no rates', undefined],
+    ['no such pair', {}],
+    ['no exchange rate', withPair({ exchange_rate: null })],
+    ['an exchange rate of 0', withPair({ exchange_rate: '0' })],
+    ['a negative exchange rate', withPair({ exchange_rate: '-3' })],
+    ['a commission of 100 %', withPair({ fee_percent_to: '100' })],
+  ])('%s: a cap on its currency asks, no other does', ([, rates]) => {
+    expect(mostOfOtherSide('exchange_withdraw', BTC, rates)).toBeUndefined();
+    const cap = (currency: string) =>
+      exceededCap({ caps: new Map([[currency, '1000000']]) } as never, 'exchange_withdraw', BTC, rates);
+    expect(cap('usd')).toBe(
+      'what it takes in usd cannot be estimated, and there is a cap of 1000000 usd for one order',
+    );
+    expect(cap('btc')).toBeUndefined();
+    expect(cap('eur')).toBeUndefined();
+  });
+});
+
+describe('smallest orders that say nothing', () => {
+  const tiny = (currency: string) => (rates: Rates) =>
+    withEntries(({ currency_from }) => (currency_from === currency ? { min_amount_from: '0.00000001' } : {}), rates);
+
+  test.for(['usd', 'btc', 'eth', 'trx'])(
+    'a placeholder in all orders that begin in %s: no estimate is too low',
+    (currency) => {
+      const bad = MEANINGS.map(([, rates]) => tiny(currency)(rates)).flatMap((rates) =>
+        wrong(PAYOUTS, (terms) => {
+          const amount_to = worth(terms.currencyTo, terms.precisionTo);
+          const most = mostOfOtherSide(terms.orderType, request(terms, { amount_to }), rates);
+          return most?.gte(quoteTo(amount_to, terms).from);
+        }),
+      );
+      expect(bad).toEqual([]);
+    },
+  );
+
+  test('a single placeholder changes no estimate', () => {
+    const usd = TERMS.get('exchange usd-btc') as Terms;
+    const rates = { ...RATES, exchange: { ...RATES.exchange, 'usd-eur': { ...PAIR, min_amount_from: '0.00000001' } } };
+    const order = request(usd, { amount: '100' });
+    expect(mostOfOtherSide('exchange', order, rates)).toEqual(mostOfOtherSide('exchange', order, RATES));
+  });
+});
+
+describe('two directions that cannot be told apart', () => {
+  test('count with the larger for a cap and with the smaller for the balance', () => {
+    const rates = withPair(
+      { exchange_rate: '0.25', fixed_fee_amount_to: null, fee_percent_to: null, min_fee_amount_to: null },
+      {
+        exchange_withdraw: {},
+      },
+    );
+    expect(mostOfOtherSide('exchange_withdraw', BTC, rates)?.toFixed()).toBe('2.1');
+    expect(leastNeeded('exchange_withdraw', BTC, rates)?.toFixed()).toBe('0.13');
+  });
+});
+
+/** [type, request, caps, what it says] */
+const CAPPED: [OrderType, object, Record<string, string>, RegExp | undefined][] = [
+  ['withdraw', { currency: 'usd', network: 'card', amount: '100' }, { usd: '100' }, undefined],
+  ['withdraw', { currency: 'usd', network: 'card', amount: '100.01' }, { usd: '100' }, /^100.01 usd is above/],
+  ['deposit', { currency: 'usd', network: 'card', amount: '101' }, { usd: '100' }, /^101 usd is above/],
+  ['exchange', { currency_from: 'usd', currency_to: 'btc', amount: '100' }, { usd: '100', btc: '0.0017' }, undefined],
+  ['exchange', { currency_from: 'usd', currency_to: 'btc', amount: '100' }, { btc: '0.001' }, /^up to 0.0016\d+ btc/],
+  [
+    'exchange',
+    { currency_from: 'btc', currency_to: 'usd', amount: '1' },
+    { btc: '1', usd: '60000' },
+    /^up to 67\d\d\d/,
+  ],
+  [
+    'deposit_exchange_withdraw',
+    { currency_from: 'usd', network_from: 'card', currency_to: 'usdt', network_to: 'tron', amount_to: '95' },
+    { usd: '100', usdt: '95' },
+    /^up to 10\d\.\d\d usd, estimated/,
+  ],
+  [
+    'exchange_withdraw',
+    { currency_from: 'usd', currency_to: 'usdt', network_to: 'tron', amount_to: '50000' },
+    { usd: '100' },
+    /^up to 52\d\d\d\.\d\d usd, estimated/,
+  ],
+];
+
+test.for(CAPPED)('a cap: %s %j against %j', ([type, order, caps, says]) => {
+  const deps = { caps: new Map(Object.entries(caps)) } as never;
+  const reason = exceededCap(deps, type, { order_id: 'x', ...order } as unknown as CreateRequest, RATES);
+  if (says) expect(reason).toMatch(says);
+  else expect(reason).toBeUndefined();
+});

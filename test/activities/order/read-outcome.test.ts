@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest';
+import { orderInput } from '../../support/inputs.js';
+import {
+  attemptOf,
+  CALLBACK,
+  ELSEWHERE,
+  failureOf,
+  openActivities,
+  operations,
+  outcomeOf,
+  UNCLEAR_FAULTS,
+} from '../activity-lab.fixture.js';
+
+/** A lab with one payout of which 40 % were not paid, and the input that reads it. */
+async function withPartialOrder(marker = '') {
+  const lab = await openActivities();
+  const whole = `outcome=completed_partially fraction=0.4 after_ms=0 ${marker}`.trim();
+  await lab.run('createOrder', attemptOf('withdraw', orderInput('withdraw', 'w-1', { marker: whole })));
+  const shown = () => lab.sandbox.orders()[0];
+  await expect.poll(() => shown()?.order.status).toBe('completed_partially');
+  const input = { account: 'default', orderId: 'w-1', orderUuid: shown()?.order.order_uuid ?? '' };
+  return { ...lab, input, shown };
+}
+
+test('reads status and list item, with the balance changes of the list', async () => {
+  const { sandbox, run, input, shown } = await withPartialOrder();
+  const reading = await outcomeOf(run, input);
+  expect(reading).toMatchObject({
+    order: { status: 'completed_partially', order_uuid: input.orderUuid },
+    disagreements: [],
+  });
+  expect(reading.changes).toHaveLength(shown()?.balance_changes.length ?? 0);
+  expect(reading.changes[0]).toMatchObject({
+    currency: 'usd',
+    amount_change: shown()?.balance_changes[0]?.amount_change,
+  });
+  expect(operations(sandbox).slice(-2)).toEqual(['status', 'list']);
+});
+
+test('names the status when the two views differ in it', async () => {
+  const { run, input } = await withPartialOrder('list=unknown-status list_times=all');
+  const { disagreements, order } = await outcomeOf(run, input);
+  expect(order.status).toBe('completed_partially');
+  expect(disagreements).toEqual([expect.stringContaining('status')]);
+});
+
+test.for(['status=unseen', 'list=unseen', 'status=crossed status_times=all', 'list=crossed list_times=all'])(
+  '%s: is no reading',
+  async (marker) => {
+    const { run, input } = await withPartialOrder(marker);
+    const failure = await failureOf(run('readOutcome', input));
+    expect(failure).toMatchObject({ type: 'NoReading' });
+    expect(failure.nonRetryable).not.toBe(true);
+  },
+);
+
+describe.each(['status', 'list'] as const)('a failing %s operation', (place) => {
+  test.for(UNCLEAR_FAULTS)('%s: is repeated', async (fault) => {
+    const { sandbox, run, input } = await withPartialOrder();
+    sandbox.set({ faults: { [`${place}.${fault}`]: 1 } });
+    expect((await failureOf(run('readOutcome', input))).nonRetryable).not.toBe(true);
+  });
+});
+
+test('another endpoint than the order was sent to is not asked', async () => {
+  const { sandbox, run, input } = await withPartialOrder();
+  const before = sandbox.requests().length;
+  expect(await run('readOutcome', { ...input, sentTo: ELSEWHERE })).toEqual({ elsewhere: true });
+  expect(sandbox.requests()).toHaveLength(before);
+});
+
+test.each([0, 14, -12])(
+  'finds a receipt without an order id in the list of its time, zones %i h apart',
+  async (hours) => {
+    const settings = { receiptOrderId: 'empty', dateFilterShiftHours: hours } as const;
+    const { sandbox, run } = await openActivities(settings, { callback: CALLBACK });
+    const address = { currency: 'usdt', network: 'tron', currency_to: 'btc' };
+    const made = await run('createAddress', { account: 'default', input: { ref: 'shop-7', address } });
+    if (made.kind !== 'created') throw new Error('no address');
+    const description = '[sandbox outcome=completed_partially after_ms=0]';
+    const receipt = () => sandbox.receiveDeposit({ addressUuid: made.address.uuid, amount: '250', description });
+    const [{ order }] = [receipt(), receipt(), receipt()];
+    const shown = () => sandbox.orders().find((each) => each.order.order_uuid === order.order_uuid);
+    await expect.poll(() => shown()?.order.status).toBe('completed_partially');
+    const reading = await outcomeOf(run, { account: 'default', orderId: '', orderUuid: order.order_uuid });
+    expect(reading).toMatchObject({ order: { order_uuid: order.order_uuid }, disagreements: [] });
+    expect(reading.changes).toEqual(shown()?.balance_changes);
+  },
+);

@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+import type { Sandbox } from '../../../sandbox/index.js';
+import type { CreateOrderInput } from '../../../src/contract/order/answers.js';
+import { basisOf } from '../../../src/contract/order/basis.js';
+import { orderInput } from '../../support/inputs.js';
+import {
+  attemptOf,
+  failureOf,
+  openActivities,
+  operations,
+  outcomeOf,
+  type RunActivity,
+} from '../activity-lab.fixture.js';
+
+/** An order that ended partially, and the input of its follow-up. */
+async function followedUp({ sandbox, run }: { sandbox: Sandbox; run: RunActivity }, marker = '') {
+  const parent = orderInput('withdraw', 'w-1', { marker: `outcome=completed_partially fraction=0.4 ${marker}` });
+  await run('createOrder', attemptOf('withdraw', parent));
+  await expect.poll(() => sandbox.orders()[0]?.order.status).toBe('completed_partially');
+  const orderUuid = sandbox.orders()[0]?.order.order_uuid ?? '';
+  const reading = await outcomeOf(run, { account: 'default', orderId: 'w-1', orderUuid });
+  const { order } = orderInput('withdraw', 'w-1.r1');
+  return { order: { ...order, amount: '5' }, followUpOf: [basisOf(reading)] };
+}
+
+const attempt = (input: unknown, changes: Partial<CreateOrderInput> = {}) =>
+  attemptOf('withdraw', input, { followUp: true, ...changes });
+
+const asked = (sandbox: Sandbox, from: number) => operations(sandbox).slice(from);
+
+test('a follow-up reads its order anew, then probes, then is sent', async () => {
+  const lab = await openActivities();
+  const input = await followedUp(lab);
+  const before = operations(lab.sandbox).length;
+  expect(await lab.run('createOrder', attempt(input))).toMatchObject({ kind: 'accepted' });
+  expect(asked(lab.sandbox, before)).toEqual(['status', 'list', 'list', 'create']);
+});
+
+describe('a follow-up whose order turned into completed', () => {
+  async function turned({ sent = false } = {}) {
+    const lab = await openActivities();
+    const input = await followedUp(lab, 'then=completed then_ms=700');
+    if (sent) await lab.run('createOrder', attempt(input));
+    await expect.poll(() => lab.sandbox.orders()[0]?.order.status).toBe('completed');
+    return { ...lab, input, before: operations(lab.sandbox).length };
+  }
+
+  test('is not sent', async () => {
+    const { run, sandbox, input, before } = await turned();
+    const answer = await run('createOrder', attempt(input));
+    const reason = 'order w-1 has changed since this was made for it (status)';
+    expect(answer).toMatchObject({ kind: 'stale', reason });
+    expect(asked(sandbox, before)).toEqual(['status', 'list', 'list']);
+  });
+
+  test('is followed where it exists already', async () => {
+    const { run, sandbox, input } = await turned({ sent: true });
+    expect((await run('createOrder', attempt(input))).kind).toBe('adopted');
+    expect(sandbox.stats().createsByOrderId['w-1.r1']).toBe(1);
+  });
+
+  test('is settled, not closed, where a create of it may be on its way', async () => {
+    const { run, input } = await turned();
+    const unsure = await run('createOrder', attempt(input, { permission: 'none' }));
+    expect(unsure).toMatchObject({ kind: 'uncertain', reason: 'an earlier create is not proven absent' });
+    const reset = await run('createOrder', attempt(input), { runId: 'run-2' });
+    expect(reset).toMatchObject({ kind: 'uncertain', reset: true });
+  });
+});
+
+test.for(['status.503', 'list.401', 'list.malformed', 'status.unseen', 'status.other-amount'])(
+  'a follow-up whose order cannot be read is not sent (%s)',
+  async (fault) => {
+    const lab = await openActivities();
+    const input = await followedUp(lab);
+    lab.sandbox.set({ faults: { [fault]: 1 } });
+    const answer = await lab.run('createOrder', attempt(input));
+    expect(['notSent', 'stale']).toContain(answer.kind);
+    expect(lab.sandbox.stats().createsByOrderId).not.toHaveProperty('w-1.r1');
+  },
+);
+
+test('a follow-up that does not know what it was made for is refused', async () => {
+  const { run, sandbox } = await openActivities();
+  const failure = await failureOf(run('createOrder', attempt(orderInput('withdraw', 'w-1.r1'))));
+  expect(failure).toMatchObject({ type: 'InvalidOrder', message: expect.stringContaining('followUpOf: required') });
+  expect(operations(sandbox)).toEqual([]);
+});
+
+test('an order that is no follow-up cannot claim to be made for another one', async () => {
+  const lab = await openActivities();
+  const { order, followUpOf } = await followedUp(lab);
+  const input = { order: { ...order, order_id: 'w-2' }, followUpOf };
+  const failure = await failureOf(lab.run('createOrder', attemptOf('withdraw', input)));
+  expect(failure).toMatchObject({ type: 'InvalidOrder', message: expect.stringContaining('followUpOf: belongs to') });
+});

@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'vitest';
+import { prove } from '../../../src/activities/reconcile/balance-chain.js';
+import { ServiceView } from '../../../src/activities/reconcile/scan.js';
+import type { BalanceChange, OrderListItem } from '../../../src/contract/order/order.js';
+import type { ReconcileAccountInput } from '../../../src/contract/reconcile/reconcile.js';
+import type { Balance } from '../../../src/contract/service-objects.js';
+import { seenOrder } from './cases.fixture.js';
+
+const input: ReconcileAccountInput = {
+  account: 'default',
+  fromMs: Date.UTC(2026, 10, 20),
+  toMs: Date.UTC(2026, 10, 21),
+  untilNow: true,
+  recover: false,
+  openTooLongMs: 1,
+};
+
+const at = (hour: number): string => `2026-11-20 ${String(hour).padStart(2, '0')}:00:00`;
+
+const change = (hour: number, before: number, after: number): BalanceChange => ({
+  currency: 'usd',
+  amount_before: `${before}`,
+  amount_change: `${after - before}`,
+  amount_after: `${after}`,
+  created_at: at(hour),
+});
+
+/** A view of orders with one change each. */
+function viewOf(changes: readonly BalanceChange[]): ServiceView {
+  const view = new ServiceView({ step: '', seen: 0, windows: 0 });
+  const items = changes.map((one, n) => ({ ...seenOrder({ order_uuid: `uuid-${n}` }), balance_changes: [one] }));
+  view.take({ items: items as OrderListItem[], malformed: [], total: items.length }, 'window 1');
+  return view;
+}
+
+const usd = (amount: string, overdraft = '0'): Balance => ({
+  currency: 'usd',
+  wallet_uuid: 'w',
+  amount,
+  overdraft,
+  updated_at: '',
+  currency_precision: 2,
+});
+const quiet = (amount: string, overdraft?: string) =>
+  new Map([['usd', { before: usd(amount, overdraft), after: usd(amount, overdraft) }]]);
+
+const CHAIN = [change(1, 100, 90), change(2, 90, 70), change(3, 70, 75)];
+
+describe('the end of the balance changes', () => {
+  test.each([
+    ['equals the balance', quiet('75.00'), 'equal'],
+    ['is not the balance', quiet('60'), 'differs'],
+    ['moves while it is looked at', new Map([['usd', { before: usd('75'), after: usd('70') }]]), 'moving'],
+    ['has no balance to compare with', undefined, 'not compared'],
+  ])('%s', (_, balances, expected) => {
+    const { chains } = prove({ view: viewOf(CHAIN), balances }, input);
+    expect(chains).toEqual([{ currency: 'usd', changes: 3, start: '100', end: '75', gaps: 0, balance: expected }]);
+  });
+
+  test('that is not the balance is a gap up to now', () => {
+    const { gaps } = prove({ view: viewOf(CHAIN), balances: quiet('60') }, input);
+    expect(gaps).toEqual([{ currency: 'usd', amount: '-15', after: '75', before: '60', now: true }]);
+  });
+
+  test('below zero is a debt', () => {
+    const view = viewOf([change(1, 5, -7)]);
+    expect(prove({ view, balances: quiet('0', '7') }, input).chains).toMatchObject([{ balance: 'equal' }]);
+  });
+
+  test('is not compared with the balance of now for a window of the past', () => {
+    const { gaps, chains } = prove({ view: viewOf(CHAIN), balances: quiet('60') }, { ...input, untilNow: false });
+    expect([gaps, chains[0]?.balance]).toEqual([[], 'not compared']);
+  });
+});
+
+test('changes outside the window are left out: those between them and it were not asked for', () => {
+  const early = { ...change(1, 500, 400), created_at: '2026-11-19 20:00:00' };
+  const late = { ...change(1, 10, 5), created_at: '2026-11-21 01:00:00' };
+  const view = viewOf([early, ...CHAIN, late]);
+  expect(prove({ view }, { ...input, untilNow: false }).gaps).toEqual([]);
+});
+
+describe('a second scan', () => {
+  const first = prove({ view: viewOf(CHAIN.filter((_, n) => n !== 1)) }, input);
+
+  test('closes a gap of an order that was only read too early', () => {
+    expect(first.gaps).toMatchObject([{ amount: '-20' }]);
+    expect(prove({ view: viewOf(CHAIN) }, input, first.newest).gaps).toEqual([]);
+  });
+
+  test('leaves out what moved since the first, and keeps what is missing since before', () => {
+    const since = [change(5, 75, 60), change(6, 20, 10)];
+    const view = viewOf([...CHAIN.filter((_, n) => n !== 1), ...since]);
+    const { gaps, chains } = prove({ view, balances: quiet('10') }, input, first.newest);
+    expect(gaps).toEqual(first.gaps);
+    expect(chains).toMatchObject([{ end: '75', balance: 'moving' }]);
+  });
+});
+
+describe('a view of the order list', () => {
+  test('tells where a malformed item stands', () => {
+    const view = new ServiceView({ step: '', seen: 0, windows: 0 });
+    view.take({ items: [], malformed: [{ index: 2, reason: 'order_uuid: required' }], total: 7 }, 'window 1');
+    expect(view.malformed).toEqual([{ place: 'window 1, item 3 of 7', reason: 'order_uuid: required' }]);
+  });
+
+  test('tells which balance change does not add up', () => {
+    const view = viewOf([{ ...change(1, 100, 90), amount_change: '-9' }]);
+    expect(view.malformed).toMatchObject([{ place: 'order uuid-0, balance change 1 of 1' }]);
+  });
+
+  test('keeps an order once, as it was read last', () => {
+    const view = viewOf([change(1, 1, 2)]);
+    const again = { ...seenOrder({ order_uuid: 'uuid-0', status: 'error' }), balance_changes: [] };
+    view.take({ items: [again as unknown as OrderListItem], malformed: [], total: 1 }, 'window 2');
+    expect([...view.orders.values()]).toMatchObject([{ status: 'error' }]);
+    expect(view.uuidsById.get('order-1')?.size).toBe(1);
+  });
+});

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { serviceOf } from '../../../scripts/service-of.js';
+import { orderInput } from '../../support/inputs.js';
+import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+
+const [SECOND_MS, HOUR_MS] = [1_000, 3_600_000];
+
+let lab: Lab;
+let createdMs: number;
+beforeAll(async () => {
+  lab = await openLab({ callbacks: false });
+  const service = await serviceOf(lab.sandbox);
+  // Nobody of ours follows it: only a window can show it.
+  const { order } = orderInput('withdraw', newOrderId('elsewhere'));
+  const { created_at } = await service.createOrder('withdraw', order);
+  createdMs = Date.parse(`${created_at.replace(' ', 'T')}Z`);
+});
+afterAll(() => lab?.close());
+
+/** How many orders a reconciliation of the window sees. */
+async function seenBetween(fromMs: number, toMs: number): Promise<number> {
+  const [from, to] = [fromMs, toMs].map((ms) => new Date(ms).toISOString());
+  return (await lab.orders.reconcile({ from, to })).seen;
+}
+
+// Whoever names the window and the service's filter may stand at the two ends of the world: 26 h apart.
+test.each([
+  { filter: 0, ours: 0 },
+  { filter: 14, ours: 0 },
+  { filter: -12, ours: 0 },
+  { filter: 14, ours: -12 },
+  { filter: -12, ours: 14 },
+])(
+  'an order at either edge of the window is found: filter $filter h off, window $ours h off',
+  async ({ filter, ours }) => {
+    lab.sandbox.set({ dateFilterShiftHours: filter });
+    const edgeMs = createdMs + ours * HOUR_MS;
+    expect(await seenBetween(edgeMs, edgeMs + HOUR_MS)).toBe(1);
+    expect(await seenBetween(edgeMs - HOUR_MS, edgeMs)).toBe(1);
+  },
+);
+
+test.each([
+  { filter: 14, ours: -12, awayMs: -2 * SECOND_MS },
+  { filter: -12, ours: 14, awayMs: HOUR_MS + 2 * SECOND_MS },
+])(
+  'an order two seconds farther off than 26 h is not read: filter $filter h off, window $ours h off',
+  async ({ filter, ours, awayMs }) => {
+    lab.sandbox.set({ dateFilterShiftHours: filter });
+    const edgeMs = createdMs + ours * HOUR_MS + awayMs;
+    // A window that nowhere on earth has begun yet is refused.
+    await vi.waitUntil(() => Date.now() > createdMs + 2 * SECOND_MS, { timeout: 5_000 });
+    expect(await seenBetween(edgeMs - HOUR_MS, edgeMs)).toBe(0);
+  },
+);

@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest';
+import type { OrderListItem } from '../../../src/contract/order/order.js';
+import {
+  MalformedResponseError,
+  type OrderListQuery,
+  orderWindows,
+  type Page,
+  serviceDateTime,
+  type WindowPage,
+} from '../../../src/payment-service/index.js';
+
+const START_MS = Date.UTC(2026, 10, 20, 10);
+const SECOND_MS = 1_000;
+const LIMIT = 10;
+
+/** A list that answers in a new order every time; `second` counts from the start. */
+class RandomList {
+  readonly orders: { uuid: string; second: number }[] = [];
+  requests = 0;
+  /** Somebody creates an order whenever a full page was read. */
+  newcomers = false;
+
+  constructor(
+    seconds: readonly number[],
+    private readonly dateToBelongs: boolean,
+  ) {
+    for (const second of seconds) this.add(second);
+  }
+
+  add(second: number): void {
+    this.orders.push({ uuid: `uuid-${this.orders.length}`, second });
+  }
+
+  list = async ({ date_from = '', date_to = '', page = 1 }: OrderListQuery): Promise<Page<OrderListItem>> => {
+    this.requests += 1;
+    const found = this.orders
+      .map(({ uuid, second }) => ({ order_uuid: uuid, created_at: serviceDateTime(START_MS + second * SECOND_MS) }))
+      .filter(({ created_at: at }) => at >= date_from && (this.dateToBelongs ? at <= date_to : at < date_to))
+      .sort(() => Math.random() - 0.5);
+    const items = found.slice((page - 1) * LIMIT, page * LIMIT) as OrderListItem[];
+    if (this.newcomers && items.length === LIMIT) this.add(3_200 + this.requests);
+    return { items, malformed: [], total: items.length };
+  };
+}
+
+async function readAll(list: RandomList): Promise<WindowPage[]> {
+  const pages: WindowPage[] = [];
+  const span = { fromMs: START_MS, toMs: START_MS + 3_600 * SECOND_MS };
+  for await (const page of orderWindows(list.list, span, { limit: LIMIT })) pages.push(page);
+  return pages;
+}
+
+const uuidsIn = (pages: readonly WindowPage[]): Set<string> =>
+  new Set(pages.flatMap(({ page }) => page.items.map(({ order_uuid }) => order_uuid)));
+
+/** 300 seconds of an hour, crowded at its end. */
+const SECONDS = Array.from({ length: 300 }, (_, n) => Math.floor(3_600 * (n / 300) ** 0.5));
+
+describe.each([
+  ['belongs to the window', true],
+  ['does not', false],
+])('where date_to %s', (_, dateToBelongs) => {
+  test('a list in random order is found whole, by windows of which none is full', async () => {
+    const list = new RandomList(SECONDS, dateToBelongs);
+    const pages = await readAll(list);
+    expect(uuidsIn(pages).size).toBe(300);
+    expect(pages.every(({ page, paged }) => page.total < LIMIT && !paged)).toBe(true);
+    expect(list.requests).toBeLessThan(200);
+  });
+
+  test('orders that appear while it is read hide none of those that were there', async () => {
+    const list = new RandomList(
+      SECONDS.filter((second) => second < 3_200),
+      dateToBelongs,
+    );
+    const there = list.orders.map(({ uuid }) => uuid);
+    list.newcomers = true;
+    const found = uuidsIn(await readAll(list));
+    expect(there.filter((uuid) => !found.has(uuid))).toEqual([]);
+  });
+});
+
+test('an hour that fits on one page is one request', async () => {
+  const list = new RandomList([1, 2, 3], true);
+  expect(await readAll(list)).toHaveLength(1);
+  expect(list.requests).toBe(1);
+});
+
+test('a second that is full is read page by page, and said to be', async () => {
+  const list = new RandomList(Array(25).fill(7), true);
+  const stable = list.list;
+  // Page by page needs an order that stays.
+  list.list = async (query) => {
+    const all = await Promise.all([1, 2, 3].map((page) => stable({ ...query, page })));
+    const sorted = list.orders.map(({ uuid }) => ({ order_uuid: uuid }) as OrderListItem);
+    const items = all[0]?.total ? sorted.slice(((query.page ?? 1) - 1) * LIMIT, (query.page ?? 1) * LIMIT) : [];
+    return { items, malformed: [], total: items.length };
+  };
+  const pages = await readAll(list);
+  expect(uuidsIn(pages).size).toBe(25);
+  expect(pages.some(({ paged }) => paged)).toBe(true);
+});
+
+test('a service that ignores dates is refused instead of being asked for every second', async () => {
+  const list = new RandomList(SECONDS, true);
+  const ignoring = (query: OrderListQuery) => list.list({ ...query, date_from: '', date_to: '9' });
+  const span = { fromMs: START_MS, toMs: START_MS + 3_600 * SECOND_MS };
+  const read = async () => {
+    for await (const _ of orderWindows(ignoring, span, { limit: LIMIT })) expect.unreachable();
+  };
+  await expect(read()).rejects.toThrow(MalformedResponseError);
+  expect(list.requests).toBe(2);
+});

@@ -1,0 +1,234 @@
+import { describe, expect, it } from 'vitest';
+import { ConflictError, InvalidInputError, RefusedError } from '../../src/client/errors.js';
+import { readFirstInput } from '../../src/client/history.js';
+import type { OrderFailure } from '../../src/contract/failures.js';
+import { searchAttribute } from '../../src/contract/names.js';
+import { end, payout, useClient } from './client.fixture.js';
+
+const fixture = useClient();
+
+const describeOrder = (orderId: string) =>
+  fixture.namespace.client.workflow.getHandle(`order:default:${orderId}`).describe();
+
+const runIdOf = async (orderId: string): Promise<string> => (await describeOrder(orderId)).runId;
+
+describe('a fresh start', () => {
+  it('carries its search attributes, summary and priority', async () => {
+    const handle = await fixture.orders.start('withdraw', { ...payout('fresh-1'), batchId: 'batch-7' });
+    expect(handle).toMatchObject({ workflowId: 'order:default:fresh-1', orderId: 'fresh-1', attached: false });
+    const started = await describeOrder('fresh-1');
+    expect(started.taskQueue).toBe('payment-orders');
+    expect(started.priority?.priorityKey, 'a row of a batch waits for single orders').toBe(4);
+    expect(await started.staticSummary()).toBe('withdraw 12.50 usd');
+    expect(await started.staticDetails()).not.toContain('4111');
+    const attributes = started.typedSearchAttributes;
+    expect(attributes.get(searchAttribute.account)).toBe('default');
+    expect(attributes.get(searchAttribute.orderStatus)).toBe('open');
+    expect(attributes.get(searchAttribute.batchId)).toBe('batch-7');
+    await fixture.orders.start('withdraw', payout('fresh-single'));
+    expect((await describeOrder('fresh-single')).priority?.priorityKey).toBe(2);
+    expect(attributes.get(searchAttribute.currencyFrom)).toBe('usd');
+    expect(attributes.get(searchAttribute.needsAttention)).toBe(false);
+  });
+
+  it('of bad input starts nothing and names every bad field', async () => {
+    const bad = payout('bad-1');
+    Object.assign(bad.order, { amount: '0', currency: 'USD' });
+    const refused = await fixture.orders.start('withdraw', bad).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(InvalidInputError);
+    expect((refused as InvalidInputError).fields.map(({ field }) => field).sort()).toEqual([
+      'order.amount',
+      'order.currency',
+    ]);
+    await expect(describeOrder('bad-1')).rejects.toThrow();
+  });
+});
+
+describe('a second start of the same id', () => {
+  it('attaches to the open run when the input says the same', async () => {
+    await fixture.orders.start('withdraw', payout('twice-1'));
+    const runId = await runIdOf('twice-1');
+    const same = payout('twice-1');
+    Object.assign(same.order, { amount: '12.5', wallet_memo: null });
+    expect(await fixture.orders.start('withdraw', { ...same, batchId: 'another' })).toMatchObject({ attached: true });
+    expect(await runIdOf('twice-1')).toBe(runId);
+  });
+
+  it('attaches to a closed run and starts nothing', async () => {
+    const handle = await fixture.orders.start('withdraw', payout('twice-2'));
+    await end(fixture, 'twice-2');
+    await handle.result();
+    const runId = await runIdOf('twice-2');
+    const again = await fixture.orders.start('withdraw', payout('twice-2'));
+    expect(await again.result()).toMatchObject({ outcome: 'completed' });
+    expect(await runIdOf('twice-2')).toBe(runId);
+  });
+
+  it('is a conflict that names the differing fields, and no values', async () => {
+    await fixture.orders.start('withdraw', payout('conflict-1'));
+    const other = payout('conflict-1');
+    Object.assign(other.order, { amount: '13', wallet: '5555555555554444' });
+    const conflict = await fixture.orders
+      .start('withdraw', { ...other, compensation: 'report' })
+      .catch((error: unknown) => error);
+    expect(conflict).toBeInstanceOf(ConflictError);
+    expect((conflict as ConflictError).fields.toSorted()).toEqual(['compensation', 'order.amount', 'order.wallet']);
+    expect(String(conflict)).not.toContain('4444');
+  });
+
+  it('is a conflict when it is of another type', async () => {
+    await fixture.orders.start('withdraw', payout('conflict-2'));
+    const deposit = { order: { order_id: 'conflict-2', currency: 'usd', network: 'card', amount: '12.50' } };
+    await expect(fixture.orders.start('deposit', deposit)).rejects.toMatchObject({
+      name: 'ConflictError',
+      subject: 'order',
+      fields: expect.arrayContaining(['order_type']),
+    });
+  });
+
+  it('by twenty callers at once runs one workflow', async () => {
+    const started = await Promise.all(
+      Array.from({ length: 20 }, () => fixture.orders.start('withdraw', payout('crowd-1'))),
+    );
+    expect(started.filter(({ attached }) => !attached)).toHaveLength(1);
+  });
+});
+
+describe('again', () => {
+  const sentUntilOf = async (orderId: string): Promise<string | undefined> =>
+    (await readFirstInput(fixture.namespace.client, `order:default:${orderId}`)).input.sentUntil;
+  const endedAt = async (orderId: string): Promise<string | undefined> =>
+    (await describeOrder(orderId)).closeTime?.toISOString();
+  const failing = async (orderId: string, type: OrderFailure, options = {}): Promise<void> => {
+    const handle = await fixture.orders.start('withdraw', payout(orderId, `fails:${type}`), options);
+    await expect(handle.result()).rejects.toMatchObject({ type });
+  };
+
+  it.each(['OrderRejected', 'OrderAbsent', 'OrderConflict'] as const)(
+    'after %s says until when that run may have sent',
+    async (type) => {
+      await failing(`after-${type}`, type);
+      const until = await endedAt(`after-${type}`);
+      await fixture.orders.start('withdraw', payout(`after-${type}`), { again: true });
+      expect(until).toBeDefined();
+      expect(await sentUntilOf(`after-${type}`)).toBe(until);
+    },
+  );
+
+  it.each(['InvalidOrder', 'OrderCancelled'] as const)('after %s alone has nothing to say', async (type) => {
+    await failing(`after-${type}`, type);
+    await fixture.orders.start('withdraw', payout(`after-${type}`), { again: true });
+    expect(await sentUntilOf(`after-${type}`)).toBeUndefined();
+  });
+
+  it('hands on what a run was told that sent nothing itself, and names a later one that may have', async () => {
+    await failing('handed-on', 'OrderRejected');
+    const until = await endedAt('handed-on');
+    await failing('handed-on', 'OrderCancelled', { again: true });
+    await failing('handed-on', 'InvalidOrder', { again: true });
+    await failing('handed-on', 'OrderRejected', { again: true });
+    expect(await sentUntilOf('handed-on')).toBe(until);
+    const later = await endedAt('handed-on');
+    await fixture.orders.start('withdraw', payout('handed-on'), { again: true });
+    expect(await sentUntilOf('handed-on')).toBe(later);
+  });
+
+  it('starts anew, with other input, after an end without an order', async () => {
+    const failed = await fixture.orders.start('withdraw', payout('again-1', 'fails:OrderRejected'));
+    await expect(failed.result()).rejects.toMatchObject({ type: 'OrderRejected' });
+    const handle = await fixture.orders.start('withdraw', payout('again-1'), { again: true });
+    expect((await handle.created()).order_uuid).toBe('uuid-again-1');
+  });
+
+  it('starts an id that was never used', async () => {
+    expect(await fixture.orders.start('withdraw', payout('again-2'), { again: true })).toMatchObject({
+      attached: false,
+    });
+  });
+
+  it('is refused as undecided while the order is open', async () => {
+    await fixture.orders.start('withdraw', payout('again-3'));
+    await expect(fixture.orders.start('withdraw', payout('again-3'), { again: true })).rejects.toMatchObject({
+      name: 'RefusedError',
+      subject: 'order',
+      request: 'again',
+      undecided: true,
+    });
+  });
+
+  it('is refused after an order that exists', async () => {
+    const handle = await fixture.orders.start('withdraw', payout('again-4'));
+    await end(fixture, 'again-4');
+    await handle.result();
+    const refused = await fixture.orders
+      .start('withdraw', payout('again-4'), { again: true })
+      .catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(RefusedError);
+    expect(refused).toMatchObject({ undecided: false, message: expect.stringContaining('ended completed') });
+  });
+
+  it('is refused after a terminated run: its order may exist', async () => {
+    await fixture.orders.start('withdraw', payout('again-5'));
+    await fixture.namespace.client.workflow.getHandle('order:default:again-5').terminate('by mistake');
+    await expect(fixture.orders.start('withdraw', payout('again-5'), { again: true })).rejects.toMatchObject({
+      name: 'RefusedError',
+      subject: 'order',
+      request: 'again',
+      undecided: true,
+    });
+  });
+});
+
+describe('create', () => {
+  it('starts an order and returns it as created', async () => {
+    const { handle, order } = await fixture.orders.create('withdraw', payout('create-1'));
+    expect(handle.orderId).toBe('create-1');
+    expect(order).toMatchObject({ order_uuid: 'uuid-create-1', status: 'new' });
+  });
+
+  it('returns the same order to everybody who asks, at the price of one update', async () => {
+    await Promise.all(Array.from({ length: 10 }, () => fixture.orders.create('withdraw', payout('create-2'))));
+    expect((await describeOrder('create-2')).historyLength).toBeLessThan(12);
+  });
+
+  it('of a closed order returns its last state', async () => {
+    const handle = await fixture.orders.start('withdraw', payout('create-3'));
+    await end(fixture, 'create-3');
+    await handle.result();
+    expect((await fixture.orders.create('withdraw', payout('create-3'))).order.status).toBe('completed');
+  });
+
+  it('shows a conflict at once, although the other order is never created', async () => {
+    await fixture.orders.start('withdraw', payout('create-4', 'never-created'));
+    await expect(fixture.orders.create('withdraw', payout('create-4'))).rejects.toBeInstanceOf(ConflictError);
+  });
+
+  it('shows a conflict with a closed order', async () => {
+    const { handle } = await fixture.orders.create('withdraw', payout('create-5'));
+    await end(fixture, 'create-5');
+    await handle.result();
+    await expect(fixture.orders.create('withdraw', payout('create-5', 'other'))).rejects.toBeInstanceOf(ConflictError);
+  });
+
+  it('rejects with the failure type when no order comes to exist', async () => {
+    await fixture.orders.start('withdraw', payout('create-6', 'fails:OrderAbsent'));
+    await expect(fixture.orders.create('withdraw', payout('create-6', 'fails:OrderAbsent'))).rejects.toMatchObject({
+      name: 'FailedError',
+      subject: 'order',
+      type: 'OrderAbsent',
+    });
+  });
+
+  it('tells a caller whose time is over that the order goes on', async () => {
+    const waiting = fixture.orders.create('withdraw', payout('create-7', 'never-created'), { timeoutMs: 1_500 });
+    await expect(waiting).rejects.toThrow(/goes on by itself.*never start it under another id/);
+    expect((await describeOrder('create-7')).status.name).toBe('RUNNING');
+  });
+
+  it('again starts anew and returns the order', async () => {
+    const failed = await fixture.orders.start('withdraw', payout('create-8', 'fails:OrderCancelled'));
+    await failed.result().catch(() => undefined);
+    const { order } = await fixture.orders.create('withdraw', payout('create-8'), { again: true });
+    expect(order.order_uuid).toBe('uuid-create-8');
+  });
+});

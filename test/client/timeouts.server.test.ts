@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { InvalidInputError } from '../../src/client/errors.js';
+import { end, payout, useClient } from './client.fixture.js';
+
+const fixture = useClient();
+
+const BAD = [Number.NaN, Number.POSITIVE_INFINITY, 0, -1, '5000', null] as unknown as number[];
+
+const decision = { action: 'accept', by: 'ann', reason: 'looked it up', revision: 3 } as const;
+
+const waits: Record<string, (timeoutMs: number) => Promise<unknown>> = {
+  create: (timeoutMs) => fixture.orders.create('withdraw', payout('bad-time'), { timeoutMs }),
+  'create again': (timeoutMs) => fixture.orders.create('withdraw', payout('bad-time'), { timeoutMs, again: true }),
+  created: (timeoutMs) => fixture.orders.order('bad-time').created({ timeoutMs }),
+  final: (timeoutMs) => fixture.orders.order('bad-time').final({ timeoutMs }),
+  result: (timeoutMs) => fixture.orders.order('bad-time').result({ timeoutMs }),
+  decide: (timeoutMs) => fixture.orders.order('bad-time').decide(decision, { timeoutMs }),
+  'result of a batch': (timeoutMs) => fixture.orders.batches.handle('bad-time').result({ timeoutMs }),
+  reconcile: (timeoutMs) => fixture.orders.reconcile({ account: 'bad-time' }, { timeoutMs }),
+};
+
+describe('a time to wait', () => {
+  it.each(Object.entries(waits))('that is none is refused by %s, and nothing is started', async (_name, wait) => {
+    for (const timeoutMs of BAD) {
+      const refused = await wait(timeoutMs).catch((error: unknown) => error);
+      expect(refused, String(timeoutMs)).toBeInstanceOf(InvalidInputError);
+      expect(refused).toMatchObject({ fields: [{ field: 'timeoutMs' }] });
+    }
+    for (const workflowId of ['order:default:bad-time', 'reconcile:bad-time']) {
+      const described = fixture.namespace.client.workflow.getHandle(workflowId).describe();
+      await expect(described).rejects.toMatchObject({ name: 'WorkflowNotFoundError' });
+    }
+  });
+
+  it('that is longer than timers can be waits as long as they can', async () => {
+    const timeoutMs = 1e11;
+    const { handle } = await fixture.orders.create('withdraw', payout('long-1'), { timeoutMs });
+    const result = handle.result({ timeoutMs });
+    await end(fixture, 'long-1');
+    expect(await result).toMatchObject({ outcome: 'completed' });
+  });
+});

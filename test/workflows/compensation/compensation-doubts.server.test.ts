@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { OrderHandle } from '../../../src/client/order-handle.js';
+import { type Lab, openLab } from '../../support/lab.js';
+import { atService, decideNow, executions, parkedFor, startSteered, trueRemainder } from './parked-orders.fixture.js';
+
+const HALF = 'outcome=completed_partially fraction=0.4';
+
+let lab: Lab;
+beforeAll(async () => {
+  // Every order without a marker, so every follow-up, ends in error.
+  const settings = { outcomes: { error: 1 } };
+  lab = await openLab({ sandbox: { settings }, pace: { confirmDelayMs: 2_000 } });
+});
+afterAll(() => lab?.close());
+
+test('a follow-up that ends in error parks its order; accepted, the compensation has failed', async () => {
+  const { orderId, handle } = await startSteered(lab, 'withdraw', { marker: HALF, compensation: 'finish' });
+  const { attention } = await parkedFor(handle, `the follow-up ${orderId}.r1 ended error`);
+  expect(attention?.allowed).toEqual(['finish', 'accept']);
+  await decideNow(handle, 'accept');
+  expect(await handle.result()).toMatchObject({
+    remainder: trueRemainder(lab, orderId),
+    compensation: {
+      policy: 'finish',
+      status: 'failed',
+      order_id: `${orderId}.r1`,
+      outcome: 'error',
+      reason: 'ended error; accepted by ann: as agreed',
+    },
+  });
+  expect(executions(lab, `${orderId}.r1`)).toBe(1);
+});
+
+/** Parks an order whose first follow-up ended as asked for; those after it complete. */
+async function afterFirst(outcome: 'error' | 'completed_partially' | 'canceled') {
+  lab.sandbox.set({ outcomes: { [outcome]: 1 } });
+  // Large enough for what a partial follow-up leaves, which the sandbox draws, to be above the minimum of another one.
+  const order = { amount: '400' };
+  const { orderId, handle } = await startSteered(lab, 'withdraw', { marker: HALF, order, compensation: 'finish' });
+  const { attention } = await parkedFor(handle, `the follow-up ${orderId}.r1 ended ${outcome}`);
+  lab.sandbox.set({ outcomes: { completed: 1 } });
+  return { orderId, handle, attention };
+}
+
+describe('after a follow-up that did not complete', () => {
+  afterAll(() => lab?.sandbox.set({ outcomes: { error: 1 } }));
+
+  test.for(['error', 'completed_partially'] as const)(
+    '(%s) a second one takes exactly what it left',
+    async (outcome) => {
+      const { orderId, handle, attention } = await afterFirst(outcome);
+      const [left] = trueRemainder(lab, `${orderId}.r1`);
+      expect(attention?.reason).toContain(`unpaid ${left?.amount} usd`);
+      await decideNow(handle, 'finish');
+      const result = await handle.result();
+      expect(result).toMatchObject({
+        remainder: trueRemainder(lab, orderId),
+        compensation: { status: 'done', order_id: `${orderId}.r2`, outcome: 'completed' },
+      });
+      expect(atService(lab, `${orderId}.r2`).order.expected_amount_from).toBe(left?.amount);
+      expect([executions(lab, `${orderId}.r1`), executions(lab, `${orderId}.r2`)]).toEqual([1, 1]);
+    },
+  );
+
+  test('of which nobody can tell what it moved, it may only be accepted', async () => {
+    const { orderId, handle, attention } = await afterFirst('canceled');
+    expect(attention).toMatchObject({ allowed: ['accept'], reason: expect.stringContaining('not documented') });
+    await decideNow(handle, 'accept');
+    expect((await handle.result()).compensation).toMatchObject({ status: 'failed', order_id: `${orderId}.r1` });
+  });
+});
+
+/** Waits until the first of the two readings was made: the probe's list request, then the reading's. */
+const firstReading = (orderId: string) =>
+  vi.waitUntil(() => lab.requestsOf(orderId).filter((path) => path.endsWith('/list')).length === 2, {
+    timeout: 15_000,
+    interval: 10,
+  });
+
+const expectNothingMoved = async (orderId: string, handle: OrderHandle, reason: string) => {
+  const { attention } = await parkedFor(handle, 'two readings of the order differ');
+  lab.sandbox.set({ faults: {} });
+  expect(attention).toMatchObject({ allowed: ['accept'], reason: expect.stringContaining(reason) });
+  await decideNow(handle, 'accept');
+  const result = await handle.result();
+  expect(result).toMatchObject({ outcome: 'completed_partially', compensation: { status: 'none' } });
+  expect(result.remainderUnknown).toContain(reason);
+  expect(executions(lab, `${orderId}.r1`)).toBe(0);
+};
+
+test('two readings that differ ask, and nothing moves', async () => {
+  const { orderId, handle } = await startSteered(lab, 'withdraw', { marker: HALF, compensation: 'finish' });
+  await firstReading(orderId);
+  lab.sandbox.set({ faults: { 'list.unknown-status': 1 } });
+  await expectNothingMoved(orderId, handle, 'status operation and order list differ in status');
+});
+
+test('a follow-up that the service refuses parks its order', async () => {
+  const { orderId, handle } = await startSteered(lab, 'withdraw', { marker: HALF, compensation: 'finish' });
+  await firstReading(orderId);
+  lab.sandbox.set({ faults: { 'create.400': 1 } });
+  const { attention } = await parkedFor(handle, `the follow-up ${orderId}.r1 came to no order (OrderRejected)`);
+  lab.sandbox.set({ faults: {} });
+  expect(attention?.allowed).toEqual(['finish', 'accept']);
+  await decideNow(handle, 'accept');
+  const { compensation } = await handle.result();
+  expect(compensation).toMatchObject({ status: 'failed', order_id: `${orderId}.r1` });
+  expect(compensation).not.toHaveProperty('outcome');
+  expect(executions(lab, `${orderId}.r1`)).toBe(0);
+});
+
+test('a final status that reads differently later asks, and nothing moves', async () => {
+  const { orderId, handle } = await startSteered(lab, 'exchange', { marker: HALF, compensation: 'finish' });
+  await firstReading(orderId);
+  lab.sandbox.set({ faults: { 'list.unknown-status': 1, 'status.unknown-status': 1 } });
+  await expectNothingMoved(orderId, handle, 'the final status was completed_partially and now reads on_hold');
+});

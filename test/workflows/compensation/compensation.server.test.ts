@@ -1,0 +1,253 @@
+import Big from 'big.js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { DecideAction } from '../../../src/contract/order/messages.js';
+import type { OrderType } from '../../../src/contract/order/types.js';
+import type { OrderInput } from '../../../src/contract/order/workflow.js';
+import { type Lab, openLab } from '../../support/lab.js';
+import {
+  atService,
+  decideNow,
+  executions,
+  parkedFor,
+  startSteered,
+  TWO_CARDS,
+  trueRemainder,
+} from './parked-orders.fixture.js';
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await openLab();
+});
+afterAll(() => lab?.close());
+
+const FINISH: DecideAction[] = ['finish', 'accept'];
+const EITHER: DecideAction[] = ['finish', 'revert', 'accept'];
+const ACCEPT: DecideAction[] = ['accept'];
+const REFUND = { network: 'tron', wallet: 'TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC' };
+
+interface Partial {
+  type: OrderType;
+  what: string;
+  marker: string;
+  order?: Record<string, unknown>;
+  allowed: DecideAction[];
+  byDefault: 'report' | 'ask';
+}
+
+const left = (what: string, fraction: string) => ({ what, marker: `left=${what} fraction=${fraction}` });
+const PARTIAL: Partial[] = [
+  { type: 'deposit_exchange', ...left('unexchanged', '0.37'), allowed: EITHER, byDefault: 'report' },
+  { type: 'deposit_exchange_withdraw', ...left('unexchanged', '0.41'), allowed: EITHER, byDefault: 'ask' },
+  { type: 'deposit_exchange_withdraw', ...left('unpaid', '0.3'), allowed: EITHER, byDefault: 'ask' },
+  { type: 'deposit_exchange_withdraw', ...left('both', '0.29'), allowed: EITHER, byDefault: 'ask' },
+  { type: 'exchange', ...left('unexchanged', '0.123456'), allowed: EITHER, byDefault: 'report' },
+  { type: 'exchange_withdraw', ...left('unexchanged', '0.55'), allowed: FINISH, byDefault: 'ask' },
+  { type: 'exchange_withdraw', ...left('unpaid', '0.61'), allowed: EITHER, byDefault: 'ask' },
+  { type: 'exchange_withdraw', ...left('both', '0.2'), allowed: EITHER, byDefault: 'ask' },
+  { type: 'withdraw', ...left('unpaid', '0.43'), allowed: FINISH, byDefault: 'ask' },
+  { type: 'withdraw', ...left('unpaid', '0.5'), what: 'a card', order: TWO_CARDS, allowed: FINISH, byDefault: 'ask' },
+];
+
+describe.concurrent('a partial order', () => {
+  test.for(PARTIAL)('$type with $what left: report moves nothing and tells the exact remainder', async (row) => {
+    const { type, order, marker } = row;
+    const steered = { marker: `outcome=completed_partially ${marker}`, order, compensation: 'report' } as const;
+    const { orderId, handle } = await startSteered(lab, type, steered);
+    const result = await handle.result();
+    expect(result).toMatchObject({
+      outcome: 'completed_partially',
+      remainder: trueRemainder(lab, orderId),
+      compensation: { policy: 'report', status: 'none' },
+    });
+    expect(result.remainder?.length).toBeGreaterThan(0);
+    expect(executions(lab, `${orderId}.r1`)).toBe(0);
+    expect((await handle.state()).attention).toBeUndefined();
+  });
+
+  test.for(PARTIAL)('$type with $what left: ask parks with $allowed, and accept ends it', async (row) => {
+    const { type, order, marker, allowed } = row;
+    const steered = { marker: `outcome=completed_partially ${marker}`, order, compensation: 'ask' } as const;
+    const { orderId, handle } = await startSteered(lab, type, steered);
+    const { attention } = await parkedFor(handle);
+    expect(attention?.allowed).toEqual(allowed);
+    const remainder = trueRemainder(lab, orderId);
+    for (const { kind, amount, currency } of remainder) {
+      expect(attention?.reason).toContain(`${kind} ${amount} ${currency}`);
+    }
+    await decideNow(handle, 'accept');
+    expect(await handle.result()).toMatchObject({
+      outcome: 'completed_partially',
+      remainder,
+      compensation: { policy: 'ask', status: 'none', reason: 'accepted by ann: as agreed' },
+      decisions: [{ action: 'accept', by: 'ann', reason: 'as agreed' }],
+    });
+    expect(executions(lab, `${orderId}.r1`)).toBe(0);
+  });
+
+  test.for(PARTIAL)('$type with $what left: without a policy the default is $byDefault', async (row) => {
+    const { type, order, marker, byDefault } = row;
+    const { handle } = await startSteered(lab, type, { marker: `outcome=completed_partially ${marker}`, order });
+    if (byDefault === 'ask') {
+      await parkedFor(handle);
+      await decideNow(handle, 'accept');
+    }
+    const { compensation, decisions } = await handle.result();
+    expect(compensation).toMatchObject({ policy: byDefault, status: 'none' });
+    expect(decisions?.length ?? 0).toBe(byDefault === 'ask' ? 1 : 0);
+  });
+
+  test('of type deposit cannot tell what is left: report says so, the default asks for accept only', async () => {
+    const marker = 'outcome=completed_partially';
+    const reported = await startSteered(lab, 'deposit', { marker, compensation: 'report' });
+    const result = await reported.handle.result();
+    expect(result.remainder).toBeUndefined();
+    expect(result.remainderUnknown).toContain('no figure says what is left');
+    expect((await reported.handle.state()).attention?.allowed).toEqual([]);
+
+    const asked = await startSteered(lab, 'deposit', { marker });
+    expect((await parkedFor(asked.handle)).attention?.allowed).toEqual(ACCEPT);
+    await decideNow(asked.handle, 'accept');
+    expect((await asked.handle.result()).compensation).toMatchObject({ policy: 'ask', status: 'none' });
+  });
+
+  test('says before a person decides that the recipient bears a second commission', async () => {
+    const order = { network: 'bank', wallet: 'ACCOUNT-1', wallet_details: { bank_code: '123' } };
+    const marker = 'outcome=completed_partially fraction=0.4';
+    const { handle } = await startSteered(lab, 'withdraw', { marker, order, compensation: 'ask' });
+    expect((await parkedFor(handle)).attention?.reason).toContain('the recipient bears a second commission');
+    await decideNow(handle, 'accept');
+    await handle.result();
+  });
+});
+
+/** Adds what titles say: the policy in words and what comes of it. */
+const inWords = <T extends Ended>(rows: T[]) =>
+  rows.map((row) => ({
+    ...row,
+    policy: row.compensation ? `policy ${row.compensation}` : 'without a policy',
+    effect: row.allowed ? `asks for ${row.allowed.join(' or ')}` : 'is reported',
+  }));
+
+interface Ended extends Pick<OrderInput, 'compensation' | 'revertTo'> {
+  type: OrderType;
+  what: string;
+  marker: string;
+  allowed?: DecideAction[];
+}
+
+const clean = { what: 'nothing executed', marker: 'outcome=error' };
+const afterDeposit = { what: 'the deposit credited', marker: 'outcome=error stage=after-deposit' };
+const afterExchange = { what: 'the exchange done', marker: 'outcome=error stage=after-exchange' };
+const afterPayout = { what: 'the payout sent', marker: 'outcome=error stage=after-payout' };
+const FAILED: Ended[] = [
+  { type: 'exchange', ...clean },
+  { type: 'exchange_withdraw', ...clean },
+  { type: 'withdraw', ...clean },
+  { type: 'exchange', ...clean, compensation: 'revert' },
+  { type: 'withdraw', ...clean, compensation: 'revert' },
+  { type: 'exchange', ...clean, compensation: 'finish', allowed: FINISH },
+  { type: 'exchange_withdraw', ...clean, compensation: 'finish', allowed: FINISH },
+  { type: 'withdraw', ...clean, compensation: 'finish', allowed: FINISH },
+  { type: 'withdraw', ...clean, compensation: 'ask', allowed: FINISH },
+  { type: 'deposit_exchange', ...afterDeposit, allowed: EITHER },
+  { type: 'deposit_exchange_withdraw', ...afterDeposit, allowed: ACCEPT },
+  { type: 'exchange_withdraw', ...afterExchange, allowed: EITHER },
+  { type: 'deposit_exchange_withdraw', ...afterExchange, compensation: 'finish', allowed: ACCEPT },
+  { type: 'withdraw', ...afterPayout, compensation: 'finish', allowed: ACCEPT },
+];
+
+describe.concurrent('an order that ended in error', () => {
+  test.for(inWords(FAILED))('$type with $what, $policy: $effect', async (row) => {
+    const { type, marker, allowed, compensation } = row;
+    const { orderId, handle } = await startSteered(lab, type, { marker, compensation });
+    if (allowed) {
+      expect((await parkedFor(handle)).attention?.allowed).toEqual(allowed);
+      await decideNow(handle, 'accept');
+    }
+    const result = await handle.result();
+    expect(result).toMatchObject({ outcome: 'error', compensation: { status: 'none' } });
+    expect(result.remainder ?? []).toEqual(trueRemainder(lab, orderId));
+    expect(result.compensation?.policy).toBe(compensation ?? (allowed ? 'ask' : 'report'));
+    expect(executions(lab, `${orderId}.r1`)).toBe(0);
+  });
+});
+
+const NEVER_CAME: Ended[] = [
+  { type: 'deposit', what: 'canceled', marker: 'outcome=canceled' },
+  { type: 'deposit', what: 'canceled', marker: 'outcome=canceled', compensation: 'ask' },
+  { type: 'deposit', what: 'in error', marker: 'outcome=error', compensation: 'ask' },
+  { type: 'deposit_exchange', what: 'canceled', marker: 'outcome=canceled', compensation: 'finish' },
+  { type: 'deposit_exchange', what: 'canceled', marker: 'outcome=canceled', compensation: 'ask' },
+  {
+    type: 'deposit_exchange_withdraw',
+    what: 'canceled',
+    marker: 'outcome=canceled',
+    compensation: 'revert',
+    revertTo: REFUND,
+  },
+];
+
+describe.concurrent('a deposit that never came', () => {
+  test.for(inWords(NEVER_CAME))('$type $what, $policy: nothing is left, it ends as none', async (row) => {
+    const { type, what, marker, compensation, revertTo } = row;
+    const { handle } = await startSteered(lab, type, { marker, compensation, revertTo });
+    const result = await handle.result();
+    const outcome = what === 'canceled' ? 'canceled' : 'error';
+    expect(result).toMatchObject({ outcome, compensation: { policy: compensation ?? 'report', status: 'none' } });
+    expect([result.remainder, result.remainderUnknown, result.decisions]).toEqual([undefined, undefined, undefined]);
+  });
+});
+
+describe.concurrent('a cancellation', () => {
+  test('of our own money is not documented: reported, and a person is told', async () => {
+    const { orderId, handle } = await startSteered(lab, 'withdraw', { marker: 'outcome=canceled' });
+    expect(await handle.result()).toMatchObject({
+      outcome: 'canceled',
+      remainder: trueRemainder(lab, orderId),
+      compensation: { policy: 'report', status: 'none' },
+    });
+    expect((await handle.state()).attention?.reason).toContain('not documented');
+  });
+
+  test('after money moved asks, whatever was wanted, and moves nothing', async () => {
+    const marker = 'outcome=canceled stage=after-exchange';
+    const { orderId, handle } = await startSteered(lab, 'exchange', { marker, compensation: 'finish' });
+    expect((await parkedFor(handle, 'contradiction')).attention?.allowed).toEqual(ACCEPT);
+    await decideNow(handle, 'accept');
+    expect((await handle.result()).compensation).toMatchObject({ policy: 'finish', status: 'none' });
+    expect(executions(lab, `${orderId}.r1`)).toBe(0);
+  });
+});
+
+const STRICT = { amount: undefined, amount_to: '95.5' };
+const DIFFERENT = [
+  { type: 'deposit', what: 'an underpaid deposit', marker: 'paid=0.9' },
+  { type: 'deposit', what: 'an overpaid deposit', marker: 'paid=1.2' },
+  { type: 'deposit_exchange_withdraw', what: 'an underpaid deposit', marker: 'paid=0.8' },
+  { type: 'exchange_withdraw', what: 'a strict payout at a worse rate', marker: 'rate=0.98', order: STRICT },
+  { type: 'exchange_withdraw', what: 'a strict payout at a better rate', marker: 'rate=1.015', order: STRICT },
+] as const;
+
+describe.concurrent('a completed order', () => {
+  test.for(DIFFERENT)('tells the difference of $what ($type)', async (row) => {
+    const { type, marker } = row;
+    const order = 'order' in row ? row.order : undefined;
+    const { orderId, handle } = await startSteered(lab, type, { marker, order });
+    const result = await handle.result();
+    const { order: final } = atService(lab, orderId);
+    const off = (actual: string | null, expected: string) => new Big(actual ?? '0').minus(expected).toFixed();
+    const from = off(final.amount_from, final.expected_amount_from);
+    const to = off(final.amount_to, final.expected_amount_to);
+    expect(to).not.toBe('0');
+    expect(result).toMatchObject({ outcome: 'completed', compensation: { policy: 'report', status: 'none' } });
+    expect(result.difference).toEqual({ ...(from !== '0' && { from }), to });
+    expect(result.remainder).toBeUndefined();
+  });
+
+  test('that did what was asked shows no difference, and ends as none under every policy', async () => {
+    const { handle } = await startSteered(lab, 'withdraw', { marker: 'outcome=completed', compensation: 'ask' });
+    const result = await handle.result();
+    expect(result.compensation).toEqual({ policy: 'ask', status: 'none' });
+    expect(result.difference).toBeUndefined();
+  });
+});

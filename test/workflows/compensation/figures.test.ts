@@ -1,0 +1,189 @@
+import { describe, expect, it, test } from 'vitest';
+import { figures, remainders, requestedAmount } from '../../../src/workflows/compensation/figures.js';
+import { type CaseFacts, caseOf, written } from './cases.fixture.js';
+
+const client = { from: 'client', to: 'client' };
+
+interface Row extends CaseFacts {
+  title: string;
+  type: Parameters<typeof caseOf>[0];
+  left: { unexchanged?: string; unpaid?: string };
+}
+
+const ROWS: Row[] = [
+  { title: 'deposit: has no figures', type: 'deposit', changes: [['usd', '97.5']], left: {} },
+  {
+    title: 'exchange: what was asked for less what was taken',
+    type: 'exchange',
+    changes: [
+      ['usd', '-6'],
+      ['btc', '0.00009'],
+    ],
+    left: { unexchanged: '4' },
+  },
+  {
+    title: 'exchange_withdraw by amount, payer merchant: its commission is added back',
+    type: 'exchange_withdraw',
+    request: { amount: '100', amount_to: undefined },
+    order: { expected_amount_from: '100', amount_to_fee: '0.001' },
+    changes: [
+      ['usd', '-70'],
+      ['eth', '0.02'],
+      ['eth', '-0.012'],
+      ['eth', '-0.001'],
+    ],
+    left: { unexchanged: '30', unpaid: '0.008' },
+  },
+  {
+    title: 'exchange_withdraw by amount, payer client: the commission came out of the amount',
+    type: 'exchange_withdraw',
+    request: { amount: '100', amount_to: undefined },
+    order: { expected_amount_from: '100', amount_to_fee: '0.001' },
+    payers: { from: null, to: 'client' },
+    changes: [
+      ['usd', '-100'],
+      ['eth', '0.02'],
+      ['eth', '-0.012'],
+    ],
+    left: { unexchanged: '0', unpaid: '0.008' },
+  },
+  {
+    title: 'exchange_withdraw by amount_to: what it was expected to take counts as asked for',
+    type: 'exchange_withdraw',
+    order: { expected_amount_from: '1600' },
+    changes: [['usd', '-1000']],
+    left: { unexchanged: '600', unpaid: '0' },
+  },
+  {
+    title: 'exchange_withdraw that was not executed: a commission that was only quoted is not left',
+    type: 'exchange_withdraw',
+    request: { amount: '100', amount_to: undefined },
+    order: { expected_amount_from: '100', amount_to_fee: '11' },
+    left: { unexchanged: '100', unpaid: '0' },
+  },
+  {
+    title: 'deposit_exchange that moved nothing: a commission that was only quoted is not left',
+    type: 'deposit_exchange',
+    order: { amount_from: '0.01', amount_from_fee: '0.00005' },
+    left: { unexchanged: '0' },
+  },
+  {
+    title: 'deposit_exchange, payer merchant: the deposit less the exchanged part',
+    type: 'deposit_exchange',
+    order: { amount_from: '0.01', amount_from_fee: '0.00005' },
+    changes: [
+      ['btc', '0.01'],
+      ['btc', '-0.00005'],
+      ['btc', '-0.007'],
+      ['usd', '447'],
+    ],
+    left: { unexchanged: '0.003' },
+  },
+  {
+    title: 'deposit_exchange, payer client: only what was credited can be left',
+    type: 'deposit_exchange',
+    order: { amount_from: '0.01', amount_from_fee: '0.00005' },
+    payers: client,
+    changes: [
+      ['btc', '0.00995'],
+      ['btc', '-0.007'],
+      ['usd', '447'],
+    ],
+    left: { unexchanged: '0.00295' },
+  },
+  {
+    title: 'deposit_exchange_withdraw: both sides, each with its own payer',
+    type: 'deposit_exchange_withdraw',
+    order: { amount_from: '0.01', amount_from_fee: '0.00005', amount_to_fee: '2' },
+    payers: { from: 'client', to: 'merchant' },
+    changes: [
+      ['btc', '0.00995'],
+      ['btc', '-0.009'],
+      ['usd', '570'],
+      ['usd', '-300'],
+      ['usd', '-2'],
+    ],
+    left: { unexchanged: '0.00095', unpaid: '270' },
+  },
+  {
+    title: 'withdraw, payer merchant: the commission is not part of what is left',
+    type: 'withdraw',
+    order: { amount_to_fee: '1' },
+    changes: [
+      ['usd', '-15.5'],
+      ['usd', '-1'],
+    ],
+    left: { unpaid: '10' },
+  },
+  {
+    title: 'withdraw, payer client: the wallet got the amount less the commission',
+    type: 'withdraw',
+    order: { amount_to_fee: '1', amount_to: '14.5' },
+    payers: client,
+    changes: [['usd', '-15.5']],
+    left: { unpaid: '10' },
+  },
+  { title: 'withdraw without changes: all of it', type: 'withdraw', left: { unpaid: '25.5' } },
+  { title: 'deposit_exchange without changes: nothing came', type: 'deposit_exchange', left: { unexchanged: '0' } },
+  {
+    title: 'nulls count as 0',
+    type: 'deposit_exchange_withdraw',
+    order: { amount_from: null, amount_from_fee: null, amount_to_fee: null },
+    left: { unexchanged: '0', unpaid: '0' },
+  },
+  {
+    title: 'eighteen decimals and large amounts stay exact',
+    type: 'exchange_withdraw',
+    request: { amount: '123456789012345678.000000000000000001', amount_to: undefined },
+    order: { amount_to_fee: '0.000000000000000003' },
+    changes: [
+      ['usd', '-123456789012345677.999999999999999999'],
+      ['eth', '98765432109876543.210000000000000007'],
+      ['eth', '-98765432109876543.210000000000000001'],
+      ['eth', '-0.000000000000000003'],
+    ],
+    left: { unexchanged: '0.000000000000000002', unpaid: '0.000000000000000006' },
+  },
+];
+
+describe('figures', () => {
+  test.for(ROWS)('$title', ({ type, left, ...facts }) => {
+    expect(written(figures(caseOf(type, 'completed_partially', facts)))).toEqual(left);
+  });
+
+  it('take an unknown payer for the merchant, which the checks then refuse to believe', () => {
+    const facts: CaseFacts = { order: { amount_to_fee: '1' }, changes: [['usd', '-16.5']], payers: null };
+    expect(written(figures(caseOf('withdraw', 'completed_partially', facts)))).toEqual({ unpaid: '10' });
+  });
+});
+
+describe('requestedAmount', () => {
+  it('is the amount of the request, whatever the order expects', () => {
+    expect(requestedAmount(caseOf('exchange', 'error', { order: { expected_amount_from: '11' } })).toFixed()).toBe(
+      '10',
+    );
+  });
+  it('is what the order expects to take when the request names amount_to', () => {
+    const c = caseOf('exchange_withdraw', 'error', { order: { expected_amount_from: '1600' } });
+    expect(requestedAmount(c).toFixed()).toBe('1600');
+  });
+});
+
+describe('remainders', () => {
+  it('name the sides above zero with their currencies', () => {
+    const c = caseOf('deposit_exchange_withdraw', 'completed_partially', {
+      changes: [
+        ['btc', '0.001'],
+        ['usd', '3.50'],
+      ],
+    });
+    expect(remainders(c, figures(c))).toEqual([
+      { kind: 'unexchanged', currency: 'btc', amount: '0.001' },
+      { kind: 'unpaid', currency: 'usd', amount: '3.5' },
+    ]);
+  });
+  it('are empty when nothing is left or a figure is negative', () => {
+    const c = caseOf('exchange', 'completed_partially', { changes: [['usd', '-11']] });
+    expect(remainders(c, figures(c))).toEqual([]);
+  });
+});

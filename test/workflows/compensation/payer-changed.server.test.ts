@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Lab, openLab } from '../../support/lab.js';
+import { decideNow, executions, parkedFor, startSteered, trueRemainder } from './parked-orders.fixture.js';
+
+const UAH = { currency: 'uah', network: 'card', amount: '40000' };
+const HALF = 'outcome=completed_partially fraction=0.4';
+const UNPAID = [{ kind: 'unpaid', currency: 'uah', amount: '16000' }];
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await openLab();
+});
+afterAll(() => lab?.close());
+
+const payer = (payerTo: 'client' | 'merchant') => lab.sandbox.set({ pairs: { 'withdraw uah_card': { payerTo } } });
+
+/** Workers with rates just read, in which that one pays. */
+async function freshWorkers(payerTo: 'client' | 'merchant'): Promise<void> {
+  await lab.stopWorkers();
+  payer(payerTo);
+  await lab.startWorkers();
+  await (await startSteered(lab, 'withdraw', { marker: '', order: UAH })).handle.result();
+}
+
+test('with payers as they were a policy pays the rest: 16000 of 40000', async () => {
+  await freshWorkers('merchant');
+  const { orderId, handle } = await startSteered(lab, 'withdraw', { marker: HALF, order: UAH, compensation: 'finish' });
+  expect(await handle.result()).toMatchObject({ remainder: UNPAID, compensation: { status: 'done' } });
+  expect(executions(lab, `${orderId}.r1`)).toBe(1);
+});
+
+test.for([
+  { kept: 'merchant', really: 'client', counted: '16245' },
+  { kept: 'client', really: 'merchant', counted: '15755' },
+] as const)(
+  'an order worked with payer $really after rates said $kept is not paid on: $counted is not what is left',
+  async (row) => {
+    await freshWorkers(row.kept);
+    payer(row.really);
+    const { orderId, handle } = await startSteered(lab, 'withdraw', {
+      marker: HALF,
+      order: UAH,
+      compensation: 'finish',
+    });
+    const { attention } = await parkedFor(handle, `does not fit commissions paid on amount_to by ${row.kept}`);
+    expect(attention?.allowed).toEqual(['accept']);
+    await decideNow(handle, 'accept');
+    const result = await handle.result();
+    expect(result).toMatchObject({
+      compensation: { status: 'none' },
+      remainderUnknown: expect.stringContaining('40000'),
+    });
+    expect(trueRemainder(lab, orderId)).toEqual(UNPAID);
+    expect(executions(lab, `${orderId}.r1`)).toBe(0);
+  },
+);
+
+test('rates that name another payer at the second reading are a doubt, although the order still fits the first', async () => {
+  await freshWorkers('merchant');
+  const order = { marker: HALF, order: UAH, compensation: 'ask' } as const;
+  const { orderId, handle } = await startSteered(lab, 'withdraw', order);
+  expect((await parkedFor(handle)).attention?.reason).toContain('finish unpaid as withdraw (16000 uah)');
+  payer('client');
+  await decideNow(handle, 'finish');
+  const { attention } = await parkedFor(handle, 'amount_to is paid by merchant, and rates said client later');
+  expect(attention?.allowed).toEqual(['accept']);
+  expect(executions(lab, `${orderId}.r1`)).toBe(0);
+  await decideNow(handle, 'accept');
+});
+
+test('a payer that a look-up saw in between stays a doubt, although rates name the first one again', async () => {
+  await freshWorkers('merchant');
+  const marker = `${HALF} after_ms=2500`;
+  const { orderId, handle } = await startSteered(lab, 'withdraw', { marker, order: UAH, compensation: 'finish' });
+  await handle.created();
+  await freshWorkers('client');
+  await handle.final();
+  payer('merchant');
+  await parkedFor(handle, 'amount_to is paid by merchant, and rates said client later');
+  expect(executions(lab, `${orderId}.r1`)).toBe(0);
+  await decideNow(handle, 'accept');
+});
+
+test('a pair that is gone from rates says nothing: a person decides again when it is back', async () => {
+  lab.sandbox.set({ pairs: {} });
+  const order = { currency_from: 'eur', network_from: 'card', amount: '100', currency_to: 'usd' };
+  const partial = 'outcome=completed_partially fraction=0.4';
+  const { orderId, handle } = await startSteered(lab, 'deposit_exchange', {
+    marker: partial,
+    order,
+    compensation: 'ask',
+  });
+  await parkedFor(handle);
+  lab.sandbox.set({ pairs: { 'deposit_exchange eur_card-usd': null } });
+  await decideNow(handle, 'finish');
+  const { attention } = await parkedFor(handle, 'rates do not show the pair');
+  expect(attention?.allowed).toContain('finish');
+  expect(executions(lab, `${orderId}.r1`)).toBe(0);
+  lab.sandbox.set({ pairs: {} });
+  await decideNow(handle, 'finish');
+  expect((await handle.result()).compensation).toMatchObject({ status: 'done' });
+  expect(executions(lab, `${orderId}.r1`)).toBe(1);
+});

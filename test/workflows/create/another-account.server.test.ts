@@ -1,0 +1,191 @@
+import { describe, expect, test, vi } from 'vitest';
+import type { OrderHandle } from '../../../src/client/order-handle.js';
+import { orderInput } from '../../support/inputs.js';
+import { newOrderId } from '../../support/lab.js';
+import { decideNow, parkedFor } from '../compensation/parked-orders.fixture.js';
+import { attentionSays, openTwoAccounts, orderRequests, PLACES, type TwoAccounts } from './two-accounts.fixture.js';
+
+/** Longer than the lag, so that the right account shows the order before its absence would be believed. */
+const SETTLE_MS = 2_500;
+
+/** Executed, answered 500, and shown once nobody can be misled by it any more. */
+const UNSEEN = 'create=500 lag_ms=1500 duplicate=c';
+
+/** No balances are to be had, so that orders are pinned to endpoint and key alone. */
+const NO_WALLETS = { 'balances.500': 1 };
+
+const executions = ({ lab }: TwoAccounts, { orderId }: OrderHandle) =>
+  lab.sandbox.stats().executedByOrderId[orderId] ?? 0;
+
+/** Starts a payout at the first place; the worker is gone once the service executed it. */
+async function sendUnseen(accounts: TwoAccounts, marker = UNSEEN): Promise<OrderHandle> {
+  const { lab, workAt } = accounts;
+  const handle = await lab.orders.start('withdraw', orderInput('withdraw', newOrderId('elsewhere'), { marker }));
+  await workAt(PLACES.first);
+  await vi.waitFor(() => expect(lab.sandbox.stats().createsByOrderId[handle.orderId]).toBe(1), 20_000);
+  // The worker that sent it must not find it before it is gone, however long that takes.
+  const { faults } = accounts;
+  lab.sandbox.set({ faults: { ...faults, 'list.500': 1, 'status.500': 1 } });
+  await lab.stopWorkers();
+  lab.sandbox.set({ faults });
+  return handle;
+}
+
+const CASES = [
+  { title: 'another key on the same host', place: PLACES.otherKey, says: /Set the key of account default back/ },
+  {
+    title: 'another path in the base URL',
+    place: PLACES.otherPath,
+    says: /was sent to http:\S+\/one, but this worker asks http:\S+\/two, where .* set base URL and key .* back/,
+  },
+  {
+    title: 'another key, and balances are not to be had',
+    place: PLACES.otherPath,
+    faults: NO_WALLETS,
+    says: /asks http:\S+\/two: set the base URL of account default back/,
+  },
+];
+
+describe('an executed create is uncertain, and the worker comes back with', () => {
+  test.for(CASES)('$title: nothing is sent there; set back it goes on by itself', async ({ place, says, faults }) => {
+    const accounts = await openTwoAccounts(SETTLE_MS, { faults });
+    const { lab, other, workAt } = accounts;
+    const handle = await sendUnseen(accounts);
+    await workAt(place);
+    const { phase, attention, revision } = await attentionSays(handle, says);
+    expect({ phase, allowed: attention?.allowed }).toEqual({ phase: 'uncertain', allowed: [] });
+    expect(attention?.reason).not.toContain(place.apiKey);
+    const approval = { action: 'approve', by: 'ann', reason: 'looks alike', revision } as const;
+    await expect(handle.decide(approval)).rejects.toThrow('nothing can be decided now');
+    // Longer than absence takes to be proven where it may be.
+    await new Promise((resolve) => setTimeout(resolve, SETTLE_MS + 1_000));
+    expect(orderRequests(other)).toEqual([]);
+
+    await workAt(PLACES.first);
+    expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: true });
+    expect((await handle.state()).attention).toBeUndefined();
+    expect(executions(accounts, handle)).toBe(1);
+    expect(orderRequests(other)).toEqual([]);
+    expect(lab.sandbox.stats().createsByOrderId).toEqual({ [handle.orderId]: 1 });
+  });
+
+  test('a rotated key of the same account: its wallets prove it, and it goes on by itself', async () => {
+    const accounts = await openTwoAccounts(SETTLE_MS);
+    const handle = await sendUnseen(accounts);
+    await accounts.workAt(PLACES.rotated);
+    const result = await handle.result();
+    expect(result).toMatchObject({ outcome: 'completed', adopted: true });
+    expect(result.decisions).toBeUndefined();
+    expect(executions(accounts, handle)).toBe(1);
+  });
+});
+
+describe('where nothing contradicts that it is the same account, a person confirms it once', () => {
+  const MOVES = [
+    { title: 'its key was rotated, and no wallets were pinned', place: PLACES.rotated, faults: NO_WALLETS },
+    { title: 'its base URL moved, and the wallets are all shown', place: PLACES.moved, faults: {} },
+  ];
+
+  test.for(MOVES)('$title', async ({ place, faults }) => {
+    const accounts = await openTwoAccounts(SETTLE_MS, { faults });
+    const handle = await sendUnseen(accounts);
+    await accounts.workAt(place);
+    const { attention } = await attentionSays(handle, /back, or approve if/);
+    expect(attention?.allowed).toEqual(['approve']);
+    await decideNow(handle, 'approve');
+    const decisions = [expect.objectContaining({ action: 'approve', by: 'ann' })];
+    expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: true, decisions });
+    expect(executions(accounts, handle)).toBe(1);
+  });
+
+  test('or sets it back without a decision', async () => {
+    const accounts = await openTwoAccounts(SETTLE_MS, { faults: NO_WALLETS });
+    const handle = await sendUnseen(accounts);
+    await accounts.workAt(PLACES.rotated);
+    await attentionSays(handle, /set the key back/);
+    await accounts.workAt(PLACES.first);
+    const result = await handle.result();
+    expect(result).toMatchObject({ outcome: 'completed', adopted: true });
+    expect(result.decisions).toBeUndefined();
+  });
+
+  test('from then on nothing is sent again by the budget, only by a person', async () => {
+    const accounts = await openTwoAccounts(1_000, { faults: NO_WALLETS });
+    const handle = await sendUnseen(accounts, 'create=500-before');
+    await accounts.workAt(PLACES.rotated);
+    await attentionSays(handle, /approve/);
+    await decideNow(handle, 'approve');
+    await parkedFor(handle, 'the service shows no such order');
+    expect(accounts.lab.sandbox.stats().createsByOrderId).toEqual({ [handle.orderId]: 1 });
+    await decideNow(handle, 'resend');
+    expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: false });
+    expect(executions(accounts, handle)).toBe(1);
+  });
+});
+
+test('a permitted re-send is worth nothing at a place that was confirmed after it: absence is proven there first', async () => {
+  const accounts = await openTwoAccounts(1_000);
+  const { lab, workAt } = accounts;
+  const input = orderInput('withdraw', newOrderId('leave'), { marker: 'create=500-before', resend: 'never' });
+  const handle = await lab.orders.start('withdraw', input);
+  await workAt(PLACES.first);
+  await parkedFor(handle);
+  await lab.stopWorkers();
+  const resent = decideNow(handle, 'resend');
+  await workAt(PLACES.moved);
+  await resent;
+  await attentionSays(handle, /back, or approve if/);
+  expect((await handle.state()).phase).toBe('creating');
+  await decideNow(handle, 'approve');
+  await parkedFor(handle, 'the service shows no such order');
+  expect(lab.sandbox.stats().createsByOrderId).toEqual({ [handle.orderId]: 1 });
+  await decideNow(handle, 'resend');
+  expect(await handle.result()).toMatchObject({ outcome: 'completed' });
+  expect(executions(accounts, handle)).toBe(1);
+});
+
+test('an order that is followed while its base URL moves: its callback asks a person, and it ends', async () => {
+  const { lab, workAt } = await openTwoAccounts(SETTLE_MS);
+  const input = orderInput('withdraw', newOrderId('followed'), { marker: 'after_ms=3000' });
+  const handle = await lab.orders.start('withdraw', input);
+  await workAt(PLACES.first);
+  await handle.created();
+  await workAt(PLACES.moved);
+  await attentionSays(handle, /back, or approve if/);
+  expect(await handle.state()).toMatchObject({ phase: 'following', attention: { allowed: ['approve'] } });
+  await decideNow(handle, 'approve');
+  expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: false });
+  expect((await handle.state()).attention).toBeUndefined();
+});
+
+test('a question to a person stays open when a look-up that is over its time hears of another account', async () => {
+  // The callback's look-up hangs, and the poll after it sees the end first.
+  const { lab, workAt } = await openTwoAccounts(SETTLE_MS, { pace: { pollInitialMs: 2_000 } });
+  const marker = 'outcome=completed_partially after_ms=500 status=no-answer';
+  const input = orderInput('withdraw', newOrderId('asked'), { marker, compensation: 'ask' });
+  const handle = await lab.orders.start('withdraw', input);
+  await workAt(PLACES.first);
+  const asked = await parkedFor(handle);
+  await workAt(PLACES.otherKey);
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  expect(await handle.state()).toMatchObject({ phase: 'parked', attention: asked.attention });
+  await workAt(PLACES.first);
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  await decideNow(handle, 'accept');
+  expect(await handle.result()).toMatchObject({ outcome: 'completed_partially' });
+});
+
+test('a follow-up is sent where its order was, and waits where another account answers', async () => {
+  const { lab, other, workAt } = await openTwoAccounts(SETTLE_MS, { pace: { confirmDelayMs: 3_000 } });
+  const marker = 'outcome=completed_partially fraction=0.4';
+  const input = orderInput('withdraw', newOrderId('parent'), { marker, compensation: 'finish' });
+  const handle = await lab.orders.start('withdraw', input);
+  await workAt(PLACES.first);
+  await vi.waitFor(async () => expect((await handle.state()).phase).toBe('compensating'), 30_000);
+  await workAt(PLACES.otherKey);
+  await new Promise((resolve) => setTimeout(resolve, 5_000));
+  expect(other.stats().createsByOrderId).toEqual({});
+  await workAt(PLACES.first);
+  expect(await handle.result()).toMatchObject({ compensation: { status: 'done', outcome: 'completed' } });
+  expect(lab.sandbox.stats().executedByOrderId[`${handle.orderId}.r1`]).toBe(1);
+});

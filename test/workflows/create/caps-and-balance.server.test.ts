@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { ORDER_CALLBACK_SIGNAL } from '../../../src/contract/names.js';
+import { orderInput } from '../../support/inputs.js';
+import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { atService, decideNow, executions, parkedFor, startSteered } from '../compensation/parked-orders.fixture.js';
+
+/** Read at every attempt; tests may change them, as a restart of the workers would. */
+const caps = new Map([
+  ['usd', '100'],
+  ['usdt', '50'],
+]);
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await openLab({ limits: { caps, checkBalance: true } });
+});
+afterAll(() => lab?.close());
+
+const creates = (orderId: string): number => lab.sandbox.stats().createsByOrderId[orderId] ?? 0;
+
+describe('an order above the cap of its currency', () => {
+  test('waits for a person with nothing sent, and is sent once when approved', async () => {
+    const { orderId, handle } = await startSteered(lab, 'exchange', { marker: '', order: { amount: '100.01' } });
+    const { attention } = await parkedFor(handle, '100.01 usd is above the cap of 100 usd');
+    expect(attention?.allowed).toEqual(['approve', 'refuse']);
+    expect(creates(orderId)).toBe(0);
+    await decideNow(handle, 'approve');
+    const result = await handle.result();
+    expect(result).toMatchObject({ outcome: 'completed', decisions: [{ action: 'approve', by: 'ann' }] });
+    expect(creates(orderId)).toBe(1);
+  });
+
+  test('ends as OrderCancelled when refused', async () => {
+    const { orderId, handle } = await startSteered(lab, 'exchange', { marker: '', order: { amount: '5000' } });
+    await parkedFor(handle, 'above the cap');
+    await decideNow(handle, 'refuse');
+    await expect(handle.result()).rejects.toMatchObject({ type: 'OrderCancelled' });
+    expect(creates(orderId)).toBe(0);
+  });
+
+  test('ends as OrderCancelled when its workflow is cancelled', async () => {
+    const { orderId, handle } = await startSteered(lab, 'exchange', { marker: '', order: { amount: '5000' } });
+    await parkedFor(handle, 'above the cap');
+    await lab.temporal.client.workflow.getHandle(handle.workflowId).cancel();
+    await expect(handle.result()).rejects.toMatchObject({ type: 'OrderCancelled' });
+    expect(creates(orderId)).toBe(0);
+  });
+
+  test('is measured in the currency its amount is given in', async () => {
+    const order = { amount: undefined, amount_to: '50.5' };
+    const { handle } = await startSteered(lab, 'exchange_withdraw', { marker: '', order });
+    await parkedFor(handle, '50.5 usdt is above the cap of 50 usdt');
+    await decideNow(handle, 'refuse');
+  });
+
+  test('an order at the cap is sent without asking', async () => {
+    const { handle } = await startSteered(lab, 'exchange', { marker: '', order: { amount: '100.00' } });
+    expect((await handle.result()).outcome).toBe('completed');
+  });
+});
+
+/** Terms of an exchange into tron, where 50,251 usd become the 441,700 trx of this order. */
+const BY_AMOUNT_TO = { amount: undefined, currency_to: 'trx', amount_to: '441700' };
+
+describe('the side of an order that its request does not give', () => {
+  test('counts, estimated: 441,700 trx cost 50,251 usd, far above the cap of 100', async () => {
+    lab.sandbox.set({ balances: { usd: '100000', trx: '1000' } });
+    const { orderId, handle } = await startSteered(lab, 'exchange_withdraw', { marker: '', order: BY_AMOUNT_TO });
+    const { attention } = await parkedFor(handle, 'usd, estimated from the rates, is above the cap of 100 usd');
+    expect(attention?.reason).toMatch(/^up to 52[89]\d\d\.\d\d usd/);
+    expect(creates(orderId)).toBe(0);
+    await decideNow(handle, 'approve');
+    expect(await handle.result()).toMatchObject({ outcome: 'completed', decisions: [{ action: 'approve' }] });
+    expect(atService(lab, orderId).order.expected_amount_from).toMatch(/^502[5-9]\d\./);
+  });
+
+  test('counts where the exchange ends, too', async () => {
+    const { orderId, handle } = await startSteered(lab, 'exchange', {
+      marker: '',
+      order: { currency_to: 'usdt', amount: '60' },
+    });
+    await parkedFor(handle, 'usdt, estimated from the rates, is above the cap of 50 usdt');
+    await decideNow(handle, 'refuse');
+    expect(creates(orderId)).toBe(0);
+  });
+
+  test('within its cap is sent without asking', async () => {
+    const order = { ...BY_AMOUNT_TO, amount_to: '700' };
+    const { handle } = await startSteered(lab, 'exchange_withdraw', { marker: '', order });
+    expect(await handle.result()).toMatchObject({ outcome: 'completed' });
+    expect((await handle.result()).decisions ?? []).toEqual([]);
+  });
+
+  test('is asked about where rates are not to be had and its currency has a cap', async () => {
+    const blind = await openLab({ limits: { caps }, sandbox: { settings: { faults: { 'rates.500': 1 } } } });
+    try {
+      const { orderId, handle } = await startSteered(blind, 'exchange_withdraw', { marker: '', order: BY_AMOUNT_TO });
+      await parkedFor(handle, 'what it takes in usd cannot be estimated, and there is a cap of 100 usd');
+      expect(blind.sandbox.stats().createsByOrderId[orderId] ?? 0).toBe(0);
+      await decideNow(handle, 'refuse');
+      const { handle: uncapped } = await startSteered(blind, 'exchange', { marker: '', order: { amount: '100' } });
+      expect((await uncapped.result()).outcome).toBe('completed');
+    } finally {
+      await blind.close();
+    }
+  });
+});
+
+describe('an order whose first create is unclear and whose re-send is above a cap', () => {
+  /** Starts it without a cap; the cap comes after the first create. */
+  async function askedAtResend(marker: string) {
+    caps.delete('eur');
+    const started = await startSteered(lab, 'withdraw', { marker, order: { currency: 'eur' } });
+    await vi.waitFor(() => expect(creates(started.orderId)).toBe(1), 20_000);
+    caps.set('eur', '1');
+    const { attention } = await parkedFor(started.handle, 'above the cap of 1 eur');
+    expect(attention?.allowed).toEqual(['approve', 'refuse']);
+    return started;
+  }
+
+  test('closes, when it is refused, only after absence was proven once more', async () => {
+    const { orderId, handle } = await askedAtResend('create=500-before');
+    const before = lab.requestsOf(orderId).length;
+    await decideNow(handle, 'refuse');
+    await expect(handle.result()).rejects.toMatchObject({ type: 'OrderAbsent' });
+    // Three readings by list and status.
+    expect(lab.requestsOf(orderId).length - before).toBeGreaterThanOrEqual(6);
+    expect([creates(orderId), executions(lab, orderId)]).toEqual([1, 0]);
+  });
+
+  test('is followed, although it is refused, when it turns out to exist', async () => {
+    // Executed, and hidden from more look-ups than come before the decision.
+    const hidden = 'create=500 callback=drop list=unseen list_times=7 status=unseen status_times=6';
+    const { orderId, handle } = await askedAtResend(hidden);
+    await decideNow(handle, 'refuse');
+    const result = await handle.result();
+    expect(result).toMatchObject({ outcome: 'completed', adopted: true, decisions: [{ action: 'refuse' }] });
+    expect([creates(orderId), executions(lab, orderId)]).toEqual([1, 1]);
+  });
+
+  test('is followed without a decision when callbacks come and it turns out to exist', async () => {
+    const hidden = 'create=500 callback=drop list=unseen list_times=7 status=unseen status_times=6';
+    const { orderId, handle } = await askedAtResend(hidden);
+    const workflow = lab.temporal.client.workflow.getHandle(handle.workflowId);
+    const heard = async () => {
+      // The last ones may come when it has ended.
+      await workflow.signal(ORDER_CALLBACK_SIGNAL).catch(() => undefined);
+      expect((await handle.state()).order).not.toBeNull();
+    };
+    await vi.waitFor(heard, { timeout: 20_000, interval: 500 });
+    const result = await handle.result();
+    expect(result).toMatchObject({ outcome: 'completed', adopted: true });
+    expect(result.decisions).toBeUndefined();
+    expect([creates(orderId), executions(lab, orderId)]).toEqual([1, 1]);
+  });
+});
+
+test('a payout that the balance does not cover is InvalidOrder with the figures, and nothing is sent', async () => {
+  lab.sandbox.set({ balances: { usd: '12.51' } });
+  const orderId = newOrderId('poor');
+  const handle = await lab.orders.start('withdraw', orderInput('withdraw', orderId));
+  await expect(handle.result()).rejects.toMatchObject({
+    type: 'InvalidOrder',
+    fields: [{ field: 'order.amount', reason: expect.stringMatching(/^the balance of 12\.51 usd is less than 1\d/) }],
+  });
+  expect(creates(orderId)).toBe(0);
+});
+
+test('a payout by amount_to whose estimated cost the balance does not cover is InvalidOrder, and nothing is sent', async () => {
+  lab.sandbox.set({ balances: { usd: '12.51' } });
+  const { orderId, handle } = await startSteered(lab, 'exchange_withdraw', {
+    marker: '',
+    order: { ...BY_AMOUNT_TO, amount_to: '700' },
+  });
+  await expect(handle.result()).rejects.toMatchObject({
+    type: 'InvalidOrder',
+    fields: [
+      {
+        field: 'order.amount_to',
+        reason: expect.stringMatching(/^the balance of 12\.51 usd is less than about 79\.\d\d /),
+      },
+    ],
+  });
+  expect(creates(orderId)).toBe(0);
+});

@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { ORDERS_TASK_QUEUE, orderWorkflowId } from '../../../src/contract/names.js';
+import { orderInput } from '../../support/inputs.js';
+import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { runStarterWith } from '../../support/run-starter.js';
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await openLab({ workers: false });
+  const accounts = new Map(
+    [...lab.config.accounts].map(([name, account]) => [name, { ...account, formatChecks: 'warn' as const }]),
+  );
+  await lab.startWorkers({ accounts });
+  // A client that asks before the server knows of the workers takes the setting for 'refuse'.
+  await vi.waitUntil(async () => (await lab.orders.formatChecks()) === 'warn', { timeout: 60_000 });
+});
+afterAll(() => lab?.close());
+
+/** A payout that breaks a rule of ours: the card's check digit is wrong. The sandbox takes any. */
+const oddCard = (orderId: string) => {
+  const input = orderInput('withdraw', orderId);
+  return { ...input, order: { ...input.order, wallet: '4111111111111112' } };
+};
+
+const NOTE = 'order.wallet: ****1112: not a card number: its check digit is wrong';
+
+describe('with PAYMENT_FORMAT_CHECKS=warn', () => {
+  test('an order that breaks a rule of ours is paid, and says so', async () => {
+    const orderId = newOrderId('odd');
+    const { handle } = await lab.orders.create('withdraw', oddCard(orderId));
+    expect(await handle.result()).toMatchObject({ outcome: 'completed', notes: [NOTE] });
+    expect(lab.sandbox.stats().executedByOrderId[orderId]).toBe(1);
+  });
+
+  test('so is one that the starter starts', async () => {
+    const { code, stdout } = await runStarterWith(
+      async () => lab.orders,
+      ['order', 'start', 'withdraw', '-', '--wait'],
+      JSON.stringify(oddCard(newOrderId('odd'))),
+    );
+    expect(stdout).toContain('not checked');
+    expect(code).toBe(0);
+  });
+
+  test('rows of a batch are planned with a warning', async () => {
+    const plan = await lab.orders.batches.plan({ rows: [oddCard(newOrderId('row')).order], startedBy: 'ann' });
+    expect(plan.warnings).toContainEqual({
+      rows: [1],
+      reason: expect.stringMatching(/check digit is wrong; sent all the same/),
+    });
+  });
+
+  test('what is wrong in any case is refused by the client', async () => {
+    const { order } = oddCard(newOrderId('odd'));
+    await expect(lab.orders.start('withdraw', { order: { ...order, amount: '-1' } })).rejects.toMatchObject({
+      fields: expect.arrayContaining([expect.objectContaining({ field: 'order.wallet' })]),
+    });
+  });
+});
+
+test('an order id that is a card number is not repeated in a failure', async () => {
+  const handle = await lab.orders.client.workflow.start('withdraw', {
+    taskQueue: ORDERS_TASK_QUEUE,
+    workflowId: orderWorkflowId('default', newOrderId('other')),
+    args: [orderInput('withdraw', '4242424242424242')],
+  });
+  const failure = await handle.result().catch((error: { cause: { message: string } }) => error.cause);
+  expect(JSON.stringify(failure)).toContain('****4242');
+  expect(`${(failure as Error).message} ${JSON.stringify(failure)}`).not.toContain('4242424242424242');
+});
+
+describe('by default', () => {
+  let strict: Lab;
+  beforeAll(async () => {
+    strict = await openLab();
+  });
+  afterAll(() => strict?.close());
+
+  test('the client refuses, and so does the worker whatever the client is', async () => {
+    const orderId = newOrderId('strict');
+    await expect(strict.orders.start('withdraw', oddCard(orderId))).rejects.toMatchObject({
+      name: 'InvalidInputError',
+    });
+    const handle = await strict.orders.client.workflow.start('withdraw', {
+      taskQueue: ORDERS_TASK_QUEUE,
+      workflowId: orderWorkflowId('default', orderId),
+      args: [oddCard(orderId)],
+    });
+    await expect(handle.result()).rejects.toMatchObject({ cause: { type: 'InvalidOrder' } });
+    expect(strict.sandbox.stats().createsByOrderId[orderId]).toBeUndefined();
+  });
+});

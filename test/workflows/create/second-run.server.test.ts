@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { OrderHandle } from '../../../src/client/order-handle.js';
+import { ORDERS_TASK_QUEUE } from '../../../src/contract/names.js';
+import { ORDER_TYPES, type OrderType, workflowTypeOf } from '../../../src/contract/order/types.js';
+import type { OrderInput } from '../../../src/contract/order/workflow.js';
+import { orderInput } from '../../support/inputs.js';
+import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { serviceView } from './service-view.fixture.js';
+
+// The orders wait most of the time, and not for each other.
+vi.setConfig({ maxConcurrency: 20 });
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await openLab();
+});
+afterAll(() => lab?.close());
+
+const client = () => lab.temporal.client;
+
+/** Starts a workflow as the Temporal UI or the plain command line would: no search attributes, no summary. */
+function startPlainly(type: OrderType, input: OrderInput, workflowIdReusePolicy?: 'ALLOW_DUPLICATE') {
+  return client().workflow.start(workflowTypeOf(type), {
+    workflowId: `order:default:${input.order.order_id}`,
+    taskQueue: ORDERS_TASK_QUEUE,
+    args: [input],
+    ...(workflowIdReusePolicy && { workflowIdReusePolicy }),
+  });
+}
+
+/** Resets an order's workflow to the end of its first workflow task. Returns the id of the new run. */
+async function resetToStart({ workflowId }: OrderHandle): Promise<string> {
+  const workflow = client().workflow.getHandle(workflowId);
+  const { events } = await workflow.fetchHistory();
+  const completed = events?.find((event) => event.workflowTaskCompletedEventAttributes);
+  const { runId } = await workflow.describe();
+  const answer = await client().workflowService.resetWorkflowExecution({
+    namespace: lab.temporal.namespace,
+    workflowExecution: { workflowId, runId },
+    workflowTaskFinishEventId: completed?.eventId,
+    requestId: randomUUID(),
+    reason: 'test',
+  });
+  return answer.runId;
+}
+
+describe.concurrent('an order that has ended', () => {
+  test.for(ORDER_TYPES)('%s: run once more under its id, it is adopted and not executed again', async (type) => {
+    const input = orderInput(type, newOrderId('second-run'), { marker: 'duplicate=c' });
+    const first = await (await lab.orders.start(type, input)).result();
+    const second = await (await startPlainly(type, input, 'ALLOW_DUPLICATE')).result();
+    expect(second).toMatchObject({ outcome: 'completed', adopted: true, order: first.order });
+    expect(serviceView(lab, input.order.order_id)).toEqual({ creates: 1, executed: 1, blindCreates: 0 });
+  });
+
+  test.for(ORDER_TYPES)('%s: reset to its first workflow task, it is adopted and not executed again', async (type) => {
+    const input = orderInput(type, newOrderId('reset'), { marker: 'duplicate=c' });
+    const handle = await lab.orders.start(type, input);
+    const first = await handle.result();
+    const runId = await resetToStart(handle);
+    const second = await client().workflow.getHandle(handle.workflowId, runId).result();
+    expect(second).toMatchObject({ outcome: 'completed', adopted: true, order: first.order });
+    expect(serviceView(lab, handle.orderId)).toEqual({ creates: 1, executed: 1, blindCreates: 0 });
+  });
+});
+
+test('a reset order that the service does not show is not sent: the old create may still be on its way', async () => {
+  const input = orderInput('withdraw', newOrderId('reset-absent'), { marker: 'create=500-before', resend: 'never' });
+  const handle = await lab.orders.start('withdraw', input);
+  await vi.waitFor(async () => expect(await handle.state()).toMatchObject({ phase: 'parked' }), 20_000);
+  const before = lab.requestsOf(handle.orderId).length;
+  const runId = await resetToStart(handle);
+  const sinceReset = ['/v2/order/list', '/v2/order/list', '/v2/order/status'];
+  await vi.waitFor(() => expect(lab.requestsOf(handle.orderId).slice(before)).toEqual(sinceReset), 20_000);
+  expect(await handle.state()).toMatchObject({ phase: 'uncertain' });
+  expect(serviceView(lab, handle.orderId)).toEqual({ creates: 1, executed: 0, blindCreates: 0 });
+  await client().workflow.getHandle(handle.workflowId, runId).terminate('end of the test');
+});
+
+describe.concurrent('search attributes', () => {
+  /** Visibility is a moment late. */
+  const found = (query: string, orderId: string) =>
+    vi.waitFor(
+      async () => {
+        const ids: string[] = [];
+        for await (const { workflowId } of client().workflow.list({ query })) ids.push(workflowId);
+        expect(ids).toEqual([`order:default:${orderId}`]);
+      },
+      { timeout: 20_000, interval: 250 },
+    );
+
+  test('of a finished order: final status, uuid, no attention', async () => {
+    const orderId = newOrderId('finished');
+    const handle = await lab.orders.start('exchange', orderInput('exchange', orderId));
+    const { order } = await handle.result();
+    const currencies = "PaymentCurrencyFrom = 'usd' AND PaymentCurrencyTo = 'btc' AND PaymentAccount = 'default'";
+    const ended = `PaymentOrderStatus = 'completed' AND PaymentNeedsAttention = false AND ${currencies}`;
+    await found(`PaymentOrderUuid = '${order.order_uuid}' AND ${ended}`, orderId);
+  });
+
+  test('of an order started by the plain command line: the same', async () => {
+    const input = orderInput('withdraw', newOrderId('plain'), { batchId: 'plain-batch' });
+    const { order } = await (await startPlainly('withdraw', input)).result();
+    const started = "PaymentAccount = 'default' AND PaymentBatchId = 'plain-batch' AND PaymentCurrencyTo = 'usd'";
+    const ended = "PaymentOrderStatus = 'completed' AND PaymentNeedsAttention = false";
+    await found(`PaymentOrderUuid = '${order.order_uuid}' AND ${ended} AND ${started}`, input.order.order_id);
+  });
+
+  test('of an order that parks and is closed: parked with attention, then none without', async () => {
+    const batchId = newOrderId('parks');
+    const options = { marker: 'create=500-before', resend: 'never', batchId } as const;
+    const handle = await lab.orders.start('withdraw', orderInput('withdraw', batchId, options));
+    const mine = `PaymentBatchId = '${batchId}'`;
+    await found(`${mine} AND PaymentOrderStatus = 'parked' AND PaymentNeedsAttention = true`, batchId);
+    const { revision } = await handle.state();
+    await handle.decide({ action: 'close-absent', by: 'ann', reason: 'not wanted any more', revision });
+    await expect(handle.result()).rejects.toMatchObject({ type: 'OrderAbsent' });
+    await found(`${mine} AND PaymentOrderStatus = 'none' AND PaymentNeedsAttention = false`, batchId);
+  });
+
+  test('of an order that ends canceled: that status, and its uuid', async () => {
+    const input = orderInput('deposit', newOrderId('canceled'), { marker: 'outcome=canceled' });
+    const { order } = await (await lab.orders.start('deposit', input)).result();
+    await found(`PaymentOrderUuid = '${order.order_uuid}' AND PaymentOrderStatus = 'canceled'`, input.order.order_id);
+  });
+});

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { OrderInput } from '../../../src/contract/order/workflow.js';
+import { orderInput } from '../../support/inputs.js';
+import { HOUR_MS, MINUTE_MS, openSkippingLab, SECOND_MS, type SkippingLab } from '../../support/skipping-lab.js';
+
+let lab: SkippingLab;
+beforeAll(async () => {
+  lab = await openSkippingLab();
+});
+afterAll(() => lab?.close());
+
+const decide = async (orderId: string, action: 'resend' | 'close-absent'): Promise<void> => {
+  const { revision } = await lab.state(orderId);
+  await lab.orders.order(orderId).decide({ action, by: 'ann', reason: 'looked it up', revision });
+};
+
+const untilParked = (orderId: string) =>
+  lab.skipUntil(async () => (await lab.state(orderId)).phase === 'parked', 30 * SECOND_MS, 6 * HOUR_MS);
+
+test('an executed create that shows only after the service made its repetition wait is found by a callback', async () => {
+  const orderId = 'late-then-limited';
+  let creates = 0;
+  let visible = false;
+  lab.gate.rule = ({ path, orderId: asked }) => {
+    if (asked !== orderId) return undefined;
+    if (path.endsWith('/order/withdraw')) {
+      creates += 1;
+      return creates === 1 ? undefined : { status: 429, headers: { 'retry-after': '1' } };
+    }
+    if (visible) return undefined;
+    if (path.endsWith('/list')) return { status: 200, body: JSON.stringify({ status: 'success', data: [] }) };
+    return path.endsWith('/status') ? { status: 400, body: '{}' } : undefined;
+  };
+  const handle = await lab.orders.start('withdraw', orderInput('withdraw', orderId, { marker: 'create=500-after' }));
+  await untilParked(orderId);
+  expect((await lab.state(orderId)).attention?.reason).toMatch(/HTTP 429.* the service shows no such order/);
+  visible = true;
+  await lab.callback(orderId);
+  expect(await lab.result(handle, HOUR_MS)).toMatchObject({ outcome: 'completed', adopted: true });
+  expect(lab.sandbox.stats().executedByOrderId[orderId]).toBe(1);
+});
+
+/** Creates of an order as the service got them: the delay asked for, in minutes. */
+const delaysSent = (orderId: string): number[] =>
+  lab.gate.about(orderId, 'create').map(({ body }) => Number(JSON.parse(body).delay_order_for_minutes));
+
+test('a delayed order that may be sent again, and is made to wait beyond its time, is not sent unasked', async () => {
+  const orderId = 'delayed-and-limited';
+  const input = orderInput('withdraw', orderId, { marker: 'create=500-before' });
+  let creates = 0;
+  lab.gate.rule = ({ path, orderId: asked }) => {
+    if (asked !== orderId || !path.endsWith('/order/withdraw')) return undefined;
+    creates += 1;
+    return creates === 1 ? undefined : { status: 429, headers: { 'retry-after': '60' } };
+  };
+  const order = { ...input.order, delay_order_for_minutes: 30 };
+  const handle = await lab.orders.start('withdraw', { ...input, order } as OrderInput<'withdraw'>);
+  await lab.skipUntil(async () => creates === 3, 30 * SECOND_MS, HOUR_MS);
+  // Then the service shows nothing for two hours.
+  const isRead = (path: string) => path.endsWith('/list') || path.endsWith('/status');
+  lab.gate.rule = ({ path, orderId: asked }) =>
+    asked === orderId && isRead(path) ? { status: 503, body: '{}' } : undefined;
+  await lab.skip(2 * HOUR_MS);
+  lab.gate.rule = () => undefined;
+  await untilParked(orderId);
+  expect((await lab.state(orderId)).attention).toMatchObject({
+    reason: expect.stringContaining('the time that it was to start at has passed'),
+    allowed: ['resend', 'close-absent', 'adopt'],
+  });
+  expect(Math.min(...delaysSent(orderId))).toBeGreaterThan(0);
+  const sent = delaysSent(orderId).length;
+  await lab.skip(10 * MINUTE_MS);
+  expect(delaysSent(orderId)).toHaveLength(sent);
+
+  await decide(orderId, 'resend');
+  expect(await lab.result(handle, HOUR_MS)).toMatchObject({ outcome: 'completed' });
+  expect(delaysSent(orderId)).toHaveLength(sent + 1);
+  expect(lab.sandbox.stats().executedByOrderId[orderId]).toBe(1);
+});
+
+test('the histories replay', async () => {
+  expect(await lab.replayAll()).toBe(2);
+});

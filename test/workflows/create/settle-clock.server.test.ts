@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { orderInput } from '../../support/inputs.js';
+import { HOUR_MS, MINUTE_MS, openSkippingLab, SECOND_MS, type SkippingLab } from '../../support/skipping-lab.js';
+
+/** Executed nowhere, so that only the settle window keeps it from being sent again. */
+const NEVER_EXECUTED = 'create=500-before times=all';
+const orderId = 'clock-jumped';
+
+/** The worker's clock, which goes on only when the test says so. */
+let workerMs = Date.now();
+let lab: SkippingLab;
+beforeAll(async () => {
+  lab = await openSkippingLab({}, () => () => workerMs);
+});
+afterAll(() => lab?.close());
+
+const creates = () => lab.gate.about(orderId, 'create').length;
+
+test('a server clock that jumps over the settle window proves nothing: the create is not sent again', async () => {
+  await lab.orders.start('withdraw', orderInput('withdraw', orderId, { marker: NEVER_EXECUTED }));
+  await lab.skipUntil(async () => (await lab.state(orderId)).phase === 'uncertain', SECOND_MS, MINUTE_MS);
+  await lab.skip(HOUR_MS / 2);
+  expect(creates()).toBe(1);
+  expect(lab.gate.about(orderId, 'status').length).toBeGreaterThanOrEqual(3);
+});
+
+test('it is sent again once the worker’s own clock has gone through the window as well', async () => {
+  workerMs += 9 * MINUTE_MS;
+  await lab.skip(20 * MINUTE_MS);
+  expect(creates()).toBe(1);
+  workerMs += MINUTE_MS;
+  await lab.skip(20 * MINUTE_MS);
+  expect(creates()).toBe(2);
+});
+
+test('every history replays', async () => {
+  expect(await lab.replayAll()).toBe(1);
+});

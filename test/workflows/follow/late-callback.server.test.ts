@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { orderInput } from '../../support/inputs.js';
+import { operationOf } from '../../support/service-gate.js';
+import { DAY_MS, MINUTE_MS, openSkippingLab, type SkippingLab } from '../../support/skipping-lab.js';
+
+const DAYS = 20;
+
+let lab: SkippingLab;
+beforeAll(async () => {
+  lab = await openSkippingLab({ ORDER_POLL_MAX: '6h' });
+});
+afterAll(() => lab?.close());
+
+test('a callback that comes after 20 days ends the order by one look-up, and the history stayed small', async () => {
+  const orderId = 'late-callback';
+  lab.gate.showAsCreated(orderId, Number.POSITIVE_INFINITY);
+  const handle = await lab.orders.start('exchange', orderInput('exchange', orderId));
+  for (let day = 1; day <= DAYS; day += 1) {
+    await lab.skip(DAY_MS);
+    expect(await lab.state(orderId)).toMatchObject({ phase: 'following', status: 'processing' });
+  }
+  const polls = lab.gate.about(orderId, 'status').length;
+  expect(polls).toBeGreaterThan(4 * (DAYS - 1));
+  expect(polls).toBeLessThan(6 * DAYS);
+  expect((await lab.state(orderId)).attention).toBeUndefined();
+
+  lab.gate.showAsCreated(orderId, await lab.nowMs());
+  await lab.callback(orderId);
+  expect(await lab.result(handle, MINUTE_MS)).toMatchObject({ outcome: 'completed', adopted: false });
+
+  expect(lab.gate.about(orderId, 'status')).toHaveLength(polls + 1);
+  const history = await lab.history(orderId);
+  expect(history.scheduled('lookUpOrder')).toHaveLength(1);
+  expect(history.scheduled('pollOrder')).toHaveLength(1);
+  expect(history.events).toBeLessThanOrEqual(24);
+  expect(lab.sandbox.stats().executedByOrderId[orderId]).toBe(1);
+});
+
+/** Lists and statuses that show an order otherwise than the service has it. */
+function showInstead(orderId: string, shown: () => object[]): void {
+  lab.gate.rule = ({ path, orderId: asked }) => {
+    const executed = lab.sandbox.orders().some(({ order }) => order.user_order_id === orderId);
+    if (asked !== orderId || !executed) return undefined;
+    if (operationOf(path) === 'status') return { status: 400 };
+    const body = JSON.stringify({ status: 'success', data: shown() });
+    return operationOf(path) === 'list' ? { status: 200, body } : undefined;
+  };
+}
+
+test('a callback is heard while a person is asked about a conflict; the order is followed once it alone is shown', async () => {
+  const orderId = 'late-in-conflict';
+  const items = () =>
+    lab.sandbox.orders().flatMap(({ order }) => (order.user_order_id === orderId ? [{ ...order }] : []));
+  const foreign = () => items().map((order) => ({ ...order, order_uuid: 'foreign', expected_amount_from: '99' }));
+  showInstead(orderId, foreign);
+  const handle = await lab.orders.start('exchange', orderInput('exchange', orderId, { marker: 'create=500-after' }));
+  await lab.skipUntil(async () => (await lab.state(orderId)).phase === 'parked', MINUTE_MS, 30 * MINUTE_MS);
+  const { attention: asked } = await lab.state(orderId);
+  expect(asked).toMatchObject({ allowed: ['adopt', 'close-absent'], reason: expect.stringContaining('foreign') });
+  const lists = () => lab.gate.about(orderId, 'list').length;
+  const before = lists();
+
+  // Nothing new: the person is asked the same.
+  await lab.callback(orderId);
+  await vi.waitFor(async () => {
+    expect(lists()).toBe(before + 1);
+    expect(await lab.state(orderId)).toMatchObject({
+      phase: 'parked',
+      attention: { ...asked, since: expect.anything() },
+    });
+  }, 20_000);
+
+  // Ours as well: that none exists can no longer be decided.
+  showInstead(orderId, () => [...foreign(), ...items()]);
+  await lab.callback(orderId);
+  await vi.waitFor(async () => {
+    expect((await lab.state(orderId)).attention).toMatchObject({
+      allowed: ['adopt'],
+      reason: expect.stringContaining('like this payment'),
+    });
+  }, 20_000);
+
+  // Ours alone.
+  lab.gate.rule = () => undefined;
+  await lab.callback(orderId);
+  expect(await lab.result(handle, MINUTE_MS)).toMatchObject({ outcome: 'completed', adopted: true });
+  expect(lab.gate.about(orderId, 'create')).toHaveLength(1);
+});
+
+test('every history replays', async () => {
+  expect(await lab.replayAll()).toBe(2);
+});

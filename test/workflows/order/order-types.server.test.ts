@@ -1,0 +1,20 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ORDER_TYPES } from '../../../src/contract/order/types.js';
+import { orderInput } from '../../support/inputs.js';
+import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await openLab();
+});
+afterAll(() => lab?.close());
+
+describe('an order of every type, with callbacks', () => {
+  test.for(ORDER_TYPES)('%s completes', async (type) => {
+    const orderId = newOrderId(type.replaceAll('_', '-'));
+    const handle = await lab.orders.start(type, orderInput(type, orderId));
+    const result = await handle.result();
+    expect(result).toMatchObject({ outcome: 'completed', adopted: false, compensation: { status: 'none' } });
+    expect(lab.sandbox.stats().executedByOrderId[orderId]).toBe(1);
+  });
+});

@@ -1,0 +1,272 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { WorkflowStartOptions } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { execa } from 'execa';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { findTemporalCli } from '../../../scripts/temporal/find-cli.js';
+import { orderInput } from '../../support/inputs.js';
+import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+
+let lab: Lab;
+let cli: string;
+let folder: string;
+beforeAll(async () => {
+  cli = await findTemporalCli(() => undefined);
+  folder = await mkdtemp(join(tmpdir(), 'payment-orders-raw-'));
+  lab = await openLab({ callbacks: false });
+});
+afterAll(async () => {
+  await lab?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** The plain command line tool, as somebody would use it who has never seen this project's code. */
+const temporal = (...args: string[]) =>
+  execa(cli, [...args, '--address', lab.temporal.address, '--namespace', lab.temporal.namespace]);
+
+/** `temporal workflow start --type withdraw …`; without `input` the workflow gets no argument at all. */
+async function rawStart(workflowId: string, input: string | undefined): Promise<void> {
+  const file = join(folder, `${encodeURIComponent(workflowId)}.json`);
+  // From a file: a deeply nested input is longer than a command line may be.
+  if (input !== undefined) await writeFile(file, input);
+  // biome-ignore format: flags read best in pairs
+  await temporal(
+    'workflow', 'start', '--type', 'withdraw', '--task-queue', 'payment-orders', '--workflow-id', workflowId,
+    '--id-reuse-policy', 'RejectDuplicate', '--id-conflict-policy', 'UseExisting',
+    ...(input === undefined ? [] : ['--input-file', file]),
+  );
+}
+
+/** Why workflow tasks failed. A message that arrives while a task completes repeats that task, which is no failure. */
+async function failedTasks(workflowId: string) {
+  const { events } = await lab.temporal.client.workflow.getHandle(workflowId).fetchHistory();
+  const failures = (events ?? []).flatMap(({ workflowTaskFailedEventAttributes: failed }) => failed ?? []);
+  return failures.map(({ failure }) => failure?.message).filter((message) => message !== 'UnhandledCommand');
+}
+
+describe('an order started by the plain command line', () => {
+  test('completes, and carries every search attribute at its end', async () => {
+    const orderId = newOrderId('raw');
+    const workflowId = `order:default:${orderId}`;
+    await rawStart(workflowId, JSON.stringify(orderInput('withdraw', orderId, { batchId: 'b-1' })));
+    const handle = lab.temporal.client.workflow.getHandle(workflowId);
+    expect(await handle.result()).toMatchObject({ outcome: 'completed', order: { user_order_id: orderId } });
+    const { searchAttributes } = await handle.describe();
+    const sent = lab.sandbox.orders().filter(({ order }) => order.user_order_id === orderId);
+    expect(searchAttributes).toMatchObject({
+      PaymentAccount: ['default'],
+      PaymentOrderStatus: ['completed'],
+      PaymentOrderUuid: sent.map(({ order }) => order.order_uuid),
+      PaymentBatchId: ['b-1'],
+      PaymentCurrencyFrom: ['usd'],
+      PaymentCurrencyTo: ['usd'],
+      PaymentNeedsAttention: [false],
+    });
+    expect(lab.sandbox.stats().executedByOrderId[orderId]).toBe(1);
+  });
+});
+
+/** A valid input of this order id, changed. */
+const changed = (orderId: string, order: Record<string, unknown>, more: Record<string, unknown> = {}): string => {
+  const input = orderInput('withdraw', orderId);
+  return JSON.stringify({ ...input, order: { ...input.order, ...order }, ...more });
+};
+
+/** The command line tool itself refuses more than 10,000. */
+const NESTING = 9_000;
+
+/** [title, workflow id, input, the field that must be named]. */
+const GARBAGE: [string, string, string | undefined, string][] = [
+  ['no input', 'order:default:g-none', undefined, 'input'],
+  ['null', 'order:default:g-null', 'null', 'input'],
+  ['a string', 'order:default:g-string', '"g-string"', 'input'],
+  ['a number', 'order:default:g-number', '12', 'input'],
+  ['a list', 'order:default:g-list', '[]', 'order'],
+  ['an empty object', 'order:default:g-empty', '{}', 'order'],
+  ['order null', 'order:default:g-order-null', '{"order":null}', 'order'],
+  ['order as list', 'order:default:g-order-list', '{"order":[]}', 'order.order_id'],
+  [
+    'a currency of 3,000 characters',
+    'order:default:g-long',
+    changed('g-long', { currency: 'u'.repeat(3000) }),
+    'order.currency',
+  ],
+  [
+    'a batch id of 3,000 characters',
+    'order:default:g-batches',
+    changed('g-batches', {}, { batchId: 'b'.repeat(3000) }),
+    'batchId',
+  ],
+  ['no order id', 'order:default:g-no-id', changed('x', { order_id: undefined }), 'order.order_id'],
+  ['an order id as number', 'order:default:7', changed('x', { order_id: 7 }), 'order.order_id'],
+  ['the id of another order', 'order:default:g-other', changed('g-this', {}), 'order.order_id'],
+  ['the id of another account', 'order:eu:g-account', changed('g-account', {}), 'order.order_id'],
+  ['an id that belongs to follow-ups', 'order:default:g-follow.r1', changed('g-follow.r1', {}), 'order.order_id'],
+  ['an account out of format', 'order:EU Bank:g-eu', changed('g-eu', {}, { account: 'EU Bank' }), 'account'],
+  ['an account as object', 'order:default:g-acc', changed('g-acc', {}, { account: {} }), 'account'],
+  ['an amount as number', 'order:default:g-amount', changed('g-amount', { amount: 12.5 }), 'order.amount'],
+  ['a currency as number', 'order:default:g-cur', changed('g-cur', { currency: 840 }), 'order.currency'],
+  ['a currency as list', 'order:default:g-curs', changed('g-curs', { currency: ['usd'] }), 'order.currency'],
+  ['a network as object', 'order:default:g-net', changed('g-net', { network: {} }), 'order.network'],
+  ['a wallet as number', 'order:default:g-wallet', changed('g-wallet', { wallet: 4111 }), 'order.wallet'],
+  [
+    'a callback_url',
+    'order:default:g-url',
+    changed('g-url', { callback_url: 'https://a.example' }),
+    'order.callback_url',
+  ],
+  ['an unknown field of the order', 'order:default:g-field', changed('g-field', { amout: '1' }), 'order.amout'],
+  ['an unknown field', 'order:default:g-option', changed('g-option', {}, { retries: 3 }), 'retries'],
+  ['a batch id as object', 'order:default:g-batch', changed('g-batch', {}, { batchId: {} }), 'batchId'],
+  [
+    'a delay as text',
+    'order:default:g-delay',
+    changed('g-delay', { delay_order_for_minutes: 'soon' }),
+    'order.delay_order_for_minutes',
+  ],
+  [
+    'a deeply nested field',
+    'order:default:g-deep',
+    changed('g-deep', { description: 'DEEP' }).replace('"DEEP"', `${'['.repeat(NESTING)}${']'.repeat(NESTING)}`),
+    'input',
+  ],
+];
+
+describe('garbage started by the plain command line', () => {
+  let requestsBefore: number;
+  const sentRequests = () => lab.sandbox.requests().filter(({ path }) => !path.endsWith('/rates')).length;
+  beforeAll(async () => {
+    requestsBefore = sentRequests();
+    await Promise.all(GARBAGE.map(([, workflowId, input]) => rawStart(workflowId, input)));
+  });
+
+  test.for(GARBAGE)('%s fails as InvalidOrder that names the field', async ([, workflowId, , field]) => {
+    const handle = lab.temporal.client.workflow.getHandle(workflowId);
+    const failed = await vi.waitFor(
+      async () => {
+        const description = await handle.describe();
+        expect(description.status.name).toBe('FAILED');
+        return description;
+      },
+      { timeout: 15_000 },
+    );
+    const error = await handle.result().catch(({ cause }: { cause: unknown }) => cause);
+    expect(error).toBeInstanceOf(ApplicationFailure);
+    expect(error).toMatchObject({ type: 'InvalidOrder', nonRetryable: true });
+    const [errors] = (error as ApplicationFailure).details as { field: string; reason: string }[][];
+    expect(errors?.map((bad) => bad.field)).toContain(field);
+    expect((error as Error).message).toContain(`${field}: `);
+    expect(failed.searchAttributes.PaymentOrderStatus).toEqual(['none']);
+    expect(await failedTasks(workflowId)).toEqual([]);
+  });
+
+  test('sends nothing', () => {
+    expect(sentRequests()).toBe(requestsBefore);
+  });
+});
+
+describe('a start that would lose an order', () => {
+  test.for<[string, Partial<WorkflowStartOptions>]>([
+    ['with an execution time-out', { workflowExecutionTimeout: '1h' }],
+    ['with a run time-out', { workflowRunTimeout: '1h' }],
+    ['as a cron', { cronSchedule: '@every 1s' }],
+  ])('%s is refused as InvalidOrder, and nothing is sent', async ([, options]) => {
+    const input = orderInput('withdraw', newOrderId('timed'));
+    const handle = await lab.temporal.client.workflow.start('withdraw', {
+      ...options,
+      taskQueue: 'payment-orders',
+      workflowId: `order:default:${input.order.order_id}`,
+      args: [input],
+    });
+    const { workflow } = lab.temporal.client;
+    const first = workflow.getHandle(handle.workflowId, handle.firstExecutionRunId);
+    const closed = async () => expect((await first.describe()).status.name).not.toBe('RUNNING');
+    await vi.waitFor(closed, { timeout: 15_000, interval: 100 });
+    const end = (await first.fetchHistory()).events?.at(-1);
+    // A run of a cron ends by starting the next one.
+    const { failure } =
+      end?.workflowExecutionFailedEventAttributes ?? end?.workflowExecutionContinuedAsNewEventAttributes ?? {};
+    expect(failure).toMatchObject({
+      message: expect.stringContaining('workflow: must be started without execution or run time-out and without cron'),
+      applicationFailureInfo: { type: 'InvalidOrder' },
+    });
+    expect(lab.requestsOf(input.order.order_id)).toEqual([]);
+    // The next run of a cron may be waiting; the others have ended.
+    await workflow
+      .getHandle(handle.workflowId)
+      .terminate()
+      .catch(() => undefined);
+  });
+
+  test('under a workflow type that does not exist ends at once, and the types that do are named', async () => {
+    const input = orderInput('withdraw', newOrderId('mistyped'));
+    const handle = await lab.temporal.client.workflow.start('withdrawal', {
+      taskQueue: 'payment-orders',
+      workflowId: `order:default:${input.order.order_id}`,
+      args: [input],
+    });
+    const error = await handle.result().catch(({ cause }: { cause: unknown }) => cause);
+    expect(error).toMatchObject({ type: 'InvalidOrder', details: [[{ field: 'workflow type' }]] });
+    expect((error as Error).message).toMatch(/withdrawal is not one of .*withdraw.*Nothing was sent/);
+    expect(await failedTasks(handle.workflowId)).toEqual([]);
+    expect(lab.requestsOf(input.order.order_id)).toEqual([]);
+  });
+});
+
+describe('a signal that is garbage', () => {
+  const open = async (label: string, afterMs = 2_500) => {
+    const orderId = newOrderId(label);
+    const input = orderInput('withdraw', orderId, { marker: `after_ms=${afterMs}` });
+    const handle = await lab.orders.start('withdraw', input);
+    await handle.created();
+    return { handle, workflowId: handle.workflowId };
+  };
+
+  test('by the command line wakes the order up and does no harm', async () => {
+    const { handle, workflowId } = await open('signalled', 8_000);
+    for (const input of ['"garbage"', 'null', '[[]]', '{"order_uuid":{"a":1},"status":7}']) {
+      await temporal('workflow', 'signal', '--workflow-id', workflowId, '--name', 'orderCallback', '--input', input);
+    }
+    await temporal('workflow', 'signal', '--workflow-id', workflowId, '--name', 'noSuchSignal', '--input', '1');
+    expect(await handle.result()).toMatchObject({ outcome: 'completed' });
+    expect(await failedTasks(workflowId)).toEqual([]);
+  });
+
+  test('that cannot be decoded does no harm either', async () => {
+    const { handle, workflowId } = await open('undecodable');
+    const { connection, options } = lab.temporal.client;
+    await connection.workflowService.signalWorkflowExecution({
+      namespace: options.namespace,
+      workflowExecution: { workflowId },
+      signalName: 'orderCallback',
+      input: { payloads: [{ metadata: { encoding: Buffer.from('binary/zz') }, data: Buffer.from([0xff, 0x00]) }] },
+    });
+    expect(await handle.result({ timeoutMs: 15_000 })).toMatchObject({ outcome: 'completed' });
+    expect(await failedTasks(workflowId)).toEqual([]);
+  });
+});
+
+describe('an input that only raw gRPC can send', () => {
+  const nested = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+  test.for([
+    ['is no JSON', 'g-no-json', '{"order":'],
+    ['is nested 100,000 deep', 'g-deepest', `{"order":{"order_id":"g-deepest","description":${nested}}}`],
+  ] as const)('fails as InvalidOrder when it %s', async ([, orderId, text]) => {
+    const { connection, options } = lab.temporal.client;
+    const workflowId = `order:default:${orderId}`;
+    await connection.workflowService.startWorkflowExecution({
+      namespace: options.namespace,
+      requestId: workflowId,
+      workflowId,
+      workflowType: { name: 'withdraw' },
+      taskQueue: { name: 'payment-orders' },
+      input: { payloads: [{ metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(text) }] },
+    });
+    const handle = lab.temporal.client.workflow.getHandle(workflowId);
+    const status = async () => (await handle.describe()).status.name;
+    await vi.waitFor(async () => expect(await status()).toBe('FAILED'), { timeout: 8_000, interval: 200 });
+    expect(await failedTasks(workflowId)).toEqual([]);
+  });
+});
