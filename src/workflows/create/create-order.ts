@@ -68,11 +68,12 @@ async function attempt(run: OrderRun, permission: SendPermission, rounds: Rounds
   return settleSends(run, verdict);
 }
 
-/** Keeps that a re-send was permitted on the absence proven last, and whether the order's time had passed by then. */
+/** Keeps that a re-send was permitted on the absence proven last, and what was known by then. */
 function notePermission(run: OrderRun): void {
   const { settled } = run.sends;
   if (settled?.kind !== 'absent') return;
-  run.sends.settled = { ...settled, permitted: delayHasPassed(run) ? 'late' : 'inTime' };
+  const { isLate, cancelRequested } = evidenceOf(run);
+  run.sends.settled = { ...settled, permitted: { isLate, cancelRequested } };
 }
 
 /** THE place where a run gets its order, which is looked up by its `order_uuid` from here on. */

@@ -27,8 +27,8 @@ export interface ProvenAbsence {
   place: number;
   /** The run that proved it. Look-ups of a later run, cut from it by a reset, prove nothing about its sends. */
   provenIn: string;
-  /** A re-send was permitted because of it; 'late': after the time at which a delayed order was to start. */
-  permitted?: 'inTime' | 'late';
+  /** What was known when a re-send was permitted because of it: a person is asked anew about what came since. */
+  permitted?: Pick<Evidence, 'isLate' | 'cancelRequested'>;
 }
 
 /** All that the decision is made from. */
@@ -89,9 +89,10 @@ export function mayResend(evidence: Evidence, budget: Budget): ResendAnswer {
   if (evidence.count === 0) return { answer: 'yes', permission: 'first' };
   // Never before absence was proven, and proven at the place that a create would go to now.
   if (settled?.place !== evidence.timesMoved) return { answer: 'no', first: 'settle' };
-  // Permitted before, and then the service made it wait: only the passing of its time takes that back, once.
-  const holds = settled.permitted === 'late' || (settled.permitted === 'inTime' && !isLate);
-  const byBudget = settled.permitted === undefined && isCovered(budget) && !needsPerson(evidence);
+  // Permitted before, and then the service made it wait: its time passed since, or a cancellation came, takes that back, once.
+  const { permitted } = settled;
+  const holds = permitted && (permitted.isLate || !isLate) && (permitted.cancelRequested || !evidence.cancelRequested);
+  const byBudget = !permitted && isCovered(budget) && !needsPerson(evidence);
   if (holds || byBudget) return { answer: 'yes', permission: 'absent' };
   return { answer: 'a person', reason: reasonFor(evidence) };
 }

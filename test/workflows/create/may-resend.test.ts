@@ -32,7 +32,9 @@ const FIRST: Evidence = { ...SENT, count: 0, unclear: '', settled: undefined };
 const LEFT: Budget = { resends: 1, spent: 1, rateLimited: 0, lastWasLimited: false };
 const USED_UP: Budget = { ...LEFT, spent: 2 };
 
-const permitted = (when: 'inTime' | 'late'): Partial<Evidence> => ({ settled: { ...ABSENT, permitted: when } });
+const permitted = (when: { isLate?: true; cancelRequested?: true } = {}): Partial<Evidence> => ({
+  settled: { ...ABSENT, permitted: { isLate: false, cancelRequested: false, ...when } },
+});
 
 const FIRST_SEND = { answer: 'yes', permission: 'first' };
 const RESEND = { answer: 'yes', permission: 'absent' };
@@ -68,8 +70,8 @@ describe('a create whose outcome is not known', () => {
     ['is not while an order that is not ours has our id', { settled: CONFLICT }, RESOLVE],
     ['is not while an earlier run is in doubt', { earlierInDoubt: true }, LOOK],
     ['is not on a proof of another place', { timesMoved: 1 }, SETTLE],
-    ['is not on a permission for another place', { timesMoved: 1, ...permitted('inTime') }, SETTLE],
-    ['is not on a late permission for another place', { timesMoved: 1, ...permitted('late') }, SETTLE],
+    ['is not on a permission for another place', { timesMoved: 1, ...permitted() }, SETTLE],
+    ['is not on a late permission for another place', { timesMoved: 1, ...permitted({ isLate: true }) }, SETTLE],
     ['is sent by a person alone without budget', {}, person(), USED_UP],
     ['is sent by a person alone when cancelled', { cancelRequested: true }, person()],
     ['is sent by a person alone when its time has passed', { isLate: true }, person(LATE)],
@@ -93,12 +95,13 @@ describe('a create whose outcome is not known', () => {
 
 describe('a permission to send again that the service made wait', () => {
   test.each<Row>([
-    ['holds, whatever the budget says by then', permitted('inTime'), RESEND, USED_UP],
-    ['holds for an order that was cancelled since', { ...permitted('inTime'), cancelRequested: true }, RESEND],
-    ['holds where a person gave it for an unknown place', { ...permitted('inTime'), placeUnknown: true }, RESEND],
-    ['is taken back when its time passes', { ...permitted('inTime'), isLate: true }, person(LATE)],
-    ['is taken back only once', { ...permitted('late'), isLate: true }, RESEND],
-    ['holds after its time without any budget', { ...permitted('late'), isLate: true }, RESEND, USED_UP],
+    ['holds, whatever the budget says by then', permitted(), RESEND, USED_UP],
+    ['is taken back by a cancellation', { ...permitted(), cancelRequested: true }, person()],
+    ['holds after a person gave it again', { ...permitted({ cancelRequested: true }), cancelRequested: true }, RESEND],
+    ['holds where a person gave it for an unknown place', { ...permitted(), placeUnknown: true }, RESEND],
+    ['is taken back when its time passes', { ...permitted(), isLate: true }, person(LATE)],
+    ['is taken back only once', { ...permitted({ isLate: true }), isLate: true }, RESEND],
+    ['holds after its time without any budget', { ...permitted({ isLate: true }), isLate: true }, RESEND, USED_UP],
   ])('%s', (_, changes, answer, budget = LEFT) => {
     expect(mayResend({ ...SENT, ...changes }, budget)).toEqual(answer);
   });
