@@ -100,3 +100,6 @@ export type CardShape = z.infer<typeof cardPartSchema>;
 
 /** What the schema of `client_info` admits. */
 export type ClientInfoShape = NonNullable<z.infer<typeof clientInfoSchema>>;
+
+/** What the schemas admit as the target of a payout, its network apart. */
+export type PayoutShape = { [Name in keyof typeof payoutSchemas]: z.infer<(typeof payoutSchemas)[Name]> };

@@ -1,4 +1,10 @@
-import type { CardShape, ClientInfoShape, DetailsShape, RequestShapes } from '../../validation/request-schemas.js';
+import type {
+  CardShape,
+  ClientInfoShape,
+  DetailsShape,
+  PayoutShape,
+  RequestShapes,
+} from '../../validation/request-schemas.js';
 import type { Amount } from '../money.js';
 import type { OrderType } from './types.js';
 
@@ -77,24 +83,29 @@ interface EchoRule {
   echo: 'code' | 'wallet' | 'memo' | 'details' | 'apart' | 'none';
 }
 
+/** `target`: it says where a payout goes, its network apart; follow-ups and refunds hand all of these on. */
+interface TargetRule<Name> {
+  target: Name extends keyof PayoutShape ? true : boolean;
+}
+
 /** The fields of create requests. */
 export const REQUEST_FIELDS = {
-  order_id: { privacy: 'public', cell: 'figures', echo: 'apart' },
-  description: { privacy: 'private', cell: 'words', echo: 'none' },
-  client_info: { privacy: 'private', cell: 'words', echo: 'none' },
-  currency: { privacy: 'public', cell: 'figures', echo: 'code' },
-  network: { privacy: 'public', cell: 'figures', echo: 'code' },
-  currency_from: { privacy: 'public', cell: 'figures', echo: 'code' },
-  network_from: { privacy: 'public', cell: 'figures', echo: 'code' },
-  currency_to: { privacy: 'public', cell: 'figures', echo: 'code' },
-  network_to: { privacy: 'public', cell: 'figures', echo: 'code' },
-  amount: { privacy: 'public', cell: 'figures', echo: 'apart' },
-  amount_to: { privacy: 'public', cell: 'figures', echo: 'apart' },
-  wallet: { privacy: 'wallet', cell: 'figures', echo: 'wallet' },
-  wallet_memo: { privacy: 'private', cell: 'figures', echo: 'memo' },
-  wallet_details: { privacy: 'private', cell: 'words', echo: 'details' },
-  delay_order_for_minutes: { privacy: 'public', cell: 'figures', echo: 'none' },
-} as const satisfies Record<keyof RequestFields, FieldRule & EchoRule>;
+  order_id: { privacy: 'public', cell: 'figures', echo: 'apart', target: false },
+  description: { privacy: 'private', cell: 'words', echo: 'none', target: false },
+  client_info: { privacy: 'private', cell: 'words', echo: 'none', target: false },
+  currency: { privacy: 'public', cell: 'figures', echo: 'code', target: false },
+  network: { privacy: 'public', cell: 'figures', echo: 'code', target: false },
+  currency_from: { privacy: 'public', cell: 'figures', echo: 'code', target: false },
+  network_from: { privacy: 'public', cell: 'figures', echo: 'code', target: false },
+  currency_to: { privacy: 'public', cell: 'figures', echo: 'code', target: false },
+  network_to: { privacy: 'public', cell: 'figures', echo: 'code', target: false },
+  amount: { privacy: 'public', cell: 'figures', echo: 'apart', target: false },
+  amount_to: { privacy: 'public', cell: 'figures', echo: 'apart', target: false },
+  wallet: { privacy: 'wallet', cell: 'figures', echo: 'wallet', target: true },
+  wallet_memo: { privacy: 'private', cell: 'figures', echo: 'memo', target: true },
+  wallet_details: { privacy: 'private', cell: 'words', echo: 'details', target: true },
+  delay_order_for_minutes: { privacy: 'public', cell: 'figures', echo: 'none', target: false },
+} as const satisfies { [Name in keyof RequestFields]-?: FieldRule & EchoRule & TargetRule<Name> };
 
 type RuleOf = typeof REQUEST_FIELDS;
 
@@ -102,3 +113,14 @@ type RuleOf = typeof REQUEST_FIELDS;
 export type EchoedField = {
   [Name in keyof RuleOf]: RuleOf[Name]['echo'] extends 'apart' | 'none' ? never : Name;
 }[keyof RuleOf];
+
+/** Fields that say where a payout goes, its network apart. */
+export type TargetField = {
+  [Name in keyof RuleOf]: RuleOf[Name]['target'] extends true ? Name : never;
+}[keyof RuleOf];
+
+/** Where a payout goes, without what is empty: all that a follow-up or refund hands on of `from`. */
+export function targetOf(from: RequestFields | Pick<RequestFields, TargetField>): Pick<RequestFields, TargetField> {
+  const isTarget = ([name, value]: [string, unknown]) => value && REQUEST_FIELDS[name as keyof RuleOf]?.target;
+  return Object.fromEntries(Object.entries(from).filter(isTarget));
+}

@@ -1,5 +1,11 @@
 import type { Amount } from '../../contract/money.js';
-import type { CardPart, CreateRequest, CreateRequests, RequestFields } from '../../contract/order/request.js';
+import {
+  type CardPart,
+  type CreateRequest,
+  type CreateRequests,
+  type RequestFields,
+  targetOf,
+} from '../../contract/order/request.js';
 import { type FollowUpType, factsOf, orderSides } from '../../contract/order/types.js';
 import type { Remainder, RevertTarget } from '../../contract/order/workflow.js';
 import type { Case } from './figures.js';
@@ -100,16 +106,16 @@ export function followUpOrder(c: Case, move: Move, amount: Amount, orderId: stri
   return { type: 'exchange_withdraw', request: { ...request, network_to: networkTo ?? '', ...payoutTarget(c, named) } };
 }
 
-function payoutTarget(c: Case, { cards }: Named) {
-  const { wallet = '', wallet_memo, wallet_details }: RequestFields = c.request;
-  const details = cards ?? wallet_details;
-  return { wallet, ...(wallet_memo && { wallet_memo }), ...(details && { wallet_details: details }) };
-}
+const payoutTarget = (c: Case, { cards }: Named) => ({
+  wallet: '',
+  ...targetOf(c.request),
+  ...(cards && { wallet_details: cards }),
+});
 
 function refundTarget({ revertTo }: Named) {
   if (!revertTo) throw new RangeError('a refund needs revertTo');
-  const { network, wallet, wallet_memo, wallet_details } = revertTo;
-  return { network, wallet, ...(wallet_memo && { wallet_memo }), ...(wallet_details && { wallet_details }) };
+  const { network, wallet } = revertTo;
+  return { network, wallet, ...targetOf(revertTo) };
 }
 
 /** What a person must know before a follow-up pays: each payout costs a commission, and a client's comes out of it. */

@@ -4,7 +4,7 @@ import { maskWallet } from '../../contract/masking.js';
 import { AMOUNT_FORMAT, decimal, MAX_AMOUNT_LENGTH, toAmount } from '../../contract/money.js';
 import { ORDER_UUID_FORMAT } from '../../contract/names.js';
 import type { DecideAction, Decision, DecisionRecord } from '../../contract/order/messages.js';
-import type { CardPart } from '../../contract/order/request.js';
+import type { CardPart, TargetField } from '../../contract/order/request.js';
 import { FOLLOW_UP_TYPES } from '../../contract/order/types.js';
 import { MAX_CARDS, MULTIPLE_CARDS } from '../../contract/wallets.js';
 import { chooseOffer, type Offer, totalOf } from '../compensation/offers.js';
@@ -137,17 +137,26 @@ function missing({ names, amount, currency }: Offer): string {
   return `wallet_details: which cards are to be paid? [{amount, wallet}, …], at most ${toAmount(amount)} ${currency}`;
 }
 
+const lengthProblem = (value: unknown) => (isText(value, 255) ? undefined : ': a text of 1 to 255 characters');
+
+/** What is wrong with each field of `revertTo`; there are no others. */
+const TARGET_PROBLEMS: Record<'network' | TargetField, (value: unknown) => string | undefined> = {
+  network: (value) => (value === MULTIPLE_CARDS ? ': a refund goes to one wallet' : lengthProblem(value)),
+  wallet: lengthProblem,
+  wallet_memo: (value) => (value == null || typeof value === 'string' ? undefined : ' must be a text'),
+  wallet_details: (value) => (value == null || isObject(value) ? undefined : ' must be an object'),
+};
+
 function targetProblem(revertTo: unknown): string | undefined {
   if (!isObject(revertTo)) return 'revertTo must be {network, wallet, wallet_memo?, wallet_details?}';
-  const unknown = unknownKeys(revertTo, ['network', 'wallet', 'wallet_memo', 'wallet_details']);
+  const unknown = unknownKeys(revertTo, Object.keys(TARGET_PROBLEMS));
   // Keys come from whoever sent them: only their number is shown.
   if (unknown.length > 0) return `revertTo: ${unknown.length} unknown fields`;
-  const { network, wallet, wallet_memo: memo, wallet_details: details } = revertTo;
-  if (!isText(network, 255)) return 'revertTo.network: a text of 1 to 255 characters';
-  if (network === MULTIPLE_CARDS) return 'revertTo.network: a refund goes to one wallet';
-  if (!isText(wallet, 255)) return 'revertTo.wallet: a text of 1 to 255 characters';
-  if (memo != null && typeof memo !== 'string') return 'revertTo.wallet_memo must be a text';
-  return details == null || isObject(details) ? undefined : 'revertTo.wallet_details must be an object';
+  const problems = Object.entries(TARGET_PROBLEMS).flatMap(([field, problemOf]) => {
+    const problem = problemOf(revertTo[field]);
+    return problem ? [`revertTo.${field}${problem}`] : [];
+  });
+  return problems[0];
 }
 
 const isAmount = (value: unknown): value is string =>
