@@ -47,6 +47,8 @@ export interface SkippingLab {
   state(orderId: string): Promise<OrderState>;
   /** The callback's signal, as the receiver sends it. */
   callback(orderId: string): Promise<void>;
+  /** Asks to cancel an order's workflow, as the Temporal UI does. */
+  cancel(orderId: string): Promise<void>;
   history(orderId: string): Promise<HistoryEvents>;
   /** Replays every order that the service heard of; returns how many, throws on the first that does not fit the code. */
   replayAll(): Promise<number>;
@@ -108,6 +110,7 @@ export async function openSkippingLab(
     },
     state: (orderId) => handleOf(orderId).query<OrderState>('orderState'),
     callback: (orderId) => handleOf(orderId).signal(ORDER_CALLBACK_SIGNAL, {}),
+    cancel: async (orderId) => void (await handleOf(orderId).cancel()),
     history: async (orderId) => describeHistory(await handleOf(orderId).fetchHistory()),
     replayAll: () => replay(gate.orderIds().map(handleOf)),
     close: async () => {

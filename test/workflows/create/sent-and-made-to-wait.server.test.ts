@@ -5,7 +5,7 @@ import { HOUR_MS, MINUTE_MS, openSkippingLab, SECOND_MS, type SkippingLab } from
 
 let lab: SkippingLab;
 beforeAll(async () => {
-  lab = await openSkippingLab();
+  lab = await openSkippingLab({ PAYMENT_NOT_EXECUTED_STATUSES: '503' });
 });
 afterAll(() => lab?.close());
 
@@ -78,6 +78,28 @@ test('a delayed order that may be sent again, and is made to wait beyond its tim
   expect(lab.sandbox.stats().executedByOrderId[orderId]).toBe(1);
 });
 
+test('an order that may be sent again, and is made to wait, is not sent unasked once it was cancelled', async () => {
+  const orderId = 'cancelled-and-limited';
+  let creates = 0;
+  let isOpen = false;
+  lab.gate.rule = ({ path, orderId: asked }) => {
+    if (asked !== orderId || !path.endsWith('/order/withdraw')) return undefined;
+    creates += 1;
+    return creates === 1 || isOpen ? undefined : { status: 503, body: '{}' };
+  };
+  const input = orderInput('withdraw', orderId, { marker: 'create=500-before' });
+  const handle = await lab.orders.start('withdraw', input);
+  await lab.skipUntil(async () => creates > 2, 30 * SECOND_MS, HOUR_MS);
+  await lab.cancel(orderId);
+  isOpen = true;
+  await untilParked(orderId);
+  expect(lab.sandbox.stats().executedByOrderId[orderId]).toBeUndefined();
+
+  await decide(orderId, 'resend');
+  expect(await lab.result(handle, HOUR_MS)).toMatchObject({ outcome: 'completed' });
+  expect(lab.sandbox.stats().executedByOrderId[orderId]).toBe(1);
+});
+
 test('the histories replay', async () => {
-  expect(await lab.replayAll()).toBe(2);
+  expect(await lab.replayAll()).toBe(3);
 });
