@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { durationMs } from '../config/values.js';
 import type { BatchInput, StopAfter } from '../contract/batch/batch.js';
 import { ACCOUNT_FORMAT, BATCH_ID_FORMAT, DEFAULT_ACCOUNT, PLAN_FORMAT } from '../contract/names.js';
@@ -43,20 +43,19 @@ export const parseNames = (text: string): string[] =>
     .filter(Boolean);
 
 /** The argument `<order_id>`; ids of follow-ups too. */
-export const orderIdArgument = (): Argument =>
-  new Argument('<order_id>', "the merchant's order id").argParser(
-    fitting(/^[A-Za-z0-9._:-]{1,126}$/, 'It must be 1 to 126 of A-Z a-z 0-9 . _ : -'),
-  );
+export const ORDER_ID = [
+  '<order_id>',
+  "the merchant's order id",
+  fitting(/^[A-Za-z0-9._:-]{1,126}$/, 'It must be 1 to 126 of A-Z a-z 0-9 . _ : -'),
+] as const;
 
 /** Adds `--account` and `--json`. */
 export const withCommonOptions = (command: Command): Command =>
   command
-    .addOption(
-      new Option('--account <name>', `service account (default: ${DEFAULT_ACCOUNT})`).argParser(
-        fitting(ACCOUNT_FORMAT, 'It must be 1 to 32 of a-z 0-9 -'),
-      ),
-    )
+    .option('--account <name>', `service account (default: ${DEFAULT_ACCOUNT})`, parseAccount)
     .option('--json', 'print exactly one JSON object');
+
+const parseAccount = fitting(ACCOUNT_FORMAT, 'It must be 1 to 32 of a-z 0-9 -');
 
 /** Adds `--timeout`. */
 export const withTimeout = (command: Command, what: string): Command =>
@@ -86,14 +85,14 @@ function parseShare(text: string): number {
 export const parseBatchId = fitting(BATCH_ID_FORMAT, 'It must be 1 to 120 of A-Z a-z 0-9 . _ -');
 
 /** The argument `<batch_id>`. */
-export const batchIdArgument = (): Argument =>
-  new Argument('<batch_id>', 'the id that `batch start` printed').argParser(parseBatchId);
+export const BATCH_ID = ['<batch_id>', 'the id that `batch start` printed', parseBatchId] as const;
 
 /** The argument `<plan>`. */
-export const planArgument = (): Argument =>
-  new Argument('<plan>', 'name of the payout plan').argParser(
-    fitting(PLAN_FORMAT, 'It must be 1 to 64 of A-Z a-z 0-9 _ -'),
-  );
+export const PLAN = [
+  '<plan>',
+  'name of the payout plan',
+  fitting(PLAN_FORMAT, 'It must be 1 to 64 of A-Z a-z 0-9 _ -'),
+] as const;
 
 /** Adds `--by` and the options of BatchOptions. */
 export const withBatchOptions = (command: Command): Command =>

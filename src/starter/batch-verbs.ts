@@ -1,21 +1,13 @@
-import { Argument, type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { BatchHandle } from '../client/batch-handle.js';
 import type { PaymentOrders } from '../client.js';
 import type { BatchInstruction, BatchResult, BatchState } from '../contract/batch/batch.js';
-import {
-  batchIdArgument,
-  type CommonOptions,
-  parseBatchId,
-  withBatchOptions,
-  withCommonOptions,
-  withReason,
-  withTimeout,
-} from './arguments.js';
+import { BATCH_ID, type CommonOptions, parseBatchId, withBatchOptions, withReason, withTimeout } from './arguments.js';
 import { batchCommands, batchResultText, batchStateText, planText } from './batch-text.js';
 import { type FollowEnd, follow, stateIfAnswered } from './follow.js';
 import { readBatchInput, type StartOptions } from './input.js';
 import { startBatchView, whileShowing } from './progress.js';
-import { EXIT, exitCodeOfBatch, type Report, type Run, type StarterIo } from './report.js';
+import { EXIT, exitCodeOfBatch, type Report, type StarterIo, type Verbs } from './report.js';
 
 type BatchEnd = FollowEnd<BatchState, BatchResult>;
 
@@ -56,9 +48,7 @@ async function watchBatch(
 ): Promise<Report> {
   const view = startBatchView(io.stderr);
   try {
-    const end = await follow(handle, { timeoutMs, isEnough, onState: (state) => view.show(state) });
-    view.stop();
-    return reportOfEnd(io, handle, end);
+    return reportOfEnd(io, handle, await follow(handle, { timeoutMs, isEnough, onState: view.show }));
   } finally {
     view.stop();
   }
@@ -86,41 +76,32 @@ async function startBatch(
   return { handle, open: true, report };
 }
 
-const rowsArgument = (): Argument =>
-  new Argument('<path>', 'CSV or NDJSON file below BATCH_DIR of the workers; - or --inline: rows read here');
-
 const withStartOptions = (command: Command): Command =>
-  withCommonOptions(
-    withBatchOptions(
-      command
-        .addArgument(rowsArgument())
-        .addOption(
-          new Option('--id <batch_id>', "names the batch for ever (default: from the file's hash)").argParser(
-            parseBatchId,
-          ),
-        )
-        .option('--inline', 'read at most 200 rows from a file of this machine: JSON array, or one object a line')
-        .option('--again', 'a batch that ended is run anew; rows that have an order are not paid twice')
-        .option('--latest-send <time>', 'ISO time after which nothing new is sent'),
-    ),
+  withBatchOptions(
+    command
+      .argument('<path>', 'CSV or NDJSON file below BATCH_DIR of the workers; - or --inline: rows read here')
+      .option('--id <batch_id>', "names the batch for ever (default: from the file's hash)", parseBatchId)
+      .option('--inline', 'read at most 200 rows from a file of this machine: JSON array, or one object a line')
+      .option('--again', 'a batch that ended is run anew; rows that have an order are not paid twice')
+      .option('--latest-send <time>', 'ISO time after which nothing new is sent'),
   );
 
-function addPlanAndStart(batch: Command, io: StarterIo, run: Run): void {
+function addPlanAndStart(batch: Command, io: StarterIo, verbs: Verbs): void {
   const plan = batch.command('plan').description('check every row and show what they would do; starts no order');
-  withStartOptions(plan).action(async (path: string, options: StartOptions) => {
+  verbs.addChecked(withStartOptions(plan), async (run, path: string, options: StartOptions) => {
     const input = await readBatchInput(io, path, options);
     await run(async (orders) => {
       const planned = await whileShowing(io.stderr, 'checking every row', () => orders.batches.plan(input));
-      const text = `${planText(planned)}\nnothing was started`;
-      return { exitCode: EXIT.done, json: { plan: planned }, text };
+      return { exitCode: EXIT.done, json: { plan: planned }, text: `${planText(planned)}\nnothing was started` };
     });
   });
   const start = batch
     .command('start')
     .description('start a batch; without --wait, exit 0 means that Temporal accepted it')
     .option('--wait', 'follow it to its end or until a person has to decide');
-  withTimeout(withStartOptions(start), 'with --wait: wait at most this long').action(
-    async (path: string, options: StartOptions & { wait?: true; timeout?: number }) => {
+  verbs.addChecked(
+    withTimeout(withStartOptions(start), 'with --wait: wait at most this long'),
+    async (run, path: string, options: StartOptions & { wait?: true; timeout?: number }) => {
       const input = await readBatchInput(io, path, options);
       await run(async (orders) => {
         const { handle, open, report } = await startBatch(io, orders, input);
@@ -132,21 +113,21 @@ function addPlanAndStart(batch: Command, io: StarterIo, run: Run): void {
   );
 }
 
-function addApprove(batch: Command, io: StarterIo, run: Run): void {
+function addApprove(batch: Command, io: StarterIo, verbs: Verbs): void {
   const approve = batch
     .command('approve')
     .description('approve exactly the plan with this digest')
-    .addArgument(batchIdArgument())
+    .argument(...BATCH_ID)
     .requiredOption('--digest <digest>', 'of the plan, as `batch show` shows it')
     .requiredOption('--by <name>', 'who approves it; somebody else than its starter');
-  withCommonOptions(approve).action(
-    (batchId: string, { account, digest, by }: CommonOptions & { digest: string; by: string }) =>
-      run(async (orders) => {
-        const handle = orders.batches.handle(batchId, { account });
-        await handle.approve({ digest, by });
-        const text = `batch ${batchId} is approved by ${by}; follow it: ${io.self} batch show ${batchId} --watch`;
-        return { exitCode: EXIT.done, json: { ...idOf(handle), approved: digest }, text };
-      }),
+  verbs.add(
+    approve,
+    async (orders, batchId: string, { account, digest, by }: CommonOptions & { digest: string; by: string }) => {
+      const handle = orders.batches.handle(batchId, { account });
+      await handle.approve({ digest, by });
+      const text = `batch ${batchId} is approved by ${by}; follow it: ${io.self} batch show ${batchId} --watch`;
+      return { exitCode: EXIT.done, json: { ...idOf(handle), approved: digest }, text };
+    },
   );
 }
 
@@ -156,37 +137,41 @@ const INSTRUCTIONS = [
   ['stop', 'start no more orders at all; started ones are followed to their end', 'stopped'],
 ] as const;
 
-function addInstructions(batch: Command, run: Run): void {
+function addInstructions(batch: Command, verbs: Verbs): void {
   for (const [verb, description, done] of INSTRUCTIONS) {
-    const command = withReason(batch.command(verb).description(description).addArgument(batchIdArgument()));
-    withCommonOptions(command).action((batchId: string, { account, by, reason }: CommonOptions & BatchInstruction) =>
-      run(async (orders) => {
-        const handle = orders.batches.handle(batchId, { account });
-        await handle[verb]({ by, reason });
-        return { exitCode: EXIT.done, json: { ...idOf(handle), [done]: true }, text: `batch ${batchId} is ${done}` };
-      }),
+    const command = withReason(
+      batch
+        .command(verb)
+        .description(description)
+        .argument(...BATCH_ID),
     );
+    verbs.add(command, async (orders, batchId: string, { account, by, reason }: CommonOptions & BatchInstruction) => {
+      const handle = orders.batches.handle(batchId, { account });
+      await handle[verb]({ by, reason });
+      return { exitCode: EXIT.done, json: { ...idOf(handle), [done]: true }, text: `batch ${batchId} is ${done}` };
+    });
   }
 }
 
 /** Adds `batch plan`, `start`, `approve`, `pause`, `resume`, `stop` and `show`. */
-export function addBatchVerbs(program: Command, io: StarterIo, run: Run): void {
+export function addBatchVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
   const batch = program
     .command('batch')
     .description('withdrawals by the file: plan, start, approve, pause, resume, stop, show');
-  addPlanAndStart(batch, io, run);
-  addApprove(batch, io, run);
-  addInstructions(batch, run);
+  addPlanAndStart(batch, io, verbs);
+  addApprove(batch, io, verbs);
+  addInstructions(batch, verbs);
   const show = batch
     .command('show')
     .description('where a batch stands, or how it ended')
-    .addArgument(batchIdArgument())
+    .argument(...BATCH_ID)
     .option('--watch', 'follow it to its end, with a progress bar');
-  withTimeout(withCommonOptions(show), 'with --watch: watch at most this long').action(
-    (batchId: string, { account, watch, timeout }: CommonOptions & { watch?: true; timeout?: number }) =>
-      run((orders) => {
-        const handle = orders.batches.handle(batchId, { account });
-        return watch ? watchBatch(io, handle, { timeoutMs: timeout, isEnough: () => false }) : showBatch(io, handle);
-      }),
+  type ShowOptions = CommonOptions & { watch?: true; timeout?: number };
+  verbs.add(
+    withTimeout(show, 'with --watch: watch at most this long'),
+    (orders, batchId: string, { account, watch, timeout }: ShowOptions) => {
+      const handle = orders.batches.handle(batchId, { account });
+      return watch ? watchBatch(io, handle, { timeoutMs: timeout, isEnough: () => false }) : showBatch(io, handle);
+    },
   );
 }

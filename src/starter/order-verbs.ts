@@ -10,7 +10,7 @@ import type { OrderType } from '../contract/order/types.js';
 import type { OrderInput, OrderResult } from '../contract/order/workflow.js';
 import { follow, stateIfAnswered } from './follow.js';
 import { checkWith, parseInput, readInput, settingOf } from './input.js';
-import { startProgress } from './progress.js';
+import { whileShowing } from './progress.js';
 import { EXIT, exitCodeOfResult, type Report, reportOfError, type StarterIo, UsageError } from './report.js';
 import { decideText, elsewhereText, listText, NOBODY_ANSWERS, progressLine, resultText, stateText } from './text.js';
 
@@ -116,16 +116,13 @@ const needsDecision = (state: OrderState | undefined): boolean =>
 
 /** Follows an order with progress on stderr, to its end, to a decision or to the end of the time given. */
 export async function waitForOrder(io: StarterIo, handle: OrderHandle, timeoutMs?: number): Promise<Report> {
-  const progress = startProgress(io.stderr);
-  progress.show(`waiting for order ${handle.orderId}`);
   try {
-    const onState = (state: OrderState | undefined) => progress.show(progressLine(state));
-    const end = await follow(handle, { timeoutMs, onState, isEnough: needsDecision });
+    const end = await whileShowing(io.stderr, `waiting for order ${handle.orderId}`, (show) =>
+      follow(handle, { timeoutMs, onState: (state) => show(progressLine(state)), isEnough: needsDecision }),
+    );
     return end.kind === 'ended' ? resultReport(handle, end.result) : waitingReport(io, handle, end.state);
   } catch (error) {
     return failureReport(handle, error);
-  } finally {
-    progress.stop();
   }
 }
 

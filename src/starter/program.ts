@@ -4,7 +4,8 @@ import { DECIDE_ACTIONS } from '../contract/order/messages.js';
 import { FOLLOW_UP_TYPES, ORDER_TYPES, type OrderType } from '../contract/order/types.js';
 import {
   type CommonOptions,
-  orderIdArgument,
+  given,
+  ORDER_ID,
   parseNames,
   parseWhole,
   withCommonOptions,
@@ -22,7 +23,7 @@ import {
   waitForOrder,
 } from './order-verbs.js';
 import { addReconcileVerb } from './reconcile-verb.js';
-import { type Report, type Run, reportOfError, type StarterIo, withoutValue } from './report.js';
+import { type Report, type Run, reportOfError, type StarterIo, type Verbs, withoutValue } from './report.js';
 import { addScheduleVerbs } from './schedule-verbs.js';
 import { addServiceVerbs } from './service-verbs.js';
 
@@ -42,11 +43,9 @@ const handleOf = (orders: PaymentOrders, id: string, { account, received }: OneO
 
 /** The order that a verb is about. */
 const withOneOrder = (command: Command): Command =>
-  command
-    .addArgument(orderIdArgument())
-    .option('--received', 'the id is the order_uuid of a receipt on a permanent address');
+  command.argument(...ORDER_ID).option('--received', 'the id is the order_uuid of a receipt on a permanent address');
 
-function addStart(order: Command, io: StarterIo, run: Run): void {
+function addStart(order: Command, io: StarterIo, verbs: Verbs): void {
   const start = order
     .command('start')
     .description('start an order; without --wait, exit 0 means that Temporal accepted it')
@@ -54,26 +53,27 @@ function addStart(order: Command, io: StarterIo, run: Run): void {
     .argument('<file>', 'JSON order input, - for standard input')
     .option('--wait', 'follow it to its end or until a person has to decide')
     .option('--again', 'the id was used by an order that ended without existing at the service: start it anew');
-  withTimeout(withCommonOptions(start), 'with --wait: wait at most this long').action(
-    async (type: OrderType, file: string, options: CommonOptions & { wait?: true; again?: true; timeout?: number }) => {
-      const input = await readOrderInput(io, type, file, options.account);
+  type StartOptions = CommonOptions & { wait?: true; again?: true; timeout?: number };
+  verbs.addChecked(
+    withTimeout(start, 'with --wait: wait at most this long'),
+    async (run, type: OrderType, file: string, { account, again, wait, timeout }: StartOptions) => {
+      const input = await readOrderInput(io, type, file, account);
       await run(async (orders) => {
-        const { handle, report } = await startOrder(orders, type, input, options.again ?? false);
-        if (!options.wait) return report;
+        const { handle, report } = await startOrder(orders, type, input, again ?? false);
+        if (!wait) return report;
         io.stderr.write(`${report.text}\n`);
-        return waitForOrder(io, handle, options.timeout);
+        return waitForOrder(io, handle, timeout);
       });
     },
   );
 }
 
-type DecideOptions = Pick<TypedDecision, 'action' | 'by' | 'reason' | 'revision' | 'kind' | 'as'> & {
+type DecideOptions = Omit<TypedDecision, 'order_uuid' | 'revertTo' | 'wallet_details'> & {
   orderUuid?: string;
-  differences?: string[];
   file?: string;
 };
 
-function addDecide(order: Command, io: StarterIo, run: Run): void {
+function addDecide(order: Command, io: StarterIo, verbs: Verbs): void {
   const decide = withOneOrder(order.command('decide'))
     .description(
       'decide on a parked order, on the revision that `order show` shows; without --revision nothing is decided',
@@ -92,34 +92,29 @@ function addDecide(order: Command, io: StarterIo, run: Run): void {
     .addOption(new Option('--as <type>', 'finish, revert: type of the follow-up').choices([...FOLLOW_UP_TYPES]))
     // Wallets never stand on a command line: others on the machine can read it, and shells keep it.
     .option('--file <file>', 'finish, revert: JSON {"revertTo", "wallet_details"}, - for standard input');
-  withCommonOptions(decide).action(async (orderId: string, options: OneOrderOptions & DecideOptions) => {
+  verbs.addChecked(decide, async (run, orderId: string, options: OneOrderOptions & DecideOptions) => {
     const { action, by, reason, revision, orderUuid, differences, kind, as, file } = options;
     const named = file === undefined ? {} : await readDecisionFile(io, file);
-    const optional = {
-      ...(orderUuid && { order_uuid: orderUuid }),
-      ...(differences && { differences }),
-      ...(kind && { kind }),
-      ...(as && { as }),
-      ...named,
-    };
-    await run((orders) =>
-      decideOrder(io, handleOf(orders, orderId, options), { action, by, reason, revision, ...optional }),
-    );
+    const optional = given({ order_uuid: orderUuid || undefined, differences, kind, as });
+    const decision = { action, by, reason, revision, ...optional, ...named };
+    await run((orders) => decideOrder(io, handleOf(orders, orderId, options), decision));
   });
 }
 
-function addOrderVerbs(program: Command, io: StarterIo, run: Run): void {
+function addOrderVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
   const order = program.command('order').description('orders: start, show, wait, decide, list');
-  addStart(order, io, run);
-  withCommonOptions(withOneOrder(order.command('show').description('where an order stands'))).action(
-    (orderId: string, options: OneOrderOptions) => run((orders) => showOrder(io, handleOf(orders, orderId, options))),
+  addStart(order, io, verbs);
+  verbs.add(
+    withOneOrder(order.command('show').description('where an order stands')),
+    (orders, orderId: string, options: OneOrderOptions) => showOrder(io, handleOf(orders, orderId, options)),
   );
   const wait = withOneOrder(order.command('wait').description('follow an order with progress'));
-  withTimeout(withCommonOptions(wait), 'wait at most this long').action(
-    (orderId: string, options: OneOrderOptions & { timeout?: number }) =>
-      run((orders) => waitForOrder(io, handleOf(orders, orderId, options), options.timeout)),
+  verbs.add(
+    withTimeout(wait, 'wait at most this long'),
+    (orders, orderId: string, options: OneOrderOptions & { timeout?: number }) =>
+      waitForOrder(io, handleOf(orders, orderId, options), options.timeout),
   );
-  addDecide(order, io, run);
+  addDecide(order, io, verbs);
   const list = order
     .command('list')
     .description('orders known to Temporal, newest first')
@@ -127,11 +122,9 @@ function addOrderVerbs(program: Command, io: StarterIo, run: Run): void {
     .option('--attention', 'only those a person should look at')
     .option('--batch <batch_id>', 'only those of a batch')
     .option('--limit <n>', 'at most this many', parseWhole(1), 50);
-  withCommonOptions(list).action(
-    (options: CommonOptions & { status?: string; attention?: true; batch?: string; limit: number }) => {
-      const { account, status, attention, batch, limit } = options;
-      return run((orders) => listOrders(orders, { account, status, needsAttention: attention, batchId: batch, limit }));
-    },
+  type ListOptions = CommonOptions & { status?: string; attention?: true; batch?: string; limit: number };
+  verbs.add(list, (orders, { account, status, attention, batch, limit }: ListOptions) =>
+    listOrders(orders, { account, status, needsAttention: attention, batchId: batch, limit }),
   );
 }
 
@@ -145,11 +138,15 @@ function buildProgram(io: StarterIo, run: Run): Command {
       writeErr: (text) => io.stderr.write(text),
       outputError: (text, write) => write(withoutValue(text)),
     });
-  addOrderVerbs(program, io, run);
-  addBatchVerbs(program, io, run);
-  addScheduleVerbs(program, io, run);
-  addServiceVerbs(program, io, run);
-  addReconcileVerb(program, io, run);
+  const verbs: Verbs = {
+    add: (command, act) => verbs.addChecked(command, (_, ...typed) => run((orders) => act(orders, ...typed))),
+    addChecked: (command, act) => void withCommonOptions(command).action((...typed) => act(run, ...(typed as never[]))),
+  };
+  addOrderVerbs(program, io, verbs);
+  addBatchVerbs(program, io, verbs);
+  addScheduleVerbs(program, io, verbs);
+  addServiceVerbs(program, io, verbs);
+  addReconcileVerb(program, io, verbs);
   return program;
 }
 

@@ -10,10 +10,12 @@ const LONGEST_SILENCE_MS = 10_000;
 const PATIENCE_MS = 3_000;
 
 /** Shows what is being waited for. Stop it before anything else is printed. */
-export interface Progress {
-  show(line: string): void;
+export interface Progress<T = string> {
+  show(shown: T): void;
   stop(): void;
 }
+
+type Terminal = Writable & { isTTY?: boolean };
 
 function spinner(stream: Writable): Progress {
   const spinning = yoctoSpinner({ stream }).start();
@@ -43,15 +45,10 @@ function lines(stream: Writable): Progress {
 }
 
 /** A spinner on a terminal; elsewhere a line per change, and at least one every 10 s. */
-export const startProgress = (stream: Writable & { isTTY?: boolean }): Progress =>
-  stream.isTTY ? spinner(stream) : lines(stream);
+export const startProgress = (stream: Terminal): Progress => (stream.isTTY ? spinner(stream) : lines(stream));
 
 /** Waits for one answer; says what for once it takes longer than a moment. */
-export async function whileWaiting<T>(
-  stream: Writable & { isTTY?: boolean },
-  line: string,
-  answer: Promise<T>,
-): Promise<T> {
+export async function whileWaiting<T>(stream: Terminal, line: string, answer: Promise<T>): Promise<T> {
   let progress: Progress | undefined;
   const timer = setTimeout(() => {
     progress = startProgress(stream);
@@ -68,11 +65,7 @@ export async function whileWaiting<T>(
 /** Without a terminal, a line this often at most, unless the batch enters another phase. */
 const LINE_EVERY_MS = 10_000;
 
-/** Shows how far a batch is. Stop it before anything else is printed. */
-export interface BatchView {
-  show(state: BatchState | undefined): void;
-  stop(): void;
-}
+type BatchView = Progress<BatchState | undefined>;
 
 function batchBar(stream: Writable): BatchView {
   const shown = new SingleBar({
@@ -111,15 +104,18 @@ function batchLines(stream: Writable): BatchView {
 }
 
 /** A bar on a terminal; elsewhere a line now and then. */
-export const startBatchView = (stream: Writable & { isTTY?: boolean }): BatchView =>
-  stream.isTTY ? batchBar(stream) : batchLines(stream);
+export const startBatchView = (stream: Terminal): BatchView => (stream.isTTY ? batchBar(stream) : batchLines(stream));
 
-/** Runs a step that may take minutes with a large file, so that a person sees it working. */
-export async function whileShowing<T>(stream: Writable & { isTTY?: boolean }, line: string, step: () => Promise<T>) {
+/** Runs a step that may take long, so that a person sees it working; it may `show` how far it is. */
+export async function whileShowing<T>(
+  stream: Terminal,
+  line: string,
+  step: (show: (line: string) => void) => Promise<T>,
+): Promise<T> {
   const progress = startProgress(stream);
   progress.show(line);
   try {
-    return await step();
+    return await step(progress.show);
   } finally {
     progress.stop();
   }

@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { checkReconcileInput, type ReconcileState } from '../client/reconcile.js';
 import type { PaymentOrders } from '../client.js';
 import {
@@ -9,9 +9,9 @@ import {
   type ReconcileInput,
   type ReconcileResult,
 } from '../contract/reconcile/reconcile.js';
-import { type CommonOptions, given, parseTimeout, withCommonOptions, withTimeout } from './arguments.js';
-import { startProgress } from './progress.js';
-import { EXIT, type Report, type Run, type StarterIo, UsageError } from './report.js';
+import { type CommonOptions, given, parseTimeout, withTimeout } from './arguments.js';
+import { whileShowing } from './progress.js';
+import { EXIT, type Report, type StarterIo, UsageError, type Verbs } from './report.js';
 import { named, table } from './text.js';
 
 interface ReconcileVerbOptions extends CommonOptions {
@@ -26,9 +26,7 @@ interface ReconcileVerbOptions extends CommonOptions {
 /** `--every never` ends the schedule. */
 const NEVER = 0;
 
-function parseEvery(text: string): number {
-  return text === 'never' ? NEVER : parseTimeout(text);
-}
+const parseEvery = (text: string): number => (text === 'never' ? NEVER : parseTimeout(text));
 
 function progressLine({ progress, trouble }: ReconcileState): string {
   if (!progress) return trouble ? `waiting: ${trouble}` : 'waiting for a worker';
@@ -80,20 +78,15 @@ async function runReconcile(
   input: ReconcileInput,
   timeoutMs?: number,
 ): Promise<Report> {
-  const progress = startProgress(io.stderr);
-  progress.show('waiting for a worker');
-  try {
-    const options = { timeoutMs, onState: (state: ReconcileState) => progress.show(progressLine(state)) };
-    const result = await orders.reconcile(input, options);
-    const disagreement = disagreementOf(result);
-    return {
-      exitCode: disagreement ? EXIT.endedWithoutSuccess : EXIT.done,
-      json: { ...(disagreement && { disagreement }), result },
-      text: reconcileText(result),
-    };
-  } finally {
-    progress.stop();
-  }
+  const result = await whileShowing(io.stderr, 'waiting for a worker', (show) =>
+    orders.reconcile(input, { timeoutMs, onState: (state) => show(progressLine(state)) }),
+  );
+  const disagreement = disagreementOf(result);
+  return {
+    exitCode: disagreement ? EXIT.endedWithoutSuccess : EXIT.done,
+    json: { ...(disagreement && { disagreement }), result },
+    text: reconcileText(result),
+  };
 }
 
 async function setSchedule(orders: PaymentOrders, everyMs: number, input: ReconcileInput): Promise<Report> {
@@ -112,7 +105,7 @@ const inputOf = ({ account, from, to, recover, openTooLong }: ReconcileVerbOptio
   checkReconcileInput(given({ account, from, to, recover, openTooLongMs: openTooLong }));
 
 /** Adds `reconcile`. */
-export function addReconcileVerb(program: Command, io: StarterIo, run: Run): void {
+export function addReconcileVerb(program: Command, io: StarterIo, verbs: Verbs): void {
   const verb = program
     .command('reconcile')
     .description('compare orders, workflows and balances; follow what nobody follows. Exit 1: something needs a person')
@@ -120,13 +113,8 @@ export function addReconcileVerb(program: Command, io: StarterIo, run: Run): voi
     .option('--to <time>', 'orders created until then (default: now)')
     .option('--recover', "Temporal's database was lost or is old: follow every open order that nobody follows")
     .option('--open-too-long <duration>', 'report orders not final for longer (default: 24h)', parseTimeout)
-    .addOption(
-      new Option(
-        '--every <duration>',
-        'from now on by the clock instead of once, such as 24h; never ends it',
-      ).argParser(parseEvery),
-    );
-  withTimeout(withCommonOptions(verb), 'wait at most this long').action(async (options: ReconcileVerbOptions) => {
+    .option('--every <duration>', 'from now on by the clock instead of once, such as 24h; never ends it', parseEvery);
+  verbs.addChecked(withTimeout(verb, 'wait at most this long'), async (run, options: ReconcileVerbOptions) => {
     const { every, from, to, recover, timeout } = options;
     if (every !== undefined && (from ?? to ?? recover) !== undefined) {
       throw new UsageError('--every goes without --from, --to and --recover');

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import { FailedError, InvalidInputError, isClientError } from '../client/errors.js';
 import type { PaymentOrders } from '../client.js';
 import { BATCH_FILE_UNUSABLE, type BatchResult } from '../contract/batch/batch.js';
@@ -70,8 +70,15 @@ export interface Report {
   text: string;
 }
 
-/** Runs a verb against Temporal, prints its report and closes the connection. */
-export type Run = (verb: (orders: PaymentOrders) => Promise<Report>) => Promise<void>;
+/** Connects to Temporal, prints what `act` reports and closes the connection. */
+export type Run = (act: (orders: PaymentOrders) => Promise<Report>) => Promise<void>;
+
+/** Ends the description of a verb: with --account, --json and what it does with its arguments and options. */
+export interface Verbs {
+  add(command: Command, act: (orders: PaymentOrders, ...typed: never[]) => Promise<Report>): void;
+  /** The same for a verb that checks its input before it connects. */
+  addChecked(command: Command, act: (run: Run, ...typed: never[]) => Promise<void>): void;
+}
 
 /** Everything of the world the starter touches. */
 export interface StarterIo {

@@ -12,13 +12,12 @@ import {
   batchOptionsOf,
   type CommonOptions,
   given,
+  PLAN,
   parseTimeout,
-  planArgument,
   withBatchOptions,
-  withCommonOptions,
   withReason,
 } from './arguments.js';
-import { EXIT, type Run, type StarterIo } from './report.js';
+import { EXIT, type StarterIo, type Verbs } from './report.js';
 import { named } from './text.js';
 
 interface CreateOptions extends BatchOptions {
@@ -66,26 +65,21 @@ function inputOf(plan: string, options: CreateOptions): ScheduleInput {
   return result.input;
 }
 
-function addCreate(schedule: Command, run: Run): void {
+function addCreate(schedule: Command, verbs: Verbs): void {
   const create = schedule
     .command('create')
     .description("start a plan's batch by the clock; the same settings again change nothing")
-    .addArgument(planArgument())
-    .addOption(
-      new Option('--cron <expression>', 'such as "0 10 * * FRI"; may be given again').argParser(
-        (text: string, before: string[] = []) => [...before, text],
-      ),
-    )
-    .addOption(
-      new Option('--calendar <json>', 'such as {"dayOfMonth": 1, "hour": 9}; may be given again').argParser(
-        collectCalendar,
-      ),
-    )
+    .argument(...PLAN)
+    .option('--cron <expression>', 'such as "0 10 * * FRI"; may be given again', (text, before: string[] = []) => [
+      ...before,
+      text,
+    ])
+    .option('--calendar <json>', 'such as {"dayOfMonth": 1, "hour": 9}; may be given again', collectCalendar)
     .option('--time-zone <name>', 'of the times and of the period, such as Europe/Berlin (default: UTC)')
     .requiredOption('--file-pattern <path>', 'below BATCH_DIR, such as payroll-{period}.csv')
     .addOption(new Option('--period-format <format>', '2026-11-27 or 2026-11-27T10-00').choices(['date', 'minute']))
     .option('--wait-for-file <duration>', 'how long the file may be missing (default: 30m)', parseTimeout);
-  withCommonOptions(withBatchOptions(create)).action(async (plan: string, options: CreateOptions) => {
+  verbs.addChecked(withBatchOptions(create), async (run, plan: string, options: CreateOptions) => {
     const input = inputOf(plan, options);
     await run(async (orders) => {
       const entry = await orders.schedules.create(input);
@@ -95,58 +89,56 @@ function addCreate(schedule: Command, run: Run): void {
   });
 }
 
-function addTrigger(schedule: Command, io: StarterIo, run: Run): void {
+function addTrigger(schedule: Command, io: StarterIo, verbs: Verbs): void {
   const trigger = schedule
     .command('trigger')
     .description('run the batch of a period now; a period that has one is not paid again')
-    .addArgument(planArgument())
+    .argument(...PLAN)
     .requiredOption('--period <period>', 'such as 2026-11-27')
     .option('--by <name>', 'who starts it (default: who created the schedule)');
-  withCommonOptions(trigger).action(
-    (plan: string, { account, period, by }: CommonOptions & { period: string; by?: string }) =>
-      run(async (orders) => {
-        const { workflowId, batch } = await orders.schedules.trigger(plan, { period, by }, { account });
-        const { batchId } = batch;
-        const text = `plan ${plan} runs for ${period} (workflow ${workflowId}). Once its file is there, follow it: ${io.self} batch show ${batchId} --watch; until then, or if it is not, the workflow says why`;
-        return { exitCode: EXIT.done, json: { plan, period, workflowId, batchId }, text };
-      }),
-  );
+  type TriggerOptions = CommonOptions & { period: string; by?: string };
+  verbs.add(trigger, async (orders, plan: string, { account, period, by }: TriggerOptions) => {
+    const { workflowId, batch } = await orders.schedules.trigger(plan, { period, by }, { account });
+    const { batchId } = batch;
+    const text = `plan ${plan} runs for ${period} (workflow ${workflowId}). Once its file is there, follow it: ${io.self} batch show ${batchId} --watch; until then, or if it is not, the workflow says why`;
+    return { exitCode: EXIT.done, json: { plan, period, workflowId, batchId }, text };
+  });
 }
 
+const INSTRUCTIONS = [
+  ['pause', 'start no more runs', 'paused'],
+  ['resume', 'run by the clock again', 'resumed'],
+] as const;
+
 /** Adds `schedule create`, `list`, `pause`, `resume`, `trigger` and `delete`. */
-export function addScheduleVerbs(program: Command, io: StarterIo, run: Run): void {
+export function addScheduleVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
   const schedule = program
     .command('schedule')
     .description('batches by the clock: create, list, pause, resume, trigger, delete');
-  addCreate(schedule, run);
+  addCreate(schedule, verbs);
   const list = schedule.command('list').description('schedules with their next and last runs');
-  withCommonOptions(list).action(({ account }: CommonOptions) =>
-    run(async (orders) => {
-      const schedules = await orders.schedules.list({ account });
-      const text = schedules.map(scheduleText).join('\n\n') || 'no schedules';
-      return { exitCode: EXIT.done, json: { schedules }, text };
-    }),
-  );
-  for (const [verb, done] of [
-    ['pause', 'paused'],
-    ['resume', 'resumed'],
-  ] as const) {
-    const command = withReason(schedule.command(verb).addArgument(planArgument()));
-    withCommonOptions(command.description(verb === 'pause' ? 'start no more runs' : 'run by the clock again')).action(
-      (plan: string, { account, by, reason }: CommonOptions & BatchInstruction) =>
-        run(async (orders) => {
-          await orders.schedules[verb](plan, { by, reason }, { account });
-          return { exitCode: EXIT.done, json: { plan, [done]: true }, text: `schedule of plan ${plan} is ${done}` };
-        }),
+  verbs.add(list, async (orders, { account }: CommonOptions) => {
+    const schedules = await orders.schedules.list({ account });
+    const text = schedules.map(scheduleText).join('\n\n') || 'no schedules';
+    return { exitCode: EXIT.done, json: { schedules }, text };
+  });
+  for (const [verb, description, done] of INSTRUCTIONS) {
+    const command = withReason(
+      schedule
+        .command(verb)
+        .description(description)
+        .argument(...PLAN),
     );
+    verbs.add(command, async (orders, plan: string, { account, by, reason }: CommonOptions & BatchInstruction) => {
+      await orders.schedules[verb](plan, { by, reason }, { account });
+      return { exitCode: EXIT.done, json: { plan, [done]: true }, text: `schedule of plan ${plan} is ${done}` };
+    });
   }
-  addTrigger(schedule, io, run);
+  addTrigger(schedule, io, verbs);
   const remove = schedule.command('delete').description('delete a schedule; batches already started go on');
-  withCommonOptions(remove.addArgument(planArgument())).action((plan: string, { account }: CommonOptions) =>
-    run(async (orders) => {
-      await orders.schedules.delete(plan, { account });
-      const text = `schedule of plan ${plan} is deleted; batches already started go on`;
-      return { exitCode: EXIT.done, json: { plan, deleted: true }, text };
-    }),
-  );
+  verbs.add(remove.argument(...PLAN), async (orders, plan: string, { account }: CommonOptions) => {
+    await orders.schedules.delete(plan, { account });
+    const text = `schedule of plan ${plan} is deleted; batches already started go on`;
+    return { exitCode: EXIT.done, json: { plan, deleted: true }, text };
+  });
 }
