@@ -208,7 +208,7 @@ describe.concurrent('a batch', () => {
         const shown = await batch.state();
         expect(shown.progress.started).toBeGreaterThan(known.progress.started);
       },
-      { timeout: 10_000, interval: 100 },
+      { timeout: 60_000, interval: 100 },
     );
     await batch.stop({ by: 'bob', reason: 'seen enough' });
   });

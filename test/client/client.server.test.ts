@@ -103,7 +103,7 @@ describe('a parked order', () => {
     const marker = 'outcome=completed_partially fraction=0.5';
     const input = orderInput('withdraw', newOrderId('client-parked'), { marker, compensation: 'ask' });
     const handle = await lab.orders.start('withdraw', input);
-    await expect.poll(async () => (await handle.state()).phase, { timeout: 20_000 }).toBe('parked');
+    await expect.poll(async () => (await handle.state()).phase, { timeout: 60_000 }).toBe('parked');
     const { revision, attention } = await handle.state();
     expect(attention?.allowed).toContain('accept');
     const decision = { action: 'accept', by: 'test', reason: 'small change', revision } as const;
@@ -121,7 +121,7 @@ describe('a parked order', () => {
     const input = orderInput('withdraw', newOrderId('client-attention'), { marker, compensation: 'ask' });
     const { orderId } = await lab.orders.start('withdraw', { ...input, batchId: 'attention' });
     const found = () => lab.orders.list({ needsAttention: true, status: 'parked', batchId: 'attention' });
-    await expect.poll(found, { timeout: 20_000 }).toEqual([expect.objectContaining({ orderId, needsAttention: true })]);
+    await expect.poll(found, { timeout: 60_000 }).toEqual([expect.objectContaining({ orderId, needsAttention: true })]);
   });
 });
 

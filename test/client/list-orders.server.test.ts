@@ -15,7 +15,7 @@ describe('the list', () => {
   it('filters by account, batch and limit, newest first', async () => {
     await fixture.orders.start('withdraw', { ...payout('list-1'), account: 'shop', batchId: 'b-1' });
     await fixture.orders.start('withdraw', { ...payout('list-2'), account: 'shop', batchId: 'b-2' });
-    await expect.poll(() => ids({ account: 'shop' }), { timeout: 10_000 }).toEqual(['list-1', 'list-2']);
+    await expect.poll(() => ids({ account: 'shop' }), { timeout: 60_000 }).toEqual(['list-1', 'list-2']);
     expect(await ids({ batchId: 'b-1' })).toEqual(['list-1']);
     expect(await ids({ account: 'shop', limit: 1 })).toEqual(['list-2']);
     expect(await ids({ account: 'nobody' })).toEqual([]);
@@ -25,7 +25,7 @@ describe('the list', () => {
   it('finds an order by its account that was started without search attributes', async () => {
     const options = { taskQueue: 'payment-orders', args: [payout('bare-1')] };
     await fixture.namespace.client.workflow.start('withdraw', { ...options, workflowId: 'order:bare:bare-1' });
-    await expect.poll(() => ids({ account: 'bare' }), { timeout: 10_000 }).toEqual(['bare-1']);
+    await expect.poll(() => ids({ account: 'bare' }), { timeout: 60_000 }).toEqual(['bare-1']);
   });
 
   it('refuses a status that no order can have, instead of finding none', async () => {
@@ -37,7 +37,7 @@ describe('the list', () => {
     await fixture.namespace.client.workflow.getHandle(handle.workflowId).signal('end');
     await handle.result();
     const closed = () => fixture.orders.list({ account: 'closed' });
-    await expect.poll(closed, { timeout: 10_000 }).toEqual([
+    await expect.poll(closed, { timeout: 60_000 }).toEqual([
       expect.objectContaining({
         currencyFrom: 'usd',
         currencyTo: 'usd',
@@ -55,7 +55,7 @@ describe('the list', () => {
     await fixture.namespace.client.workflow.getHandle(gone?.workflowId ?? '').terminate('by mistake');
     const stopped = () => fixture.orders.list({ account, status: 'stopped' });
     await expect
-      .poll(stopped, { timeout: 10_000 })
+      .poll(stopped, { timeout: 60_000 })
       .toEqual([expect.objectContaining({ orderId: 'gone-1', status: 'stopped', needsAttention: true })]);
     expect(await ids({ account, status: 'open' })).toEqual(['lives-1']);
     expect(await ids({ account, needsAttention: true })).toEqual(['gone-1']);
@@ -71,7 +71,7 @@ describe('the list', () => {
     };
     await fixture.namespace.client.workflow.start('withdraw', options as WorkflowStartOptions);
     const shown = async () => (await fixture.orders.list({ account })).map(({ status }) => status);
-    await expect.poll(shown, { timeout: 20_000 }).toEqual(['stopped']);
+    await expect.poll(shown, { timeout: 60_000 }).toEqual(['stopped']);
   });
 
   it('forgets a stopped run once another run of the same id follows the order', async () => {
@@ -82,12 +82,12 @@ describe('the list', () => {
     const options = { ...orderStartOptions('withdraw', input), workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const };
     await fixture.namespace.client.workflow.start('withdraw', options);
     const shown = async () => (await fixture.orders.list({ account })).map(({ status }) => status);
-    await expect.poll(shown, { timeout: 10_000 }).toEqual(['open']);
+    await expect.poll(shown, { timeout: 60_000 }).toEqual(['open']);
   });
 
   it('takes hostile values for what they are: values', async () => {
     await fixture.orders.start('withdraw', payout('list-4'));
-    await expect.poll(() => ids({ status: 'open' }), { timeout: 10_000 }).toContain('list-4');
+    await expect.poll(() => ids({ status: 'open' }), { timeout: 60_000 }).toContain('list-4');
     await fc.assert(
       fc.asyncProperty(
         fc.string({ unit: fc.constantFrom("'", '"', '\\', ' ', 'O', 'R', '=', '1', '\n', '\0') }),

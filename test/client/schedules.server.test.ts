@@ -158,11 +158,11 @@ describe('a schedule', () => {
 
   it('is listed with its account, and gone once deleted', async () => {
     await orders.schedules.create(input('listed', { account: 'shop' }));
-    await expect.poll(() => orders.schedules.list({ account: 'shop' }), { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(() => orders.schedules.list({ account: 'shop' }), { timeout: 60_000 }).toHaveLength(1);
     expect(await orders.schedules.list({ account: 'shop' })).toMatchObject([{ plan: 'listed', account: 'shop' }]);
     expect((await orders.schedules.list()).map(({ plan }) => plan)).not.toContain('listed');
     await orders.schedules.delete('listed', { account: 'shop' });
-    await expect.poll(() => orders.schedules.list({ account: 'shop' }), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => orders.schedules.list({ account: 'shop' }), { timeout: 60_000 }).toEqual([]);
   });
 
   it('that does not exist is unknown to every method', async () => {

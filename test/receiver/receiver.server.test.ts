@@ -64,7 +64,7 @@ describe('a callback', () => {
     const receiver = await runReceiver(createSignalOrder(temporal.client));
     const url = receiver.urlOf(targetOf('running-2'));
     // On a busy machine the signal may take longer than a callback is kept waiting; the service then delivers again.
-    const deliver = () => expect.poll(async () => (await post(url, BODY)).status, { timeout: 30_000 }).toBe(200);
+    const deliver = () => expect.poll(async () => (await post(url, BODY)).status, { timeout: 60_000 }).toBe(200);
     await Promise.all(Array.from({ length: 100 }, deliver));
     const hints = (await endOrder(order)) as unknown[];
     expect(hints.length).toBeGreaterThan(0);
@@ -134,7 +134,7 @@ describe('503, never an acknowledgement, when', () => {
     line.cut();
     expect((await within(2_000, post(url, BODY)))?.status).toBe(503);
     line.heal();
-    await expect.poll(async () => (await post(url, BODY)).status, { timeout: 30_000 }).toBe(200);
+    await expect.poll(async () => (await post(url, BODY)).status, { timeout: 60_000 }).toBe(200);
     expect(await endOrder(order)).toContainEqual(HINT);
   });
 });

@@ -120,7 +120,7 @@ describe.concurrent('a schedule on the command line', () => {
     const by = ['--by', 'bob', '--reason', 'audit'];
     expect((await starter(['schedule', 'pause', plan, ...by])).code).toBe(0);
     await expect
-      .poll(() => starter(['schedule', 'list']), { timeout: 10_000 })
+      .poll(() => starter(['schedule', 'list']), { timeout: 60_000 })
       .toMatchObject({ code: 0, stdout: expect.stringContaining('paused by bob: audit') });
     expect((await starter(['schedule', 'resume', plan, ...by])).code).toBe(0);
     expect(await starter(['schedule', 'delete', plan])).toMatchObject({

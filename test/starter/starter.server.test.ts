@@ -215,7 +215,7 @@ describe('an order whose workflow was terminated', () => {
       expect(shown.json().error.message).toContain('never start it under another id');
     }
     const list = async () => (await starter(['order', 'list', '--attention'])).stdout;
-    await expect.poll(list, { timeout: 20_000 }).toMatch(new RegExp(`^default +${orderId} .* stopped +attention`, 'm'));
+    await expect.poll(list, { timeout: 60_000 }).toMatch(new RegExp(`^default +${orderId} .* stopped +attention`, 'm'));
   });
 });
 
@@ -224,7 +224,7 @@ describe('the other verbs', () => {
     const orderId = newOrderId('starter-list');
     await start('exchange', orderInput('exchange', orderId), '--wait');
     const list = async () => (await starter(['order', 'list', '--status', 'completed', '--json'])).json().orders;
-    await expect.poll(list, { timeout: 20_000 }).toContainEqual(expect.objectContaining({ orderId, type: 'exchange' }));
+    await expect.poll(list, { timeout: 60_000 }).toContainEqual(expect.objectContaining({ orderId, type: 'exchange' }));
   });
 
   it('rates and balances print tables or one JSON object', async () => {
@@ -258,7 +258,7 @@ describe('after a reconciliation', () => {
     expect(await starter(['reconcile', '--recover'])).toMatchObject({ exitCode: 1 });
 
     const list = async () => (await starter(['order', 'list', '--attention'])).stdout;
-    await expect.poll(list, { timeout: 20_000 }).toMatch(/^reconcile:default +reconcile +ended /m);
+    await expect.poll(list, { timeout: 60_000 }).toMatch(/^reconcile:default +reconcile +ended /m);
     const { stdout, exitCode } = await start('withdraw', input);
     expect(exitCode).toBe(0);
     expect(stdout).toContain('only reports, no compensation is carried out');

@@ -41,7 +41,7 @@ test('a workflow is found by a search attribute it has set', async () => {
     first.client.workflow.execute(marker, { workflowId: 'marked', taskQueue: TASK_QUEUE, args: ['acme'] }),
   );
   await expect
-    .poll(() => first.client.workflow.count("PaymentAccount = 'acme'"), { timeout: 10_000 })
+    .poll(() => first.client.workflow.count("PaymentAccount = 'acme'"), { timeout: 60_000 })
     .toMatchObject({
       count: 1,
     });

@@ -53,7 +53,7 @@ async function decideAndRefuse({ orders }: BatchLab): Promise<void> {
     compensation: 'ask',
   });
   const parked = await orders.start('deposit_exchange_withdraw', input);
-  await vi.waitUntil(async () => (await parked.state()).phase === 'parked', { timeout: 20_000, interval: 50 });
+  await vi.waitUntil(async () => (await parked.state()).phase === 'parked', { timeout: 60_000, interval: 50 });
   const { revision } = await parked.state();
   const revertTo = { network: 'card', wallet: REFUND_WALLET };
   await parked.decide({ action: 'revert', by: BY, reason: DESCRIPTION, revision, revertTo });

@@ -8,6 +8,6 @@ export async function createBareNamespace({ workflowService, operatorService }: 
   const namespace = `bare-${randomUUID()}`;
   await workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: msToTs('1 day') });
   // Until the server's caches know a new namespace it answers NOT_FOUND.
-  await vi.waitFor(() => operatorService.listSearchAttributes({ namespace }), { timeout: 30_000 });
+  await vi.waitFor(() => operatorService.listSearchAttributes({ namespace }), { timeout: 60_000 });
   return namespace;
 }

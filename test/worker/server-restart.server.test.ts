@@ -66,11 +66,11 @@ test('the Temporal server killed under open orders: all end, executed once each'
   const orderIds = handles.map(({ orderId }) => orderId);
   await vi.waitFor(
     async () => expect(Object.keys((await stats()).executedByOrderId).sort()).toEqual([...orderIds].sort()),
-    { timeout: 30_000, interval: 50 },
+    { timeout: 60_000, interval: 50 },
   );
 
   await server.kill();
-  await vi.waitFor(async () => expect((await stats()).callbacksSent).toBeGreaterThan(0), { timeout: 30_000 });
+  await vi.waitFor(async () => expect((await stats()).callbacksSent).toBeGreaterThan(0), { timeout: 60_000 });
   server = await startServer(Number(address.split(':')[1]));
 
   const results = await Promise.all(handles.map((handle) => handle.result()));

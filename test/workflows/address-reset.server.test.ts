@@ -36,7 +36,7 @@ test('an address whose workflow is reset while its create is on the way is made 
     workflowId,
     args: [{ ref: 'reset', address: { currency: 'usdt', network: 'tron' } }],
   });
-  await vi.waitFor(() => expect(creates).toBe(1), 20_000);
+  await vi.waitFor(() => expect(creates).toBe(1), 60_000);
   const run = await runOf(lab, { workflowId });
   await resetTo(lab, run, (await resettableEvents(lab, run))[0] ?? '');
   const handle = lab.temporal.client.workflow.getHandle<() => Promise<DepositAddressResult>>(workflowId);

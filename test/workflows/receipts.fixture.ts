@@ -52,6 +52,6 @@ export async function postCallback(lab: Lab, { ref }: Pick<Address, 'ref'>, body
 
 /** Waits until Temporal knows the follower, which a callback starts. */
 export async function started(handle: OrderHandle): Promise<OrderHandle> {
-  await vi.waitFor(() => handle.isOpen(), { timeout: 30_000, interval: 50 });
+  await vi.waitFor(() => handle.isOpen(), { timeout: 60_000, interval: 50 });
   return handle;
 }

@@ -18,7 +18,7 @@ describe('a probe without a clear answer', () => {
     const { baseUrl, received } = await startServer((response, { path }) => {
       if (path.endsWith('/rates')) answer(response, 'down', 500);
     });
-    const run = await activitiesFor({ baseUrl }, { requestTimeoutMs: 100 });
+    const run = await activitiesFor({ baseUrl }, { requestTimeoutMs: 1_000 });
     expect(await run('createOrder', attemptOf('withdraw'))).toMatchObject({ kind: 'notSent' });
     expect(received.map(({ path }) => path)).toEqual(['/v2/rates', '/v2/order/list']);
   });
@@ -82,7 +82,7 @@ describe('the answer to a create', () => {
     const { baseUrl, received } = await startServer((response, { path }) => {
       if (!path.endsWith('/withdraw')) answer(response, path.endsWith('/list') ? [] : {});
     });
-    const run = await activitiesFor({ baseUrl }, { requestTimeoutMs: 100 });
+    const run = await activitiesFor({ baseUrl }, { requestTimeoutMs: 1_000 });
     // Rates without any pair would refuse the order; an order sent before is not checked against them.
     const attempt = attemptOf('withdraw', undefined, { permission: 'absent' });
     expect(await run('createOrder', attempt)).toMatchObject({ kind: 'uncertain' });

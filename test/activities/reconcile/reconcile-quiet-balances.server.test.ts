@@ -19,7 +19,7 @@ async function reconciled(): Promise<ReconcileResult> {
   const { client } = lab.temporal;
   const { runId } = await client.workflow.getHandle('reconcile:default').describe();
   const query = `RunId = '${runId}' AND ExecutionStatus = 'Completed'`;
-  await expect.poll(async () => (await client.workflow.count(query)).count, { timeout: 20_000 }).toBe(1);
+  await expect.poll(async () => (await client.workflow.count(query)).count, { timeout: 60_000 }).toBe(1);
   return result;
 }
 

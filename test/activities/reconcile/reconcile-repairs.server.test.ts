@@ -19,7 +19,7 @@ afterAll(() => lab?.close());
 const finalAtService = (orderId: string) =>
   vi.waitUntil(
     () => lab.sandbox.orders().some(({ order }) => order.user_order_id === orderId && order.finalized_at !== null),
-    { timeout: 20_000 },
+    { timeout: 60_000 },
   );
 
 /** Runs the starter against the lab's namespace. */
@@ -78,7 +78,7 @@ describe('two at the same time', () => {
     const first = lab.orders.reconcile();
     const { workflow } = lab.temporal.client;
     const isRunning = async () => (await workflow.getHandle('reconcile:default').describe()).status.name === 'RUNNING';
-    await vi.waitUntil(isRunning, { timeout: 10_000 });
+    await vi.waitUntil(isRunning, { timeout: 60_000 });
     await expect(lab.orders.reconcile({ recover: true })).rejects.toThrow(NotDecidedYetError);
     lab.sandbox.set({ faults: {} });
     await first;
@@ -125,7 +125,7 @@ describe('the command line', () => {
 
     await handle.trigger();
     const ran = async () => (await handle.describe()).info.recentActions[0]?.action.workflow.workflowId;
-    await vi.waitUntil(ran, { timeout: 20_000 });
+    await vi.waitUntil(ran, { timeout: 60_000 });
     const scheduled = lab.temporal.client.workflow.getHandle((await ran()) ?? '');
     expect(await scheduled.result()).toMatchObject({ account: 'default' });
 

@@ -26,7 +26,7 @@ async function parkedBeside(label: string, changes: { amount?: string } = {}): P
   await service.createOrder('withdraw', { ...input.order, ...changes });
   const isFinal = () =>
     lab.sandbox.orders().some(({ order }) => order.user_order_id === handle.orderId && order.finalized_at !== null);
-  await vi.waitUntil(isFinal, { timeout: 20_000 });
+  await vi.waitUntil(isFinal, { timeout: 60_000 });
   return handle;
 }
 
@@ -62,7 +62,7 @@ test('receipts that nobody received cost the service no look-ups', async () => {
     await expect(lab.orders.received(orderUuid).result()).rejects.toMatchObject({ type: 'OrderAbsent' });
   }
   const query = "WorkflowId STARTS_WITH 'received:' AND ExecutionStatus = 'Failed'";
-  await vi.waitUntil(async () => (await client.workflow.count(query)).count === FORGED.length, { timeout: 10_000 });
+  await vi.waitUntil(async () => (await client.workflow.count(query)).count === FORGED.length, { timeout: 60_000 });
   const lookUps = () => lab.sandbox.stats().requestsByPath['/v2/order/status'] ?? 0;
   const before = lookUps();
   expect((await lab.orders.reconcile()).classes).toMatchObject({ noOrder: FORGED.length });

@@ -82,7 +82,7 @@ describe('a receipt that nobody named', () => {
     const { address } = await lab.orders.createAddress({ ref: 'r-1', address: { currency: 'usdt', network: 'tron' } });
     const { order } = lab.sandbox.receiveDeposit({ addressUuid: address.uuid, amount: '20' });
     const received = lab.orders.received(order.order_uuid);
-    await expect.poll(() => received.isOpen().catch(() => undefined), { timeout: 30_000 }).not.toBe(undefined);
+    await expect.poll(() => received.isOpen().catch(() => undefined), { timeout: 60_000 }).not.toBe(undefined);
     expect(await received.result()).toMatchObject({ outcome: 'completed', order: { user_order_id: '' } });
   });
 });

@@ -114,7 +114,7 @@ describe('an order whose workers go', () => {
     await serve();
     const orderId = newOrderId('unsettled');
     const handle = await start(orderId, 'create=500 lag_ms=12000');
-    await expect.poll(async () => (await handle.state()).phase, { timeout: 20_000, interval: 20 }).toBe('uncertain');
+    await expect.poll(async () => (await handle.state()).phase, { timeout: 60_000, interval: 20 }).toBe('uncertain');
     // The workers must not find it before they are gone, however long that takes.
     lab.sandbox.set({ faults: { 'list.500': 1, 'status.500': 1 } });
     await unserve();

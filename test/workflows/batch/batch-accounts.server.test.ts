@@ -82,7 +82,7 @@ describe('a plan', () => {
     plan.catch(() => undefined);
     await vi.waitFor(
       async () => expect(await pendingPlan('other')).toMatchObject({ attempt: 5, failure: 'NoAccount' }),
-      { timeout: 30_000, interval: 100 },
+      { timeout: 60_000, interval: 100 },
     );
     await lab.stopWorkers();
     onTestFinished(() => lab.startWorkers());

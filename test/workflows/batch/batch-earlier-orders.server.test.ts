@@ -96,7 +96,7 @@ describe.concurrent('a row whose id has an order of before', () => {
   it('that is parked: counts as parked, and the order asks for attention, not the batch', async () => {
     const rows = twoRows('parked', 'create=500-before times=all');
     const order = await lab.orders.start('withdraw', { order: requestOf(rows[0]), resend: 'never' });
-    await vi.waitFor(async () => expect((await order.state()).phase).toBe('parked'), { timeout: 30_000 });
+    await vi.waitFor(async () => expect((await order.state()).phase).toBe('parked'), { timeout: 60_000 });
     const { outcomes, attention, reported } = await run(rows, { resend: 'never' });
     expect(outcomes).toEqual(only({ completed: 1, parked: 1 }));
     expect(attention).toBeUndefined();

@@ -49,7 +49,7 @@ async function endUnderOtherKey(): Promise<void> {
       expect(status.name).not.toBe('RUNNING');
     }
   };
-  await vi.waitFor(closed, { timeout: 30_000, interval: 200 });
+  await vi.waitFor(closed, { timeout: 60_000, interval: 200 });
   await lab.stopWorkers();
 }
 

@@ -70,7 +70,7 @@ const nextRunOf = (handle: WorkflowHandle & { firstExecutionRunId: string }): Pr
       expect(runId).not.toBe(handle.firstExecutionRunId);
       return runId;
     },
-    { timeout: 20_000, interval: 50 },
+    { timeout: 60_000, interval: 50 },
   );
 
 /** Lets the server repeat the batch's activity no more, then fails it: so fails the batch, in a way that may be repeated. */
@@ -106,7 +106,7 @@ describe('a batch started with what only a run before it could know', () => {
           ),
           applicationFailureInfo: { type: 'InvalidInput' },
         }),
-      { timeout: 20_000, interval: 100 },
+      { timeout: 60_000, interval: 100 },
     );
     await workflow(handle.workflowId).terminate();
     expect(lab.requestsOf(orderId)).toEqual([]);
@@ -121,12 +121,12 @@ describe('a batch started with what only a run before it could know', () => {
       return undefined;
     };
     const handle = await startForged(orderId, { retry: { maximumAttempts: 2, initialInterval: '100ms' } });
-    await vi.waitUntil(() => gate.requests.some(({ path }) => path.endsWith('/balances')), 20_000);
+    await vi.waitUntil(() => gate.requests.some(({ path }) => path.endsWith('/balances')), 60_000);
     await failByHand(handle.workflowId);
     await nextRunOf(handle);
     held = false;
     const phase = () => workflow(handle.workflowId).query<{ phase: string; approvedBy?: string }>('batchState');
-    await vi.waitFor(async () => expect(await phase()).toMatchObject({ phase: 'awaitingApproval' }), 20_000);
+    await vi.waitFor(async () => expect(await phase()).toMatchObject({ phase: 'awaitingApproval' }), 60_000);
     expect(await phase()).not.toHaveProperty('approvedBy');
     expect(serviceView(lab, orderId).creates).toBe(0);
     await workflow(handle.workflowId).terminate();

@@ -126,7 +126,7 @@ describe.concurrent('a batch that may pay all of its rows is reset', () => {
     await approve(batch);
     // The first chunk of rows ends.
     const behindApproval = async () => expect((await resettableEvents(lab, await runOf(lab, batch))).length).toBe(4);
-    await vi.waitFor(behindApproval, 20_000);
+    await vi.waitFor(behindApproval, 60_000);
     await reset(batch, 3, WITHOUT_UPDATES);
     await expect(batch.resume(BOB)).rejects.toThrow('is not paused');
     const { approvedBy, progress } = await untilState(batch, (state) => state.paused !== undefined);
@@ -161,7 +161,7 @@ describe.concurrent('a batch that may pay all of its rows is reset', () => {
     await untilPhase(batch, 'paused');
     await batch.resume(BOB);
     await untilPhase(batch, 'sending');
-    await vi.waitFor(() => expect(executedOf(lab, rows)).toBeGreaterThan(3), 20_000);
+    await vi.waitFor(() => expect(executedOf(lab, rows)).toBeGreaterThan(3), 60_000);
     await reset(batch, -1);
     const { progress } = await untilState(batch, ({ paused }) => paused !== undefined);
     expect(progress.started).toBeGreaterThan(3);

@@ -129,7 +129,7 @@ describe('the report of a batch', () => {
       lab.orders.order(`r-${name}`).result(),
     );
     await Promise.allSettled(ends);
-    await vi.waitFor(async () => expect(await parkedOrders()).toEqual(['r-parked']), { timeout: 30_000 });
+    await vi.waitFor(async () => expect(await parkedOrders()).toEqual(['r-parked']), { timeout: 60_000 });
     answer = await report(batch);
   }, 120_000);
 

@@ -21,7 +21,7 @@ async function cancelledInBetween(label: string) {
     orderInput('withdraw', orderId, { marker, compensation: 'finish' }),
   );
   const between = async () => (await handle.state()).waitingFor.startsWith('the second reading');
-  await vi.waitUntil(between, { timeout: 20_000, interval: 20 });
+  await vi.waitUntil(between, { timeout: 60_000, interval: 20 });
   await lab.temporal.client.workflow.getHandle(handle.workflowId).cancel();
   const { attention } = await parkedFor(handle, 'cancelled before the follow-up was sent');
   expect(attention?.allowed).toEqual(['finish', 'accept']);

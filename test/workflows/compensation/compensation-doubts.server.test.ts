@@ -73,7 +73,7 @@ describe('after a follow-up that did not complete', () => {
 /** Waits until the first of the two readings was made: the probe's list request, then the reading's. */
 const firstReading = (orderId: string) =>
   vi.waitUntil(() => lab.requestsOf(orderId).filter((path) => path.endsWith('/list')).length === 2, {
-    timeout: 15_000,
+    timeout: 60_000,
     interval: 10,
   });
 

@@ -14,7 +14,7 @@ afterAll(() => lab?.close());
 
 const HALF = 'outcome=completed_partially fraction=0.4';
 const workflow = (orderId: string) => lab.temporal.client.workflow.getHandle(orderWorkflowId('default', orderId));
-const exists = (orderId: string) => vi.waitUntil(() => executions(lab, orderId) > 0, { timeout: 15_000, interval: 20 });
+const exists = (orderId: string) => vi.waitUntil(() => executions(lab, orderId) > 0, { timeout: 60_000, interval: 20 });
 
 interface Finished {
   type: OrderType;

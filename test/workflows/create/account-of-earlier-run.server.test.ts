@@ -46,7 +46,7 @@ test('refused at one account and executed all the same, while the worker comes b
   const input = orderInput('withdraw', newOrderId('refused'), { marker: 'create=400-after lag_ms=1500' });
   const handle = await lab.orders.start('withdraw', input);
   await workAt(PLACES.first);
-  await vi.waitFor(() => expect(lab.sandbox.stats().createsByOrderId[handle.orderId]).toBe(1), 20_000);
+  await vi.waitFor(() => expect(lab.sandbox.stats().createsByOrderId[handle.orderId]).toBe(1), 60_000);
   lab.sandbox.set({ faults: { 'list.500': 1, 'status.500': 1 } });
   await lab.stopWorkers();
   lab.sandbox.set({ faults: {} });

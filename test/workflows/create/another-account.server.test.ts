@@ -22,7 +22,7 @@ async function sendUnseen(accounts: TwoAccounts, marker = UNSEEN): Promise<Order
   const { lab, workAt } = accounts;
   const handle = await lab.orders.start('withdraw', orderInput('withdraw', newOrderId('elsewhere'), { marker }));
   await workAt(PLACES.first);
-  await vi.waitFor(() => expect(lab.sandbox.stats().createsByOrderId[handle.orderId]).toBe(1), 20_000);
+  await vi.waitFor(() => expect(lab.sandbox.stats().createsByOrderId[handle.orderId]).toBe(1), 60_000);
   // The worker that sent it must not find it before it is gone, however long that takes.
   const { faults } = accounts;
   lab.sandbox.set({ faults: { ...faults, 'list.500': 1, 'status.500': 1 } });
@@ -181,7 +181,7 @@ test('a follow-up is sent where its order was, and waits where another account a
   const input = orderInput('withdraw', newOrderId('parent'), { marker, compensation: 'finish' });
   const handle = await lab.orders.start('withdraw', input);
   await workAt(PLACES.first);
-  await vi.waitFor(async () => expect((await handle.state()).phase).toBe('compensating'), 30_000);
+  await vi.waitFor(async () => expect((await handle.state()).phase).toBe('compensating'), 60_000);
   await workAt(PLACES.otherKey);
   await new Promise((resolve) => setTimeout(resolve, 5_000));
   expect(other.stats().createsByOrderId).toEqual({});

@@ -111,7 +111,7 @@ describe('an order whose first create is unclear and whose re-send is above a ca
   async function askedAtResend(marker: string) {
     caps.delete('eur');
     const started = await startSteered(lab, 'withdraw', { marker, order: { currency: 'eur' } });
-    await vi.waitFor(() => expect(creates(started.orderId)).toBe(1), 20_000);
+    await vi.waitFor(() => expect(creates(started.orderId)).toBe(1), 60_000);
     caps.set('eur', '1');
     const { attention } = await parkedFor(started.handle, 'above the cap of 1 eur');
     expect(attention?.allowed).toEqual(['approve', 'refuse']);
@@ -147,7 +147,7 @@ describe('an order whose first create is unclear and whose re-send is above a ca
       await workflow.signal(ORDER_CALLBACK_SIGNAL).catch(() => undefined);
       expect((await handle.state()).order).not.toBeNull();
     };
-    await vi.waitFor(heard, { timeout: 20_000, interval: 500 });
+    await vi.waitFor(heard, { timeout: 60_000, interval: 500 });
     const result = await handle.result();
     expect(result).toMatchObject({ outcome: 'completed', adopted: true });
     expect(result.decisions).toBeUndefined();

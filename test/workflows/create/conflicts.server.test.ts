@@ -32,7 +32,7 @@ async function createElsewhere(
 async function startUncertain(label: string) {
   const input = orderInput('withdraw', newOrderId(label), { marker: 'create=500-before duplicate=c' });
   const handle = await lab.orders.start('withdraw', input);
-  await vi.waitFor(() => expect(serviceView(lab, handle.orderId).creates).toBe(1), 20_000);
+  await vi.waitFor(() => expect(serviceView(lab, handle.orderId).creates).toBe(1), 60_000);
   return { input, handle };
 }
 
@@ -41,7 +41,7 @@ const listedAs = (orderId: string, status: string) =>
   vi.waitUntil(async () => {
     const found = (await lab.orders.list({ status })).filter((order) => order.orderId === orderId);
     return found.length > 0 && found;
-  }, 20_000);
+  }, 60_000);
 
 const lists = (orderId: string): number => lab.requestsOf(orderId).filter((path) => path.endsWith('/list')).length;
 
@@ -115,7 +115,7 @@ describe.concurrent('an uncertain order whose id only somebody else’s order ha
       compensation: 'finish',
     });
     const handle = await lab.orders.start('withdraw', input);
-    await vi.waitFor(() => expect(serviceView(lab, handle.orderId).creates).toBe(1), 20_000);
+    await vi.waitFor(() => expect(serviceView(lab, handle.orderId).creates).toBe(1), 60_000);
     const foreign = await createElsewhere(input, { amount: '99' });
     await parkedFor(handle, foreign.order_uuid);
     await decideNow(handle, 'adopt', { order_uuid: foreign.order_uuid, differences: ['amount'] });
@@ -130,7 +130,7 @@ describe.concurrent('a first create refused with 400', () => {
   test('because somebody else’s order has the id: a person is asked, because the refused create was sent', async () => {
     const input = orderInput('withdraw', newOrderId('refused'), { marker: 'create=400 duplicate=c' });
     const handle = await lab.orders.start('withdraw', input);
-    await vi.waitFor(() => expect(serviceView(lab, handle.orderId).creates).toBe(1), 20_000);
+    await vi.waitFor(() => expect(serviceView(lab, handle.orderId).creates).toBe(1), 60_000);
     await createElsewhere(input, { amount: '99' });
     const { attention } = await parkedFor(handle, 'differs in amount');
     expect(attention?.allowed).toEqual(['adopt', 'close-absent']);

@@ -39,7 +39,7 @@ describe('a refused connection proves that nothing was sent: the order waits and
     else door.shutAfter(letIn);
     // Without a re-send an uncertain create would park.
     const handle = await lab.orders.start('withdraw', orderInput('withdraw', orderId, { resend: 'never' }));
-    await expect.poll(() => waitsFor(orderId), { timeout: 10_000 }).toBe('lookUpOrder');
+    await expect.poll(() => waitsFor(orderId), { timeout: 60_000 }).toBe('lookUpOrder');
     expect(lab.requestsOf(orderId)).toEqual(before);
     expect(await handle.state()).toMatchObject({ phase: 'creating', status: null });
     await door.open();
@@ -51,7 +51,7 @@ describe('a refused connection proves that nothing was sent: the order waits and
     const orderId = newOrderId('down');
     lab.sandbox.set({ serverDown: true });
     const handle = await lab.orders.start('withdraw', orderInput('withdraw', orderId, { resend: 'never' }));
-    await expect.poll(() => waitsFor(orderId), { timeout: 10_000 }).toBe('lookUpOrder');
+    await expect.poll(() => waitsFor(orderId), { timeout: 60_000 }).toBe('lookUpOrder');
     expect(lab.requestsOf(orderId)).toEqual([]);
     lab.sandbox.set({ serverDown: false });
     expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: false });
@@ -67,7 +67,7 @@ describe('a refused connection proves that nothing was sent: the order waits and
     }));
     await lab.startWorkers({ accounts: new Map(accounts.map((account) => [account.name, account])) });
     const handle = await lab.orders.start('withdraw', input);
-    await expect.poll(() => waitsFor(handle.orderId), { timeout: 10_000 }).toBe('lookUpOrder');
+    await expect.poll(() => waitsFor(handle.orderId), { timeout: 60_000 }).toBe('lookUpOrder');
     await lab.stopWorkers();
     await lab.startWorkers();
     expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: false });

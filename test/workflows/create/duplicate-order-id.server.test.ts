@@ -59,8 +59,8 @@ describe('an order that was executed, answered with 500, and not shown for longe
     // Every re-send has met its duplicate answer before the orders are shown.
     const resent = () =>
       expect(MODES.map(({ orderId }) => serviceView(lagging, orderId).creates)).toEqual([2, 2, 2, 2]);
-    await vi.waitFor(resent, 40_000);
-    await vi.waitFor(async () => expect(await parking.state()).toMatchObject({ phase: 'parked' }), 40_000);
+    await vi.waitFor(resent, 60_000);
+    await vi.waitFor(async () => expect(await parking.state()).toMatchObject({ phase: 'parked' }), 60_000);
     lagging.sandbox.set({ visibilityLagMs: 0 });
   });
 
@@ -103,7 +103,7 @@ describe.concurrent('an id that somebody else used before', () => {
     const input = orderInput('withdraw', newOrderId('hidden'), { marker: 'duplicate=b list=unseen' });
     const foreign = await createElsewhere({ ...input.order, amount: '99' });
     const handle = await lab.orders.start('withdraw', input);
-    await vi.waitFor(async () => expect(await handle.state()).toMatchObject({ phase: 'parked' }), 20_000);
+    await vi.waitFor(async () => expect(await handle.state()).toMatchObject({ phase: 'parked' }), 60_000);
     const { attention, order } = await handle.state();
     expect(attention).toMatchObject({ allowed: ['adopt', 'close-absent'], reason: expect.stringContaining('amount') });
     expect(attention?.reason).toContain(foreign.order_uuid);

@@ -53,7 +53,7 @@ describe('where the service guarantees that a 429 is never executed', () => {
       const { raw } = await handle.describe();
       return Number(raw.pendingActivities?.[0]?.scheduledTime?.seconds ?? 0) * 1_000;
     };
-    await expect.poll(nextTryAtMs, { timeout: 30_000 }).toBeGreaterThan(Date.now() + 5_000);
+    await expect.poll(nextTryAtMs, { timeout: 60_000 }).toBeGreaterThan(Date.now() + 5_000);
     expect(await nextTryAtMs()).toBeLessThanOrEqual(Date.now() + 60_000);
     await handle.cancel();
     await expect(trusting.orders.order(orderId).result()).rejects.toMatchObject({ type: 'OrderCancelled' });
@@ -78,7 +78,7 @@ test("resend: 'never' holds after a 429, too: a person is asked", async () => {
   const orderId = newOrderId('never');
   const input = orderInput('withdraw', orderId, { marker: 'create=429', resend: 'never' });
   const handle = await lab.orders.start('withdraw', input);
-  await expect.poll(async () => (await handle.state()).phase, { timeout: 20_000 }).toBe('parked');
+  await expect.poll(async () => (await handle.state()).phase, { timeout: 60_000 }).toBe('parked');
   expect((await handle.state()).attention?.allowed).toEqual(['resend', 'close-absent', 'adopt']);
   expect(serviceView(lab, orderId)).toEqual({ creates: 1, executed: 0, blindCreates: 0 });
 });

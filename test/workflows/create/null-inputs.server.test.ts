@@ -35,7 +35,7 @@ test('a decision takes null for what its action does not take', async () => {
   const marker = 'create=500-before times=all';
   const handle = await lab.orders.start('withdraw', orderInput('withdraw', orderId, { marker, resend: 'never' }));
   await expect
-    .poll(async () => (await handle.state()).attention?.allowed, { timeout: 30_000 })
+    .poll(async () => (await handle.state()).attention?.allowed, { timeout: 60_000 })
     .toContain('close-absent');
   const decision = { action: 'close-absent' as const, by: 'ann', reason: 'not wanted', order_uuid: null, kind: null };
   await handle.decide({ ...decision, revision: (await handle.state()).revision } as never);

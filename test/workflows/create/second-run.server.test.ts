@@ -68,11 +68,11 @@ describe.concurrent('an order that has ended', () => {
 test('a reset order that the service does not show is not sent: the old create may still be on its way', async () => {
   const input = orderInput('withdraw', newOrderId('reset-absent'), { marker: 'create=500-before', resend: 'never' });
   const handle = await lab.orders.start('withdraw', input);
-  await vi.waitFor(async () => expect(await handle.state()).toMatchObject({ phase: 'parked' }), 20_000);
+  await vi.waitFor(async () => expect(await handle.state()).toMatchObject({ phase: 'parked' }), 60_000);
   const before = lab.requestsOf(handle.orderId).length;
   const runId = await resetToStart(handle);
   const sinceReset = ['/v2/order/list', '/v2/order/list', '/v2/order/status'];
-  await vi.waitFor(() => expect(lab.requestsOf(handle.orderId).slice(before)).toEqual(sinceReset), 20_000);
+  await vi.waitFor(() => expect(lab.requestsOf(handle.orderId).slice(before)).toEqual(sinceReset), 60_000);
   expect(await handle.state()).toMatchObject({ phase: 'uncertain' });
   expect(serviceView(lab, handle.orderId)).toEqual({ creates: 1, executed: 0, blindCreates: 0 });
   await client().workflow.getHandle(handle.workflowId, runId).terminate('end of the test');
@@ -87,7 +87,7 @@ describe.concurrent('search attributes', () => {
         for await (const { workflowId } of client().workflow.list({ query })) ids.push(workflowId);
         expect(ids).toEqual([`order:default:${orderId}`]);
       },
-      { timeout: 20_000, interval: 250 },
+      { timeout: 60_000, interval: 250 },
     );
 
   test('of a finished order: final status, uuid, no attention', async () => {

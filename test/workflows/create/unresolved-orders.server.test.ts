@@ -35,7 +35,7 @@ async function startConflict(label: string, order: Partial<WithdrawRequest> = {}
   const plain = orderInput('withdraw', newOrderId(label), { marker: MARKER });
   const input = { ...plain, order: { ...plain.order, ...order } };
   const handle = await lab.orders.start('withdraw', input);
-  await vi.waitFor(() => expect(serviceView(lab, handle.orderId).creates).toBe(1), 20_000);
+  await vi.waitFor(() => expect(serviceView(lab, handle.orderId).creates).toBe(1), 60_000);
   const foreign = await createElsewhere(input);
   await parkedFor(handle, foreign.order_uuid);
   return { input, handle, foreign };

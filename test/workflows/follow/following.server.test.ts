@@ -92,7 +92,7 @@ describe.concurrent('callbacks only wake the order up', () => {
     const handle = await start(byCallback, orderId, 'after_ms=5000');
     const { order_uuid } = await handle.created();
     expect(await postCallback(orderId, { order_uuid, user_order_id: orderId, status: 'error' })).toBe(200);
-    await vi.waitFor(() => expect(lookUps(byCallback, orderId)).toBeGreaterThanOrEqual(1), 20_000);
+    await vi.waitFor(() => expect(lookUps(byCallback, orderId)).toBeGreaterThanOrEqual(1), 60_000);
     expect(await handle.result()).toMatchObject({ outcome: 'completed', order: { status: 'completed' } });
   });
 
@@ -181,7 +181,7 @@ describe.concurrent('strange answers to polls', () => {
     const orderId = newOrderId('on-hold');
     const handle = await start(byPolling, orderId, 'status=unknown-status status_times=15');
     const attention = { allowed: [], reason: expect.stringContaining('on_hold') };
-    await vi.waitFor(async () => expect(await handle.state()).toMatchObject({ status: 'on_hold', attention }), 20_000);
+    await vi.waitFor(async () => expect(await handle.state()).toMatchObject({ status: 'on_hold', attention }), 60_000);
     expect(await handle.result()).toMatchObject({ outcome: 'completed' });
     // Its reason is gone with the final status.
     expect(await handle.state()).not.toHaveProperty('attention');

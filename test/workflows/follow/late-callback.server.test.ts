@@ -68,7 +68,7 @@ test('a callback is heard while a person is asked about a conflict; the order is
       phase: 'parked',
       attention: { ...asked, since: expect.anything() },
     });
-  }, 20_000);
+  }, 60_000);
 
   // Ours as well: that none exists can no longer be decided.
   showInstead(orderId, () => [...foreign(), ...items()]);
@@ -78,7 +78,7 @@ test('a callback is heard while a person is asked about a conflict; the order is
       allowed: ['adopt'],
       reason: expect.stringContaining('like this payment'),
     });
-  }, 20_000);
+  }, 60_000);
 
   // Ours alone.
   lab.gate.rule = () => undefined;

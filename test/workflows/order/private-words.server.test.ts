@@ -75,7 +75,7 @@ describe.concurrent('the name of who decides', () => {
   test.for(NAMES)('%s: is masked in the failure of an order closed beside somebody else’s', async ([, by]) => {
     const input = orderInput('withdraw', newOrderId('foreign'), { marker: 'create=500-before duplicate=c' });
     const handle = await lab.orders.start('withdraw', input);
-    await vi.waitFor(() => expect(serviceView(lab, handle.orderId).creates).toBe(1), 20_000);
+    await vi.waitFor(() => expect(serviceView(lab, handle.orderId).creates).toBe(1), 60_000);
     await (await serviceOf(lab.sandbox)).createOrder('withdraw', { ...input.order, amount: '99' });
     await parkedFor(handle, 'amount');
     await decideAs(by, handle, 'close-absent');

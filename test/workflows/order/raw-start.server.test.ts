@@ -150,7 +150,7 @@ describe('garbage started by the plain command line', () => {
         expect(description.status.name).toBe('FAILED');
         return description;
       },
-      { timeout: 15_000 },
+      { timeout: 60_000 },
     );
     const error = await handle.result().catch(({ cause }: { cause: unknown }) => cause);
     expect(error).toBeInstanceOf(ApplicationFailure);
@@ -183,7 +183,7 @@ describe('a start that would lose an order', () => {
     const { workflow } = lab.temporal.client;
     const first = workflow.getHandle(handle.workflowId, handle.firstExecutionRunId);
     const closed = async () => expect((await first.describe()).status.name).not.toBe('RUNNING');
-    await vi.waitFor(closed, { timeout: 15_000, interval: 100 });
+    await vi.waitFor(closed, { timeout: 60_000, interval: 100 });
     const end = (await first.fetchHistory()).events?.at(-1);
     // A run of a cron ends by starting the next one.
     const { failure } =
@@ -266,7 +266,7 @@ describe('an input that only raw gRPC can send', () => {
     });
     const handle = lab.temporal.client.workflow.getHandle(workflowId);
     const status = async () => (await handle.describe()).status.name;
-    await vi.waitFor(async () => expect(await status()).toBe('FAILED'), { timeout: 8_000, interval: 200 });
+    await vi.waitFor(async () => expect(await status()).toBe('FAILED'), { timeout: 60_000, interval: 200 });
     expect(await failedTasks(workflowId)).toEqual([]);
   });
 });

@@ -80,7 +80,7 @@ describe.concurrent('a caller', () => {
 /** A parked order: its create was answered with 500 and may not be sent again without a decision. */
 async function park(label: string, marker: string): Promise<OrderHandle> {
   const handle = await start(newOrderId(label), marker, { resend: 'never' });
-  await vi.waitFor(async () => expect(await handle.state()).toMatchObject({ phase: 'parked' }), 20_000);
+  await vi.waitFor(async () => expect(await handle.state()).toMatchObject({ phase: 'parked' }), 60_000);
   return handle;
 }
 
@@ -130,7 +130,7 @@ describe.concurrent("a parked order (resend 'never', absent after an unclear cre
   test('is not closed as absent when it turns out to exist', async () => {
     const handle = await park('exists', HIDDEN);
     const visible = async () => expect(await lab.orders.orderList({ order_ids: [handle.orderId] })).toHaveLength(1);
-    await vi.waitFor(visible, { timeout: 20_000, interval: 100 });
+    await vi.waitFor(visible, { timeout: 60_000, interval: 100 });
     await decide(handle, { action: 'close-absent' });
     expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: true });
     expect(serviceView(lab, handle.orderId)).toMatchObject({ creates: 1, executed: 1 });
@@ -144,8 +144,8 @@ describe.concurrent("a parked order (resend 'never', absent after an unclear cre
       allowed: ['resend', 'close-absent', 'adopt'],
       reason: expect.stringContaining('is another payment'),
     };
-    await vi.waitFor(async () => expect(await handle.state()).toMatchObject({ phase: 'parked', attention }), 20_000);
-    await vi.waitFor(() => lab.orders.orderStatus({ order_id: handle.orderId }), { timeout: 20_000, interval: 100 });
+    await vi.waitFor(async () => expect(await handle.state()).toMatchObject({ phase: 'parked', attention }), 60_000);
+    await vi.waitFor(() => lab.orders.orderStatus({ order_id: handle.orderId }), { timeout: 60_000, interval: 100 });
     await decide(handle, { action: 'adopt', order_uuid: uuidAtService(handle.orderId) });
     expect(await handle.result()).toMatchObject({
       outcome: 'completed',
@@ -219,9 +219,9 @@ describe.concurrent('cancelling', () => {
 
   test('while the create is unclear: it is not sent again, a person decides', async () => {
     const handle = await start(newOrderId('unclear'), 'create=500-before');
-    await vi.waitFor(async () => expect(await handle.state()).toMatchObject({ phase: 'uncertain' }), 20_000);
+    await vi.waitFor(async () => expect(await handle.state()).toMatchObject({ phase: 'uncertain' }), 60_000);
     await workflowOf(handle).cancel();
-    await vi.waitFor(async () => expect(await handle.state()).toMatchObject({ phase: 'parked' }), 20_000);
+    await vi.waitFor(async () => expect(await handle.state()).toMatchObject({ phase: 'parked' }), 60_000);
     expect(serviceView(lab, handle.orderId)).toEqual({ creates: 1, executed: 0, blindCreates: 0 });
     await decide(handle, { action: 'close-absent' });
     await expect(handle.result()).rejects.toMatchObject({ type: 'OrderAbsent' });
