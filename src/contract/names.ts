@@ -35,18 +35,7 @@ export const FINAL_UPDATE = 'final';
 /** Update: a person's decision on a parked order. */
 export const DECIDE_UPDATE = 'decide';
 
-/** Custom search attributes every namespace needs, with their Temporal types. */
-export const SEARCH_ATTRIBUTES = {
-  PaymentAccount: 'KEYWORD',
-  PaymentOrderStatus: 'KEYWORD',
-  PaymentOrderUuid: 'KEYWORD',
-  PaymentBatchId: 'KEYWORD',
-  PaymentCurrencyFrom: 'KEYWORD',
-  PaymentCurrencyTo: 'KEYWORD',
-  PaymentNeedsAttention: 'BOOL',
-} as const;
-
-/** Typed keys of the search attributes of order workflows (types: SEARCH_ATTRIBUTES in names.ts). */
+/** Typed keys of the custom search attributes that every namespace needs. */
 export const searchAttribute = {
   account: defineSearchAttributeKey('PaymentAccount', 'KEYWORD'),
   /** `open`, `uncertain` or `parked` while so, then the final status; `none` when no order came to exist. */
@@ -58,6 +47,11 @@ export const searchAttribute = {
   needsAttention: defineSearchAttributeKey('PaymentNeedsAttention', 'BOOL'),
 } as const;
 
+/** Their Temporal types by name. */
+export const SEARCH_ATTRIBUTES = Object.fromEntries(
+  Object.values(searchAttribute).map(({ name, type }) => [name, type]),
+);
+
 /** The account used when an input names none. */
 export const DEFAULT_ACCOUNT = 'default';
 
@@ -66,9 +60,6 @@ export const ACCOUNT_FORMAT = /^[a-z0-9-]{1,32}$/;
 
 /** The merchant's order id as a caller may choose it; `.r<digits>` endings belong to follow-ups. */
 export const ORDER_ID_FORMAT = /^[A-Za-z0-9._:-]{1,120}$/;
-
-/** Longest order id, in characters, all of them ASCII. */
-export const MAX_ORDER_ID_LENGTH = 120;
 
 /** The id of a follow-up: the id of the order it extends, then `.r1`, `.r2`, …; at most 126 characters. */
 const FOLLOW_UP_ID_FORMAT = /^([A-Za-z0-9._:-]{1,120})\.r(\d{1,4})$/;

@@ -1,17 +1,6 @@
-import type {
-  AmountsByCurrency,
-  BatchFile,
-  BatchInput,
-  BatchOutcomes,
-  BatchPlan,
-  BatchProgress,
-  ReportFile,
-  ScheduledBatchInput,
-} from './batch.js';
+import type { BatchFile, BatchInput, BatchPlan, BatchProgress, BatchResult, ScheduledBatchInput } from './batch.js';
 
-/**
- * What the activities of batches take and answer. All of it lives in workflow histories: fields may be added, never renamed.
- */
+/* What the activities of batches take and answer. It lives in workflow histories: fields may be added, never renamed. */
 
 /** Input of the activity `planBatch`. */
 export interface PlanBatchInput {
@@ -23,9 +12,7 @@ export interface PlanBatchInput {
  * Input of the activity `sendBatchRows`, which goes on from `progress` for `durationMs`. Mode 'send' starts rows, 'wait'
  * (paused) only follows open ones, 'finish' (stopped) first looks for rows that were started and not counted.
  */
-export interface SendBatchRowsInput {
-  account: string;
-  input: BatchInput;
+export interface SendBatchRowsInput extends PlanBatchInput {
   plan: Pick<BatchPlan, 'sha256' | 'rows'>;
   /** ISO time at which the batch was started: what began later under its rows' ids is its own. */
   startedAt: string;
@@ -48,22 +35,14 @@ export interface SendBatchRowsAnswer {
 }
 
 /** Input of the activity `reportBatch`: reads the end of every row from Temporal and writes the reports. */
-export interface ReportBatchInput {
-  account: string;
-  input: BatchInput;
+export interface ReportBatchInput extends PlanBatchInput {
   plan: BatchPlan;
   /** Rows that the batch took, from the first: behind them none was started. */
   taken: number;
 }
 
 /** Answer of `reportBatch`. `started`: rows whose own order was started, by this batch or an earlier one. */
-export interface ReportBatchAnswer {
-  outcomes: BatchOutcomes;
-  moved: AmountsByCurrency;
-  started: number;
-  report?: ReportFile;
-  rejected?: ReportFile;
-}
+export type ReportBatchAnswer = Pick<BatchResult, 'outcomes' | 'moved' | 'started' | 'report' | 'rejected'>;
 
 /** Input of the activity `awaitBatchFile`; `scheduledAt` (ISO time) is the schedule's, absent where a period is given. */
 export interface AwaitBatchFileInput {

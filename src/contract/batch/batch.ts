@@ -71,31 +71,22 @@ export interface BatchPlan {
   digest: string;
 }
 
-/**
- * What became of the rows. `refused`: no order exists and none will under this start; `conflict`: the id belongs to another
- * order; `parked`: for a person to look after, also where a workflow ended without a verdict or, in a report, is still open.
- */
-export interface BatchOutcomes {
-  completed: number;
-  completed_partially: number;
-  canceled: number;
-  error: number;
-  refused: number;
-  conflict: number;
-  parked: number;
-  notStarted: number;
-}
-
-/** Counts of a batch none of whose rows has ended; `notStarted` is known at the end only. */
-export const NONE_ENDED: Omit<BatchOutcomes, 'notStarted'> = {
+/** Counts of a batch none of whose rows has ended. */
+export const NONE_ENDED = {
   completed: 0,
   completed_partially: 0,
   canceled: 0,
   error: 0,
+  /** No order exists and none will under this start. */
   refused: 0,
+  /** The id belongs to another order. */
   conflict: 0,
+  /** For a person to look after, also where a workflow ended without a verdict or, in a report, is still open. */
   parked: 0,
 };
+
+/** What became of the rows; `notStarted` is known at the end only. */
+export type BatchOutcomes = Record<keyof typeof NONE_ENDED | 'notStarted', number>;
 
 /** A row whose order is open: `row` counts from 1. */
 export interface OpenRow {
@@ -113,8 +104,7 @@ export interface BatchProgress {
   taken: number;
   started: number;
   open: OpenRow[];
-  /** Without `notStarted`, which is known at the end. */
-  outcomes: Omit<BatchOutcomes, 'notStarted'>;
+  outcomes: typeof NONE_ENDED;
   /** Paid out, by the orders' own `amount_to`. */
   moved: AmountsByCurrency;
   /** Every row was taken, or the batch was stopped and none will be any more. */
@@ -129,13 +119,6 @@ export interface BatchProgress {
 
 /** `by` of a pause or stop that a batch made by its own limits. */
 export const BY_ITSELF = 'the batch itself';
-
-/** Why and by whom a batch was paused or stopped; `by` is BY_ITSELF where it did so by its own limits. */
-export interface BatchInterruption {
-  by: string;
-  reason: string;
-  at: string;
-}
 
 /** Where a batch stands. 'paused' sends nothing until `resume`; 'following' only waits for started orders. */
 export type BatchPhase = 'checking' | 'awaitingApproval' | 'sending' | 'paused' | 'following' | 'reporting' | 'done';
@@ -189,6 +172,11 @@ export interface BatchApproval {
 export interface BatchInstruction {
   by: string;
   reason: string;
+}
+
+/** Why, by whom and when (ISO time) a batch was paused or stopped; `by` is BY_ITSELF where it did so by its own limits. */
+export interface BatchInterruption extends BatchInstruction {
+  at: string;
 }
 
 /** Who paused or stopped a batch, and why, as messages and details may show it: people may have typed anything. */

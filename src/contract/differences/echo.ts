@@ -10,6 +10,7 @@ import {
 import { factsOf, ORDER_TYPES, type OrderType, orderSides } from '../order/types.js';
 import { MULTIPLE_CARDS } from '../wallets.js';
 import {
+  isBlank,
   isEmpty,
   type Likeness,
   likeAmount,
@@ -63,10 +64,6 @@ function amountOf(type: OrderType, request: RequestFields, order: Order): readon
   return ['amount', told ?? worst(ways[0] as Likeness, ...(isPayout ? ways : []))];
 }
 
-/** The field of the service's order that shows a field of the request, the amounts apart. */
-export const shownIn = (type: OrderType, field: string): keyof Order | undefined =>
-  factsOf(type).echoes.find(([asked]) => asked === field)?.[1];
-
 /** Names of a request's fields that an order of the service shows otherwise. Names only: the values may be wallets. */
 export interface EchoDifferences {
   /** It is another payment, as far as it shows. */
@@ -100,11 +97,9 @@ export function echoDifferences(type: OrderType, request: CreateRequest, order: 
 /** Cards shown of a payout to several. */
 const MAX_PARTS = 5;
 
-const isNothing = (value: unknown): boolean => value === undefined || value === null || value === '';
-
 /** A value for people: public ones in clear, wallets masked, of everything else only that something is there. */
 function shown(field: string, value: unknown): string {
-  if (isNothing(value)) return 'none';
+  if (isBlank(value)) return 'none';
   if (field === 'wallet_details' && Array.isArray(value)) return parts(value);
   switch (privacyOf(field)) {
     case 'public':
@@ -146,7 +141,8 @@ export function shownDifferences(
   const answered = (field: string): string => {
     if (field === 'amount' || field === 'amount_to') return shownAmount(order, field);
     if (field === 'order_id') return 'another one';
-    return shown(field, field === 'order_type' ? order.order_type : order[shownIn(type, field) ?? 'order_type']);
+    const [, answer = 'order_type' as const] = factsOf(type).echoes.find(([name]) => name === field) ?? [];
+    return shown(field, order[answer]);
   };
   return fields
     .map((field) => `${field} (asked for ${shown(field, asked(field))}, shown ${answered(field)})`)

@@ -7,7 +7,8 @@ export type SameLeaf = (a: unknown, b: unknown, key: string) => boolean;
 /** True for objects and lists. */
 const isTree = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-const isBlank = (value: unknown): boolean => value === undefined || value === null || value === '';
+/** Absent, null or ''. */
+export const isBlank = (value: unknown): boolean => value === undefined || value === null || value === '';
 
 /** Absent, null, '' or a container of nothing but these: they all say the same. */
 export const isEmpty = (value: unknown): boolean =>

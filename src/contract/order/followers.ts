@@ -1,4 +1,4 @@
-import type { Circumstances } from './answers.js';
+import type { Circumstances, LookUpInput } from './answers.js';
 import type { Order, OrderListItem } from './order.js';
 import { type CreateRequest, REQUEST_FIELDS, type RequestFields } from './request.js';
 import type { SentTo } from './sent-to.js';
@@ -49,14 +49,8 @@ export const receivedRequest = (type: ReceivedType, order: Order): CreateRequest
 });
 
 /** One signed look-up of an order whose run was recovered. `input`: the whole workflow input, validated inside. */
-export interface LookUpRecoveredInput {
-  type: OrderType;
-  account: string;
+export interface LookUpRecoveredInput extends Omit<LookUpInput, 'request' | 'orderUuid' | 'known'> {
   input: unknown;
-  /** As of a look-up. */
-  sentTo?: SentTo;
-  told?: string;
-  delayMs?: number;
 }
 
 /**

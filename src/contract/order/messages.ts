@@ -72,16 +72,8 @@ export interface Decision {
  * A decision as kept in the result. `at` is an ISO time of the workflow's clock; `kind` and `as` are what was chosen, also
  * where there was only one choice; wallets are masked.
  */
-export interface DecisionRecord {
-  action: DecideAction;
-  by: string;
-  reason: string;
-  revision: number;
+export interface DecisionRecord extends Omit<Decision, 'revertTo' | 'wallet_details'> {
   at: string;
-  order_uuid?: string;
-  differences?: string[];
-  kind?: Remainder['kind'];
-  as?: FollowUpType;
-  revertTo?: { network: string; wallet: string };
+  revertTo?: Pick<RevertTarget, 'network' | 'wallet'>;
   wallet_details?: CardPart[];
 }

@@ -14,6 +14,9 @@ export const ORDER_TYPES = [
 /** One of the six order types. */
 export type OrderType = (typeof ORDER_TYPES)[number];
 
+/** Something of what an order starts from and of what it ends in; null where a side has no network. */
+type Sides<Of> = Record<'currencyFrom' | 'currencyTo', Of> & Record<'networkFrom' | 'networkTo', Of | null>;
+
 /** All that the code knows about an order type. Nothing else may ask for a type by its name where a fact here answers. */
 interface TypeFacts<Field extends keyof RequestFields = keyof RequestFields> {
   /** The workflow type that runs it. */
@@ -26,17 +29,10 @@ interface TypeFacts<Field extends keyof RequestFields = keyof RequestFields> {
   paysOut: boolean;
   /** Money moves the moment it is created: an uncertain create is settled over a long window and sent again once at most. */
   movesMoneyAtOnce: boolean;
-  /** An order may be extended by one of this type. */
-  mayFollowUp: boolean;
   /** A receipt on a permanent address may make one. */
   mayBeReceived: boolean;
-  /** The fields of its request that name what it starts from and what it ends in; null where a side has no network. */
-  sides: {
-    currencyFrom: Field;
-    networkFrom: Field | null;
-    currencyTo: Field;
-    networkTo: Field | null;
-  };
+  /** The fields of its request that name its two sides. */
+  sides: Sides<Field>;
   /**
    * Which field of the service's order carries which field of the request, amounts apart. Only what an order of the type
    * really carries: everything else is null there or not documented.
@@ -64,7 +60,6 @@ const TYPES = {
     exchanges: false,
     paysOut: false,
     movesMoneyAtOnce: false,
-    mayFollowUp: false,
     mayBeReceived: true,
     sides: { currencyFrom: 'currency', networkFrom: 'network', currencyTo: 'currency', networkTo: null },
     echoes: [
@@ -78,7 +73,6 @@ const TYPES = {
     exchanges: true,
     paysOut: false,
     movesMoneyAtOnce: false,
-    mayFollowUp: false,
     mayBeReceived: true,
     sides: { currencyFrom: 'currency_from', networkFrom: 'network_from', currencyTo: 'currency_to', networkTo: null },
     echoes: [...CURRENCIES, NETWORK_FROM],
@@ -89,7 +83,6 @@ const TYPES = {
     exchanges: true,
     paysOut: true,
     movesMoneyAtOnce: false,
-    mayFollowUp: false,
     mayBeReceived: false,
     sides: {
       currencyFrom: 'currency_from',
@@ -105,7 +98,6 @@ const TYPES = {
     exchanges: true,
     paysOut: false,
     movesMoneyAtOnce: true,
-    mayFollowUp: true,
     mayBeReceived: false,
     sides: { currencyFrom: 'currency_from', networkFrom: null, currencyTo: 'currency_to', networkTo: null },
     echoes: CURRENCIES,
@@ -116,7 +108,6 @@ const TYPES = {
     exchanges: true,
     paysOut: true,
     movesMoneyAtOnce: true,
-    mayFollowUp: true,
     mayBeReceived: false,
     sides: { currencyFrom: 'currency_from', networkFrom: null, currencyTo: 'currency_to', networkTo: 'network_to' },
     echoes: [...CURRENCIES, NETWORK_TO, ...PAYOUT],
@@ -127,48 +118,39 @@ const TYPES = {
     exchanges: false,
     paysOut: true,
     movesMoneyAtOnce: true,
-    mayFollowUp: true,
     mayBeReceived: false,
     sides: { currencyFrom: 'currency', networkFrom: null, currencyTo: 'currency', networkTo: 'network' },
     echoes: [['currency', 'currency_to'], ['network', 'network_to'], ...PAYOUT],
   },
 } as const satisfies { [T in OrderType]: TypeFacts<Extract<keyof CreateRequests[T], keyof RequestFields>> };
 
-type TypesWith<Fact extends keyof TypeFacts> = {
-  [T in OrderType]: (typeof TYPES)[T][Fact] extends true ? T : never;
+type TypesWith<Fact extends keyof TypeFacts, Is extends boolean> = {
+  [T in OrderType]: (typeof TYPES)[T][Fact] extends Is ? T : never;
 }[OrderType];
 
 /** What the code knows about an order type. */
 export const factsOf = (type: OrderType): TypeFacts => TYPES[type];
 
-/** The workflow types of orders. */
-export type OrderWorkflowType = (typeof TYPES)[OrderType]['workflow'];
-
 /** The workflow type that runs an order type. */
-export const workflowTypeOf = (type: OrderType): OrderWorkflowType => TYPES[type].workflow;
+export const workflowTypeOf = (type: OrderType) => TYPES[type].workflow;
 
 /** True for a type that is one of ours; the service may show others. */
 export const isOrderType = (type: string): type is OrderType => Object.hasOwn(TYPES, type);
 
 /** Types that a follow-up may have: those that begin on the balance. */
-export const FOLLOW_UP_TYPES = ORDER_TYPES.filter((type): type is FollowUpType => TYPES[type].mayFollowUp);
+export const FOLLOW_UP_TYPES = ORDER_TYPES.filter((type): type is FollowUpType => !TYPES[type].startsWithDeposit);
 
 /** One of the types of follow-ups. */
-export type FollowUpType = TypesWith<'mayFollowUp'>;
+export type FollowUpType = TypesWith<'startsWithDeposit', false>;
 
 /** One of the types of orders that a receipt makes: with exchange where the address has a `currency_to`. */
-export type ReceivedType = TypesWith<'mayBeReceived'>;
+export type ReceivedType = TypesWith<'mayBeReceived', true>;
 
 /** True for types that a receipt may have. */
 export const isReceivedType = (type: string): type is ReceivedType => isOrderType(type) && TYPES[type].mayBeReceived;
 
-/** What an order starts from and ends in, as the service's order and rate objects name it; null where a side has no network. */
-export interface OrderSides {
-  currencyFrom: string;
-  networkFrom: string | null;
-  currencyTo: string;
-  networkTo: string | null;
-}
+/** What an order starts from and ends in, as the service's order and rate objects name it. */
+export type OrderSides = Sides<string>;
 
 /** The two sides of a create request. `deposit` and `withdraw` have one currency, which stands on both sides. */
 export function orderSides(type: OrderType, order: CreateRequest): OrderSides {

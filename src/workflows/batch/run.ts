@@ -1,7 +1,6 @@
 import { workflowInfo } from '@temporalio/workflow';
 import {
   type BatchInput,
-  type BatchInterruption,
   type BatchPhase,
   type BatchPlan,
   type BatchProgress,
@@ -13,16 +12,12 @@ import { DEFAULT_ACCOUNT } from '../../contract/names.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 
 /** What a batch takes along into its next run, beside its progress. */
-export interface CarriedBatch {
+export interface CarriedBatch extends Pick<BatchState, 'sendingSince' | 'approvedBy' | 'paused' | 'stopped'> {
   plan: BatchPlan;
   /** Run that may send. Another one, cut from it by a reset, first asks a person. */
   knownRun: string;
   /** ISO time at which its first run began. */
   startedAt: string;
-  sendingSince?: string;
-  approvedBy?: string;
-  paused?: BatchInterruption;
-  stopped?: BatchInterruption;
 }
 
 /** Everything one batch workflow knows; handlers and steps read and change it, nothing else is shared. */

@@ -51,28 +51,16 @@ export async function parkUnless(
 const isText = (value: unknown, maxLength: number): value is string =>
   typeof value === 'string' && value.trim() !== '' && value.length <= maxLength;
 
-const FIELDS = [
-  'action',
-  'by',
-  'reason',
-  'revision',
-  'order_uuid',
-  'differences',
-  'kind',
-  'as',
-  'revertTo',
-  'wallet_details',
-];
-
 /** Fields that only one kind of action can mean. */
 const ADOPT_FIELDS = ['order_uuid', 'differences'] as const;
 const WAY_FIELDS = ['kind', 'as', 'revertTo', 'wallet_details'] as const;
+const FIELDS = ['action', 'by', 'reason', 'revision', ...ADOPT_FIELDS, ...WAY_FIELDS];
 
 /** Why a decision is refused now, in words for the person who sent it; undefined = it may be taken. */
 export function refusal(run: OrderRun, decision: unknown): string | undefined {
   if (typeof decision !== 'object' || decision === null) return 'decide needs {action, by, reason, revision}';
   const { action, by, reason, revision } = decision as Partial<Decision>;
-  const unknown = Object.keys(decision).filter((key) => !FIELDS.includes(key));
+  const unknown = unknownKeys(decision, FIELDS);
   if (unknown.length > 0) return `unknown: ${unknown.join(', ')}`;
   const allowed = run.attention?.allowed ?? [];
   const allowedNow = allowed.length > 0 ? `allowed now: ${allowed.join(', ')}` : 'nothing can be decided now';
@@ -181,26 +169,17 @@ function cardsProblem(cards: unknown, { amount, currency }: Offer): string | und
 
 /** A decision as the result keeps it: who, why, on what, and what was chosen; wallets masked. */
 export function recordOf(offers: readonly Offer[], decision: Decision): DecisionRecord {
-  const {
-    action,
-    by,
-    reason,
-    revision,
-    order_uuid: orderUuid,
-    differences,
-    revertTo,
-    wallet_details: cards,
-  } = decision;
+  const { action, by, reason, revision, order_uuid, differences, revertTo, wallet_details: cards } = decision;
   const chosen = action === 'finish' || action === 'revert' ? chooseOffer(offers, decision) : undefined;
   return {
     action,
     by,
     reason,
     revision,
+    order_uuid,
+    differences,
     at: new Date().toISOString(),
-    ...(orderUuid && { order_uuid: orderUuid }),
-    ...(differences && { differences }),
-    ...(typeof chosen === 'object' && { ...(chosen.move.kind && { kind: chosen.move.kind }), as: chosen.move.as }),
+    ...(typeof chosen === 'object' && { kind: chosen.move.kind, as: chosen.move.as }),
     ...(revertTo && { revertTo: { network: revertTo.network, wallet: maskWallet(revertTo.wallet) } }),
     ...(Array.isArray(cards) && {
       wallet_details: cards.map(({ amount, wallet }) => ({ amount, wallet: maskWallet(wallet) })),
