@@ -1,14 +1,25 @@
 import pThrottle from 'p-throttle';
 import { statusText } from '../contract/failures.js';
+import type { Order } from '../contract/order/order.js';
+import type { CreateRequests } from '../contract/order/request.js';
+import type { OrderType } from '../contract/order/types.js';
 import { errorFromResponse, NotSentError, RejectedError, UnexpectedStatusError } from './errors.js';
 import { excerptOf } from './excerpt.js';
 import { allPages } from './paging.js';
-import { addressListSchema, checkRequest, orderListSchema, orderStatusSchema } from './requests.js';
+import {
+  type AddressCreateRequest,
+  type AddressListQuery,
+  addressListSchema,
+  checkRequest,
+  type OrderListQuery,
+  type OrderStatusQuery,
+  orderListSchema,
+  orderStatusSchema,
+} from './requests.js';
 import { readObject, readOrderIfAny, readPage } from './responses.js';
 import { balancesSchema, depositAddressSchema, orderListItemSchema, orderSchema, ratesSchema } from './schemas.js';
-import { isHeaderValue, signatureOf } from './signers.js';
-import { send } from './transport.js';
-import type { CallOptions, PaymentService, PaymentServiceOptions } from './types.js';
+import { isHeaderValue, type Signer, signatureOf } from './signers.js';
+import { type CallOptions, send } from './transport.js';
 import { toWireBytes } from './wire.js';
 
 const DEFAULT_TIMEOUT_MS = 20_000;
@@ -20,17 +31,60 @@ const MAX_LIST_BYTES = 32 * 1024 * 1024;
 /** POSTs a request and returns the body of the 200 answer. */
 type Call = (path: string, request: object, maxBytes: number, options?: CallOptions) => Promise<Buffer>;
 
+/** Where the service is and how its requests are signed. */
+export interface PaymentServiceOptions {
+  /** http or https, without credentials, query and fragment. A path prefix is kept. */
+  baseUrl: string;
+  apiKey: string;
+  apiSecret: string;
+  sign: Signer;
+  /** From connecting to the last byte of the answer; 20 s when not given. */
+  requestTimeoutMs?: number;
+  /** Evenly spaced, without bursts; unlimited when not given. */
+  requestsPerSecond?: number;
+  /** PEM text of the authorities to trust instead of the built-in ones. */
+  caCertificates?: string;
+}
+
+/**
+ * What the status operation answered. Without an order `said` is how the service shows none, such as `HTTP 404: order not
+ * found`; on its own that proves nothing, as a wrong path or a malformed request is answered in the same way.
+ */
+export interface StatusAnswer {
+  order?: Order;
+  said: string;
+}
+
+/** The operations on one account. All throw subclasses of PaymentServiceError. */
+export type PaymentService = ReturnType<typeof createPaymentService>;
+
 /**
  * A client of one account at the payment service. Nothing is kept between calls and nothing is retried. Throws a
  * TypeError for options that can never work, without repeating them.
  */
-export function createPaymentService(options: PaymentServiceOptions): PaymentService {
+export function createPaymentService(options: PaymentServiceOptions) {
   const call = createCall(options);
-  const service: PaymentService = {
-    async createOrder(type, request, callOptions) {
+  /** One page of orders; their order is not documented. */
+  const listOrders = async (query: OrderListQuery, callOptions?: CallOptions) => {
+    const request = checkRequest(orderListSchema, query);
+    return readPage(orderListItemSchema, await call('order/list', request, MAX_LIST_BYTES, callOptions));
+  };
+  const listDepositAddresses = async (query: AddressListQuery, callOptions?: CallOptions) => {
+    const request = checkRequest(addressListSchema, query);
+    return readPage(depositAddressSchema, await call('deposit_address/list', request, MAX_LIST_BYTES, callOptions));
+  };
+  return {
+    listOrders,
+    listDepositAddresses,
+    /** Creates an order. Never called twice without a look-up in between. */
+    async createOrder<T extends OrderType>(
+      type: T,
+      request: CreateRequests[T] & { callback_url?: string },
+      callOptions?: CallOptions,
+    ): Promise<Order> {
       return readObject(orderSchema, await call(`order/${type}`, request, MAX_OBJECT_BYTES, callOptions));
     },
-    async orderStatus(query, callOptions) {
+    async orderStatus(query: OrderStatusQuery, callOptions?: CallOptions): Promise<StatusAnswer> {
       const request = checkRequest(orderStatusSchema, query);
       try {
         const body = await call('order/status', request, MAX_OBJECT_BYTES, callOptions);
@@ -41,38 +95,31 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
         throw error;
       }
     },
-    async listOrders(query, callOptions) {
-      const request = checkRequest(orderListSchema, query);
-      return readPage(orderListItemSchema, await call('order/list', request, MAX_LIST_BYTES, callOptions));
-    },
-    allOrders: (query, callOptions) =>
+    /** All pages from `query.page` on, each order once. Orders created meanwhile may be missed: use closed date windows. */
+    allOrders: (query: OrderListQuery, callOptions?: CallOptions) =>
       allPages(
         query,
-        (page) => service.listOrders(page, callOptions),
+        (page) => listOrders(page, callOptions),
         (order) => order.order_uuid,
       ),
-    async createDepositAddress(request, callOptions) {
+    async createDepositAddress(request: AddressCreateRequest & { callback_url?: string }, callOptions?: CallOptions) {
       const body = await call('deposit_address/create', request, MAX_OBJECT_BYTES, callOptions);
       return readObject(depositAddressSchema, body);
     },
-    async listDepositAddresses(query, callOptions) {
-      const request = checkRequest(addressListSchema, query);
-      return readPage(depositAddressSchema, await call('deposit_address/list', request, MAX_LIST_BYTES, callOptions));
-    },
-    allDepositAddresses: (query, callOptions) =>
+    /** All pages from `query.page` on, each address once. */
+    allDepositAddresses: (query: AddressListQuery, callOptions?: CallOptions) =>
       allPages(
         query,
-        (page) => service.listDepositAddresses(page, callOptions),
+        (page) => listDepositAddresses(page, callOptions),
         (address) => address.uuid,
       ),
-    async rates(callOptions) {
+    async rates(callOptions?: CallOptions) {
       return readObject(ratesSchema, await call('rates', {}, MAX_LIST_BYTES, callOptions));
     },
-    async balances(callOptions) {
+    async balances(callOptions?: CallOptions) {
       return readObject(balancesSchema, await call('balances', {}, MAX_OBJECT_BYTES, callOptions));
     },
   };
-  return service;
 }
 
 /** What an unknown order gets is not documented. A wrong path answers 404 too: callers ask the list as well. */

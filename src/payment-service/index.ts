@@ -1,4 +1,4 @@
-export { createPaymentService } from './client.js';
+export { createPaymentService, type PaymentService, type PaymentServiceOptions, type StatusAnswer } from './client.js';
 export {
   errorFromResponse,
   InvalidRequestError,
@@ -10,7 +10,15 @@ export {
   RejectedError,
   UnexpectedStatusError,
 } from './errors.js';
-export { allPages, type DateWindow, orderWindows, serviceDateTime, type WindowPage, ZONE_SLACK_MS } from './paging.js';
+export {
+  allPages,
+  type DateWindow,
+  orderWindows,
+  type Page,
+  serviceDateTime,
+  type WindowPage,
+  ZONE_SLACK_MS,
+} from './paging.js';
 export {
   type AddressCreateRequest,
   type AddressListQuery,
@@ -24,4 +32,4 @@ export {
   orderStatusSchema,
 } from './requests.js';
 export { loadSigner, type Signer } from './signers.js';
-export type { CallOptions, Page, PaymentService, PaymentServiceOptions, StatusAnswer } from './types.js';
+export type { CallOptions } from './transport.js';

@@ -1,7 +1,15 @@
 import type { OrderListItem } from '../contract/order/order.js';
 import { MalformedResponseError } from './errors.js';
 import { DEFAULT_PAGE_SIZE, MAX_ORDERS_PER_PAGE, type OrderListQuery } from './requests.js';
-import type { Page } from './types.js';
+
+/** One page of a list. */
+export interface Page<T> {
+  items: T[];
+  /** Items that could not be read, by their index on the page; `reason` names fields, never values. */
+  malformed: { index: number; reason: string }[];
+  /** Items on the page as received. */
+  total: number;
+}
 
 /**
  * Reads pages until one is not full. New entries shift later ones to the next page, so an entry may come twice: only its

@@ -1,18 +1,13 @@
 import { z } from 'zod';
-import { describeFieldErrors, type FieldError } from '../contract/failures.js';
+import { describeFieldErrors } from '../contract/failures.js';
 import type { Order } from '../contract/order/order.js';
 import { fieldErrors } from '../validation/field-errors.js';
 import { MalformedResponseError } from './errors.js';
-import { orderSchema } from './schemas.js';
-import type { Page } from './types.js';
+import type { Page } from './paging.js';
+import { MAX_PROBLEMS, orderSchema } from './schemas.js';
 import { parseJson } from './wire.js';
 
-/** Fields named per error or malformed item; the first few tell what is wrong. */
-const MAX_PROBLEMS = 8;
-
 const envelopeSchema = z.object({ status: z.string(), data: z.unknown().optional() });
-
-type Envelope = z.infer<typeof envelopeSchema>;
 
 function check<T>(schema: z.ZodType<T>, value: unknown, path: string): T {
   const checked = schema.safeParse(value);
@@ -20,14 +15,14 @@ function check<T>(schema: z.ZodType<T>, value: unknown, path: string): T {
   throw new MalformedResponseError(fieldErrors(checked.error, path).slice(0, MAX_PROBLEMS));
 }
 
-const malformed = (problem: FieldError) => new MalformedResponseError([problem]);
+const notSuccess = (reason: string) => new MalformedResponseError([{ field: 'status', reason }]);
 
-const readEnvelope = (bytes: Uint8Array): Envelope => check(envelopeSchema, parseJson(bytes), '');
+const readEnvelope = (bytes: Uint8Array) => check(envelopeSchema, parseJson(bytes), '');
 
 function readData(bytes: Uint8Array): unknown {
   const { status, data } = readEnvelope(bytes);
   // No other value is documented, so nothing is read into one.
-  if (status !== 'success') throw malformed({ field: 'status', reason: 'not "success"' });
+  if (status !== 'success') throw notSuccess('not "success"');
   return data;
 }
 
@@ -58,8 +53,6 @@ export function readOrderIfAny(bytes: Uint8Array): Order | undefined {
   const empty = data === null || (Array.isArray(data) && data.length === 0);
   if (status === 'success') return empty ? undefined : check(orderSchema, data, 'data');
   const holdsOrder = typeof data === 'object' && data !== null && 'order_uuid' in data;
-  if (holdsOrder || (Array.isArray(data) && !empty)) {
-    throw malformed({ field: 'status', reason: 'not "success", though there is data' });
-  }
+  if (holdsOrder || (Array.isArray(data) && !empty)) throw notSuccess('not "success", though there is data');
   return undefined;
 }

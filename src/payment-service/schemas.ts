@@ -129,8 +129,8 @@ const rateEntry = z.object({
   currency_to_precision: integer,
 });
 
-/** Fields named in the place of an entry that cannot be read; the first few tell what is wrong. */
-const MAX_PROBLEMS = 8;
+/** Fields named per error, or in the place of an entry that cannot be read; the first few tell what is wrong. */
+export const MAX_PROBLEMS = 8;
 
 /** An entry, or in its place why it cannot be read: one bad entry costs none of the others, and is not taken for missing. */
 const orMalformed = <T>(schema: z.ZodType<T>) =>

@@ -1,25 +1,31 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Socket } from 'node:net';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import { got, type Request } from 'got';
-import { codeOf, openConnection } from './connection.js';
 import { NoAnswerError, NotSentError, PaymentServiceError } from './errors.js';
 
-/** One HTTP POST. `timeoutMs` covers everything from connecting to the last byte of the answer. */
-export interface WireRequest {
+/** Options of a single call. */
+export interface CallOptions {
+  signal?: AbortSignal;
+  /** From connecting to the last byte of the answer, instead of `requestTimeoutMs`. The wait for the rate limit is not part of it. */
+  timeoutMs?: number;
+  /** Runs on an open connection, right before the request is written. When it throws, nothing is sent and its error comes out. */
+  beforeSend?: () => void | Promise<void>;
+}
+
+/** One HTTP POST. */
+interface WireRequest extends CallOptions {
   url: URL;
   headers: Record<string, string>;
   body: Buffer;
   /** A longer answer is not read to its end. */
   maxBytes: number;
   timeoutMs: number;
-  signal?: AbortSignal;
-  /** Runs on an open connection, right before the request is written. When it throws, nothing is sent. */
-  beforeSend?: () => void | Promise<void>;
   caCertificates?: string;
 }
 
 /** Status, headers (lowercase) and the body: whole for 200, the beginning for 400 and 404, empty for all others. */
-export interface WireAnswer {
+interface WireAnswer {
   status: number;
   headers: IncomingHttpHeaders;
   body: Buffer;
@@ -127,4 +133,58 @@ function startDeadline(timeoutMs: number, outer?: AbortSignal): { signal: AbortS
     outer?.removeEventListener('abort', abort);
   };
   return { signal: controller.signal, stop };
+}
+
+/**
+ * Opens one connection and waits until it can carry a request (for https: until the certificate is verified).
+ * Whatever fails in here, nothing of a request has left: it is always a NotSentError.
+ *
+ * A fresh connection per request, never a kept one: a kept socket may be half closed, and a reset on it cannot be told
+ * from a reset after the service began to execute. That holds for look-ups too, since a create hangs on its probe.
+ * Environment proxies are not looked at: the request goes to the configured host or nowhere.
+ */
+function openConnection(url: URL, signal: AbortSignal, caCertificates?: string): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const secure = url.protocol === 'https:';
+    const socket = secure ? startTls(url, caCertificates) : connectTcp(target(url));
+    const abort = () => fail(String(signal.reason));
+    const fail = (reason: string) => {
+      signal.removeEventListener('abort', abort);
+      socket.destroy();
+      reject(new NotSentError(reason));
+    };
+    signal.addEventListener('abort', abort, { once: true });
+    // These listeners stay on: an error between connecting and sending must not end the process.
+    socket.on('error', (error) => fail(codeOf(error)));
+    socket.on('close', () => fail('closed'));
+    socket.once(secure ? 'secureConnect' : 'connect', () => {
+      signal.removeEventListener('abort', abort);
+      resolve(socket);
+    });
+  });
+}
+
+function target(url: URL) {
+  const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
+  return { host: url.hostname.replace(/^\[|\]$/g, ''), port, noDelay: true };
+}
+
+function startTls(url: URL, ca?: string): Socket {
+  const { host, ...rest } = target(url);
+  return connectTls({
+    ...rest,
+    host,
+    ca,
+    servername: isIP(host) ? undefined : host,
+    ALPNProtocols: ['http/1.1'],
+    minVersion: 'TLSv1.2',
+    // Said aloud, so that NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment cannot switch it off.
+    rejectUnauthorized: true,
+  });
+}
+
+/** The system's or Node's code of an error, such as ECONNRESET; never its message, which may quote data. */
+function codeOf(error: unknown): string {
+  const code = (error as { code?: unknown } | undefined)?.code;
+  return typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,63}$/.test(code) ? code : 'failed';
 }
