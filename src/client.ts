@@ -19,14 +19,7 @@ import {
 } from './client/reconcile.js';
 import { checkTimeout, type WaitOptions } from './client/remote-run.js';
 import { Schedules } from './client/schedules.js';
-import {
-  type AddressListQuery,
-  createDepositAddress,
-  isAccountServed,
-  type OrderListQuery,
-  type RatesQuery,
-  readService,
-} from './client/service-reads.js';
+import { createDepositAddress, isAccountServed, type RatesQuery, readService } from './client/service-reads.js';
 import { createOrder, startOrder, startOrderAgain } from './client/start-order.js';
 import type { DepositAddress, DepositAddressInput, DepositAddressResult } from './contract/address/address.js';
 import { DEFAULT_ACCOUNT, receivedWorkflowId } from './contract/names.js';
@@ -34,7 +27,7 @@ import type { Order, OrderListItem } from './contract/order/order.js';
 import type { OrderType } from './contract/order/types.js';
 import type { OrderInput } from './contract/order/workflow.js';
 import type { ReconcileInput, ReconcileResult } from './contract/reconcile/reconcile.js';
-import type { Balances, Malformed, Rates } from './contract/service-objects.js';
+import type { AddressListQuery, Balances, Malformed, OrderListQuery, Rates } from './contract/service-objects.js';
 import { configuredDataConverter, connectTemporal } from './temporal.js';
 import type { FormatChecks } from './validation/format-checks.js';
 

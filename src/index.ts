@@ -24,7 +24,7 @@ export type { ReconcileOptions, ReconcileSchedule, ReconcileState } from './clie
 export type { WaitOptions } from './client/remote-run.js';
 export type { BatchCalendar, ScheduleEntry, ScheduleInput, ScheduleRun } from './client/schedule-spec.js';
 export { type PlanOptions, Schedules } from './client/schedules.js';
-export type { AddressListQuery, OrderListQuery, RatesQuery } from './client/service-reads.js';
+export type { RatesQuery } from './client/service-reads.js';
 export { PaymentOrders, type StartOptions } from './client.js';
 export type { DepositAddress, DepositAddressInput, DepositAddressResult } from './contract/address/address.js';
 export type {
@@ -75,10 +75,12 @@ export {
   type ReconcileResult,
 } from './contract/reconcile/reconcile.js';
 export {
+  type AddressListQuery,
   type Balance,
   type Balances,
   isMalformed,
   type Malformed,
+  type OrderListQuery,
   type RateEntry,
   type Rates,
 } from './contract/service-objects.js';

@@ -44,18 +44,19 @@ function fail(error: unknown): never {
 }
 
 /**
- * Resolves when `running` ends by itself or after SIGTERM or SIGINT, once `stop` has brought it to its end. Listens from
- * the moment it is called: call it before saying `ready`.
+ * Resolves after SIGTERM or SIGINT, once `stop` has come to its end, or when `running` ends by itself. Listens from the
+ * moment it is called: call it before saying `ready`.
  */
-export async function untilStopped(running: Promise<void>, stop: () => void): Promise<void> {
-  let stopping = false;
-  const stopOnce = () => {
-    if (stopping) return;
-    stopping = true;
-    stop();
-  };
-  // Stays in place: a second SIGTERM (npm passes on what the whole group gets) must not cut off a create.
-  process.on('SIGTERM', stopOnce);
-  process.once('SIGINT', stopOnce);
-  await running;
+export function untilStopped(stop: () => Promise<void>, running?: Promise<void>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let isStopping = false;
+    const stopOnce = () => {
+      if (!isStopping) stop().then(resolve, reject);
+      isStopping = true;
+    };
+    // Stays in place: a second SIGTERM (npm passes on what the whole group gets) must not cut off a create.
+    process.on('SIGTERM', stopOnce);
+    process.once('SIGINT', stopOnce);
+    running?.then(resolve, reject);
+  });
 }

@@ -13,11 +13,7 @@ await exitOnFailure(async () => {
   const { client } = await connectTemporal(config.encryptionKeys);
   const received = createSignalReceived(client);
   const receiver = await startReceiver({ ...config, signal: createSignalOrder(client), received, log });
-  let closed = () => {};
-  const running = new Promise<void>((resolve) => {
-    closed = resolve;
-  });
-  const stopped = untilStopped(running, () => void receiver.close().then(closed));
+  const stopped = untilStopped(() => receiver.close());
   process.stdout.write(`ready receiver=${receiver.url}\n`);
   await stopped;
   // The Temporal connection is not closed: a retry of a failed signal may still be due and would throw on a closed one.

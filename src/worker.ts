@@ -7,7 +7,7 @@ import { startWorker } from './worker/start-worker.js';
 await exitOnFailure(async () => {
   const config = loadWorkerConfig();
   const worker = await startWorker(config);
-  const stopped = untilStopped(worker.run, worker.stop);
+  const stopped = untilStopped(worker.stop, worker.run);
   process.stdout.write(`ready worker ${worker.description}\n`);
   await stopped;
 });

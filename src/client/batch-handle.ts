@@ -1,5 +1,4 @@
 import type { Client } from '@temporalio/client';
-import { ApplicationFailure } from '@temporalio/common';
 import {
   APPROVE_UPDATE,
   BATCH_STATE_QUERY,
@@ -14,19 +13,11 @@ import {
   STOP_UPDATE,
 } from '../contract/batch/batch.js';
 import { batchWorkflowId } from '../contract/names.js';
-import { BATCH_FAILURES, FailedError, UnresolvedError } from './errors.js';
 import { decodeFirst } from './history.js';
-import { fieldsOfFailure, messageOf, RemoteRun, type WaitOptions } from './remote-run.js';
+import { RemoteRun, type WaitOptions } from './remote-run.js';
 
 /** The `bulkWithdraw` workflow as clients see it. */
 export type BatchWorkflow = (input: BatchInput) => Promise<BatchResult>;
-
-/** What the end of a batch's (or, without id, a plan's) workflow without a result means: nothing was sent, or nothing is known. */
-export function endOfBatch(batchId: string | undefined, cause: unknown): FailedError | UnresolvedError {
-  const type = cause instanceof ApplicationFailure && BATCH_FAILURES.find((known) => known === cause.type);
-  if (type) return new FailedError('batch', batchId, type, cause.message, fieldsOfFailure(cause));
-  return new UnresolvedError('batch', batchId ?? 'plan', messageOf(cause));
-}
 
 /** The activity that sends a batch's rows and leaves its progress with the server about every second. */
 const SENDING_ACTIVITY = 'sendBatchRows';
@@ -50,7 +41,6 @@ export class BatchHandle {
       account,
       workflowId: this.workflowId,
       attached,
-      failureOf: (cause) => endOfBatch(batchId, cause),
     });
   }
 

@@ -12,10 +12,11 @@ import {
   ORDERS_TASK_QUEUE,
   searchAttribute,
 } from '../contract/names.js';
-import { BatchHandle, type BatchWorkflow, endOfBatch } from './batch-handle.js';
+import { BatchHandle, type BatchWorkflow } from './batch-handle.js';
 import { checkBatchInput, checkedForAccount, formatChecksOf } from './checked-input.js';
 import { ConflictError, NoWorkerError } from './errors.js';
 import { readFirstInput } from './history.js';
+import { failureOf } from './remote-run.js';
 import { detailsTable, INTERACTIVE_PRIORITY } from './start-options.js';
 import { callTemporal, isTimeOver, startUnlessTaken, translated } from './temporal-calls.js';
 
@@ -108,7 +109,9 @@ async function planBatch(client: Client, input: BatchInput): Promise<BatchPlan> 
     );
     return await resultOf(client, handle);
   } catch (error) {
-    throw error instanceof WorkflowFailedError ? endOfBatch(undefined, error.cause) : await translated(client, error);
+    throw error instanceof WorkflowFailedError
+      ? failureOf('batch', undefined, error.cause)
+      : await translated(client, error);
   }
 }
 

@@ -1,6 +1,4 @@
 import type { Client } from '@temporalio/client';
-import { ApplicationFailure } from '@temporalio/common';
-import { isOrderFailure, ORDER_UNRESOLVED } from '../contract/failures.js';
 import {
   CREATED_UPDATE,
   DECIDE_UPDATE,
@@ -12,8 +10,7 @@ import {
 import type { Decision, OrderState } from '../contract/order/messages.js';
 import type { Order } from '../contract/order/order.js';
 import type { OrderResult } from '../contract/order/workflow.js';
-import { FailedError, UnresolvedError } from './errors.js';
-import { cameTooLate, fieldsOfFailure, messageOf, RemoteRun, untilTaken, type WaitOptions } from './remote-run.js';
+import { cameTooLate, RemoteRun, untilTaken, type WaitOptions } from './remote-run.js';
 import type { OrderWorkflow } from './start-options.js';
 
 /** What is known of an order beside its id. */
@@ -26,15 +23,6 @@ export interface OrderHandleOptions {
   workflowId?: string;
 }
 
-/** What the end of a workflow or update says about the order: no order of ours exists, or nothing is known. */
-function endOf(subject: 'order' | 'received', id: string, cause: unknown): FailedError | UnresolvedError {
-  if (cause instanceof ApplicationFailure && isOrderFailure(cause.type)) {
-    return new FailedError(subject, id, cause.type, cause.message, fieldsOfFailure(cause));
-  }
-  const closed = cause instanceof ApplicationFailure && cause.type === ORDER_UNRESOLVED;
-  return new UnresolvedError(subject, id, messageOf(cause), closed);
-}
-
 /** The run of an order, also of one that a receipt made. */
 export function orderRun(
   client: Client,
@@ -43,8 +31,7 @@ export function orderRun(
   { attached, workflowId = orderWorkflowId(account, id) }: OrderHandleOptions = {},
 ): RemoteRun<OrderWorkflow> {
   const subject = parseReceivedWorkflowId(workflowId) ? 'received' : 'order';
-  const failureOf = (cause: unknown) => endOf(subject, id, cause);
-  return new RemoteRun(client, { subject, id, account, workflowId, attached, failureOf });
+  return new RemoteRun(client, { subject, id, account, workflowId, attached });
 }
 
 /** One order, also one that a receipt made. Every method may throw TemporalUnreachableError and, when there is no such order, UnknownIdError. */

@@ -11,8 +11,7 @@ import { checkedReconcileInput } from '../contract/reconcile/input.js';
 import type { ReconcileInput, ReconcileProgress, ReconcileResult } from '../contract/reconcile/reconcile.js';
 import { InvalidInputError, NotDecidedYetError } from './errors.js';
 import { decodeFirst, readFirstInput } from './history.js';
-import { checkTimeout, type WaitOptions } from './remote-run.js';
-import { failureOf } from './service-reads.js';
+import { checkTimeout, failureOf, type WaitOptions } from './remote-run.js';
 import { callTemporal, isTimeOver, startUnlessTaken, translated } from './temporal-calls.js';
 
 /** Pace of the look at a reconciliation; the wait for its end in between is what paces it. */

@@ -10,9 +10,19 @@ import {
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import type { FieldError } from '../contract/failures.js';
+import { type FieldError, INVALID_INPUT } from '../contract/failures.js';
 import { ORDERS_TASK_QUEUE } from '../contract/names.js';
-import { InvalidInputError, NotDecidedYetError, NoWorkerError, RefusedError, UnknownIdError } from './errors.js';
+import {
+  BATCH_FAILURES,
+  FailedError,
+  InvalidInputError,
+  NotDecidedYetError,
+  NoWorkerError,
+  RefusedError,
+  UnknownIdError,
+  UnresolvedError,
+} from './errors.js';
+import { standingOfFailure } from './standing.js';
 import {
   type CallOptions,
   callTemporal,
@@ -37,26 +47,24 @@ export interface WaitOptions {
 }
 
 /** Which order or batch callers talk to. */
-export interface RunOptions {
+interface RunOptions {
   subject: 'order' | 'received' | 'batch';
   id: string;
   account: string;
   workflowId: string;
   /** Set when Temporal has accepted the start or named it as started before. */
   attached?: boolean;
-  /** What the failure of the workflow, or of an update to it, means. */
-  failureOf: (cause: unknown) => Error;
 }
 
 /** How an update is told. `request` and `meanwhile`: as NoWorkerError has them. */
-export interface TellOptions extends WaitOptions {
+interface TellOptions extends WaitOptions {
   refused: 'decision' | 'instruction';
   request: string;
   meanwhile?: string;
 }
 
 /** How a wait differs for a start that Temporal may not have taken. */
-export interface WaitMeanings {
+interface WaitMeanings {
   /** Resolves when Temporal is known to have what is waited for: nothing else goes on by itself after a time-out. */
   confirm?: () => Promise<void>;
   /** As CallOptions have it. */
@@ -166,10 +174,11 @@ export class RemoteRun<W extends Workflow> {
 
   /** The library's error for what the SDK threw. */
   async #explained(error: unknown, unanswered?: string): Promise<unknown> {
-    const { subject, id, account, failureOf } = this.about;
+    const { subject, id, account } = this.about;
     if (error instanceof WorkflowNotFoundError) return new UnknownIdError(subject, id, account);
-    if (error instanceof WorkflowFailedError || error instanceof WorkflowUpdateFailedError)
-      return failureOf(error.cause);
+    if (error instanceof WorkflowFailedError || error instanceof WorkflowUpdateFailedError) {
+      return failureOf(subject, id, error.cause);
+    }
     return translated(this.client, error, unanswered);
   }
 }
@@ -213,8 +222,30 @@ export function cameTooLate(error: unknown): boolean {
   return cause instanceof ApplicationFailure && cause.type === UPDATE_OUTLIVED_WORKFLOW;
 }
 
-/** The words of a failure. */
-export const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : 'no reason given');
+/** The library's error for the failure of a workflow or of an update to it; of a batch's check, which has no id, nothing was started. */
+export function failureOf(subject: FailedError['subject'], id: string | undefined, cause: unknown): Error {
+  const failure = cause instanceof ApplicationFailure ? cause : undefined;
+  const [type, reason, fields] = [
+    failure?.type || 'Unknown',
+    messageOf(cause),
+    failure ? fieldsOfFailure(failure) : [],
+  ];
+  if (subject === 'order' || subject === 'received') {
+    const standing = standingOfFailure(type);
+    if (standing.kind === 'noOrder') return new FailedError(subject, id, type, reason, fields);
+    return new UnresolvedError(subject, id ?? '', reason, standing.how === 'closed');
+  }
+  if (subject === 'batch') {
+    const isKnown = BATCH_FAILURES.some((known) => known === type);
+    return isKnown
+      ? new FailedError(subject, id, type, reason, fields)
+      : new UnresolvedError(subject, id ?? 'plan', reason);
+  }
+  if (type !== INVALID_INPUT) return new FailedError(subject, id, type, reason);
+  return new InvalidInputError(fields.length > 0 ? fields : [{ field: 'input', reason }]);
+}
+
+const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : 'no reason given');
 
 const isFieldError = (value: unknown): value is FieldError =>
   typeof value === 'object' && value !== null && 'field' in value && 'reason' in value;

@@ -1,10 +1,9 @@
-import {
-  type CalendarSpec,
-  type Client,
-  type ScheduleDescription,
-  type ScheduleExecutionResult,
-  type ScheduleSpec,
-  WorkflowNotFoundError,
+import type {
+  CalendarSpec,
+  Client,
+  ScheduleDescription,
+  ScheduleExecutionResult,
+  ScheduleSpec,
 } from '@temporalio/client';
 import * as z from 'zod';
 import type { ScheduledBatchInput } from '../contract/batch/batch.js';
@@ -13,7 +12,7 @@ import type { FieldError } from '../contract/failures.js';
 import { DEFAULT_ACCOUNT, SCHEDULED_BATCH_WORKFLOW, scheduleIdOf } from '../contract/names.js';
 import { validateScheduledBatchInput } from '../validation/batch-schema.js';
 import { fieldErrors } from '../validation/field-errors.js';
-import { callTemporal } from './temporal-calls.js';
+import { describeRun } from './standing.js';
 
 /** Times as Temporal's calendars tell them: `{dayOfWeek: 'FRIDAY', hour: 10}`; what is left out is 0, or every day. */
 export type BatchCalendar = Omit<CalendarSpec, 'comment'>;
@@ -134,30 +133,20 @@ export interface ScheduleEntry {
   skipped: number;
 }
 
-async function statusOf(client: Client, workflowId: string, runId: string): Promise<string> {
-  try {
-    return (await client.workflow.getHandle(workflowId, runId).describe()).status.name;
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return 'no longer known to Temporal';
-    throw error;
-  }
-}
-
 async function readRun(client: Client, { scheduledAt, action }: ScheduleExecutionResult): Promise<ScheduleRun> {
   const { workflowId, firstExecutionRunId } = action.workflow;
-  return { workflowId, scheduledAt, status: await statusOf(client, workflowId, firstExecutionRunId) };
+  const run = await describeRun(client, workflowId, firstExecutionRunId);
+  return { workflowId, scheduledAt, status: run?.status.name ?? 'no longer known to Temporal' };
 }
 
 /** A schedule with the state of its last runs. */
 export async function readScheduleEntry(
   client: Client,
-  { plan, account }: Pick<ScheduleEntry, 'plan' | 'account'>,
+  { plan, account = DEFAULT_ACCOUNT }: { plan: string; account?: string },
   description: ScheduleDescription,
 ): Promise<ScheduleEntry> {
   const { info, spec, state } = description;
-  const lastRuns = await callTemporal(client, () =>
-    Promise.all(info.recentActions.slice(-SHOWN_RUNS).map((run) => readRun(client, run))),
-  );
+  const lastRuns = await Promise.all(info.recentActions.slice(-SHOWN_RUNS).map((run) => readRun(client, run)));
   return {
     plan,
     account,

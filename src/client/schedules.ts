@@ -78,7 +78,7 @@ export class Schedules {
     if ('errors' in checked) throw new InvalidInputError(checked.errors);
     const { plan, account = DEFAULT_ACCOUNT } = checked.input;
     const attached = !(await this.#createUnlessThere(checked.input));
-    const description = await this.#call(plan, account, (handle) => handle.describe());
+    const description = await this.#call(plan, { account }, (handle) => handle.describe());
     if (attached) {
       const fields = scheduleDifferences(checked.input, description);
       if (fields.length > 0) throw new ConflictError('schedule', plan, fields);
@@ -97,32 +97,24 @@ export class Schedules {
       return found.toSorted();
     });
     // Temporal's list is a few seconds old: each one is asked, and one deleted meanwhile is left out.
-    const entries = await Promise.all(plans.map((plan) => this.show(plan, { account }).catch(undefinedIfUnknown)));
-    return entries.filter((entry) => entry !== undefined);
+    const shown = (plan: string) => this.show(plan, { account }).catch(noneIfUnknown);
+    return (await Promise.all(plans.map(shown))).flat();
   }
 
   /** The schedule of a plan. Throws UnknownIdError, as all methods below do. */
-  async show(plan: string, { account = DEFAULT_ACCOUNT }: PlanOptions = {}): Promise<ScheduleEntry> {
-    const description = await this.#call(plan, account, (handle) => handle.describe());
-    return readScheduleEntry(this.#client, { plan, account }, description);
+  async show(plan: string, options: PlanOptions = {}): Promise<ScheduleEntry> {
+    const description = await this.#call(plan, options, (handle) => handle.describe());
+    return readScheduleEntry(this.#client, { plan, ...options }, description);
   }
 
   /** Starts no more runs until `resume`; a run going on is not touched. */
-  async pause(
-    plan: string,
-    { by, reason }: BatchInstruction,
-    { account = DEFAULT_ACCOUNT }: PlanOptions = {},
-  ): Promise<void> {
-    await this.#call(plan, account, (handle) => handle.pause(noteOf('paused', by, reason)));
+  pause(plan: string, instruction: BatchInstruction, options?: PlanOptions): Promise<void> {
+    return this.#call(plan, options, (handle) => handle.pause(noteOf('paused', instruction)));
   }
 
   /** Runs by the clock again. */
-  async resume(
-    plan: string,
-    { by, reason }: BatchInstruction,
-    { account = DEFAULT_ACCOUNT }: PlanOptions = {},
-  ): Promise<void> {
-    await this.#call(plan, account, (handle) => handle.unpause(noteOf('resumed', by, reason)));
+  resume(plan: string, instruction: BatchInstruction, options?: PlanOptions): Promise<void> {
+    return this.#call(plan, options, (handle) => handle.unpause(noteOf('resumed', instruction)));
   }
 
   /**
@@ -134,7 +126,7 @@ export class Schedules {
     { period, by }: { period: string; by?: string },
     { account = DEFAULT_ACCOUNT }: PlanOptions = {},
   ): Promise<{ workflowId: string; batch: BatchHandle }> {
-    const input = actionInputOf(await this.#call(plan, account, (handle) => handle.describe()));
+    const input = actionInputOf(await this.#call(plan, { account }, (handle) => handle.describe()));
     const batch = by === undefined ? input.batch : { ...input.batch, startedBy: by };
     const checked = validateScheduledBatchInput({ ...input, batch, period });
     if ('errors' in checked) throw new InvalidInputError(checked.errors);
@@ -155,8 +147,8 @@ export class Schedules {
   }
 
   /** Deletes the schedule. Batches that it started go on. */
-  async delete(plan: string, { account = DEFAULT_ACCOUNT }: PlanOptions = {}): Promise<void> {
-    await this.#call(plan, account, (handle) => handle.delete());
+  async delete(plan: string, options?: PlanOptions): Promise<void> {
+    await this.#call(plan, options, (handle) => handle.delete());
   }
 
   async #createUnlessThere(input: ScheduleInput): Promise<boolean> {
@@ -171,7 +163,11 @@ export class Schedules {
     }
   }
 
-  async #call<T>(plan: string, account: string, call: (handle: ScheduleHandle) => Promise<T>): Promise<T> {
+  async #call<T>(
+    plan: string,
+    { account = DEFAULT_ACCOUNT }: PlanOptions = {},
+    call: (handle: ScheduleHandle) => Promise<T>,
+  ): Promise<T> {
     try {
       return await callTemporal(this.#client, () => call(this.#client.schedule.getHandle(scheduleIdOf(account, plan))));
     } catch (error) {
@@ -182,8 +178,10 @@ export class Schedules {
 }
 
 /** Temporal keeps notes in the clear, encryption or not. */
-const noteOf = (what: string, by: string, reason: string): string => `${what} by ${maskName(by)}: ${maskName(reason)}`;
+const noteOf = (what: string, { by, reason }: BatchInstruction): string =>
+  `${what} by ${maskName(by)}: ${maskName(reason)}`;
 
-function undefinedIfUnknown(error: unknown): undefined {
-  if (!(error instanceof UnknownIdError)) throw error;
+function noneIfUnknown(error: unknown): [] {
+  if (error instanceof UnknownIdError) return [];
+  throw error;
 }

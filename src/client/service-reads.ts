@@ -5,10 +5,9 @@ import {
   WorkflowFailedError,
   type WorkflowStartOptions,
 } from '@temporalio/client';
-import { ApplicationFailure } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import type { DepositAddressInput, DepositAddressResult } from '../contract/address/address.js';
-import { INVALID_INPUT, SERVICE_UNAVAILABLE } from '../contract/failures.js';
+import { SERVICE_UNAVAILABLE } from '../contract/failures.js';
 import {
   ACCOUNT_FORMAT,
   ADDRESS_REF_FORMAT,
@@ -23,7 +22,7 @@ import {
 import type { OrderType } from '../contract/order/types.js';
 import type { ServiceReadInput } from '../contract/service-objects.js';
 import { FailedError, InvalidInputError, NoWorkerError } from './errors.js';
-import { fieldsOfFailure, messageOf } from './remote-run.js';
+import { failureOf } from './remote-run.js';
 import { callTemporal, isTimeOver, translated } from './temporal-calls.js';
 
 /** A read gives up after 60 s by itself; longer silence means that no worker took it. */
@@ -31,44 +30,10 @@ const READ_TIMEOUT_MS = 75_000;
 /** An address needs up to three rounds of look-ups; until then its workflow goes on without us. */
 const ADDRESS_TIMEOUT_MS = 180_000;
 
-/** Selects orders at the service, with its own field names; `limit` at most 1000. Dates as `YYYY-MM-DD hh:mm:ss`. */
-export interface OrderListQuery {
-  currency_from?: string;
-  network_from?: string;
-  currency_to?: string;
-  network_to?: string;
-  date_from?: string;
-  date_to?: string;
-  order_type?: OrderType;
-  status?: string;
-  order_id?: string;
-  order_ids?: string[];
-  limit?: number;
-  page?: number;
-}
-
 /** Selects rates: of one order type, or under one pair key, such as `usd_card` or `usd_card-btc_bitcoin`. */
 export interface RatesQuery {
   order_type?: OrderType;
   pair?: string;
-}
-
-/** Selects permanent deposit addresses; `limit` at most 100. */
-export interface AddressListQuery {
-  currency?: string;
-  network?: string;
-  limit?: number;
-  page?: number;
-}
-
-/** What the end of a workflow that is no order means for who asked for it. */
-export function failureOf(subject: 'address' | 'read' | 'reconcile', id: string, cause: unknown): Error {
-  const type = (cause instanceof ApplicationFailure && cause.type) || 'Unknown';
-  if (!(cause instanceof ApplicationFailure) || type !== INVALID_INPUT) {
-    return new FailedError(subject, id, type, messageOf(cause));
-  }
-  const fields = fieldsOfFailure(cause);
-  return new InvalidInputError(fields.length > 0 ? fields : [{ field: 'input', reason: cause.message }]);
 }
 
 function requireFormat(field: string, value: string, format: RegExp): void {

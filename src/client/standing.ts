@@ -103,13 +103,14 @@ export async function readStanding(client: Client, workflowId: string): Promise<
   return standingOfRun(found) ?? readEnd(client, workflowId);
 }
 
-/** The newest run of a workflow id; undefined when there is none. */
+/** The newest run of a workflow id, or `runId`; undefined when there is none. */
 export async function describeRun(
   client: Client,
   workflowId: string,
+  runId?: string,
 ): Promise<WorkflowExecutionDescription | undefined> {
   try {
-    return await callTemporal(client, () => client.workflow.getHandle(workflowId).describe());
+    return await callTemporal(client, () => client.workflow.getHandle(workflowId, runId).describe());
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;

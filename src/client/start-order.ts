@@ -9,11 +9,11 @@ import type { OrderInput, OrderOptions } from '../contract/order/workflow.js';
 import { maskCards } from '../contract/wallets.js';
 import { GRPC, grpcStatus } from '../temporal.js';
 import { sentToSchema } from '../validation/order-schema.js';
-import { ConflictError, FailedError, RefusedError, UnknownIdError, UnresolvedError } from './errors.js';
+import { ConflictError, PayloadDecryptionError, RefusedError } from './errors.js';
 import { decodeAll, readFirstInput, readLastEvent } from './history.js';
 import { OrderHandle, type OrderHandleOptions, orderRun } from './order-handle.js';
 import { CONFIRM_TIMEOUT_MS, cameTooLate, untilTaken, type WaitOptions } from './remote-run.js';
-import { standingOfEvent } from './standing.js';
+import { readStanding, type Standing, standingOfEvent } from './standing.js';
 import { type OrderWorkflow, orderStartOptions } from './start-options.js';
 import { type CallOptions, callTemporal, startUnlessTaken, unreachable } from './temporal-calls.js';
 
@@ -108,25 +108,26 @@ async function confirmCreate(
   }
 }
 
-/** Throws RefusedError unless the last run of this id ended with no order of ours at the service. */
-async function requireNoOrder(handle: OrderHandle): Promise<void> {
-  if (await handle.isOpen()) {
-    throw againRefused(handle, 'it is still open: wait for it, or decide where it waits for a person', true);
-  }
-  try {
-    const { outcome } = await handle.result();
-    throw againRefused(handle, `it exists at the service and ended ${outcome}`, false);
-  } catch (error) {
-    if (error instanceof FailedError) return;
-    if (!(error instanceof UnresolvedError)) throw error;
-    const how = error.closed ? 'a person closed it while an order had its id' : 'its workflow was terminated or broke';
-    const reason = `${how}, and the order may exist: look for it at the service; where it is not final, \`reconcile --recover\` has it followed`;
-    throw againRefused(handle, reason, true);
+/** Why an order may not be started again, and whether it is or may be open; undefined where none of ours exists at the service. */
+function whyNotAgain(standing: Standing): { reason: string; undecided: boolean } | undefined {
+  switch (standing.kind) {
+    case 'open':
+      return { reason: 'it is still open: wait for it, or decide where it waits for a person', undecided: true };
+    case 'completed':
+      return { reason: `it exists at the service and ended ${standing.result.outcome}`, undecided: false };
+    case 'unresolved': {
+      const closed = standing.how === 'closed';
+      const how = closed ? 'a person closed it while an order had its id' : 'its workflow was terminated or broke';
+      const next = 'look for it at the service; where it is not final, `reconcile --recover` has it followed';
+      return { reason: `${how}, and the order may exist: ${next}`, undecided: true };
+    }
+    case 'unreadable':
+      throw new PayloadDecryptionError(standing.why);
+    case 'noOrder':
+    case 'notStarted':
+      return undefined;
   }
 }
-
-const againRefused = ({ orderId }: OrderHandle, reason: string, undecided: boolean): RefusedError =>
-  new RefusedError('order', orderId, 'again', reason, undecided);
 
 /**
  * Starts an order whose id was used by a run that ended with no order; compares nothing. What that run may have sent is
@@ -134,12 +135,10 @@ const againRefused = ({ orderId }: OrderHandle, reason: string, undecided: boole
  */
 export async function startOrderAgain(client: Client, type: OrderType, input: OrderInput): Promise<OrderHandle> {
   const handle = handleOf(client, input, { attached: false });
-  try {
-    await requireNoOrder(handle);
-  } catch (error) {
-    if (error instanceof UnknownIdError) return startOrder(client, type, input);
-    throw error;
-  }
+  const standing = await readStanding(client, handle.workflowId);
+  if (standing.kind === 'notStarted') return startOrder(client, type, input);
+  const refused = whyNotAgain(standing);
+  if (refused) throw new RefusedError('order', handle.orderId, 'again', refused.reason, refused.undecided);
   const earlier = input.recovered ? {} : await sentEarlier(client, handle.workflowId);
   const options = {
     ...orderStartOptions(type, { ...input, ...earlier }),
@@ -147,17 +146,17 @@ export async function startOrderAgain(client: Client, type: OrderType, input: Or
     workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
   } as const;
   if (await startUnlessTaken<OrderWorkflow>(client, workflowTypeOf(type), options, unanswered(input))) return handle;
-  throw againRefused(handle, 'somebody else started it again', true);
+  throw new RefusedError('order', handle.orderId, 'again', 'somebody else started it again', true);
 }
 
-/** What the runs before hand on: until when they may have sent, as an ISO time, and where. */
-export type SentEarlier = Pick<OrderOptions, 'sentUntil' | 'sentTo'>;
+/** Until when the runs before may have sent, as an ISO time, and where. */
+type SentEarlier = Pick<OrderOptions, 'sentUntil' | 'sentTo'>;
 
 /**
  * What the runs that an order id had may have sent; {}: none of them sent anything. A run that sent nothing itself hands on
  * what it was told of those before it.
  */
-export async function sentEarlier(client: Client, workflowId: string): Promise<SentEarlier> {
+async function sentEarlier(client: Client, workflowId: string): Promise<SentEarlier> {
   const event = await readLastEvent(client, workflowId);
   const end = event === 'unknown' ? undefined : event;
   const standing = standingOfEvent(end);

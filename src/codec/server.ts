@@ -12,9 +12,8 @@ const BODY_LIMIT_BYTES = 64 * 1024 * 1024;
 /** A listening codec endpoint. */
 export interface Codec {
   url: string;
-  /** Resolves once `close` has let the requests under way finish. */
-  closed: Promise<void>;
-  close: () => void;
+  /** Lets the requests under way finish. */
+  close: () => Promise<void>;
 }
 
 /** Starts Temporal's codec protocol: POST /decode and /encode, JSON `{payloads}` in and out. Port 0 takes a free one. */
@@ -32,11 +31,7 @@ export async function startCodec({ host, port, encryptionKeys, uiOrigin }: Codec
     return reply.code(told ? 400 : (error.statusCode ?? 500)).send({ message: told ? error.message : 'not possible' });
   });
   const url = await app.listen({ host, port });
-  let ended = () => {};
-  const closed = new Promise<void>((resolve) => {
-    ended = resolve;
-  });
-  return { url, closed, close: () => void app.close().then(ended) };
+  return { url, close: () => app.close() };
 }
 
 /** Lets the pages of one origin read answers, and refuses all others, those of this very address under a false name too. */

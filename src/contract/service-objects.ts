@@ -29,6 +29,9 @@ export type Balance = BalanceShape;
 /** Wallets of the merchant by currency code. */
 export type Balances = Record<string, Balance | Malformed>;
 
+/** What the two lists of the service are asked for, with its own field names. */
+export type { AddressListQuery, OrderListQuery } from '../payment-service/requests.js';
+
 /** Signed reads that starters and operators, who hold no secret, ask a worker for. */
 export const READS = ['rates', 'balances', 'orderStatus', 'orderList', 'addressList'] as const;
 

@@ -83,9 +83,9 @@ export const addressCreateSchema = z.strictObject({
 
 /** Names one order. */
 export type OrderStatusQuery = { order_id: string; order_uuid?: never } | { order_uuid: string; order_id?: never };
-/** Selects orders. */
+/** Selects orders; `limit` at most 1000. Dates as `YYYY-MM-DD hh:mm:ss`. */
 export type OrderListQuery = z.infer<typeof orderListSchema>;
-/** Selects permanent deposit addresses. */
+/** Selects permanent deposit addresses; `limit` at most 100. */
 export type AddressListQuery = z.infer<typeof addressListSchema>;
 /** Fields of a permanent deposit address, without its callback URL. */
 export type AddressCreateRequest = z.infer<typeof addressCreateSchema>;

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
-import type { AddressListQuery } from '../client/service-reads.js';
 import { ADDRESS_REF_FORMAT } from '../contract/names.js';
 import { ORDER_TYPES, type OrderType } from '../contract/order/types.js';
+import type { AddressListQuery } from '../contract/service-objects.js';
 import { type CommonOptions, fitting, parseWhole } from './arguments.js';
 import { whileWaiting } from './progress.js';
 import { EXIT, exitCodeOfRows, type StarterIo, type Verbs } from './report.js';

@@ -24,7 +24,7 @@ import { installLogger } from './log.js';
 export interface StartedWorker {
   description: string;
   run: Promise<void>;
-  stop: () => void;
+  stop: () => Promise<void>;
 }
 
 /** A create must be let finish: its attempt may take 50 s, so a stopping worker waits a little longer. */
@@ -51,11 +51,13 @@ export async function startWorker(config: WorkerConfig): Promise<StartedWorker> 
   });
   const code = await workflowCode(isEncrypted(config));
   const workers = await createWorkers(config, { connection, namespace }, code, accounts);
+  const run = Promise.all(workers.map((worker) => worker.run())).then(() => connection.close());
   return {
     description: `temporal=${address} namespace=${namespace} accounts=${[...config.accounts.keys()].join(',')}`,
-    run: Promise.all(workers.map((worker) => worker.run())).then(() => connection.close()),
+    run,
     stop: () => {
       for (const worker of workers) worker.shutdown();
+      return run;
     },
   };
 }
