@@ -26,12 +26,17 @@ export interface Question {
 /** What a step of the create came to; undefined and 'absent' = whether to send is to be decided anew. */
 export type Step = Seen | Question | Closed | undefined;
 
+/** A person permitted the next send. */
+export interface Permitted {
+  kind: 'permitted';
+}
+
 /**
- * Takes what a step came to as far as it goes without another send: to our order, to an end, or to undefined. THE place where
+ * Takes what a step came to as far as it goes without another send: to our order, an end, a permission, or undefined. THE place where
  * an order that is not known waits for a person. Callbacks are heard all the while: an earlier create may turn out to have
  * been executed.
  */
-export async function conclude(run: OrderRun, first: Step): Promise<Ours | Closed | undefined> {
+export async function conclude(run: OrderRun, first: Step): Promise<Ours | Closed | Permitted | undefined> {
   let looks = 0;
   for (let step = first; ; ) {
     if (step?.kind === 'conflict') step = await meetConflict(run, step);
@@ -41,12 +46,17 @@ export async function conclude(run: OrderRun, first: Step): Promise<Ours | Close
     const isCancelled = () => run.cancelRequested && !conflict && nothingSent(run);
     const isCalled = () => run.callbackPending && looks < MAX_LOOKS;
     const decision = await parkUnless(run, reason, allowed, () => isCancelled() || isCalled());
-    if (decision?.action === 'approve') run.approved = true;
-    if (decision?.action === 'approve' || decision?.action === 'resend') return undefined;
+    if (decision?.action === 'approve' || decision?.action === 'resend') return goOn(run, step, decision);
     if (!decision && isCancelled()) return cancelled(run);
     if (!decision) looks += 1;
     step = await answerTo(run, step, decision);
   }
+}
+
+/** A person lets the create go on; only where a send itself was asked about, that permits it. */
+function goOn(run: OrderRun, { permits }: Question, { action }: Decision): Permitted | undefined {
+  if (action === 'approve') run.approved = true;
+  return permits && { kind: 'permitted' };
 }
 
 /** Does what a person decided; without a decision a callback came late, and it is looked again. */
@@ -74,8 +84,11 @@ async function answerTo(run: OrderRun, question: Question, decision?: Decision):
 
 function afterCallback(seen: Seen, question: Question): Step {
   if (seen.kind === 'absent') return question;
+  const { conflict } = question;
+  // Several orders of ours were shown: which one to follow stays for a person to say, though a lagging list may show fewer now.
+  if (conflict && conflict.ours.length > 0) return question;
   // A person is asked about a conflict already: it only matters more when our order has come to be shown.
-  return seen.kind === 'conflict' && question.conflict && seen.ours.length === 0 ? question : seen;
+  return seen.kind === 'conflict' && conflict && seen.ours.length === 0 ? question : seen;
 }
 
 /**

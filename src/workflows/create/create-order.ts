@@ -22,9 +22,9 @@ export async function createOrder(run: OrderRun): Promise<Order> {
   for (;;) {
     const step = await (recovered ? findRecovered(run, recovered.order_uuid) : nextStep(run, rounds));
     const end = await conclude(run, step);
-    if (!end && step?.kind === 'question' && step.permits) notePermission(run);
     if (end?.kind === 'ours') return takeOrder(run, end);
-    if (end) close(run, end);
+    if (end?.kind === 'closed') close(run, end);
+    if (end?.kind === 'permitted') notePermission(run);
   }
 }
 

@@ -47,7 +47,7 @@ function showInstead(orderId: string, shown: () => object[]): void {
   };
 }
 
-test('a callback is heard while a person is asked about a conflict; the order is followed once it alone is shown', async () => {
+test('a callback is heard while a person is asked about a conflict; which of several orders to follow stays for a person to say', async () => {
   const orderId = 'late-in-conflict';
   const items = () =>
     lab.sandbox.orders().flatMap(({ order }) => (order.user_order_id === orderId ? [{ ...order }] : []));
@@ -80,7 +80,27 @@ test('a callback is heard while a person is asked about a conflict; the order is
     });
   }, 60_000);
 
-  // Ours alone.
+  // Ours alone, as from a list that lags: the other one may exist all the same.
+  lab.gate.rule = () => undefined;
+  const shown = lists();
+  await lab.callback(orderId);
+  await vi.waitFor(async () => {
+    expect(lists()).toBe(shown + 1);
+    expect(await lab.state(orderId)).toMatchObject({ phase: 'parked', attention: { allowed: ['adopt'] } });
+  }, 60_000);
+  const [order_uuid = ''] = items().map((item) => item.order_uuid);
+  const { revision } = await lab.state(orderId);
+  await lab.orders.order(orderId).decide({ action: 'adopt', by: 'ann', reason: 'ours', revision, order_uuid });
+  expect(await lab.result(handle, MINUTE_MS)).toMatchObject({ outcome: 'completed', adopted: true });
+  expect(lab.gate.about(orderId, 'create')).toHaveLength(1);
+});
+
+test("an order that was shown as somebody else's is followed once a callback has it shown as ours", async () => {
+  const orderId = 'ours-after-all';
+  const items = () => lab.sandbox.orders().flatMap(({ order }) => (order.user_order_id === orderId ? [order] : []));
+  showInstead(orderId, () => items().map((order) => ({ ...order, expected_amount_from: '99' })));
+  const handle = await lab.orders.start('exchange', orderInput('exchange', orderId, { marker: 'create=500-after' }));
+  await lab.skipUntil(async () => (await lab.state(orderId)).phase === 'parked', MINUTE_MS, 30 * MINUTE_MS);
   lab.gate.rule = () => undefined;
   await lab.callback(orderId);
   expect(await lab.result(handle, MINUTE_MS)).toMatchObject({ outcome: 'completed', adopted: true });
@@ -88,5 +108,5 @@ test('a callback is heard while a person is asked about a conflict; the order is
 });
 
 test('every history replays', async () => {
-  expect(await lab.replayAll()).toBe(2);
+  expect(await lab.replayAll()).toBe(3);
 });
