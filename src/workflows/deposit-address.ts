@@ -114,11 +114,8 @@ function uncertainUnlessInvalid(error: unknown): CreateAddressAnswer {
   if (!(error instanceof ActivityFailure)) throw error;
   const { cause } = error;
   if (cause instanceof ApplicationFailure && cause.nonRetryable) throw cause;
-  return {
-    kind: 'uncertain',
-    reason: 'the create attempt ended without an answer',
-    ...(cause instanceof TimeoutFailure && { timedOut: true }),
-  };
+  const reason = 'the create attempt ended without an answer';
+  return { kind: 'uncertain', reason, ...(cause instanceof TimeoutFailure && { timedOut: true }) };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import type { DepositAddressInput } from '../contract/address/address.js';
 import { inlineBytes, MAX_INLINE_BYTES } from '../contract/batch/batch.js';
-import { type FieldError, INVALID_INPUT } from '../contract/failures.js';
+import { describeFieldErrors, type FieldError, INVALID_INPUT } from '../contract/failures.js';
 import {
   ACCOUNT_FORMAT,
   ADDRESS_REF_FORMAT,
@@ -33,10 +33,12 @@ import type { OrderRun } from './order/run.js';
 /** Ends a run because of one field of its input. */
 type Refuse = (field: string, reason: string) => never;
 
+/** The failure of bad input of a workflow that is no order. */
+export const invalidInput = (errors: FieldError[], so: string): ApplicationFailure =>
+  ApplicationFailure.nonRetryable(`${describeFieldErrors(errors)}. ${so}`, INVALID_INPUT, errors);
+
 const refuseInput: Refuse = (field, reason) => {
-  const errors: FieldError[] = [{ field, reason }];
-  const message = `${field}: ${reason}. Nothing was sent`;
-  throw ApplicationFailure.create({ type: INVALID_INPUT, message, nonRetryable: true, details: [errors] });
+  throw invalidInput([{ field, reason }], 'Nothing was sent');
 };
 
 const refuseOrder =

@@ -1,6 +1,5 @@
-import { ActivityFailure, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
+import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import { describeFieldErrors, INVALID_INPUT } from '../contract/failures.js';
 import { searchAttribute } from '../contract/names.js';
 import { ATTENTION_AFTER_MS } from '../contract/order/messages.js';
 import { checkedReconcileInput } from '../contract/reconcile/input.js';
@@ -11,9 +10,9 @@ import {
   type ReconcileResult,
 } from '../contract/reconcile/reconcile.js';
 import { show } from './attention.js';
-import { checkReconcile } from './identity.js';
+import { checkReconcile, invalidInput } from './identity.js';
 import { wholeAccount } from './profiles.js';
-import { answersWithin } from './watch.js';
+import { answersWithin, failureOf } from './watch.js';
 
 /** True for a long healthy run as well: only the activity knows whether it gets on. */
 const NO_RESULT =
@@ -45,17 +44,14 @@ export async function reconcile(input?: ReconcileInput): Promise<ReconcileResult
     tell(details(result, disagreement), disagreement !== undefined);
     return result;
   } catch (error) {
-    const cause = error instanceof ActivityFailure ? error.cause : undefined;
-    throw cause instanceof ApplicationFailure ? cause : error;
+    throw failureOf(error) ?? error;
   }
 }
 
 function checkedInput(input: unknown): ReconcileAccountInput {
   const checked = checkedReconcileInput(input, Date.now());
   if ('errors' in checked) {
-    const { errors } = checked;
-    const message = `${describeFieldErrors(errors)}. Nothing was compared`;
-    throw ApplicationFailure.create({ type: INVALID_INPUT, message, nonRetryable: true, details: [errors] });
+    throw invalidInput(checked.errors, 'Nothing was compared');
   }
   checkReconcile(checked.input.account);
   return checked.input;

@@ -1,14 +1,14 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
-import { ActivityFailure, ApplicationFailure, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { ApplicationFailure, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import {
   BATCH_INCOMPLETE,
-  type BatchInterruption,
   type BatchResult,
   type ScheduledBatchInput,
   shownInterruption,
 } from '../contract/batch/batch.js';
 import { untilKnown } from './profiles.js';
+import { failureOf } from './watch.js';
 
 /** Set by Temporal on what a schedule starts: the time the schedule meant, not the one at which it got round to it. */
 const SCHEDULED_START_TIME = defineSearchAttributeKey('TemporalScheduledStartTime', 'DATETIME');
@@ -32,14 +32,8 @@ export async function scheduledBatch(input: ScheduledBatchInput): Promise<BatchR
     refuseIncomplete(result);
     return result;
   } catch (error) {
-    const cause = error instanceof ActivityFailure ? error.cause : undefined;
-    throw cause instanceof ApplicationFailure ? cause : error;
+    throw failureOf(error) ?? error;
   }
-}
-
-function stopText(stopped: BatchInterruption): string {
-  const { by, reason } = shownInterruption(stopped);
-  return `stopped by ${by}: ${reason}`;
 }
 
 function refuseIncomplete(result: BatchResult): void {
@@ -49,14 +43,9 @@ function refuseIncomplete(result: BatchResult): void {
   if (!stopped && without === 0) return;
   const parts = [
     `${without} of ${rows} rows of batch ${batchId} have no order (refused ${refused}, conflict ${conflict}, not started ${notStarted})`,
-    ...(stopped ? [stopText(stopped)] : []),
+    ...(stopped ? [stopped].map(shownInterruption).map(({ by, reason }) => `stopped by ${by}: ${reason}`) : []),
     ...(report ? [`report ${report.path}`] : []),
     'mend the rows and start them with `again`, then resume the schedule',
   ];
-  throw ApplicationFailure.create({
-    type: BATCH_INCOMPLETE,
-    message: parts.join('; '),
-    nonRetryable: true,
-    details: [result],
-  });
+  throw ApplicationFailure.nonRetryable(parts.join('; '), BATCH_INCOMPLETE, result);
 }

@@ -11,10 +11,7 @@ const ORDER_WORKFLOWS: (keyof typeof workflows)[] = ORDER_TYPES.map(workflowType
  */
 export default async function unknownType(): Promise<never> {
   const known = ORDER_WORKFLOWS.join(', ');
-  throw ApplicationFailure.create({
-    type: 'InvalidOrder',
-    message: `workflow type: ${workflowInfo().workflowType} is not one of ${known}. Nothing was sent`,
-    nonRetryable: true,
-    details: [[{ field: 'workflow type', reason: `must be one of ${known}` }]],
-  });
+  const message = `workflow type: ${workflowInfo().workflowType} is not one of ${known}. Nothing was sent`;
+  const reason = `must be one of ${known}`;
+  throw ApplicationFailure.nonRetryable(message, 'InvalidOrder', [{ field: 'workflow type', reason }]);
 }

@@ -1,4 +1,4 @@
-import { condition } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, condition } from '@temporalio/workflow';
 
 /** Watches a promise: tells whether it has ended by now, well or badly. How it ended is for whoever awaits it. */
 export function watch(pending: Promise<unknown>): () => boolean {
@@ -29,3 +29,7 @@ export async function cancellable<T>(
     await cancelling;
   }
 }
+
+/** The failure of ours that an activity ended with; undefined for a time-out, a cancellation and everything else. */
+export const failureOf = (error: unknown): ApplicationFailure | undefined =>
+  error instanceof ActivityFailure && error.cause instanceof ApplicationFailure ? error.cause : undefined;

@@ -39,13 +39,6 @@ export function basisDifferences(basis: Basis, { order, changes, disagreements }
   ];
 }
 
+const CHANGE_FIELDS = ['currency', 'amount_before', 'amount_change', 'amount_after', 'created_at'] as const;
 const shown = (changes: readonly BalanceChange[]): string =>
-  JSON.stringify(
-    changes.map((change) => [
-      change.currency,
-      change.amount_before,
-      change.amount_change,
-      change.amount_after,
-      change.created_at,
-    ]),
-  );
+  JSON.stringify(changes.map((change) => CHANGE_FIELDS.map((field) => change[field])));

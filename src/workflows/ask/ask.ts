@@ -1,11 +1,11 @@
-import { ActivityFailure, type ActivityOptions, ApplicationFailure, isCancellation, sleep } from '@temporalio/workflow';
+import { ActivityFailure, type ActivityOptions, isCancellation, sleep } from '@temporalio/workflow';
 import type { Circumstances, ElsewhereAnswer, LookUpAnswer, LookUpInput } from '../../contract/order/answers.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import { clearAttention, raiseAttention } from '../order/attention.js';
 import { closeWithoutOrder } from '../order/end.js';
-import { noteCircumstances, type OrderRun } from '../order/run.js';
+import { notePayers, type OrderRun } from '../order/run.js';
 import { readOnly } from '../profiles.js';
-import { answersWithin } from '../watch.js';
+import { answersWithin, failureOf } from '../watch.js';
 import { type AskMore, isElsewhere, untilSameAccount } from './elsewhere.js';
 import { isToldUnserved, type Schedule, untilServed } from './until-served.js';
 
@@ -80,10 +80,11 @@ const SHOWN = ['accepted', 'adopted', 'found'];
  * asked may be the very mistake that is to be mended, and the next attempt must be free to go elsewhere.
  */
 export function noteAnswer(run: OrderRun, answer: Answer, mayHaveSent = false): void {
-  const { sentTo } = run;
-  noteCircumstances(run, answer);
+  run.pace = answer.pace;
+  run.answeredIn = answer.runId ?? run.answeredIn;
+  if (mayHaveSent || SHOWN.includes(answer.kind)) run.sentTo ??= answer.sentTo;
+  notePayers(run, answer.payers);
   if (answer.kind === 'absent') run.statusSaid = answer.said;
-  if (!mayHaveSent && !SHOWN.includes(answer.kind)) run.sentTo = sentTo;
 }
 
 /**
@@ -95,7 +96,7 @@ async function untilAnswered<T>(run: OrderRun, options: ActivityOptions, put: Sc
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
     try {
       const answer = await untilServed(run, options, put);
-      if (said && run.attention?.reason === said) clearAttention(run);
+      clearAttention(run, said);
       return answer;
     } catch (error) {
       if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
@@ -111,9 +112,9 @@ async function unlessInvalid<T>(run: OrderRun, asked: Promise<T>): Promise<T> {
   try {
     return await asked;
   } catch (error) {
-    const cause = error instanceof ActivityFailure ? error.cause : undefined;
-    if (!(cause instanceof ApplicationFailure) || cause.type !== 'InvalidOrder') throw error;
-    closeWithoutOrder(run, 'InvalidOrder', cause.message, ...(cause.details ?? []));
+    const failure = failureOf(error);
+    if (failure?.type !== 'InvalidOrder') throw error;
+    closeWithoutOrder(run, 'InvalidOrder', failure.message, ...(failure.details ?? []));
   }
 }
 
@@ -125,9 +126,7 @@ export function raiseSilence(run: OrderRun): void {
 }
 
 /** Takes that back: the service has spoken. */
-export function endSilence(run: OrderRun): void {
-  if (run.attention?.reason === NO_READING) clearAttention(run);
-}
+export const endSilence = (run: OrderRun): void => clearAttention(run, NO_READING);
 
 async function withAlarm<T>(run: OrderRun, pending: Promise<T>, delayMs = 0): Promise<T> {
   if (!(await answersWithin(pending, delayMs + ATTENTION_AFTER_MS))) raiseSilence(run);

@@ -1,5 +1,6 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
 import type { ElsewhereAnswer } from '../../contract/order/answers.js';
+import type { Attention } from '../../contract/order/messages.js';
 import { clearAttention, raiseAttention } from '../order/attention.js';
 import { recordOf } from '../order/decision.js';
 import type { OrderRun } from '../order/run.js';
@@ -64,7 +65,7 @@ async function setBackOrConfirmed<T>(
     run.decisions.push(recordOf([], decision));
     run.decision = undefined;
   }
-  if (run.attention === shown) clearAttention(run);
+  if (run.attention === shown) clearAttention(run, shown?.reason);
   if (answered() || !decision) return pending;
   asking.cancel();
   run.sentTo = found.here;
@@ -73,7 +74,7 @@ async function setBackOrConfirmed<T>(
 }
 
 /** Shows what has to be set back, in the place of what was shown before: nothing can be read until then. */
-function tell(run: OrderRun, { why, confirmable }: ElsewhereAnswer) {
+function tell(run: OrderRun, { why, confirmable }: ElsewhereAnswer): Attention | undefined {
   // The earlier run may have been refused because its account was wrong: its id must become usable at the right one.
   const onlyEarlier = run.sends.earlierInDoubt && !confirmable;
   const way = onlyEarlier

@@ -28,9 +28,7 @@ export function untilServed<T>(run: OrderRun, options: ActivityOptions, schedule
     run.timesUnserved += 1;
     const reason = unserved(run);
     raiseAttention(run, reason);
-    return () => {
-      if (run.attention?.reason === reason) clearAttention(run);
-    };
+    return () => clearAttention(run, reason);
   });
 }
 

@@ -8,6 +8,7 @@ import {
   shownInterruption,
 } from '../../contract/batch/batch.js';
 import { wholeFile } from '../profiles.js';
+import { failureOf } from '../watch.js';
 import { interruptible, isReset, pause, stop, unresolved } from './interruptions.js';
 import type { BatchRun } from './run.js';
 import { enter } from './show.js';
@@ -29,7 +30,7 @@ export async function makePlan(run: BatchRun): Promise<BatchPlan> {
     enter(run, 'done', 'nothing');
     const cause = error instanceof ActivityFailure ? error.cause : undefined;
     if (mayHaveSent(run)) throw unresolved(`its rows cannot be checked: ${cause?.message ?? 'no reason given'}`);
-    throw cause instanceof ApplicationFailure ? cause : error;
+    throw failureOf(error) ?? error;
   }
 }
 

@@ -71,13 +71,6 @@ export async function assess(run: OrderRun, sent: Sent[]): Promise<Assessment> {
   };
 }
 
-/** The same assessment with doubts that came up since: nothing may be done any more. */
-export const doubted = (assessment: Assessment, doubts: string[]): Assessment => ({
-  ...assessment,
-  doubts,
-  offers: [],
-});
-
 /** Which of a payout's expected amounts was the one asked for is not documented, and a recovered run has no request. */
 const amountIsUnknown = ({ type, input }: OrderRun, order: Order): boolean =>
   input.recovered !== undefined &&

@@ -11,7 +11,7 @@ import { ask } from '../ask/ask.js';
 import { enterPhase, raiseAttention } from '../order/attention.js';
 import { resultOf } from '../order/end.js';
 import { notePayers, type OrderRun } from '../order/run.js';
-import { type Assessment, assess, doubted, type Sent } from './assess.js';
+import { type Assessment, assess, type Sent } from './assess.js';
 import { chargedSides, payerDoubts } from './checks.js';
 import { remainders } from './figures.js';
 import { type FollowUp, followUpCosts, followUpOrder, type Named } from './moves.js';
@@ -72,7 +72,9 @@ export async function moveMoney(run: OrderRun, first: Assessment, choice: Choice
 function unsurePayers(run: OrderRun, assessment: Assessment, check: FollowUpCheck): Step | undefined {
   const c = { ...assessment.case, laterPayers: run.laterPayers };
   const doubts = payerDoubts(c, assessment.left);
-  if (doubts.length > 0) return { assessment: doubted(assessment, doubts), why: 'who pays its commission is in doubt' };
+  // Nothing may be done any more.
+  const doubted = { ...assessment, doubts, offers: [] };
+  if (doubts.length > 0) return { assessment: doubted, why: 'who pays its commission is in doubt' };
   if (check.orderPayers || check.kind === 'refused' || chargedSides(c).length === 0) return undefined;
   const reason = `rates do not show the pair of ${run.orderId} now, and with it who pays its commission`;
   return { assessment, why: `the follow-up cannot be sent: ${reason}` };

@@ -27,9 +27,9 @@ export function raiseAttention(run: OrderRun, reason: string, allowed: DecideAct
   publish(run);
 }
 
-/** The reason for attention is gone. */
-export function clearAttention(run: OrderRun): void {
-  if (!run.attention) return;
+/** That reason for attention is gone; another one stays. */
+export function clearAttention(run: OrderRun, reason: string | undefined): void {
+  if (!run.attention || run.attention.reason !== reason) return;
   run.revision += 1;
   run.attention = undefined;
   publish(run);

@@ -1,6 +1,6 @@
 import { type ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import { DEFAULT_ACCOUNT } from '../../contract/names.js';
-import type { Circumstances, Pace, Payers } from '../../contract/order/answers.js';
+import type { Pace, Payers } from '../../contract/order/answers.js';
 import { receivedRequest } from '../../contract/order/followers.js';
 import type { Attention, Decision, DecisionRecord, OrderPhase } from '../../contract/order/messages.js';
 import type { Order } from '../../contract/order/order.js';
@@ -134,14 +134,6 @@ export function identify(run: OrderRun, type: ReceivedType, order: Order): void 
   run.type = type;
   run.request = receivedRequest(type, order);
   run.orderId = order.user_order_id;
-}
-
-/** Keeps what an answer tells besides its verdict. Where an order was sent is pinned by the first send. */
-export function noteCircumstances(run: OrderRun, answer: Circumstances): void {
-  run.pace = answer.pace;
-  run.answeredIn = answer.runId ?? run.answeredIn;
-  run.sentTo ??= answer.sentTo;
-  notePayers(run, answer.payers);
 }
 
 /** Keeps the payers that rates named first. Another one named later is kept beside them: a doubt that does not go away. */
