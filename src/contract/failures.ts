@@ -1,9 +1,6 @@
 import type { SentTo } from './order/sent-to.js';
 
-/**
- * Failure types of order workflows. Every one of them says: no order of ours exists at the service.
- * An order that exists never ends in a failure.
- */
+/** Failure types of order workflows: no order of ours exists. One that exists never ends in a failure. */
 export const ORDER_FAILURES = [
   'InvalidOrder',
   'OrderRejected',

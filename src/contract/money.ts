@@ -1,9 +1,6 @@
 import Big from 'big.js';
 
-/**
- * Exact decimal arithmetic on amounts. Amounts are decimal strings everywhere; nothing here rounds except where a
- * function says so, and nothing converts to a floating-point number.
- */
+/** Exact decimal arithmetic: nothing is rounded unless a function says so, and nothing is a floating-point number. */
 
 /** What a request may carry as amount: no sign, exponent, blank or separator. */
 export const AMOUNT_FORMAT = /^(0|[1-9]\d*)(\.\d+)?$/;

@@ -2,10 +2,7 @@ import type { BalanceShape, RateEntryShape } from '../payment-service/schemas.js
 import type { FORMAT_CHECKS_READ } from '../validation/format-checks.js';
 import type { OrderType } from './order/types.js';
 
-/**
- * Stands in the place of an entry that could not be read, and says why: names of fields, never values. `wallet_uuid`: of a
- * balance, where that much could be read.
- */
+/** Why an entry could not be read, by names of fields, never values; `wallet_uuid` where that much was read. */
 export interface Malformed {
   malformed: string;
   wallet_uuid?: string;
@@ -17,10 +14,7 @@ export const isMalformed = (entry: object): entry is Malformed => 'malformed' in
 /** Rate, limits and fees of one pair for one order type; null where the field does not apply (a null maximum: none). */
 export type RateEntry = RateEntryShape;
 
-/**
- * Rates by order type, then by pair key, such as `usd_card` or `usd_card-btc_bitcoin`. Keys come from the service:
- * look one up with Object.hasOwn.
- */
+/** Rates by order type, then by pair key; keys come from the service, so that Object.hasOwn must look one up. */
 export type Rates = Partial<Record<OrderType, Record<string, RateEntry | Malformed>>>;
 
 /** One wallet of the merchant. `overdraft` is the debt. */

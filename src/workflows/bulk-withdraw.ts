@@ -1,13 +1,22 @@
-import { allHandlersFinished, CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
-import type { BatchInput, BatchPlan, BatchProgress, BatchResult } from '../contract/batch/batch.js';
-import { isReset, maySend, stop } from './batch/interruptions.js';
+import {
+  ActivityFailure,
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  proxyActivities,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { Activities } from '../activities/index.js';
+import type { ReportBatchAnswer } from '../contract/batch/activities.js';
+import type { BatchInput, BatchOutcomes, BatchPlan, BatchProgress, BatchResult } from '../contract/batch/batch.js';
+import { isReset, maySend, stop, unresolved } from './batch/interruptions.js';
 import { setBatchHandlers } from './batch/messages.js';
 import { awaitApproval, makePlan, pauseOnShortfall } from './batch/prepare.js';
-import { nothingStarted, report } from './batch/report.js';
 import { type BatchRun, type CarriedBatch, openBatch } from './batch/run.js';
 import { sendRows } from './batch/send-rows.js';
 import { enter } from './batch/show.js';
 import { checkBatch, hasTimeLimit } from './identity.js';
+import { wholeFile } from './profiles.js';
 
 /**
  * Pays out the rows of a file: checks them all, has the plan approved where that is asked for, starts one withdraw
@@ -53,4 +62,36 @@ async function prepare(run: BatchRun): Promise<BatchPlan> {
   await awaitApproval(run);
   pauseOnShortfall(run, plan);
   return plan;
+}
+
+/** The result of a plan, or of a batch that was stopped before its first row: nothing was started. */
+const nothingStarted = (run: BatchRun, plan: BatchPlan): BatchResult => resultOf(run, plan, counted(run, plan));
+
+/** Writes the reports and puts the result together. Without a report the batch's own counts stand, and attention stays. */
+async function report(run: BatchRun, plan: BatchPlan): Promise<BatchResult> {
+  enter(run, 'reporting', 'the report');
+  const { reportBatch } = proxyActivities<Activities>({ ...wholeFile, summary: 'Read the end of every row, report' });
+  const { account, input, progress } = run;
+  try {
+    return resultOf(run, plan, await reportBatch({ account, input, plan, taken: progress.taken }));
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    const reason = `no report was written: ${error.cause?.message ?? 'its activity was ended'}`;
+    // Its own counts may lack what was started before the reset.
+    if (isReset()) throw unresolved(reason);
+    run.reportProblem = reason;
+    return resultOf(run, plan, counted(run, plan));
+  }
+}
+
+/** What the batch counted on the way; a row that was taken but never started counts as not started. */
+function counted({ progress }: BatchRun, plan: BatchPlan): ReportBatchAnswer {
+  const ended = Object.values(progress.outcomes).reduce((sum, count) => sum + count, 0);
+  const outcomes: BatchOutcomes = { ...progress.outcomes, notStarted: plan.rows - ended };
+  return { outcomes, moved: progress.moved, started: progress.started };
+}
+
+function resultOf(run: BatchRun, plan: BatchPlan, answer: ReportBatchAnswer): BatchResult {
+  const { batchId, digest, rows } = plan;
+  return { batchId, digest, rows, ...answer, plan, stopped: run.stopped };
 }

@@ -28,8 +28,5 @@ export const payloadConverter: PayloadConverter = {
 
 const encodingOf = ({ metadata }: Payload): string => (metadata?.encoding ? decode(metadata.encoding) : '');
 
-/**
- * Failure converter of workers that encrypt payloads: messages and stack traces, which may tell amounts, go into a payload
- * and thereby through the codec. Types of failures stay readable.
- */
+/** For workers that encrypt: messages and stack traces, which may tell amounts, pass the codec; types stay readable. */
 export const failureConverter = new DefaultFailureConverter({ encodeCommonAttributes: true });

@@ -118,10 +118,7 @@ function uncertainUnlessInvalid(error: unknown): CreateAddressAnswer {
   return { kind: 'uncertain', reason, ...(cause instanceof TimeoutFailure && { timedOut: true }) };
 }
 
-/**
- * Reads the address list until it gives a clear answer, however long that takes; null = not there. The wait before it lies
- * inside the look-up, which the server repeats: it writes no history.
- */
+/** Reads the address list until it answers; null = not there. The server repeats it: waiting costs no history. */
 async function findAddress(run: AddressRun, summary: string, delayMs = 0): Promise<FoundAddress | null> {
   const { account, input } = run;
   const { findAddress: ask } = proxyActivities<Activities>({ ...readOnly(account), summary });
@@ -142,10 +139,7 @@ async function settleAddress(run: AddressRun, attemptMayLive: boolean): Promise<
   return found;
 }
 
-/**
- * After an attempt that sent nothing, or was answered "too many requests": waits, at last for a day, so that a run may wait
- * for years. null = try again.
- */
+/** Waits after an attempt that sent nothing or was limited, at last for a day; null = try again. */
 function waitToCreate(run: AddressRun, reason: string, retryAfterMs?: number): Promise<FoundAddress | null> {
   run.rounds += 1;
   const rareRounds = run.rounds - QUICK_ROUNDS;

@@ -1,9 +1,7 @@
 import { ActivityCancellationType, type ActivityOptions } from '@temporalio/workflow';
 import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../contract/names.js';
 
-/**
- * How activities run. Retries live here and nowhere else.
- */
+/** How activities run. Retries live here and nowhere else. */
 
 /** An attempt must end well before the server gives it up: HTTP total 20 s, attempt deadline 50 s, this 60 s. */
 export const CREATE_TIMEOUT_MS = 60_000;

@@ -16,13 +16,9 @@ const SCHEDULED_START_TIME = defineSearchAttributeKey('TemporalScheduledStartTim
 const { awaitBatchFile, runBatch } = proxyActivities<Activities>(untilKnown);
 
 /**
- * Runs the batch of one period: waits for its file, starts the batch pinned to the file's hash, and follows it to its
- * end. A batch that the period has already, running or ended, is followed and sends nothing.
- *
- * Fails, and so pauses its schedule, where people were not paid and nothing else goes on by itself: no usable file, bad
- * rows, no approval, a batch that was stopped, rows without an order (refused, conflict, not started). It does not fail
- * for orders that exist: what ended `error`, `canceled` or in part is in the report, and parked ones ask for a person
- * themselves. One recipient's closed account must not hold up the next payroll.
+ * Runs the batch of one period, pinned to its file's hash, or follows the one that the period has already. Fails, and so
+ * pauses its schedule, where people were not paid and nothing else goes on by itself. Orders that exist never fail it,
+ * however they ended: one recipient's closed account must not hold up the next payroll.
  */
 export async function scheduledBatch(input: ScheduledBatchInput): Promise<BatchResult> {
   const scheduledAt = workflowInfo().typedSearchAttributes.get(SCHEDULED_START_TIME);

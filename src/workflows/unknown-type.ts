@@ -5,10 +5,7 @@ import type * as workflows from './index.js';
 /** Typed so that an order type whose workflow `index.ts` does not export does not compile. */
 const ORDER_WORKFLOWS: (keyof typeof workflows)[] = ORDER_TYPES.map(workflowTypeOf);
 
-/**
- * Runs every workflow type that no other export has: a mistyped start ends at once, instead of failing its task for ever
- * with the payment neither made nor refused.
- */
+/** Ends a mistyped start at once; otherwise its task would fail for ever, neither paid nor refused. */
 export default async function unknownType(): Promise<never> {
   const known = ORDER_WORKFLOWS.join(', ');
   const message = `workflow type: ${workflowInfo().workflowType} is not one of ${known}. Nothing was sent`;

@@ -81,10 +81,7 @@ function fileDifferences(a: BatchInput['file'], b: BatchInput['file']): string[]
   return a?.path === b?.path ? [] : ['file.path'];
 }
 
-/**
- * Fields in which two starts of one batch id differ; [] = a start may attach to the other's run. Amounts compare
- * numerically. Tolerates input that was never validated.
- */
+/** Fields in which two starts of one batch id differ; [] = a start may attach. Tolerates input never validated. */
 export function batchInputDifferences(a: BatchInput, b: BatchInput): string[] {
   const [mine, theirs] = [wantedBatch(a), wantedBatch(b)];
   const others = Object.keys(mine).flatMap((field) => differences(mine[field], theirs[field], field, sameValue));

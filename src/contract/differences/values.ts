@@ -40,10 +40,7 @@ export function sameValue(a: unknown, b: unknown, key: string): boolean {
 
 const isNumeric = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number';
 
-/**
- * What a value shown by the service says about the one asked for, from best to worst. 'form': the same one, written
- * otherwise or masked in part. 'hidden': nothing of it is shown. 'other': it is another one.
- */
+/** From best to worst. 'form': the same, written otherwise or masked in part; 'hidden': nothing of it is shown. */
 export type Likeness = 'same' | 'form' | 'hidden' | 'other';
 
 const FROM_BEST: readonly Likeness[] = ['same', 'form', 'hidden', 'other'];

@@ -73,10 +73,7 @@ export interface SeveralOrders {
   ours: string[];
 }
 
-/**
- * What became of one create attempt. Only 'accepted' and 'adopted' know an order of ours; `soft`: fields that the service
- * shows in another form. `differences`: fields in which an order under our id is another payment.
- */
+/** What became of a create attempt. `soft`: fields in another form; `differences`: fields of another payment. */
 export type CreateVerdict =
   | { kind: 'accepted'; order: Order; soft?: string[] }
   | { kind: 'adopted'; order: Order; soft?: string[] }
@@ -105,10 +102,7 @@ export interface LookUpInput {
   account: string;
   request: CreateRequest;
   orderUuid?: string;
-  /**
-   * The order was seen before: an answer that shows its `orderUuid` proves the account by itself, and one that shows none is
-   * no reading.
-   */
+  /** It was seen before: what shows its `orderUuid` proves the account by itself, what shows none is no reading. */
   known?: true;
   /** What the order was sent to; an answer of another account is no reading. */
   sentTo?: SentTo;
@@ -118,10 +112,7 @@ export interface LookUpInput {
   delayMs?: number;
 }
 
-/**
- * What one look-up read. Anything less than a clear reading is retried inside and never answered. `differences`: the hard
- * ones of the echo check; without any the order is ours. `soft`: fields that are only shown in another form.
- */
+/** What a look-up read. `differences`: hard ones of the echo check, without any it is ours; `soft`: of form. */
 export type LookUpReading =
   | { kind: 'found'; order: Order; differences: string[]; soft?: string[] }
   | ({ kind: 'duplicates' } & SeveralOrders)
@@ -150,10 +141,7 @@ export interface PollInput {
   silence?: 'untold' | 'told';
 }
 
-/**
- * A status that ends the polling or is to be reported; `silent`: the service has given no reading for long, `elsewhere`:
- * because the account asked is not shown to be the order's.
- */
+/** `silent`: no reading for long; `elsewhere`: because the account asked is not shown to be the order's. */
 export type PollAnswer = Order | { silent: true; elsewhere?: true };
 
 /** Two views of a final order that must agree before money moves. */

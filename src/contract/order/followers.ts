@@ -5,10 +5,7 @@ import type { SentTo } from './sent-to.js';
 import { factsOf, isOrderType, type OrderType, type ReceivedType } from './types.js';
 import type { OrderInput } from './workflow.js';
 
-/**
- * What an order was asked for, as far as the service's own object tells: for orders whose request we do not have. Where
- * a payout goes is left out, because the service may show it masked.
- */
+/** What the service's own object tells of a request; without where a payout goes, which may be shown masked. */
 export function requestOfOrder(type: OrderType, order: Order): CreateRequest {
   const codes = factsOf(type).echoes.filter(([asked]) => REQUEST_FIELDS[asked].echo === 'code');
   const request: RequestFields = {

@@ -68,10 +68,7 @@ export interface Decision {
   wallet_details?: WalletDetails;
 }
 
-/**
- * A decision as kept in the result. `at` is an ISO time of the workflow's clock; `kind` and `as` are what was chosen, also
- * where there was only one choice; wallets are masked.
- */
+/** A decision in the result: `at` is an ISO time, `kind` and `as` are what was chosen, wallets are masked. */
 export interface DecisionRecord extends Omit<Decision, 'revertTo' | 'wallet_details'> {
   at: string;
   revertTo?: Pick<RevertTarget, 'network' | 'wallet'>;

@@ -4,10 +4,7 @@ import type { ClientInfo } from './request.js';
 /** One change of a balance that an order caused; amounts are signed decimal strings. */
 export type BalanceChange = BalanceChangeShape;
 
-/**
- * The service's order, as create, status, list and callback return it. Amounts are decimal strings; dates are opaque
- * strings (time zone not documented). `status` and `order_type` may hold values this code does not know.
- */
+/** An order of the service: decimal strings, opaque dates; `status` and `order_type` may hold unknown values. */
 export interface Order extends Omit<OrderShape, 'client_info'> {
   client_info?: ClientInfo | null;
 }

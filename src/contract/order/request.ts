@@ -75,10 +75,7 @@ export const DETAILS_FIELDS = {
   recipient_email: { privacy: 'email', cell: 'words' },
 } as const satisfies Record<KeysOfAny<DetailsShape>, FieldRule>;
 
-/**
- * How the value that an order of the service shows is compared with ours. 'apart': by rules of its own in
- * `differences/echo.ts`. 'none': the service's orders do not carry it.
- */
+/** 'apart': compared by rules of its own in `differences/echo.ts`; 'none': the service's orders do not carry it. */
 interface EchoRule {
   echo: 'code' | 'wallet' | 'memo' | 'details' | 'apart' | 'none';
 }

@@ -33,10 +33,7 @@ interface TypeFacts<Field extends keyof RequestFields = keyof RequestFields> {
   mayBeReceived: boolean;
   /** The fields of its request that name its two sides. */
   sides: Sides<Field>;
-  /**
-   * Which field of the service's order carries which field of the request, amounts apart. Only what an order of the type
-   * really carries: everything else is null there or not documented.
-   */
+  /** Which field of its order carries which of its request, amounts apart; the others are null or undocumented. */
   echoes: readonly (readonly [request: EchoedField & Field, order: keyof Order])[];
 }
 

@@ -23,10 +23,7 @@ export interface OrderOptions extends OptionShapes {
    * which later starts of the id are compared with. `sentTo`: where it was listed.
    */
   recovered?: { order_uuid: string; listed?: Order; sentTo?: SentTo };
-  /**
-   * What the order that a follow-up extends was sent to, and beside `sentUntil` what the earlier run sent to: this one is
-   * sent nowhere else.
-   */
+  /** What its parent, or beside `sentUntil` the earlier run, was sent to: this one is sent nowhere else. */
   sentTo?: SentTo;
 }
 

@@ -4,10 +4,7 @@ import { ACCOUNT_FORMAT, DEFAULT_ACCOUNT } from '../names.js';
 import { withoutNulls } from '../without-nulls.js';
 import { DEFAULT_OPEN_TOO_LONG_MS, type ReconcileAccountInput, type ReconcileInput } from './reconcile.js';
 
-/**
- * Checks of the input of `reconcile`, without zod: the client and the workflow, which starts from other languages and the
- * UI reach directly, run the same code.
- */
+/** Checks without zod, because the workflow runs them as well: starts from the UI reach it directly. */
 
 const HOUR_MS = 3_600_000;
 /** The clock that is farthest ahead of UTC, which a time without a zone may be of. */

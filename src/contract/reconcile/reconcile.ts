@@ -8,10 +8,7 @@ export const MAX_SHOWN = 100;
 /** Age from which an order that is not final is reported, unless the input says otherwise. */
 export const DEFAULT_OPEN_TOO_LONG_MS = 24 * 3_600_000;
 
-/**
- * Input of the `reconcile` workflow. `from` and `to`: orders created between them, as ISO time or `YYYY-MM-DD hh:mm:ss`
- * (UTC); the last 72 h when omitted.
- */
+/** Orders created between `from` and `to` (ISO, or `YYYY-MM-DD hh:mm:ss` in UTC); the last 72 h when omitted. */
 export interface ReconcileInput {
   account?: string;
   from?: string;

@@ -40,10 +40,7 @@ export function ask<T>(
 /** What an attempt or a look-up answered: its verdict or reading by `kind`, with the circumstances. */
 type Answer = Circumstances & { kind: string; said?: string };
 
-/**
- * Asks for a reading, which counts only from the account that the order was sent to, and keeps what it tells. THE place where
- * look-ups wait for that account.
- */
+/** THE place where look-ups wait for the account that the order was sent to; only its readings count. */
 export async function askForReading<T extends Answer>(
   run: OrderRun,
   { delayMs, alarm = false, ...plain }: Question,

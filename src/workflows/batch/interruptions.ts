@@ -38,10 +38,7 @@ function interruptSending(run: BatchRun): void {
 
 const now = (): string => new Date().toISOString();
 
-/**
- * Runs an activity that may be interrupted; undefined when it ended without an answer because of that. `onLost` gets what
- * the last heartbeat of an interrupted one said, where its worker died.
- */
+/** Runs an activity; undefined when it was interrupted. `onLost` gets the heartbeat of one whose worker died. */
 export async function interruptible<T>(
   run: BatchRun,
   call: () => Promise<T>,

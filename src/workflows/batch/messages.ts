@@ -14,10 +14,7 @@ import { maskName } from '../../contract/masking.js';
 import { maySend, pause, resume, stop } from './interruptions.js';
 import { type BatchRun, batchState } from './run.js';
 
-/*
- * What people may ask of a batch, and why a request is refused. Refusals are synchronous and change nothing; they are
- * answered to the caller and leave no trace in the history.
- */
+/* What people may ask of a batch. Refusals are synchronous, change nothing and leave no trace in the history. */
 
 const stateQuery = defineQuery<BatchState>(BATCH_STATE_QUERY);
 const approveUpdate = defineUpdate<void, [BatchApproval]>(APPROVE_UPDATE);

@@ -30,10 +30,7 @@ export function showBatch(run: BatchRun): void {
 /** Longer tables and lists hide what matters; the query has everything. */
 const SHOWN = 10;
 
-/**
- * What the Temporal UI shows as current details: where the batch stands, what is wrong, what may be done and how. Never a
- * wallet: this text is shown to everyone who may look at workflows.
- */
+/** What the Temporal UI shows as current details; never a wallet, since everyone who sees workflows may read it. */
 function batchDetails(run: BatchRun): string {
   const attention = attentionOf(run);
   return [

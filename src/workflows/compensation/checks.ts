@@ -17,10 +17,7 @@ import { startsWithDeposit } from './moves.js';
 
 const ZERO = new Big(0);
 
-/**
- * The checks under which the figures may be believed. Each returns the reasons against them, with the figures shown:
- * an operator reads these lines. Any reason sends the case to a person.
- */
+/** The reasons against believing the figures, as an operator reads them. Any of them sends the case to a person. */
 export function failedChecks(c: Case, left: Figures): string[] {
   return [
     ...precisionsArePlaces(c),

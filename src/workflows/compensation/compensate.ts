@@ -12,10 +12,7 @@ import { acceptedBy, type Choice, concluded, endedWith, isCompleted, moveMoney }
 import { followUpCosts, type Named } from './moves.js';
 import { actionsOf, chooseOffer, describeOffer, offerByPolicy } from './offers.js';
 
-/**
- * What happens after the first final status: by policy and table, report what is left, ask a person, or send follow-ups,
- * one at a time. Money moves only in `moveMoney`.
- */
+/** What happens after the first final status, by policy and table. Money moves only in `moveMoney`. */
 export async function compensate(run: OrderRun, final: Order): Promise<OrderResult> {
   if (final.status === 'completed') {
     const policy = run.input.compensation ?? 'report';

@@ -66,9 +66,7 @@ export function remainders(c: Case, left: Figures): Remainder[] {
   );
 }
 
-/*
- * What an exchange gave, by the rates that an order carries. Nothing documents whether a rate multiplies or divides.
- */
+/* What an exchange gave. Nothing documents whether a rate multiplies or divides. */
 
 /** An amount at a rate that multiplies or divides. */
 export function applyRate(amount: Big, rate: Big, multiply: boolean): Big {
@@ -123,10 +121,7 @@ export function tolerance(order: Order, exchanged: Big, rate: Amount, multiply: 
 /** Decimal places of a currency; what is none is taken for the nearest one. */
 export const placesOf = (precision: number): number => Math.min(Math.max(precision, 0), MAX_PLACES);
 
-/**
- * The directions among those in which what was exchanged gives what was received; [] = none does. Where nothing was
- * exchanged, all that fit.
- */
+/** The directions that fit in which what was exchanged gives what was received; all that fit without an exchange. */
 export function directionsSeen(c: Case, { unexchanged }: Figures): boolean[] {
   const rate = c.order.exchange_rate_actual;
   const exchanged = unexchanged && exchangedPart(c, unexchanged);

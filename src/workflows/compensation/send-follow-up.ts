@@ -27,10 +27,7 @@ import type { FollowUp } from './moves.js';
 /** A follow-up that was started before and is not final after this long may be accepted as it is. */
 const ASK_AFTER_MS = 15 * 60_000;
 
-/**
- * How a follow-up ended. 'none': no order of it exists, so nothing moved. 'unknown': it may have moved money; `accepted`:
- * a person did not wait for it.
- */
+/** How it ended. 'none': no order exists. 'unknown': it may have moved money; `accepted`: a person did not wait. */
 export type FollowUpEnd =
   | { kind: 'final'; how: string; outcome: FinalStatus; order: Order }
   | { kind: 'none'; how: string }

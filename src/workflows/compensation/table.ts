@@ -146,10 +146,7 @@ const LEFT_IN_PART: Record<OrderType, readonly Row[]> = {
 const doneInPart = (type: OrderType): Row[] =>
   LEFT_IN_PART[type].map((row) => ({ ...row, applies: (s) => partial(s) && s.type === type && row.applies(s) }));
 
-/**
- * What is left of an order and what may be done about it; the first row that applies holds. `auto`: its first move by
- * policy, all of them by decision. `decide`: by decision only, and the policy asks.
- */
+/** The first row that applies holds. `auto`: its first move by policy, all by decision; `decide`: by decision only. */
 export const COMPENSATION_TABLE: readonly Row[] = [
   { name: 'completed', applies: (s) => s.status === 'completed', ...nothingLeft },
   {

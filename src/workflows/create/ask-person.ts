@@ -2,7 +2,7 @@ import { ORDER_UNRESOLVED } from '../../contract/failures.js';
 import { maskWords } from '../../contract/masking.js';
 import type { DecideAction, Decision } from '../../contract/order/messages.js';
 import { parkUnless } from '../order/decision.js';
-import { type Closed, cancelled } from '../order/end.js';
+import { type Closed, cancelled, closed } from '../order/end.js';
 import { neverSent, nothingSent, type OrderRun, showsNone } from '../order/run.js';
 import { CREATE_TIMEOUT_MS } from '../profiles.js';
 import { type Conflict, look, type Ours, type Seen, settle } from './settle.js';
@@ -151,8 +151,6 @@ const questionAbout = (conflict: Conflict): Question => ({
   allowed: conflict.ours.length > 0 ? ['adopt'] : ['adopt', 'close-absent'],
   conflict,
 });
-
-const closed = (type: Closed['type'], message: string): Closed => ({ kind: 'closed', type, message });
 
 /**
  * A person wants an uncertain order closed. Their word is not enough: absence is proven once more, in full. Once a create

@@ -11,7 +11,7 @@ import type { SentTo } from '../../contract/order/sent-to.js';
 import { noteAnswer } from '../ask/ask.js';
 import { untilServed } from '../ask/until-served.js';
 import { enterPhase } from '../order/attention.js';
-import { type Closed, cancelled } from '../order/end.js';
+import { type Closed, cancelled, closed } from '../order/end.js';
 import { nothingSent, type OrderRun, sentNothingItself } from '../order/run.js';
 import { moneyMoving } from '../profiles.js';
 import { cancellable } from '../watch.js';
@@ -82,7 +82,7 @@ function verdictOfFailure(run: OrderRun, error: unknown): CreateVerdict | Closed
   if (cause instanceof ApplicationFailure && cause.type === 'InvalidOrder') {
     const { message, details = [] } = cause;
     if (!sentNothingItself(run)) return { kind: 'notSent', reason: message };
-    return { kind: 'closed', type: 'InvalidOrder', message, details: details ?? [] };
+    return closed('InvalidOrder', message, details ?? []);
   }
   if (cause instanceof TimeoutFailure) {
     // Written by the attempt right before its send; says where it went even when the worker died.

@@ -30,12 +30,7 @@ export async function findRecovered(run: OrderRun, orderUuid: string): Promise<S
 
 function lookUpRecovered(run: OrderRun): Promise<LookUpAnswer> {
   const question = { summary: 'Recovered: where does it stand?', alarm: true, checksInput: true };
-  const request = () => ({
-    type: run.type,
-    account: run.account,
-    input: run.input,
-    ...(run.sentTo && { sentTo: run.sentTo }),
-  });
+  const request = () => ({ type: run.type, account: run.account, input: run.input, sentTo: run.sentTo });
   return askForReading(run, question, ({ lookUpRecovered }, more) => lookUpRecovered({ ...request(), ...more }));
 }
 

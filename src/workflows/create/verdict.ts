@@ -2,7 +2,7 @@ import { condition } from '@temporalio/workflow';
 import { statusText } from '../../contract/failures.js';
 import type { CreateVerdict } from '../../contract/order/answers.js';
 import { factsOf } from '../../contract/order/types.js';
-import { cancelled } from '../order/end.js';
+import { cancelled, closed } from '../order/end.js';
 import { nothingSent, type OrderRun, showsNone } from '../order/run.js';
 import { CREATE_TIMEOUT_MS } from '../profiles.js';
 import { watch } from '../watch.js';
@@ -54,7 +54,7 @@ export async function stepAfter(run: OrderRun, verdict: CertainVerdict, rounds: 
       const { reason } = verdict;
       // Once something may have been sent, only a person and proof may close it.
       if (!nothingSent(run)) return waitForService(run, { reason, round: 1, maxRounds: 1 });
-      return { kind: 'closed', type: 'OrderCancelled', message: `order ${run.orderId} was not sent: ${reason}` };
+      return closed('OrderCancelled', `order ${run.orderId} was not sent: ${reason}`);
     }
     case 'rejected':
       return afterRejection(run, statusText(400, verdict.excerpt));
@@ -70,10 +70,7 @@ interface Wait {
   retryAfterMs?: number;
 }
 
-/**
- * Nothing was sent: waits in one look-up that the server repeats until the service answers, which costs no history
- * however long it takes. What is not absent then was there after all.
- */
+/** Waits in one look-up, which the server repeats without history; what is not absent then was there after all. */
 async function waitForService(run: OrderRun, wait: Wait): Promise<Step> {
   if (wait.round % wait.maxRounds === 0) {
     const rounds = wait.round > 1 ? ` (${wait.round} rounds)` : '';
@@ -117,7 +114,7 @@ async function afterRejection(run: OrderRun, answer: string): Promise<Step> {
   const advice =
     'Check the fields against the rates, then start it again with --again: before it sends, it proves once more that there is none';
   const message = `the service refused the create of ${run.orderId} (${answer}), and ${showsNone(run)}. ${advice}`;
-  return { kind: 'closed', type: 'OrderRejected', message, details: [{ answer }] };
+  return closed('OrderRejected', message, [{ answer }]);
 }
 
 /** A first create that was refused: types that move money at once are looked for twice, the others once. */

@@ -94,10 +94,7 @@ function attributesOfInput({ type, account, input, request }: OrderRun) {
   ].flatMap(({ key, value, format }) => (isKeyword(value, format) ? [{ key, value }] : []));
 }
 
-/**
- * What the Temporal UI shows as current details: why the order waits and what may be done. Never a wallet, e-mail or
- * client datum: this text is shown to everyone who may look at workflows.
- */
+/** What the Temporal UI shows as current details; never a wallet, e-mail or client datum: everyone may read it. */
 export function currentDetails(run: OrderRun): string {
   const lines = [`**${run.phase}** · waiting for ${run.waitingFor}`];
   if (run.order) {

@@ -24,19 +24,24 @@ export function close(run: OrderRun, { type, message, details = [] }: Closed): n
 
 /** Ends the workflow because no order of ours exists at the service. Throws the failure that callers will see. */
 export function closeWithoutOrder(run: OrderRun, type: OrderFailure, message: string, ...details: unknown[]): never {
-  close(run, { kind: 'closed', type, message, details });
+  close(run, closed(type, message, details));
 }
 
 /** For a run that is started again: only there can be seen what became of the creates of this one. */
 const sentBefore = ({ sentTo }: OrderRun, type: Closed['type']): SentBefore[] =>
   sentTo && (type === 'OrderRejected' || type === 'OrderAbsent') ? [{ sentTo }] : [];
 
-/** Cancelled before anything was sent. */
-export const cancelled = ({ orderId }: Pick<OrderRun, 'orderId'>): Closed => ({
+/** An end without an order, as steps hand it on. */
+export const closed = (type: Closed['type'], message: string, details?: unknown[]): Closed => ({
   kind: 'closed',
-  type: 'OrderCancelled',
-  message: `order ${orderId} was cancelled before anything was sent`,
+  type,
+  message,
+  details,
 });
+
+/** Cancelled before anything was sent. */
+export const cancelled = ({ orderId }: Pick<OrderRun, 'orderId'>): Closed =>
+  closed('OrderCancelled', `order ${orderId} was cancelled before anything was sent`);
 
 /** Actual − expected; undefined where there is no actual amount or no difference. */
 function differenceOf(actual: Amount | null, expected: Amount): Amount | undefined {
