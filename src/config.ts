@@ -4,15 +4,16 @@ import { type AccountConfig, readAccounts } from './config/accounts.js';
 import { type EncryptionKey, readEncryptionKeys, requireEncryptionKeys } from './config/encryption-keys.js';
 import {
   amountsByCurrency,
-  baseUrl,
   duration,
   type Env,
-  flag,
   host,
+  oneOf,
   origin,
   Problems,
   port,
   tokenKeys,
+  urlProblem,
+  withoutTrailingSlash,
 } from './config/values.js';
 import type { Pace } from './contract/order/answers.js';
 
@@ -80,11 +81,11 @@ function readPace(env: Env, problems: Problems): Pace {
 }
 
 function readCallback(env: Env, problems: Problems): CallbackConfig | undefined {
-  if (!env.CALLBACK_BASE_URL) return undefined;
-  return {
-    baseUrl: baseUrl(env, 'CALLBACK_BASE_URL', problems),
-    tokenKeys: tokenKeys(env, problems),
-  };
+  const baseUrl = env.CALLBACK_BASE_URL;
+  if (!baseUrl) return undefined;
+  const problem = urlProblem(baseUrl);
+  if (problem) problems.add('CALLBACK_BASE_URL', problem);
+  return { baseUrl: withoutTrailingSlash(baseUrl), tokenKeys: tokenKeys(env, problems) };
 }
 
 /** Real paths (symbolic links resolved) of the folders that workers share. */
@@ -129,7 +130,7 @@ export const loadWorkerConfig = (env: Env = process.env): WorkerConfig =>
     pace: readPace(env, problems),
     callback: readCallback(env, problems),
     caps: amountsByCurrency(env, 'PAYMENT_ORDER_CAPS', problems),
-    checkBalance: flag(env, 'PAYMENT_CHECK_BALANCE', problems),
+    checkBalance: oneOf(env, 'PAYMENT_CHECK_BALANCE', ['true', 'false'], problems) === 'true',
     directories: readDirectories(env, problems),
     encryptionKeys: readEncryptionKeys(env, problems),
   }));

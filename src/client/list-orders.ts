@@ -77,13 +77,7 @@ export const quoted = (text: string): string =>
     .replaceAll('\\', '\\\\')
     .replaceAll("'", "\\'")}'`;
 
-const orderTypes = [...ORDER_TYPES.map(workflowTypeOf), RECEIVED_DEPOSIT_WORKFLOW];
-
-/** The part of a visibility query that holds for orders alone. */
-const IS_ORDER = `WorkflowType IN (${orderTypes.map(quoted).join(', ')})`;
-
-/** The part of a visibility query that holds for everything else. */
-const IS_NO_ORDER = `WorkflowType NOT IN (${orderTypes.map(quoted).join(', ')})`;
+const orderTypes = [...ORDER_TYPES.map(workflowTypeOf), RECEIVED_DEPOSIT_WORKFLOW].map(quoted).join(', ');
 
 /** Shown as an order's status; its search attribute still says what it was when the workflow was stopped. */
 const STOPPED = 'stopped';
@@ -99,7 +93,7 @@ const startsWith = (account: string) => (kind: string) => `WorkflowId STARTS_WIT
 
 /** The visibility query of a filter; every value is a literal, whatever it holds. */
 export function orderQuery({ account, status, needsAttention, batchId }: OrderFilter): string {
-  const terms = [IS_ORDER];
+  const terms = [`WorkflowType IN (${orderTypes})`];
   // By the id, which every order has; a start by hand has no search attributes of its own.
   if (account !== undefined) terms.push(`(${['order', 'received'].map(startsWith(account)).join(' OR ')})`);
   if (status === STOPPED) terms.push(IS_STOPPED);
@@ -146,16 +140,28 @@ export async function listOrders(client: Client, filter: OrderFilter): Promise<O
   const errors = filterErrors(filter);
   if (errors.length > 0) throw new InvalidInputError(errors);
   const limit = filter.limit ?? DEFAULT_LIMIT;
-  return callTemporal(client, async () => {
-    const entries: OrderListEntry[] = [];
-    for await (const info of client.workflow.list({ query: orderQuery(filter), pageSize: Math.min(limit, 1000) })) {
-      const entry = toEntry(info);
-      if (entry && !(await wasFollowedUp(client, info))) entries.push(entry);
-      if (entries.length >= limit) break;
-    }
-    return entries;
+  return firstOf(client, orderQuery(filter), limit, async (info) => {
+    const entry = toEntry(info);
+    return entry && !(await wasFollowedUp(client, info)) ? entry : undefined;
   });
 }
+
+/** What `read` makes of the workflows that a visibility query finds, newest first; undefined does not count. */
+const firstOf = <T>(
+  client: Client,
+  query: string,
+  limit: number,
+  read: (info: WorkflowExecutionInfo) => T | Promise<T | undefined>,
+): Promise<T[]> =>
+  callTemporal(client, async () => {
+    const found: T[] = [];
+    for await (const info of client.workflow.list({ query, pageSize: Math.min(limit, 1000) })) {
+      const one = await read(info);
+      if (one !== undefined) found.push(one);
+      if (found.length >= limit) break;
+    }
+    return found;
+  });
 
 /** A closed workflow keeps its mark: after two days somebody has seen it, or a newer one says the same. */
 const SHOWN_AFTER_CLOSE_MS = 48 * 3_600_000;
@@ -177,16 +183,14 @@ export function attentionElsewhere(client: Client, account?: string): Promise<At
   const since = new Date(Date.now() - SHOWN_AFTER_CLOSE_MS).toISOString();
   const query = [
     `${searchAttribute.needsAttention.name} = true`,
-    IS_NO_ORDER,
+    `WorkflowType NOT IN (${orderTypes})`,
     `(ExecutionStatus = 'Running' OR CloseTime > '${since}')`,
     ...(account === undefined ? [] : [`${searchAttribute.account.name} = ${quoted(account)}`]),
   ].join(' AND ');
-  return callTemporal(client, async () => {
-    const found: AttentionElsewhere[] = [];
-    for await (const { type, workflowId, startTime, closeTime } of client.workflow.list({ query })) {
-      found.push({ workflowId, type, startedAt: startTime, ...(closeTime && { closedAt: closeTime }) });
-      if (found.length >= MAX_SHOWN) break;
-    }
-    return found;
-  });
+  return firstOf(client, query, MAX_SHOWN, ({ type, workflowId, startTime, closeTime }) => ({
+    workflowId,
+    type,
+    startedAt: startTime,
+    ...(closeTime && { closedAt: closeTime }),
+  }));
 }

@@ -4,11 +4,11 @@ import { ACCOUNT_FORMAT, DEFAULT_ACCOUNT } from '../contract/names.js';
 import { fieldErrors } from '../validation/field-errors.js';
 import { FORMAT_CHECKS, type FormatChecks } from '../validation/format-checks.js';
 import { Secret } from './secret.js';
-import type { Env, Problems } from './values.js';
 import {
-  baseUrlOrFile,
-  formatChecks,
+  type Env,
   isNotExecutedStatus,
+  oneOf,
+  type Problems,
   rate,
   readSecretFile,
   secretProblem,
@@ -79,13 +79,13 @@ const ONE_ACCOUNT_VARIABLES = [
 function accountFromEnv(env: Env, problems: Problems): AccountConfig {
   return {
     name: DEFAULT_ACCOUNT,
-    baseUrl: baseUrlOrFile(env, 'PAYMENT_BASE_URL', problems),
+    baseUrl: withoutTrailingSlash(valueOrFile(env, 'PAYMENT_BASE_URL', problems, urlProblem)),
     apiKey: new Secret(valueOrFile(env, 'PAYMENT_API_KEY', problems, secretProblem)),
     apiSecret: new Secret(valueOrFile(env, 'PAYMENT_API_SECRET', problems, secretProblem)),
     signer: valueOrFile(env, 'PAYMENT_SIGNER', problems, signerProblem),
     requestsPerSecond: rate(env, 'PAYMENT_REQUESTS_PER_SECOND', problems),
     notExecutedStatuses: statuses(env, 'PAYMENT_NOT_EXECUTED_STATUSES', problems),
-    formatChecks: formatChecks(env, 'PAYMENT_FORMAT_CHECKS', problems),
+    formatChecks: oneOf(env, 'PAYMENT_FORMAT_CHECKS', FORMAT_CHECKS, problems),
   };
 }
 

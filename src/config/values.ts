@@ -3,7 +3,6 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { AMOUNT_FORMAT, MAX_AMOUNT_LENGTH } from '../contract/money.js';
 import { CURRENCY_FORMAT } from '../validation/field-schemas.js';
-import { FORMAT_CHECKS, type FormatChecks } from '../validation/format-checks.js';
 import { SecretList } from './secret.js';
 
 /** Environment as read at start. `config.ts` is the only place of `src` that looks at `process.env`. */
@@ -112,24 +111,9 @@ export function urlProblem(text: string): string | undefined {
 /** `url` without the slashes at its end. */
 export const withoutTrailingSlash = (url: string): string => url.replace(/\/+$/, '');
 
-/** A base URL without trailing slash. */
-export function baseUrl(env: Env, name: string, problems: Problems): string {
-  const text = env[name];
-  const problem = text ? urlProblem(text) : 'is required';
-  if (problem) problems.add(name, problem);
-  return withoutTrailingSlash(text ?? '');
-}
-
-/** A base URL from NAME or from the file that NAME_FILE names. */
-export function baseUrlOrFile(env: Env, name: string, problems: Problems): string {
-  return withoutTrailingSlash(valueOrFile(env, name, problems, urlProblem));
-}
-
-const isBuiltInSigner = (text: string): boolean => text === 'hmac-sha256' || text === 'hmac-sha512';
-
 /** Why a text cannot name a signer, or undefined. Whether a module can be loaded shows when the worker loads it. */
 export function signerProblem(text: string): string | undefined {
-  if (isBuiltInSigner(text) || /^[\x20-\x7e]*[./\\][\x20-\x7e]*$/.test(text)) return undefined;
+  if (/^(hmac-sha256|hmac-sha512|[\x20-\x7e]*[./\\][\x20-\x7e]*)$/.test(text)) return undefined;
   return 'must be hmac-sha256, hmac-sha512 or the path of a module';
 }
 
@@ -198,16 +182,14 @@ export function tokenKeys(env: Env, problems: Problems): readonly string[] {
   return SecretList.from(valueOrFile(env, 'CALLBACK_TOKEN_KEY', problems, tokenKeysProblem).split(','));
 }
 
-/** `refuse` or `warn`; undefined when unset. */
-export function formatChecks(env: Env, name: string, problems: Problems): FormatChecks | undefined {
-  const read = (text: string) => FORMAT_CHECKS.find((checks) => checks === text);
-  return optional(env, name, problems, read, `must be ${FORMAT_CHECKS.join(' or ')}`);
-}
-
-/** `true` or `false`; false when unset. */
-export function flag(env: Env, name: string, problems: Problems): boolean {
-  const read = (text: string) => ['true', 'false'].find((known) => known === text);
-  return optional(env, name, problems, read, 'must be true or false') === 'true';
+/** One of these words; undefined when unset. */
+export function oneOf<T extends string>(
+  env: Env,
+  name: string,
+  words: readonly T[],
+  problems: Problems,
+): T | undefined {
+  return optional(env, name, problems, (text) => words.find((word) => word === text), `must be ${words.join(' or ')}`);
 }
 
 /** A JSON object of decimal strings by currency, such as `{"usd": "2000"}`; undefined when unset. */
