@@ -131,18 +131,12 @@ export class PaymentOrders {
     return new OrderHandle(this.#client, account, orderUuid, { workflowId: receivedWorkflowId(account, orderUuid) });
   }
 
-  /**
-   * True when a worker has asked for this account's work in the last minutes. Orders may be started without one, and wait;
-   * those of a mistyped account wait for ever.
-   */
+  /** True when a worker has asked for this account's work in the last minutes; orders started without one wait. */
   isServed(account: string = DEFAULT_ACCOUNT): Promise<boolean> {
     return isAccountServed(this.#client, account);
   }
 
-  /**
-   * What becomes of rules of ours that the service may not have, such as formats of wallets, in orders of this account:
-   * PAYMENT_FORMAT_CHECKS of its workers; 'refuse' where none answers.
-   */
+  /** What an account's workers do about rules of ours alone, such as wallet formats; 'refuse' without a worker. */
   formatChecks(account?: string): Promise<FormatChecks> {
     return formatChecksOf(this.#client, account);
   }
@@ -152,10 +146,7 @@ export class PaymentOrders {
     return listOrders(this.#client, filter);
   }
 
-  /**
-   * What wants a person beside the orders: batches, addresses and reconciliations, open or closed in the last two days,
-   * newest first, 20 at most. Needs no worker.
-   */
+  /** Batches, addresses and reconciliations that want a person, newest first; needs no worker. */
   attentionElsewhere({ account }: { account?: string } = {}): Promise<AttentionElsewhere[]> {
     return attentionElsewhere(this.#client, account);
   }

@@ -44,24 +44,6 @@ export interface WorkerConfig {
   encryptionKeys?: readonly EncryptionKey[];
 }
 
-/** Everything the callback receiver needs; it holds no secret of the payment service. */
-export interface ReceiverConfig {
-  host: string;
-  port: number;
-  tokenKeys: readonly string[];
-  /** As in WorkerConfig. */
-  encryptionKeys?: readonly EncryptionKey[];
-}
-
-/** Everything the codec endpoint needs. */
-export interface CodecConfig {
-  host: string;
-  port: number;
-  encryptionKeys: readonly EncryptionKey[];
-  /** Origin of the Temporal UI whose pages may ask; absent = no web page may. */
-  uiOrigin?: string;
-}
-
 const DEPOSIT_SETTLE_WINDOW_MS = 15_000;
 const PAYOUT_SETTLE_WINDOW_MS = 10 * 60_000;
 
@@ -135,8 +117,8 @@ export const loadWorkerConfig = (env: Env = process.env): WorkerConfig =>
     encryptionKeys: readEncryptionKeys(env, problems),
   }));
 
-/** Reads the receiver's configuration; throws ConfigError with one line per mistake. */
-export const loadReceiverConfig = (env: Env = process.env): ReceiverConfig =>
+/** Reads the receiver's configuration, in which no secret of the payment service is; throws ConfigError. */
+export const loadReceiverConfig = (env: Env = process.env) =>
   load((problems) => ({
     host: host(env, 'CALLBACK_HOST', '127.0.0.1', problems),
     port: port(env, 'CALLBACK_PORT', 8080, problems),
@@ -149,10 +131,13 @@ export const loadEncryptionKeys = (env: Env = process.env): readonly EncryptionK
   load((problems) => readEncryptionKeys(env, problems));
 
 /** Reads the codec endpoint's configuration; throws ConfigError with one line per mistake. */
-export const loadCodecConfig = (env: Env = process.env): CodecConfig =>
+export const loadCodecConfig = (env: Env = process.env) =>
   load((problems) => ({
     host: host(env, 'CODEC_HOST', '127.0.0.1', problems),
     port: port(env, 'CODEC_PORT', 8081, problems),
     encryptionKeys: requireEncryptionKeys(env, problems),
     uiOrigin: origin(env, 'CODEC_UI_ORIGIN', problems),
   }));
+
+/** Everything the codec endpoint needs; `uiOrigin`: of the Temporal UI whose pages may ask, undefined = no web page may. */
+export type CodecConfig = ReturnType<typeof loadCodecConfig>;

@@ -43,10 +43,7 @@ function fail(error: unknown): never {
   process.exit(EXIT_FAILED);
 }
 
-/**
- * Resolves after SIGTERM or SIGINT, once `stop` has come to its end, or when `running` ends by itself. Listens from the
- * moment it is called: call it before saying `ready`.
- */
+/** Resolves when `running`, or `stop` after SIGTERM or SIGINT, has ended. Call it before saying `ready`. */
 export function untilStopped(stop: () => Promise<void>, running?: Promise<void>): Promise<void> {
   return new Promise((resolve, reject) => {
     let isStopping = false;

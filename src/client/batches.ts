@@ -91,10 +91,7 @@ async function resultOf(client: Client, handle: WorkflowHandle<BatchWorkflow>): 
   }
 }
 
-/**
- * Lets a worker check the whole file and add it up; starts no order. Throws FailedError, which names bad rows by
- * their lines, and NoWorkerError.
- */
+/** Lets a worker check the file. Throws FailedError, which names bad rows by their lines, and NoWorkerError. */
 async function planBatch(client: Client, input: BatchInput): Promise<BatchPlan> {
   const account = input.account ?? DEFAULT_ACCOUNT;
   try {
@@ -152,10 +149,7 @@ export function batchStartOptions(input: NamedBatchInput) {
   } satisfies WorkflowStartOptions<BatchWorkflow>;
 }
 
-/**
- * Starts a checked batch, or attaches to the run that has its id, open or closed. Throws ConflictError when that
- * one was started with another input.
- */
+/** Starts a checked batch, or attaches to the run, open or closed, that has its id. Throws ConflictError. */
 export async function startBatch(client: Client, input: NamedBatchInput): Promise<BatchHandle> {
   const account = input.account ?? DEFAULT_ACCOUNT;
   const options = batchStartOptions(input);

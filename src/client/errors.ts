@@ -124,10 +124,7 @@ export class FailedError extends SubjectError<Exclude<Subject, 'schedule'>> {
   }
 }
 
-/**
- * Temporal has nothing of this id: never started, or older than the namespace keeps closed workflows. An order may still
- * exist at the service.
- */
+/** Temporal has nothing of this id: never started, or past its retention. An order may exist at the service. */
 export class UnknownIdError extends SubjectError<'order' | 'received' | 'batch' | 'schedule'> {
   override readonly name = 'UnknownIdError';
   readonly kind = 'unknown';

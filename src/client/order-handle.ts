@@ -66,10 +66,7 @@ export class OrderHandle {
     return this.#run.ask(ORDER_STATE_QUERY);
   }
 
-  /**
-   * The order as soon as it exists at the service, with deposit address or URL. Throws FailedError when none comes to exist
-   * and NotDecidedYetError after `timeoutMs`.
-   */
+  /** The order once it exists. Throws FailedError when none comes to exist, NotDecidedYetError after `timeoutMs`. */
   created(options?: WaitOptions): Promise<Order> {
     return this.#orderFrom(CREATED_UPDATE, options);
   }

@@ -38,10 +38,7 @@ export function checkReconcileInput(input: ReconcileInput): ReconcileInput {
   return input;
 }
 
-/**
- * Reconciles an account, or attaches to the run that is under way, and resolves to what was found. Throws
- * InvalidInputError, NotDecidedYetError and FailedError.
- */
+/** Reconciles an account, or attaches to a run. Throws InvalidInputError, NotDecidedYetError and FailedError. */
 export async function reconcile(
   client: Client,
   input: ReconcileInput,

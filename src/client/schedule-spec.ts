@@ -27,21 +27,12 @@ export interface ScheduleInput extends Omit<ScheduledBatchInput, 'period'> {
 /** Neither `@every` nor a time zone of its own: `timeZone` tells the period too, and the two must not differ. */
 const CRON_FORMAT = /^[A-Za-z0-9*,/?-]+( +[A-Za-z0-9*,/?-]+){4,6}$/;
 
+const CALENDAR_PARTS = ['second', 'minute', 'hour', 'dayOfMonth', 'month', 'year', 'dayOfWeek'];
 const part = z.union([z.number(), z.string(), z.looseObject({}), z.array(z.unknown())]).optional();
 const timesSchema = z.object({
   cron: z.array(z.string().regex(CRON_FORMAT, 'must be five fields such as 0 10 * * FRI')).min(1).optional(),
   calendars: z
-    .array(
-      z.strictObject({
-        second: part,
-        minute: part,
-        hour: part,
-        dayOfMonth: part,
-        month: part,
-        year: part,
-        dayOfWeek: part,
-      }),
-    )
+    .array(z.strictObject(Object.fromEntries(CALENDAR_PARTS.map((name) => [name, part]))))
     .min(1)
     .optional(),
 });

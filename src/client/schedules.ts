@@ -69,10 +69,7 @@ export class Schedules {
     this.#client = client;
   }
 
-  /**
-   * Creates the schedule of a plan; the same settings again return the one that exists. Throws InvalidInputError and
-   * ConflictError, which names the settings that differ.
-   */
+  /** Creates a schedule; the same settings again return the one there is. Throws InvalidInputError, ConflictError. */
   async create(input: ScheduleInput): Promise<ScheduleEntry & { attached: boolean }> {
     const checked = validateScheduleInput(input);
     if ('errors' in checked) throw new InvalidInputError(checked.errors);

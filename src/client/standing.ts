@@ -38,10 +38,7 @@ const STOPPED_STATUS: Readonly<Record<string, Stopped>> = {
   CANCELLED: 'cancelled',
 };
 
-/**
- * What the list or the description of a run says of its order; undefined where the run ended by itself, so that only its
- * last event tells how.
- */
+/** What the description of a run says of its order; undefined where it ended by itself: its last event tells. */
 export function standingOfRun({
   status,
   typedSearchAttributes,

@@ -152,10 +152,7 @@ export async function startOrderAgain(client: Client, type: OrderType, input: Or
 /** Until when the runs before may have sent, as an ISO time, and where. */
 type SentEarlier = Pick<OrderOptions, 'sentUntil' | 'sentTo'>;
 
-/**
- * What the runs that an order id had may have sent; {}: none of them sent anything. A run that sent nothing itself hands on
- * what it was told of those before it.
- */
+/** What earlier runs of an id may have sent; {}: nothing. A run that sent nothing hands on what it was told. */
 async function sentEarlier(client: Client, workflowId: string): Promise<SentEarlier> {
   const event = await readLastEvent(client, workflowId);
   const end = event === 'unknown' ? undefined : event;

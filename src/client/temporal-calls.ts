@@ -61,10 +61,7 @@ export function unreachable(client: Client, because: string): TemporalUnreachabl
   return new TemporalUnreachableError(address, client.options.namespace, because);
 }
 
-/**
- * What an error of the SDK means for a caller; errors that are not about the connection come back as they are.
- * `unanswered`: as CallOptions have it.
- */
+/** What an error of the SDK means for a caller; errors that are not about the connection come back as they are. */
 export async function translated(client: Client, error: unknown, unanswered?: string): Promise<unknown> {
   if (error instanceof NamespaceNotFoundError) return unreachable(client, 'no such namespace');
   const status = grpcStatus(error);

@@ -105,10 +105,7 @@ function secretOfEntry(account: string, entry: AccountEntry, key: 'apiKey' | 'ap
   return new Secret(value ?? '');
 }
 
-/**
- * One key is one account. Under two names the same order id would be two orders of it. Names the accounts that share a
- * key, never the key.
- */
+/** Under two names of one key the same order id would be two orders. Names the accounts, never the key. */
 function refuseSharedKeys(accounts: readonly AccountConfig[], problems: Problems): void {
   const keys = new Set(accounts.map(({ apiKey }) => apiKey.reveal()).filter((key) => key !== ''));
   for (const key of keys) {

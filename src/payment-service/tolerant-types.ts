@@ -22,17 +22,27 @@ const orNullIfNothing = (value: unknown): unknown => (isNothing(value) ? null : 
 /** A text that must say something. */
 export const word = z.string().min(1);
 
-const shown = z.unknown().transform((value, context) => {
-  try {
-    return typeof value === 'string' ? value : isNothing(value) ? null : textOf(value);
-  } catch {
-    context.addIssue({ code: 'custom', message: 'nested too deep' });
-    return z.NEVER;
-  }
-});
+/** What `read` makes of a value that may be missing; `mistake` is said where it throws or makes nothing of it. */
+const readBy = <T>(read: (value: unknown) => T | undefined, mistake: string) =>
+  z
+    .unknown()
+    .optional()
+    .transform((value, context): T => {
+      try {
+        const made = read(value);
+        if (made !== undefined) return made;
+      } catch {
+        // Said below.
+      }
+      context.addIssue({ code: 'custom', message: mistake });
+      return z.NEVER;
+    });
 
 /** Any text. Numbers come as their digits, what is no text at all as its JSON; '' stays ''. */
-export const textOrNull = shown.optional().transform((value) => value ?? null);
+export const textOrNull = readBy(
+  (value) => (typeof value === 'string' ? value : isNothing(value) ? null : textOf(value)),
+  'nested too deep',
+);
 
 /** The same with '' for null. */
 export const textOrEmpty = textOrNull.transform((value) => value ?? '');
@@ -64,36 +74,20 @@ export const precision = integerOrNull.transform((places) => places ?? -1);
 const FLAGS: Readonly<Record<string, boolean>> = { true: true, '1': true, false: false, '0': false };
 
 /** true or false, also as 1 and 0 or as text; nothing is false. */
-export const flag = z
-  .unknown()
-  .optional()
-  .transform((value, context) => {
-    if (isNothing(value)) return false;
-    const text = isLosslessNumber(value) ? value.value : typeof value === 'object' ? '' : String(value);
-    const read = Object.hasOwn(FLAGS, text) ? FLAGS[text] : undefined;
-    if (read !== undefined) return read;
-    context.addIssue({ code: 'custom', message: 'not true or false' });
-    return z.NEVER;
-  });
+export const flag = readBy((value) => {
+  if (isNothing(value)) return false;
+  const text = isLosslessNumber(value) ? value.value : typeof value === 'object' ? '' : String(value);
+  return Object.hasOwn(FLAGS, text) ? FLAGS[text] : undefined;
+}, 'not true or false');
 
 /** An integer or a word; nothing is 0, as the service says where there is no error. */
 export const errorCode = z
-  .union([integer, shown])
+  .union([integer, textOrNull])
   .optional()
   .transform((code) => code || 0);
 
 /** Anything, as plain JSON. */
-export const anything = z
-  .unknown()
-  .optional()
-  .transform((value, context) => {
-    try {
-      return toPlain(value ?? null);
-    } catch {
-      context.addIssue({ code: 'custom', message: 'nested too deep' });
-      return z.NEVER;
-    }
-  });
+export const anything = readBy((value) => toPlain(value ?? null), 'nested too deep');
 
 const clientFields = z.object({ client_id: textOrNull, client_ip: textOrNull, client_email: textOrNull });
 

@@ -137,10 +137,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
 /** Time between two lines of the log. */
 const INTERVAL_MS = 60_000;
 
-/**
- * Why a request was refused: no genuine callback URL, a body above 64 KiB, a body that cannot be read, too many new orders
- * on an address, or too many callbacks for an order.
- */
+/** Why a request was refused, where that is counted instead of logged. */
 export type Refusal = 'notFound' | 'tooLarge' | 'malformed' | 'crowded' | 'limited';
 
 /** Counts refused requests. `flush` logs what was counted since the last line, if anything. */

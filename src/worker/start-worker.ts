@@ -62,10 +62,7 @@ export async function startWorker(config: WorkerConfig): Promise<StartedWorker> 
   };
 }
 
-/**
- * One worker per task queue: workflows on one, and per account creates and look-ups apart, each with its own limit. `nowMs`:
- * what they take for their own clock.
- */
+/** One worker per task queue: workflows on one, and per account creates and look-ups apart. `nowMs`: their clock. */
 export async function createWorkers(
   config: WorkerConfig,
   { connection, namespace }: WorkerTarget,
