@@ -88,8 +88,8 @@ export class PaymentOrders {
   }
 
   /**
-   * Closes a connection made by `connect`; later calls reject. Close it once your calls have ended: of a pending one nobody
-   * hears any more, and the SDK throws where nobody can catch it when it repeats one. What they started goes on.
+   * Closes a connection made by `connect`; later calls reject. Let your calls end first: a pending one never resolves, and an SDK
+   * retry on the closed connection throws where nobody can catch it. What they started goes on.
    */
   close(): Promise<void> {
     return this.#close();

@@ -22,7 +22,7 @@ export interface Account {
   formatChecks?: FormatChecks;
   /** Wallets of the last balances answer seen by this worker; absent before the first, and where it showed none. */
   seenWallets?: readonly string[];
-  /** The read of wallets that creates wait for, while there is one. */
+  /** The balances read under way, which first creates share. */
   learning?: Promise<void>;
 }
 

@@ -16,7 +16,8 @@ import {
 
 /**
  * The one translator from errors of the service to failures of activities that only read: all of them are repeated,
- * because an error is no reading: after `delayMs`, or as the activity's retry policy says. The message has passed no value of the order; there is no cause.
+ * because an error is no reading: after `delayMs`, or as the activity's retry policy says. The message holds no value of the
+ * order; no cause goes along, because it could.
  */
 export function retryLater(error: unknown, delayMs?: number): unknown {
   if (!(error instanceof PaymentServiceError)) return error;

@@ -11,7 +11,8 @@ import type { Account } from './deps.js';
 
 /**
  * Share of the account's requests a second that a scan may take. It makes hundreds of requests inside one activity, which
- * the limits of the task queues do not see: those count tasks. The queues take 0.8, shared rates calls the rest.
+ * the limits of the task queues do not see: those count tasks. The queues may take 0.88 (`SHARE` in `worker/accounts.ts`), a
+ * scan this 0.1, shared rates the rest.
  */
 const SHARE = 0.1;
 

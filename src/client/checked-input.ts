@@ -32,8 +32,8 @@ export function checkBatchInput(input: unknown, formatChecks: FormatChecks): Bat
 }
 
 /**
- * The input as its account's workers would check it. `settingOf` asks them, only where it breaks nothing but rules that are
- * ours; where nobody answers, those refuse it, too. Throws what `check` throws, such as InvalidInputError.
+ * Checks with our format rules; if only those are broken, asks the account's workers (`settingOf`) whether to waive them, and
+ * refuses where none answers. Throws what `check` throws, such as InvalidInputError.
  */
 export async function checkedForAccount<I extends { account?: string }>(
   check: (formatChecks: FormatChecks) => I,

@@ -191,8 +191,8 @@ export class NotDecidedYetError extends SubjectError<'order' | 'received' | 'bat
 }
 
 /**
- * The workflow was terminated or broke, or a person closed an order (`closed`) while one that is not like it had its id:
- * Temporal does not know whether the order exists at the service. The orders that a batch started go on.
+ * The workflow was terminated or broke, or a person closed an order in doubt (`closed`): Temporal does not know whether the
+ * order exists at the service. The orders that a batch started go on.
  */
 export class UnresolvedError extends SubjectError<'order' | 'received' | 'batch'> {
   override readonly name = 'UnresolvedError';

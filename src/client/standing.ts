@@ -25,8 +25,8 @@ export type Standing =
   /** It ended because no order of ours exists. */
   | { kind: 'noOrder'; failure: OrderFailure }
   /**
-   * It ended without a verdict, and the order may exist. 'closed': by a person, while an order had its id; 'failed': as
-   * `type`, which is no failure of orders.
+   * It ended unknown, and the order may exist. 'closed': by a person, in doubt; 'failed': as `type`, which is no failure of
+   * orders.
    */
   | { kind: 'unresolved'; how: Stopped | 'closed' | 'failed'; type?: string }
   /** Encrypted with a key that is not here, or damaged: its result, or already what it was started with. */

@@ -117,7 +117,7 @@ function whyNotAgain(standing: Standing): { reason: string; undecided: boolean }
       return { reason: `it exists at the service and ended ${standing.result.outcome}`, undecided: false };
     case 'unresolved': {
       const closed = standing.how === 'closed';
-      const how = closed ? 'a person closed it while an order had its id' : 'its workflow was terminated or broke';
+      const how = closed ? 'a person closed it in doubt' : 'its workflow was terminated or broke';
       const next = 'look for it at the service; where it is not final, `reconcile --recover` has it followed';
       return { reason: `${how}, and the order may exist: ${next}`, undecided: true };
     }

@@ -13,8 +13,8 @@ export const ORDER_FAILURES = [
 export type OrderFailure = (typeof ORDER_FAILURES)[number];
 
 /**
- * Failure type of an order that a person closed while the service shows something under its id that is not like it. A
- * create was sent, so that it may be ours all the same: NOT one of the five, and never started again.
+ * Failure type of an order that a person closed in doubt: a create may have been sent, and something unlike it was shown
+ * under its id, or it is not known where it was sent. It may exist: NOT one of the five, and never started again.
  */
 export const ORDER_UNRESOLVED = 'OrderUnresolved';
 

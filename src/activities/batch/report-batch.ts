@@ -64,7 +64,7 @@ async function reportOn(
 
 async function readRow(row: BatchRow, input: BatchInput, taken: number): Promise<ReportedRow> {
   const checked = validateOrderInput('withdraw', orderInputOf(row, input), { formatChecks: 'warn' });
-  // The plan refused every bad row, so this is the plan of other rows.
+  // A bad row cannot have passed the plan: this is not the file that was planned.
   if ('errors' in checked) {
     throw invalidInput([{ field: `line ${row.line}`, reason: describeFieldErrors(checked.errors) }]);
   }

@@ -5,7 +5,7 @@ import { type Elsewhere, elsewhere, MAX_PINNED_WALLETS, type SentTo } from '../.
 import type { Account, ActivityDeps } from '../deps.js';
 import { readBalances } from './balances.js';
 
-/** A create does not wait long for the wallets that it is pinned to: without them its key stands alone. */
+/** Longest wait for balances before a create; without wallets the order is pinned by the key's fingerprint alone. */
 const WALLETS_TIMEOUT_MS = 3_000;
 
 /** What this worker asks and sends to now, as orders are pinned to it. */

@@ -64,7 +64,7 @@ const between = (trails: readonly Trail[]): Missing[] =>
     return after === undefined ? [] : [{ after, before }];
   });
 
-/** The changes that led from the main trail to one beside it and back are missing. */
+/** A piece beside the main trail: two gaps, from the main trail to its begin and from its end back. */
 function around({ from, to, since, holds }: Trail, steps: readonly BalanceStep[]): Missing[] {
   const outside = steps.filter(({ before }) => !holds(before));
   const left = outside.findLast(({ at }) => at <= since)?.after ?? outside[0]?.before ?? from;

@@ -149,8 +149,8 @@ const netOf = ({ balance_changes: changes }: SeenOrder, currency: string): Big =
   sum(changes.filter((change) => change.currency === currency).map((change) => decimal(change.amount_change)));
 
 /**
- * What the changes in a currency add up to when nothing is left (see the table of remainders). A commission that the
- * merchant pays is withheld apart from the amount: who pays is not known here, so both are right.
+ * What the changes in a currency add up to when nothing is left. A commission that the merchant
+ * pays is withheld apart from the amount: who pays is not known here, so both are right.
  */
 function expectedNets(order: SeenOrder, currency: string): Big[] {
   const zero = decimal('0');

@@ -109,8 +109,8 @@ async function byUuid(
 }
 
 /**
- * A stopped workflow follows nobody, nor does one of a receipt that ended because the order was not there yet, nor one
- * that ended in a conflict with the order.
+ * True for a run that no longer follows its order: stopped or closed in doubt, a receipt's that found none, or ended in a
+ * conflict with it.
  */
 const isUnfollowed = (run: OurRun, word: OurWord): boolean =>
   word.kind === 'unresolved' || (word.kind === 'noOrder' && (run.received || word.failure === 'OrderConflict'));

@@ -99,7 +99,7 @@ export async function wordOf(client: Client, run: OurRun, { ask }: { ask: boolea
 }
 
 /** How a run ended without a verdict, in words; one that was stopped from outside is said to be just that. */
-const HOW = { closed: 'closed by a person in a conflict', failed: 'ended by an error' } as const;
+const HOW = { closed: 'closed in doubt by a person', failed: 'ended by an error' } as const;
 
 /** What the end of an order says to a reconciliation. Throws where its result cannot be read: nothing may be said of it then. */
 export function wordOfEnd(standing: Exclude<Standing, { kind: 'open' }>, workflowId: string): OurWord {

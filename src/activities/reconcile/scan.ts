@@ -20,7 +20,7 @@ import { referencesOf } from './followers.js';
 import { listOurRuns, type OurRun } from './our-runs.js';
 
 const HOUR_MS = 3_600_000;
-/** What our clock calls the window may lie this far outside of what the service's filter does. */
+/** Our clock and the service's dates may differ by a time zone on each side: so far outside the window our runs are sought. */
 const OUR_SLACK_MS = 2 * ZONE_SLACK_MS;
 /** How far back orders that are not final are looked for after a loss, however old they are. */
 const OPEN_SINCE_MS = 366 * 24 * HOUR_MS;

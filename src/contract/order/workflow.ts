@@ -23,7 +23,7 @@ export interface OrderOptions extends OptionShapes {
    * which later starts of the id are compared with. `sentTo`: where it was listed.
    */
   recovered?: { order_uuid: string; listed?: Order; sentTo?: SentTo };
-  /** What its parent, or beside `sentUntil` the earlier run, was sent to: this one is sent nowhere else. */
+  /** The only place this order may be sent to: where the order it follows up or, with `sentUntil`, the earlier run sent. */
   sentTo?: SentTo;
 }
 

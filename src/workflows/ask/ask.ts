@@ -73,8 +73,8 @@ export function lookUp(run: OrderRun, { orderUuid, ...question }: Question & { o
 const SHOWN = ['accepted', 'adopted', 'found'];
 
 /**
- * Keeps what an answer tells besides its verdict. Only a send, or the order itself, pins where it went: until then what was
- * asked may be the very mistake that is to be mended, and the next attempt must be free to go elsewhere.
+ * Keeps what an answer tells besides its `kind`. `sentTo` is kept only after a possible send or once the order was seen;
+ * before that the account asked may be the wrong one.
  */
 export function noteAnswer(run: OrderRun, answer: Answer, mayHaveSent = false): void {
   run.pace = answer.pace;

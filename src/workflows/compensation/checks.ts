@@ -31,7 +31,7 @@ export function failedChecks(c: Case, left: Figures): string[] {
   ];
 }
 
-/** 1. Every change adds up, and only the order's two currencies occur. */
+/** Every change adds up, and only the order's two currencies occur. */
 function changesAddUp({ order, changes }: Case): string[] {
   return changes.flatMap(({ currency, amount_before, amount_change, amount_after }) => {
     if (currency !== order.currency_from && currency !== order.currency_to) return [`a balance change in ${currency}`];
@@ -40,7 +40,7 @@ function changesAddUp({ order, changes }: Case): string[] {
   });
 }
 
-/** 2. Nothing negative, and no more left than there was. */
+/** Nothing negative, and no more left than there was. */
 function remaindersArePlausible(c: Case, { unexchanged, unpaid }: Figures): string[] {
   const reasons: string[] = [];
   const most = startsWithDeposit(c) ? decimalOrZero(c.order.amount_from) : requestedAmount(c);
@@ -50,7 +50,7 @@ function remaindersArePlausible(c: Case, { unexchanged, unpaid }: Figures): stri
   return reasons;
 }
 
-/** 3. The order's own amounts are what the balances say (inferred; the interface does not promise it). */
+/** The order's own amounts are what the balances say (inferred; the interface does not promise it). */
 function amountsMatchChanges(c: Case): string[] {
   const { order } = c;
   const amountFrom = decimalOrZero(order.amount_from);
@@ -71,7 +71,7 @@ function amountsMatchChanges(c: Case): string[] {
   return reasons;
 }
 
-/** 4. What was exchanged arrived at the actual rate, in the direction that also fits what was expected (inferred). */
+/** What was exchanged arrived at the actual rate, in the direction that also fits what was expected (inferred). */
 function rateMatches(c: Case, left: Figures): string[] {
   const { order } = c;
   if (left.unexchanged === undefined) return [];
@@ -96,7 +96,7 @@ function precisionsArePlaces({ order }: Case): string[] {
   );
 }
 
-/** 6. A partial order moved something and left something. */
+/** A partial order moved something and left something. */
 function partialLeftSomething({ order, changes }: Case, { unexchanged, unpaid }: Figures): string[] {
   if (order.status !== 'completed_partially') return [];
   const reasons = changes.length === 0 ? ['a partial order without balance changes'] : [];
@@ -104,7 +104,7 @@ function partialLeftSomething({ order, changes }: Case, { unexchanged, unpaid }:
   return reasons;
 }
 
-/** 7. An amount paid or a payout's hash without a balance change: the changes do not tell all, so they tell nothing. */
+/** An amount paid or a payout's hash without a balance change: the changes do not tell all, so they tell nothing. */
 function nothingMovedUnseen({ order, changes }: Case): string[] {
   const paid = decimalOrZero(order.amount_to).gt(0) || order.blockchain_withdrawal_hash !== null;
   return paid && changes.length === 0 ? ['something was paid, but no balance change shows it'] : [];

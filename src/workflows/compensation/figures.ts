@@ -18,7 +18,10 @@ export interface Case {
   laterPayers?: Payers;
 }
 
-/** What an order left behind; a side that its type does not have is absent. Exact, never rounded. */
+/**
+ * What an order left behind; a side that its type does not have is absent. Exact, never rounded. Comments of this folder call
+ * them R_F and R_T, the order's currencies F (from) and T (to), and the sum of its balance changes in T net[T].
+ */
 export interface Figures {
   /** R_F: not exchanged, in currency_from. */
   unexchanged?: Big;
@@ -42,7 +45,7 @@ function withheldFee({ changes }: Case, currency: string, fee: string | null, pa
   return moved && payer !== 'client' ? decimalOrZero(fee) : decimalOrZero(null);
 }
 
-/** R_F and R_T by order type: the table "Figures" of the compensation rules. Pure and exact. */
+/** What is left, by what the order's type does with its two currencies. Pure and exact. */
 export function figures(c: Case): Figures {
   const netFrom = netChange(c, c.order.currency_from);
   const netTo = netChange(c, c.order.currency_to);

@@ -73,11 +73,11 @@ export function chooseOffer(offers: readonly Offer[], decision: Partial<Decision
   return offer;
 }
 
-/** Whether something is left that the direction taken by a follow-up has not come to an end with. */
+/** True while the way a follow-up took (finish, revert) still has something to take. */
 export function isUnfinished(c: Case, purse: Purse, row: Row, action: Move['action']): boolean {
   const unpaid = payable(c, purse).gt(0);
   if (action === 'finish') return purse.unexchanged.gt(0) || unpaid;
   if (purse.unpaid.gt(0) || takes(c, purse, REFUND).gt(0)) return true;
-  // What never left the balance is where it came from; only where it was one of two remainders, it is asked for.
+  // Reverting, what never left the balance needs nothing, unless the row has two remainders.
   return row.twoPlaces === true && purse.unexchanged.gt(0);
 }

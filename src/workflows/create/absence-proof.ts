@@ -36,7 +36,10 @@ export class AbsenceProof {
   readonly #server: Clock;
   readonly #worker: Clock;
 
-  /** `countAfterMs`: as long an attempt may still be on its way. `sinceMs`: the window begins then, before this proof. */
+  /**
+   * `countAfterMs`: so long an attempt may be under way, and readings do not count. `sinceMs`: when the window began, if
+   * before this proof.
+   */
   constructor(begin: Moment, countAfterMs: number, sinceMs?: number) {
     this.#server = { countFromMs: begin.serverMs + countAfterMs, sinceMs };
     this.#worker = { countFromMs: begin.workerMs + countAfterMs, sinceMs };

@@ -89,7 +89,8 @@ export function mayResend(evidence: Evidence, budget: Budget): ResendAnswer {
   if (evidence.count === 0) return { answer: 'yes', permission: 'first' };
   // Never before absence was proven, and proven at the place that a create would go to now.
   if (settled?.place !== evidence.timesMoved) return { answer: 'no', first: 'settle' };
-  // Permitted before, and then the service made it wait: its time passed since, or a cancellation came, takes that back, once.
+  // A re-send was permitted and then had to wait: the permission holds unless the order became late or was cancelled since;
+  // then a person is asked once more.
   const { permitted } = settled;
   const holds = permitted && (permitted.isLate || !isLate) && (permitted.cancelRequested || !evidence.cancelRequested);
   const byBudget = !permitted && isCovered(budget) && !needsPerson(evidence);
@@ -101,7 +102,10 @@ export function mayResend(evidence: Evidence, budget: Budget): ResendAnswer {
 const isCovered = ({ resends, spent, rateLimited, lastWasLimited }: Budget): boolean =>
   lastWasLimited ? rateLimited % MAX_RATE_LIMITED !== 0 : spent <= resends;
 
-/** Where a create went is known by a person's word, or not at all: nothing proves absence there but that person. */
+/**
+ * No budget re-sends what was cancelled, is late, may have been replaced, or whose account is known by a person's word alone
+ * or not at all.
+ */
 const needsPerson = (evidence: Evidence): boolean =>
   evidence.cancelRequested ||
   evidence.isLate ||

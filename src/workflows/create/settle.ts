@@ -95,10 +95,10 @@ export async function look(
 const EARLY_READINGS = 3;
 
 /**
- * Finds out what became of an uncertain create. That our order is absent, alone or beside orders of somebody else, was read
- * at least three times in a row over the whole settle window, and only once no attempt of ours could still be on its way, by
- * two clocks (`absence-proof.ts`). An order of somebody else that was seen even once is never forgotten; a conflict in which
- * one of several orders is ours ends it at once. `sentUntilMs`: when the last send was over; the window begins then.
+ * Finds out what became of an uncertain create. Absent means: read at least three times in a row over the whole window, none
+ * while an attempt may be on its way, by two clocks (`absence-proof.ts`). An order of somebody else that was seen even once
+ * is never forgotten; a conflict in which one of several orders is ours ends it at once. `sentUntilMs`: when the last send was
+ * over; the window begins then.
  */
 export async function settle(run: OrderRun, reason: string, countAfterMs = 0, sentUntilMs?: number): Promise<Seen> {
   const asking = { waitingFor: `certainty: ${reason}`, summary: 'Uncertain create: is it there?' };

@@ -70,7 +70,7 @@ interface Wait {
   retryAfterMs?: number;
 }
 
-/** Waits in one look-up, which the server repeats without history; what is not absent then was there after all. */
+/** Waits in one look-up, which the server repeats without history; an order that it shows is what the step came to. */
 async function waitForService(run: OrderRun, wait: Wait): Promise<Step> {
   if (wait.round % wait.maxRounds === 0) {
     const rounds = wait.round > 1 ? ` (${wait.round} rounds)` : '';
@@ -93,8 +93,8 @@ async function waitForService(run: OrderRun, wait: Wait): Promise<Step> {
 async function afterRejection(run: OrderRun, answer: string): Promise<Step> {
   run.sends.refused = true;
   const repeated = run.sends.count > 0;
-  // A caller waits for the answer to an order, nobody for that to a follow-up; and the one after it has another id, so that
-  // nothing would look for this one any more.
+  // Only an order's first create is answered quickly: a caller waits. A follow-up is settled in full: the next one has another
+  // id and would not find it.
   const quick = !repeated && !run.followUp;
   if (quick) {
     const seen = await readAfterRejection(run);

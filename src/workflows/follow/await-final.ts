@@ -38,12 +38,15 @@ function observe(run: OrderRun, order: Order | undefined): void {
   }
 }
 
-/** Times the polling says that the service is silent. Each costs history, and one that falls silent for ever does it once. */
+/** A service that comes and goes is reported so often at most, since each costs history; one silent for good is reported once. */
 const MAX_SILENCES = 20;
 
 const untold = (silences: number): PollInput['silence'] => (silences < MAX_SILENCES ? 'untold' : undefined);
 
-/** Has the order looked up, which waits for its account or for a person; polls ask where it is then known to be. */
+/**
+ * Asks for one look-up as a callback would; it waits until the right account answers or a person approves another, and polls
+ * then ask there.
+ */
 async function lookedUp(run: OrderRun): Promise<void> {
   const before = run.lastLookupAtMs;
   run.callbackPending = true;

@@ -100,7 +100,7 @@ export function currentDetails(run: OrderRun): string {
   if (run.order) {
     lines.push(`Status at the service: \`${run.order.status}\` · order \`${run.order.order_uuid}\``);
   }
-  if (run.notes) lines.push(`Not checked before it was sent: ${run.notes.join('; ')}`);
+  if (run.notes) lines.push(`Skipped or failed checks: ${run.notes.join('; ')}`);
   if (run.attention) {
     lines.push(`**Needs attention** since ${run.attention.since}: ${run.attention.reason}`);
     lines.push(

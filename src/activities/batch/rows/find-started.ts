@@ -8,10 +8,10 @@ import type { RowReader } from './row-reader.js';
 import { type Batch, type StartedRow, startedBy } from './start-row.js';
 import { watchRows } from './watch-rows.js';
 
-/** Several times what is started at once: behind so many rows without an order there is none. */
+/** After so many rows without an order, several times what is started at once, none further on was started. */
 const ROWS_A_LOOK = 100;
 const LOOKS_AT_ONCE = 20;
-/** More than a lost chunk can have got through where all it did was attach to orders that were there before. */
+/** Stop after so many rows behind the last started one: one lost chunk cannot have attached to more. */
 const MOST_BEHIND = 2_000;
 
 /**

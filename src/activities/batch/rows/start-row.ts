@@ -27,7 +27,7 @@ export async function startRow(client: Client, batch: Batch, { row, problem, ord
   let orderId: string | undefined;
   try {
     if (problem) throw new InvalidInputError(problem);
-    // The plan was refused or not by the account's setting, and so is the create of each row.
+    // 'warn': whether our own format rules refuse a row is the account's setting, which plan and create apply.
     const input = checkOrderInput('withdraw', orderInputOf({ order }, batch.input), 'warn');
     orderId = input.order.order_id;
     const attached = batch.input.again ? await startAnew(client, batch, input) : await start(client, input);
