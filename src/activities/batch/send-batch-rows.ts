@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo, cancellationSignal, getClient } from '@temporalio/activity';
-import { ActivityCancelledError, type Client } from '@temporalio/client';
+import { ActivityCancelledError } from '@temporalio/client';
 import type { SendBatchRowsAnswer, SendBatchRowsInput } from '../../contract/batch/activities.js';
 import { type BatchProgress, DEFAULT_IN_FLIGHT, type OpenRow } from '../../contract/batch/batch.js';
 import type { ActivityDeps } from '../deps.js';
@@ -9,7 +9,7 @@ import { countStarted, countTaken } from './rows/count.js';
 import { findStarted, takeStarted } from './rows/find-started.js';
 import { haltReason, holdReason } from './rows/halt-reason.js';
 import { openPlanned, type RowReader, readFrom } from './rows/row-reader.js';
-import { startRow } from './rows/start-row.js';
+import { type BatchWork, startRow } from './rows/start-row.js';
 import { watchRows } from './rows/watch-rows.js';
 
 /** Rows started at the same time, after one question whether the batch may go on. */
@@ -27,11 +27,8 @@ const PERMISSION_LASTS_MS = 5_000;
 const LAST_STARTS_MS = 2 * PERMISSION_LASTS_MS;
 
 /** One chunk of a batch at work. */
-interface Chunk {
-  client: Client;
+interface Chunk extends BatchWork {
   deps: ActivityDeps;
-  input: SendBatchRowsInput;
-  progress: BatchProgress;
   /** Absent where no row may be taken. */
   reader?: RowReader;
   uncertain: readonly OpenRow[];
@@ -47,15 +44,15 @@ interface Chunk {
  * a worker that stops, it answers early instead of failing, so that nothing is lost.
  */
 export function sendBatchRowsActivity(deps: ActivityDeps) {
-  return async function sendBatchRows(input: SendBatchRowsInput): Promise<SendBatchRowsAnswer> {
-    const progress: BatchProgress = activityInfo().heartbeatDetails ?? input.progress;
+  return async function sendBatchRows(batch: SendBatchRowsInput): Promise<SendBatchRowsAnswer> {
+    const progress: BatchProgress = activityInfo().heartbeatDetails ?? batch.progress;
     const times = { nextWatchMs: 0, watchEveryMs: WATCH_EVERY_MS.shortest, permittedAtMs: 0, permittedAtWallMs: 0 };
-    const chunk: Chunk = { client: getClient(), deps, input, progress, uncertain: [], ...times };
+    const chunk: Chunk = { client: getClient(), deps, batch, progress, uncertain: [], ...times };
     // A beat that fails is no answer: whether this attempt may go on is asked apart.
     const beat = setInterval(() => void deps.confirmAttempt(progress).catch(() => undefined), BEAT_EVERY_MS);
     try {
-      if (!progress.exhausted && input.mode !== 'wait') {
-        chunk.reader = readFrom(await openPlanned(deps.directories, input.input, input.plan), progress);
+      if (!progress.exhausted && batch.mode !== 'wait') {
+        chunk.reader = readFrom(await openPlanned(deps.directories, batch.input, batch.plan), progress);
       }
       return await work(chunk);
     } catch (error) {
@@ -68,14 +65,12 @@ export function sendBatchRowsActivity(deps: ActivityDeps) {
 }
 
 async function work(chunk: Chunk): Promise<SendBatchRowsAnswer> {
-  const { client, input, progress } = chunk;
-  const endMs = performance.now() + input.durationMs;
+  const { batch, progress } = chunk;
+  const endMs = performance.now() + batch.durationMs;
   if (!(await mayGoOn(chunk))) return { progress };
   const resetRun = resetRunOf(chunk);
   if (resetRun) return { progress, ...((await lookAfterReset(chunk)) && { resetRun }) };
-  if (input.mode === 'finish' && chunk.reader) {
-    await findStarted(client, input, progress, chunk.reader, () => mayGoOn(chunk));
-  }
+  if (batch.mode === 'finish' && chunk.reader) await findStarted(chunk, chunk.reader, () => mayGoOn(chunk));
   for (;;) {
     await watchNowAndThen(chunk);
     const end = reasonToEnd(chunk);
@@ -91,9 +86,9 @@ async function work(chunk: Chunk): Promise<SendBatchRowsAnswer> {
 }
 
 /** The run that asks, where it was cut from another one by a reset and rows may be left to send or to be found. */
-function resetRunOf({ input, reader }: Chunk): string | undefined {
+function resetRunOf({ batch, reader }: Chunk): string | undefined {
   const runId = activityInfo().workflowExecution?.runId;
-  return reader && runId !== input.knownRun ? runId : undefined;
+  return reader && runId !== batch.knownRun ? runId : undefined;
 }
 
 /**
@@ -101,34 +96,34 @@ function resetRunOf({ input, reader }: Chunk): string | undefined {
  * looks for what was started then. False when the look was broken off.
  */
 async function lookAfterReset(chunk: Chunk): Promise<boolean> {
-  const { client, input, progress, reader } = chunk;
+  const { batch, progress, reader } = chunk;
   await sleep(LAST_STARTS_MS, undefined, { signal: cancellationSignal() }).catch(() => {});
   if (!reader || !(await mayGoOn(chunk))) return false;
-  const isThrough = await takeStarted(client, input, progress, reader, () => mayGoOn(chunk));
-  progress.exhausted = progress.taken >= input.plan.rows;
+  const isThrough = await takeStarted(chunk, reader, () => mayGoOn(chunk));
+  progress.exhausted = progress.taken >= batch.plan.rows;
   return isThrough;
 }
 
 async function watchNowAndThen(chunk: Chunk): Promise<void> {
-  const { client, input, progress } = chunk;
+  const { progress } = chunk;
   if (performance.now() < chunk.nextWatchMs) return;
   const before = progress.open.length;
-  chunk.uncertain = await watchRows(client, input, progress);
+  chunk.uncertain = await watchRows(chunk);
   const { shortest, longest } = WATCH_EVERY_MS;
   chunk.watchEveryMs = progress.open.length < before ? shortest : Math.min(longest, chunk.watchEveryMs * 1.5);
   chunk.nextWatchMs = performance.now() + chunk.watchEveryMs;
 }
 
 /** Why the chunk answers before its time; {}: only to have it shown that sending is held, or goes on. */
-function reasonToEnd({ input, progress, uncertain }: Chunk): Omit<SendBatchRowsAnswer, 'progress'> | undefined {
-  if (input.mode !== 'send' || progress.exhausted) {
+function reasonToEnd({ batch, progress, uncertain }: Chunk): Omit<SendBatchRowsAnswer, 'progress'> | undefined {
+  if (batch.mode !== 'send' || progress.exhausted) {
     progress.held = undefined;
     return undefined;
   }
-  const halt = haltReason(input.input, progress, Date.now());
+  const halt = haltReason(batch.input, progress, Date.now());
   if (halt) return { halt };
   const rows = uncertain.map(({ row }) => row);
-  const { pause, held } = holdReason(input.input, progress, rows);
+  const { pause, held } = holdReason(batch.input, progress, rows);
   if (pause) return { pause };
   if (held === progress.held) return undefined;
   progress.held = held;
@@ -136,8 +131,8 @@ function reasonToEnd({ input, progress, uncertain }: Chunk): Omit<SendBatchRowsA
 }
 
 /** Nothing to follow, and nothing to start. */
-const isIdle = ({ input, progress }: Chunk): boolean =>
-  progress.open.length === 0 && (progress.exhausted || input.mode !== 'send');
+const isIdle = ({ batch, progress }: Chunk): boolean =>
+  progress.open.length === 0 && (progress.exhausted || batch.mode !== 'send');
 
 /** Hands the progress to the server and hears whether this attempt still counts; false = answer now. Throws when it does not. */
 async function mayGoOn(chunk: Chunk): Promise<boolean> {
@@ -154,7 +149,7 @@ async function mayGoOn(chunk: Chunk): Promise<boolean> {
 }
 
 /** How many rows may be started now. */
-function roomFor({ input: { mode, input }, progress }: Chunk): number {
+function roomFor({ batch: { mode, input }, progress }: Chunk): number {
   if (mode !== 'send' || progress.exhausted || progress.held !== undefined) return 0;
   return Math.min(ROWS_AT_ONCE, (input.maxInFlight ?? DEFAULT_IN_FLIGHT) - progress.open.length);
 }
@@ -164,12 +159,12 @@ const isPermitted = ({ permittedAtMs, permittedAtWallMs }: Chunk): boolean =>
   Math.max(performance.now() - permittedAtMs, Date.now() - permittedAtWallMs) <= PERMISSION_LASTS_MS;
 
 async function startRows(chunk: Chunk, count: number): Promise<void> {
-  const { client, input, progress, reader } = chunk;
+  const { batch, progress, reader } = chunk;
   const rows = (await reader?.next(count)) ?? [];
   if (!isPermitted(chunk)) throw new Error('this worker was stopped in between');
-  const started = await Promise.all(rows.map((row) => startRow(client, input, row)));
+  const started = await Promise.all(rows.map((row) => startRow(chunk, row)));
   // Only now, all at once: an attempt that dies before leaves a progress after which these rows are started again.
   for (const row of started) countStarted(progress, row);
   countTaken(progress, rows);
-  progress.exhausted = progress.taken >= input.plan.rows;
+  progress.exhausted = progress.taken >= batch.plan.rows;
 }

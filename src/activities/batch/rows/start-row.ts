@@ -5,11 +5,16 @@ import { ConflictError, InvalidInputError, RefusedError } from '../../../client/
 import { describeRun, readStanding, type Standing, whyUnreadable } from '../../../client/standing.js';
 import { startOrder, startOrderAgain } from '../../../client/start-order.js';
 import type { SendBatchRowsInput } from '../../../contract/batch/activities.js';
+import type { BatchProgress } from '../../../contract/batch/batch.js';
 import { orderWorkflowId, searchAttribute } from '../../../contract/names.js';
 import type { OrderInput } from '../../../contract/order/workflow.js';
 
-/** Which batch rows are started for. */
-export type Batch = Pick<SendBatchRowsInput, 'account' | 'input' | 'startedAt'>;
+/** A batch whose rows are started and followed. */
+export interface BatchWork {
+  client: Client;
+  batch: SendBatchRowsInput;
+  progress: BatchProgress;
+}
 
 /** A row after its start. `orderId` is absent where no order was started or found; `elsewhere` as in OpenRow. */
 export interface StartedRow {
@@ -23,7 +28,7 @@ export interface StartedRow {
  * Starts the order of a row, or attaches to the one its id has: however often a row is started, one order comes of it.
  * Throws only when Temporal did not take it; the row may be started again then.
  */
-export async function startRow(client: Client, batch: Batch, { row, problem, order }: BatchRow): Promise<StartedRow> {
+export async function startRow({ client, batch }: BatchWork, { row, problem, order }: BatchRow): Promise<StartedRow> {
   let orderId: string | undefined;
   try {
     if (problem) throw new InvalidInputError(problem);
@@ -32,7 +37,8 @@ export async function startRow(client: Client, batch: Batch, { row, problem, ord
     orderId = input.order.order_id;
     const attached = batch.input.again ? await startAnew(client, batch, input) : await start(client, input);
     if (!attached) return { row, orderId, standing: { kind: 'open' } };
-    return { row, orderId, elsewhere: true, standing: await readStanding(client, workflowIdOf(batch, input)) };
+    const standing = await readStanding(client, orderWorkflowId(batch.account, orderId));
+    return { row, orderId, elsewhere: true, standing };
   } catch (error) {
     if (error instanceof InvalidInputError) return { row, standing: { kind: 'noOrder', failure: 'InvalidOrder' } };
     if (error instanceof ConflictError) return { row, standing: { kind: 'noOrder', failure: 'OrderConflict' } };
@@ -43,16 +49,13 @@ export async function startRow(client: Client, batch: Batch, { row, problem, ord
   }
 }
 
-const workflowIdOf = ({ account }: Batch, { order }: OrderInput<'withdraw'>): string =>
-  orderWorkflowId(account, order.order_id);
-
 /** True when the order was there before. */
 const start = async (client: Client, input: OrderInput<'withdraw'>): Promise<boolean> =>
   (await startOrder(client, 'withdraw', input)).attached === true;
 
 /** With `again`: an id that ended without an order before this batch began is used once more. */
-async function startAnew(client: Client, batch: Batch, input: OrderInput<'withdraw'>): Promise<boolean> {
-  const found = await describeRun(client, workflowIdOf(batch, input));
+async function startAnew(client: Client, batch: SendBatchRowsInput, input: OrderInput<'withdraw'>): Promise<boolean> {
+  const found = await describeRun(client, orderWorkflowId(batch.account, input.order.order_id));
   // What this batch started itself is not started a second time when a chunk is repeated.
   if (!found || found.status.name === 'RUNNING' || startedBy(batch, found)) return start(client, input);
   try {
@@ -65,6 +68,6 @@ async function startAnew(client: Client, batch: Batch, input: OrderInput<'withdr
 }
 
 /** True for a run that this run of the batch started, not one before it or another batch. */
-export const startedBy = ({ input, startedAt }: Batch, found: WorkflowExecutionDescription): boolean =>
+export const startedBy = ({ input, startedAt }: SendBatchRowsInput, found: WorkflowExecutionDescription): boolean =>
   found.typedSearchAttributes.get(searchAttribute.batchId) === input.batchId &&
   found.startTime.getTime() >= Date.parse(startedAt);

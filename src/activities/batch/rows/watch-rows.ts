@@ -1,11 +1,11 @@
-import type { Client } from '@temporalio/client';
 import { OrderHandle } from '../../../client/order-handle.js';
 import { readEnd, readStanding, type Standing, standingOfRun } from '../../../client/standing.js';
 import { callTemporal } from '../../../client/temporal-calls.js';
-import type { BatchProgress, OpenRow } from '../../../contract/batch/batch.js';
+import type { OpenRow } from '../../../contract/batch/batch.js';
 import { orderWorkflowId } from '../../../contract/names.js';
+import { mapInOrder } from '../../many-reads.js';
 import { countEnd, countParked } from './count.js';
-import type { Batch } from './start-row.js';
+import type { BatchWork } from './start-row.js';
 
 /** Rows of one answer of Temporal's list; behind so many that are known already, nothing new is looked for. */
 const PAGE = 20;
@@ -19,33 +19,33 @@ const LOOKS = { elsewhere: 20, own: 2 };
  * Temporal's list says where to look, which costs little however many rows there are; every verdict is read from the
  * order itself.
  */
-export async function watchRows(client: Client, batch: Batch, progress: BatchProgress): Promise<OpenRow[]> {
-  const own = new Map(
-    progress.open
-      .filter(({ elsewhere }) => !elsewhere)
-      .map((open) => [orderWorkflowId(batch.account, open.orderId), open]),
-  );
+export async function watchRows(work: BatchWork): Promise<OpenRow[]> {
+  const { progress } = work;
+  const ownRows = progress.open.filter(({ elsewhere }) => !elsewhere);
+  const own = new Map(ownRows.map((open) => [workflowIdOf(work, open), open]));
+  const readClosed = async (open: OpenRow) => ({
+    open,
+    standing: await readEnd(work.client, workflowIdOf(work, open)),
+  });
   const uncertain: OpenRow[] = [];
-  for (const closed of inGroups(await closedOf(client, batch, own), READS_AT_ONCE)) {
-    await Promise.all(
-      closed.map(async (open) => note(client, batch, progress, open, await readEndOf(client, batch, open))),
-    );
+  if (own.size > 0) {
+    for await (const { open, standing } of mapInOrder(await closedOf(work, own), READS_AT_ONCE, readClosed)) {
+      await note(work, open, standing);
+    }
+    for (const { open, standing } of await oddOnes(work, own)) {
+      if (isUncertain(standing)) uncertain.push(open);
+      else await note(work, open, standing);
+    }
   }
-  for (const { open, standing } of own.size > 0 ? await oddOnes(client, batch, own) : []) {
-    if (isUncertain(standing)) uncertain.push(open);
-    else await note(client, batch, progress, open, standing);
-  }
-  return [...uncertain, ...(await lookOneByOne(client, batch, progress))];
+  return [...uncertain, ...(await lookOneByOne(work))];
 }
 
 const isUncertain = (standing: Standing): boolean => standing.kind === 'open' && standing.waits === 'uncertain';
 
-const readEndOf = (client: Client, { account }: Batch, { orderId }: OpenRow): Promise<Standing> =>
-  readEnd(client, orderWorkflowId(account, orderId));
+const workflowIdOf = ({ batch }: BatchWork, { orderId }: OpenRow): string => orderWorkflowId(batch.account, orderId);
 
 /** Own rows that the list shows as closed. It begins with those closed last. */
-async function closedOf(client: Client, batch: Batch, own: Map<string, OpenRow>): Promise<OpenRow[]> {
-  if (own.size === 0) return [];
+async function closedOf({ client, batch }: BatchWork, own: ReadonlyMap<string, OpenRow>): Promise<OpenRow[]> {
   return callTemporal(client, async () => {
     const closed: OpenRow[] = [];
     let known = 0;
@@ -61,7 +61,7 @@ async function closedOf(client: Client, batch: Batch, own: Map<string, OpenRow>)
 }
 
 /** Own rows that wait for a person, or whose create is uncertain. */
-async function oddOnes(client: Client, batch: Batch, own: Map<string, OpenRow>) {
+async function oddOnes({ client, batch }: BatchWork, own: ReadonlyMap<string, OpenRow>) {
   // Without the account: one more condition would keep the list from using the index of the batch id.
   const query = `PaymentBatchId = '${batch.input.batchId}' AND ExecutionStatus = 'Running' AND PaymentOrderStatus IN ('parked', 'uncertain')`;
   return callTemporal(client, async () => {
@@ -75,7 +75,8 @@ async function oddOnes(client: Client, batch: Batch, own: Map<string, OpenRow>) 
 }
 
 /** Looks at a few rows in turn and answers those that are uncertain. */
-async function lookOneByOne(client: Client, batch: Batch, progress: BatchProgress): Promise<OpenRow[]> {
+async function lookOneByOne(work: BatchWork): Promise<OpenRow[]> {
+  const { client, progress } = work;
   const looked = [
     ...progress.open.filter(({ elsewhere }) => elsewhere).slice(0, LOOKS.elsewhere),
     ...progress.open.filter(({ elsewhere }) => !elsewhere).slice(0, LOOKS.own),
@@ -84,24 +85,19 @@ async function lookOneByOne(client: Client, batch: Batch, progress: BatchProgres
   progress.open = [...progress.open.filter((open) => !looked.includes(open)), ...looked];
   const uncertain = await Promise.all(
     looked.map(async (open) => {
-      const standing = await readStanding(client, orderWorkflowId(batch.account, open.orderId));
-      await note(client, batch, progress, open, standing);
+      const standing = await readStanding(client, workflowIdOf(work, open));
+      await note(work, open, standing);
       return isUncertain(standing) ? [open] : [];
     }),
   );
   return uncertain.flat();
 }
 
-async function note(
-  client: Client,
-  batch: Batch,
-  progress: BatchProgress,
-  open: OpenRow,
-  standing: Standing,
-): Promise<void> {
+async function note(work: BatchWork, open: OpenRow, standing: Standing): Promise<void> {
+  const { progress } = work;
   const isParked = standing.kind === 'open' && standing.waits === 'parked';
   if (standing.kind === 'open' && !isParked) return;
-  const unsettled = isParked && (await isUnsettled(client, batch, open));
+  const unsettled = isParked && (await isUnsettled(work, open));
   // The list is a little late: what it shows may have been counted a moment ago.
   if (!progress.open.includes(open)) return;
   if (isParked) countParked(progress, open, unsettled);
@@ -109,16 +105,12 @@ async function note(
 }
 
 /** True when an order was parked because nobody knows whether it exists: it could still be closed as absent. */
-async function isUnsettled(client: Client, { account }: Batch, { orderId }: OpenRow): Promise<boolean> {
+async function isUnsettled({ client, batch }: BatchWork, { orderId }: OpenRow): Promise<boolean> {
   try {
-    const { attention } = await new OrderHandle(client, account, orderId).state();
+    const { attention } = await new OrderHandle(client, batch.account, orderId).state();
     return attention?.allowed.includes('close-absent') === true;
   } catch {
     // Nobody to ask: one pause too many does less harm than one too few.
     return true;
   }
-}
-
-function* inGroups<T>(items: readonly T[], size: number): Generator<T[]> {
-  for (let begin = 0; begin < items.length; begin += size) yield items.slice(begin, begin + size);
 }
