@@ -2,7 +2,7 @@ import type Big from 'big.js';
 import { decimalOrZero } from '../../contract/money.js';
 import type { CreateRequest } from '../../contract/order/request.js';
 import { type OrderType, orderSides } from '../../contract/order/types.js';
-import { type Balance, type Balances, isMalformed } from '../../contract/service-objects.js';
+import { type Balance, type Balances, isMalformed, type RateEntry } from '../../contract/service-objects.js';
 import type { CallOptions } from '../../payment-service/index.js';
 import type { Account } from '../deps.js';
 
@@ -28,9 +28,9 @@ export function unreadableBalance(balances: Balances, type: OrderType, request: 
   return entry && isMalformed(entry) ? `the balance in ${currencyFrom} could not be read` : undefined;
 }
 
-/** fixed + max(percent, min): what the service takes of an amount, before it rounds. */
-export function commission(amount: Big, fixed: string | null, percent: string | null, min: string | null): Big {
-  const byPercent = amount.times(decimalOrZero(percent)).times('0.01');
-  const least = decimalOrZero(min);
-  return decimalOrZero(fixed).plus(byPercent.gt(least) ? byPercent : least);
+/** fixed + max(percent, min): what the service takes of an amount on a side, before it rounds. */
+export function commission(entry: RateEntry, side: 'from' | 'to', amount: Big): Big {
+  const byPercent = amount.times(decimalOrZero(entry[`fee_percent_${side}`])).times('0.01');
+  const least = decimalOrZero(entry[`min_fee_amount_${side}`]);
+  return decimalOrZero(entry[`fixed_fee_amount_${side}`]).plus(byPercent.gt(least) ? byPercent : least);
 }

@@ -87,11 +87,8 @@ export function shortfall(
   return `the balance of ${toAmount(available)} ${currencyFrom} is less than ${about}${toAmount(needed)} (with fees)`;
 }
 
-const withFees = (entry: RateEntry, amount: Big): Big => amount.plus(highestFee(entry, amount));
-
-/** The commissions of both sides where they are one currency: an upper estimate, whoever pays them. */
-function highestFee(entry: RateEntry, amount: Big): Big {
-  const from = commission(amount, entry.fixed_fee_amount_from, entry.fee_percent_from, entry.min_fee_amount_from);
-  if (entry.currency_from !== entry.currency_to) return from;
-  return from.plus(commission(amount, entry.fixed_fee_amount_to, entry.fee_percent_to, entry.min_fee_amount_to));
+/** With the commissions of both sides where they are one currency: an upper estimate, whoever pays them. */
+function withFees(entry: RateEntry, amount: Big): Big {
+  const needed = amount.plus(commission(entry, 'from', amount));
+  return entry.currency_from === entry.currency_to ? needed.plus(commission(entry, 'to', amount)) : needed;
 }

@@ -35,7 +35,7 @@ export function mostOfOtherSide(type: OrderType, request: CreateRequest, rates: 
   const { amount, amount_to }: RequestFields = request;
   if (amount != null) {
     const most = largest(factors.map((factor) => decimal(amount).times(factor)))?.times(RATES_MOVE);
-    return most && rounded(most.plus(feeTo(entry, most)), entry.currency_to_precision);
+    return most && rounded(most.plus(commission(entry, 'to', most)), entry.currency_to_precision);
   }
   const out = amount_to == null ? undefined : withFee(decimal(amount_to), entry, 'to');
   const most = out && largest(factors.map((factor) => divide(out, factor)))?.times(RATES_MOVE);
@@ -54,7 +54,7 @@ export function leastNeeded(type: OrderType, request: CreateRequest, rates: Rate
   const wanted = decimal(amount_to);
   const out = entry.fee_percent_to_payer === 'client' ? withFee(wanted, entry, 'to') : wanted;
   const least = out && smallest(factorsOf(type, request, entry, rates).map((factor) => divide(out, factor)));
-  return least && rounded(least.plus(feeFrom(entry, least)), entry.currency_from_precision);
+  return least && rounded(least.plus(commission(entry, 'from', least)), entry.currency_from_precision);
 }
 
 /**
@@ -93,12 +93,6 @@ function smallestOrder(rates: Rates, currency: string): Big | undefined {
 }
 
 const timesApart = (a: Big, b: Big): Big => (a.gt(b) ? divide(a, b) : divide(b, a));
-
-const feeFrom = (entry: RateEntry, amount: Big): Big =>
-  commission(amount, entry.fixed_fee_amount_from, entry.fee_percent_from, entry.min_fee_amount_from);
-
-const feeTo = (entry: RateEntry, amount: Big): Big =>
-  commission(amount, entry.fixed_fee_amount_to, entry.fee_percent_to, entry.min_fee_amount_to);
 
 /** The amount of which `wanted` is left after the commission of a side; undefined at 100 % and more. */
 function withFee(wanted: Big, entry: RateEntry, side: 'from' | 'to'): Big | undefined {

@@ -1,7 +1,7 @@
 import type Big from 'big.js';
 import { type CurrencyPlan, MAX_CURRENCIES } from '../../../contract/batch/batch.js';
 import type { FieldError } from '../../../contract/failures.js';
-import { decimal, decimalOrZero, toAmount } from '../../../contract/money.js';
+import { decimal, decimalOrZero, sum, toAmount } from '../../../contract/money.js';
 import type { WithdrawRequest } from '../../../contract/order/request.js';
 import type { Balances, RateEntry, Rates } from '../../../contract/service-objects.js';
 import { rateEntryOf } from '../../../validation/rate-checks.js';
@@ -19,12 +19,9 @@ interface Total {
 
 /** Adds up what the rows of a batch take from the balance, by currency. Without rates fees stay unknown. */
 export class BatchTotals {
-  readonly #rates: Rates | undefined;
   readonly #totals = new Map<string, Total>();
 
-  constructor(rates: Rates | undefined) {
-    this.#rates = rates;
-  }
+  constructor(private readonly rates: Rates | undefined) {}
 
   /** The error of a row in one currency more than a batch may have. */
   tooManyCurrencies({ currency }: WithdrawRequest): FieldError[] {
@@ -37,7 +34,7 @@ export class BatchTotals {
     const zero = decimal('0');
     const known = this.#totals.get(order.currency) ?? { rows: 0, total: zero, fee: zero, feeOnTop: zero };
     const amount = decimal(order.amount);
-    const entry = this.#rates && rateEntryOf(this.#rates, 'withdraw', order);
+    const entry = this.rates && rateEntryOf(this.rates, 'withdraw', order);
     const { fee, onTop } = entry ? feesOf(entry, amount) : { fee: zero, onTop: zero };
     this.#totals.set(order.currency, {
       rows: known.rows + 1,
@@ -55,8 +52,8 @@ export class BatchTotals {
         currency,
         rows,
         total: toAmount(total),
-        fee: this.#rates ? toAmount(fee) : null,
-        feeOnTop: this.#rates ? toAmount(feeOnTop) : null,
+        fee: this.rates ? toAmount(fee) : null,
+        feeOnTop: this.rates ? toAmount(feeOnTop) : null,
         ...balanceEffect(balances, currency, total.plus(feeOnTop)),
       }));
   }
@@ -83,13 +80,11 @@ function balanceEffect(
 function feesOf(entry: RateEntry, amount: Big): { fee: Big; onTop: Big } {
   const { currency_to_precision: places } = entry;
   const rounded = (fee: Big) => (Number.isInteger(places) ? fee.round(places, ROUND_UP) : fee);
-  const from = rounded(
-    commission(amount, entry.fixed_fee_amount_from, entry.fee_percent_from, entry.min_fee_amount_from),
-  );
-  const to = rounded(commission(amount, entry.fixed_fee_amount_to, entry.fee_percent_to, entry.min_fee_amount_to));
+  const from = rounded(commission(entry, 'from', amount));
+  const to = rounded(commission(entry, 'to', amount));
   const onTop = [
     ...(entry.fee_percent_from_payer === 'client' ? [] : [from]),
     ...(entry.fee_percent_to_payer === 'client' ? [] : [to]),
   ];
-  return { fee: from.plus(to), onTop: onTop.reduce((sum, fee) => sum.plus(fee), decimal('0')) };
+  return { fee: from.plus(to), onTop: sum(onTop) };
 }
