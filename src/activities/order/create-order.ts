@@ -6,12 +6,12 @@ import type { Circumstances, CreateAnswer, CreateOrderInput, CreateVerdict } fro
 import type { Order } from '../../contract/order/order.js';
 import type { CreateRequest } from '../../contract/order/request.js';
 import type { OrderInput } from '../../contract/order/workflow.js';
-import { NotSentError, RateLimitedError } from '../../payment-service/index.js';
+import { NotSentError } from '../../payment-service/index.js';
 import { validateOrderInput } from '../../validation/order-schema.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
-import { invalidOrder, reasonOf } from '../failures.js';
+import { invalidOrder } from '../failures.js';
 import { AttemptDeadline, confirmSend } from './attempt-deadline.js';
-import { meaningOf } from './failed-create.js';
+import { meaningOf, notSentBecause } from './failed-create.js';
 import { exceededCap, refuseBeyondLimits } from './limits.js';
 import { probe } from './probe.js';
 import { staleBasis } from './read-outcome.js';
@@ -36,7 +36,7 @@ export function createOrderActivity(deps: ActivityDeps) {
     const notes = [...told, ...unchecked];
     if (notes.length > 0) log.warn('checks were passed over', { notes });
     if (!refused) await learnWallets(account);
-    const verdict = refused ?? (await probeThenSend(deps, account, attempt, request, deadline));
+    const verdict = refused ?? (await probeThenSend({ deps, account, attempt, request, deadline }));
     const excerpt = verdict.kind === 'rejected' ? verdict.excerpt : undefined;
     log.info('create attempt ended', { verdict: verdict.kind, permission: attempt.permission, excerpt });
     return {
@@ -69,22 +69,25 @@ function validRequest(
   return { request: checked.input.order, told: (checked.notes ?? []).map((note) => describeFieldErrors([note])) };
 }
 
-async function probeThenSend(
-  deps: ActivityDeps,
-  account: Account,
-  attempt: CreateOrderInput,
-  request: CreateRequest,
-  deadline: AttemptDeadline,
-): Promise<CreateVerdict> {
+/** One attempt that may send, with its checked request. */
+interface Sending {
+  deps: ActivityDeps;
+  account: Account;
+  attempt: CreateOrderInput;
+  request: CreateRequest;
+  deadline: AttemptDeadline;
+}
+
+async function probeThenSend(sending: Sending): Promise<CreateVerdict> {
+  const { deps, account, attempt, request } = sending;
   const stale = await refuseStale(account, attempt);
   if (stale && stale.kind !== 'stale') return stale;
   let seen: Awaited<ReturnType<typeof probe>>;
   try {
     seen = await probe(account.service, attempt.type, request);
   } catch (error) {
-    if (error instanceof RateLimitedError) return { kind: 'rateLimited', retryAfterMs: error.retryAfterMs };
     // A look-up that failed proves nothing, so nothing is sent.
-    return notSent(`the probe before the create failed (${reasonOf(error)})`);
+    return notSentBecause('the probe before the create failed', error);
   }
   if (seen.kind === 'duplicates') return seen;
   if (seen.kind === 'found') {
@@ -100,7 +103,7 @@ async function probeThenSend(
   if (stale) return stale;
   const cap = attempt.approved ? undefined : exceededCap(deps, attempt.type, request, await account.rates.current());
   if (cap) return { kind: 'overCap', reason: cap };
-  return send(deps, account, attempt, request, deadline);
+  return send(sending);
 }
 
 /**
@@ -136,20 +139,13 @@ async function refuseElsewhere(account: Account, { sentTo }: CreateOrderInput): 
     const found = await elsewhereOf(account, sentTo, { anew: true });
     return found && notSent(found.why);
   } catch (error) {
-    if (error instanceof RateLimitedError) return { kind: 'rateLimited', retryAfterMs: error.retryAfterMs };
-    return notSent(`the balances before the create could not be read (${reasonOf(error)})`);
+    return notSentBecause('the balances before the create could not be read', error);
   }
 }
 
 const notSent = (reason: string): CreateVerdict => ({ kind: 'notSent', reason });
 
-async function send(
-  deps: ActivityDeps,
-  account: Account,
-  attempt: CreateOrderInput,
-  request: CreateRequest,
-  deadline: AttemptDeadline,
-): Promise<CreateVerdict> {
+async function send({ deps, account, attempt, request, deadline }: Sending): Promise<CreateVerdict> {
   try {
     const order = await account.service.createOrder(attempt.type, wireRequest(deps, attempt, request), {
       beforeSend: () => confirmSend(deps, deadline, whereSent(account)),
@@ -170,8 +166,7 @@ function verdictOfError(error: unknown, account: Account): CreateVerdict {
           : 'the attempt was given up before it could send',
       );
     case 'notExecuted':
-      if (error instanceof RateLimitedError) return { kind: 'rateLimited', retryAfterMs: error.retryAfterMs };
-      return notSent(`the service executes nothing that it answers so (${reasonOf(error)})`);
+      return notSentBecause('the service executes nothing that it answers so', error);
     default:
       return meaning;
   }

@@ -1,3 +1,4 @@
+import type { CreateVerdict } from '../../contract/order/answers.js';
 import { NotSentError, RateLimitedError, RejectedError, UnexpectedStatusError } from '../../payment-service/index.js';
 import type { Account } from '../deps.js';
 import { reasonOf } from '../failures.js';
@@ -28,6 +29,12 @@ export function meaningOf(error: unknown, { notExecutedStatuses = [] }: Account)
   // 429 and 5xx, time-out, reset, redirect, 401, garbage: known or not, it may have reached the service.
   return { kind: 'uncertain', reason: `the create got no clear answer (${reasonOf(error)})`, ...retryAfterOf(error) };
 }
+
+/** The verdict of an attempt that ended before it could have sent; `what` failed with `error`. */
+export const notSentBecause = (what: string, error: unknown): CreateVerdict =>
+  error instanceof RateLimitedError
+    ? { kind: 'rateLimited', retryAfterMs: error.retryAfterMs }
+    : { kind: 'notSent', reason: `${what} (${reasonOf(error)})` };
 
 const hasStatus = (error: unknown): error is RateLimitedError | UnexpectedStatusError =>
   error instanceof RateLimitedError || error instanceof UnexpectedStatusError;

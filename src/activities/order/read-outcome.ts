@@ -8,12 +8,12 @@ import {
   MAX_ORDERS_PER_PAGE,
   type OrderListQuery,
   type PaymentService,
-  RateLimitedError,
   serviceDateTime,
   ZONE_SLACK_MS,
 } from '../../payment-service/index.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
-import { noReading, reasonOf, retryLater } from '../failures.js';
+import { noReading, retryLater } from '../failures.js';
+import { notSentBecause } from './failed-create.js';
 import { elsewhereOf, isOtherEndpoint } from './sent-to.js';
 
 /** Fields on which status and list item must agree before money is moved by what they say. */
@@ -35,22 +35,12 @@ export function readOutcomeActivity(deps: ActivityDeps) {
   };
 }
 
-/** What another activity reads of it in one attempt. */
-type Asked = Pick<ReadOutcomeInput, 'orderUuid' | 'orderId'>;
-
-/** The same as one attempt of another activity. Throws service errors, and NoReading. */
-async function readOutcomeOf(account: Account, asked: Asked, options?: CallOptions): Promise<OutcomeReading> {
-  const { reading, said } = await shownOutcome(account, asked, options);
-  if (!reading) throw notShown(said);
-  return reading;
-}
-
 const notShown = (said: string) => noReading(`the status operation does not show the order (${said})`);
 
 /** Both views of the order, none where its status does not show it. One that does proves the account. `said`: what it said. */
 async function shownOutcome(
   { service }: Account,
-  { orderUuid, orderId }: Asked,
+  { orderUuid, orderId }: Pick<ReadOutcomeInput, 'orderUuid' | 'orderId'>,
   options?: CallOptions,
 ): Promise<{ reading?: OutcomeReading; said: string }> {
   const { order, said } = await service.orderStatus({ order_uuid: orderUuid }, options);
@@ -111,13 +101,14 @@ export async function staleBasis(account: Account, basis: readonly Basis[]): Pro
     const { order_uuid: orderUuid, user_order_id: orderId } = was;
     const name = `order ${orderId || orderUuid}`;
     try {
-      const differences = basisDifferences(was, await readOutcomeOf(account, { orderUuid, orderId }, options));
+      const { reading, said } = await shownOutcome(account, { orderUuid, orderId }, options);
+      if (!reading) throw notShown(said);
+      const differences = basisDifferences(was, reading);
       if (differences.length > 0) {
         return { kind: 'stale', reason: `${name} has changed since this was made for it (${differences.join(', ')})` };
       }
     } catch (error) {
-      if (error instanceof RateLimitedError) return { kind: 'rateLimited', retryAfterMs: error.retryAfterMs };
-      return { kind: 'notSent', reason: `${name}, which this follows up, could not be read (${reasonOf(error)})` };
+      return notSentBecause(`${name}, which this follows up, could not be read`, error);
     }
   }
   return undefined;
