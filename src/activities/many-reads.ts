@@ -22,25 +22,21 @@ const FIRST_WAIT_MS = 1_000;
 
 /** The reads of one scan: evenly spaced, and each one tried again a few times before it fails the scan. */
 export class PacedReads {
-  readonly #service: PaymentService;
-  readonly #spacingMs: number;
-  readonly #tries: number;
   #nextAtMs = 0;
 
-  constructor({ service, requestsPerSecond }: Account, { tries = TRIES }: { tries?: number } = {}) {
-    this.#service = service;
-    this.#tries = tries;
-    this.#spacingMs = requestsPerSecond === undefined ? 0 : 1_000 / (requestsPerSecond * SHARE);
-  }
+  constructor(
+    private readonly account: Pick<Account, 'service' | 'requestsPerSecond'>,
+    private readonly tries = TRIES,
+  ) {}
 
   /** One read in its turn. Throws the last error of the service. */
   async ask<T>(read: (service: PaymentService, options: CallOptions) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       await this.#turn();
       try {
-        return await read(this.#service, { signal: cancellationSignal() });
+        return await read(this.account.service, { signal: cancellationSignal() });
       } catch (error) {
-        if (attempt >= this.#tries || !mayPass(error)) throw error;
+        if (attempt >= this.tries || !mayPass(error)) throw error;
         await sleep(error instanceof RateLimitedError ? error.retryAfterMs : FIRST_WAIT_MS * 2 ** (attempt - 1));
       }
     }
@@ -49,7 +45,8 @@ export class PacedReads {
   async #turn(): Promise<void> {
     const nowMs = Date.now();
     const atMs = Math.max(nowMs, this.#nextAtMs);
-    this.#nextAtMs = atMs + this.#spacingMs;
+    const { requestsPerSecond } = this.account;
+    this.#nextAtMs = atMs + (requestsPerSecond === undefined ? 0 : 1_000 / (requestsPerSecond * SHARE));
     if (atMs > nowMs) await sleep(atMs - nowMs);
   }
 }

@@ -18,19 +18,13 @@ const knownHashes = new Map<string, string>();
 
 /** A batch file held open. What it reads are the very bytes that `sha256` was taken from, or it throws. */
 export class PinnedFile {
-  readonly #handle: FileHandle;
-  readonly #identity: string;
-
   private constructor(
-    handle: FileHandle,
-    identity: string,
+    private readonly handle: FileHandle,
+    private readonly identity: string,
     readonly sha256: string,
     /** When its bytes were last written, by the clock of its file system. */
     readonly modifiedMs: number,
-  ) {
-    this.#handle = handle;
-    this.#identity = identity;
-  }
+  ) {}
 
   /** Opens a regular file below `batchDir` (a real path) without following any link. Throws BatchFileError. */
   static async open(batchDir: string, path: string, sha256?: string): Promise<PinnedFile> {
@@ -54,14 +48,14 @@ export class PinnedFile {
 
   /** The next bytes from `position` on, empty at the end. Throws BatchFileError once the file was written to. */
   async read(position: number): Promise<Buffer> {
-    const bytes = await readAt(this.#handle, position);
+    const bytes = await readAt(this.handle, position);
     // After the read: what was read before a change is good, what was read after it is not.
-    if (identityOf(await this.#handle.stat({ bigint: true })) !== this.#identity) throw changed();
+    if (identityOf(await this.handle.stat({ bigint: true })) !== this.identity) throw changed();
     return bytes;
   }
 
   close(): Promise<void> {
-    return this.#handle.close();
+    return this.handle.close();
   }
 }
 

@@ -57,28 +57,20 @@ export const shownAddress = (address: DepositAddress): DepositAddress => ({
 const byAge = (a: DepositAddress, b: DepositAddress): number =>
   a.created_at.localeCompare(b.created_at) || a.uuid.localeCompare(b.uuid);
 
-/** Where an address list is read from. */
-interface AddressSource {
-  account: string;
-  listAll: () => AsyncIterable<Page<DepositAddress>>;
-}
-
 /**
  * The permanent addresses of one account by reference, shared by all activities of a worker. The list may be hundreds of
  * pages long: it is read by one caller at a time and only when what is known does not suffice.
  */
 export class SharedAddresses {
-  readonly #source: AddressSource;
-  readonly #nowMs: () => number;
   #byRef: AddressList['byRef'] = new Map();
   /** Start of the newest reading of the whole list. */
   #listedAtMs = Number.NEGATIVE_INFINITY;
   #pending?: Promise<void>;
 
-  constructor(source: AddressSource, nowMs: () => number = Date.now) {
-    this.#source = source;
-    this.#nowMs = nowMs;
-  }
+  constructor(
+    private readonly source: { account: string; listAll: () => AsyncIterable<Page<DepositAddress>> },
+    private readonly nowMs: () => number = Date.now,
+  ) {}
 
   /**
    * The addresses of a reference; usually one, more after an uncertain create. Known ones that suffice are returned at
@@ -100,8 +92,8 @@ export class SharedAddresses {
   }
 
   async #list(): Promise<void> {
-    const startedAtMs = this.#nowMs();
-    const { account, listAll } = this.#source;
+    const startedAtMs = this.nowMs();
+    const { account, listAll } = this.source;
     const { byRef, malformed } = await readAddressList(account, listAll());
     this.#byRef = byRef;
     if (malformed.length > 0) throw noReading(`the address list shows ${malformed.length} items that cannot be read`);

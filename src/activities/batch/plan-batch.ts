@@ -22,7 +22,7 @@ import { ExistingOrders } from './plan/existing-orders.js';
 import { digestOf, RepeatedRows } from './plan/repeated-rows.js';
 import { BatchTotals } from './plan/totals.js';
 import { BatchWarnings } from './plan/warnings.js';
-import { ownReportProblem } from './report/report-files.js';
+import { ownReportProblem, reportName } from './report/report-files.js';
 
 /** Rows checked between two heartbeats; other tasks of the worker get their turn then. */
 const ROWS_A_TURN = 100;
@@ -136,7 +136,7 @@ async function checkRows(
   input: BatchInput & { account: string; batchId: string },
   checks: Checks,
 ): Promise<number> {
-  const bad = new BadRows(deps.directories?.reportDir, input.account, input.batchId);
+  const bad = new BadRows(deps.directories?.reportDir, reportName(input.account, input.batchId));
   const repeated = new RepeatedRows(checks.warnings);
   let rows = 0;
   try {

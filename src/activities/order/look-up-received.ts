@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo } from '@temporalio/activity';
 import type { DepositAddress } from '../../contract/address/address.js';
 import {
@@ -95,14 +96,10 @@ async function payersFor({ rates }: Account, reading: ReceivedReading) {
 }
 
 /** Waits for the address list as long as an attempt may take. */
-async function withinAttempt<T>(pending: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(comeBackIn(1_000, 'reading the address list')), WAIT_FOR_LIST_MS);
+function withinAttempt<T>(pending: Promise<T>): Promise<T> {
+  const answered = new AbortController();
+  const late = sleep(WAIT_FOR_LIST_MS, undefined, { signal: answered.signal }).then(() => {
+    throw comeBackIn(1_000, 'reading the address list');
   });
-  try {
-    return await Promise.race([pending, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return Promise.race([pending, late]).finally(() => answered.abort());
 }

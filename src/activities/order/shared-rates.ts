@@ -13,20 +13,15 @@ const RETRY_AFTER_MS = 30_000;
  * Payments do not depend on rates: when they cannot be had, `current` answers undefined and checks are skipped.
  */
 export class SharedRates {
-  readonly #fetch: () => Promise<Rates>;
-  readonly #nowMs: () => number;
   #rates?: Rates;
   #validUntilMs = Number.NEGATIVE_INFINITY;
   #pending?: Promise<Rates | undefined>;
 
-  constructor(fetch: () => Promise<Rates>, nowMs: () => number = () => performance.now()) {
-    this.#fetch = fetch;
-    this.#nowMs = nowMs;
-  }
+  constructor(private readonly fetch: () => Promise<Rates>) {}
 
   /** Rates not older than 10 minutes, or undefined. */
   current(): Promise<Rates | undefined> {
-    if (this.#nowMs() < this.#validUntilMs) return Promise.resolve(this.#rates);
+    if (performance.now() < this.#validUntilMs) return Promise.resolve(this.#rates);
     this.#pending ??= this.#refresh().finally(() => {
       this.#pending = undefined;
     });
@@ -35,11 +30,11 @@ export class SharedRates {
 
   async #refresh(): Promise<Rates | undefined> {
     try {
-      this.#rates = await this.#fetch();
-      this.#validUntilMs = this.#nowMs() + REFRESH_AFTER_MS;
+      this.#rates = await this.fetch();
+      this.#validUntilMs = performance.now() + REFRESH_AFTER_MS;
     } catch {
       this.#rates = undefined;
-      this.#validUntilMs = this.#nowMs() + RETRY_AFTER_MS;
+      this.#validUntilMs = performance.now() + RETRY_AFTER_MS;
     }
     return this.#rates;
   }

@@ -1,7 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { describeFieldErrors, type FieldError, INVALID_INPUT } from '../../../contract/failures.js';
 import { type CsvReport, openCsvReport } from '../../../reports/formats.js';
-import { reportName } from '../report/report-files.js';
 
 /** Bad rows in the failure's details; all of them are in the file. */
 const MAX_SHOWN_ROWS = 100;
@@ -11,17 +10,16 @@ const MAX_MESSAGE_LENGTH = 1_000;
 
 /** Collects the bad rows of a batch: the first ones in memory, all of them in a CSV file of REPORT_DIR. */
 export class BadRows {
-  readonly #reportDir: string | undefined;
-  readonly #fileName: string;
   readonly #shown: FieldError[] = [];
   #shownBytes = 0;
   #count = 0;
   #file?: CsvReport<'line' | 'field' | 'reason'>;
 
-  constructor(reportDir: string | undefined, account: string, batchId: string) {
-    this.#reportDir = reportDir;
-    this.#fileName = `${reportName(account, batchId)}.errors.csv`;
-  }
+  /** `name`: how the names of the batch's files begin. */
+  constructor(
+    private readonly reportDir: string | undefined,
+    private readonly name: string,
+  ) {}
 
   get count(): number {
     return this.#count;
@@ -30,8 +28,8 @@ export class BadRows {
   async add(line: number, fields: readonly FieldError[]): Promise<void> {
     this.#count += 1;
     if (this.#count <= MAX_SHOWN_ROWS) this.#show(line, fields);
-    if (!this.#reportDir) return;
-    this.#file ??= await openCsvReport(this.#reportDir, this.#fileName, ['line', 'field', 'reason']);
+    if (!this.reportDir) return;
+    this.#file ??= await openCsvReport(this.reportDir, `${this.name}.errors.csv`, ['line', 'field', 'reason']);
     for (const field of fields) await this.#file.add({ line, ...field });
   }
 

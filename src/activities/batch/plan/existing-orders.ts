@@ -25,7 +25,7 @@ export class ExistingOrders {
   #problem?: { fromLine: number; reason: string };
 
   constructor(account: Account) {
-    this.#reads = new PacedReads(account, { tries: TRIES });
+    this.#reads = new PacedReads(account, TRIES);
   }
 
   /** Takes a good row in; asks the service once there are enough. */

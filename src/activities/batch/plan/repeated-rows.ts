@@ -17,11 +17,8 @@ export class RepeatedRows {
   readonly #ids = new Map<string, FirstLine>();
   /** The first line of each payout, by 48 bits of payee and amount: a rare mistake costs only a warning. */
   readonly #payouts = new Map<string, number>();
-  readonly #warnings: BatchWarnings;
 
-  constructor(warnings: BatchWarnings) {
-    this.#warnings = warnings;
-  }
+  constructor(private readonly warnings: BatchWarnings) {}
 
   /** The error of an order id that an earlier line has, too. */
   duplicateId(line: number, order: WithdrawRequest): FieldError[] {
@@ -47,12 +44,11 @@ export class RepeatedRows {
       const first = this.#payouts.get(key);
       // Cards of one order may not repeat, so the other payout is always another line.
       if (first === undefined) this.#payouts.set(key, line);
-      else this.#warn(key, `${maskWallet(wallet)} gets ${amount} ${currency} more than once`, first, line);
+      else {
+        const reason = `${maskWallet(wallet)} gets ${amount} ${currency} more than once`;
+        this.warnings.add(key, reason, this.warnings.has(key) ? [line] : [first, line]);
+      }
     }
-  }
-
-  #warn(key: string, reason: string, first: number, line: number): void {
-    this.#warnings.add(key, reason, this.#warnings.has(key) ? [line] : [first, line]);
   }
 }
 

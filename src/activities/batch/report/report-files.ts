@@ -27,8 +27,6 @@ const COLUMNS = [
   'reason',
 ] as const;
 
-type Column = (typeof COLUMNS)[number];
-
 /** A row with its checked order and how that ended. */
 export interface ReportedRow {
   row: BatchRow;
@@ -50,16 +48,13 @@ interface Place extends Pick<BatchSource, 'format' | 'header'> {
  * `<account>.<batchId>.rejected.csv` (or `.ndjson`) with the rows no order exists for, as they stood in the file.
  */
 export class ReportFiles {
-  readonly #place: Place;
-  readonly #csv: CsvReport<Column>;
-  readonly #json: JsonReport;
   #rejected?: ReportWriter;
 
-  private constructor(place: Place, csv: CsvReport<Column>, json: JsonReport) {
-    this.#place = place;
-    this.#csv = csv;
-    this.#json = json;
-  }
+  private constructor(
+    private readonly place: Place,
+    private readonly csv: CsvReport<(typeof COLUMNS)[number]>,
+    private readonly json: JsonReport,
+  ) {}
 
   /** Begins all but the rejected rows, of which there may be none. */
   static async open(
@@ -75,28 +70,28 @@ export class ReportFiles {
 
   async add({ row, request, end }: ReportedRow): Promise<void> {
     const cells = cellsOf(row, request, end);
-    await this.#csv.add(cells);
-    await this.#json.add(cells);
+    await this.csv.add(cells);
+    await this.json.add(cells);
     // Conflicts are not among the rejected: their id is taken, and sending the row again cannot change that.
     if (end.outcome !== 'refused' && end.outcome !== 'notStarted') return;
-    this.#rejected ??= await openRejected(this.#place);
+    this.#rejected ??= await openRejected(this.place);
     await this.#rejected.write(`${row.text}\n`);
   }
 
   /** Puts the files in their places; the JSON names the hashes of the others. */
   async finish(counted: Counted): Promise<Pick<ReportBatchAnswer, 'report' | 'rejected'>> {
-    const { reportDir, name, sha256 } = this.#place;
+    const { reportDir, name, sha256 } = this.place;
     await setEarlierReportAside(reportDir, name, sha256);
-    const report = await this.#csv.finish();
+    const report = await this.csv.finish();
     const rejected = await this.#rejected?.finish();
     // Those of an earlier run under this id may have been paid since: nobody must send them again.
-    if (!rejected) await rm(join(reportDir, rejectedName(this.#place)), { force: true });
-    await this.#json.finish({ ...counted, files: { report, rejected } });
+    if (!rejected) await rm(join(reportDir, rejectedName(this.place)), { force: true });
+    await this.json.finish({ ...counted, files: { report, rejected } });
     return { report, ...(rejected && { rejected }) };
   }
 
   async discard(): Promise<void> {
-    await Promise.all([this.#csv.discard(), this.#json.discard(), this.#rejected?.discard()]);
+    await Promise.all([this.csv.discard(), this.json.discard(), this.#rejected?.discard()]);
   }
 }
 

@@ -1,14 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { ConflictError, FailedError, UnresolvedError } from '../../../client/errors.js';
 import { OrderHandle } from '../../../client/order-handle.js';
-import {
-  describeRun,
-  readEnd,
-  type Standing,
-  standingOfFailure,
-  standingOfRun,
-  whyUnreadable,
-} from '../../../client/standing.js';
+import { readEnd, readStanding, type Standing, standingOfFailure, whyUnreadable } from '../../../client/standing.js';
 import { refuseOtherInput } from '../../../client/start-order.js';
 import type { ReportBatchAnswer } from '../../../contract/batch/activities.js';
 import { type BatchOutcomes, NONE_ENDED } from '../../../contract/batch/batch.js';
@@ -44,9 +37,8 @@ export async function readRowEnd(client: Client, input: OrderInput<'withdraw'>, 
     await refuseOtherInput(client, 'withdraw', input);
     compared = true;
     if (end.kind === 'completed') return endOf(end.result);
-    const description = await describeRun(client, handle.workflowId);
-    const now = description && standingOfRun(description);
-    return now?.kind === 'open' ? await openEnd(handle, now) : endOf(await handle.result());
+    const now = await readStanding(client, handle.workflowId);
+    return now.kind === 'open' ? await openEnd(handle, now) : endOf(await handle.result());
   } catch (error) {
     const found = endWithoutResult(error) ?? unreadableEnd(error, compared ? end : undefined);
     if (!found) throw error;
