@@ -4,7 +4,7 @@ import type { PaymentOrders } from '../client.js';
 import type { BatchInstruction, BatchResult, BatchState } from '../contract/batch/batch.js';
 import { BATCH_ID, type CommonOptions, parseBatchId, withBatchOptions, withReason, withTimeout } from './arguments.js';
 import { batchCommands, batchResultText, batchStateText, planText } from './batch-text.js';
-import { type FollowEnd, follow, stateIfAnswered } from './follow.js';
+import { type FollowEnd, follow, look } from './follow.js';
 import { readBatchInput, type StartOptions } from './input.js';
 import { startBatchView, whileShowing } from './progress.js';
 import { EXIT, exitCodeOfBatch, type Report, type StarterIo, type Verbs } from './report.js';
@@ -30,12 +30,8 @@ function reportOfEnd(io: StarterIo, handle: BatchHandle, end: BatchEnd): Report 
 }
 
 /** Where a batch stands, or how it ended. */
-async function showBatch(io: StarterIo, handle: BatchHandle): Promise<Report> {
-  const end: BatchEnd = (await handle.isOpen())
-    ? { kind: 'waiting', state: await stateIfAnswered(handle) }
-    : { kind: 'ended', result: await handle.result() };
-  return reportOfEnd(io, handle, end);
-}
+const showBatch = async (io: StarterIo, handle: BatchHandle): Promise<Report> =>
+  reportOfEnd(io, handle, await look(handle));
 
 const wantsPerson = (state: BatchState | undefined): boolean =>
   state?.phase === 'awaitingApproval' || state?.phase === 'paused';

@@ -4,7 +4,7 @@ import { NotDecidedYetError, NoWorkerError } from '../client/errors.js';
 const TICK_MS = 1_000;
 
 /** What can be followed: the handle of an order or of a batch. */
-export interface Followed<S, R> {
+interface Followed<S, R> {
   result(options: { timeoutMs: number }): Promise<R>;
   state(): Promise<S>;
 }
@@ -13,7 +13,7 @@ export interface Followed<S, R> {
 export type FollowEnd<S, R> = { kind: 'ended'; result: R } | { kind: 'waiting'; state: S | undefined };
 
 /** How to follow. `timeoutMs` omitted = to the end, or until `isEnough` says so. Without a worker there is no state. */
-export interface FollowOptions<S> {
+interface FollowOptions<S> {
   timeoutMs?: number;
   onState: (state: S | undefined) => void;
   isEnough: (state: S | undefined) => boolean;
@@ -29,13 +29,21 @@ async function resultWithin<R>(handle: Followed<unknown, R>, timeoutMs: number):
 }
 
 /** The state, or undefined while no worker answers. */
-export async function stateIfAnswered<S>(handle: Followed<S, unknown>): Promise<S | undefined> {
+async function stateIfAnswered<S>(handle: Pick<Followed<S, unknown>, 'state'>): Promise<S | undefined> {
   try {
     return await handle.state();
   } catch (error) {
     if (error instanceof NoWorkerError) return undefined;
     throw error;
   }
+}
+
+/** Where an order or a batch stands, or how it ended. Throws what the handle throws. */
+export async function look<S, R>(
+  handle: Pick<Followed<S, unknown>, 'state'> & { isOpen(): Promise<boolean>; result(): Promise<R> },
+): Promise<FollowEnd<S, R>> {
+  if (await handle.isOpen()) return { kind: 'waiting', state: await stateIfAnswered(handle) };
+  return { kind: 'ended', result: await handle.result() };
 }
 
 /** Follows an order or a batch to its end, or until it is enough. Throws what the handle throws. */

@@ -8,7 +8,7 @@ import { maskName } from '../contract/masking.js';
 import type { Decision, OrderState } from '../contract/order/messages.js';
 import type { OrderType } from '../contract/order/types.js';
 import type { OrderInput, OrderResult } from '../contract/order/workflow.js';
-import { follow, stateIfAnswered } from './follow.js';
+import { type FollowEnd, follow, look } from './follow.js';
 import { checkWith, parseInput, readInput, settingOf } from './input.js';
 import { whileShowing } from './progress.js';
 import { EXIT, exitCodeOfResult, type Report, reportOfError, type StarterIo, UsageError } from './report.js';
@@ -47,6 +47,7 @@ export async function readOrderInput<T extends OrderType>(
 
 /** Starts an order and says so; waiting is another step. */
 export async function startOrder(
+  io: StarterIo,
   orders: PaymentOrders,
   type: OrderType,
   input: OrderInput,
@@ -58,7 +59,7 @@ export async function startOrder(
   const text = `order ${handle.orderId} ${what} (workflow ${handle.workflowId})`;
   if (attached && !(await handle.isOpen())) {
     // Whoever starts it once more must not take an order that came to nothing for one that is under way.
-    const end = await endReport(handle);
+    const end = await showOrder(io, handle);
     return { handle, report: { ...end, json: { ...end.json, attached }, text: `${text}\n${end.text}` } };
   }
   const warning = (await orders.isServed(handle.account)) ? undefined : notServed(handle.account);
@@ -76,19 +77,26 @@ const RECOVERED =
 const notServed = (account: string): string =>
   `no worker has served account ${account} in the last minutes, so the order waits: check the account's name and the workers`;
 
-function resultReport(handle: OrderHandle, result: OrderResult): Report {
-  return {
-    exitCode: exitCodeOfResult(result),
-    json: { ...idOf(handle), result },
-    text: resultText(handle.orderId, result),
-  };
-}
-
-/** The order ended without a result: none of ours exists, or its workflow was stopped and nobody knows. */
-function failureReport(handle: OrderHandle, error: unknown): Report {
-  if (!(error instanceof FailedError || error instanceof UnresolvedError)) throw error;
-  const report = reportOfError(error);
-  return { ...report, json: { ...idOf(handle), ...report.json } };
+/** Where an order stands, or how it ended; without a result none of ours exists, or its workflow was stopped and nobody knows. */
+async function reportOf(
+  io: StarterIo,
+  handle: OrderHandle,
+  reading: Promise<FollowEnd<OrderState, OrderResult>>,
+): Promise<Report> {
+  try {
+    const end = await reading;
+    if (end.kind === 'waiting') return waitingReport(io, handle, end.state);
+    const { result } = end;
+    return {
+      exitCode: exitCodeOfResult(result),
+      json: { ...idOf(handle), result },
+      text: resultText(handle.orderId, result),
+    };
+  } catch (error) {
+    if (!(error instanceof FailedError || error instanceof UnresolvedError)) throw error;
+    const report = reportOfError(error);
+    return { ...report, json: { ...idOf(handle), ...report.json } };
+  }
 }
 
 function waitingReport(io: StarterIo, handle: OrderHandle, state: OrderState | undefined): Report {
@@ -100,12 +108,7 @@ function waitingReport(io: StarterIo, handle: OrderHandle, state: OrderState | u
     json: {
       ...idOf(handle),
       ...(state && { state }),
-      ...(decide && {
-        decide: decide
-          .split('\n')
-          .slice(1)
-          .map((line) => line.trim()),
-      }),
+      ...(decide && { decide: decide.split(/\n */).slice(1) }),
     },
     text: [shown, decide, never].filter(Boolean).join('\n'),
   };
@@ -115,30 +118,15 @@ const needsDecision = (state: OrderState | undefined): boolean =>
   state?.phase === 'parked' || (state?.attention?.allowed.length ?? 0) > 0;
 
 /** Follows an order with progress on stderr, to its end, to a decision or to the end of the time given. */
-export async function waitForOrder(io: StarterIo, handle: OrderHandle, timeoutMs?: number): Promise<Report> {
-  try {
-    const end = await whileShowing(io.stderr, `waiting for order ${handle.orderId}`, (show) =>
-      follow(handle, { timeoutMs, onState: (state) => show(progressLine(state)), isEnough: needsDecision }),
-    );
-    return end.kind === 'ended' ? resultReport(handle, end.result) : waitingReport(io, handle, end.state);
-  } catch (error) {
-    return failureReport(handle, error);
-  }
+export function waitForOrder(io: StarterIo, handle: OrderHandle, timeoutMs?: number): Promise<Report> {
+  const reading = whileShowing(io.stderr, `waiting for order ${handle.orderId}`, (show) =>
+    follow(handle, { timeoutMs, onState: (state) => show(progressLine(state)), isEnough: needsDecision }),
+  );
+  return reportOf(io, handle, reading);
 }
 
 /** Where an order stands, or how it ended. */
-export async function showOrder(io: StarterIo, handle: OrderHandle): Promise<Report> {
-  return (await handle.isOpen()) ? waitingReport(io, handle, await stateIfAnswered(handle)) : endReport(handle);
-}
-
-/** How an order ended whose workflow is closed. */
-async function endReport(handle: OrderHandle): Promise<Report> {
-  try {
-    return resultReport(handle, await handle.result());
-  } catch (error) {
-    return failureReport(handle, error);
-  }
-}
+export const showOrder = (io: StarterIo, handle: OrderHandle): Promise<Report> => reportOf(io, handle, look(handle));
 
 /** A decision as typed; without a revision it is not one. */
 export type TypedDecision = Omit<Decision, 'revision'> & { revision?: number };

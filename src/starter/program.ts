@@ -59,7 +59,7 @@ function addStart(order: Command, io: StarterIo, verbs: Verbs): void {
     async (run, type: OrderType, file: string, { account, again, wait, timeout }: StartOptions) => {
       const input = await readOrderInput(io, type, file, account);
       await run(async (orders) => {
-        const { handle, report } = await startOrder(orders, type, input, again ?? false);
+        const { handle, report } = await startOrder(io, orders, type, input, again ?? false);
         if (!wait) return report;
         io.stderr.write(`${report.text}\n`);
         return waitForOrder(io, handle, timeout);
