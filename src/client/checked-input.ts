@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { BatchInput } from '../contract/batch/batch.js';
+import type { FieldError } from '../contract/failures.js';
 import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import type { OrderType } from '../contract/order/types.js';
 import type { OrderInput } from '../contract/order/workflow.js';
@@ -12,6 +13,12 @@ import { isAccountServed, readService } from './service-reads.js';
 /** Whoever starts an order does not wait longer for the account's setting: without it the input is refused. */
 const SETTING_TIMEOUT_MS = 10_000;
 
+/** The input that a check let through. Throws InvalidInputError. */
+export function accepted<T>(checked: { input: T } | { errors: FieldError[] }): T {
+  if ('errors' in checked) throw new InvalidInputError(checked.errors);
+  return checked.input;
+}
+
 /** The checked input; throws InvalidInputError naming every bad field. 'warn' leaves rules that are ours to the workers. */
 export function checkOrderInput<T extends OrderType>(
   type: T,
@@ -19,17 +26,12 @@ export function checkOrderInput<T extends OrderType>(
   formatChecks: FormatChecks = 'refuse',
 ): OrderInput<T> {
   const recovered = typeof input === 'object' && input !== null && 'recovered' in input;
-  const checked = recovered ? validateRecoveredInput(type, input) : validateOrderInput(type, input, { formatChecks });
-  if ('errors' in checked) throw new InvalidInputError(checked.errors);
-  return checked.input;
+  return accepted(recovered ? validateRecoveredInput(type, input) : validateOrderInput(type, input, { formatChecks }));
 }
 
 /** The checked input of a batch, as `checkOrderInput` has it. */
-export function checkBatchInput(input: unknown, formatChecks: FormatChecks): BatchInput {
-  const checked = validateBatchInput(input, formatChecks);
-  if ('errors' in checked) throw new InvalidInputError(checked.errors);
-  return checked.input;
-}
+export const checkBatchInput = (input: unknown, formatChecks: FormatChecks): BatchInput =>
+  accepted(validateBatchInput(input, formatChecks));
 
 /**
  * Checks with our format rules; if only those are broken, asks the account's workers (`settingOf`) whether to waive them, and

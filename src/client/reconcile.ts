@@ -9,6 +9,7 @@ import type { ProtoFailure } from '@temporalio/common';
 import { DEFAULT_ACCOUNT, ORDERS_TASK_QUEUE, RECONCILE_WORKFLOW, reconcileWorkflowId } from '../contract/names.js';
 import { checkedReconcileInput } from '../contract/reconcile/input.js';
 import type { ReconcileInput, ReconcileProgress, ReconcileResult } from '../contract/reconcile/reconcile.js';
+import { accepted } from './checked-input.js';
 import { InvalidInputError, NotDecidedYetError } from './errors.js';
 import { decodeFirst, readFirstInput } from './history.js';
 import { checkTimeout, failureOf, type WaitOptions } from './remote-run.js';
@@ -33,8 +34,7 @@ export interface ReconcileOptions extends WaitOptions {
 
 /** The checked input; throws InvalidInputError naming every bad field. */
 export function checkReconcileInput(input: ReconcileInput): ReconcileInput {
-  const checked = checkedReconcileInput(input, Date.now());
-  if ('errors' in checked) throw new InvalidInputError(checked.errors);
+  accepted(checkedReconcileInput(input, Date.now()));
   return input;
 }
 

@@ -19,6 +19,7 @@ import {
 } from '../contract/names.js';
 import { validateScheduledBatchInput } from '../validation/batch-schema.js';
 import { BatchHandle } from './batch-handle.js';
+import { accepted } from './checked-input.js';
 import { ConflictError, InvalidInputError, UnknownIdError } from './errors.js';
 import {
   actionInputOf,
@@ -71,13 +72,12 @@ export class Schedules {
 
   /** Creates a schedule; the same settings again return the one there is. Throws InvalidInputError, ConflictError. */
   async create(input: ScheduleInput): Promise<ScheduleEntry & { attached: boolean }> {
-    const checked = validateScheduleInput(input);
-    if ('errors' in checked) throw new InvalidInputError(checked.errors);
-    const { plan, account = DEFAULT_ACCOUNT } = checked.input;
-    const attached = !(await this.#createUnlessThere(checked.input));
+    const checked = accepted(validateScheduleInput(input));
+    const { plan, account = DEFAULT_ACCOUNT } = checked;
+    const attached = !(await this.#createUnlessThere(checked));
     const description = await this.#call(plan, { account }, (handle) => handle.describe());
     if (attached) {
-      const fields = scheduleDifferences(checked.input, description);
+      const fields = scheduleDifferences(checked, description);
       if (fields.length > 0) throw new ConflictError('schedule', plan, fields);
     }
     return { ...(await readScheduleEntry(this.#client, { plan, account }, description)), attached };
@@ -125,14 +125,13 @@ export class Schedules {
   ): Promise<{ workflowId: string; batch: BatchHandle }> {
     const input = actionInputOf(await this.#call(plan, { account }, (handle) => handle.describe()));
     const batch = by === undefined ? input.batch : { ...input.batch, startedBy: by };
-    const checked = validateScheduledBatchInput({ ...input, batch, period });
-    if ('errors' in checked) throw new InvalidInputError(checked.errors);
+    const args = [accepted(validateScheduledBatchInput({ ...input, batch, period }))] as [ScheduledBatchInput];
     const workflowId = `${scheduledBatchWorkflowId(account, plan)}-${period}`;
     await callTemporal(this.#client, () =>
       this.#client.workflow.start<ScheduledWorkflow>(SCHEDULED_BATCH_WORKFLOW, {
         workflowId,
         taskQueue: ORDERS_TASK_QUEUE,
-        args: [checked.input],
+        args,
         // The batch's own id keeps a period from being paid twice; a trigger that found no file may be repeated.
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
         workflowIdConflictPolicy: 'USE_EXISTING',

@@ -138,16 +138,10 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
 const INTERVAL_MS = 60_000;
 
 /** Why a request was refused, where that is counted instead of logged. */
-export type Refusal = 'notFound' | 'tooLarge' | 'malformed' | 'crowded' | 'limited';
-
-/** Counts refused requests. `flush` logs what was counted since the last line, if anything. */
-export interface Refusals {
-  count(reason: Refusal): void;
-  flush(): void;
-}
+type Refusal = 'notFound' | 'tooLarge' | 'malformed' | 'crowded' | 'limited';
 
 /** Logs counts once a minute: one line each would let anybody fill the log, also whoever got hold of one callback URL. */
-export function createRefusals(log: Pick<Logger, 'warn'>): Refusals {
+function createRefusals(log: ReceiverLog) {
   const reasons = new Map<Refusal, number>();
   let timer: NodeJS.Timeout | undefined;
   function flush(): void {
@@ -159,7 +153,7 @@ export function createRefusals(log: Pick<Logger, 'warn'>): Refusals {
   }
   return {
     flush,
-    count(reason) {
+    count(reason: Refusal): void {
       reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
       timer ??= setTimeout(flush, INTERVAL_MS).unref();
     },

@@ -96,37 +96,31 @@ function createSharing<T>(): (key: unknown[], call: () => Promise<T>) => Promise
 
 const SWEEP_INTERVAL_MS = 60_000;
 
-/** Counts by key. `take` is true when it may happen now, and counts it; `giveBack`: it did not happen after all. */
-export interface Allowance {
-  take(key: string): boolean;
-  giveBack(key: string): void;
-  /** Keys remembered now. */
-  size(): number;
-}
-
-/** `burst` times at once, then once more every `intervalMs`. */
+/** `burst` times at once, then once more every `intervalMs`. `take` counts and is true when it may happen now. */
 export function createAllowance(
   { burst, intervalMs }: { burst: number; intervalMs: number },
   nowMs: () => number = () => performance.now(),
-): Allowance {
+) {
   // Per key the time at which its allowance is full again; a time in the past is the same as no entry.
   const fullAtMs = new Map<string, number>();
   const sweep = sweeper(nowMs, (now) => {
     for (const [key, fullAt] of fullAtMs) if (fullAt <= now) fullAtMs.delete(key);
   });
   return {
-    take(key) {
+    take(key: string): boolean {
       const now = sweep();
       const fullAt = Math.max(now, fullAtMs.get(key) ?? now) + intervalMs;
       if (fullAt - now > burst * intervalMs) return false;
       fullAtMs.set(key, fullAt);
       return true;
     },
-    giveBack(key) {
+    /** It did not happen after all. */
+    giveBack(key: string): void {
       const fullAt = (fullAtMs.get(key) ?? 0) - intervalMs;
       if (fullAt <= nowMs()) fullAtMs.delete(key);
       else fullAtMs.set(key, fullAt);
     },
+    /** Keys remembered now. */
     size: () => fullAtMs.size,
   };
 }
@@ -135,14 +129,14 @@ export function createAllowance(
 export function createWindow(
   { max, windowMs }: { max: number; windowMs: number },
   nowMs: () => number = () => performance.now(),
-): Pick<Allowance, 'take' | 'size'> {
+) {
   const takenAtMs = new Map<string, number[]>();
   const recent = (key: string, now: number) => (takenAtMs.get(key) ?? []).filter((at) => now - at < windowMs);
   const sweep = sweeper(nowMs, (now) => {
     for (const key of takenAtMs.keys()) if (recent(key, now).length === 0) takenAtMs.delete(key);
   });
   return {
-    take(key) {
+    take(key: string): boolean {
       const now = sweep();
       const taken = recent(key, now);
       if (taken.length >= max) return false;

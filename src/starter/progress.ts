@@ -48,14 +48,26 @@ function lines(stream: Writable): Progress {
 export const startProgress = (stream: Terminal): Progress => (stream.isTTY ? spinner(stream) : lines(stream));
 
 /** Waits for one answer; says what for once it takes longer than a moment. */
-export async function whileWaiting<T>(stream: Terminal, line: string, answer: Promise<T>): Promise<T> {
+export const whileWaiting = <T>(stream: Terminal, line: string, answer: Promise<T>): Promise<T> =>
+  whileShowing(stream, line, () => answer, PATIENCE_MS);
+
+/** Runs a step that may take long, so that a person sees it working; it may `show` how far it is. */
+export async function whileShowing<T>(
+  stream: Terminal,
+  line: string,
+  step: (show: (line: string) => void) => Promise<T>,
+  patienceMs = 0,
+): Promise<T> {
   let progress: Progress | undefined;
-  const timer = setTimeout(() => {
-    progress = startProgress(stream);
-    progress.show(line);
-  }, PATIENCE_MS);
+  const show = (text: string) => {
+    progress ??= startProgress(stream);
+    progress.show(text);
+  };
+  let timer: NodeJS.Timeout | undefined;
+  if (patienceMs > 0) timer = setTimeout(show, patienceMs, line);
+  else show(line);
   try {
-    return await answer;
+    return await step(show);
   } finally {
     clearTimeout(timer);
     progress?.stop();
@@ -105,18 +117,3 @@ function batchLines(stream: Writable): BatchView {
 
 /** A bar on a terminal; elsewhere a line now and then. */
 export const startBatchView = (stream: Terminal): BatchView => (stream.isTTY ? batchBar(stream) : batchLines(stream));
-
-/** Runs a step that may take long, so that a person sees it working; it may `show` how far it is. */
-export async function whileShowing<T>(
-  stream: Terminal,
-  line: string,
-  step: (show: (line: string) => void) => Promise<T>,
-): Promise<T> {
-  const progress = startProgress(stream);
-  progress.show(line);
-  try {
-    return await step(progress.show);
-  } finally {
-    progress.stop();
-  }
-}

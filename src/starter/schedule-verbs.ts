@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { InvalidInputError } from '../client/errors.js';
+import { accepted } from '../client/checked-input.js';
 import {
   type BatchCalendar,
   type ScheduleEntry,
@@ -60,9 +60,7 @@ function inputOf(plan: string, options: CreateOptions): ScheduleInput {
   const { account, cron, calendar, timeZone, filePattern, periodFormat, waitForFile } = options;
   const when = { cron, calendars: calendar, timeZone };
   const file = { filePattern, periodFormat, waitForFileMs: waitForFile };
-  const result = validateScheduleInput(given({ account, plan, ...when, ...file, batch: batchOptionsOf(options) }));
-  if ('errors' in result) throw new InvalidInputError(result.errors);
-  return result.input;
+  return accepted(validateScheduleInput(given({ account, plan, ...when, ...file, batch: batchOptionsOf(options) })));
 }
 
 function addCreate(schedule: Command, verbs: Verbs): void {

@@ -2,7 +2,7 @@ import type { AttentionElsewhere, OrderListEntry } from '../client/list-orders.j
 import type { DepositAddress, DepositAddressResult } from '../contract/address/address.js';
 import { shownRefOf } from '../contract/callback-url.js';
 import { maskWallet, maskWords } from '../contract/masking.js';
-import type { Decision, DecisionRecord, OrderState } from '../contract/order/messages.js';
+import type { DecisionRecord, OrderState } from '../contract/order/messages.js';
 import type { Order } from '../contract/order/order.js';
 import type { OrderResult } from '../contract/order/workflow.js';
 import { type Balances, isMalformed, type Malformed, type Rates } from '../contract/service-objects.js';
@@ -103,18 +103,11 @@ export const NOBODY_ANSWERS =
 /** One line for progress: changes with everything a person waits for, and with nothing else. */
 export function progressLine(state: OrderState | undefined): string {
   if (!state) return NOBODY_ANSWERS;
-  const parts: string[] = [
-    state.phase,
-    state.status === null ? 'not known at the service yet' : `status ${state.status}`,
-  ];
-  if (state.attention) parts.push(`attention: ${state.attention.reason}`);
-  return parts.join(', ');
+  const status = state.status === null ? 'not known at the service yet' : `status ${state.status}`;
+  return `${state.phase}, ${status}${state.attention ? `, attention: ${state.attention.reason}` : ''}`;
 }
 
-/** Extra options of an action. */
-const NEEDS: Partial<Record<Decision['action'], string>> = {
-  adopt: ' --order-uuid <order_uuid> [--differences <the fields it differs in>]',
-};
+const ADOPT_NEEDS = ' --order-uuid <order_uuid> [--differences <the fields it differs in>]';
 
 /** Command lines that decide on what `state` shows, one per allowed action; '' when nothing is to be decided. */
 export function decideText(self: string, account: string, orderId: string, state: OrderState): string {
@@ -123,7 +116,7 @@ export function decideText(self: string, account: string, orderId: string, state
   const of = account === 'default' ? '' : ` --account ${account}`;
   const lines = allowed.map(
     (action) =>
-      `  ${self} order decide ${orderId}${of} --action ${action}${NEEDS[action] ?? ''} --by <you> --reason "<why>" --revision ${state.revision}`,
+      `  ${self} order decide ${orderId}${of} --action ${action}${action === 'adopt' ? ADOPT_NEEDS : ''} --by <you> --reason "<why>" --revision ${state.revision}`,
   );
   return ['a person has to decide, one of:', ...lines].join('\n');
 }
@@ -201,6 +194,4 @@ const addressRow = (one: DepositAddress): string[] => [
 
 /** An address that was created or found; several of one reference are an accident, and the younger ones stay usable. */
 export const createdAddressText = ({ address, others }: DepositAddressResult): string =>
-  [addressesText([address]), ...(others ? [`more addresses have this reference: ${others.join(', ')}`] : [])].join(
-    '\n',
-  );
+  `${addressesText([address])}${others ? `\nmore addresses have this reference: ${others.join(', ')}` : ''}`;

@@ -5,7 +5,6 @@ import { NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporal
 import { type ActivityDeps, confirmAttempt, createActivities } from '../activities/index.js';
 import { ConfigError, type WorkerConfig } from '../config.js';
 import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../contract/names.js';
-
 import {
   connectTemporal,
   dataConverter,
@@ -20,27 +19,17 @@ import { openAccounts, queueLimits } from './accounts.js';
 import { bundleFile, bundleWorkflows, failureConverterPath } from './bundle.js';
 import { installLogger } from './log.js';
 
-/** A started worker: `run` ends after `stop` once every task in hand is done. */
-export interface StartedWorker {
-  description: string;
-  run: Promise<void>;
-  stop: () => Promise<void>;
-}
-
 /** A create must be let finish: its attempt may take 50 s, so a stopping worker waits a little longer. */
 const SHUTDOWN_GRACE = '55s' as const;
-
-/** Where workers connect to. */
-export interface WorkerTarget {
-  connection: NativeConnection;
-  namespace: string;
-}
 
 /** The bundle that workflows run from; `debugMode`: in the thread of their worker, and as long as they like. */
 export type WorkflowCode = Pick<WorkerOptions, 'workflowBundle' | 'debugMode'>;
 
-/** Connects as `TEMPORAL_*` says, checks the namespace and polls all queues. Throws ConfigError, TemporalUnreachableError. */
-export async function startWorker(config: WorkerConfig): Promise<StartedWorker> {
+/**
+ * Connects as `TEMPORAL_*` says, checks the namespace and polls all queues; `run` ends after `stop` once every task in hand
+ * is done. Throws ConfigError and TemporalUnreachableError.
+ */
+export async function startWorker(config: WorkerConfig) {
   installLogger();
   // A signer that cannot be loaded is a mistake of configuration: it is said before anything that takes long.
   const accounts = await openAccounts(config.accounts);
@@ -65,7 +54,7 @@ export async function startWorker(config: WorkerConfig): Promise<StartedWorker> 
 /** One worker per task queue: workflows on one, and per account creates and look-ups apart. `nowMs`: their clock. */
 export async function createWorkers(
   config: WorkerConfig,
-  { connection, namespace }: WorkerTarget,
+  { connection, namespace }: { connection: NativeConnection; namespace: string },
   workflows: WorkflowCode,
   opened?: Awaited<ReturnType<typeof openAccounts>>,
   nowMs?: ActivityDeps['nowMs'],
