@@ -53,10 +53,8 @@ function chainOf(currency: string, steps: BalanceStep[], balance: Amount | undef
   return { currency, changes: steps.length, start, end, gaps: gaps.map((gap) => gapOf(currency, gap)) };
 }
 
-interface Missing {
-  after: Amount;
-  before: Amount;
-}
+/** Two balances between which changes are missing. */
+export type Missing = Pick<BalanceGap, 'after' | 'before'>;
 
 const between = (trails: readonly Trail[]): Missing[] =>
   trails.slice(1).flatMap(({ from: before }, index) => {
@@ -106,57 +104,45 @@ export function prove(
   const newest = new Map<string, string>();
   const later = new Set<string>();
   const counted: BalanceChange[] = [];
-  for (const { balance_changes: changes } of view.orders.values()) {
-    for (const change of changes) {
-      const { currency, created_at: at } = change;
-      if (at < from || (to !== undefined && at > to)) continue;
-      if (at > (newest.get(currency) ?? '')) newest.set(currency, at);
-      if (until !== undefined && at > (until.get(currency) ?? '')) later.add(currency);
-      else counted.push(change);
-    }
+  const isInside = ({ created_at: at }: BalanceChange) => at >= from && (to === undefined || at <= to);
+  const changes = [...view.orders.values()].flatMap(({ balance_changes }) => balance_changes.filter(isInside));
+  for (const change of changes) {
+    const { currency, created_at: at } = change;
+    if (at > (newest.get(currency) ?? '')) newest.set(currency, at);
+    if (until !== undefined && at > (until.get(currency) ?? '')) later.add(currency);
+    else counted.push(change);
   }
   const shown = quietBalances(balances);
-  const chains = chainsOf(counted, shown).map((chain) => {
-    const compared = input.untilNow ? compareEnd(chain, balances, shown, later) : 'not compared';
-    return { chain, balance: compared };
+  const found = chainsOf(counted, shown);
+  const known = new Set(input.untilNow ? balances?.keys() : []);
+  const compared = found.map((chain) => {
+    const moved = later.has(chain.currency);
+    const end = known.has(chain.currency) ? endOf(chain, moved ? undefined : shown.get(chain.currency)) : UNCOMPARED;
+    return { ...chain, ...end };
   });
+  const unproven = compared.filter(({ balance }) => balance !== 'equal').map(({ currency }) => currency);
+  const now = { chains: found, changes: counted, shown, known, open: new Set([...later, ...unproven]) };
   return {
     newest,
-    chains: chains.map(({ chain, balance }) => ({ ...chain, gaps: chain.gaps.length, balance })),
-    gaps: chains.flatMap(({ chain, balance }) => [
-      ...chain.gaps,
-      ...(balance === 'differs' ? endGap(chain, shown) : []),
-    ]),
-    ...(balances && input.untilNow && { now: balancesNow(chains, counted, balances, later) }),
+    chains: compared.map(({ gaps, atEnd: _, ...chain }) => ({ ...chain, gaps: gaps.length })),
+    gaps: compared.flatMap(({ gaps, atEnd }) => [...gaps, ...atEnd]),
+    ...(balances && input.untilNow && { now }),
   };
 }
 
-function balancesNow(
-  chains: readonly { chain: Chain; balance: ChainSummary['balance'] }[],
-  changes: readonly BalanceChange[],
-  balances: NonNullable<Scan['balances']>,
-  later: ReadonlySet<string>,
-): BalancesNow {
-  const unproven = chains.filter(({ balance }) => balance !== 'equal').map(({ chain }) => chain.currency);
-  return {
-    chains: chains.map(({ chain }) => chain),
-    changes,
-    shown: quietBalances(balances),
-    known: new Set(balances.keys()),
-    open: new Set([...later, ...unproven]),
-  };
+/** How the end of a chain compares with the balance, and the gap between the two. */
+interface ChainEnd {
+  balance: ChainSummary['balance'];
+  atEnd: BalanceGap[];
 }
 
-function compareEnd(
-  { currency, end }: Chain,
-  balances: Scan['balances'],
-  shown: ReadonlyMap<string, Amount>,
-  later: ReadonlySet<string>,
-): ChainSummary['balance'] {
-  if (!balances?.has(currency)) return 'not compared';
-  const balance = shown.get(currency);
-  if (balance === undefined || later.has(currency)) return 'moving';
-  return balance === end ? 'equal' : 'differs';
+const UNCOMPARED: ChainEnd = { balance: 'not compared', atEnd: [] };
+
+/** `before`: the balance now; undefined while it moves. */
+function endOf({ currency, end }: Chain, before: Amount | undefined): ChainEnd {
+  if (before === undefined) return { balance: 'moving', atEnd: [] };
+  if (before === end) return { balance: 'equal', atEnd: [] };
+  return { balance: 'differs', atEnd: [{ ...gapOf(currency, { after: end, before }), now: true }] };
 }
 
 /** Balances that were the same before and after the scan; a debt counts as negative. */
@@ -171,8 +157,3 @@ function quietBalances(balances: Scan['balances']): Map<string, Amount> {
   }
   return quiet;
 }
-
-const endGap = ({ currency, end }: Chain, shown: ReadonlyMap<string, Amount>): BalanceGap[] => {
-  const before = shown.get(currency);
-  return before === undefined ? [] : [{ ...gapOf(currency, { after: end, before }), now: true }];
-};

@@ -12,7 +12,7 @@ import type {
   ReconcileAccountInput,
   ReconcileResult,
 } from '../../contract/reconcile/reconcile.js';
-import { type Chain, gapOf, spelled } from './balance-chain.js';
+import { type Chain, gapOf, type Missing, spelled } from './balance-chain.js';
 
 /** Balances by currency, as an earlier run left them. */
 export type Carried = ReadonlyMap<string, CarriedBalance>;
@@ -140,14 +140,11 @@ function provenNow(currency: string, now: BalancesNow, atMs: number): CarriedBal
   return { currency, amount, at: new Date(atMs).toISOString() };
 }
 
-interface Difference {
-  after: Amount;
-  before: Amount;
-  now?: true;
-}
-
 /** Where a balance can no longer be the carried one with the changes that were seen; undefined = it can, or moves. */
-function differenceOf({ currency, amount }: CarriedBalance, now: BalancesNow): Difference | undefined {
+function differenceOf(
+  { currency, amount }: CarriedBalance,
+  now: BalancesNow,
+): (Missing & Pick<BalanceGap, 'now'>) | undefined {
   const after = spelled(amount);
   const shown = shownOf(currency, now);
   const chain = now.chains.find((one) => one.currency === currency);

@@ -10,28 +10,28 @@ import type { SeenOrder } from './scan.js';
 const AMOUNTS = ['amount_from', 'amount_to', 'amount_from_fee', 'amount_to_fee'] as const;
 
 /** The amounts of an order that must be the same on both sides. */
-export type Amounts = Pick<Order, (typeof AMOUNTS)[number]>;
+type Amounts = Pick<Order, (typeof AMOUNTS)[number]>;
+
+/**
+ * What a running workflow knows. `known`: the final order it saw. `undecided`: it knows no order and waits for a person: in
+ * a conflict, or after an uncertain create, which alone `looksAgain` when a callback comes. `unfound`: the follower of a
+ * receipt that looks for its order; a forged callback starts one of an order that never was.
+ */
+export interface Known {
+  orderUuid?: string;
+  known?: Verdict;
+  undecided?: { looksAgain: boolean };
+  unfound?: true;
+}
 
 /** What one of our workflows says about its order. */
 export type OurWord =
-  /**
-   * It runs. `known`: the final order it saw; absent while it waits for one. `unfound`: the follower of a receipt that
-   * looks for its order; a forged callback starts one of an order that never was.
-   */
-  | { kind: 'running'; startedAtMs: number; orderUuid?: string; known?: Verdict; undecided?: Undecided; unfound?: true }
+  | ({ kind: 'running'; startedAtMs: number } & Known)
   | { kind: 'ended'; verdict: Verdict }
   /** It ended because no order of ours exists. */
   | { kind: 'noOrder'; failure: OrderFailure }
   /** It ended without saying anything: terminated, timed out, cancelled from outside. */
   | { kind: 'unresolved'; how: string };
-
-/**
- * A workflow that knows no order and waits for a person: in a conflict, or after a create whose fate is unknown.
- * `looksAgain`: only the latter looks once more when a callback comes.
- */
-export interface Undecided {
-  looksAgain: boolean;
-}
 
 /** A final order as a workflow saw it. `nothingLeft`: it found nothing of the order on the balance. */
 export interface Verdict {
@@ -52,16 +52,8 @@ export interface Comparison {
 export const verdictOf = ({ outcome, order, ...left }: OrderResult): Verdict => ({
   outcome,
   orderUuid: order.order_uuid,
-  amounts: amountsOf(order),
+  amounts: order,
   nothingLeft: !left.remainder && !left.remainderUnknown && !left.decisions,
-});
-
-/** The amounts of an order, and nothing else of it. */
-export const amountsOf = (order: Amounts): Amounts => ({
-  amount_from: order.amount_from,
-  amount_to: order.amount_to,
-  amount_from_fee: order.amount_from_fee,
-  amount_to_fee: order.amount_to_fee,
 });
 
 /** Compares an order of the service with what our workflow says about it. */
@@ -71,9 +63,11 @@ export function compare(theirs: SeenOrder, ours: OurWord, { nowMs, openTooLongMs
       return compareVerdict(theirs, ours.verdict);
     case 'running':
       if (ours.known) return compareVerdict(theirs, ours.known);
-      if (ours.undecided && isFinal(theirs.status)) return compareUndecided(ours.undecided);
-      if (isFinal(theirs.status)) return { class: 'woken', detail: 'our workflow still waited', wake: true };
-      return compareAge(nowMs - ours.startedAtMs - delayOf(theirs), openTooLongMs);
+      if (!isFinal(theirs.status)) return compareAge(nowMs - ours.startedAtMs - delayOf(theirs), openTooLongMs);
+      // The order may be ours or not: no signal settles a conflict, so that it must not pass for mended.
+      if (ours.undecided?.looksAgain === false) return { class: 'undecided', detail: WAITS };
+      if (ours.undecided) return { class: 'undecided', detail: `${WAITS}; it was told to look once more`, wake: true };
+      return { class: 'woken', detail: 'our workflow still waited', wake: true };
     case 'noOrder':
       // Somebody else's order under our id is what that failure says.
       if (ours.failure === 'OrderConflict') return { class: 'foreign', detail: 'our workflow ended as OrderConflict' };
@@ -99,12 +93,7 @@ export function compareAge(ageMs: number, openTooLongMs: number): Comparison {
   };
 }
 
-/** The order may be ours or not: no signal settles a conflict, so that it must not pass for mended. */
-const compareUndecided = ({ looksAgain }: Undecided): Comparison => ({
-  class: 'undecided',
-  detail: `our workflow waits for a decision${looksAgain ? '; it was told to look once more' : ''}`,
-  ...(looksAgain && { wake: true }),
-});
+const WAITS = 'our workflow waits for a decision';
 
 /** How long the order was asked to wait before its execution. Both times have the service's unknown time zone. */
 function delayOf({ created_at, start_order_at }: SeenOrder): number {

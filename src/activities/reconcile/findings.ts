@@ -14,6 +14,7 @@ import {
   ServiceView,
   seen,
   shownId,
+  statusOf,
 } from './scan.js';
 import { compareTwins, hasSiblings, runOf, uuidOf } from './twins.js';
 
@@ -91,21 +92,19 @@ async function* readAgain(work: Reconciliation, doubts: readonly BothSides[]): A
   await readIds(work, view, [...ids]);
   for (const doubt of doubts) {
     const { order_uuid: uuid, balance_changes } = doubt.order;
-    const listed = view.orders.get(uuid);
-    yield listed
-      ? { ...doubt, order: listed }
-      : { ...doubt, order: (await byUuid(work, uuid, balance_changes)) ?? doubt.order };
+    const order = view.orders.get(uuid) ?? (await byUuid(work, uuid, balance_changes)) ?? doubt.order;
+    yield { ...doubt, order };
   }
 }
 
 /** An order by the status operation, which knows no balance changes: for receipts, which may have no id to list them by. */
 async function byUuid(
-  { reads }: Reconciliation,
+  work: Reconciliation,
   uuid: string,
   balance_changes: BalanceChange[] = [],
 ): Promise<SeenOrder | undefined> {
-  const { order } = await reads.ask((service, options) => service.orderStatus({ order_uuid: uuid }, options));
-  return order?.order_uuid === uuid ? seen({ ...order, balance_changes }) : undefined;
+  const order = await statusOf(work, uuid);
+  return order && seen({ ...order, balance_changes });
 }
 
 /**
@@ -117,15 +116,16 @@ const isUnfollowed = (run: OurRun, word: OurWord): boolean =>
 
 /** Starts what follows an order from here on, where that may be done. `ended`: a run that no longer follows it. */
 async function follow(
-  { account, client, input }: Reconciliation,
+  work: Reconciliation,
   { refOf }: Scan,
   order: SeenOrder,
   ended?: { found: Comparison; run: OurRun },
 ): Promise<Comparison> {
   const ref = await refOf(order);
-  if (ref !== undefined) return followReceipt(client, input.account, ref, order.order_uuid);
+  const { client, input } = work;
+  if (ref !== undefined) return followReceipt(client, { account: input.account, ref, order_uuid: order.order_uuid });
   if (input.recover && order.item && mayRunAgain(ended)) {
-    return recover(client, account, order.item, { again: ended !== undefined });
+    return recover(work, order.item, { again: ended !== undefined });
   }
   return ended?.found ?? { class: 'foreign', detail: 'nobody here follows it' };
 }
@@ -146,7 +146,7 @@ async function findingOfUnseen(work: Reconciliation, clock: Clock, run: OurRun):
     return { ...row, class: 'unresolved', detail: `our workflow was ${word.how}; the service lists no such order` };
   }
   // A receipt that is looked for was claimed by a callback, which proves nothing; its follower ends by itself.
-  if (orderUuid === undefined || isUnfound(word)) {
+  if (orderUuid === undefined || (word.kind === 'running' && word.unfound)) {
     return { ...row, ...compareAge(clock.nowMs - run.startedAtMs, clock.openTooLongMs) };
   }
   const shown = await byUuid(work, orderUuid);
@@ -154,8 +154,6 @@ async function findingOfUnseen(work: Reconciliation, clock: Clock, run: OurRun):
     return { ...row, ...verdictIn(word), class: 'missingAtService', detail: 'neither list nor status show it' };
   return findingOf(work, clock, { order: shown, run, word });
 }
-
-const isUnfound = (word: OurWord): boolean => word.kind === 'running' && word.unfound === true;
 
 const verdictIn = (word?: OurWord) => (word?.kind === 'ended' ? { verdict: word.verdict.outcome } : {});
 

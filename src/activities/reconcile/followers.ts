@@ -1,18 +1,17 @@
-import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { startReceived } from '../../client/received.js';
-import { orderStartOptions } from '../../client/start-options.js';
-import { callTemporal } from '../../client/temporal-calls.js';
+import { type OrderWorkflow, orderStartOptions } from '../../client/start-options.js';
+import { startUnlessTaken } from '../../client/temporal-calls.js';
 import type { DepositAddress } from '../../contract/address/address.js';
 import { describeFieldErrors } from '../../contract/failures.js';
 import { recoveredStart } from '../../contract/order/followers.js';
 import type { OrderListItem } from '../../contract/order/order.js';
 import { isReceivedType, workflowTypeOf } from '../../contract/order/types.js';
-import type { OrderInput } from '../../contract/order/workflow.js';
+import type { ReceivedDepositInput } from '../../contract/order/workflow.js';
 import { canonicalWallet } from '../../contract/wallets.js';
 import { allPages } from '../../payment-service/index.js';
 import { validateRecoveredInput } from '../../validation/order-schema.js';
 import { readAddressList } from '../address/address-list.js';
-import type { Account } from '../deps.js';
 import { sentToOf } from '../order/sent-to.js';
 import type { Comparison } from './compare.js';
 import type { Reconciliation, Scan, ServiceView } from './scan.js';
@@ -43,14 +42,9 @@ async function refsByPlace({ reads, input }: Reconciliation, view: ServiceView):
 }
 
 /** Starts the follower of a receipt; one that ended because the order was not there yet is started again. */
-export async function followReceipt(
-  client: Client,
-  account: string,
-  ref: string,
-  orderUuid: string,
-): Promise<Comparison> {
-  const started = await startReceived(client, { account, ref, order_uuid: orderUuid }, { again: true });
-  return started ? { class: 'receiptFollowed', detail: `on the address ${ref}` } : { class: 'open' };
+export async function followReceipt(client: Client, input: ReceivedDepositInput): Promise<Comparison> {
+  const started = await startReceived(client, input, { again: true });
+  return started ? { class: 'receiptFollowed', detail: `on the address ${input.ref}` } : { class: 'open' };
 }
 
 /**
@@ -58,8 +52,7 @@ export async function followReceipt(
  * without a verdict, or ended in a conflict with this order; nothing else lets an id run a second time.
  */
 export async function recover(
-  client: Client,
-  account: Account,
+  { client, account }: Reconciliation,
   item: OrderListItem,
   { again }: { again: boolean },
 ): Promise<Comparison> {
@@ -69,18 +62,10 @@ export async function recover(
   if ('errors' in checked) {
     return { class: 'foreign', detail: `cannot be followed: ${describeFieldErrors(checked.errors)}` };
   }
-  try {
-    await callTemporal(client, () =>
-      client.workflow.start<(input: OrderInput) => Promise<unknown>>(workflowTypeOf(start.type), {
-        ...orderStartOptions(start.type, start.input),
-        ...(again && { workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY' }),
-        workflowIdConflictPolicy: 'FAIL',
-      }),
-    );
-    return { class: 'recovered' };
-  } catch (error) {
-    // Somebody started it meanwhile, and thereby follows it.
-    if (error instanceof WorkflowExecutionAlreadyStartedError) return { class: 'open' };
-    throw error;
-  }
+  const started = await startUnlessTaken<OrderWorkflow>(client, workflowTypeOf(start.type), {
+    ...orderStartOptions(start.type, start.input),
+    ...(again && { workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY' }),
+  });
+  // Where it is taken, somebody started it meanwhile, and thereby follows it.
+  return { class: started ? 'recovered' : 'open' };
 }

@@ -10,7 +10,7 @@ import {
   searchAttribute,
 } from '../../contract/names.js';
 import { isFinal } from '../../contract/order/order.js';
-import { amountsOf, type OurWord, verdictOf } from './compare.js';
+import { type Known, type OurWord, verdictOf } from './compare.js';
 
 /** The newest run of one of our order workflows. */
 export interface OurRun {
@@ -119,8 +119,6 @@ export function wordOfEnd(standing: Exclude<Standing, { kind: 'open' }>, workflo
   }
 }
 
-type Known = Pick<Extract<OurWord, { kind: 'running' }>, 'known' | 'orderUuid' | 'undecided' | 'unfound'>;
-
 /** What a running workflow knows: a final order, or that a person has to decide about it. Silence counts as not knowing. */
 async function knownEnd(client: Client, run: OurRun): Promise<Known> {
   try {
@@ -132,7 +130,7 @@ async function knownEnd(client: Client, run: OurRun): Promise<Known> {
     if (!order) return run.received ? { unfound: true } : {};
     const { order_uuid: orderUuid, status } = order;
     if (!isFinal(status)) return { orderUuid };
-    return { orderUuid, known: { outcome: status, orderUuid, amounts: amountsOf(order), nothingLeft: false } };
+    return { orderUuid, known: { outcome: status, orderUuid, amounts: order, nothingLeft: false } };
   } catch (error) {
     if (error instanceof NoWorkerError || error instanceof UnknownIdError) return {};
     throw error;

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { maskName } from '../../contract/masking.js';
-import { isFinal, type OrderListItem } from '../../contract/order/order.js';
+import { isFinal, type Order, type OrderListItem } from '../../contract/order/order.js';
 import { AHEAD_OF_UTC_MS } from '../../contract/reconcile/input.js';
 import type { MalformedItem, ReconcileAccountInput, ReconcileProgress } from '../../contract/reconcile/reconcile.js';
 import { type Balance, type Balances, isMalformed } from '../../contract/service-objects.js';
@@ -19,11 +19,10 @@ import { addsUp } from './balance-chain.js';
 import { referencesOf } from './followers.js';
 import { listOurRuns, type OurRun } from './our-runs.js';
 
-const HOUR_MS = 3_600_000;
 /** Our clock and the service's dates may differ by a time zone on each side: so far outside the window our runs are sought. */
 const OUR_SLACK_MS = 2 * ZONE_SLACK_MS;
 /** How far back orders that are not final are looked for after a loss, however old they are. */
-const OPEN_SINCE_MS = 366 * 24 * HOUR_MS;
+const OPEN_SINCE_MS = 366 * 86_400_000;
 const OPEN_STATUSES = ['new', 'processing'];
 /** Half a page: where the service executed an order twice, both must fit onto it. */
 const IDS_AT_ONCE = 500;
@@ -113,7 +112,8 @@ async function readUnseen(work: Reconciliation, view: ServiceView, runs: Readonl
     if (!belongs(run, work.input) || isSeen(view, run)) continue;
     // Forged callbacks start such runs by the thousand, and a receipt that does exist would be in a window.
     if (run.received && run.noOrder) continue;
-    const orderId = run.received ? await idOfReceipt(work, run.orderId) : run.orderId;
+    // The list knows no look-up by order_uuid.
+    const orderId = run.received ? (await statusOf(work, run.orderId))?.user_order_id : run.orderId;
     if (orderId) unseen.push(orderId);
   }
   await readIds(work, view, [...new Set(unseen)]);
@@ -136,10 +136,10 @@ export async function readIds({ reads }: Reconciliation, view: ServiceView, ids:
 export const isSeen = (view: ServiceView, { received, orderId }: OurRun): boolean =>
   received ? view.orders.has(orderId) : view.uuidsById.has(orderId);
 
-/** The id the list can be asked for; the list knows no look-up by order_uuid. */
-async function idOfReceipt({ reads }: Reconciliation, orderUuid: string): Promise<string | undefined> {
+/** An order by the status operation; undefined where that does not show it. */
+export async function statusOf({ reads }: Reconciliation, orderUuid: string): Promise<Order | undefined> {
   const { order } = await reads.ask((service, options) => service.orderStatus({ order_uuid: orderUuid }, options));
-  return order?.order_uuid === orderUuid ? order.user_order_id : undefined;
+  return order?.order_uuid === orderUuid ? order : undefined;
 }
 
 /** Balances are a help and no condition: without an answer they are not compared. */
