@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { AMOUNT_FORMAT, MAX_AMOUNT_LENGTH } from '../contract/money.js';
-import { CURRENCY_FORMAT } from '../validation/field-schemas.js';
+import { CURRENCY_FORMAT } from '../validation/request-schemas.js';
 import { SecretList } from './secret.js';
 
 /** Environment as read at start. `config.ts` is the only place of `src` that looks at `process.env`. */

@@ -3,7 +3,7 @@ import { ORDER_UUID_FORMAT } from '../contract/names.js';
 import { ORDER_TYPES } from '../contract/order/types.js';
 import { withoutNulls } from '../contract/without-nulls.js';
 import { fieldErrors } from '../validation/field-errors.js';
-import { clientInfoSchema, currencySchema, descriptionSchema, networkSchema } from '../validation/field-schemas.js';
+import { clientInfoSchema, currencySchema, descriptionSchema, networkSchema } from '../validation/request-schemas.js';
 import { InvalidRequestError } from './errors.js';
 
 /** Most orders on one page of the order list, and most `order_ids` in one request. */

@@ -13,9 +13,9 @@ import type { WithdrawRequest } from '../contract/order/request.js';
 import { holdsCardNumber } from '../contract/wallets.js';
 import { withoutNulls } from '../contract/without-nulls.js';
 import { fieldErrors, presentable } from './field-errors.js';
-import { nameSchema } from './field-schemas.js';
 import type { FormatChecks } from './format-checks.js';
 import { optionSchemas, validateOrderInput } from './order-schema.js';
+import { nameSchema } from './request-schemas.js';
 
 /** Hash of a file's bytes: lowercase hex. */
 export const SHA256_FORMAT = /^[0-9a-f]{64}$/;

@@ -4,9 +4,9 @@ import { CARD_FIELDS, CLIENT_FIELDS, DETAILS_FIELDS, type Privacy, REQUEST_FIELD
 import { factsOf, type OrderType } from '../contract/order/types.js';
 import type { CompensationPolicy } from '../contract/order/workflow.js';
 import { holdsCardNumber, MULTIPLE_CARDS } from '../contract/wallets.js';
-import { MAX_DESCRIPTION_LENGTH } from './field-schemas.js';
 import type { Remark } from './format-checks.js';
 import { partsSumErrors, targetErrors } from './payout-target.js';
+import { MAX_DESCRIPTION_LENGTH } from './request-schemas.js';
 
 /**
  * Rules that look at more than one field. They run beside the schemas, on input of any shape, so that every bad field

@@ -12,10 +12,9 @@ import { factsOf, ORDER_TYPES, type OrderType } from '../contract/order/types.js
 import type { OrderInput, ReceivedDepositInput } from '../contract/order/workflow.js';
 import { withoutNulls } from '../contract/without-nulls.js';
 import { fieldErrors, presentable } from './field-errors.js';
-import { networkSchema } from './field-schemas.js';
 import { type FormatChecks, sortRemarks } from './format-checks.js';
 import { fieldsOf, ruleErrors } from './order-rules.js';
-import { orderSchemas, payoutSchemas } from './request-schemas.js';
+import { networkSchema, orderSchemas, payoutSchemas } from './request-schemas.js';
 
 /** The fields of an input besides the order. */
 export const optionSchemas = {

@@ -3,9 +3,8 @@ import type { FieldError } from '../contract/failures.js';
 import { decimal, sum } from '../contract/money.js';
 import { canonicalWallet, MAX_CARDS, MULTIPLE_CARDS } from '../contract/wallets.js';
 import { fieldErrors } from './field-errors.js';
-import { amountProblem, NETWORK_FORMAT } from './field-schemas.js';
 import { ofFormat, type Remark } from './format-checks.js';
-import { cardPartSchema, detailsSchemas } from './request-schemas.js';
+import { amountProblem, cardPartSchema, detailsSchemas, NETWORK_FORMAT } from './request-schemas.js';
 import { hasWalletFormat, walletFormatProblem, walletProblem } from './wallet-formats.js';
 
 const shapeOf = (network: string): z.ZodObject | undefined =>

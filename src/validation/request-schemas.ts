@@ -1,18 +1,85 @@
+import { isIP } from 'node:net';
 import * as z from 'zod';
+import { AMOUNT_FORMAT, decimal, MAX_AMOUNT_LENGTH } from '../contract/money.js';
 import type { OrderType } from '../contract/order/types.js';
-import {
-  amountSchema,
-  checkedString,
-  clientInfoSchema,
-  currencySchema,
-  delaySchema,
-  descriptionSchema,
-  emailSchema,
-  memoSchema,
-  nameSchema,
-  networkSchema,
-} from './field-schemas.js';
 import { walletProblem } from './wallet-formats.js';
+
+/** Currency codes as the service writes them; no long digit run, so that a wallet put into the wrong field is refused. */
+export const CURRENCY_FORMAT = /^(?!.*\d{6})[a-z0-9]{2,16}$/;
+/** Network codes: lowercase; no long digit run either. */
+export const NETWORK_FORMAT = /^(?!.*\d{6})[a-z0-9][a-z0-9_.-]{0,31}$/;
+/** Longest description, in characters. */
+export const MAX_DESCRIPTION_LENGTH = 255;
+/** Longest delay of an order, in minutes (30 days); the service documents no bound. */
+const MAX_DELAY_MINUTES = 43_200;
+
+const MAX_TEXT_LENGTH = 255;
+// RFC 5321: a longer address cannot be delivered to.
+const MAX_EMAIL_LENGTH = 254;
+const MAX_MEMO_LENGTH = 1024;
+const EMAIL_FORMAT = /^[^\s@<>()[\]\\,;:"\p{C}]+@[^\s@<>()[\]\\,;:"\p{C}]+\.[^\s@<>()[\]\\,;:"\p{C}]+$/u;
+
+/** What is wrong with an amount of a request; undefined = a positive decimal string. Never shows the value. */
+export function amountProblem(value: unknown): string | undefined {
+  if (value === undefined) return 'required';
+  if (typeof value === 'number' || typeof value === 'bigint') return 'amounts are strings, like "10.50"';
+  if (typeof value !== 'string') return 'must be a decimal string, like "10.50"';
+  if (/^-\d/.test(value)) return 'must be > 0';
+  if (!AMOUNT_FORMAT.test(value)) return 'must be a decimal string, like "10.50"';
+  if (value.length > MAX_AMOUNT_LENGTH) return `longer than ${MAX_AMOUNT_LENGTH} characters`;
+  return decimal(value).gt(0) ? undefined : 'must be > 0';
+}
+
+/** A string for which `problem` finds nothing wrong. One reason per field: the first that holds. */
+function checkedString(problem: (value: string) => string | undefined, text = z.string()) {
+  return text.superRefine((value, context) => {
+    const message = problem(value);
+    if (message) context.addIssue({ code: 'custom', message });
+  });
+}
+
+function textProblem(value: string, maxLength: number): string | undefined {
+  if (value.length > maxLength) return `longer than ${maxLength} characters`;
+  return /[\p{Cc}\p{Zl}\p{Zp}]/u.test(value) ? 'contains control characters' : undefined;
+}
+
+const amountSchema = checkedString(amountProblem, z.string({ error: (issue) => amountProblem(issue.input) }));
+
+/** A line of text that must say something. */
+export const nameSchema = checkedString((value) =>
+  value.trim() === '' ? 'required' : textProblem(value, MAX_TEXT_LENGTH),
+);
+
+// It cannot break out of a header.
+const emailSchema = checkedString((value) =>
+  value.length > MAX_EMAIL_LENGTH || !EMAIL_FORMAT.test(value) ? 'not an e-mail address' : undefined,
+);
+
+/** A lowercase currency code. */
+export const currencySchema = z.string().regex(CURRENCY_FORMAT, 'must be a lowercase currency code, like "usd"');
+
+/** A lowercase network code. */
+export const networkSchema = z.string().regex(NETWORK_FORMAT, 'must be a lowercase network code, like "card"');
+
+/** The order's description. */
+export const descriptionSchema = checkedString((value) => textProblem(value, MAX_DESCRIPTION_LENGTH)).nullish();
+
+// Invisible characters would send the money past its owner.
+const memoSchema = checkedString((value) =>
+  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(value) ? 'contains invisible characters' : textProblem(value, MAX_MEMO_LENGTH),
+).nullish();
+
+const delayProblem = `must be whole minutes, 0 to ${MAX_DELAY_MINUTES}`;
+const delaySchema = z.int(delayProblem).min(0, delayProblem).max(MAX_DELAY_MINUTES, delayProblem).optional();
+
+/** Data about the merchant's client. */
+export const clientInfoSchema = z
+  .strictObject({
+    client_id: checkedString((value) => textProblem(value, MAX_TEXT_LENGTH)).optional(),
+    client_ip: checkedString((value) => (isIP(value) === 0 ? 'not an IP address' : undefined)).optional(),
+    client_email: emailSchema.optional(),
+  })
+  .nullish();
 
 /**
  * The shapes of requests. `contract/order/request.ts` names the types that are inferred from them, and holds for every
