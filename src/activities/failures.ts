@@ -1,4 +1,5 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import type { z } from 'zod';
 import { BatchFileError } from '../batch-files/errors.js';
 import {
   describeFieldErrors,
@@ -7,12 +8,14 @@ import {
   type OrderFailure,
   statusText,
 } from '../contract/failures.js';
+import { withoutNulls } from '../contract/without-nulls.js';
 import {
   PaymentServiceError,
   RateLimitedError,
   RejectedError,
   UnexpectedStatusError,
 } from '../payment-service/index.js';
+import { fieldErrors } from '../validation/field-errors.js';
 
 /**
  * The one translator from errors of the service to failures of activities that only read: all of them are repeated,
@@ -62,6 +65,13 @@ export const invalidOrder = (errors: readonly FieldError[]): ApplicationFailure 
 
 /** Bad input of a workflow that is not an order. */
 export const invalidInput = (errors: readonly FieldError[]): ApplicationFailure => badInput(INVALID_INPUT, errors);
+
+/** An input as a schema admits it, null taken for absent. Throws InvalidInput with every bad field. */
+export function validInput<S extends z.ZodType>(schema: S, input: unknown): z.output<S> {
+  const parsed = schema.safeParse(withoutNulls(input));
+  if (!parsed.success) throw invalidInput(fieldErrors(parsed.error));
+  return parsed.data;
+}
 
 /** The failure for what a batch's rows threw: a file that cannot be used is never asked again, anything else may pass. */
 export function batchFailure(error: unknown): unknown {

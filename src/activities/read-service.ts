@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { type FieldError, SERVICE_REJECTED, statusText } from '../contract/failures.js';
 import { ORDER_TYPES } from '../contract/order/types.js';
 import { isMalformed, type Malformed, type Rates, READS } from '../contract/service-objects.js';
-import { withoutNulls } from '../contract/without-nulls.js';
 import {
   addressListSchema,
   checkRequest,
@@ -14,11 +13,10 @@ import {
   type Page,
   RejectedError,
 } from '../payment-service/index.js';
-import { fieldErrors } from '../validation/field-errors.js';
 import { FORMAT_CHECKS_READ } from '../validation/format-checks.js';
 import { shownAddress } from './address/address-list.js';
 import { type Account, type ActivityDeps, accountOf } from './deps.js';
-import { invalidInput, retryLater } from './failures.js';
+import { invalidInput, retryLater, validInput } from './failures.js';
 import { readBalances } from './order/balances.js';
 
 /**
@@ -36,9 +34,7 @@ const inputSchema = z.strictObject({
 /** One signed read for somebody without secrets. Fails with InvalidInput or ServiceRejected; the rest is repeated. */
 export function readServiceActivity(deps: ActivityDeps) {
   return async function readService(raw: { account: string; read: string; query?: unknown }): Promise<unknown> {
-    const parsed = inputSchema.safeParse(withoutNulls(raw));
-    if (!parsed.success) throw invalidInput(fieldErrors(parsed.error));
-    const { account, read, query = {} } = parsed.data;
+    const { account, read, query = {} } = validInput(inputSchema, raw);
     if (read === FORMAT_CHECKS_READ) return accountOf(deps, account).formatChecks ?? 'refuse';
     try {
       return fitting(read, await readFrom(accountOf(deps, account), read, query));

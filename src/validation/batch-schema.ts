@@ -11,14 +11,10 @@ import type { FieldError } from '../contract/failures.js';
 import { BATCH_ID_FORMAT, DEFAULT_ACCOUNT, PLAN_FORMAT } from '../contract/names.js';
 import type { WithdrawRequest } from '../contract/order/request.js';
 import { holdsCardNumber } from '../contract/wallets.js';
-import { withoutNulls } from '../contract/without-nulls.js';
-import { fieldErrors, presentable } from './field-errors.js';
+import { checkedBy, presentable } from './field-errors.js';
 import type { FormatChecks } from './format-checks.js';
 import { optionSchemas, validateOrderInput } from './order-schema.js';
 import { nameSchema } from './request-schemas.js';
-
-/** Hash of a file's bytes: lowercase hex. */
-export const SHA256_FORMAT = /^[0-9a-f]{64}$/;
 
 /** Longest wait for an approval or for a file, 90 days in milliseconds. */
 const MAX_WAIT_MS = 90 * 86_400_000;
@@ -76,7 +72,13 @@ const batchSchema = z.strictObject({
   /** Names the batch for ever; part of the workflow id. Only a plan may omit it. */
   batchId: shownName(BATCH_ID_FORMAT, 'must be 1 to 120 of A-Z a-z 0-9 . _ -').optional(),
   file: z
-    .strictObject({ path, sha256: z.string().regex(SHA256_FORMAT, 'must be 64 hex digits').optional() })
+    .strictObject({
+      path,
+      sha256: z
+        .string()
+        .regex(/^[0-9a-f]{64}$/, 'must be 64 hex digits')
+        .optional(),
+    })
     .optional(),
   // Each row is checked as an order of its own.
   rows: z.array(z.custom<WithdrawRequest>()).min(1).max(MAX_INLINE_ROWS).optional(),
@@ -151,25 +153,23 @@ export function validateBatchInput(
   input: unknown,
   formatChecks: FormatChecks = 'refuse',
 ): { input: BatchInput } | { errors: FieldError[] } {
-  const parsed = batchSchema.safeParse(withoutNulls(input));
-  if (!parsed.success) return { errors: presentable(fieldErrors(parsed.error)) };
-  const checked = parsed.data;
-  const errors = batchRules(checked, formatChecks);
-  return errors.length === 0 ? { input: checked } : { errors: presentable(errors) };
+  const checked = checkedBy(batchSchema, input);
+  const errors = 'errors' in checked ? [] : batchRules(checked.input, formatChecks);
+  return errors.length === 0 ? checked : { errors: presentable(errors) };
 }
 
 /** Checks the input of `scheduledBatch`; every bad field is named, never throws. */
 export function validateScheduledBatchInput(input: unknown): { input: ScheduledBatchInput } | { errors: FieldError[] } {
-  const parsed = scheduledSchema.safeParse(withoutNulls(input));
-  if (!parsed.success) return { errors: presentable(fieldErrors(parsed.error)) };
-  const { period, periodFormat = 'date' } = parsed.data;
-  if (period === undefined || isPeriod(period, periodFormat)) return { input: parsed.data };
+  const checked = checkedBy(scheduledSchema, input);
+  if ('errors' in checked) return checked;
+  const { period, periodFormat = 'date' } = checked.input;
+  if (period === undefined || isPeriod(period, periodFormat)) return checked;
   const example = periodFormat === 'date' ? '2026-11-27' : '2026-11-27T10-00';
   return { errors: [{ field: 'period', reason: `must be a ${periodFormat} such as ${example}` }] };
 }
 
 /** How a plan's periods are told: `2026-11-27`, or `2026-11-27T10-00`. */
-export type PeriodFormat = 'date' | 'minute';
+type PeriodFormat = NonNullable<ScheduledBatchShape['periodFormat']>;
 
 /**
  * The period that a moment belongs to, by the clock of a time zone. An hour that is repeated when summer time ends has

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { FieldError } from '../contract/failures.js';
 import { maskName } from '../contract/masking.js';
+import { withoutNulls } from '../contract/without-nulls.js';
 
 /** Longest name of an unknown field that is repeated in a reason. */
 const MAX_KEY_LENGTH = 64;
@@ -40,6 +41,15 @@ function reasonOf(issue: Issue): string {
   if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) return 'required';
   if (issue.code === 'invalid_union' && issue.message === 'Invalid input') return 'fits none of the allowed shapes';
   return issue.message.replace(/^Invalid input: /, '');
+}
+
+/** What a schema makes of an input, null taken for absent; or every bad field as it may be shown. Never throws. */
+export function checkedBy<S extends z.ZodType>(
+  schema: S,
+  input: unknown,
+): { input: z.output<S> } | { errors: FieldError[] } {
+  const parsed = schema.safeParse(withoutNulls(input));
+  return parsed.success ? { input: parsed.data } : { errors: presentable(fieldErrors(parsed.error)) };
 }
 
 /** Errors shown at once: two per card of the largest order. More than that is garbage, and failures live in histories. */

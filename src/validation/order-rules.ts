@@ -5,7 +5,7 @@ import { factsOf, type OrderType } from '../contract/order/types.js';
 import type { CompensationPolicy } from '../contract/order/workflow.js';
 import { holdsCardNumber, MULTIPLE_CARDS } from '../contract/wallets.js';
 import type { Remark } from './format-checks.js';
-import { partsSumErrors, targetErrors } from './payout-target.js';
+import { partsSumErrors, targetErrors, type Unchecked } from './payout-target.js';
 import { MAX_DESCRIPTION_LENGTH } from './request-schemas.js';
 
 /**
@@ -13,7 +13,6 @@ import { MAX_DESCRIPTION_LENGTH } from './request-schemas.js';
  * is named at once; each stays silent about fields whose own format is wrong.
  */
 
-type Unchecked = Record<string, unknown>;
 type Rules = Readonly<Record<string, { privacy: Privacy }>>;
 
 /** Longest id of a follow-up: 120 characters and `.r` with its number. */
@@ -56,7 +55,7 @@ function payoutErrors(type: OrderType, order: Unchecked): Remark[] {
   // With `amount` the exchange types state it in another currency than the parts.
   const total = exchanges ? 'amount_to' : 'amount';
   return [
-    ...targetErrors('order', { network, wallet: order.wallet, wallet_details: order.wallet_details }),
+    ...targetErrors('order', { ...order, network }),
     ...partsSumErrors(network, order.wallet_details, { name: total, value: order[total] }),
   ];
 }
@@ -66,11 +65,7 @@ function revertErrors(revertTo: unknown): Remark[] {
   if (target.network === MULTIPLE_CARDS) {
     return [{ field: 'revertTo.network', reason: 'a refund goes to one wallet' }];
   }
-  return targetErrors('revertTo', {
-    network: target.network,
-    wallet: target.wallet,
-    wallet_details: target.wallet_details,
-  });
+  return targetErrors('revertTo', target);
 }
 
 /** Policies for which the compensation table has a row, by type. */

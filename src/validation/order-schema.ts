@@ -11,7 +11,7 @@ import { BASIS_FIELDS } from '../contract/order/basis.js';
 import { factsOf, ORDER_TYPES, type OrderType } from '../contract/order/types.js';
 import type { OrderInput, ReceivedDepositInput } from '../contract/order/workflow.js';
 import { withoutNulls } from '../contract/without-nulls.js';
-import { fieldErrors, presentable } from './field-errors.js';
+import { checkedBy, fieldErrors, presentable } from './field-errors.js';
 import { type FormatChecks, sortRemarks } from './format-checks.js';
 import { fieldsOf, ruleErrors } from './order-rules.js';
 import { networkSchema, orderSchemas, payoutSchemas } from './request-schemas.js';
@@ -70,10 +70,11 @@ export const sentToSchema = z.strictObject({
 /** What a follow-up's order hands on to it; `order-rules` refuses it in every other input. */
 const followUpFields = { followUpOf: z.array(basisSchema).min(1).optional(), sentTo: sentToSchema.optional() };
 
-const inputSchema = (type: OrderType) =>
-  z.strictObject({ ...optionSchemas, ...followUpFields, order: orderSchemas[type] });
+const UNKNOWN_TYPE = { errors: [{ field: 'order_type', reason: `must be one of ${ORDER_TYPES.join(', ')}` }] };
 
-const inputSchemas = new Map(ORDER_TYPES.map((type) => [type, inputSchema(type)]));
+const inputSchemas = new Map(
+  ORDER_TYPES.map((type) => [type, z.strictObject({ ...optionSchemas, ...followUpFields, order: orderSchemas[type] })]),
+);
 
 /**
  * Checks the input of an order workflow as far as that goes without asking the service. Every bad field is named at
@@ -86,7 +87,7 @@ export function validateOrderInput<T extends OrderType>(
   { followUp = false, formatChecks = 'refuse' }: { followUp?: boolean; formatChecks?: FormatChecks } = {},
 ): { input: OrderInput<T>; notes?: FieldError[] } | { errors: FieldError[] } {
   const schema = inputSchemas.get(type);
-  if (!schema) return { errors: [{ field: 'order_type', reason: `must be one of ${ORDER_TYPES.join(', ')}` }] };
+  if (!schema) return UNKNOWN_TYPE;
   if (fieldsOf(input) !== input) return { errors: [{ field: 'input', reason: 'must be an object' }] };
   const given = withoutNulls(input);
   const parsed = schema.safeParse(given);
@@ -119,12 +120,10 @@ export function validateReceivedInput(
 ): { input: ReceivedDepositInput } | { errors: FieldError[] } {
   const given = withoutNulls(input);
   const parsed = receivedSchema.safeParse(given);
-  // What the receipt becomes is not known yet: an order with exchange admits the most.
   const { compensation: policy, revertTo: refund } = fieldsOf(given);
-  const rules = sortRemarks(
-    ruleErrors('deposit_exchange', { compensation: policy, revertTo: refund }, false),
-    formatChecks,
-  ).errors;
+  // What the receipt becomes is not known yet: an order with exchange admits the most.
+  const remarks = ruleErrors('deposit_exchange', { compensation: policy, revertTo: refund }, false);
+  const rules = sortRemarks(remarks, formatChecks).errors;
   if (parsed.success && rules.length === 0) return { input: parsed.data };
   return { errors: presentable([...(parsed.success ? [] : fieldErrors(parsed.error)), ...rules]) };
 }
@@ -160,9 +159,6 @@ export function validateRecoveredInput<T extends OrderType>(
   input: unknown,
 ): { input: OrderInput<T> } | { errors: FieldError[] } {
   const schema = recoveredSchemas.get(type);
-  if (!schema) return { errors: [{ field: 'order_type', reason: `must be one of ${ORDER_TYPES.join(', ')}` }] };
-  const parsed = schema.safeParse(withoutNulls(input));
-  return parsed.success
-    ? { input: parsed.data as unknown as OrderInput<T> }
-    : { errors: presentable(fieldErrors(parsed.error)) };
+  if (!schema) return UNKNOWN_TYPE;
+  return checkedBy(schema, input) as { input: OrderInput<T> } | { errors: FieldError[] };
 }

@@ -13,12 +13,8 @@ const shapeOf = (network: string): z.ZodObject | undefined =>
 const misfit = (network: string, needs: string): string =>
   `wallet_details does not fit network ${network}: needs ${needs}`;
 
-/** Where a payout goes, before anything is known about its shape. */
-export interface UncheckedTarget {
-  network: unknown;
-  wallet: unknown;
-  wallet_details: unknown;
-}
+/** Fields before anything is known about their shapes. */
+export type Unchecked = Record<string, unknown>;
 
 const isCardParts = (value: unknown): value is { amount?: unknown; wallet?: unknown }[] =>
   Array.isArray(value) && value.every((part) => typeof part === 'object' && part !== null);
@@ -79,7 +75,7 @@ function objectErrors(field: string, network: string, schema: z.ZodObject, detai
 }
 
 /** What is wrong with wallet and details of a payout, given its network. `parent` is the path they stand under. */
-export function targetErrors(parent: 'order' | 'revertTo', target: UncheckedTarget): Remark[] {
+export function targetErrors(parent: 'order' | 'revertTo', target: Unchecked): Remark[] {
   // A network in the wrong format is an error of its own; nothing can be said about what fits it.
   const network =
     typeof target.network === 'string' && NETWORK_FORMAT.test(target.network) ? target.network : undefined;

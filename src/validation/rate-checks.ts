@@ -29,9 +29,10 @@ function unofferedField(type: OrderType, order: RequestFields, entries: readonly
   return (unknown ?? given.at(-1))?.asked ?? 'currency';
 }
 
-function precisionErrors(field: string, amount: Amount, currency: string, precision: number): FieldError[] {
+function precisionErrors(field: string, amount: Amount | undefined, currency: string, precision: number): FieldError[] {
+  if (amount === undefined || !Number.isInteger(precision)) return [];
   const places = decimalPlaces(amount);
-  if (!Number.isInteger(precision) || places <= precision) return [];
+  if (places <= precision) return [];
   const name = field.replace(/^.*\./, '');
   return [{ field, reason: `${name} has ${places} decimals, ${currency} allows ${precision}` }];
 }
@@ -64,10 +65,6 @@ export function rateEntryOf(rates: Rates, type: OrderType, order: CreateRequest)
   return entry && !isMalformed(entry) ? entry : undefined;
 }
 
-/** Said where rates do not show an order's pair; undefined: they do. */
-const unlistedPair = (rates: Rates, type: OrderType, order: CreateRequest): string | undefined =>
-  listed(type, order, rates) ? undefined : notOffered(type, order);
-
 const notOffered = (type: OrderType, order: CreateRequest): string =>
   `pair ${maskName(rateKeyOf(type, order))} is not offered for ${type}`;
 
@@ -79,13 +76,15 @@ export function unreadableRate(rates: Rates, type: OrderType, order: CreateReque
 }
 
 /** Why an order cannot be checked against the rates and is sent all the same; undefined = it can. */
-export const uncheckableBy = (
+export function uncheckableBy(
   rates: Rates,
   type: OrderType,
   order: CreateRequest,
-  formatChecks: FormatChecks = 'refuse',
-): string | undefined =>
-  unreadableRate(rates, type, order) ?? (formatChecks === 'warn' ? unlistedPair(rates, type, order) : undefined);
+  formatChecks?: FormatChecks,
+): string | undefined {
+  if (formatChecks === 'warn' && !listed(type, order, rates)) return notOffered(type, order);
+  return unreadableRate(rates, type, order);
+}
 
 /**
  * Checks a validated order against the rates: pair offered, decimal places, limits of the side it starts from. Limits
@@ -104,12 +103,8 @@ export function checkAgainstRates(type: OrderType, order: CreateRequest, rates: 
   const { currencyFrom, currencyTo } = orderSides(type, order);
   const parts = Array.isArray(wallet_details) ? wallet_details : [];
   return [
-    ...(amount === undefined
-      ? []
-      : precisionErrors('order.amount', amount, currencyFrom, entry.currency_from_precision)),
-    ...(amount_to === undefined
-      ? []
-      : precisionErrors('order.amount_to', amount_to, currencyTo, entry.currency_to_precision)),
+    ...precisionErrors('order.amount', amount, currencyFrom, entry.currency_from_precision),
+    ...precisionErrors('order.amount_to', amount_to, currencyTo, entry.currency_to_precision),
     ...parts.flatMap((part, index) =>
       precisionErrors(`order.wallet_details[${index}].amount`, part.amount, currencyTo, entry.currency_to_precision),
     ),

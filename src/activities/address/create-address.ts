@@ -8,11 +8,9 @@ import type {
 } from '../../contract/address/address.js';
 import { callbackUrl } from '../../contract/callback-url.js';
 import { ADDRESS_REF_FORMAT } from '../../contract/names.js';
-import { withoutNulls } from '../../contract/without-nulls.js';
 import { addressCreateSchema } from '../../payment-service/index.js';
-import { fieldErrors } from '../../validation/field-errors.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
-import { comeBackIn, invalidInput, reasonOf, retryLater } from '../failures.js';
+import { comeBackIn, invalidInput, reasonOf, retryLater, validInput } from '../failures.js';
 import { AttemptDeadline, confirmSend } from '../order/attempt-deadline.js';
 import { meaningOf, retryAfterOf } from '../order/failed-create.js';
 import { searchAddress, shownAddress } from './address-list.js';
@@ -23,13 +21,6 @@ const addressInputSchema = z.strictObject({
   ref: z.string().regex(ADDRESS_REF_FORMAT, 'must match [A-Za-z0-9_-]{1,64}'),
   address: addressCreateSchema,
 });
-
-/** Checks the input of an address; throws InvalidInput with every bad field. */
-function checkAddressInput(input: unknown): z.infer<typeof addressInputSchema> {
-  const parsed = addressInputSchema.safeParse(withoutNulls(input));
-  if (!parsed.success) throw invalidInput(fieldErrors(parsed.error));
-  return parsed.data;
-}
 
 /**
  * The callback URL of an address carries our reference and is unique: it is also the key by which an address of an
@@ -51,7 +42,7 @@ export function createAddressActivity(deps: ActivityDeps) {
     knownRun,
   }: CreateAddressInput): Promise<CreateAddressAnswer> {
     const deadline = new AttemptDeadline();
-    const { ref, address } = checkAddressInput(input);
+    const { ref, address } = validInput(addressInputSchema, input);
     const url = addressCallbackUrl(deps, name, ref);
     const account = accountOf(deps, name);
     const { service } = account;
@@ -96,7 +87,7 @@ const notSent = (what: string, error: unknown): CreateAddressAnswer => ({
 export function findAddressActivity(deps: ActivityDeps) {
   return async function findAddress({ account, input, delayMs }: FindAddressInput): Promise<FoundAddress | null> {
     if (delayMs && activityInfo().attempt === 1) throw comeBackIn(delayMs, 'waiting before the search');
-    const { ref, address } = checkAddressInput(input);
+    const { ref, address } = validInput(addressInputSchema, input);
     try {
       return (await searchAddress(accountOf(deps, account).service, { account, ref, ...address })) ?? null;
     } catch (error) {
