@@ -101,13 +101,10 @@ function placeCell(order: Record<string, unknown>, column: string, cell: string)
 }
 
 function readCell(column: string, cell: string): { value: unknown; errors: FieldError[] } {
-  if (column === 'wallet_details') return readDetails(cell, `order.${column}`);
   // Anything but digits stays text, which the check of the order refuses.
   const whole = column === 'delay_order_for_minutes' && /^\d{1,9}$/.test(cell);
-  return { value: whole ? Number(cell) : cell, errors: [] };
-}
-
-function readDetails(cell: string, field: string): { value: unknown; errors: FieldError[] } {
+  if (column !== 'wallet_details') return { value: whole ? Number(cell) : cell, errors: [] };
+  const field = `order.${column}`;
   const { value, errors, problem } = readJson(cell, field);
   return { value, errors: problem ? [{ field, reason: problem }] : errors };
 }

@@ -39,14 +39,19 @@ export interface BatchSource {
   close(): Promise<void>;
 }
 
-/** Opens the rows of a batch, by reference or inline. Throws BatchFileError. */
+/**
+ * Opens the rows of a batch, by reference or inline. `plan`: exactly the bytes that were planned, because a batch or a
+ * report of another file would be worse than none. Throws BatchFileError.
+ */
 export async function openBatchSource(
   directories: { batchDir?: string } | undefined,
   batch: { file?: BatchFile; rows?: readonly WithdrawRequest[] },
+  plan?: { sha256: string },
 ): Promise<BatchSource> {
   if (batch.rows) return inlineSource(batch.rows);
   if (!batch.file) throw badFile('exactly one of file and rows is needed');
-  const { path, sha256 } = batch.file;
+  const { path } = batch.file;
+  const sha256 = plan?.sha256 ?? batch.file.sha256;
   const format = formatOf(path);
   if (!directories?.batchDir) throw unusableFile('this worker has no BATCH_DIR to read it from', 'file.path');
   const file = await PinnedFile.open(directories.batchDir, path, sha256);

@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
 import { SIGNED_AMOUNT_FORMAT } from '../contract/money.js';
-import { openReport, type ReportWriter } from './report-file.js';
+import { ReportWriter } from './report-file.js';
 
 const ROWS_AT_ONCE = 200;
 
@@ -21,7 +21,7 @@ export async function openCsvReport<C extends string>(
   name: string,
   columns: readonly C[],
 ): Promise<CsvReport<C>> {
-  const report = await openReport(reportDir, name);
+  const report = await ReportWriter.open(reportDir, name);
   let waiting: Cell[][] = [[...columns]];
   const writeWaiting = async (): Promise<void> => {
     const text = stringify(waiting);
@@ -58,7 +58,7 @@ export interface JsonReport extends Pick<ReportWriter, 'discard'> {
 
 /** Begins a JSON report: one object of the fields of `head`, `rows` (one a line) and the fields of `tail`, in this order. */
 export async function openJsonReport(reportDir: string, name: string, head: object): Promise<JsonReport> {
-  const report = await openReport(reportDir, name);
+  const report = await ReportWriter.open(reportDir, name);
   let separator = `{${fieldsOf(head)
     .map((field) => `${field},`)
     .join('')}\n"rows": [`;

@@ -10,39 +10,31 @@ const BUFFER_CHARACTERS = 64 * 1024;
 const ABANDONED_AFTER_MS = 24 * 3_600_000;
 
 /** A report while it is written: under a temporary name, so that a reader only ever sees a whole one. */
-export interface ReportWriter {
-  write(text: string): Promise<void>;
-  /** Puts the file in its place, over an older one of its name. */
-  finish(): Promise<ReportFile>;
-  /** Drops what was written; does nothing after `finish`. */
-  discard(): Promise<void>;
-}
-
-/** Begins the report `name` (a file name without folders) in `reportDir`. Several writers of one name do not disturb each other. */
-export async function openReport(reportDir: string, name: string): Promise<ReportWriter> {
-  await removeAbandoned(reportDir, name);
-  const temporary = join(reportDir, `.${name}.${randomUUID()}.tmp`);
-  const handle = await open(temporary, 'wx', MODE);
-  return new OpenReport(reportDir, name, temporary, handle);
-}
-
-class OpenReport implements ReportWriter {
+export class ReportWriter {
   readonly #hash = createHash('sha256');
   #buffer = '';
   #open = true;
 
-  constructor(
-    readonly reportDir: string,
-    readonly path: string,
-    readonly temporary: string,
-    readonly handle: FileHandle,
+  private constructor(
+    private readonly reportDir: string,
+    private readonly path: string,
+    private readonly temporary: string,
+    private readonly handle: FileHandle,
   ) {}
+
+  /** Begins the report `name` (a file name without folders) in `reportDir`. Several writers of one name do not disturb each other. */
+  static async open(reportDir: string, name: string): Promise<ReportWriter> {
+    await removeAbandoned(reportDir, name);
+    const temporary = join(reportDir, `.${name}.${randomUUID()}.tmp`);
+    return new ReportWriter(reportDir, name, temporary, await open(temporary, 'wx', MODE));
+  }
 
   async write(text: string): Promise<void> {
     this.#buffer += text;
     if (this.#buffer.length >= BUFFER_CHARACTERS) await this.#flush();
   }
 
+  /** Puts the file in its place, over an older one of its name. */
   async finish(): Promise<ReportFile> {
     await this.#flush();
     await this.handle.sync();
@@ -53,6 +45,7 @@ class OpenReport implements ReportWriter {
     return { path: this.path, sha256: this.#hash.digest('hex') };
   }
 
+  /** Drops what was written; does nothing after `finish`. */
   async discard(): Promise<void> {
     if (!this.#open) return;
     this.#open = false;

@@ -1,5 +1,7 @@
 import type { Standing } from '../../client/standing.js';
 import type { BatchOutcomes } from '../../contract/batch/batch.js';
+import { type Amount, decimalOrZero, toAmount } from '../../contract/money.js';
+import type { Order } from '../../contract/order/order.js';
 
 /**
  * What the standing of an order means for its row. Beside the outcomes of a batch: 'open' (still followed) and 'unresolved'
@@ -38,4 +40,10 @@ export function whyUnresolved(standing: Standing): string {
     default:
       return 'it is known';
   }
+}
+
+/** Adds what an order paid out to the sum of its currency. */
+export function addMoved(moved: Record<string, Amount>, { currency_to: currency, amount_to: paid }: Order): void {
+  if (paid === null) return;
+  moved[currency] = toAmount(decimalOrZero(moved[currency]).plus(decimalOrZero(paid)));
 }

@@ -10,7 +10,6 @@ import { defaultBatchId } from '../../contract/names.js';
 import type { WithdrawRequest } from '../../contract/order/request.js';
 import type { Balances, Rates } from '../../contract/service-objects.js';
 import { validateBatchInput } from '../../validation/batch-schema.js';
-import type { FormatChecks } from '../../validation/format-checks.js';
 import { validateOrderInput } from '../../validation/order-schema.js';
 import { checkAgainstRates, uncheckableBy } from '../../validation/rate-checks.js';
 import type { Account, ActivityDeps } from '../deps.js';
@@ -91,8 +90,8 @@ async function planOf(
   if (!rates) warnings.addFirst('rates were not to be had: limits, precision and fees were not checked');
   const totals = new BatchTotals(rates);
   const existing = new ExistingOrders(account);
-  const checks = { rates, totals, warnings, existing, formatChecks: account.formatChecks };
-  const rows = await checkRows(deps, source, { ...input, account: account.name }, checks);
+  const repeated = new RepeatedRows(warnings);
+  const rows = await checkRows({ deps, account, input, rates, totals, warnings, existing, repeated }, source);
   await existing.warn(warnings, rows);
   const balances = await balancesOf(account, warnings);
   const plan = {
@@ -122,32 +121,30 @@ async function balancesOf(account: Account, warnings: BatchWarnings): Promise<Ba
 
 /** What the checks of the rows read and fill. */
 interface Checks {
+  deps: ActivityDeps;
+  account: Account;
+  input: BatchInput & { batchId: string };
   rates: Rates | undefined;
   totals: BatchTotals;
   warnings: BatchWarnings;
   existing: ExistingOrders;
-  formatChecks: FormatChecks | undefined;
+  repeated: RepeatedRows;
 }
 
 /** Checks every row and answers how many there are. Throws the failure that refuses the batch when any is bad. */
-async function checkRows(
-  deps: ActivityDeps,
-  source: BatchSource,
-  input: BatchInput & { account: string; batchId: string },
-  checks: Checks,
-): Promise<number> {
-  const bad = new BadRows(deps.directories?.reportDir, reportName(input.account, input.batchId));
-  const repeated = new RepeatedRows(checks.warnings);
+async function checkRows(checks: Checks, source: BatchSource): Promise<number> {
+  const { deps, account, input, totals, repeated } = checks;
+  const bad = new BadRows(deps.directories?.reportDir, reportName(account.name, input.batchId));
   let rows = 0;
   try {
     for await (const row of source.rows()) {
       rows = row.row;
       if (rows % ROWS_A_TURN === 0) await takeTurn(rows);
-      const { order, errors, told } = checkRow(row, input, checks);
+      const { order, errors, told } = checkRow(checks, row);
       if (typeof order?.order_id === 'string') errors.push(...repeated.duplicateId(row.line, order));
-      if (order && errors.length === 0) errors.push(...checks.totals.tooManyCurrencies(order));
+      if (order && errors.length === 0) errors.push(...totals.tooManyCurrencies(order));
       if (errors.length > 0) await bad.add(row.line, errors);
-      else if (order) await noteRow(deps, row.line, { order, told }, repeated, checks);
+      else if (order) await noteRow(checks, row.line, order, told);
     }
     if (bad.count > 0) throw await bad.refusal(rows);
     return rows;
@@ -164,41 +161,35 @@ async function takeTurn(rowsChecked: number): Promise<void> {
 
 /** What is wrong with a row, and what is only told; `order` also where it is bad, as far as it could be read. */
 function checkRow(
+  checks: Checks,
   row: BatchRow,
-  input: BatchInput,
-  { rates, formatChecks }: Checks,
 ): { order?: WithdrawRequest; errors: FieldError[]; told: FieldError[] } {
+  const { account, input, rates } = checks;
   const unreadable = row.problem ?? [];
   if (row.order === undefined) return { errors: unreadable, told: [] };
-  const checked = validateOrderInput('withdraw', orderInputOf(row, input), { formatChecks });
-  const found = 'errors' in checked ? checked.errors : beyondRates(checked.input.order, rates, formatChecks);
+  const rowInput = orderInputOf(row, { ...input, account: account.name });
+  const checked = validateOrderInput('withdraw', rowInput, { formatChecks: account.formatChecks });
+  const beyond = (order: WithdrawRequest) =>
+    rates && !uncheckable(checks, order) ? checkAgainstRates('withdraw', order, rates) : [];
+  const found = 'errors' in checked ? checked.errors : beyond(checked.input.order);
   const others = found.filter(({ field }) => unreadable.every((problem) => !field.startsWith(problem.field)));
   const told = 'errors' in checked ? [] : (checked.notes ?? []);
   return { order: row.order as WithdrawRequest, errors: [...unreadable, ...others], told };
 }
 
-function beyondRates(order: WithdrawRequest, rates: Rates | undefined, formatChecks?: FormatChecks): FieldError[] {
-  if (!rates || uncheckableBy(rates, 'withdraw', order, formatChecks)) return [];
-  return checkAgainstRates('withdraw', order, rates);
-}
+const uncheckable = ({ rates, account }: Checks, order: WithdrawRequest): string | undefined =>
+  rates && uncheckableBy(rates, 'withdraw', order, account.formatChecks);
 
 /** Takes a good row into the sums and warnings. */
-async function noteRow(
-  deps: ActivityDeps,
-  line: number,
-  { order, told }: { order: WithdrawRequest; told: readonly FieldError[] },
-  repeated: RepeatedRows,
-  { rates, totals, warnings, existing, formatChecks }: Checks,
-): Promise<void> {
+async function noteRow(checks: Checks, line: number, order: WithdrawRequest, told: FieldError[]): Promise<void> {
+  const { deps, rates, totals, warnings, existing, repeated } = checks;
   totals.add(order);
   repeated.noticePayouts(line, order);
   if (exceededCap(deps, 'withdraw', order, rates)) {
     warnings.add('cap', 'above the cap for one order (PAYMENT_ORDER_CAPS): each waits for a decision', [line]);
   }
-  const uncheckable = rates && uncheckableBy(rates, 'withdraw', order, formatChecks);
-  if (uncheckable) {
-    warnings.add(uncheckable, `${uncheckable}: limits, precision and fees were not checked`, [line]);
-  }
+  const unchecked = uncheckable(checks, order);
+  if (unchecked) warnings.add(unchecked, `${unchecked}: limits, precision and fees were not checked`, [line]);
   for (const { field, reason } of told) {
     // One warning for the same of many wallets.
     const warning = `${field}: ${reason.replace(/^\*{4}\w*: /, '')}`;

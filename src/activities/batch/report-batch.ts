@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { cancellationSignal, getClient, heartbeat } from '@temporalio/activity';
-import { type BatchRow, type BatchSource, orderInputOf } from '../../batch-files/source.js';
+import { type BatchRow, type BatchSource, openBatchSource, orderInputOf } from '../../batch-files/source.js';
 import type { ReportBatchAnswer, ReportBatchInput } from '../../contract/batch/activities.js';
 import type { BatchInput, BatchPlan } from '../../contract/batch/batch.js';
 import { describeFieldErrors } from '../../contract/failures.js';
@@ -9,8 +9,7 @@ import type { ActivityDeps } from '../deps.js';
 import { batchFailure, invalidInput } from '../failures.js';
 import { mapInOrder } from '../many-reads.js';
 import { type ReportedRow, ReportFiles } from './report/report-files.js';
-import { RowCounts, readRowEnd } from './report/row-end.js';
-import { openPlanned } from './rows/row-reader.js';
+import { countRow, noneCounted, readRowEnd } from './report/row-end.js';
 
 /** Rows read from Temporal at the same time. */
 const CONCURRENCY = 20;
@@ -22,7 +21,7 @@ const CONCURRENCY = 20;
 export function reportBatchActivity(deps: ActivityDeps) {
   return async function reportBatch({ input, plan, taken }: ReportBatchInput): Promise<ReportBatchAnswer> {
     try {
-      const source = await openPlanned(deps.directories, input, plan);
+      const source = await openBatchSource(deps.directories, input, plan);
       try {
         return await reportOn(deps, source, { ...input, batchId: plan.batchId }, plan, taken);
       } finally {
@@ -44,19 +43,20 @@ async function reportOn(
   taken: number,
 ): Promise<ReportBatchAnswer> {
   const files = directories?.reportDir ? await ReportFiles.open(directories.reportDir, plan, source) : undefined;
-  const counts = new RowCounts();
+  const counted = noneCounted();
   let rowsRead = 0;
   // Every call to Temporal listens for the cancellation; Node takes more than 10 of them for a leak.
   setMaxListeners(2 * CONCURRENCY, cancellationSignal());
   try {
     for await (const reported of mapInOrder(source.rows(), CONCURRENCY, (row) => readRow(row, input, taken))) {
-      counts.add(reported.end);
+      countRow(counted, reported.end);
       await files?.add(reported);
       rowsRead += 1;
       heartbeat({ rowsRead });
       cancellationSignal().throwIfAborted();
     }
-    return { ...counts.counted, ...(await files?.finish(counts.counted)) };
+    const moved = Object.fromEntries(Object.entries(counted.moved).sort(([a], [b]) => (a < b ? -1 : 1)));
+    return { ...counted, moved, ...(await files?.finish({ ...counted, moved })) };
   } finally {
     await files?.discard();
   }

@@ -1,10 +1,11 @@
 import { activityInfo, getClient } from '@temporalio/activity';
-import { WorkflowExecutionAlreadyStartedError, WorkflowFailedError } from '@temporalio/client';
+import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { BatchWorkflow } from '../../client/batch-handle.js';
 import { batchStartOptions } from '../../client/batches.js';
 import { readFirstInput } from '../../client/history.js';
 import { describeRun, whyUnreadable } from '../../client/standing.js';
+import { startUnlessTaken } from '../../client/temporal-calls.js';
 import type { PeriodBatch } from '../../contract/batch/activities.js';
 import {
   BATCH_FILE_UNUSABLE,
@@ -56,12 +57,8 @@ async function start(batch: PeriodBatch): Promise<void> {
   if (batch.file.sha256 === undefined) {
     throw ApplicationFailure.nonRetryable(`batch ${batch.batchId} is not known to Temporal any more`, BATCH_UNRESOLVED);
   }
-  try {
-    await getClient().workflow.start<BatchWorkflow>(BULK_WITHDRAW_WORKFLOW, batchStartOptions(batch));
-  } catch (error) {
-    // Somebody else was faster; the next look follows theirs.
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-  }
+  // Where somebody else was faster, the next look follows theirs.
+  await startUnlessTaken<BatchWorkflow>(getClient(), BULK_WITHDRAW_WORKFLOW, batchStartOptions(batch));
 }
 
 /** Following a batch of other rows would report people as paid who are not. */

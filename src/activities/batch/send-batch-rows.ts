@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo, cancellationSignal, getClient } from '@temporalio/activity';
 import { ActivityCancelledError } from '@temporalio/client';
+import { openBatchSource } from '../../batch-files/source.js';
 import type { SendBatchRowsAnswer, SendBatchRowsInput } from '../../contract/batch/activities.js';
 import { type BatchProgress, DEFAULT_IN_FLIGHT, type OpenRow } from '../../contract/batch/batch.js';
 import type { ActivityDeps } from '../deps.js';
@@ -8,7 +9,7 @@ import { batchFailure } from '../failures.js';
 import { countStarted, countTaken } from './rows/count.js';
 import { findStarted, takeStarted } from './rows/find-started.js';
 import { haltReason, holdReason } from './rows/halt-reason.js';
-import { openPlanned, type RowReader, readFrom } from './rows/row-reader.js';
+import { type RowReader, readFrom } from './rows/row-reader.js';
 import { type BatchWork, startRow } from './rows/start-row.js';
 import { watchRows } from './rows/watch-rows.js';
 
@@ -52,7 +53,7 @@ export function sendBatchRowsActivity(deps: ActivityDeps) {
     const beat = setInterval(() => void deps.confirmAttempt(progress).catch(() => undefined), BEAT_EVERY_MS);
     try {
       if (!progress.exhausted && batch.mode !== 'wait') {
-        chunk.reader = readFrom(await openPlanned(deps.directories, batch.input, batch.plan), progress);
+        chunk.reader = readFrom(await openBatchSource(deps.directories, batch.input, batch.plan), progress);
       }
       return await work(chunk);
     } catch (error) {

@@ -10,7 +10,7 @@ import { type Amount, decimalOrZero, toAmount } from '../../../contract/money.js
 import type { Order } from '../../../contract/order/order.js';
 import type { WithdrawRequest } from '../../../contract/order/request.js';
 import { type CsvReport, type JsonReport, openCsvReport, openJsonReport } from '../../../reports/formats.js';
-import { openReport, type ReportWriter } from '../../../reports/report-file.js';
+import { ReportWriter } from '../../../reports/report-file.js';
 import type { Counted, RowEnd } from './row-end.js';
 
 const COLUMNS = [
@@ -34,15 +34,6 @@ export interface ReportedRow {
   end: RowEnd;
 }
 
-/** Where the files go, whose rows they are about, and how the rejected ones are written. */
-interface Place extends Pick<BatchSource, 'format' | 'header'> {
-  reportDir: string;
-  /** How the names of the files begin. */
-  name: string;
-  /** Of the batch's file. */
-  sha256: string;
-}
-
 /**
  * The files of a batch's report: `<account>.<batchId>.report.csv` and `.report.json` with every row, wallets masked, and
  * `<account>.<batchId>.rejected.csv` (or `.ndjson`) with the rows no order exists for, as they stood in the file.
@@ -51,21 +42,20 @@ export class ReportFiles {
   #rejected?: ReportWriter;
 
   private constructor(
-    private readonly place: Place,
+    private readonly reportDir: string,
+    private readonly plan: BatchPlan,
+    private readonly source: Pick<BatchSource, 'format' | 'header'>,
     private readonly csv: CsvReport<(typeof COLUMNS)[number]>,
     private readonly json: JsonReport,
   ) {}
 
   /** Begins all but the rejected rows, of which there may be none. */
-  static async open(
-    reportDir: string,
-    { batchId, account, sha256, digest }: BatchPlan,
-    { format, header }: Pick<BatchSource, 'format' | 'header'>,
-  ): Promise<ReportFiles> {
+  static async open(reportDir: string, plan: BatchPlan, source: BatchSource): Promise<ReportFiles> {
+    const { batchId, account, sha256, digest } = plan;
     const name = reportName(account, batchId);
     const csv = await openCsvReport(reportDir, `${name}.report.csv`, COLUMNS);
     const json = await openJsonReport(reportDir, `${name}.report.json`, { account, batchId, sha256, digest });
-    return new ReportFiles({ reportDir, name, sha256, format, header }, csv, json);
+    return new ReportFiles(reportDir, plan, source, csv, json);
   }
 
   async add({ row, request, end }: ReportedRow): Promise<void> {
@@ -74,18 +64,22 @@ export class ReportFiles {
     await this.json.add(cells);
     // Conflicts are not among the rejected: their id is taken, and sending the row again cannot change that.
     if (end.outcome !== 'refused' && end.outcome !== 'notStarted') return;
-    this.#rejected ??= await openRejected(this.place);
+    const { header } = this.source;
+    if (!this.#rejected) {
+      this.#rejected = await ReportWriter.open(this.reportDir, this.#rejectedName);
+      if (header !== undefined) await this.#rejected.write(`${header}\n`);
+    }
     await this.#rejected.write(`${row.text}\n`);
   }
 
   /** Puts the files in their places; the JSON names the hashes of the others. */
   async finish(counted: Counted): Promise<Pick<ReportBatchAnswer, 'report' | 'rejected'>> {
-    const { reportDir, name, sha256 } = this.place;
-    await setEarlierReportAside(reportDir, name, sha256);
+    const { account, batchId, sha256 } = this.plan;
+    await setEarlierReportAside(this.reportDir, reportName(account, batchId), sha256);
     const report = await this.csv.finish();
     const rejected = await this.#rejected?.finish();
     // Those of an earlier run under this id may have been paid since: nobody must send them again.
-    if (!rejected) await rm(join(reportDir, rejectedName(this.place)), { force: true });
+    if (!rejected) await rm(join(this.reportDir, this.#rejectedName), { force: true });
     await this.json.finish({ ...counted, files: { report, rejected } });
     return { report, ...(rejected && { rejected }) };
   }
@@ -93,14 +87,10 @@ export class ReportFiles {
   async discard(): Promise<void> {
     await Promise.all([this.csv.discard(), this.json.discard(), this.#rejected?.discard()]);
   }
-}
 
-const rejectedName = ({ name, format }: Place): string => `${name}.rejected.${format}`;
-
-async function openRejected(place: Place): Promise<ReportWriter> {
-  const rejected = await openReport(place.reportDir, rejectedName(place));
-  if (place.header !== undefined) await rejected.write(`${place.header}\n`);
-  return rejected;
+  get #rejectedName(): string {
+    return `${reportName(this.plan.account, this.plan.batchId)}.rejected.${this.source.format}`;
+  }
 }
 
 const cellsOf = ({ line }: BatchRow, request: WithdrawRequest, { outcome, order, reason }: RowEnd) => ({

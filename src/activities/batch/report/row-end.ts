@@ -4,13 +4,12 @@ import { OrderHandle } from '../../../client/order-handle.js';
 import { readEnd, readStanding, type Standing, standingOfFailure, whyUnreadable } from '../../../client/standing.js';
 import { refuseOtherInput } from '../../../client/start-order.js';
 import type { ReportBatchAnswer } from '../../../contract/batch/activities.js';
-import { type BatchOutcomes, NONE_ENDED } from '../../../contract/batch/batch.js';
+import { NONE_ENDED } from '../../../contract/batch/batch.js';
 import { maskName } from '../../../contract/masking.js';
-import { type Amount, decimalOrZero, toAmount } from '../../../contract/money.js';
 import { DEFAULT_ACCOUNT } from '../../../contract/names.js';
 import type { Order } from '../../../contract/order/order.js';
 import type { OrderInput, OrderResult } from '../../../contract/order/workflow.js';
-import { outcomeOf, type RowOutcome, whyUnresolved } from '../outcome.js';
+import { addMoved, outcomeOf, type RowOutcome, whyUnresolved } from '../outcome.js';
 
 /** How the order of a row stands; `order` is absent while none is known at the service. */
 export interface RowEnd {
@@ -95,24 +94,14 @@ function unreadableEnd(error: unknown, end: Standing | undefined): RowEnd | unde
 /** What a report counts, as `reportBatch` answers it. */
 export type Counted = Pick<ReportBatchAnswer, 'outcomes' | 'moved' | 'started'>;
 
-/** Counts the ends of a batch's rows and adds up what they paid out. */
-export class RowCounts {
-  readonly #outcomes: BatchOutcomes = { ...NONE_ENDED, notStarted: 0 };
-  readonly #moved = new Map<string, Amount>();
-  #started = 0;
+/** Before any row is counted. */
+export const noneCounted = (): Counted => ({ outcomes: { ...NONE_ENDED, notStarted: 0 }, moved: {}, started: 0 });
 
-  add({ outcome, order }: RowEnd): void {
-    // Open ones and those without a verdict count as parked: all three are orders that a person may want to look after.
-    const counted = outcome === 'open' || outcome === 'unresolved' ? 'parked' : outcome;
-    this.#outcomes[counted] += 1;
-    if (counted !== 'notStarted' && counted !== 'conflict') this.#started += 1;
-    if (!order?.amount_to) return;
-    const { currency_to: currency, amount_to: paid } = order;
-    this.#moved.set(currency, toAmount(decimalOrZero(this.#moved.get(currency)).plus(decimalOrZero(paid))));
-  }
-
-  get counted(): Counted {
-    const moved = Object.fromEntries([...this.#moved].sort(([a], [b]) => (a < b ? -1 : 1)));
-    return { outcomes: this.#outcomes, moved, started: this.#started };
-  }
+/** Counts the end of a row and adds up what it paid out. */
+export function countRow(counted: Counted, { outcome, order }: RowEnd): void {
+  // Open ones and those without a verdict count as parked: all three are orders that a person may want to look after.
+  const known = outcome === 'open' || outcome === 'unresolved' ? 'parked' : outcome;
+  counted.outcomes[known] += 1;
+  if (known !== 'notStarted' && known !== 'conflict') counted.started += 1;
+  if (order) addMoved(counted.moved, order);
 }

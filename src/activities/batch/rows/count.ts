@@ -1,9 +1,7 @@
 import type { BatchRow } from '../../../batch-files/source.js';
 import type { Standing } from '../../../client/standing.js';
 import type { BatchProgress, OpenRow } from '../../../contract/batch/batch.js';
-import { decimalOrZero, toAmount } from '../../../contract/money.js';
-import type { OrderResult } from '../../../contract/order/workflow.js';
-import { outcomeOf, whyUnresolved } from '../outcome.js';
+import { addMoved, outcomeOf, whyUnresolved } from '../outcome.js';
 import type { StartedRow } from './start-row.js';
 
 /** Rows that were parked while it was unknown whether their order exists: as many as a batch has to remember. */
@@ -38,7 +36,7 @@ export function countEnd(progress: BatchProgress, open: OpenRow, standing: Stand
     return;
   }
   close(progress, open, outcome);
-  if (standing.kind === 'completed') countMoved(progress, standing.result);
+  if (standing.kind === 'completed') addMoved(progress.moved, standing.result.order);
 }
 
 /** Counts a row that waits for a person; `unsettled`: nobody knows whether its order exists. */
@@ -50,10 +48,4 @@ export function countParked(progress: BatchProgress, open: OpenRow, unsettled: b
 function close(progress: BatchProgress, { row }: OpenRow, outcome: keyof BatchProgress['outcomes']): void {
   progress.open = progress.open.filter((open) => open.row !== row);
   progress.outcomes[outcome] += 1;
-}
-
-function countMoved(progress: BatchProgress, { order }: OrderResult): void {
-  const { currency_to: currency, amount_to: amount } = order;
-  if (amount === null) return;
-  progress.moved[currency] = toAmount(decimalOrZero(progress.moved[currency]).plus(decimalOrZero(amount)));
 }

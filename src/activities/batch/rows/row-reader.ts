@@ -1,13 +1,5 @@
-import { type BatchRow, type BatchSource, openBatchSource } from '../../../batch-files/source.js';
-import type { Directories } from '../../../config.js';
-import type { BatchInput, BatchPlan, BatchProgress } from '../../../contract/batch/batch.js';
-
-/** Opens exactly the bytes that were planned: a batch, or a report, of another file would be worse than none. Throws BatchFileError. */
-export const openPlanned = (
-  directories: Directories | undefined,
-  { file, rows }: Pick<BatchInput, 'file' | 'rows'>,
-  { sha256 }: Pick<BatchPlan, 'sha256'>,
-): Promise<BatchSource> => openBatchSource(directories, { ...(file && { file: { ...file, sha256 } }), rows });
+import type { BatchRow, BatchSource } from '../../../batch-files/source.js';
+import type { BatchProgress } from '../../../contract/batch/batch.js';
 
 /** Rows of a batch in groups. Close it. */
 export interface RowReader {
