@@ -45,10 +45,7 @@ export function reasonOf(error: unknown): string {
 export const noReading = (reason: string, nextRetryDelay?: number): ApplicationFailure =>
   ApplicationFailure.create({ type: 'NoReading', message: reason, nextRetryDelay });
 
-/**
- * "Nothing is wrong, come back in `delayMs`": the server waits and repeats the activity without writing history.
- * Benign, so that waiting is not reported as an error.
- */
+/** The server waits `delayMs` and repeats the activity without history; benign, as waiting is not an error. */
 export const comeBackIn = (delayMs: number, message: string): ApplicationFailure =>
   ApplicationFailure.create({
     type: 'StillOpen',

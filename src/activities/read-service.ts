@@ -19,10 +19,7 @@ import { type Account, type ActivityDeps, accountOf } from './deps.js';
 import { invalidInput, retryLater, validInput } from './failures.js';
 import { readBalances } from './order/balances.js';
 
-/**
- * Longest answer in bytes of JSON: Temporal refuses payloads of 2 MiB, and encryption adds a little. 1,000 ordinary orders
- * are about 1.6 MB.
- */
+/** Longest answer in bytes of JSON, 1,000 ordinary orders: Temporal refuses 2 MiB, and encryption adds a little. */
 const MAX_ANSWER_BYTES = 2_000_000;
 
 const inputSchema = z.strictObject({

@@ -48,10 +48,10 @@ export class PinnedFile {
 
   /** The next bytes from `position` on, empty at the end. Throws BatchFileError once the file was written to. */
   async read(position: number): Promise<Buffer> {
-    const bytes = await readAt(this.handle, position);
+    const { buffer, bytesRead } = await this.handle.read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES, position);
     // After the read: what was read before a change is good, what was read after it is not.
     if (identityOf(await this.handle.stat({ bigint: true })) !== this.identity) throw changed();
-    return bytes;
+    return buffer.subarray(0, bytesRead);
   }
 
   close(): Promise<void> {
@@ -87,22 +87,12 @@ function refuseUnreadable(stats: BigIntStats): void {
 const identityOf = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string =>
   [dev, ino, size, mtimeNs, ctimeNs].join(':');
 
-async function readAt(handle: FileHandle, position: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES, position);
-  return buffer.subarray(0, bytesRead);
-}
-
 async function hashOf(handle: FileHandle, stats: BigIntStats): Promise<string> {
   const identity = identityOf(stats);
   const known = knownHashes.get(identity);
   if (known !== undefined) return known;
   const hash = createHash('sha256');
-  for (let position = 0; ; ) {
-    const bytes = await readAt(handle, position);
-    if (bytes.length === 0) break;
-    hash.update(bytes);
-    position += bytes.length;
-  }
+  for await (const bytes of handle.createReadStream({ start: 0, autoClose: false })) hash.update(bytes);
   if (identityOf(await handle.stat({ bigint: true })) !== identity) throw changed();
   const sha256 = hash.digest('hex');
   if (Date.now() - Number(stats.ctimeMs) > SETTLED_AFTER_MS) remember(identity, sha256);

@@ -12,10 +12,7 @@ export interface CsvReport<C extends string> extends Pick<ReportWriter, 'finish'
   add(row: Partial<Record<C, Cell>>): Promise<void>;
 }
 
-/**
- * Begins a CSV report with a header. Texts that a spreadsheet would run as a formula get an apostrophe in front (the usual
- * guard against CSV injection); amounts stay as they are.
- */
+/** Begins a CSV report. Texts, not amounts, that a spreadsheet would run as a formula get an apostrophe in front. */
 export async function openCsvReport<C extends string>(
   reportDir: string,
   name: string,

@@ -1,9 +1,6 @@
 import type { FieldError } from '../contract/failures.js';
 
-/**
- * What becomes of rules that are ours and not the service's (formats of wallets and of their details, pairs that rates do
- * not show): 'refuse' an order that breaks one, or 'warn': it is sent all the same, with a note.
- */
+/** What becomes of rules that are ours (formats of wallets and details, pairs): 'refuse', or 'warn' and send all the same. */
 export const FORMAT_CHECKS = ['refuse', 'warn'] as const;
 
 /** One of the two. */

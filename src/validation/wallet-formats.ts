@@ -4,10 +4,7 @@ import { canonicalWallet, MULTIPLE_CARDS, passesLuhn } from '../contract/wallets
 /** Longest wallet accepted from a caller, in characters. */
 export const MAX_WALLET_LENGTH = 200;
 
-/**
- * IBAN lengths of the countries a SEPA payout can reach, from the SWIFT IBAN registry. A length that is off by one is
- * the usual typing error, and mod-97 alone lets one in 97 of those through.
- */
+/** IBAN lengths of SEPA countries (SWIFT registry): mod-97 alone lets one in 97 typing errors of length through. */
 const SEPA_IBAN_LENGTHS: ReadonlyMap<string, number> = new Map(
   (
     'AD24 AL28 AT20 BE16 BG22 CH21 CY28 CZ24 DE22 DK18 EE20 ES24 FI18 FR27 GB22 GI23 GR27 HR21 HU28 IE22 IS26 IT27 ' +

@@ -57,10 +57,7 @@ export const shownAddress = (address: DepositAddress): DepositAddress => ({
 const byAge = (a: DepositAddress, b: DepositAddress): number =>
   a.created_at.localeCompare(b.created_at) || a.uuid.localeCompare(b.uuid);
 
-/**
- * The permanent addresses of one account by reference, shared by all activities of a worker. The list may be hundreds of
- * pages long: it is read by one caller at a time and only when what is known does not suffice.
- */
+/** The addresses of one account, shared by a worker: hundreds of pages are read for one caller at a time. */
 export class SharedAddresses {
   #byRef: AddressList['byRef'] = new Map();
   /** Start of the newest reading of the whole list. */

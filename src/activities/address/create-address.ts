@@ -22,10 +22,7 @@ const addressInputSchema = z.strictObject({
   address: addressCreateSchema,
 });
 
-/**
- * The callback URL of an address carries our reference and is unique: it is also the key by which an address of an
- * uncertain create is found again. Throws InvalidInput where the worker cannot make callback URLs.
- */
+/** Unique by our reference, so that an address of an uncertain create is found by it. Throws InvalidInput. */
 function addressCallbackUrl({ callback }: ActivityDeps, account: string, ref: string): string {
   const [key] = callback?.tokenKeys ?? [];
   if (callback && key) return callbackUrl(callback.baseUrl, key, { kind: 'address', account, ref });

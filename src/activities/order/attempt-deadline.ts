@@ -43,14 +43,9 @@ export class AttemptDeadline {
   readonly #startedAt = performance.now();
   readonly #startedAtWall = Date.now();
 
-  /** Milliseconds this attempt may still use; negative when it is over. */
-  leftMs(): number {
-    const elapsedMs = Math.max(performance.now() - this.#startedAt, Date.now() - this.#startedAtWall);
-    return ATTEMPT_MS - elapsedMs;
-  }
-
   /** True while there is time to send and to hear the answer. */
   allowsSend(): boolean {
-    return this.leftMs() >= NEEDED_FOR_SEND_MS;
+    const elapsedMs = Math.max(performance.now() - this.#startedAt, Date.now() - this.#startedAtWall);
+    return ATTEMPT_MS - elapsedMs >= NEEDED_FOR_SEND_MS;
   }
 }

@@ -11,10 +11,7 @@ import { readBalances, unreadableBalance } from './balances.js';
 import { shortfall } from './limits.js';
 import { payersOf } from './shared-rates.js';
 
-/**
- * Validates a follow-up and asks fresh rates and balances whether it can be had and paid for, and who pays the
- * commissions of the order before it. Sends nothing.
- */
+/** Asks fresh rates and balances whether a follow-up can be had, and who pays the commissions. Sends nothing. */
 export function checkFollowUpActivity(deps: ActivityDeps) {
   return async function checkFollowUp(input: CheckFollowUpInput): Promise<FollowUpCheck> {
     const account = accountOf(deps, input.account);

@@ -116,10 +116,7 @@ function compareVerdict(theirs: SeenOrder, ours: Verdict): Comparison {
 const shownBoth = (theirs: SeenOrder, ours: Verdict) => (field: keyof Amounts) =>
   `${field} ${theirs[field] ?? 'none'} at the service, ${ours.amounts[field] ?? 'none'} here`;
 
-/**
- * Balance changes that do not fit the end of the order: something is left of a completed one, or money came in after an
- * order ended without any. undefined: they fit, or it cannot be told.
- */
+/** Balance changes that do not fit: something is left of a completed order, or money came after one ended without any. */
 export function unevenChanges(theirs: SeenOrder, nothingLeft: boolean): string | undefined {
   if (theirs.balance_changes.length === 0) return undefined;
   const { currency_from: from, currency_to: to } = theirs;

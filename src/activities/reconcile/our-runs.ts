@@ -31,10 +31,7 @@ export interface OurRun {
   noOrder: boolean;
 }
 
-/**
- * Our orders of an account that run, or that ended since. Found by the prefix of their ids: one that was started without
- * our client has no account among its search attributes at first.
- */
+/** Our orders that run or ended since, by the prefix of their ids: the search attribute of the account may come late. */
 export async function listOurRuns(
   client: Client,
   account: string,
@@ -99,7 +96,7 @@ export async function wordOf(client: Client, run: OurRun, { ask }: { ask: boolea
 }
 
 /** How a run ended without a verdict, in words; one that was stopped from outside is said to be just that. */
-const HOW = { closed: 'closed in doubt by a person', failed: 'ended by an error' } as const;
+const HOW: Record<string, string> = { closed: 'closed in doubt by a person', failed: 'ended by an error' };
 
 /** What the end of an order says to a reconciliation. Throws where its result cannot be read: nothing may be said of it then. */
 export function wordOfEnd(standing: Exclude<Standing, { kind: 'open' }>, workflowId: string): OurWord {
@@ -108,10 +105,8 @@ export function wordOfEnd(standing: Exclude<Standing, { kind: 'open' }>, workflo
       return { kind: 'ended', verdict: verdictOf(standing.result) };
     case 'noOrder':
       return standing;
-    case 'unresolved': {
-      const { how } = standing;
-      return { kind: 'unresolved', how: how === 'closed' || how === 'failed' ? HOW[how] : how };
-    }
+    case 'unresolved':
+      return { kind: 'unresolved', how: HOW[standing.how] ?? standing.how };
     case 'notStarted':
       return { kind: 'unresolved', how: 'removed by the retention' };
     case 'unreadable':

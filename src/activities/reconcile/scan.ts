@@ -47,10 +47,7 @@ export interface Scan {
   balances?: ReadonlyMap<string, { before?: Balance; after?: Balance }>;
 }
 
-/**
- * Reads the service's orders and our workflows. The service first: an order that is started meanwhile is then among our
- * workflows, and is asked for by its id.
- */
+/** Reads both sides, the service first: an order that is started meanwhile is then among our workflows, and looked up. */
 export async function scan(work: Reconciliation): Promise<Scan> {
   const { client, input, progress } = work;
   const atMs = Date.now();

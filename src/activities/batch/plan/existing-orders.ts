@@ -12,10 +12,7 @@ const TRIES = 3;
 /** A request may have to wait for its turn, longer than the server waits for a sign of life. */
 const BEAT_EVERY_MS = 5_000;
 
-/**
- * Finds rows whose ids have an order at the service already: they will not be paid again, which a payroll that uses last
- * week's ids finds out too late.
- */
+/** Finds rows whose ids have an order already: a payroll that uses last week's ids would find out too late. */
 export class ExistingOrders {
   readonly #reads: PacedReads;
   /** The lines of the ids that wait to be asked for. */

@@ -120,10 +120,7 @@ export const reportName = (account: string, batchId: string): string => `${accou
 
 const ENDINGS = ['report.csv', 'report.json', 'rejected.csv', 'rejected.ndjson', 'errors.csv'];
 
-/**
- * The error of a batch whose input is one of its own reports, such as the rejected rows mended where they were written:
- * the report of this run would take the file's place, or remove it.
- */
+/** The error of a batch that reads one of its own reports: this run's report would replace or remove that file. */
 export function ownReportProblem(
   { batchDir, reportDir }: Directories = {},
   account: string,

@@ -48,18 +48,14 @@ export async function readRowEnd(client: Client, input: OrderInput<'withdraw'>, 
 /** An order that goes on. Why it waits is told by its workflow; without an answer the report does without. */
 async function openEnd(handle: OrderHandle, standing: Standing): Promise<RowEnd> {
   const state = await handle.state().catch(() => undefined);
-  const reason = state?.attention?.reason;
-  return {
-    outcome: outcomeOf(standing),
-    ...(state?.order && { order: state.order }),
-    ...(reason && { reason }),
-  };
+  return { outcome: outcomeOf(standing), order: state?.order ?? undefined, reason: state?.attention?.reason };
 }
 
-function endOf(result: OrderResult): RowEnd {
-  const reason = reasonOf(result);
-  return { outcome: result.outcome, order: result.order, ...(reason && { reason }) };
-}
+const endOf = (result: OrderResult): RowEnd => ({
+  outcome: result.outcome,
+  order: result.order,
+  reason: reasonOf(result) || undefined,
+});
 
 /** What makes an end worth a look; '' for a payout that simply was made. */
 function reasonOf({ order, remainder = [], remainderUnknown, compensation }: OrderResult): string {
