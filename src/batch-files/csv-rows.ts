@@ -14,9 +14,11 @@ const OF_PARTS = [
 ];
 const KNOWN = [...Object.keys(orderSchemas.withdraw.shape).filter((name) => name !== 'client_info'), ...OF_PARTS];
 
-/** A row's order as far as its cells say, unchecked; `problem` names what could not be read. */
+/** What a row says. */
 export interface RowContent {
+  /** What it asks for, not validated: amounts are strings, nested details are built. Absent when it could not be read. */
   order?: unknown;
+  /** What could not be read; the row must not be sent. */
   problem?: FieldError[];
 }
 

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { BatchFile, BatchInput } from '../contract/batch/batch.js';
-import type { FieldError } from '../contract/failures.js';
 import type { WithdrawRequest } from '../contract/order/request.js';
 import { readJson } from '../validation/json-input.js';
 import { type RowContent, readCsvRow, readHeader } from './csv-rows.js';
@@ -11,7 +10,7 @@ import { PinnedFile, readLines, textOf } from './pinned-file.js';
 const MAX_ROWS = 100_000;
 
 /** One row of a batch, unchecked. */
-export interface BatchRow {
+export interface BatchRow extends RowContent {
   /** Counts from 1 over the whole batch. */
   row: number;
   /** Line in the file, counting from 1; of inline rows the same as `row`. */
@@ -20,10 +19,6 @@ export interface BatchRow {
   nextOffset: number;
   /** The row as it stood there, without its line end. */
   text: string;
-  /** What it asks for, not validated: amounts are strings, nested details are built. Absent when it could not be read. */
-  order?: unknown;
-  /** What could not be read; the row must not be sent. */
-  problem?: FieldError[];
 }
 
 /** The rows of a batch: always the same ones under the same `sha256` (hex). Close it. */

@@ -56,9 +56,7 @@ export interface JsonReport extends Pick<ReportWriter, 'discard'> {
 /** Begins a JSON report: one object of the fields of `head`, `rows` (one a line) and the fields of `tail`, in this order. */
 export async function openJsonReport(reportDir: string, name: string, head: object): Promise<JsonReport> {
   const report = await ReportWriter.open(reportDir, name);
-  let separator = `{${fieldsOf(head)
-    .map((field) => `${field},`)
-    .join('')}\n"rows": [`;
+  let separator = `{${[...fieldsOf(head), '\n"rows": ['].join(',')}`;
   return {
     add: async (row) => {
       await report.write(`${separator}\n${JSON.stringify(row)}`);
@@ -66,11 +64,7 @@ export async function openJsonReport(reportDir: string, name: string, head: obje
     },
     finish: async (tail) => {
       await report.write(separator === ',' ? '\n]' : `${separator}]`);
-      await report.write(
-        `${fieldsOf(tail)
-          .map((field) => `,${field}`)
-          .join('')}\n}\n`,
-      );
+      await report.write(`${['', ...fieldsOf(tail)].join(',')}\n}\n`);
       return report.finish();
     },
     discard: () => report.discard(),

@@ -60,11 +60,7 @@ export function planBatchActivity(deps: ActivityDeps) {
   };
 }
 
-/**
- * The failure of a batch for an account that this worker, which serves `accounts`, does not have. The queue of batches is
- * shared by all workers: one that serves the account takes it at a later attempt. Where there is none it would wait for
- * ever, so it is refused for good as InvalidInput.
- */
+/** Another worker of the shared queue may serve the account, and takes a later attempt; else it is refused for good. */
 async function noAccount(accounts: readonly string[], name: string): Promise<ApplicationFailure> {
   if (activityInfo().attempt < LOOKS || (await isAccountServed(getClient(), name))) {
     const message = `this worker has no account ${name}`;

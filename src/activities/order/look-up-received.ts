@@ -35,7 +35,8 @@ export function lookUpReceivedActivity(deps: ActivityDeps) {
     const account = accountOf(deps, name);
     const checked = validateReceivedInput(asked.input, account.formatChecks);
     if ('errors' in checked) throw invalidOrder(checked.errors);
-    const addresses = shared.get(name) ?? sharedAddresses(account);
+    const listAll = () => account.service.allDepositAddresses({});
+    const addresses = shared.get(name) ?? new SharedAddresses({ account: name, listAll });
     shared.set(name, addresses);
     try {
       if (isOtherEndpoint(account, asked.sentTo)) await refuseElsewhere(account, asked.sentTo);
@@ -46,9 +47,6 @@ export function lookUpReceivedActivity(deps: ActivityDeps) {
     }
   };
 }
-
-const sharedAddresses = ({ name, service }: Account): SharedAddresses =>
-  new SharedAddresses({ account: name, listAll: () => service.allDepositAddresses({}) });
 
 async function read(
   { service }: Account,

@@ -56,10 +56,7 @@ function disagreementsOf(order: Order, item: Order): string[] {
   return fields.map((field) => `status operation and order list differ in ${field}`);
 }
 
-/**
- * The list item of an order that status showed; the list alone has the balance changes. A receipt may have no merchant's
- * id to ask the list for: then it is searched among the orders of its time. Throws service errors, and NoReading.
- */
+/** The list item, which alone has the balance changes; a receipt without an id is searched among the orders of its time. */
 async function readListItem(
   service: PaymentService,
   order: Order,

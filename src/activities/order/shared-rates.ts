@@ -8,10 +8,7 @@ const REFRESH_AFTER_MS = 10 * 60_000;
 /** After a failure the next creates skip the checks at once instead of each waiting for a service that is slow. */
 const RETRY_AFTER_MS = 30_000;
 
-/**
- * The rates of one account, shared by all activities of a worker: one call at a time, refreshed after 10 minutes.
- * Payments do not depend on rates: when they cannot be had, `current` answers undefined and checks are skipped.
- */
+/** The rates of one account, shared by a worker. Payments do not depend on them: without any, checks are skipped. */
 export class SharedRates {
   #rates?: Rates;
   #validUntilMs = Number.NEGATIVE_INFINITY;
@@ -19,7 +16,7 @@ export class SharedRates {
 
   constructor(private readonly fetch: () => Promise<Rates>) {}
 
-  /** Rates not older than 10 minutes, or undefined. */
+  /** Rates not older than 10 minutes, or undefined; one call at a time. */
   current(): Promise<Rates | undefined> {
     if (performance.now() < this.#validUntilMs) return Promise.resolve(this.#rates);
     this.#pending ??= this.#refresh().finally(() => {

@@ -7,13 +7,7 @@ import type { BalancesNow } from './carried-balances.js';
 import type { Scan } from './scan.js';
 
 /** What the changes of one currency show: the first and the last balance, and where money moved in between unseen. */
-export interface Chain {
-  currency: string;
-  changes: number;
-  start: Amount;
-  end: Amount;
-  gaps: BalanceGap[];
-}
+export type Chain = Omit<ChainSummary, 'gaps' | 'balance'> & { gaps: BalanceGap[] };
 
 /**
  * The chain of every currency, in which each `amount_after` is another change's `amount_before`. A change that is missing
@@ -37,10 +31,7 @@ export function chainsOf(changes: Iterable<BalanceChange>, balances: ReadonlyMap
 export const addsUp = ({ amount_before, amount_change, amount_after }: BalanceChange): boolean =>
   decimal(amount_before).plus(decimal(amount_change)).eq(decimal(amount_after));
 
-/**
- * One spelling for one value: "100.00" and "100" are the same balance, and "-0" is 0. By text, because hundreds of
- * thousands of them go through here at once and nothing else of the worker runs meanwhile.
- */
+/** One spelling for one value, "-0" being 0. By text: hundreds of thousands pass while nothing else of the worker runs. */
 export function spelled(amount: Amount): Amount {
   const short = amount.includes('.') ? amount.replace(/\.?0+$/, '') : amount;
   const plain = short.replace(/^(-?)0+(?=\d)/, '$1');

@@ -20,10 +20,7 @@ export type Carried = ReadonlyMap<string, CarriedBalance>;
 /** Earlier runs whose result is looked at, the newest first: those of an older version or under a lost key carry nothing. */
 const RUNS_LOOKED_AT = 20;
 
-/**
- * What the last reconciliation of the account that ended before this time left to this one: its result is kept in Temporal for as long as
- * closed workflows are. Empty for the first run, after the retention and after a loss of Temporal's database.
- */
+/** What the last reconciliation that ended before this time left; empty where none did, or Temporal keeps it no more. */
 export async function carriedBalances(client: Client, account: string, beforeMs: number): Promise<Carried> {
   const query = [
     `WorkflowType = ${quoted(RECONCILE_WORKFLOW)}`,
@@ -73,11 +70,7 @@ export interface BalancesNow {
 }
 
 /** What comparing with an earlier run shows, and what to leave to the next one. */
-export interface CarriedComparison {
-  gaps: BalanceGap[];
-  notes: string[];
-  balances: CarriedBalance[];
-}
+export type CarriedComparison = Required<Pick<ReconcileResult, 'gaps' | 'notes' | 'balances'>>;
 
 /**
  * Compares every balance with the one that an earlier run carried over. Without a change in between it must be the same,

@@ -96,10 +96,7 @@ async function readOpenOrders(work: Reconciliation, view: ServiceView): Promise<
   );
 }
 
-/**
- * True for runs whose order belongs to the window although no window of the service showed it: a balance change that the
- * service dates into the window may have happened that long before it.
- */
+/** True for runs of the window: a balance change that the service dates into it may have happened that long before. */
 export const belongs = ({ endedAtMs }: OurRun, { fromMs }: ReconcileAccountInput): boolean =>
   endedAtMs === undefined || endedAtMs >= fromMs - AHEAD_OF_UTC_MS;
 
