@@ -13,7 +13,7 @@ test('a file of 100,000 rows is checked and planned in less than 100 MiB', { tim
   const sandbox = await startSandbox();
   onTestFinished(() => sandbox.close());
   // A process of its own: what the test runner and the sandbox keep in memory is no cost of the plan.
-  const script = join(import.meta.dirname, 'fixtures', 'plan-large-file.ts');
+  const script = join(import.meta.dirname, 'plan-large-file.fixture.ts');
   const { url, apiKey, apiSecret } = sandbox;
   const { stdout } = await execaNode(script, [folder, 'large.csv', 'warm-up.csv', url, apiKey, apiSecret], {
     nodeOptions: ['--import', 'tsx'],
