@@ -1,8 +1,7 @@
 import type { WorkflowStartOptions } from '@temporalio/client';
-import type { SearchAttributePair } from '@temporalio/common';
 import { DEFAULT_ACCOUNT, ORDERS_TASK_QUEUE, orderWorkflowId, searchAttribute } from '../contract/names.js';
 import type { RequestFields } from '../contract/order/request.js';
-import { type OrderType, orderSides } from '../contract/order/types.js';
+import { type OrderType, orderSides, startAttributes } from '../contract/order/types.js';
 import type { OrderInput, OrderResult } from '../contract/order/workflow.js';
 
 /** Single orders run before polls (3) and rows of batches (4). */
@@ -41,19 +40,6 @@ export function orderDetails(type: OrderType, input: OrderInput): string {
   return detailsTable(rows);
 }
 
-/** Search attributes an order starts with: set now they cost no event. */
-function searchAttributes(type: OrderType, input: OrderInput): SearchAttributePair[] {
-  const { currencyFrom, currencyTo } = orderSides(type, input.order);
-  return [
-    { key: searchAttribute.account, value: input.account ?? DEFAULT_ACCOUNT },
-    { key: searchAttribute.orderStatus, value: 'open' },
-    { key: searchAttribute.currencyFrom, value: currencyFrom },
-    { key: searchAttribute.currencyTo, value: currencyTo },
-    { key: searchAttribute.needsAttention, value: false },
-    ...(input.batchId === undefined ? [] : [{ key: searchAttribute.batchId, value: input.batchId }]),
-  ];
-}
-
 /** What the six order workflows are to whoever starts or awaits one. */
 export type OrderWorkflow = (input: OrderInput) => Promise<OrderResult>;
 
@@ -64,7 +50,10 @@ export function orderStartOptions(type: OrderType, input: OrderInput) {
     taskQueue: ORDERS_TASK_QUEUE,
     args: [input],
     workflowIdReusePolicy: 'REJECT_DUPLICATE',
-    typedSearchAttributes: searchAttributes(type, input),
+    typedSearchAttributes: [
+      ...startAttributes(type, input.account ?? DEFAULT_ACCOUNT, input.order, input.batchId),
+      { key: searchAttribute.needsAttention, value: false },
+    ],
     staticSummary: orderSummary(type, input),
     staticDetails: orderDetails(type, input),
     priority: { priorityKey: input.batchId === undefined ? INTERACTIVE_PRIORITY : BATCH_ROW_PRIORITY },

@@ -31,10 +31,7 @@ export function callbackUrl(baseUrl: string, key: string, target: CallbackTarget
   return `${baseUrl.replace(/\/+$/, '')}/callbacks/${target.account}/${kind}.${shown}.${token}`;
 }
 
-/**
- * The reference in the callback URL of an address of this account; undefined for URLs of anything else. Looks at the
- * URL's tail only, so that a moved base URL changes nothing; whether the token is ours is not checked.
- */
+/** The reference in an address's callback URL, by its tail alone: a moved base URL changes nothing. Not verified. */
 export function addressRefOf(url: string | null, account: string): string | undefined {
   const tail = /\/callbacks\/([a-z0-9-]{1,32})\/a\.([A-Za-z0-9_-]{1,64})\.[A-Za-z0-9_-]+$/.exec(url ?? '');
   return tail?.[1] === account ? tail[2] : undefined;

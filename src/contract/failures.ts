@@ -38,10 +38,7 @@ export function isOrderFailure(type: unknown): type is OrderFailure {
   return (ORDER_FAILURES as readonly unknown[]).includes(type);
 }
 
-/**
- * True for the ends after which a create may have reached the service: refused there, or absent when a person closed it.
- * `InvalidOrder` and `OrderCancelled` end a run that sent nothing itself.
- */
+/** True for ends after which a create may have reached the service: refused there, or absent by a person's word. */
 export const mayHaveSent = (type: OrderFailure): boolean => type !== 'InvalidOrder' && type !== 'OrderCancelled';
 
 /** Last of the details of such an end: where its creates went. */

@@ -24,10 +24,7 @@ export const moneyMoving = (account: string): ActivityOptions => ({
 /** True for the options of creates: of anything else, a lost attempt may simply be made again. */
 export const isMoneyMoving = ({ retry }: ActivityOptions): boolean => retry?.maximumAttempts === 1;
 
-/**
- * Signed reads: repeated by the server for as long as it takes, without a trace in the history. No schedule-to-close
- * timeout: an order is looked for until the service answers, however long that is.
- */
+/** Signed reads, repeated without history or schedule-to-close timeout: an order is looked for until it is found. */
 export const readOnly = (account: string): ActivityOptions => ({
   taskQueue: lookupTaskQueue(account),
   startToCloseTimeout: '45s',

@@ -24,10 +24,7 @@ const { reconcileAccount } = proxyActivities<Activities>({
   summary: 'Compare orders, workflows and balances',
 });
 
-/**
- * Compares the service's orders, our workflows and the balance changes; starts followers where nobody follows and wakes
- * workflows that wait. Everything else is reported, with attention. No money moves here.
- */
+/** Compares orders, workflows and balances; starts followers, wakes workflows, reports the rest. No money moves. */
 export async function reconcile(input?: ReconcileInput): Promise<ReconcileResult> {
   const task = checkedInput(input);
   const tell = (text: string, needsAttention: boolean) =>

@@ -23,10 +23,7 @@ export interface FoundAddress {
   others?: string[];
 }
 
-/**
- * Result of the `depositAddress` workflow. `adopted`: it was there already, from an earlier uncertain create. `others`:
- * uuids of younger addresses with the same reference, if the service ever made more than one; receipts reach them, too.
- */
+/** `adopted`: there already, from an uncertain create; `others`: uuids of younger ones, which receipts reach, too. */
 export interface DepositAddressResult extends FoundAddress {
   adopted: boolean;
 }

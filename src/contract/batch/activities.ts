@@ -8,10 +8,7 @@ export interface PlanBatchInput {
   input: BatchInput;
 }
 
-/**
- * Input of the activity `sendBatchRows`, which goes on from `progress` for `durationMs`. Mode 'send' starts rows, 'wait'
- * (paused) only follows open ones, 'finish' (stopped) first looks for rows that were started and not counted.
- */
+/** 'send' starts rows, 'wait' only follows open ones, 'finish' first looks for rows started and not counted. */
 export interface SendBatchRowsInput extends PlanBatchInput {
   plan: Pick<BatchPlan, 'sha256' | 'rows'>;
   /** ISO time at which the batch was started: what began later under its rows' ids is its own. */
@@ -23,10 +20,7 @@ export interface SendBatchRowsInput extends PlanBatchInput {
   knownRun: string;
 }
 
-/**
- * Answer of `sendBatchRows`; `halt` says why the batch must stop by itself, `pause` why it must wait for a person. `resetRun`: the run that asked was cut from
- * another one by a reset; what that one started was looked for, and nothing was sent.
- */
+/** `halt`: why it stops by itself; `pause`: why it waits for a person; `resetRun`: a reset run asked, none was sent. */
 export interface SendBatchRowsAnswer {
   progress: BatchProgress;
   halt?: string;

@@ -44,9 +44,7 @@ const pathOf = (field: string): string => (field === 'order_type' ? field : `ord
 
 /**
  * Fields in which a start differs from the run that has its order id; [] = it may attach. Amounts compare numerically,
- * wallets by their one form;
- * null, '' and absent are the same, key order does not matter. `run` is what that run was started with, and may never
- * have been validated.
+ * wallets by their one form; null, '' and absent are the same. `run`, as it was started, may never have been validated.
  */
 export function startDifferences(
   type: OrderType,

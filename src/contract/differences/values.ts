@@ -18,10 +18,7 @@ export const isEmpty = (value: unknown): boolean =>
 const child = (tree: object, key: string): unknown =>
   Object.hasOwn(tree, key) ? (tree as Record<string, unknown>)[key] : undefined;
 
-/**
- * Paths at which two values differ, whatever the order of their keys; empty = the same. Goes only as deep as both sides
- * do, so a service's answer nested without end cannot exhaust the stack.
- */
+/** Paths at which two values differ, as deep as both sides go: an answer nested without end exhausts no stack. */
 export function differences(a: unknown, b: unknown, path: string, sameLeaf: SameLeaf, name = path): string[] {
   if (isEmpty(a) && isEmpty(b)) return [];
   if (!isTree(a) || !isTree(b)) return !isTree(a) && !isTree(b) && sameLeaf(a, b, name) ? [] : [path];

@@ -3,15 +3,9 @@ import type { CreateRequest } from './request.js';
 import type { Elsewhere, SentTo } from './sent-to.js';
 import type { OrderType } from './types.js';
 
-/**
- * What activities take and answer. All of it lives in workflow histories: fields may be added, never renamed.
- * "Outcome unknown" is an answer with its own path here, not an exception that something retries.
- */
+/** What activities take and answer. It lives in histories: fields may be added, never renamed. */
 
-/**
- * How fast orders are followed. Configured on workers and handed to workflows only inside activity results, so that a
- * changed setting never changes what a replayed workflow decides.
- */
+/** How orders are paced. Only activity results bring it: a changed setting never changes what a replay decides. */
 export interface Pace {
   /** First wait of the status polling. */
   pollInitialMs: number;
@@ -173,10 +167,7 @@ export interface CheckFollowUpInput {
   order: { type: OrderType; request: CreateRequest };
 }
 
-/**
- * 'belowMinimum' is lasting; 'refused' needs a person. `payers`: of the follow-up's own commissions; `orderPayers`: of the
- * order's, as rates say now; absent when they do not show its pair.
- */
+/** 'belowMinimum' lasts, 'refused' needs a person. `payers`: of the follow-up; `orderPayers`: of the order, now. */
 export type FollowUpCheck = { orderPayers?: Payers } & (
   | { kind: 'ok'; payers?: Payers }
   | { kind: 'belowMinimum'; reason: string }

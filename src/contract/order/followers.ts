@@ -26,10 +26,7 @@ export interface LookUpReceivedInput {
   sentTo?: SentTo;
 }
 
-/**
- * What one look-up of a received order read. 'foreign': it exists and is no receipt on this address. 'unplaced': it exists,
- * and one of the two addresses is not shown, so that they cannot be compared.
- */
+/** 'foreign': no receipt on this address. 'unplaced': one of the two addresses is not shown, to compare them. */
 export type ReceivedReading =
   | { kind: 'found'; type: ReceivedType; order: Order }
   | { kind: 'foreign' | 'unplaced'; reason: string }

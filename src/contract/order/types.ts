@@ -1,3 +1,4 @@
+import { searchAttribute } from '../names.js';
 import type { Order } from './order.js';
 import type { CreateRequest, CreateRequests, EchoedField, RequestFields } from './request.js';
 
@@ -159,4 +160,16 @@ export function orderSides(type: OrderType, order: CreateRequest): OrderSides {
     currencyTo: fields[currencyTo] ?? '',
     networkTo: (networkTo && fields[networkTo]) ?? null,
   };
+}
+
+/** The search attributes an order's workflow starts with: set at its start they cost no event. */
+export function startAttributes(type: OrderType, account: string, order: CreateRequest, batchId: string | undefined) {
+  const { currencyFrom, currencyTo } = orderSides(type, order);
+  return [
+    { key: searchAttribute.account, value: account },
+    { key: searchAttribute.orderStatus, value: 'open' },
+    { key: searchAttribute.currencyFrom, value: currencyFrom },
+    { key: searchAttribute.currencyTo, value: currencyTo },
+    ...(batchId === undefined ? [] : [{ key: searchAttribute.batchId, value: batchId }]),
+  ];
 }

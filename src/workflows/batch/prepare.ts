@@ -53,10 +53,7 @@ export async function awaitApproval(run: BatchRun): Promise<void> {
   );
 }
 
-/**
- * A balance that does not cover the batch would make its last rows fail one by one, so a person says first that it goes
- * on. Unknown balances ask as well, unless somebody approved a plan that says so.
- */
+/** A person says first to go on: a short balance, or one unknown without approval, would fail the last rows. */
 export function pauseOnShortfall(run: BatchRun, { currencies }: BatchPlan): void {
   const short = currencies.filter(({ shortfall }) => shortfall !== undefined);
   const unknown = currencies.filter(({ balanceBefore }) => balanceBefore === null);

@@ -11,11 +11,11 @@ import {
 } from '@temporalio/workflow';
 import { echoDifferences } from '../../contract/differences/echo.js';
 import { isOrderFailure, ORDER_UNRESOLVED } from '../../contract/failures.js';
-import { orderWorkflowId, searchAttribute } from '../../contract/names.js';
+import { orderWorkflowId } from '../../contract/names.js';
 import type { Basis } from '../../contract/order/basis.js';
 import type { Decision } from '../../contract/order/messages.js';
 import { type FinalStatus, isFinal, type Order } from '../../contract/order/order.js';
-import { orderSides, workflowTypeOf } from '../../contract/order/types.js';
+import { startAttributes, workflowTypeOf } from '../../contract/order/types.js';
 import type { OrderInput, OrderResult } from '../../contract/order/workflow.js';
 import { ask } from '../ask/ask.js';
 import { toleratedStatuses } from '../follow/await-final.js';
@@ -86,7 +86,6 @@ function ended(order: Order): FollowUpEnd {
 }
 
 function childOptions(run: OrderRun, { type, request }: FollowUp, basis: Basis[]) {
-  const { currencyFrom, currencyTo } = orderSides(type, request);
   const input: OrderInput = {
     account: run.account,
     order: request,
@@ -104,13 +103,7 @@ function childOptions(run: OrderRun, { type, request }: FollowUp, basis: Basis[]
     parentClosePolicy: ParentClosePolicy.ABANDON,
     cancellationType: ChildWorkflowCancellationType.ABANDON,
     staticSummary: `follow-up ${type} of ${run.request.order_id}`,
-    typedSearchAttributes: [
-      { key: searchAttribute.account, value: run.account },
-      { key: searchAttribute.orderStatus, value: 'open' },
-      { key: searchAttribute.currencyFrom, value: currencyFrom },
-      { key: searchAttribute.currencyTo, value: currencyTo },
-      ...(run.input.batchId ? [{ key: searchAttribute.batchId, value: run.input.batchId }] : []),
-    ],
+    typedSearchAttributes: startAttributes(type, run.account, request, run.input.batchId),
   };
 }
 

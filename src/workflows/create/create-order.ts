@@ -11,10 +11,7 @@ import { type Evidence, mayResend, openBudget, spend } from './may-resend.js';
 import { type Ours, settleEarlierRun, settleSends } from './settle.js';
 import { type Rounds, stepAfter } from './verdict.js';
 
-/**
- * Brings the order into being, once, and returns it; closes the workflow when no order comes to exist. Each step tells by
- * what it returns how far it came; until the order is there, what comes next is decided anew.
- */
+/** Brings the order into being, once: each step tells how far it came, and what comes next is decided anew. */
 export async function createOrder(run: OrderRun): Promise<Order> {
   const { recovered, resend } = run.input;
   const budget = openBudget(resend, factsOf(run.type).movesMoneyAtOnce);
