@@ -1,16 +1,12 @@
 import type { Client } from '@temporalio/client';
 import {
-  APPROVE_UPDATE,
-  BATCH_STATE_QUERY,
+  BATCH_MESSAGES,
   type BatchApproval,
   type BatchInput,
   type BatchInstruction,
   type BatchProgress,
   type BatchResult,
   type BatchState,
-  PAUSE_UPDATE,
-  RESUME_UPDATE,
-  STOP_UPDATE,
 } from '../contract/batch/batch.js';
 import { batchWorkflowId } from '../contract/names.js';
 import { decodeFirst } from './history.js';
@@ -46,7 +42,7 @@ export class BatchHandle {
 
   /** Where the batch stands, up to the last second, also after its end. A worker answers: throws NoWorkerError within 15 s when none does. */
   state(): Promise<BatchState> {
-    return this.#run.ask<BatchState>(BATCH_STATE_QUERY, async (state) => {
+    return this.#run.ask<BatchState>(BATCH_MESSAGES.state, async (state) => {
       const progress = await this.#liveProgress();
       return progress ? { ...state, progress } : state;
     });
@@ -54,22 +50,22 @@ export class BatchHandle {
 
   /** Approves the plan with this digest. Throws RefusedError: another digest, the starter's own name, too late. */
   approve(approval: BatchApproval): Promise<void> {
-    return this.#tell(APPROVE_UPDATE, approval);
+    return this.#tell(BATCH_MESSAGES.approve, approval);
   }
 
   /** Starts no more orders until `resume`. Throws RefusedError when it has ended. */
   pause(instruction: BatchInstruction): Promise<void> {
-    return this.#tell(PAUSE_UPDATE, instruction);
+    return this.#tell(BATCH_MESSAGES.pause, instruction);
   }
 
   /** Goes on sending. Throws RefusedError when it is not paused. */
   resume(instruction: BatchInstruction): Promise<void> {
-    return this.#tell(RESUME_UPDATE, instruction);
+    return this.#tell(BATCH_MESSAGES.resume, instruction);
   }
 
   /** Starts no more orders at all; those started are followed to their end. Throws RefusedError. */
   stop(instruction: BatchInstruction): Promise<void> {
-    return this.#tell(STOP_UPDATE, instruction);
+    return this.#tell(BATCH_MESSAGES.stop, instruction);
   }
 
   /**

@@ -8,9 +8,8 @@ const MAX_LEVELS = 50;
 const AS_SHOWN = ['recovered', 'followUpOf'];
 
 /**
- * An input without the fields that are null, at any depth: null means absent everywhere in what callers give. Applied once,
- * where an input comes in, so that nothing behind it meets a null. Elements of lists stay, and so does all that holds an
- * order as the service showed it.
+ * An input without its null fields, at any depth: null means absent everywhere in what callers give. Applied once, where an
+ * input comes in. Elements of lists stay, and so does all that holds an order as the service showed it.
  */
 export function withoutNulls<T>(input: T, levels = MAX_LEVELS): T {
   if (typeof input !== 'object' || input === null || levels === 0) return input;

@@ -19,9 +19,8 @@ import { checkBatch, hasTimeLimit } from './identity.js';
 import { wholeFile } from './profiles.js';
 
 /**
- * Pays out the rows of a file: checks them all, has the plan approved where that is asked for, starts one withdraw
- * workflow per row and follows them to their ends. Cancelling it is a stop: started orders are followed to their end.
- * `carried` and `progress` come from the run before this one; of anybody else they are ignored.
+ * Checks the rows of a file, has the plan approved where that is asked for, starts one withdraw workflow per row and follows
+ * all to their ends. Cancelling is a stop. `carried` and `progress` count only from the run before this one.
  */
 export async function bulkWithdraw(
   input: BatchInput,

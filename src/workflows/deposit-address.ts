@@ -59,6 +59,7 @@ export async function depositAddress(input: DepositAddressInput): Promise<Deposi
 async function createOrFind(run: AddressRun): Promise<DepositAddressResult> {
   const { account, input } = run;
   const options = { ...moneyMoving(account), summary: 'Search, then create' };
+  const unserved = `${unservedFor(account)}; start one, or cancel this run if the account is the wrong one`;
   let sends = 0;
   let maySent = false;
   // A reset run searches first, as after an uncertain create: the one it was cut from may have a create on its way.
@@ -67,7 +68,10 @@ async function createOrFind(run: AddressRun): Promise<DepositAddressResult> {
     const answer = await untilTaken(
       options,
       ({ createAddress }) => createAddress({ account, input, knownRun }),
-      () => tellUnserved(run),
+      () => {
+        tell(run, unserved);
+        return () => run.attention === unserved && tell(run, undefined);
+      },
     ).catch(uncertainUnlessInvalid);
     if (answer.kind === 'created' || answer.kind === 'found') {
       const { kind, ...found } = answer;
@@ -147,15 +151,6 @@ function waitToCreate(run: AddressRun, reason: string, retryAfterMs?: number): P
   const quickMs = retryAfterMs ?? Math.min(60 * SECOND_MS, 500 * 2 ** run.rounds);
   const delayMs = rareRounds < 0 ? quickMs : Math.min(DAY_MS, HOUR_MS * 2 ** rareRounds);
   return findAddress(run, `To be sent again: ${reason}`, delayMs);
-}
-
-/** No worker takes the create; returns what takes this back. */
-function tellUnserved(run: AddressRun): () => void {
-  const reason = `${unservedFor(run.account)}; start one, or cancel this run if the account is the wrong one`;
-  tell(run, reason);
-  return () => {
-    if (run.attention === reason) tell(run, undefined);
-  };
 }
 
 /** Tells a person why to look while the run goes on by itself; undefined: nobody needs to look any more. */

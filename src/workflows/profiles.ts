@@ -46,10 +46,7 @@ export const wholeFile: ActivityOptions = { ...batch, startToCloseTimeout: '6h',
 /** A chunk of sending: seconds, so a worker that died is noticed soon. */
 export const sendingChunk: ActivityOptions = { ...batch, startToCloseTimeout: '10m', heartbeatTimeout: '10s' };
 
-/**
- * Compares a whole account in one activity, on the queue that no limit of the service slows down: it spaces its own requests.
- * Its heartbeats say that it lives; when its worker dies, another one begins anew, which repeats nothing that matters.
- */
+/** Compares an account on the queue that no limit of the service slows; begun anew, it repeats nothing that matters. */
 export const wholeAccount: ActivityOptions = {
   taskQueue: ORDERS_TASK_QUEUE,
   startToCloseTimeout: '1 day',

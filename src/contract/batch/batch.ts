@@ -147,10 +147,7 @@ export interface ReportFile {
 }
 
 /** Result of the `bulkWithdraw` workflow. With `planOnly` nothing was started and `report` is absent. */
-export interface BatchResult {
-  batchId: string;
-  digest: string;
-  rows: number;
+export interface BatchResult extends Pick<BatchPlan, 'batchId' | 'digest' | 'rows'> {
   started: number;
   outcomes: BatchOutcomes;
   moved: AmountsByCurrency;
@@ -184,16 +181,17 @@ export const shownInterruption = ({ by, reason }: BatchInstruction): BatchInstru
   // The batch's own reasons hold figures, which masking would hide.
   by === BY_ITSELF ? { by, reason } : { by: maskName(by), reason: maskName(reason) };
 
-/** Query: where the batch stands. */
-export const BATCH_STATE_QUERY = 'batchState';
-/** Update: approves the plan with this digest. Like the other three it returns nothing; the query tells what came of it. */
-export const APPROVE_UPDATE = 'approve';
-/** Update: nothing new is sent until `resume`. */
-export const PAUSE_UPDATE = 'pause';
-/** Update: goes on sending. */
-export const RESUME_UPDATE = 'resume';
-/** Update: nothing new is sent any more. */
-export const STOP_UPDATE = 'stop';
+/** The query and the updates of a batch. An update returns nothing: the query tells what came of it. */
+export const BATCH_MESSAGES = {
+  state: 'batchState',
+  /** Approves the plan with this digest. */
+  approve: 'approve',
+  /** Nothing new is sent until `resume`. */
+  pause: 'pause',
+  resume: 'resume',
+  /** Nothing new is sent any more. */
+  stop: 'stop',
+} as const;
 
 /** Failure type of a batch that nobody approved in time. Nothing was sent. */
 export const BATCH_NOT_APPROVED = 'BatchNotApproved';

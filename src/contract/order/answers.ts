@@ -34,10 +34,7 @@ export interface Circumstances {
   runId?: string;
 }
 
-/**
- * Whether an attempt that finds nothing may send. 'first': nothing was sent by this run. 'absent': an earlier create is
- * proven absent. 'none': an earlier create may have reached the service; only look.
- */
+/** 'first': this run sent nothing. 'absent': an earlier create is proven absent. 'none': only look, it may be there. */
 export type SendPermission = 'first' | 'absent' | 'none';
 
 /** One attempt to create an order. */
@@ -151,20 +148,12 @@ export interface OutcomeReading {
 export type OutcomeAnswer = OutcomeReading | { elsewhere: true };
 
 /** Asks for status and list item of a final order. */
-export interface ReadOutcomeInput {
-  account: string;
-  orderId: string;
-  orderUuid: string;
-  sentTo?: SentTo;
-}
+export type ReadOutcomeInput = Pick<PollInput, 'account' | 'orderId' | 'sentTo'> & { orderUuid: string };
 
 /** Asks whether a follow-up fits limits, precision and balance now. */
-export interface CheckFollowUpInput {
-  account: string;
-  type: OrderType;
-  request: CreateRequest;
+export interface CheckFollowUpInput extends Pick<LookUpInput, 'account' | 'type' | 'request'> {
   /** The order that it follows up. */
-  order: { type: OrderType; request: CreateRequest };
+  order: Pick<LookUpInput, 'type' | 'request'>;
 }
 
 /** 'belowMinimum' lasts, 'refused' needs a person. `payers`: of the follow-up; `orderPayers`: of the order, now. */

@@ -47,10 +47,7 @@ export interface LookUpRecoveredInput extends Omit<LookUpInput, 'request' | 'ord
   input: unknown;
 }
 
-/**
- * The start that follows an order of the order list to its end and sends nothing; undefined for a type that is not known
- * here. The input is checked by the workflow: the service also lists orders whose names ours cannot have.
- */
+/** Starts what follows a listed order and sends nothing; undefined for an unknown type. The workflow checks it. */
 export function recoveredStart(
   account: string,
   { balance_changes, ...listed }: OrderListItem,

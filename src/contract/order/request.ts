@@ -40,10 +40,7 @@ type ValueOf<Name, Shape = AnyShape> = Shape extends unknown ? (Name extends key
 /** Every field a create request may have, seen without its type: lets one function read requests of all six types. */
 export type RequestFields = { order_id: string } & { [Name in KeysOfAny<AnyShape>]?: ValueOf<Name> };
 
-/**
- * Who may see a value. 'public': everybody. 'wallet': nobody more than its last four characters. 'private': nobody. Wallets
- * and e-mails may not even stand in an id or a description.
- */
+/** 'wallet': its last four characters at most; wallets and e-mails may not even stand in an id or a description. */
 export type Privacy = 'public' | 'wallet' | 'email' | 'private';
 
 /** What must be known about a field before it may be taken. */

@@ -138,21 +138,16 @@ export interface ReconcileResult {
 }
 
 /** Heartbeat of the activity: what it does, and how much it has seen. */
-export interface ReconcileProgress {
+export interface ReconcileProgress extends Pick<ReconcileResult, 'seen' | 'windows'> {
   step: string;
-  seen: number;
-  windows: number;
 }
 
 /** Input of the activity `reconcileAccount`; times in ms since the epoch. */
-export interface ReconcileAccountInput {
-  account: string;
+export interface ReconcileAccountInput extends Required<Omit<ReconcileInput, 'from' | 'to'>> {
   fromMs: number;
   toMs: number;
   /** False: `toMs` is a date in the past, so that the balances of now cannot be compared with. */
   untilNow: boolean;
-  recover: boolean;
-  openTooLongMs: number;
 }
 
 /** What a person has to look at, in words; undefined: nothing, all is equal or mended. */

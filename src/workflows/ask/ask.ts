@@ -22,9 +22,8 @@ export interface Question extends Pick<ActivityOptions, 'summary' | 'activityId'
 }
 
 /**
- * THE way to ask about an order: by an activity that the server repeats until there is a clear answer, however long that
- * takes, without a trace in the history. A person is told when no worker takes the question, when its activity failed for
- * good, and with `alarm` when the service stays silent.
+ * THE way to ask about an order: an activity that the server repeats, without history, until there is a clear answer. A
+ * person is told when no worker takes it, when it failed for good, and with `alarm` when the service stays silent.
  */
 export function ask<T>(
   run: OrderRun,

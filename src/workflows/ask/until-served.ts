@@ -39,7 +39,7 @@ export function untilServed<T>(run: OrderRun, options: ActivityOptions, schedule
 export async function untilTaken<T>(
   options: ActivityOptions,
   schedule: Schedule<T>,
-  tell: () => () => void,
+  tell: () => () => unknown,
 ): Promise<T> {
   const limited = { ...options, scheduleToStartTimeout: ATTENTION_AFTER_MS };
   try {

@@ -1,23 +1,16 @@
 import { ApplicationFailure, defineQuery, defineUpdate, setHandler, workflowInfo } from '@temporalio/workflow';
 import {
-  APPROVE_UPDATE,
-  BATCH_STATE_QUERY,
+  BATCH_MESSAGES,
   type BatchApproval,
   type BatchInstruction,
   type BatchState,
   BY_ITSELF,
-  PAUSE_UPDATE,
-  RESUME_UPDATE,
-  STOP_UPDATE,
 } from '../../contract/batch/batch.js';
 import { maskName } from '../../contract/masking.js';
 import { maySend, pause, resume, stop } from './interruptions.js';
 import { type BatchRun, batchState } from './run.js';
 
 /* What people may ask of a batch. Refusals are synchronous, change nothing and leave no trace in the history. */
-
-const stateQuery = defineQuery<BatchState>(BATCH_STATE_QUERY);
-const approveUpdate = defineUpdate<void, [BatchApproval]>(APPROVE_UPDATE);
 
 /** An update that somebody with a name and a reason asks for. */
 function onInstruction(
@@ -40,11 +33,11 @@ function refuseFor(reason: string | undefined): void {
 
 /** Sets all handlers of a batch. Called before the first await, so that no message is missed. */
 export function setBatchHandlers(run: BatchRun): void {
-  setHandler(stateQuery, () => batchState(run), {
+  setHandler(defineQuery<BatchState>(BATCH_MESSAGES.state), () => batchState(run), {
     description: 'Phase, plan, progress, who approved, paused or stopped, and why a person should look.',
   });
   setHandler(
-    approveUpdate,
+    defineUpdate<void, [BatchApproval]>(BATCH_MESSAGES.approve),
     ({ by }) => {
       run.approvedBy = by;
     },
@@ -53,11 +46,17 @@ export function setBatchHandlers(run: BatchRun): void {
       validator: (approval) => refuseFor(approvalRefusal(run, approval)),
     },
   );
-  onInstruction(run, PAUSE_UPDATE, 'Sends nothing new until resume; started orders go on.', pauseRefusal, pause);
-  onInstruction(run, RESUME_UPDATE, 'Goes on sending.', resumeRefusal, resume);
   onInstruction(
     run,
-    STOP_UPDATE,
+    BATCH_MESSAGES.pause,
+    'Sends nothing new until resume; started orders go on.',
+    pauseRefusal,
+    pause,
+  );
+  onInstruction(run, BATCH_MESSAGES.resume, 'Goes on sending.', resumeRefusal, resume);
+  onInstruction(
+    run,
+    BATCH_MESSAGES.stop,
     'Sends nothing new any more; started orders are followed to their end.',
     stopRefusal,
     stop,

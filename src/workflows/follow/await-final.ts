@@ -7,10 +7,7 @@ import { enterPhase, raiseAttention } from '../order/attention.js';
 import type { OrderRun } from '../order/run.js';
 import { watch } from '../watch.js';
 
-/**
- * Follows the order to its first final status: one polling activity, which the server repeats without history, and one
- * look-up for every callback. Whichever shows a final status first wins; there is no end before that. Returns the final order.
- */
+/** Follows the order by polling and callbacks to its first final status, which wins; there is no end before that. */
 export async function awaitFinal(run: OrderRun): Promise<Order> {
   enterPhase(run, 'following', 'the final status, by callback or by polling');
   if (run.orderFromLookUp) observe(run, run.order);

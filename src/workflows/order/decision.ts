@@ -12,9 +12,8 @@ import { raiseAttention } from './attention.js';
 import type { OrderRun } from './run.js';
 
 /**
- * Keeps the workflow open until a person decides. There is no time-out: an order whose outcome is unknown must not
- * close by itself. The decision is kept for the result; the step that acts on it enters the next phase. `offers`: what
- * `finish` and `revert` may mean here.
+ * Keeps the workflow open until a person decides, without a time-out: an order whose outcome is unknown must not close by
+ * itself. The decision is kept for the result. `offers`: what `finish` and `revert` may mean here.
  */
 export async function park(
   run: OrderRun,

@@ -13,12 +13,11 @@ import { currentDetails, enterDone } from './attention.js';
 import { setHandlers } from './messages.js';
 import { type OrderRun, openReceivedRun, openRun } from './run.js';
 
+/** What an order does, from its create to its result. */
+type Steps = (run: OrderRun) => Promise<OrderResult>;
+
 /** Runs an order: checks that workflow id and input belong together, then takes the steps of its type. */
-export function runOrder(
-  type: OrderType,
-  input: OrderInput,
-  follow: (run: OrderRun) => Promise<OrderResult>,
-): Promise<OrderResult> {
+export function runOrder(type: OrderType, input: OrderInput, follow: Steps): Promise<OrderResult> {
   return inFrame(openRun(type, input), (run) => {
     checkOrder(run);
     return follow(run);
@@ -26,10 +25,7 @@ export function runOrder(
 }
 
 /** The same for an order that a receipt made, of which only the service's id is known. */
-export function runReceived(
-  input: ReceivedDepositInput,
-  follow: (run: OrderRun) => Promise<OrderResult>,
-): Promise<OrderResult> {
+export function runReceived(input: ReceivedDepositInput, follow: Steps): Promise<OrderResult> {
   return inFrame(openReceivedRun(input), (run) => {
     checkReceived(run, input);
     return follow(run);
@@ -41,7 +37,7 @@ export function runReceived(
  * waiting. Cancelling the workflow never interrupts a step: the service knows no cancel, so the steps look at
  * `cancelRequested` where nothing has been sent yet and otherwise follow the order to its end.
  */
-async function inFrame(run: OrderRun, steps: (run: OrderRun) => Promise<OrderResult>): Promise<OrderResult> {
+async function inFrame(run: OrderRun, steps: Steps): Promise<OrderResult> {
   setHandlers(run);
   CancellationScope.current().cancelRequested.catch(() => {
     run.cancelRequested = true;

@@ -20,12 +20,6 @@ import { orderState } from './attention.js';
 import { refusal } from './decision.js';
 import type { OrderRun } from './run.js';
 
-const orderCallback = defineSignal<[CallbackHint?]>(ORDER_CALLBACK_SIGNAL);
-const orderStateQuery = defineQuery<OrderState>(ORDER_STATE_QUERY);
-const created = defineUpdate<Order>(CREATED_UPDATE);
-const final = defineUpdate<Order>(FINAL_UPDATE);
-const decide = defineUpdate<OrderState, [Decision]>(DECIDE_UPDATE);
-
 /** Shown by the Temporal UI beside the update. */
 const DECIDE_DESCRIPTION = [
   'Decides a parked order: {"action", "by", "reason", "revision"} with the revision and one of the actions of orderState.',
@@ -45,24 +39,24 @@ async function orderOrFailure(run: OrderRun, pick: () => Order | undefined): Pro
 /** Sets all handlers of an order workflow. Called before the first await, so that no message is missed. */
 export function setHandlers(run: OrderRun): void {
   setHandler(
-    orderCallback,
+    defineSignal<[CallbackHint?]>(ORDER_CALLBACK_SIGNAL),
     // The argument is a claim of whoever knew the URL. It is not even looked at: only the signed look-up counts.
     () => {
       run.callbackPending = true;
     },
     { description: 'Something may have changed: look the order up now. The argument is ignored.' },
   );
-  setHandler(orderStateQuery, () => orderState(run), {
+  setHandler(defineQuery<OrderState>(ORDER_STATE_QUERY), () => orderState(run), {
     description: 'Phase, revision, status, order, attention with the actions that may be decided, last look-up.',
   });
-  setHandler(created, () => orderOrFailure(run, () => run.order), {
+  setHandler(defineUpdate<Order>(CREATED_UPDATE), () => orderOrFailure(run, () => run.order), {
     description: 'Waits until the order exists at the service and returns it (deposit address or URL included).',
   });
-  setHandler(final, () => orderOrFailure(run, () => run.finalOrder), {
+  setHandler(defineUpdate<Order>(FINAL_UPDATE), () => orderOrFailure(run, () => run.finalOrder), {
     description: 'Waits for the first final status and returns the order, before compensation.',
   });
   setHandler(
-    decide,
+    defineUpdate<OrderState, [Decision]>(DECIDE_UPDATE),
     (decision) => {
       run.decision = withoutNulls(decision);
       return orderState(run);
