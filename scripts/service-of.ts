@@ -1,5 +1,6 @@
 import type { Sandbox } from '../sandbox/index.js';
-import { createPaymentService, loadSigner, type PaymentService } from '../src/payment-service/index.js';
+import { createPaymentService, type PaymentService } from '../src/payment-service/client.js';
+import { loadSigner } from '../src/payment-service/signers.js';
 
 /** A sandbox as another program of its merchant sees it: signed calls that pass our workflows by. */
 export async function serviceOf(

@@ -14,7 +14,7 @@ import {
   RateLimitedError,
   RejectedError,
   UnexpectedStatusError,
-} from '../payment-service/index.js';
+} from '../payment-service/errors.js';
 import { fieldErrors } from '../validation/field-errors.js';
 
 /**

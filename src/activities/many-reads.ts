@@ -1,12 +1,12 @@
 import { cancellationSignal, sleep } from '@temporalio/activity';
+import type { PaymentService } from '../payment-service/client.js';
 import {
-  type CallOptions,
   InvalidRequestError,
-  type PaymentService,
   PaymentServiceError,
   RateLimitedError,
   RejectedError,
-} from '../payment-service/index.js';
+} from '../payment-service/errors.js';
+import type { CallOptions } from '../payment-service/transport.js';
 import type { Account } from './deps.js';
 
 /**

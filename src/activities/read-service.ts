@@ -3,16 +3,15 @@ import { z } from 'zod';
 import { type FieldError, SERVICE_REJECTED, statusText } from '../contract/failures.js';
 import { ORDER_TYPES } from '../contract/order/types.js';
 import { isMalformed, type Malformed, type Rates, READS } from '../contract/service-objects.js';
+import { InvalidRequestError, RejectedError } from '../payment-service/errors.js';
+import type { Page } from '../payment-service/paging.js';
 import {
   addressListSchema,
   checkRequest,
-  InvalidRequestError,
   type OrderStatusQuery,
   orderListSchema,
   orderStatusSchema,
-  type Page,
-  RejectedError,
-} from '../payment-service/index.js';
+} from '../payment-service/requests.js';
 import { FORMAT_CHECKS_READ } from '../validation/format-checks.js';
 import { shownAddress } from './address/address-list.js';
 import { type Account, type ActivityDeps, accountOf } from './deps.js';

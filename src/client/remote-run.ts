@@ -34,10 +34,8 @@ import {
 
 /** A worker answers an instruction or a decision at once or not at all. */
 const ANSWER_TIMEOUT_MS = 15_000;
-
 /** Bound of the one question that follows a time-out: whoever waits wants an answer soon. */
 export const CONFIRM_TIMEOUT_MS = 5_000;
-
 /** A worker answers a query at once or not at all. */
 const [FIRST_QUERY_MS, SECOND_QUERY_MS] = [4_000, 11_000];
 
@@ -197,9 +195,8 @@ export function checkTimeout({ timeoutMs }: WaitOptions): number | undefined {
 const [FIRST_PAUSE_MS, MAX_PAUSE_MS] = [200, 10_000];
 
 /**
- * Hands an update in until the workflow takes it: Temporal drops one when the workflow task that carried it failed, for
- * instance because it ended the workflow while a callback came in. The call must name an update id, so that handing it in
- * again is the same update. The caller's deadline ends it.
+ * Hands an update in until the workflow takes it: Temporal drops one when the workflow task that carried it failed. The call
+ * must name an update id, so that handing it in again is the same update. The caller's deadline ends it.
  */
 export async function untilTaken<T>(update: () => Promise<T>): Promise<T> {
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
@@ -235,12 +232,10 @@ export function failureOf(subject: FailedError['subject'], id: string | undefine
     if (standing.kind === 'noOrder') return new FailedError(subject, id, type, reason, fields);
     return new UnresolvedError(subject, id ?? '', reason, standing.how === 'closed');
   }
-  if (subject === 'batch') {
-    const isKnown = BATCH_FAILURES.some((known) => known === type);
-    return isKnown
-      ? new FailedError(subject, id, type, reason, fields)
-      : new UnresolvedError(subject, id ?? 'plan', reason);
+  if (subject === 'batch' && !BATCH_FAILURES.some((known) => known === type)) {
+    return new UnresolvedError(subject, id ?? 'plan', reason);
   }
+  if (subject === 'batch') return new FailedError(subject, id, type, reason, fields);
   if (type !== INVALID_INPUT) return new FailedError(subject, id, type, reason);
   return new InvalidInputError(fields.length > 0 ? fields : [{ field: 'input', reason }]);
 }

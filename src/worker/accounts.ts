@@ -2,7 +2,8 @@ import { createHmac } from 'node:crypto';
 import { type Account, SharedRates } from '../activities/index.js';
 import { withoutTrailingSlash } from '../config/values.js';
 import { type AccountConfig, ConfigError } from '../config.js';
-import { createPaymentService, loadSigner, type Signer } from '../payment-service/index.js';
+import { createPaymentService } from '../payment-service/client.js';
+import { loadSigner, type Signer } from '../payment-service/signers.js';
 
 /** Creates do not wait long for rates: without them the checks are skipped. */
 const RATES_TIMEOUT_MS = 5_000;

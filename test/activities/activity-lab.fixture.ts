@@ -16,7 +16,8 @@ import type { SentTo } from '../../src/contract/order/sent-to.js';
 import type { OrderType } from '../../src/contract/order/types.js';
 import type { OrderInput } from '../../src/contract/order/workflow.js';
 import type { Balance } from '../../src/contract/service-objects.js';
-import { createPaymentService, loadSigner } from '../../src/payment-service/index.js';
+import { createPaymentService } from '../../src/payment-service/client.js';
+import { loadSigner } from '../../src/payment-service/signers.js';
 import { orderInput } from '../support/inputs.js';
 
 export const PACE: Pace = {

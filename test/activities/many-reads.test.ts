@@ -8,7 +8,7 @@ import {
   RateLimitedError,
   RejectedError,
   UnexpectedStatusError,
-} from '../../src/payment-service/index.js';
+} from '../../src/payment-service/errors.js';
 
 const accountOf = (requestsPerSecond?: number) =>
   ({ name: 'default', host: 'x', ...(requestsPerSecond && { requestsPerSecond }) }) as unknown as Account;

@@ -9,7 +9,7 @@ import {
   RateLimitedError,
   RejectedError,
   UnexpectedStatusError,
-} from '../../src/payment-service/index.js';
+} from '../../src/payment-service/errors.js';
 
 const NOW = Date.parse('2026-01-02T03:04:05Z');
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { RejectedError } from '../../src/payment-service/errors.js';
 import { excerptOf } from '../../src/payment-service/excerpt.js';
-import { RejectedError } from '../../src/payment-service/index.js';
 import { withdrawRequest } from './objects.fixture.js';
 import { API_KEY, clientFor, SIGNATURE, startServer, startTcpServer } from './server.fixture.js';
 

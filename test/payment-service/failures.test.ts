@@ -2,7 +2,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import { createServer as createTcpServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { PaymentService } from '../../src/payment-service/index.js';
+import type { PaymentService } from '../../src/payment-service/client.js';
 import { TLS_CERTIFICATE, TLS_EXPIRED_CERTIFICATE, TLS_KEY } from './certificates.fixture.js';
 import { orderObject, withdrawRequest } from './objects.fixture.js';
 import { answer, clientFor, listen, startServer, startTcpServer } from './server.fixture.js';

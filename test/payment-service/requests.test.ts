@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
-import { InvalidRequestError } from '../../src/payment-service/index.js';
+import { InvalidRequestError } from '../../src/payment-service/errors.js';
 import {
   addressCreateSchema,
   addressListSchema,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { MalformedResponseError } from '../../src/payment-service/index.js';
+import { MalformedResponseError } from '../../src/payment-service/errors.js';
 import { readObject, readOrderIfAny, readPage } from '../../src/payment-service/responses.js';
 import {
   balancesSchema,

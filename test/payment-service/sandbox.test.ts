@@ -2,7 +2,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startSandbox } from '../../sandbox/index.js';
 import type { CreateRequests } from '../../src/contract/order/request.js';
 import type { OrderType } from '../../src/contract/order/types.js';
-import { createPaymentService, loadSigner } from '../../src/payment-service/index.js';
+import { createPaymentService } from '../../src/payment-service/client.js';
+import { loadSigner } from '../../src/payment-service/signers.js';
 import { WALLET } from './objects.fixture.js';
 
 const CREATES: { [T in OrderType]: CreateRequests[T] } = {

@@ -5,7 +5,7 @@ import {
   createPaymentService,
   type PaymentService,
   type PaymentServiceOptions,
-} from '../../src/payment-service/index.js';
+} from '../../src/payment-service/client.js';
 
 export const API_KEY = 'key-4f1c9d2e7a';
 export const API_SECRET = 'secret-b81e03d6c5';

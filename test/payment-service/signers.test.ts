@@ -2,8 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { loadSigner } from '../../src/payment-service/index.js';
-import { signatureOf } from '../../src/payment-service/signers.js';
+import { loadSigner, signatureOf } from '../../src/payment-service/signers.js';
 
 async function moduleFile(text: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'signer-'));

@@ -8,7 +8,7 @@ import {
   checkRequest,
   orderListSchema,
   orderStatusSchema,
-} from '../../src/payment-service/index.js';
+} from '../../src/payment-service/requests.js';
 import { validateBatchInput, validateScheduledBatchInput } from '../../src/validation/batch-schema.js';
 import { optionSchemas, validateOrderInput, validateReceivedInput } from '../../src/validation/order-schema.js';
 import { orderSchemas } from '../../src/validation/request-schemas.js';

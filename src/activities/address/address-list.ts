@@ -1,7 +1,8 @@
 import type { DepositAddress, FoundAddress } from '../../contract/address/address.js';
 import { addressRefOf, withoutToken } from '../../contract/callback-url.js';
 import type { MalformedItem } from '../../contract/reconcile/reconcile.js';
-import type { Page, PaymentService } from '../../payment-service/index.js';
+import type { PaymentService } from '../../payment-service/client.js';
+import type { Page } from '../../payment-service/paging.js';
 import { noReading } from '../failures.js';
 
 /** The permanent addresses of an account that carry a reference of ours, by that; `malformed`: entries that cannot be read. */

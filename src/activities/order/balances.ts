@@ -3,7 +3,7 @@ import { decimalOrZero } from '../../contract/money.js';
 import type { CreateRequest } from '../../contract/order/request.js';
 import { type OrderType, orderSides } from '../../contract/order/types.js';
 import { type Balance, type Balances, isMalformed, type RateEntry } from '../../contract/service-objects.js';
-import type { CallOptions } from '../../payment-service/index.js';
+import type { CallOptions } from '../../payment-service/transport.js';
 import type { Account } from '../deps.js';
 
 /** The account's balances now; remembers its wallets, so that orders can be pinned to them. */

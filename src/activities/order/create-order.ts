@@ -6,7 +6,7 @@ import type { Circumstances, CreateAnswer, CreateOrderInput, CreateVerdict } fro
 import type { Order } from '../../contract/order/order.js';
 import type { CreateRequest } from '../../contract/order/request.js';
 import type { OrderInput } from '../../contract/order/workflow.js';
-import { NotSentError } from '../../payment-service/index.js';
+import { NotSentError } from '../../payment-service/errors.js';
 import { validateOrderInput } from '../../validation/order-schema.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { invalidOrder } from '../failures.js';

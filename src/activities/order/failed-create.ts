@@ -1,5 +1,5 @@
 import type { CreateVerdict } from '../../contract/order/answers.js';
-import { NotSentError, RateLimitedError, RejectedError, UnexpectedStatusError } from '../../payment-service/index.js';
+import { NotSentError, RateLimitedError, RejectedError, UnexpectedStatusError } from '../../payment-service/errors.js';
 import type { Account } from '../deps.js';
 import { reasonOf } from '../failures.js';
 import { AttemptTooOldError } from './attempt-deadline.js';

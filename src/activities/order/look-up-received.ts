@@ -11,7 +11,7 @@ import type { Order } from '../../contract/order/order.js';
 import { isReceivedType } from '../../contract/order/types.js';
 import type { ReceivedDepositInput } from '../../contract/order/workflow.js';
 import { canonicalWallet } from '../../contract/wallets.js';
-import type { PaymentService, StatusAnswer } from '../../payment-service/index.js';
+import type { PaymentService, StatusAnswer } from '../../payment-service/client.js';
 import { validateReceivedInput } from '../../validation/order-schema.js';
 import { SharedAddresses } from '../address/address-list.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';

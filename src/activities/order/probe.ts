@@ -3,7 +3,8 @@ import type { LookUpReading } from '../../contract/order/answers.js';
 import type { Order } from '../../contract/order/order.js';
 import type { CreateRequest } from '../../contract/order/request.js';
 import type { OrderType } from '../../contract/order/types.js';
-import { type PaymentService, RateLimitedError } from '../../payment-service/index.js';
+import type { PaymentService } from '../../payment-service/client.js';
+import { RateLimitedError } from '../../payment-service/errors.js';
 import { noReading } from '../failures.js';
 
 /** What was asked for. */

@@ -1,7 +1,7 @@
 import { type Amount, decimal, toAmount } from '../../contract/money.js';
 import type { BalanceChange } from '../../contract/order/order.js';
 import type { BalanceGap, ChainSummary, ReconcileAccountInput } from '../../contract/reconcile/reconcile.js';
-import { serviceDateTime } from '../../payment-service/index.js';
+import { serviceDateTime } from '../../payment-service/paging.js';
 import { type BalanceStep, type Trail, trailsOf } from './balance-trails.js';
 import type { BalancesNow } from './carried-balances.js';
 import type { Scan } from './scan.js';

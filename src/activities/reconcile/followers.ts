@@ -9,7 +9,7 @@ import type { OrderListItem } from '../../contract/order/order.js';
 import { isReceivedType, workflowTypeOf } from '../../contract/order/types.js';
 import type { ReceivedDepositInput } from '../../contract/order/workflow.js';
 import { canonicalWallet } from '../../contract/wallets.js';
-import { allPages } from '../../payment-service/index.js';
+import { allPages } from '../../payment-service/paging.js';
 import { validateRecoveredInput } from '../../validation/order-schema.js';
 import { readAddressList } from '../address/address-list.js';
 import { sentToOf } from '../order/sent-to.js';

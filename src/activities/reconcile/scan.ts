@@ -4,13 +4,9 @@ import { isFinal, type Order, type OrderListItem } from '../../contract/order/or
 import { AHEAD_OF_UTC_MS } from '../../contract/reconcile/input.js';
 import type { MalformedItem, ReconcileAccountInput, ReconcileProgress } from '../../contract/reconcile/reconcile.js';
 import { type Balance, type Balances, isMalformed } from '../../contract/service-objects.js';
-import {
-  type OrderListQuery,
-  orderWindows,
-  type Page,
-  PaymentServiceError,
-  ZONE_SLACK_MS,
-} from '../../payment-service/index.js';
+import { PaymentServiceError } from '../../payment-service/errors.js';
+import { orderWindows, type Page, ZONE_SLACK_MS } from '../../payment-service/paging.js';
+import type { OrderListQuery } from '../../payment-service/requests.js';
 import type { Account } from '../deps.js';
 import { noReading } from '../failures.js';
 import type { PacedReads } from '../many-reads.js';

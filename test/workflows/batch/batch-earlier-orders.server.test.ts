@@ -8,7 +8,7 @@ import type { OrderHandle } from '../../../src/client/order-handle.js';
 import { type BatchInput, type BatchOutcomes, NONE_ENDED } from '../../../src/contract/batch/batch.js';
 import { recoveredStart } from '../../../src/contract/order/followers.js';
 import type { WithdrawRequest } from '../../../src/contract/order/request.js';
-import type { PaymentService } from '../../../src/payment-service/index.js';
+import type { PaymentService } from '../../../src/payment-service/client.js';
 import { cardNumber } from '../../support/batch-files.js';
 import { type BatchLab, executedOf, openBatchLab, startRows, type TestRow, testRows } from './batches.fixture.js';
 

@@ -1,5 +1,6 @@
 import { cancellationSignal, heartbeat } from '@temporalio/activity';
-import type { CallOptions, PaymentService } from '../../../payment-service/index.js';
+import type { PaymentService } from '../../../payment-service/client.js';
+import type { CallOptions } from '../../../payment-service/transport.js';
 import type { Account } from '../../deps.js';
 import { noReading, reasonOf } from '../../failures.js';
 import { PacedReads } from '../../many-reads.js';
