@@ -48,8 +48,8 @@ function followUpsByParent(service: readonly SandboxOrder[]): Map<string, Sandbo
     return id ? [{ ...id, item }] : [];
   });
   const byParent = new Map<string, SandboxOrder[]>();
-  for (const { parentOrderId, item } of numbered.sort((a, b) => a.n - b.n)) {
-    byParent.set(parentOrderId, [...(byParent.get(parentOrderId) ?? []), item]);
+  for (const { extendsOrderId, item } of numbered.sort((a, b) => a.n - b.n)) {
+    byParent.set(extendsOrderId, [...(byParent.get(extendsOrderId) ?? []), item]);
   }
   return byParent;
 }

@@ -36,7 +36,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'sent again on a proof of another place',
     file: 'src/workflows/create/may-resend.ts',
-    find: 'settled?.place !== evidence.timesMoved',
+    find: 'settled?.atSwitch !== evidence.accountSwitches',
     replacement: '!settled',
     test: {
       file: 'test/workflows/create/may-resend.test.ts',

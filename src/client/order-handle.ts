@@ -77,7 +77,7 @@ export class OrderHandle {
   }
 
   /**
-   * The verdict, after any compensation: resolves for every order that exists at the service, whatever became of it.
+   * The result, after any compensation: resolves for every order that exists at the service, whatever became of it.
    * Throws as `created` does, and UnresolvedError when the workflow was terminated.
    */
   result(options?: WaitOptions): Promise<OrderResult> {

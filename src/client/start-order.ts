@@ -161,18 +161,18 @@ async function sentEarlier(client: Client, workflowId: string): Promise<SentEarl
   if (standing.kind !== 'noOrder') return { sentUntil: new Date().toISOString() };
   if (mayHaveSent(standing.failure)) {
     const failure = end?.workflowExecutionFailedEventAttributes?.failure?.applicationFailureInfo;
-    return { sentUntil: timeOf(end?.eventTime), ...placeIn(await decodeAll(client, failure?.details)) };
+    return { sentUntil: timeOf(end?.eventTime), ...sentToIn(await decodeAll(client, failure?.details)) };
   }
   const { input } = await readFirstInput(client, workflowId);
-  return isTime(input.sentUntil) ? { sentUntil: input.sentUntil, ...placeIn([input]) } : {};
+  return isTime(input.sentUntil) ? { sentUntil: input.sentUntil, ...sentToIn([input]) } : {};
 }
 
 /** Inputs may be anything: only what the new run can read is handed on. */
 const isTime = (value: unknown): value is string => typeof value === 'string' && !Number.isNaN(Date.parse(value));
 
-function placeIn(values: readonly unknown[]): Pick<SentEarlier, 'sentTo'> {
-  const places = values.map((value) => (typeof value === 'object' && value && 'sentTo' in value ? value.sentTo : null));
-  const [sentTo] = places.flatMap((place) => sentToSchema.safeParse(place).data ?? []);
+function sentToIn(values: readonly unknown[]): Pick<SentEarlier, 'sentTo'> {
+  const claims = values.map((value) => (typeof value === 'object' && value && 'sentTo' in value ? value.sentTo : null));
+  const [sentTo] = claims.flatMap((claim) => sentToSchema.safeParse(claim).data ?? []);
   return sentTo ? { sentTo: sentTo as NonNullable<SentEarlier['sentTo']> } : {};
 }
 

@@ -116,9 +116,9 @@ export const readWorkflowId = (account: string, random: string): string => `read
 export const followUpOrderId = (orderId: string, n: number): string => `${orderId}.r${n}`;
 
 /** Splits a follow-up's order id; undefined when the id is not one of a follow-up. */
-export function parseFollowUpOrderId(orderId: string): { parentOrderId: string; n: number } | undefined {
+export function parseFollowUpOrderId(orderId: string): { extendsOrderId: string; n: number } | undefined {
   const match = FOLLOW_UP_ID_FORMAT.exec(orderId);
-  return match?.[1] ? { parentOrderId: match[1], n: Number(match[2]) } : undefined;
+  return match?.[1] ? { extendsOrderId: match[1], n: Number(match[2]) } : undefined;
 }
 
 /** Splits an order's workflow id; undefined when it is not one. */

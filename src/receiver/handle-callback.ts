@@ -35,7 +35,7 @@ function matching(value: unknown, format: RegExp): string | undefined {
   return typeof value === 'string' && format.test(value) ? value : undefined;
 }
 
-/** The fields a hint may carry, each only where it has its format: the verdict comes from a signed look-up anyway. */
+/** The fields a hint may carry, each only where it has its format: how the order stands is read by a signed look-up anyway. */
 function hintOf(body: Map<string, unknown>): CallbackHint {
   const orderUuid = matching(body.get('order_uuid'), ORDER_UUID_FORMAT);
   const status = matching(body.get('status'), STATUS_FORMAT);

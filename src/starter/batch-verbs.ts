@@ -5,7 +5,7 @@ import type { BatchInstruction, BatchResult, BatchState } from '../contract/batc
 import { BATCH_ID, type CommonOptions, parseBatchId, withBatchOptions, withReason, withTimeout } from './arguments.js';
 import { batchCommands, batchResultText, batchStateText, planText } from './batch-text.js';
 import { type FollowEnd, follow, look } from './follow.js';
-import { readBatchInput, type StartOptions } from './input.js';
+import { type BatchStartOptions, readBatchInput } from './input.js';
 import { startBatchView, whileShowing } from './progress.js';
 import { EXIT, exitCodeOfBatch, type Report, type StarterIo, type Verbs } from './report.js';
 
@@ -84,7 +84,7 @@ const withStartOptions = (command: Command): Command =>
 
 function addPlanAndStart(batch: Command, io: StarterIo, verbs: Verbs): void {
   const plan = batch.command('plan').description('check every row and show what they would do; starts no order');
-  verbs.addChecked(withStartOptions(plan), async (run, path: string, options: StartOptions) => {
+  verbs.addChecked(withStartOptions(plan), async (run, path: string, options: BatchStartOptions) => {
     const input = await readBatchInput(io, path, options);
     await run(async (orders) => {
       const planned = await whileShowing(io.stderr, 'checking every row', () => orders.batches.plan(input));
@@ -97,7 +97,7 @@ function addPlanAndStart(batch: Command, io: StarterIo, verbs: Verbs): void {
     .option('--wait', 'follow it to its end or until a person has to decide');
   verbs.addChecked(
     withTimeout(withStartOptions(start), 'with --wait: wait at most this long'),
-    async (run, path: string, options: StartOptions & { wait?: true; timeout?: number }) => {
+    async (run, path: string, options: BatchStartOptions & { wait?: true; timeout?: number }) => {
       const input = await readBatchInput(io, path, options);
       await run(async (orders) => {
         const { handle, open, report } = await startBatch(io, orders, input);

@@ -58,7 +58,7 @@ export const settingOf =
   };
 
 /** What names a batch's rows and how it is started, beside the options it shares with schedules. */
-export interface StartOptions extends BatchOptions {
+export interface BatchStartOptions extends BatchOptions {
   id?: string;
   again?: true;
   inline?: true;
@@ -94,7 +94,7 @@ function parseLine(line: string, number: number): ParsedInput {
  * The input of a batch. `path` is a file of the workers; with `--inline`, or `-` for standard input, the rows are read
  * here and travel in the input. Throws UsageError or InvalidInputError; nothing is started yet.
  */
-export async function readBatchInput(io: StarterIo, path: string, options: StartOptions): Promise<BatchStart> {
+export async function readBatchInput(io: StarterIo, path: string, options: BatchStartOptions): Promise<BatchStart> {
   const { account, id, again, inline, latestSend } = options;
   const common = { ...batchOptionsOf(options), ...given({ account, batchId: id, again, latestSend }) };
   if (path !== '-' && !inline) return checkBatchInput({ ...common, file: { path } }, 'refuse');

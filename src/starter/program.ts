@@ -53,10 +53,10 @@ function addStart(order: Command, io: StarterIo, verbs: Verbs): void {
     .argument('<file>', 'JSON order input, - for standard input')
     .option('--wait', 'follow it to its end or until a person has to decide')
     .option('--again', 'the id was used by an order that ended without existing at the service: start it anew');
-  type StartOptions = CommonOptions & { wait?: true; again?: true; timeout?: number };
+  type OrderStartOptions = CommonOptions & { wait?: true; again?: true; timeout?: number };
   verbs.addChecked(
     withTimeout(start, 'with --wait: wait at most this long'),
-    async (run, type: OrderType, file: string, { account, again, wait, timeout }: StartOptions) => {
+    async (run, type: OrderType, file: string, { account, again, wait, timeout }: OrderStartOptions) => {
       const input = await readOrderInput(io, type, file, account);
       await run(async (orders) => {
         const { handle, report } = await startOrder(io, orders, type, input, again ?? false);

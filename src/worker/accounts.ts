@@ -28,7 +28,7 @@ async function openAccount(config: AccountConfig): Promise<Account> {
   return {
     name: config.name,
     service,
-    ...placeOfConfig(config),
+    ...pinOfConfig(config),
     rates,
     ...limit,
     ...(notExecutedStatuses && { notExecutedStatuses }),
@@ -37,7 +37,7 @@ async function openAccount(config: AccountConfig): Promise<Account> {
 }
 
 /** What orders are pinned to. The fingerprint is keyed: a key that can be guessed cannot be found by it. */
-function placeOfConfig({ baseUrl, apiKey, apiSecret }: AccountConfig): Pick<Account, 'endpoint' | 'keyFingerprint'> {
+function pinOfConfig({ baseUrl, apiKey, apiSecret }: AccountConfig): Pick<Account, 'endpoint' | 'keyFingerprint'> {
   const { origin, pathname } = new URL(baseUrl);
   const keyed = createHmac('sha256', apiSecret.reveal()).update(`payment-orders api key\0${apiKey.reveal()}`);
   return { endpoint: withoutTrailingSlash(origin + pathname), keyFingerprint: keyed.digest('hex').slice(0, 16) };

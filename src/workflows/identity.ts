@@ -132,7 +132,7 @@ export function isFollowUp(orderId: unknown, account: string): boolean {
   const ordered = parseOrderWorkflowId(parent.workflowId);
   const received = parseReceivedWorkflowId(parent.workflowId);
   const parentId = ordered?.orderId ?? received?.orderUuid;
-  return (ordered ?? received)?.account === account && parentId === followUp.parentOrderId;
+  return (ordered ?? received)?.account === account && parentId === followUp.extendsOrderId;
 }
 
 /** True when this run was started with a time-out or as a cron job: both would end it in the middle. */

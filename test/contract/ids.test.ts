@@ -33,8 +33,8 @@ describe('workflow ids', () => {
 describe('follow-up ids', () => {
   it('extend the id of their order and can be read back', () => {
     expect(followUpOrderId('pay-1', 2)).toBe('pay-1.r2');
-    expect(parseFollowUpOrderId('pay-1.r2')).toEqual({ parentOrderId: 'pay-1', n: 2 });
-    expect(parseFollowUpOrderId('pay-1.r1.r2')).toEqual({ parentOrderId: 'pay-1.r1', n: 2 });
+    expect(parseFollowUpOrderId('pay-1.r2')).toEqual({ extendsOrderId: 'pay-1', n: 2 });
+    expect(parseFollowUpOrderId('pay-1.r1.r2')).toEqual({ extendsOrderId: 'pay-1.r1', n: 2 });
   });
 
   it.each(['pay-1', 'pay-1.r', '.r1', 'pay-1.r12345', 'pay-1.R1', `${'x'.repeat(121)}.r1`])('"%s" is none', (id) => {

@@ -5,7 +5,7 @@ import type { Order } from '../../contract/order/order.js';
 
 /**
  * What the standing of an order means for its row. Beside the outcomes of a batch: 'open' (still followed) and 'unresolved'
- * (it ended without a verdict that can be read, or Temporal has it no more: the order may exist).
+ * (it ended, and nothing that can be read says how its order stands, or Temporal has it no more: the order may exist).
  */
 export type RowOutcome = keyof BatchOutcomes | 'open' | 'unresolved';
 

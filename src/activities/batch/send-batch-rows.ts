@@ -23,9 +23,9 @@ const TURN_MS = 250;
 /** One order that nobody answers for must not make the server take this worker for dead. */
 const BEAT_EVERY_MS = 3_000;
 /** A process that was stopped in the middle of a group must not send when it goes on: the batch may be stopped by then. */
-const PERMISSION_LASTS_MS = 5_000;
-/** So long after a reset a chunk of the run before may start rows still: its permission, and the calls under way then. */
-const LAST_STARTS_MS = 2 * PERMISSION_LASTS_MS;
+const CONFIRMED_FOR_MS = 5_000;
+/** So long after a reset a chunk of the run before may start rows still: its confirmation, and the calls under way then. */
+const LAST_STARTS_MS = 2 * CONFIRMED_FOR_MS;
 
 /** One chunk of a batch at work. */
 interface Chunk extends BatchWork {
@@ -35,8 +35,8 @@ interface Chunk extends BatchWork {
   uncertain: readonly OpenRow[];
   nextWatchMs: number;
   watchEveryMs: number;
-  permittedAtMs: number;
-  permittedAtWallMs: number;
+  confirmedAtMs: number;
+  confirmedAtWallMs: number;
 }
 
 /**
@@ -47,7 +47,7 @@ interface Chunk extends BatchWork {
 export function sendBatchRowsActivity(deps: ActivityDeps) {
   return async function sendBatchRows(batch: SendBatchRowsInput): Promise<SendBatchRowsAnswer> {
     const progress: BatchProgress = activityInfo().heartbeatDetails ?? batch.progress;
-    const times = { nextWatchMs: 0, watchEveryMs: WATCH_EVERY_MS.shortest, permittedAtMs: 0, permittedAtWallMs: 0 };
+    const times = { nextWatchMs: 0, watchEveryMs: WATCH_EVERY_MS.shortest, confirmedAtMs: 0, confirmedAtWallMs: 0 };
     const chunk: Chunk = { client: getClient(), deps, batch, progress, uncertain: [], ...times };
     // A beat that fails is no answer: whether this attempt may go on is asked apart.
     const beat = setInterval(() => void deps.confirmAttempt(progress).catch(() => undefined), BEAT_EVERY_MS);
@@ -78,7 +78,7 @@ async function work(chunk: Chunk): Promise<SendBatchRowsAnswer> {
     if (end) return { progress, ...end };
     if (isIdle(chunk) || performance.now() >= endMs) return { progress };
     const room = roomFor(chunk);
-    if ((room > 0 || performance.now() - chunk.permittedAtMs > ASK_EVERY_MS) && !(await mayGoOn(chunk))) {
+    if ((room > 0 || performance.now() - chunk.confirmedAtMs > ASK_EVERY_MS) && !(await mayGoOn(chunk))) {
       return { progress };
     }
     if (room > 0) await startRows(chunk, room);
@@ -140,8 +140,8 @@ async function mayGoOn(chunk: Chunk): Promise<boolean> {
   if (cancellationSignal().aborted) return false;
   try {
     await chunk.deps.confirmAttempt(chunk.progress);
-    chunk.permittedAtMs = performance.now();
-    chunk.permittedAtWallMs = Date.now();
+    chunk.confirmedAtMs = performance.now();
+    chunk.confirmedAtWallMs = Date.now();
     return true;
   } catch (error) {
     if (error instanceof ActivityCancelledError) return false;
@@ -156,13 +156,13 @@ function roomFor({ batch: { mode, input }, progress }: Chunk): number {
 }
 
 /** Two clocks, because one stands still while a machine sleeps and the other may be set. */
-const isPermitted = ({ permittedAtMs, permittedAtWallMs }: Chunk): boolean =>
-  Math.max(performance.now() - permittedAtMs, Date.now() - permittedAtWallMs) <= PERMISSION_LASTS_MS;
+const isConfirmed = ({ confirmedAtMs, confirmedAtWallMs }: Chunk): boolean =>
+  Math.max(performance.now() - confirmedAtMs, Date.now() - confirmedAtWallMs) <= CONFIRMED_FOR_MS;
 
 async function startRows(chunk: Chunk, count: number): Promise<void> {
   const { batch, progress, reader } = chunk;
   const rows = (await reader?.next(count)) ?? [];
-  if (!isPermitted(chunk)) throw new Error('this worker was stopped in between');
+  if (!isConfirmed(chunk)) throw new Error('this worker was stopped in between');
   const started = await Promise.all(rows.map((row) => startRow(chunk, row)));
   // Only now, all at once: an attempt that dies before leaves a progress after which these rows are started again.
   for (const row of started) countStarted(progress, row);

@@ -19,7 +19,7 @@ type Amounts = Pick<Order, (typeof AMOUNTS)[number]>;
  */
 export interface Known {
   orderUuid?: string;
-  known?: Verdict;
+  known?: OurEnd;
   undecided?: { looksAgain: boolean };
   unfound?: true;
 }
@@ -27,14 +27,14 @@ export interface Known {
 /** What one of our workflows says about its order. */
 export type OurWord =
   | ({ kind: 'running'; startedAtMs: number } & Known)
-  | { kind: 'ended'; verdict: Verdict }
+  | { kind: 'ended'; end: OurEnd }
   /** It ended because no order of ours exists. */
   | { kind: 'noOrder'; failure: OrderFailure }
   /** It ended without saying anything: terminated, timed out, cancelled from outside. */
   | { kind: 'unresolved'; how: string };
 
 /** A final order as a workflow saw it. `nothingLeft`: it found nothing of the order on the balance. */
-export interface Verdict {
+export interface OurEnd {
   outcome: FinalStatus;
   orderUuid: string;
   amounts: Amounts;
@@ -48,8 +48,8 @@ export interface Comparison {
   wake?: true;
 }
 
-/** The verdict of a workflow's result. */
-export const verdictOf = ({ outcome, order, ...left }: OrderResult): Verdict => ({
+/** What a workflow's result says of its order. */
+export const ourEndOf = ({ outcome, order, ...left }: OrderResult): OurEnd => ({
   outcome,
   orderUuid: order.order_uuid,
   amounts: order,
@@ -57,12 +57,12 @@ export const verdictOf = ({ outcome, order, ...left }: OrderResult): Verdict => 
 });
 
 /** Compares an order of the service with what our workflow says about it. */
-export function compare(theirs: SeenOrder, ours: OurWord, { nowMs, openTooLongMs }: Clock): Comparison {
+export function compare(theirs: SeenOrder, ours: OurWord, { nowMs, openTooLongMs }: AgeLimit): Comparison {
   switch (ours.kind) {
     case 'ended':
-      return compareVerdict(theirs, ours.verdict);
+      return compareEnds(theirs, ours.end);
     case 'running':
-      if (ours.known) return compareVerdict(theirs, ours.known);
+      if (ours.known) return compareEnds(theirs, ours.known);
       if (!isFinal(theirs.status)) return compareAge(nowMs - ours.startedAtMs - delayOf(theirs), openTooLongMs);
       // The order may be ours or not: no signal settles a conflict, so that it must not pass for mended.
       if (ours.undecided?.looksAgain === false) return { class: 'undecided', detail: WAITS };
@@ -78,7 +78,7 @@ export function compare(theirs: SeenOrder, ours: OurWord, { nowMs, openTooLongMs
 }
 
 /** What the age of an order is measured with. */
-export interface Clock {
+export interface AgeLimit {
   nowMs: number;
   openTooLongMs: number;
 }
@@ -101,7 +101,7 @@ function delayOf({ created_at, start_order_at }: SeenOrder): number {
   return Number.isNaN(delayMs) ? 0 : Math.max(0, delayMs);
 }
 
-function compareVerdict(theirs: SeenOrder, ours: Verdict): Comparison {
+function compareEnds(theirs: SeenOrder, ours: OurEnd): Comparison {
   if (theirs.order_uuid !== ours.orderUuid) {
     return { class: 'duplicate', detail: `our order is ${ours.orderUuid}; this is another one under its id` };
   }
@@ -113,7 +113,7 @@ function compareVerdict(theirs: SeenOrder, ours: Verdict): Comparison {
   return uneven ? { class: 'amountDiffers', detail: uneven } : { class: 'equal' };
 }
 
-const shownBoth = (theirs: SeenOrder, ours: Verdict) => (field: keyof Amounts) =>
+const shownBoth = (theirs: SeenOrder, ours: OurEnd) => (field: keyof Amounts) =>
   `${field} ${theirs[field] ?? 'none'} at the service, ${ours.amounts[field] ?? 'none'} here`;
 
 /** Balance changes that do not fit: something is left of a completed order, or money came after one ended without any. */

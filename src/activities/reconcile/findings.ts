@@ -1,7 +1,7 @@
 import { type BalanceChange, isFinal } from '../../contract/order/order.js';
 import type { Finding, ReconcileClass } from '../../contract/reconcile/reconcile.js';
 import { mapInOrder } from '../many-reads.js';
-import { type Clock, type Comparison, compare, compareAge, type OurWord } from './compare.js';
+import { type AgeLimit, type Comparison, compare, compareAge, type OurWord } from './compare.js';
 import { followReceipt, recover } from './followers.js';
 import { type OurRun, wake, wordOf } from './our-runs.js';
 import {
@@ -16,23 +16,23 @@ import {
   shownId,
   statusOf,
 } from './scan.js';
-import { compareTwins, hasSiblings, runOf, uuidOf } from './twins.js';
+import { compareDuplicates, hasDuplicates, runOf, uuidOf } from './twins.js';
 
 /** Orders compared at the same time: each asks Temporal for the end of its workflow. */
 const CONCURRENCY = 10;
 
 /** Compares every order of both sides, and mends what is safe to mend: starts followers, wakes workflows that wait. */
 export async function* findings(work: Reconciliation, scan: Scan): AsyncGenerator<Finding> {
-  const clock = { nowMs: Date.now(), openTooLongMs: work.input.openTooLongMs };
+  const age = { nowMs: Date.now(), openTooLongMs: work.input.openTooLongMs };
   const doubts: BothSides[] = [];
-  const look = (order: SeenOrder) => findingOrDoubt(work, scan, clock, order);
+  const look = (order: SeenOrder) => findingOrDoubt(work, scan, age, order);
   for await (const one of mapInOrder(scan.view.orders.values(), CONCURRENCY, look)) {
     if ('word' in one) doubts.push(one);
     else yield one;
   }
-  yield* mapInOrder(readAgain(work, doubts), CONCURRENCY, (doubt) => findingOf(work, clock, doubt));
+  yield* mapInOrder(readAgain(work, doubts), CONCURRENCY, (doubt) => findingOf(work, age, doubt));
   const unseen = [...scan.runs.values()].filter((run) => !isSeen(scan.view, run) && belongs(run, work.input));
-  yield* mapInOrder(unseen, CONCURRENCY, (run) => findingOfUnseen(work, clock, run));
+  yield* mapInOrder(unseen, CONCURRENCY, (run) => findingOfUnseen(work, age, run));
 }
 
 /** An order as the service shows it, and what our workflow says about it. */
@@ -52,22 +52,22 @@ const DOUBTFUL: readonly ReconcileClass[] = ['verdictDiffers', 'amountDiffers', 
 async function findingOrDoubt(
   work: Reconciliation,
   scan: Scan,
-  clock: Clock,
+  age: AgeLimit,
   order: SeenOrder,
 ): Promise<Finding | BothSides> {
   const ours = await wordAbout(work, scan, order);
-  const twin = await compareTwins(work, scan, order, ours);
-  if (twin) return rowOf(order, twin, ours?.word);
+  const duplicate = await compareDuplicates(work, scan, order, ours);
+  if (duplicate) return rowOf(order, duplicate, ours?.word);
   if (!ours) return rowOf(order, await follow(work, scan, order));
   const { run, word } = ours;
-  const found = compare(order, word, clock);
+  const found = compare(order, word, age);
   if (isUnfollowed(run, word)) return rowOf(order, await follow(work, scan, order, { found, run }));
-  return DOUBTFUL.includes(found.class) ? { order, run, word } : findingOf(work, clock, { order, run, word });
+  return DOUBTFUL.includes(found.class) ? { order, run, word } : findingOf(work, age, { order, run, word });
 }
 
 /** Compares both sides, and wakes our workflow where it waits for what the service shows already. */
-async function findingOf({ client }: Reconciliation, clock: Clock, { order, run, word }: BothSides): Promise<Finding> {
-  const found = compare(order, word, clock);
+async function findingOf({ client }: Reconciliation, age: AgeLimit, { order, run, word }: BothSides): Promise<Finding> {
+  const found = compare(order, word, age);
   if (found.wake) await wake(client, run);
   return rowOf(order, found, word);
 }
@@ -81,7 +81,7 @@ async function wordAbout(
   const run = await runOf(work, scan, order);
   if (!run) return undefined;
   // Which of several orders it follows only the workflow itself knows.
-  const ask = isFinal(order.status) || hasSiblings(scan.view, order);
+  const ask = isFinal(order.status) || hasDuplicates(scan.view, order);
   return { run, word: await wordOf(work.client, run, { ask }) };
 }
 
@@ -137,7 +137,7 @@ function mayRunAgain(ended?: { found: Comparison; run: OurRun }): boolean {
 }
 
 /** An order of ours that neither a window nor the look-up by ids showed. */
-async function findingOfUnseen(work: Reconciliation, clock: Clock, run: OurRun): Promise<Finding> {
+async function findingOfUnseen(work: Reconciliation, age: AgeLimit, run: OurRun): Promise<Finding> {
   const word = await wordOf(work.client, run, { ask: true });
   const orderUuid = uuidOf(word);
   const row = { order_id: run.received ? '' : run.orderId, ...(orderUuid && { order_uuid: orderUuid }) };
@@ -147,15 +147,14 @@ async function findingOfUnseen(work: Reconciliation, clock: Clock, run: OurRun):
   }
   // A receipt that is looked for was claimed by a callback, which proves nothing; its follower ends by itself.
   if (orderUuid === undefined || (word.kind === 'running' && word.unfound)) {
-    return { ...row, ...compareAge(clock.nowMs - run.startedAtMs, clock.openTooLongMs) };
+    return { ...row, ...compareAge(age.nowMs - run.startedAtMs, age.openTooLongMs) };
   }
   const shown = await byUuid(work, orderUuid);
-  if (!shown)
-    return { ...row, ...verdictIn(word), class: 'missingAtService', detail: 'neither list nor status show it' };
-  return findingOf(work, clock, { order: shown, run, word });
+  if (!shown) return { ...row, ...endIn(word), class: 'missingAtService', detail: 'neither list nor status show it' };
+  return findingOf(work, age, { order: shown, run, word });
 }
 
-const verdictIn = (word?: OurWord) => (word?.kind === 'ended' ? { verdict: word.verdict.outcome } : {});
+const endIn = (word?: OurWord) => (word?.kind === 'ended' ? { verdict: word.end.outcome } : {});
 
 /** Longest type and status that is repeated; those that are documented are shorter. */
 const MAX_WORD = 40;
@@ -166,6 +165,6 @@ const rowOf = (order: SeenOrder, { class: name, detail }: Comparison, word?: Our
   order_uuid: order.order_uuid,
   order_type: order.order_type.slice(0, MAX_WORD),
   status: order.status.slice(0, MAX_WORD),
-  ...verdictIn(word),
+  ...endIn(word),
   ...(detail && { detail }),
 });

@@ -49,7 +49,7 @@ export async function followReceipt(client: Client, input: ReceivedDepositInput)
 
 /**
  * Starts a follower that never sends anything, from what the list tells of an order. `again`: the run before was stopped
- * without a verdict, or ended in a conflict with this order; nothing else lets an id run a second time.
+ * or closed in doubt, or ended in a conflict with this order; nothing else lets an id run a second time.
  */
 export async function recover(
   { client, account }: Reconciliation,

@@ -10,7 +10,7 @@ import {
   searchAttribute,
 } from '../../contract/names.js';
 import { isFinal } from '../../contract/order/order.js';
-import { type Known, type OurWord, verdictOf } from './compare.js';
+import { type Known, type OurWord, ourEndOf } from './compare.js';
 
 /** The newest run of one of our order workflows. */
 export interface OurRun {
@@ -95,14 +95,14 @@ export async function wordOf(client: Client, run: OurRun, { ask }: { ask: boolea
   };
 }
 
-/** How a run ended without a verdict, in words; one that was stopped from outside is said to be just that. */
+/** How a run left its order unresolved, in words; one that was stopped from outside is said to be just that. */
 const HOW: Record<string, string> = { closed: 'closed in doubt by a person', failed: 'ended by an error' };
 
 /** What the end of an order says to a reconciliation. Throws where its result cannot be read: nothing may be said of it then. */
 export function wordOfEnd(standing: Exclude<Standing, { kind: 'open' }>, workflowId: string): OurWord {
   switch (standing.kind) {
     case 'completed':
-      return { kind: 'ended', verdict: verdictOf(standing.result) };
+      return { kind: 'ended', end: ourEndOf(standing.result) };
     case 'noOrder':
       return standing;
     case 'unresolved':

@@ -6,12 +6,12 @@ import { findOurRun, type OurRun } from './our-runs.js';
 import { isOwnId, type Reconciliation, type Scan, type SeenOrder, type ServiceView } from './scan.js';
 
 /** True where the service shows several orders under an id that may be one of ours. */
-export const hasSiblings = (view: ServiceView, { user_order_id: id }: SeenOrder): boolean =>
+export const hasDuplicates = (view: ServiceView, { user_order_id: id }: SeenOrder): boolean =>
   isOwnId(id) && (view.uuidsById.get(id)?.size ?? 0) > 1;
 
 /** The order_uuid that one of our workflows follows, or followed to its end; undefined where it tells none. */
 export const uuidOf = (word: OurWord): string | undefined => {
-  if (word.kind === 'ended') return word.verdict.orderUuid;
+  if (word.kind === 'ended') return word.end.orderUuid;
   return word.kind === 'running' ? (word.known?.orderUuid ?? word.orderUuid) : undefined;
 };
 
@@ -23,7 +23,7 @@ export async function runOf(
 ): Promise<OurRun | undefined> {
   const { order_uuid: uuid, user_order_id: id, order_type: type } = order;
   // A receipt may share its id with an order of ours, whose run knows nothing of it.
-  const receipt = hasSiblings(view, order) && (await refOf(order)) !== undefined;
+  const receipt = hasDuplicates(view, order) && (await refOf(order)) !== undefined;
   const ids = [
     ...(isReceivedType(type) ? [receivedWorkflowId(account, uuid)] : []),
     ...(isOwnId(id) && !receipt ? [orderWorkflowId(account, id)] : []),
@@ -50,7 +50,7 @@ async function findFirst(client: Client, workflowIds: readonly string[]): Promis
  * which one that is, of every order under an id but the first. A service that executed an order twice must show, whatever
  * became of our workflow. undefined: it is no such order.
  */
-export async function compareTwins(
+export async function compareDuplicates(
   work: Reconciliation,
   scan: Scan,
   order: SeenOrder,
@@ -70,18 +70,18 @@ const followedBy = (run: OurRun, word: OurWord): string | undefined =>
 /** The order that was created first, so that every reconciliation names the same one. */
 async function firstUnderId(work: Reconciliation, scan: Scan, order: SeenOrder): Promise<string | undefined> {
   const { view } = scan;
-  if (!hasSiblings(view, order) || (await isReceipt(work, scan, order))) return order.order_uuid;
+  if (!hasDuplicates(view, order) || (await isReceipt(work, scan, order))) return order.order_uuid;
   const uuids = [...(view.uuidsById.get(order.user_order_id) ?? [])];
-  const siblings = uuids.flatMap((uuid) => view.orders.get(uuid) ?? []);
-  for (const sibling of siblings.sort(byCreation)) {
-    if (!(await isReceipt(work, scan, sibling))) return sibling.order_uuid;
+  const duplicates = uuids.flatMap((uuid) => view.orders.get(uuid) ?? []);
+  for (const duplicate of duplicates.sort(byCreation)) {
+    if (!(await isReceipt(work, scan, duplicate))) return duplicate.order_uuid;
   }
   return order.order_uuid;
 }
 
-const byCreation = (a: SeenOrder, b: SeenOrder): number => (placeInTime(a) < placeInTime(b) ? -1 : 1);
+const byCreation = (a: SeenOrder, b: SeenOrder): number => (creationKey(a) < creationKey(b) ? -1 : 1);
 
-const placeInTime = ({ created_at, order_uuid }: SeenOrder): string => `${created_at}\0${order_uuid}`;
+const creationKey = ({ created_at, order_uuid }: SeenOrder): string => `${created_at}\0${order_uuid}`;
 
 /** Receipts were never asked for, so that the service may give several of them one id. */
 async function isReceipt({ client, input }: Reconciliation, { runs, refOf }: Scan, order: SeenOrder): Promise<boolean> {

@@ -81,7 +81,7 @@ export const NONE_ENDED = {
   refused: 0,
   /** The id belongs to another order. */
   conflict: 0,
-  /** For a person to look after, also where a workflow ended without a verdict or, in a report, is still open. */
+  /** For a person to look after, also where a workflow ended and its order may exist or, in a report, is still open. */
   parked: 0,
 };
 
@@ -92,7 +92,7 @@ export type BatchOutcomes = Record<keyof typeof NONE_ENDED | 'notStarted', numbe
 export interface OpenRow {
   row: number;
   orderId: string;
-  /** Its order was there before, so Temporal's list need not show it under this batch's id. */
+  /** The row attached to an order that was there before: Temporal's list need not show it under this batch's id. */
   elsewhere?: true;
 }
 

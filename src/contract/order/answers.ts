@@ -23,7 +23,7 @@ export interface Payers {
   to: string | null;
 }
 
-/** What every answer tells besides its verdict. */
+/** What every answer tells besides its `kind`. */
 export interface Circumstances {
   pace: Pace;
   /** What was asked or sent to; pinned with the order at its first send. */
@@ -59,7 +59,7 @@ export interface CreateOrderInput {
 }
 
 /** Several orders under one order id; `ours`: those of them that are what we asked for. */
-export interface SeveralOrders {
+export interface DuplicateOrders {
   orderUuids: string[];
   ours: string[];
 }
@@ -69,7 +69,7 @@ export type CreateVerdict =
   | { kind: 'accepted'; order: Order; soft?: string[] }
   | { kind: 'adopted'; order: Order; soft?: string[] }
   | { kind: 'conflict'; order: Order; differences: string[] }
-  | ({ kind: 'duplicates' } & SeveralOrders)
+  | ({ kind: 'duplicates' } & DuplicateOrders)
   | { kind: 'notSent'; reason: string }
   /** Nothing was sent or executed: met by the probe, or by a create where the operator may rely on that. */
   | { kind: 'rateLimited'; retryAfterMs: number }
@@ -106,7 +106,7 @@ export interface LookUpInput {
 /** What a look-up read. `differences`: hard ones of the echo check, without any it is ours; `soft`: of form. */
 export type LookUpReading =
   | { kind: 'found'; order: Order; differences: string[]; soft?: string[] }
-  | ({ kind: 'duplicates' } & SeveralOrders)
+  | ({ kind: 'duplicates' } & DuplicateOrders)
   /** `said`: how the status operation shows no order, for people; a wrong path may answer in the same way. */
   | { kind: 'absent'; said?: string };
 

@@ -44,7 +44,7 @@ export const DISAGREEING_CLASSES = [
   'amountDiffers',
   /** We know that it exists; list and status do not show it any more. */
   'missingAtService',
-  /** Our workflow ended without a verdict (terminated, timed out, cancelled). */
+  /** Our workflow was stopped, broke or was closed in doubt. */
   'unresolved',
   /** An order is final under our id, while our workflow knows none and waits for a person's decision. */
   'undecided',

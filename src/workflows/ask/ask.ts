@@ -12,7 +12,7 @@ import { isToldUnserved, type Schedule, untilServed } from './until-served.js';
 const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [60_000, 3_600_000];
 
 /** How a question about an order is put: what its activity is called in the UI, and what is special about it. */
-export interface Question extends Pick<ActivityOptions, 'summary' | 'activityId'> {
+export interface Asking extends Pick<ActivityOptions, 'summary' | 'activityId'> {
   /** A person is told when there is no answer for a quarter of an hour. Costs a timer: not for the normal path. */
   alarm?: boolean;
   /** The activity waits as long before it asks. */
@@ -27,7 +27,7 @@ export interface Question extends Pick<ActivityOptions, 'summary' | 'activityId'
  */
 export function ask<T>(
   run: OrderRun,
-  { alarm, delayMs, checksInput, ...activity }: Question,
+  { alarm, delayMs, checksInput, ...activity }: Asking,
   put: Schedule<T>,
 ): Promise<T> {
   const checked: Schedule<T> = (activities, late) => unlessInvalid(run, put(activities, late));
@@ -36,13 +36,13 @@ export function ask<T>(
   return alarm ? withAlarm(run, pending, delayMs) : pending;
 }
 
-/** What an attempt or a look-up answered: its verdict or reading by `kind`, with the circumstances. */
+/** What an attempt or a look-up answered: a verdict or a reading, with the circumstances. */
 type Answer = Circumstances & { kind: string; said?: string };
 
 /** THE place where look-ups wait for the account that the order was sent to; only its readings count. */
 export async function askForReading<T extends Answer>(
   run: OrderRun,
-  { delayMs, alarm = false, ...plain }: Question,
+  { delayMs, alarm = false, ...plain }: Asking,
   put: (activities: Parameters<Schedule<T>>[0], more: AskMore) => Promise<T | ElsewhereAnswer>,
 ): Promise<T> {
   const waiting = delayMs ? { delayMs } : {};
@@ -56,7 +56,7 @@ export async function askForReading<T extends Answer>(
 }
 
 /** One reading of the order by a signed look-up: of the order that is known, of `orderUuid`, or of what has our id. */
-export function lookUp(run: OrderRun, { orderUuid, ...question }: Question & { orderUuid?: string }) {
+export function lookUp(run: OrderRun, { orderUuid, ...question }: Asking & { orderUuid?: string }) {
   const input = (): LookUpInput => ({
     type: run.type,
     account: run.account,

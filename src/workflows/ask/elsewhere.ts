@@ -13,10 +13,10 @@ export interface AskMore {
 }
 
 /** A reading, or that the account asked is not shown to be the order's. */
-type Asked<T> = T | ElsewhereAnswer;
+type Answered<T> = T | ElsewhereAnswer;
 
 /** True for what is no reading. */
-export const isElsewhere = <T extends { kind: string }>(answer: Asked<T>): answer is ElsewhereAnswer =>
+export const isElsewhere = <T extends { kind: string }>(answer: Answered<T>): answer is ElsewhereAnswer =>
   answer.kind === 'elsewhere';
 
 const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [1_000, 15 * 60_000];
@@ -29,9 +29,9 @@ const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [1_000, 15 * 60_000];
 export async function untilSameAccount<T extends { kind: string }>(
   run: OrderRun,
   first: ElsewhereAnswer,
-  ask: (more: AskMore) => Promise<Asked<T>>,
+  ask: (more: AskMore) => Promise<Answered<T>>,
 ): Promise<T> {
-  let answer: Asked<T> = first;
+  let answer: Answered<T> = first;
   // Ever more slowly: where two workers are wrong in two ways, each change costs history.
   for (let waitMs = 0; isElsewhere(answer); waitMs = Math.min(2 * waitMs || FIRST_WAIT_MS, LONGEST_WAIT_MS)) {
     const found: ElsewhereAnswer = answer;
@@ -69,7 +69,7 @@ async function setBackOrConfirmed<T>(
   if (answered() || !decision) return pending;
   asking.cancel();
   run.sentTo = found.here;
-  run.sends.timesMoved += 1;
+  run.sends.accountSwitches += 1;
   return undefined;
 }
 

@@ -8,7 +8,7 @@ import {
 import type { Activities } from '../../activities/index.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import { clearAttention, raiseAttention } from '../order/attention.js';
-import { neverSent, type OrderRun } from '../order/run.js';
+import { noRunEverSent, type OrderRun } from '../order/run.js';
 import { isMoneyMoving } from '../profiles.js';
 
 /** Schedules an activity. `late`: no worker took it for a quarter of an hour, and a person was told. */
@@ -73,7 +73,7 @@ export const unservedFor = (account: string): string =>
 
 function unserved(run: OrderRun): string {
   const what = unservedFor(run.account);
-  if (run.phase === 'creating' && neverSent(run)) {
+  if (run.phase === 'creating' && noRunEverSent(run)) {
     return `${what}; start one. Nothing was sent: if the account is the wrong one, cancel the order and start it with the right one`;
   }
   return `${what}; start one with the same key. The order may exist: never start it again under another id or account`;

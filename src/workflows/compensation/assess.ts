@@ -89,20 +89,26 @@ async function readSent(run: OrderRun, c: Case, opened: Purse, sent: Sent[]) {
     if (end.kind !== 'final') continue;
     const reading = await readOutcome(run, id, end.order.order_uuid);
     readings.push(reading);
-    const child: Case = { ...reading, type, request, payers };
-    const left = figures(child);
-    const found = followUpDoubts(child, left, end.order, reading);
+    const followUp: Case = { ...reading, type, request, payers };
+    const left = figures(followUp);
+    const found = followUpDoubts(followUp, left, end.order, reading);
     sentDoubts.push(...found.map((doubt) => `${id}: ${doubt}`));
-    if (found.length === 0) purse = afterFollowUp(c, purse, { move, amount: request.amount ?? '0', case: child, left });
+    if (found.length === 0)
+      purse = afterFollowUp(c, purse, { move, amount: request.amount ?? '0', case: followUp, left });
   }
   return { readings, sentDoubts, purse };
 }
 
-function followUpDoubts(child: Case, left: Figures, final: Order, reading: OutcomeReading): string[] {
-  const row = rowOf(child, left);
+function followUpDoubts(followUp: Case, left: Figures, final: Order, reading: OutcomeReading): string[] {
+  const row = rowOf(followUp, left);
   // Where nobody could finish an order of that kind, its figures prove nothing.
   const untold = !row.nothingLeft && row.finish === 'ask' ? [row.name] : [];
-  return [...untold, ...contradictions(final, reading.order), ...reading.disagreements, ...failedChecks(child, left)];
+  return [
+    ...untold,
+    ...contradictions(final, reading.order),
+    ...reading.disagreements,
+    ...failedChecks(followUp, left),
+  ];
 }
 
 /** The first final status wins: what the service says differently later is for a person and moves no money. */

@@ -41,8 +41,8 @@ export const requestedAmount = ({ request, order }: Case): Big => decimal(reques
  * that was only quoted: where nothing moved in its currency, nothing was withheld.
  */
 function withheldFee({ changes }: Case, currency: string, fee: string | null, payer: string | null | undefined): Big {
-  const moved = changes.some((change) => change.currency === currency);
-  return moved && payer !== 'client' ? decimalOrZero(fee) : decimalOrZero(null);
+  const hasChanged = changes.some((change) => change.currency === currency);
+  return hasChanged && payer !== 'client' ? decimalOrZero(fee) : decimalOrZero(null);
 }
 
 /** What is left, by what the order's type does with its two currencies. Pure and exact. */

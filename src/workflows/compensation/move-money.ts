@@ -27,13 +27,13 @@ export interface Choice {
 }
 
 /** The end of compensation, or a new assessment in which a person has to decide, and why. */
-type Step = { result: OrderResult } | { assessment: Assessment; why: string };
+type AfterMove = { result: OrderResult } | { assessment: Assessment; why: string };
 
 /**
  * THE place where compensation moves money. Everything must hold: an offer made without any doubt about the figures, a
  * second equal reading after ORDER_CONFIRM_DELAY, limits, precision and balance. Anything else goes to a person.
  */
-export async function moveMoney(run: OrderRun, first: Assessment, choice: Choice): Promise<Step> {
+export async function moveMoney(run: OrderRun, first: Assessment, choice: Choice): Promise<AfterMove> {
   const { offer, named, byPolicy } = choice;
   const amount = toAmount(named.cards ? totalOf(named.cards) : offer.amount);
   const orderId = followUpOrderId(run.request.order_id, first.sent.length + 1);
@@ -69,7 +69,7 @@ export async function moveMoney(run: OrderRun, first: Assessment, choice: Choice
 }
 
 /** Who pays the order's own commissions is asked once more when it matters most; undefined = as it was kept. */
-function unsurePayers(run: OrderRun, assessment: Assessment, check: FollowUpCheck): Step | undefined {
+function unsurePayers(run: OrderRun, assessment: Assessment, check: FollowUpCheck): AfterMove | undefined {
   const c = { ...assessment.case, laterPayers: run.laterPayers };
   const doubts = payerDoubts(c, assessment.left);
   // Nothing may be done any more.
@@ -85,7 +85,7 @@ const stillOffers = ({ offers }: Assessment, { move, amount }: Offer): boolean =
   offers.some((offer) => offer.move === move && offer.amount.eq(amount));
 
 /** After a follow-up: done, or something is left that a person has to decide about. */
-async function goOn(run: OrderRun, before: Assessment, sent: Sent): Promise<Step> {
+async function goOn(run: OrderRun, before: Assessment, sent: Sent): Promise<AfterMove> {
   const { request, end } = sent;
   if (end.kind === 'unknown' && end.accepted) {
     const { by, reason } = end.accepted;
@@ -110,8 +110,8 @@ function endsIt({ case: c, purse, row }: Assessment, { move, type, request, end 
   // What an exchange brought is only known from its changes.
   const brings = move.kind !== undefined && type === 'exchange' && factsOf(c.type).paysOut;
   if (end.kind !== 'final' || end.order.status !== 'completed' || brings) return false;
-  const child = { type, request, order: end.order, changes: [] };
-  const after = afterFollowUp(c, purse, { move, amount: request.amount ?? '0', case: child, left: {} });
+  const followUp = { type, request, order: end.order, changes: [] };
+  const after = afterFollowUp(c, purse, { move, amount: request.amount ?? '0', case: followUp, left: {} });
   return !isUnfinished(c, after, row, move.action);
 }
 

@@ -67,7 +67,7 @@ export const EXCHANGE_BACK: Move = { action: 'revert', kind: 'unpaid', as: 'exch
 /** `withdraw` of what is in F to `revertTo`, and nowhere else: never to the wallet that a deposit came from. */
 export const REFUND: Move = { action: 'revert', kind: 'unexchanged', as: 'withdraw', suits: startsWithDeposit };
 
-/** An order that goes on where its parent stopped. */
+/** An order that goes on where the one it extends stopped. */
 export interface FollowUp {
   type: FollowUpType;
   request: CreateRequest;
@@ -81,11 +81,11 @@ export interface Named {
 
 /** The order of a move over an amount. Throws where a refund has no `revertTo`: callers ask for it first. */
 export function followUpOrder(c: Case, move: Move, amount: Amount, orderId: string, named: Named = {}): FollowUp {
-  const { order_id: parent, client_info: clientInfo }: RequestFields = c.request;
+  const { order_id: extended, client_info: clientInfo }: RequestFields = c.request;
   const common = {
     order_id: orderId,
-    // The parent's own description is never copied: it may say "full salary" or steer the receiving side.
-    description: `Follow-up of ${parent}`,
+    // The extended order's own description is never copied: it may say "full salary" or steer the receiving side.
+    description: `Follow-up of ${extended}`,
     ...(clientInfo && { client_info: clientInfo }),
     amount,
   };

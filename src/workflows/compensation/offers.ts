@@ -79,5 +79,5 @@ export function isUnfinished(c: Case, purse: Purse, row: Row, action: Move['acti
   if (action === 'finish') return purse.unexchanged.gt(0) || unpaid;
   if (purse.unpaid.gt(0) || takes(c, purse, REFUND).gt(0)) return true;
   // Reverting, what never left the balance needs nothing, unless the row has two remainders.
-  return row.twoPlaces === true && purse.unexchanged.gt(0);
+  return row.twoRemainders === true && purse.unexchanged.gt(0);
 }

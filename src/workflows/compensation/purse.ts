@@ -80,10 +80,10 @@ export interface Ended {
 }
 
 /** The purse after a follow-up: what it took of `amount` is gone, and what it brought is there. */
-export function afterFollowUp(c: Case, purse: Purse, { move, amount, case: child, left }: Ended): Purse {
+export function afterFollowUp(c: Case, purse: Purse, { move, amount, case: followUp, left }: Ended): Purse {
   const rest = positive(move.as === 'withdraw' ? left.unpaid : left.unexchanged);
   const taken = decimal(amount).minus(rest);
-  const gained = netChange(child, orderSides(child.type, child.request).currencyTo);
+  const gained = netChange(followUp, orderSides(followUp.type, followUp.request).currencyTo);
   if (move === REFUND) return afterRefund(purse, taken);
   // What came of exchanging net[T] back stays with the merchant: the table refunds no more than R_F there.
   if (move === UNDO_EXCHANGE) return { ...purse, exchanged: purse.exchanged.minus(taken) };
@@ -91,7 +91,7 @@ export function afterFollowUp(c: Case, purse: Purse, { move, amount, case: child
     const returned = startsWithDeposit(c) ? purse.returned.plus(gained) : purse.returned;
     return { ...purse, unpaid: purse.unpaid.minus(taken), returned };
   }
-  const paid = factsOf(child.type).paysOut ? purse.paid.plus(decimalOrZero(child.order.amount_to)) : purse.paid;
+  const paid = factsOf(followUp.type).paysOut ? purse.paid.plus(decimalOrZero(followUp.order.amount_to)) : purse.paid;
   if (move.kind === 'unpaid') return { ...purse, unpaid: purse.unpaid.minus(taken), paid };
   const brought = move === EXCHANGE_TO_PAY ? gained : positive(left.unpaid);
   return { ...purse, unexchanged: purse.unexchanged.minus(taken), unpaid: purse.unpaid.plus(brought), paid };

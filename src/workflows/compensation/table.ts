@@ -42,7 +42,7 @@ export interface Row {
   /** A person should look although nothing waits for a decision. */
   attention?: true;
   /** Two remainders: one follow-up cannot deal with both. */
-  twoPlaces?: true;
+  twoRemainders?: true;
   /** No figure says what is left. */
   leftUnknown?: true;
   finish: Way;
@@ -170,7 +170,7 @@ export const COMPENSATION_TABLE: readonly Row[] = [
   {
     name: 'left in two places',
     applies: (s) => partial(s) && s.left === 'both',
-    twoPlaces: true,
+    twoRemainders: true,
     finish: decide(PAY, EXCHANGE_AND_PAY, EXCHANGE_TO_PAY),
     revert: decide(EXCHANGE_BACK, REFUND),
     byDefault: 'ask',

@@ -3,7 +3,7 @@ import { maskWords } from '../../contract/masking.js';
 import type { DecideAction, Decision } from '../../contract/order/messages.js';
 import { parkUnless } from '../order/decision.js';
 import { type Closed, cancelled, closed } from '../order/end.js';
-import { neverSent, nothingSent, type OrderRun, showsNone } from '../order/run.js';
+import { noRunEverSent, noSendInDoubt, type OrderRun, showsNone } from '../order/run.js';
 import { CREATE_TIMEOUT_MS } from '../profiles.js';
 import { type Conflict, look, type Ours, type Seen, settle } from './settle.js';
 
@@ -43,7 +43,7 @@ export async function conclude(run: OrderRun, first: Step): Promise<Ours | Close
     if (step?.kind !== 'question') return step?.kind === 'absent' ? undefined : step;
     const { reason, allowed, conflict } = step;
     if (conflict) run.conflict = conflict.reason;
-    const isCancelled = () => run.cancelRequested && !conflict && nothingSent(run);
+    const isCancelled = () => run.cancelRequested && !conflict && noSendInDoubt(run);
     const isCalled = () => run.callbackPending && looks < MAX_LOOKS;
     const decision = await parkUnless(run, reason, allowed, () => isCancelled() || isCalled());
     if (decision?.action === 'approve' || decision?.action === 'resend') return goOn(run, step, decision);
@@ -78,7 +78,7 @@ async function answerTo(run: OrderRun, question: Question, decision?: Decision):
     return afterChoice(seen, decision, question, run.orderId);
   }
   // An earlier create may have been executed while this waited: only proven absence may close it.
-  if (decision.action === 'close-absent' || !nothingSent(run)) return closeIfAbsent(run, by);
+  if (decision.action === 'close-absent' || !noSendInDoubt(run)) return closeIfAbsent(run, by);
   return closed('OrderCancelled', `order ${run.orderId} was refused by ${by}: ${question.reason}`);
 }
 
@@ -130,8 +130,8 @@ const isSameSet = (a: readonly string[], b: readonly string[]): boolean =>
  * workflow fails; afterwards ours may be on its way beside it, so a person is asked only after a full settle.
  */
 async function meetConflict(run: OrderRun, conflict: Conflict): Promise<Ours | Closed | Question> {
-  if (conflict.settled || conflict.ours.length > 0) return questionAbout(conflict);
-  if (neverSent(run)) {
+  if (conflict.askAtOnce || conflict.ours.length > 0) return questionAbout(conflict);
+  if (noRunEverSent(run)) {
     const advice = 'Find out whose it is; if it is this payment, start it with its own input and --again';
     return closed('OrderConflict', `${conflict.reason}. This run sent nothing. ${advice}`);
   }
@@ -161,10 +161,10 @@ async function closeIfAbsent(run: OrderRun, by: string): Promise<Step> {
   if (seen.kind === 'ours') return seen;
   if (seen.kind === 'conflict' && seen.ours.length > 0) return seen;
   // Absence was read at the account that is asked now; the one that it was sent to may be another.
-  const unknownPlace = run.sends.placeUnknown && `${showsNone(run)}, but where it was sent to is not known`;
-  const doubt = seen.kind === 'conflict' ? seen.reason : (run.conflict ?? unknownPlace);
+  const unknownAccount = run.sends.accountUnknown && `${showsNone(run)}, but where it was sent to is not known`;
+  const doubt = seen.kind === 'conflict' ? seen.reason : (run.conflict ?? unknownAccount);
   if (!doubt) return closed('OrderAbsent', `order ${run.orderId}: ${showsNone(run)}; closed as absent by ${by}`);
-  if (neverSent(run) && !run.sends.refused) {
+  if (noRunEverSent(run) && !run.sends.rejected) {
     return closed('OrderConflict', `${doubt}, and none is ours; closed as absent by ${by}`);
   }
   return closed(ORDER_UNRESOLVED, `${doubt}; a create was sent, so it may be this payment; closed by ${by}`);

@@ -12,7 +12,7 @@ import { noteAnswer } from '../ask/ask.js';
 import { untilServed } from '../ask/until-served.js';
 import { enterPhase } from '../order/attention.js';
 import { type Closed, cancelled, closed } from '../order/end.js';
-import { nothingSent, type OrderRun, sentNothingItself } from '../order/run.js';
+import { noSendInDoubt, type OrderRun, thisRunSentNothing } from '../order/run.js';
 import { moneyMoving } from '../profiles.js';
 import { cancellable } from '../watch.js';
 
@@ -31,7 +31,7 @@ export async function attemptCreate(run: OrderRun, permission: SendPermission): 
     noteAnswer(run, answer, mayHaveSent(answer, permission));
     const isReset = answer.kind === 'uncertain' && answer.reset;
     // The run before this one may have sent it, and only that one knows where.
-    if (isReset && !run.sentTo) run.sends.placeUnknown = true;
+    if (isReset && !run.sentTo) run.sends.accountUnknown = true;
     // It may have ended without an order, and another follow-up was sent in its place.
     if (isReset && run.followUp) run.sends.mayBeReplaced = true;
     if (answer.notes) run.notes = answer.notes;
@@ -77,11 +77,11 @@ function takenBackWhen<T>(isCancelled: () => boolean, attempt: () => Promise<T>)
 
 function verdictOfFailure(run: OrderRun, error: unknown): CreateVerdict | Closed {
   // Reported only for an attempt that no worker had started: nothing was sent.
-  if (isCancellation(error) && run.cancelRequested && nothingSent(run)) return cancelled(run);
+  if (isCancellation(error) && run.cancelRequested && noSendInDoubt(run)) return cancelled(run);
   const cause = error instanceof ActivityFailure ? error.cause : undefined;
   if (cause instanceof ApplicationFailure && cause.type === 'InvalidOrder') {
     const { message, details = [] } = cause;
-    if (!sentNothingItself(run)) return { kind: 'notSent', reason: message };
+    if (!thisRunSentNothing(run)) return { kind: 'notSent', reason: message };
     return closed('InvalidOrder', message, details ?? []);
   }
   if (cause instanceof TimeoutFailure) {
@@ -92,7 +92,7 @@ function verdictOfFailure(run: OrderRun, error: unknown): CreateVerdict | Closed
   }
   if (!(error instanceof ActivityFailure)) throw error;
   // Failed by an operator, perhaps, while its worker goes on: nothing tells that its request is over, or where it went.
-  if (!run.sentTo) run.sends.placeUnknown = true;
+  if (!run.sentTo) run.sends.accountUnknown = true;
   return { kind: 'uncertain', reason: 'the create attempt ended without an answer', timedOut: true };
 }
 

@@ -3,7 +3,7 @@ import type { Order } from '../../contract/order/order.js';
 import { factsOf } from '../../contract/order/types.js';
 import { raiseAttention } from '../order/attention.js';
 import { cancelled, close } from '../order/end.js';
-import { nothingSent, type OrderRun, showsNone } from '../order/run.js';
+import { noSendInDoubt, type OrderRun, showsNone } from '../order/run.js';
 import { conclude, type Step } from './ask-person.js';
 import { attemptCreate, delayHasPassed } from './attempt.js';
 import { findRecovered } from './followers.js';
@@ -27,7 +27,7 @@ export async function createOrder(run: OrderRun): Promise<Order> {
 
 /** Sends, or does what must come first. THE place where `mayResend` is asked; every attempt probes before it sends. */
 async function nextStep(run: OrderRun, rounds: Rounds): Promise<Step> {
-  if (run.cancelRequested && nothingSent(run)) return cancelled(run);
+  if (run.cancelRequested && noSendInDoubt(run)) return cancelled(run);
   const decided = mayResend(evidenceOf(run), rounds);
   switch (decided.answer) {
     case 'yes':
@@ -77,7 +77,7 @@ function notePermission(run: OrderRun): void {
 export function takeOrder(run: OrderRun, { order, how, soft = [], overruled }: Ours): Order {
   run.order = order;
   run.adopted = how === 'adopted';
-  // Only a signed look-up may name a verdict; the create's own answer may not, so it is looked up once more.
+  // Only a signed look-up may say how an order ended; the create's own answer may not, so it is looked up once more.
   run.orderFromLookUp = run.adopted;
   run.sends.earlierInDoubt = false;
   run.overruled = overruled;

@@ -51,8 +51,8 @@ export async function findReceived(run: OrderRun, input: ReceivedDepositInput): 
     const reading = await lookUpReceived(run, input);
     if (reading.kind === 'found') return received(run, reading.type, reading.order);
     const windowMs = reading.pace.settleWindowMs.deposit;
-    const settled = readings >= READINGS && askedAtMs - startedAtMs >= windowMs;
-    if (reading.kind === 'foreign' || settled) return giveUp(run, input.order_uuid, reading);
+    const isProven = readings >= READINGS && askedAtMs - startedAtMs >= windowMs;
+    if (reading.kind === 'foreign' || isProven) return giveUp(run, input.order_uuid, reading);
     await sleep(Math.ceil(windowMs / (READINGS - 1)), { summary: 'Not there: it may only be late' });
   }
 }

@@ -10,21 +10,21 @@ export interface Sends {
   settled?: ProvenAbsence | Conflict;
   /** An earlier run of this order id may have sent, and its absence is not proven yet. */
   earlierInDoubt: boolean;
-  /** How often a person confirmed that another place is the same account; the run's `sentTo` then moved there. */
-  timesMoved: number;
+  /** How often a person said that what a worker asks now is the order's account; the run's `sentTo` is that then. */
+  accountSwitches: number;
   /** An attempt, of this run or of the one it was cut from, may have sent, and where is not known. */
-  placeUnknown: boolean;
+  accountUnknown: boolean;
   /** A follow-up that was reset: what was decided about its order since is not known. */
   mayBeReplaced: boolean;
   /** A create was answered with 400: it reached the service, whatever that made of it. */
-  refused: boolean;
+  rejected: boolean;
 }
 
 /** That no create sent so far came to an order, read over the whole settle window. */
 export interface ProvenAbsence {
   kind: 'absent';
-  /** `timesMoved` when it was proven: what was read at another place does not count here. */
-  place: number;
+  /** `accountSwitches` when it was proven: what was read at another account does not count here. */
+  atSwitch: number;
   /** The run that proved it. Look-ups of a later run, cut from it by a reset, prove nothing about its sends. */
   provenIn: string;
   /** What was known when a re-send was permitted because of it: a person is asked anew about what came since. */
@@ -87,8 +87,8 @@ export function mayResend(evidence: Evidence, budget: Budget): ResendAnswer {
   if (settled?.kind === 'conflict') return { answer: 'no', first: 'resolve the conflict', conflict: settled };
   if (evidence.earlierInDoubt) return { answer: 'no', first: 'look for the earlier run' };
   if (evidence.count === 0) return { answer: 'yes', permission: 'first' };
-  // Never before absence was proven, and proven at the place that a create would go to now.
-  if (settled?.place !== evidence.timesMoved) return { answer: 'no', first: 'settle' };
+  // Never before absence was proven, and proven at the account that a create would go to now.
+  if (settled?.atSwitch !== evidence.accountSwitches) return { answer: 'no', first: 'settle' };
   // A re-send was permitted and then had to wait: the permission holds unless the order became late or was cancelled since;
   // then a person is asked once more.
   const { permitted } = settled;
@@ -109,13 +109,13 @@ const isCovered = ({ resends, spent, rateLimited, lastWasLimited }: Budget): boo
 const needsPerson = (evidence: Evidence): boolean =>
   evidence.cancelRequested ||
   evidence.isLate ||
-  evidence.timesMoved > 0 ||
-  evidence.placeUnknown ||
+  evidence.accountSwitches > 0 ||
+  evidence.accountUnknown ||
   evidence.mayBeReplaced;
 
-function reasonFor({ unclear, shown, isLate, placeUnknown, mayBeReplaced }: Evidence): string {
+function reasonFor({ unclear, shown, isLate, accountUnknown, mayBeReplaced }: Evidence): string {
   const late = isLate ? '; the time that it was to start at has passed' : '';
-  const unknown = placeUnknown ? '; where its create went is not known: make sure that this is the account' : '';
+  const unknown = accountUnknown ? '; where its create went is not known: make sure that this is the account' : '';
   const replaced = mayBeReplaced ? '; another follow-up may have been sent in its place since' : '';
   return `${unclear}, and ${shown}${late}${unknown}${replaced}`;
 }

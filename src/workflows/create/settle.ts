@@ -1,9 +1,9 @@
 import { condition, workflowInfo } from '@temporalio/workflow';
 import { shownDifferences } from '../../contract/differences/echo.js';
-import type { CreateVerdict, LookUpReading, SeveralOrders } from '../../contract/order/answers.js';
+import type { CreateVerdict, DuplicateOrders, LookUpReading } from '../../contract/order/answers.js';
 import type { Order } from '../../contract/order/order.js';
 import { factsOf } from '../../contract/order/types.js';
-import { type Question as Asking, lookUp } from '../ask/ask.js';
+import { type Asking, lookUp } from '../ask/ask.js';
 import { enterPhase } from '../order/attention.js';
 import type { OrderRun } from '../order/run.js';
 import { CREATE_TIMEOUT_MS, SEND_TIMEOUT_MS } from '../profiles.js';
@@ -27,7 +27,7 @@ export interface Conflict {
   /** Which of several orders are what we asked for. */
   ours: readonly string[];
   /** Nothing more is to be read before a person is asked. */
-  settled?: true;
+  askAtOnce?: true;
   /** The one order that is not like ours, and in which fields. */
   foreign?: { order: Order; differences: string[]; soft?: readonly string[] };
 }
@@ -41,7 +41,7 @@ export function seenIn(asked: Pick<OrderRun, 'type' | 'request'>, reading: LookU
     case 'absent':
       return { kind: 'absent', said: reading.said };
     case 'duplicates':
-      return severalOrders(reading);
+      return duplicateOrders(reading);
     case 'found': {
       const { order, differences, soft } = reading;
       return differences.length === 0
@@ -67,7 +67,7 @@ export function foreignOrder(
 }
 
 /** Several orders under our id: which one to follow is for a person to say, even where only one is like ours. */
-export function severalOrders({ orderUuids, ours }: SeveralOrders): Conflict {
+export function duplicateOrders({ orderUuids, ours }: DuplicateOrders): Conflict {
   const like = ours.length > 0 ? `like this payment: ${ours.join(', ')}` : 'none is this payment';
   const reason = `the service shows several orders under our id: ${orderUuids.join(', ')} (${like})`;
   return { kind: 'conflict', reason, ours };
@@ -109,18 +109,18 @@ export async function settle(run: OrderRun, reason: string, countAfterMs = 0, se
   for (;;) {
     const askedAtMs = Date.now();
     const { answeredIn } = run;
-    const { timesMoved } = run.sends;
+    const { accountSwitches } = run.sends;
     const seen = await look(run, asking);
     if (seen.kind === 'ours') return seen;
-    if (seen.kind === 'conflict') foreign = { ...seen, settled: true };
+    if (seen.kind === 'conflict') foreign = { ...seen, askAtOnce: true };
     if (seen.kind === 'conflict' && seen.ours.length > 0) return seen;
     const windowMs = settleWindowMs(run);
     const { readAtMs } = seen;
     proof ??= new AbsenceProof({ serverMs: startedAtMs, workerMs: readAtMs }, countAfterMs, sentUntilMs);
     const isReset = run.answeredIn !== answeredIn;
-    if (isReset || run.sends.timesMoved !== timesMoved) {
+    if (isReset || run.sends.accountSwitches !== accountSwitches) {
       // Nothing read so far counts. Reset meanwhile: the run before may have sent again since its last reading. Or the order
-      // is looked for at another place from now on.
+      // is looked for at another account from now on.
       const aliveMs = isReset ? CREATE_TIMEOUT_MS : startedAtMs + countAfterMs - Date.now();
       proof = new AbsenceProof({ serverMs: Date.now(), workerMs: readAtMs }, Math.max(0, aliveMs));
     }
@@ -150,7 +150,7 @@ export async function settleSends(run: OrderRun, unsettled: Unsettled): Promise<
   run.sends.settled = undefined;
   const seen = await settle(run, unsettled.reason, countAfterMs(unsettled));
   if (seen.kind === 'ours') return seen;
-  const proof = { kind: 'absent', place: run.sends.timesMoved, provenIn: run.answeredIn } as const;
+  const proof = { kind: 'absent', atSwitch: run.sends.accountSwitches, provenIn: run.answeredIn } as const;
   run.sends.settled = seen.kind === 'absent' ? proof : seen;
   return undefined;
 }

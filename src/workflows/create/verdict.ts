@@ -3,12 +3,12 @@ import { statusText } from '../../contract/failures.js';
 import type { CreateVerdict } from '../../contract/order/answers.js';
 import { factsOf } from '../../contract/order/types.js';
 import { cancelled, closed } from '../order/end.js';
-import { nothingSent, type OrderRun, showsNone } from '../order/run.js';
+import { noSendInDoubt, type OrderRun, showsNone } from '../order/run.js';
 import { CREATE_TIMEOUT_MS } from '../profiles.js';
 import { watch } from '../watch.js';
 import type { Step } from './ask-person.js';
 import { type Budget, MAX_RATE_LIMITED } from './may-resend.js';
-import { foreignOrder, look, type Seen, settle, severalOrders } from './settle.js';
+import { duplicateOrders, foreignOrder, look, type Seen, settle } from './settle.js';
 
 /** Attempts that sent nothing, before a person is asked. */
 const MAX_NOT_SENT = 50;
@@ -36,7 +36,7 @@ export async function stepAfter(run: OrderRun, verdict: CertainVerdict, rounds: 
     case 'conflict':
       return foreignOrder(run, verdict);
     case 'duplicates':
-      return severalOrders(verdict);
+      return duplicateOrders(verdict);
     case 'notSent':
       rounds.notSent += 1;
       return waitForService(run, { reason: verdict.reason, round: rounds.notSent, maxRounds: MAX_NOT_SENT });
@@ -53,7 +53,7 @@ export async function stepAfter(run: OrderRun, verdict: CertainVerdict, rounds: 
     case 'stale': {
       const { reason } = verdict;
       // Once something may have been sent, only a person and proof may close it.
-      if (!nothingSent(run)) return waitForService(run, { reason, round: 1, maxRounds: 1 });
+      if (!noSendInDoubt(run)) return waitForService(run, { reason, round: 1, maxRounds: 1 });
       return closed('OrderCancelled', `order ${run.orderId} was not sent: ${reason}`);
     }
     case 'rejected':
@@ -74,7 +74,7 @@ interface Wait {
 async function waitForService(run: OrderRun, wait: Wait): Promise<Step> {
   if (wait.round % wait.maxRounds === 0) {
     const rounds = wait.round > 1 ? ` (${wait.round} rounds)` : '';
-    const reason = `${nothingSent(run) ? 'nothing was sent' : 'not sent again'}: ${wait.reason}${rounds}`;
+    const reason = `${noSendInDoubt(run) ? 'nothing was sent' : 'not sent again'}: ${wait.reason}${rounds}`;
     return { kind: 'question', reason, allowed: ['resend', 'close-absent'] };
   }
   const reading = look(run, {
@@ -84,14 +84,14 @@ async function waitForService(run: OrderRun, wait: Wait): Promise<Step> {
     delayMs: wait.retryAfterMs ?? Math.min(MAX_WAIT_MS, 500 * 2 ** wait.round),
   });
   const answered = watch(reading);
-  await condition(() => answered() || (run.cancelRequested && nothingSent(run)));
+  await condition(() => answered() || (run.cancelRequested && noSendInDoubt(run)));
   // Later a person may be asked about what was found, and then a cancellation no longer says that nothing exists.
   return answered() ? reading : cancelled(run);
 }
 
 /** A 400 ends the order only after absence was read: it may also mean that the id exists already. */
 async function afterRejection(run: OrderRun, answer: string): Promise<Step> {
-  run.sends.refused = true;
+  run.sends.rejected = true;
   const repeated = run.sends.count > 0;
   // Only an order's first create is answered quickly: a caller waits. A follow-up is settled in full: the next one has another
   // id and would not find it.
@@ -100,13 +100,13 @@ async function afterRejection(run: OrderRun, answer: string): Promise<Step> {
     const seen = await readAfterRejection(run);
     if (seen.kind === 'ours') return seen;
     // The refused create left: what has our id may have come of it, so that only a person may end it.
-    if (seen.kind === 'conflict') return { ...seen, settled: true };
+    if (seen.kind === 'conflict') return { ...seen, askAtOnce: true };
   }
   // A reset run replays those look-ups, but they prove nothing in it: another run may have sent since.
-  if (!quick || !nothingSent(run)) {
+  if (!quick || !noSendInDoubt(run)) {
     const refused = `the service refused the create${repeated ? ' that was repeated' : ''} (${answer})`;
     // Without a send before this one it was reset: the run before may have an attempt that is still alive.
-    const wasReset = !repeated && !nothingSent(run);
+    const wasReset = !repeated && !noSendInDoubt(run);
     const seen = await settle(run, refused, wasReset ? CREATE_TIMEOUT_MS : 0);
     if (seen.kind === 'ours') return seen;
     if (seen.kind === 'conflict') return { ...seen, reason: `${seen.reason}; ${refused}` };

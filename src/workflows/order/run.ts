@@ -104,10 +104,10 @@ export function openRun(type: OrderType, started: OrderInput): OrderRun {
       count: input?.recovered ? 1 : 0,
       unclear: '',
       earlierInDoubt: Boolean(input?.sentUntil),
-      timesMoved: 0,
-      placeUnknown: false,
+      accountSwitches: 0,
+      accountUnknown: false,
       mayBeReplaced: false,
-      refused: false,
+      rejected: false,
     },
     sentTo: input?.recovered?.sentTo ?? input?.sentTo,
     answeredIn: workflowInfo().firstExecutionRunId,
@@ -151,14 +151,14 @@ export function notePayers(run: OrderRun, seen: Payers | undefined): void {
  * True while no create of this run can have reached the service. A reset run cannot say so: the run it was cut from may
  * have sent one. (The run id is only looked at where a workflow ends or a person is asked, never to order steps.)
  */
-export const sentNothingItself = (run: OrderRun): boolean =>
+export const thisRunSentNothing = (run: OrderRun): boolean =>
   run.sends.count === 0 && workflowInfo().runId === workflowInfo().firstExecutionRunId;
 
 /** True while no create under this order id is on its way or in doubt, of this run or of an earlier one. */
-export const nothingSent = (run: OrderRun): boolean => sentNothingItself(run) && !run.sends.earlierInDoubt;
+export const noSendInDoubt = (run: OrderRun): boolean => thisRunSentNothing(run) && !run.sends.earlierInDoubt;
 
 /** True when no run of this order id may ever have sent: what is there under the id cannot be of ours. */
-export const neverSent = (run: OrderRun): boolean => sentNothingItself(run) && !run.input.sentUntil;
+export const noRunEverSent = (run: OrderRun): boolean => thisRunSentNothing(run) && !run.input.sentUntil;
 
 /** That nothing is there, and how the service says so: a wrong path is answered like an unknown order. */
 export const showsNone = ({ statusSaid }: OrderRun): string =>

@@ -1,4 +1,4 @@
-import type { Verdict } from '../../../src/activities/reconcile/compare.js';
+import type { OurEnd } from '../../../src/activities/reconcile/compare.js';
 import type { SeenOrder } from '../../../src/activities/reconcile/scan.js';
 import type { BalanceChange } from '../../../src/contract/order/order.js';
 
@@ -32,7 +32,7 @@ export const seenOrder = (changes: Partial<SeenOrder> = {}): SeenOrder => ({
 });
 
 /** What our workflow says about that payout. */
-export const verdict = (changes: Partial<Verdict> = {}): Verdict => ({
+export const ourEnd = (changes: Partial<OurEnd> = {}): OurEnd => ({
   outcome: 'completed',
   orderUuid: 'uuid-1',
   amounts: { amount_from: '100.00', amount_to: '98.5', amount_from_fee: null, amount_to_fee: '1.5' },

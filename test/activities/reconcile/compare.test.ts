@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { compare, type OurWord, unevenChanges, type Verdict } from '../../../src/activities/reconcile/compare.js';
+import { compare, type OurEnd, type OurWord, unevenChanges } from '../../../src/activities/reconcile/compare.js';
 import type { SeenOrder } from '../../../src/activities/reconcile/scan.js';
 import type { ReconcileClass } from '../../../src/contract/reconcile/reconcile.js';
-import { change, seenOrder, verdict } from './cases.fixture.js';
+import { change, ourEnd, seenOrder } from './cases.fixture.js';
 
 const HOUR_MS = 3_600_000;
 const clock = { nowMs: 100 * HOUR_MS, openTooLongMs: 24 * HOUR_MS };
-const ended = (changes?: Partial<Verdict>): OurWord => ({ kind: 'ended', verdict: verdict(changes) });
-const running = (startedHoursAgo: number, known?: Verdict): OurWord => ({
+const ended = (changes?: Partial<OurEnd>): OurWord => ({ kind: 'ended', end: ourEnd(changes) });
+const running = (startedHoursAgo: number, known?: OurEnd): OurWord => ({
   kind: 'running',
   startedAtMs: clock.nowMs - startedHoursAgo * HOUR_MS,
   ...(known && { known }),
@@ -31,8 +31,8 @@ describe('an order of both sides', () => {
     ['final, and our workflow waits', {}, running(1), 'woken'],
     ['final, and our workflow waits for a decision about it', {}, undecided(false), 'undecided'],
     ['not final, and our workflow waits for a decision', OPEN, undecided(false), 'open'],
-    ['final, and our workflow knows it', {}, running(1, verdict()), 'equal'],
-    ['final, and our workflow knows another end', {}, running(1, verdict({ outcome: 'error' })), 'verdictDiffers'],
+    ['final, and our workflow knows it', {}, running(1, ourEnd()), 'equal'],
+    ['final, and our workflow knows another end', {}, running(1, ourEnd({ outcome: 'error' })), 'verdictDiffers'],
     ['not final for an hour', OPEN, running(1), 'open'],
     ['not final for exactly the limit', OPEN, running(24), 'open'],
     ['not final for longer', OPEN, running(24.1), 'openTooLong'],
@@ -48,7 +48,7 @@ describe('an order of both sides', () => {
 
   test('is woken only where it waits', () => {
     expect(compare(seenOrder(), running(1), clock).wake).toBe(true);
-    expect(compare(seenOrder(), running(1, verdict()), clock).wake).toBeUndefined();
+    expect(compare(seenOrder(), running(1, ourEnd()), clock).wake).toBeUndefined();
     expect(compare(seenOrder(), undecided(true), clock).wake).toBe(true);
     expect(compare(seenOrder(), undecided(false), clock).wake).toBeUndefined();
   });

@@ -9,7 +9,7 @@ import {
 } from '../../../src/workflows/create/may-resend.js';
 import type { Conflict } from '../../../src/workflows/create/settle.js';
 
-const ABSENT: ProvenAbsence = { kind: 'absent', place: 0, provenIn: 'run-1' };
+const ABSENT: ProvenAbsence = { kind: 'absent', atSwitch: 0, provenIn: 'run-1' };
 const CONFLICT: Conflict = { kind: 'conflict', reason: 'order x has our id', ours: [] };
 
 /** One create was sent, its outcome is not known, and absence is proven: the budget decides. */
@@ -18,10 +18,10 @@ const SENT: Evidence = {
   unclear: 'HTTP 500',
   settled: ABSENT,
   earlierInDoubt: false,
-  timesMoved: 0,
-  placeUnknown: false,
+  accountSwitches: 0,
+  accountUnknown: false,
   mayBeReplaced: false,
-  refused: false,
+  rejected: false,
   cancelRequested: false,
   isLate: false,
   shown: 'the service shows no such order',
@@ -69,25 +69,25 @@ describe('a create whose outcome is not known', () => {
     ['is not before absence is proven', { settled: undefined }, SETTLE],
     ['is not while an order that is not ours has our id', { settled: CONFLICT }, RESOLVE],
     ['is not while an earlier run is in doubt', { earlierInDoubt: true }, LOOK],
-    ['is not on a proof of another place', { timesMoved: 1 }, SETTLE],
-    ['is not on a permission for another place', { timesMoved: 1, ...permitted() }, SETTLE],
-    ['is not on a late permission for another place', { timesMoved: 1, ...permitted({ isLate: true }) }, SETTLE],
+    ['is not on a proof of another place', { accountSwitches: 1 }, SETTLE],
+    ['is not on a permission for another place', { accountSwitches: 1, ...permitted() }, SETTLE],
+    ['is not on a late permission for another place', { accountSwitches: 1, ...permitted({ isLate: true }) }, SETTLE],
     ['is sent by a person alone without budget', {}, person(), USED_UP],
     ['is sent by a person alone when cancelled', { cancelRequested: true }, person()],
     ['is sent by a person alone when its time has passed', { isLate: true }, person(LATE)],
-    ['is sent by a person alone where its place is not known', { placeUnknown: true }, person(UNKNOWN)],
+    ['is sent by a person alone where its place is not known', { accountUnknown: true }, person(UNKNOWN)],
     ['is sent by a person alone where another may stand for it', { mayBeReplaced: true }, person(REPLACED)],
     [
       'is sent by a person alone where a person moved it',
-      { timesMoved: 1, settled: { ...ABSENT, place: 1 } },
+      { accountSwitches: 1, settled: { ...ABSENT, atSwitch: 1 } },
       person(),
     ],
     [
       'tells a person all that speaks against it',
-      { isLate: true, placeUnknown: true, mayBeReplaced: true },
+      { isLate: true, accountUnknown: true, mayBeReplaced: true },
       person(`${LATE}${UNKNOWN}${REPLACED}`),
     ],
-    ['counts no refusal against it', { refused: true }, RESEND],
+    ['counts no refusal against it', { rejected: true }, RESEND],
   ])('%s', (_, changes, answer, budget = LEFT) => {
     expect(mayResend({ ...SENT, ...changes }, budget)).toEqual(answer);
   });
@@ -98,7 +98,7 @@ describe('a permission to send again that the service made wait', () => {
     ['holds, whatever the budget says by then', permitted(), RESEND, USED_UP],
     ['is taken back by a cancellation', { ...permitted(), cancelRequested: true }, person()],
     ['holds after a person gave it again', { ...permitted({ cancelRequested: true }), cancelRequested: true }, RESEND],
-    ['holds where a person gave it for an unknown place', { ...permitted(), placeUnknown: true }, RESEND],
+    ['holds where a person gave it for an unknown place', { ...permitted(), accountUnknown: true }, RESEND],
     ['is taken back when its time passes', { ...permitted(), isLate: true }, person(LATE)],
     ['is taken back only once', { ...permitted({ isLate: true }), isLate: true }, RESEND],
     ['holds after its time without any budget', { ...permitted({ isLate: true }), isLate: true }, RESEND, USED_UP],
@@ -146,16 +146,16 @@ describe('the budget', () => {
 
 describe('of all combinations', () => {
   const both = [false, true];
-  const settlings = [undefined, CONFLICT, ...[0, 1].map((place) => ({ ...ABSENT, place }))];
+  const settlings = [undefined, CONFLICT, ...[0, 1].map((atSwitch) => ({ ...ABSENT, atSwitch }))];
   const evidences = both.flatMap((cancelRequested) =>
     both.flatMap((isLate) =>
-      both.flatMap((placeUnknown) =>
+      both.flatMap((accountUnknown) =>
         both.flatMap((mayBeReplaced) =>
           both.flatMap((earlierInDoubt) =>
-            [0, 1].flatMap((timesMoved) =>
+            [0, 1].flatMap((accountSwitches) =>
               settlings.map((settled) => ({
                 ...SENT,
-                ...{ cancelRequested, isLate, placeUnknown, mayBeReplaced, earlierInDoubt, timesMoved, settled },
+                ...{ cancelRequested, isLate, accountUnknown, mayBeReplaced, earlierInDoubt, accountSwitches, settled },
               })),
             ),
           ),

@@ -95,7 +95,7 @@ export const noneCounted = (): Counted => ({ outcomes: { ...NONE_ENDED, notStart
 
 /** Counts the end of a row and adds up what it paid out. */
 export function countRow(counted: Counted, { outcome, order }: RowEnd): void {
-  // Open ones and those without a verdict count as parked: all three are orders that a person may want to look after.
+  // Open and unresolved ones count as parked: all three are orders that a person may want to look after.
   const known = outcome === 'open' || outcome === 'unresolved' ? 'parked' : outcome;
   counted.outcomes[known] += 1;
   if (known !== 'notStarted' && known !== 'conflict') counted.started += 1;

@@ -14,13 +14,13 @@ export function countTaken(progress: BatchProgress, rows: readonly BatchRow[]): 
 }
 
 /** Counts a row after its start; a parked one is followed first, so that it is looked at like all others. */
-export function countStarted(progress: BatchProgress, { row, orderId, elsewhere, standing }: StartedRow): void {
+export function countStarted(progress: BatchProgress, { row, orderId, attached, standing }: StartedRow): void {
   if (orderId === undefined) {
     const outcome = outcomeOf(standing);
     if (outcome === 'refused' || outcome === 'conflict') progress.outcomes[outcome] += 1;
     return;
   }
-  const open: OpenRow = { row, orderId, ...(elsewhere && { elsewhere }) };
+  const open: OpenRow = { row, orderId, ...(attached && { elsewhere: attached }) };
   progress.started += 1;
   progress.open.push(open);
   if (standing.kind !== 'open') countEnd(progress, open, standing);

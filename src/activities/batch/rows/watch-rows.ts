@@ -12,16 +12,18 @@ const PAGE = 20;
 /** Orders read at the same time. */
 const READS_AT_ONCE = 20;
 /** Rows looked at one by one: those the list need not show, and some it may have missed. */
-const LOOKS = { elsewhere: 20, own: 2 };
+const LOOKS = { attached: 20, own: 2 };
+
+const isAttached = ({ elsewhere }: OpenRow): boolean => elsewhere === true;
 
 /**
  * Looks after the open rows: counts those that are final or parked, and answers the rows that are uncertain right now.
- * Temporal's list says where to look, which costs little however many rows there are; every verdict is read from the
- * order itself.
+ * Temporal's list says where to look, which costs little however many rows there are; how an order stands is read
+ * from its own run.
  */
 export async function watchRows(work: BatchWork): Promise<OpenRow[]> {
   const { progress } = work;
-  const ownRows = progress.open.filter(({ elsewhere }) => !elsewhere);
+  const ownRows = progress.open.filter((open) => !isAttached(open));
   const own = new Map(ownRows.map((open) => [workflowIdOf(work, open), open]));
   const readClosed = async (open: OpenRow) => ({
     open,
@@ -78,8 +80,8 @@ async function oddOnes({ client, batch }: BatchWork, own: ReadonlyMap<string, Op
 async function lookOneByOne(work: BatchWork): Promise<OpenRow[]> {
   const { client, progress } = work;
   const looked = [
-    ...progress.open.filter(({ elsewhere }) => elsewhere).slice(0, LOOKS.elsewhere),
-    ...progress.open.filter(({ elsewhere }) => !elsewhere).slice(0, LOOKS.own),
+    ...progress.open.filter(isAttached).slice(0, LOOKS.attached),
+    ...progress.open.filter((open) => !isAttached(open)).slice(0, LOOKS.own),
   ];
   // To the end, so that the others come next time.
   progress.open = [...progress.open.filter((open) => !looked.includes(open)), ...looked];
