@@ -1,6 +1,6 @@
 import { chance } from '../sandbox/chance.js';
+import type { OrderInput } from '../src/contract/order/input-and-result.js';
 import { ORDER_TYPES, type OrderType } from '../src/contract/order/types.js';
-import type { OrderInput } from '../src/contract/order/workflow.js';
 
 /** One order as the run asks for it. */
 export interface PlannedOrder {

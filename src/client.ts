@@ -19,17 +19,17 @@ import {
 } from './client/reconcile.js';
 import { checkTimeout, type WaitOptions } from './client/remote-run.js';
 import { Schedules } from './client/schedules.js';
-import { createDepositAddress, isAccountServed, type RatesQuery, readService } from './client/service-reads.js';
+import { createDepositAddress, isAccountServed, type RatesQuery, readService } from './client/service-calls.js';
 import { createOrder, startOrder, startOrderAgain } from './client/start-order.js';
 import type { DepositAddress, DepositAddressInput, DepositAddressResult } from './contract/address/address.js';
 import { DEFAULT_ACCOUNT, receivedWorkflowId } from './contract/names.js';
+import type { OrderInput } from './contract/order/input-and-result.js';
 import type { Order, OrderListItem } from './contract/order/order.js';
 import type { OrderType } from './contract/order/types.js';
-import type { OrderInput } from './contract/order/workflow.js';
 import type { ReconcileInput, ReconcileResult } from './contract/reconcile/reconcile.js';
 import type { AddressListQuery, Balances, Malformed, OrderListQuery, Rates } from './contract/service-objects.js';
 import { configuredDataConverter, connectTemporal } from './temporal.js';
-import type { FormatChecks } from './validation/format-checks.js';
+import type { FormatChecks } from './validation/remarks.js';
 
 /** `again`: the id was used by a run that ended with no order at the service; start it anew. */
 export interface StartOptions {

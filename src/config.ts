@@ -14,13 +14,13 @@ import {
   tokenKeys,
   urlProblem,
   withoutTrailingSlash,
-} from './config/values.js';
-import type { Pace } from './contract/order/answers.js';
+} from './config/env.js';
+import type { Pace } from './contract/order/activities.js';
 
 export type { AccountConfig } from './config/accounts.js';
 export type { EncryptionKey } from './config/encryption-keys.js';
+export { ConfigError } from './config/env.js';
 export { Secret } from './config/secret.js';
-export { ConfigError } from './config/values.js';
 
 /** How the worker makes callback URLs; absent = every order is followed by polling alone. */
 export interface CallbackConfig {

@@ -24,7 +24,7 @@ export type { ReconcileOptions, ReconcileSchedule, ReconcileState } from './clie
 export type { WaitOptions } from './client/remote-run.js';
 export type { BatchCalendar, ScheduleEntry, ScheduleInput, ScheduleRun } from './client/schedule-spec.js';
 export { type PlanOptions, Schedules } from './client/schedules.js';
-export type { RatesQuery } from './client/service-reads.js';
+export type { RatesQuery } from './client/service-calls.js';
 export { PaymentOrders, type StartOptions } from './client.js';
 export type { DepositAddress, DepositAddressInput, DepositAddressResult } from './contract/address/address.js';
 export type {
@@ -47,11 +47,6 @@ export type {
 } from './contract/batch/batch.js';
 export { type FieldError, ORDER_FAILURES, ORDER_UNRESOLVED, type OrderFailure } from './contract/failures.js';
 export type { Amount } from './contract/money.js';
-export type { Attention, OrderPhase, OrderState } from './contract/order/messages.js';
-export { DECIDE_ACTIONS, type DecideAction, type Decision, type DecisionRecord } from './contract/order/messages.js';
-export { FINAL_STATUSES, type FinalStatus, type Order, type OrderListItem } from './contract/order/order.js';
-export type { CreateRequests } from './contract/order/request.js';
-export { type FollowUpType, ORDER_TYPES, type OrderType } from './contract/order/types.js';
 export type {
   CompensationPolicy,
   CompensationResult,
@@ -59,7 +54,12 @@ export type {
   OrderResult,
   Remainder,
   RevertTarget,
-} from './contract/order/workflow.js';
+} from './contract/order/input-and-result.js';
+export type { Attention, OrderPhase, OrderState } from './contract/order/messages.js';
+export { DECIDE_ACTIONS, type DecideAction, type Decision, type DecisionRecord } from './contract/order/messages.js';
+export { FINAL_STATUSES, type FinalStatus, type Order, type OrderListItem } from './contract/order/order.js';
+export type { CreateRequests } from './contract/order/request.js';
+export { type FollowUpType, ORDER_TYPES, type OrderType } from './contract/order/types.js';
 export {
   AGREED_CLASSES,
   type BalanceGap,

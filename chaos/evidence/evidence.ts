@@ -1,5 +1,5 @@
 import type { CallbackLogEntry, RequestLogEntry, SandboxOrder } from '../../sandbox/index.js';
-import type { OrderResult } from '../../src/contract/order/workflow.js';
+import type { OrderResult } from '../../src/contract/order/input-and-result.js';
 
 /** What a workflow's history tells about its order. Times are ms since the epoch. */
 export interface FollowedOrder {

@@ -2,7 +2,7 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { optionalTsToMs, tsToMs } from '@temporalio/common/lib/time.js';
 import { ORDER_CALLBACK_SIGNAL } from '../../src/contract/names.js';
-import type { OrderResult } from '../../src/contract/order/workflow.js';
+import type { OrderResult } from '../../src/contract/order/input-and-result.js';
 import type { FollowedOrder } from './evidence.js';
 
 type Event = NonNullable<History['events']>[number];

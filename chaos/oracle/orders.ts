@@ -1,7 +1,7 @@
 import type { SandboxOrder } from '../../sandbox/index.js';
 import { isOrderFailure } from '../../src/contract/failures.js';
 import { sameAmount } from '../../src/contract/money.js';
-import type { Remainder } from '../../src/contract/order/workflow.js';
+import type { Remainder } from '../../src/contract/order/input-and-result.js';
 import { type Evidence, type Finding, type FollowedOrder, ordersById } from '../evidence/evidence.js';
 
 /** Order ids that the service executed more than once; one finding per order too many. */

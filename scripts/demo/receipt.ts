@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UnknownIdError } from '../../src/client/errors.js';
 import type { PaymentOrders } from '../../src/client.js';
-import type { OrderResult } from '../../src/contract/order/workflow.js';
+import type { OrderResult } from '../../src/contract/order/input-and-result.js';
 import { type Outcome, readHistory } from './run-scenarios.js';
 
 const NAME = 'received on a permanent address';

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { PaymentOrders } from '../../src/client.js';
-import type { OrderResult } from '../../src/contract/order/workflow.js';
+import type { OrderResult } from '../../src/contract/order/input-and-result.js';
 import type { Scenario } from './scenarios.js';
 
 /** What became of one order. `wrong` says what differs from what was expected; empty = all as it should be. */

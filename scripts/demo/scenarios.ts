@@ -1,5 +1,5 @@
+import type { CompensationPolicy, OrderInput } from '../../src/contract/order/input-and-result.js';
 import type { OrderType } from '../../src/contract/order/types.js';
-import type { CompensationPolicy, OrderInput } from '../../src/contract/order/workflow.js';
 
 /** One order of the demo: what is started, how the sandbox is told to treat it, and what must come of it. */
 export interface Scenario {

@@ -7,10 +7,10 @@ import {
   readWorkflowId,
   SERVICE_READ_WORKFLOW,
 } from '../../src/contract/names.js';
+import type { OrderInput } from '../../src/contract/order/input-and-result.js';
 import type { DecideAction } from '../../src/contract/order/messages.js';
 import type { CreateRequest } from '../../src/contract/order/request.js';
 import { ORDER_TYPES, type OrderType } from '../../src/contract/order/types.js';
-import type { OrderInput } from '../../src/contract/order/workflow.js';
 import { scenarios as demoScenarios } from '../demo/scenarios.js';
 import type { Installation } from './installation.js';
 

@@ -1,7 +1,7 @@
 import type { CallbackConfig, Directories } from '../config.js';
-import type { Pace } from '../contract/order/answers.js';
+import type { Pace } from '../contract/order/activities.js';
 import type { PaymentService } from '../payment-service/client.js';
-import type { FormatChecks } from '../validation/format-checks.js';
+import type { FormatChecks } from '../validation/remarks.js';
 import { invalidOrder } from './failures.js';
 import type { SharedRates } from './order/shared-rates.js';
 

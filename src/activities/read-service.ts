@@ -11,8 +11,8 @@ import {
   type OrderStatusQuery,
   orderListSchema,
   orderStatusSchema,
-} from '../payment-service/requests.js';
-import { FORMAT_CHECKS_READ } from '../validation/format-checks.js';
+} from '../payment-service/queries.js';
+import { FORMAT_CHECKS_READ } from '../validation/remarks.js';
 import { shownAddress } from './address/address-list.js';
 import { type Account, type ActivityDeps, accountOf } from './deps.js';
 import { invalidInput, retryLater, validInput } from './failures.js';

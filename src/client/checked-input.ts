@@ -2,13 +2,13 @@ import type { Client } from '@temporalio/client';
 import type { BatchInput } from '../contract/batch/batch.js';
 import type { FieldError } from '../contract/failures.js';
 import { DEFAULT_ACCOUNT } from '../contract/names.js';
+import type { OrderInput } from '../contract/order/input-and-result.js';
 import type { OrderType } from '../contract/order/types.js';
-import type { OrderInput } from '../contract/order/workflow.js';
-import { validateBatchInput } from '../validation/batch-schema.js';
-import { FORMAT_CHECKS_READ, type FormatChecks } from '../validation/format-checks.js';
-import { validateOrderInput, validateRecoveredInput } from '../validation/order-schema.js';
+import { validateBatchInput } from '../validation/batch-input.js';
+import { validateOrderInput, validateRecoveredInput } from '../validation/order-input.js';
+import { FORMAT_CHECKS_READ, type FormatChecks } from '../validation/remarks.js';
 import { InvalidInputError } from './errors.js';
-import { isAccountServed, readService } from './service-reads.js';
+import { isAccountServed, readService } from './service-calls.js';
 
 /** Whoever starts an order does not wait longer for the account's setting: without it the input is refused. */
 const SETTING_TIMEOUT_MS = 10_000;

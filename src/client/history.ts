@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
-import type { OrderInput } from '../contract/order/workflow.js';
+import type { OrderInput } from '../contract/order/input-and-result.js';
 import { GRPC, grpcStatus } from '../temporal.js';
 import { callTemporal } from './temporal-calls.js';
 

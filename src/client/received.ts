@@ -6,7 +6,7 @@ import {
   receivedWorkflowId,
   searchAttribute,
 } from '../contract/names.js';
-import type { OrderResult, ReceivedDepositInput } from '../contract/order/workflow.js';
+import type { OrderResult, ReceivedDepositInput } from '../contract/order/input-and-result.js';
 import { detailsTable, INTERACTIVE_PRIORITY } from './start-options.js';
 import { startUnlessTaken } from './temporal-calls.js';
 

@@ -7,10 +7,10 @@ import type {
 } from '@temporalio/client';
 import * as z from 'zod';
 import type { ScheduledBatchInput } from '../contract/batch/batch.js';
-import { differences } from '../contract/differences/values.js';
+import { differences } from '../contract/differences/likeness.js';
 import type { FieldError } from '../contract/failures.js';
 import { DEFAULT_ACCOUNT, SCHEDULED_BATCH_WORKFLOW, scheduleIdOf } from '../contract/names.js';
-import { validateScheduledBatchInput } from '../validation/batch-schema.js';
+import { validateScheduledBatchInput } from '../validation/batch-input.js';
 import { fieldErrors } from '../validation/field-errors.js';
 import { describeRun } from './standing.js';
 

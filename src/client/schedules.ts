@@ -17,7 +17,7 @@ import {
   scheduleIdOf,
   searchAttribute,
 } from '../contract/names.js';
-import { validateScheduledBatchInput } from '../validation/batch-schema.js';
+import { validateScheduledBatchInput } from '../validation/batch-input.js';
 import { BatchHandle } from './batch-handle.js';
 import { accepted } from './checked-input.js';
 import { ConflictError, InvalidInputError, UnknownIdError } from './errors.js';

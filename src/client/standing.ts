@@ -7,7 +7,7 @@ import {
 import { type Payload, ValueError } from '@temporalio/common';
 import { isOrderFailure, ORDER_UNRESOLVED, type OrderFailure } from '../contract/failures.js';
 import { searchAttribute } from '../contract/names.js';
-import type { OrderResult } from '../contract/order/workflow.js';
+import type { OrderResult } from '../contract/order/input-and-result.js';
 import { PayloadDecryptionError } from './errors.js';
 import { decodeFirst, readLastEvent } from './history.js';
 import { callTemporal } from './temporal-calls.js';

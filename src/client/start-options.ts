@@ -1,8 +1,8 @@
 import type { WorkflowStartOptions } from '@temporalio/client';
 import { DEFAULT_ACCOUNT, ORDERS_TASK_QUEUE, orderWorkflowId, searchAttribute } from '../contract/names.js';
+import type { OrderInput, OrderResult } from '../contract/order/input-and-result.js';
 import type { RequestFields } from '../contract/order/request.js';
 import { type OrderType, orderSides, startAttributes } from '../contract/order/types.js';
-import type { OrderInput, OrderResult } from '../contract/order/workflow.js';
 
 /** Single orders run before polls (3) and rows of batches (4). */
 export const INTERACTIVE_PRIORITY = 2;

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { ACCOUNT_FORMAT, DEFAULT_ACCOUNT } from '../contract/names.js';
 import { fieldErrors } from '../validation/field-errors.js';
-import { FORMAT_CHECKS, type FormatChecks } from '../validation/format-checks.js';
-import { Secret } from './secret.js';
+import { FORMAT_CHECKS, type FormatChecks } from '../validation/remarks.js';
 import {
   type Env,
   isNotExecutedStatus,
@@ -17,7 +16,8 @@ import {
   urlProblem,
   valueOrFile,
   withoutTrailingSlash,
-} from './values.js';
+} from './env.js';
+import { Secret } from './secret.js';
 
 /** One account at the payment service. */
 export interface AccountConfig {

@@ -1,5 +1,5 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
-import { type Env, type Problems, secretProblem, valueOrFile } from './values.js';
+import { type Env, type Problems, secretProblem, valueOrFile } from './env.js';
 
 /** A key that payloads are encrypted with. Its bytes show in no log: a KeyObject prints nothing of itself. */
 export interface EncryptionKey {

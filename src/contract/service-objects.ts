@@ -1,5 +1,5 @@
 import type { BalanceShape, RateEntryShape } from '../payment-service/schemas.js';
-import type { FORMAT_CHECKS_READ } from '../validation/format-checks.js';
+import type { FORMAT_CHECKS_READ } from '../validation/remarks.js';
 import type { OrderType } from './order/types.js';
 
 /** Why an entry could not be read, by names of fields, never values; `wallet_uuid` where that much was read. */
@@ -24,7 +24,7 @@ export type Balance = BalanceShape;
 export type Balances = Record<string, Balance | Malformed>;
 
 /** What the two lists of the service are asked for, with its own field names. */
-export type { AddressListQuery, OrderListQuery } from '../payment-service/requests.js';
+export type { AddressListQuery, OrderListQuery } from '../payment-service/queries.js';
 
 /** Signed reads that starters and operators, who hold no secret, ask a worker for. */
 export const READS = ['rates', 'balances', 'orderStatus', 'orderList', 'addressList'] as const;

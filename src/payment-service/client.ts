@@ -15,7 +15,7 @@ import {
   type OrderStatusQuery,
   orderListSchema,
   orderStatusSchema,
-} from './requests.js';
+} from './queries.js';
 import { readObject, readOrderIfAny, readPage } from './responses.js';
 import { balancesSchema, depositAddressSchema, orderListItemSchema, orderSchema, ratesSchema } from './schemas.js';
 import { isHeaderValue, type Signer, signatureOf } from './signers.js';

@@ -1,6 +1,6 @@
 import type { OrderListItem } from '../contract/order/order.js';
 import { MalformedResponseError } from './errors.js';
-import { DEFAULT_PAGE_SIZE, MAX_ORDERS_PER_PAGE, type OrderListQuery } from './requests.js';
+import { DEFAULT_PAGE_SIZE, MAX_ORDERS_PER_PAGE, type OrderListQuery } from './queries.js';
 
 /** One page of a list. */
 export interface Page<T> {

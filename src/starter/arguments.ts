@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { durationMs } from '../config/values.js';
+import { durationMs } from '../config/env.js';
 import type { BatchInput, StopAfter } from '../contract/batch/batch.js';
 import { ACCOUNT_FORMAT, BATCH_ID_FORMAT, DEFAULT_ACCOUNT, PLAN_FORMAT } from '../contract/names.js';
 

@@ -4,7 +4,7 @@ import { FailedError, InvalidInputError, isClientError } from '../client/errors.
 import type { PaymentOrders } from '../client.js';
 import { BATCH_FILE_UNUSABLE, type BatchResult } from '../contract/batch/batch.js';
 import { INVALID_INPUT, SERVICE_REJECTED } from '../contract/failures.js';
-import type { OrderResult } from '../contract/order/workflow.js';
+import type { OrderResult } from '../contract/order/input-and-result.js';
 import { isMalformed } from '../contract/service-objects.js';
 
 /** What the starter exits with. 4: not decided yet, never start it under another id. */

@@ -1,11 +1,11 @@
 import type { FieldError } from '../contract/failures.js';
 import { ORDER_ID_FORMAT, parseFollowUpOrderId } from '../contract/names.js';
+import type { CompensationPolicy } from '../contract/order/input-and-result.js';
 import { CARD_FIELDS, CLIENT_FIELDS, DETAILS_FIELDS, type Privacy, REQUEST_FIELDS } from '../contract/order/request.js';
 import { factsOf, type OrderType } from '../contract/order/types.js';
-import type { CompensationPolicy } from '../contract/order/workflow.js';
 import { holdsCardNumber, MULTIPLE_CARDS } from '../contract/wallets.js';
-import type { Remark } from './format-checks.js';
 import { partsSumErrors, targetErrors, type Unchecked } from './payout-target.js';
+import type { Remark } from './remarks.js';
 import { MAX_DESCRIPTION_LENGTH } from './request-schemas.js';
 
 /**

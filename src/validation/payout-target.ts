@@ -3,7 +3,7 @@ import type { FieldError } from '../contract/failures.js';
 import { decimal, sum } from '../contract/money.js';
 import { canonicalWallet, MAX_CARDS, MULTIPLE_CARDS } from '../contract/wallets.js';
 import { fieldErrors } from './field-errors.js';
-import { ofFormat, type Remark } from './format-checks.js';
+import { ofFormat, type Remark } from './remarks.js';
 import { amountProblem, cardPartSchema, detailsSchemas, NETWORK_FORMAT } from './request-schemas.js';
 import { hasWalletFormat, walletFormatProblem, walletProblem } from './wallet-formats.js';
 

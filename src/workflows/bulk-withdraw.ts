@@ -9,14 +9,14 @@ import {
 import type { Activities } from '../activities/index.js';
 import type { ReportBatchAnswer } from '../contract/batch/activities.js';
 import type { BatchInput, BatchOutcomes, BatchPlan, BatchProgress, BatchResult } from '../contract/batch/batch.js';
+import { wholeFile } from './activity-options.js';
 import { isReset, maySend, stop, unresolved } from './batch/interruptions.js';
 import { setBatchHandlers } from './batch/messages.js';
 import { awaitApproval, makePlan, pauseOnShortfall } from './batch/prepare.js';
-import { type BatchRun, type CarriedBatch, openBatch } from './batch/run.js';
 import { sendRows } from './batch/send-rows.js';
 import { enter } from './batch/show.js';
+import { type BatchRun, type CarriedBatch, openBatch } from './batch/state.js';
 import { checkBatch, hasTimeLimit } from './identity.js';
-import { wholeFile } from './profiles.js';
 
 /**
  * Checks the rows of a file, has the plan approved where that is asked for, starts one withdraw workflow per row and follows

@@ -1,4 +1,4 @@
-import type { OrderInput, OrderResult } from '../contract/order/workflow.js';
+import type { OrderInput, OrderResult } from '../contract/order/input-and-result.js';
 import { compensate } from './compensation/compensate.js';
 import { createOrder } from './create/create-order.js';
 import { awaitFinal } from './follow/await-final.js';

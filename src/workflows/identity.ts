@@ -19,11 +19,11 @@ import {
   receivedWorkflowId,
   reconcileWorkflowId,
 } from '../contract/names.js';
-import type { ReceivedDepositInput } from '../contract/order/workflow.js';
+import type { ReceivedDepositInput } from '../contract/order/input-and-result.js';
 import { holdsCardNumber, maskCards } from '../contract/wallets.js';
-import type { BatchRun } from './batch/run.js';
+import type { BatchRun } from './batch/state.js';
 import { closeWithoutOrder } from './order/end.js';
-import type { OrderRun } from './order/run.js';
+import type { OrderRun } from './order/state.js';
 
 /*
  * A run goes on only under the workflow id that its input demands: the id is what keeps an order, an address or a batch from

@@ -9,9 +9,9 @@ import {
   type ReconcileInput,
   type ReconcileResult,
 } from '../contract/reconcile/reconcile.js';
-import { show } from './attention.js';
+import { wholeAccount } from './activity-options.js';
 import { checkReconcile, invalidInput } from './identity.js';
-import { wholeAccount } from './profiles.js';
+import { show } from './show.js';
 import { answersWithin, failureOf } from './watch.js';
 
 /** True for a long healthy run as well: only the activity knows whether it gets on. */

@@ -2,8 +2,8 @@ import { ActivityFailure, ApplicationFailure, proxyActivities, TimeoutFailure } 
 import type { Activities } from '../activities/index.js';
 import { SERVICE_UNAVAILABLE } from '../contract/failures.js';
 import type { ServiceReadInput } from '../contract/service-objects.js';
+import { readOnly } from './activity-options.js';
 import { checkedAccount } from './identity.js';
-import { readOnly } from './profiles.js';
 
 /** A person or program waits for the answer: better none after a minute than one much later. */
 const ANSWER_WITHIN = '60s';

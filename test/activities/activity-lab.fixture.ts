@@ -11,10 +11,10 @@ import {
   createActivities,
   SharedRates,
 } from '../../src/activities/index.js';
-import type { CreateOrderInput, OutcomeReading, Pace, ReadOutcomeInput } from '../../src/contract/order/answers.js';
+import type { CreateOrderInput, OutcomeReading, Pace, ReadOutcomeInput } from '../../src/contract/order/activities.js';
+import type { OrderInput } from '../../src/contract/order/input-and-result.js';
 import type { SentTo } from '../../src/contract/order/sent-to.js';
 import type { OrderType } from '../../src/contract/order/types.js';
-import type { OrderInput } from '../../src/contract/order/workflow.js';
 import type { Balance } from '../../src/contract/service-objects.js';
 import { createPaymentService } from '../../src/payment-service/client.js';
 import { loadSigner } from '../../src/payment-service/signers.js';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { openBatchSource, orderInputOf } from '../../src/batch-files/source.js';
-import { validateOrderInput } from '../../src/validation/order-schema.js';
+import { validateOrderInput } from '../../src/validation/order-input.js';
 import { PAYOUT_HEADER, payoutLine } from '../support/batch-files.js';
 import { opened, read, rowsOf } from './files.fixture.js';
 

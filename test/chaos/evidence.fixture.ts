@@ -1,6 +1,6 @@
 import type { Evidence, FollowedOrder } from '../../chaos/evidence/evidence.js';
 import type { BalanceChange, OrderObject, SandboxOrder } from '../../sandbox/index.js';
-import type { OrderResult } from '../../src/contract/order/workflow.js';
+import type { OrderResult } from '../../src/contract/order/input-and-result.js';
 
 /** Evidence that a test may change; `cleanEvidence` makes a fresh one each time. */
 export type Draft = { -readonly [K in keyof Evidence]: Evidence[K] } & {

@@ -4,7 +4,7 @@ import { planOrders } from '../../chaos/inputs.js';
 import { kindOf } from '../../chaos/operator.js';
 import { changeSettings, DEFAULT_SETTINGS } from '../../sandbox/options.js';
 import { ORDER_TYPES } from '../../src/contract/order/types.js';
-import { validateOrderInput } from '../../src/validation/order-schema.js';
+import { validateOrderInput } from '../../src/validation/order-input.js';
 
 test('every planned order is valid, all six types and both policies occur, and a seed plans the same again', () => {
   const planned = planOrders(400, 'plan');

@@ -2,7 +2,7 @@ import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll } from 'vitest';
 import { PaymentOrders } from '../../src/client.js';
 import { ORDERS_TASK_QUEUE } from '../../src/contract/names.js';
-import type { OrderInput } from '../../src/contract/order/workflow.js';
+import type { OrderInput } from '../../src/contract/order/input-and-result.js';
 import { testWorkflowBundle } from '../support/bundle-once.js';
 import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
 

@@ -10,7 +10,7 @@ import {
   standingOfRun,
   whyUnreadable,
 } from '../../src/client/standing.js';
-import type { OrderResult } from '../../src/contract/order/workflow.js';
+import type { OrderResult } from '../../src/contract/order/input-and-result.js';
 
 type Run = Parameters<typeof standingOfRun>[0];
 

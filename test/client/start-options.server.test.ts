@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { orderDetails, orderStartOptions, orderSummary } from '../../src/client/start-options.js';
+import type { OrderInput } from '../../src/contract/order/input-and-result.js';
 import type { OrderType } from '../../src/contract/order/types.js';
-import type { OrderInput } from '../../src/contract/order/workflow.js';
 import { payout } from './client.fixture.js';
 
 const exchangeWithdraw: OrderInput<'exchange_withdraw'> = {

@@ -2,7 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
 import { PaymentOrders } from '../../src/client.js';
 import { recoveredStart } from '../../src/contract/order/followers.js';
-import type { OrderInput } from '../../src/contract/order/workflow.js';
+import type { OrderInput } from '../../src/contract/order/input-and-result.js';
 import { OTHER_CARD, orderFor } from '../contract/inputs.fixture.js';
 import { payout, useClient } from './client.fixture.js';
 

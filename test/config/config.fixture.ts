@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Env } from '../../src/config/values.js';
+import type { Env } from '../../src/config/env.js';
 import { ConfigError } from '../../src/config.js';
 
 /** A worker's smallest complete environment. */

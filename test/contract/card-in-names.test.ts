@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { addressListSchema } from '../../src/payment-service/requests.js';
-import { validateBatchInput, validateScheduledBatchInput } from '../../src/validation/batch-schema.js';
+import { addressListSchema } from '../../src/payment-service/queries.js';
+import { validateBatchInput, validateScheduledBatchInput } from '../../src/validation/batch-input.js';
 import { errorsOf } from '../validation/refusals.fixture.js';
 import { CARD, inputWith, OTHER_CARD } from './inputs.fixture.js';
 

@@ -1,6 +1,6 @@
 import type { SandboxOrder } from '../../sandbox/index.js';
 import type { OrderFailure } from '../../src/contract/failures.js';
-import type { OrderInput } from '../../src/contract/order/workflow.js';
+import type { OrderInput } from '../../src/contract/order/input-and-result.js';
 import type { Lab } from '../support/lab.js';
 import { isRefused, type Plan } from './plans.fixture.js';
 

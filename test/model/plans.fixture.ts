@@ -1,7 +1,7 @@
 import fc from 'fast-check';
+import type { CompensationPolicy, OrderInput } from '../../src/contract/order/input-and-result.js';
 import { ORDER_TYPES, type OrderType } from '../../src/contract/order/types.js';
-import type { CompensationPolicy, OrderInput } from '../../src/contract/order/workflow.js';
-import { validateOrderInput } from '../../src/validation/order-schema.js';
+import { validateOrderInput } from '../../src/validation/order-input.js';
 import { orderInput } from '../support/inputs.js';
 
 /** How the sandbox ends an order that exists. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { OrderInput } from '../../src/index.js';
-import { validateOrderInput } from '../../src/validation/order-schema.js';
+import { validateOrderInput } from '../../src/validation/order-input.js';
 
 const order = {
   order_id: 'either-1',

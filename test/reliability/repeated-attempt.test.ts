@@ -4,7 +4,7 @@ import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { confirmAttempt, createActivities } from '../../src/activities/index.js';
 import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../../src/contract/names.js';
-import type { CreateOrderInput } from '../../src/contract/order/answers.js';
+import type { CreateOrderInput } from '../../src/contract/order/activities.js';
 import { openAccounts } from '../../src/worker/accounts.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';

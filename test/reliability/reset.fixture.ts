@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { OrderResult } from '../../src/contract/order/workflow.js';
+import type { OrderResult } from '../../src/contract/order/input-and-result.js';
 import type { Lab } from '../support/lab.js';
 
 /** A run of the workflow of an order or a batch. */

@@ -1,7 +1,7 @@
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createTaskQueue, ORDERS_TASK_QUEUE } from '../../src/contract/names.js';
-import type { CreateOrderInput } from '../../src/contract/order/answers.js';
+import type { CreateOrderInput } from '../../src/contract/order/activities.js';
 import { ORDER_TYPES } from '../../src/contract/order/types.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';

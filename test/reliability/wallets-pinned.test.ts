@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Sandbox, startSandbox } from '../../sandbox/index.js';
 import type { WorkerConfig } from '../../src/config.js';
-import type { LookUpInput } from '../../src/contract/order/answers.js';
+import type { LookUpInput } from '../../src/contract/order/activities.js';
 import { createWorkers } from '../../src/worker/start-worker.js';
 import {
   attemptOf,

@@ -4,8 +4,8 @@ import { payrollSchedule } from '../../examples/payroll.js';
 import { openBatchSource, orderInputOf } from '../../src/batch-files/source.js';
 import { validateScheduleInput } from '../../src/client/schedule-spec.js';
 import type { BatchInput } from '../../src/contract/batch/batch.js';
-import { fileOfPeriod } from '../../src/validation/batch-schema.js';
-import { validateOrderInput } from '../../src/validation/order-schema.js';
+import { validateOrderInput } from '../../src/validation/order-input.js';
+import { fileOfPeriod } from '../../src/validation/periods.js';
 
 describe('the payroll example', () => {
   it('is a valid schedule', () => {

@@ -13,8 +13,8 @@ import {
   UnresolvedError,
 } from '../../src/client/errors.js';
 import type { OrderFailure } from '../../src/contract/failures.js';
+import type { CompensationResult, OrderResult } from '../../src/contract/order/input-and-result.js';
 import type { Order } from '../../src/contract/order/order.js';
-import type { CompensationResult, OrderResult } from '../../src/contract/order/workflow.js';
 import { exitCodeOfError, exitCodeOfResult, UsageError } from '../../src/starter/report.js';
 
 const result = (outcome: OrderResult['outcome'], status?: CompensationResult['status']): OrderResult => ({

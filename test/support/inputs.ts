@@ -1,5 +1,5 @@
+import type { OrderInput } from '../../src/contract/order/input-and-result.js';
 import type { OrderType } from '../../src/contract/order/types.js';
-import type { OrderInput } from '../../src/contract/order/workflow.js';
 
 /** A valid create request of every type, in the sandbox's currencies; `marker` goes into the description. */
 const REQUESTS = {

@@ -4,7 +4,7 @@ import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/i
 import { PaymentOrders } from '../../src/client.js';
 import { type EncryptionKey, Secret, type WorkerConfig } from '../../src/config.js';
 import { DEFAULT_ACCOUNT } from '../../src/contract/names.js';
-import type { Pace } from '../../src/contract/order/answers.js';
+import type { Pace } from '../../src/contract/order/activities.js';
 import { startReceiver } from '../../src/receiver/server.js';
 import { createSignalOrder, createSignalReceived } from '../../src/receiver/signals.js';
 import { dataConverter } from '../../src/temporal.js';

@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest';
+import type { OrderInput } from '../../src/contract/order/input-and-result.js';
 import { ORDER_TYPES, type OrderType } from '../../src/contract/order/types.js';
-import type { OrderInput } from '../../src/contract/order/workflow.js';
 import { cardNumber } from '../support/batch-files.js';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId } from '../support/lab.js';

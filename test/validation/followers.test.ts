@@ -5,11 +5,7 @@ import { parseReceivedWorkflowId, receivedWorkflowId } from '../../src/contract/
 import { receivedRequest, recoveredStart } from '../../src/contract/order/followers.js';
 import type { Order } from '../../src/contract/order/order.js';
 import { ORDER_TYPES } from '../../src/contract/order/types.js';
-import {
-  validateOrderInput,
-  validateReceivedInput,
-  validateRecoveredInput,
-} from '../../src/validation/order-schema.js';
+import { validateOrderInput, validateReceivedInput, validateRecoveredInput } from '../../src/validation/order-input.js';
 import { inputOf, orderFor, REQUESTS, TRON } from '../contract/inputs.fixture.js';
 
 const fieldsOf = (checked: ReturnType<typeof validateReceivedInput | typeof validateRecoveredInput>) =>

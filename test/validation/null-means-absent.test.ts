@@ -8,9 +8,9 @@ import {
   checkRequest,
   orderListSchema,
   orderStatusSchema,
-} from '../../src/payment-service/requests.js';
-import { validateBatchInput, validateScheduledBatchInput } from '../../src/validation/batch-schema.js';
-import { optionSchemas, validateOrderInput, validateReceivedInput } from '../../src/validation/order-schema.js';
+} from '../../src/payment-service/queries.js';
+import { validateBatchInput, validateScheduledBatchInput } from '../../src/validation/batch-input.js';
+import { optionSchemas, validateOrderInput, validateReceivedInput } from '../../src/validation/order-input.js';
 import { orderSchemas } from '../../src/validation/request-schemas.js';
 import { orderInput } from '../support/inputs.js';
 

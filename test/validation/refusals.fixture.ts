@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { FieldError } from '../../src/contract/failures.js';
 import type { OrderType } from '../../src/contract/order/types.js';
 import { withoutNulls } from '../../src/contract/without-nulls.js';
-import { validateOrderInput } from '../../src/validation/order-schema.js';
+import { validateOrderInput } from '../../src/validation/order-input.js';
 import { CARDS_REQUEST, inputWith } from '../contract/inputs.fixture.js';
 
 /** [row of the catalogue of bad input or 0, what, type, input, field, part of the reason] */

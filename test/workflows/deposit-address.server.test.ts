@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { serviceOf } from '../../scripts/service-of.js';
 import type { DepositAddressResult } from '../../src/contract/address/address.js';
 import { DEPOSIT_ADDRESS_WORKFLOW, ORDERS_TASK_QUEUE } from '../../src/contract/names.js';
-import type { AddressCreateRequest } from '../../src/payment-service/requests.js';
+import type { AddressCreateRequest } from '../../src/payment-service/queries.js';
 import type { GateAnswer } from '../support/service-gate.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS, openSkippingLab, SECOND_MS, type SkippingLab } from '../support/skipping-lab.js';
 

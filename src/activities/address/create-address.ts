@@ -8,7 +8,7 @@ import type {
 } from '../../contract/address/address.js';
 import { callbackUrl } from '../../contract/callback-url.js';
 import { ADDRESS_REF_FORMAT } from '../../contract/names.js';
-import { addressCreateSchema } from '../../payment-service/requests.js';
+import { addressCreateSchema } from '../../payment-service/queries.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { comeBackIn, invalidInput, reasonOf, retryLater, validInput } from '../failures.js';
 import { AttemptDeadline, confirmSend } from '../order/attempt-deadline.js';

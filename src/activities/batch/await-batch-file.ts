@@ -7,7 +7,8 @@ import type { AwaitBatchFileInput, PeriodBatch } from '../../contract/batch/acti
 import { BATCH_FILE_UNUSABLE, type ScheduledBatchInput } from '../../contract/batch/batch.js';
 import { INVALID_INPUT } from '../../contract/failures.js';
 import { batchWorkflowId, DEFAULT_ACCOUNT, periodBatchId } from '../../contract/names.js';
-import { fileOfPeriod, periodAt, validateScheduledBatchInput } from '../../validation/batch-schema.js';
+import { validateScheduledBatchInput } from '../../validation/batch-input.js';
+import { fileOfPeriod, periodAt } from '../../validation/periods.js';
 import type { ActivityDeps } from '../deps.js';
 import { batchFailure, comeBackIn, invalidInput } from '../failures.js';
 

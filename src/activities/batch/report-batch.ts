@@ -4,10 +4,10 @@ import { type BatchRow, type BatchSource, openBatchSource, orderInputOf } from '
 import type { ReportBatchAnswer, ReportBatchInput } from '../../contract/batch/activities.js';
 import type { BatchInput, BatchPlan } from '../../contract/batch/batch.js';
 import { describeFieldErrors } from '../../contract/failures.js';
-import { validateOrderInput } from '../../validation/order-schema.js';
+import { validateOrderInput } from '../../validation/order-input.js';
 import type { ActivityDeps } from '../deps.js';
 import { batchFailure, invalidInput } from '../failures.js';
-import { mapInOrder } from '../many-reads.js';
+import { mapInOrder } from '../paced-reads.js';
 import { type ReportedRow, ReportFiles } from './report/report-files.js';
 import { countRow, noneCounted, readRowEnd } from './report/row-end.js';
 

@@ -1,9 +1,9 @@
 import { describeFieldErrors } from '../../contract/failures.js';
 import { maskName } from '../../contract/masking.js';
 import { decimal, toAmount } from '../../contract/money.js';
-import type { CheckFollowUpInput, FollowUpCheck } from '../../contract/order/answers.js';
+import type { CheckFollowUpInput, FollowUpCheck } from '../../contract/order/activities.js';
 import type { Rates } from '../../contract/service-objects.js';
-import { validateOrderInput } from '../../validation/order-schema.js';
+import { validateOrderInput } from '../../validation/order-input.js';
 import { checkAgainstRates, rateEntryOf, rateKeyOf, unreadableRate } from '../../validation/rate-checks.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { noReading, retryLater } from '../failures.js';

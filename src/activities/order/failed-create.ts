@@ -1,4 +1,4 @@
-import type { CreateVerdict } from '../../contract/order/answers.js';
+import type { CreateVerdict } from '../../contract/order/activities.js';
 import { NotSentError, RateLimitedError, RejectedError, UnexpectedStatusError } from '../../payment-service/errors.js';
 import type { Account } from '../deps.js';
 import { reasonOf } from '../failures.js';

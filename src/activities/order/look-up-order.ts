@@ -1,7 +1,7 @@
 import { activityInfo } from '@temporalio/activity';
-import type { ElsewhereAnswer, LookUpAnswer, LookUpInput, LookUpReading } from '../../contract/order/answers.js';
+import type { ElsewhereAnswer, LookUpAnswer, LookUpInput, LookUpReading } from '../../contract/order/activities.js';
 import type { LookUpRecoveredInput } from '../../contract/order/followers.js';
-import { validateRecoveredInput } from '../../validation/order-schema.js';
+import { validateRecoveredInput } from '../../validation/order-input.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { comeBackIn, invalidOrder, noReading, retryLater } from '../failures.js';
 import { foundOrder, readByOrderId } from './probe.js';

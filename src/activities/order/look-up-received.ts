@@ -7,12 +7,12 @@ import {
   type ReceivedReading,
   receivedRequest,
 } from '../../contract/order/followers.js';
+import type { ReceivedDepositInput } from '../../contract/order/input-and-result.js';
 import type { Order } from '../../contract/order/order.js';
 import { isReceivedType } from '../../contract/order/types.js';
-import type { ReceivedDepositInput } from '../../contract/order/workflow.js';
 import { canonicalWallet } from '../../contract/wallets.js';
 import type { PaymentService, StatusAnswer } from '../../payment-service/client.js';
-import { validateReceivedInput } from '../../validation/order-schema.js';
+import { validateReceivedInput } from '../../validation/order-input.js';
 import { SharedAddresses } from '../address/address-list.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { comeBackIn, invalidOrder, noReading, retryLater } from '../failures.js';

@@ -1,5 +1,5 @@
 import { activityInfo, heartbeat } from '@temporalio/activity';
-import type { Pace, PollAnswer, PollInput } from '../../contract/order/answers.js';
+import type { Pace, PollAnswer, PollInput } from '../../contract/order/activities.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import { isFinal, isKnownStatus, type Order } from '../../contract/order/order.js';
 import { type ActivityDeps, accountOf } from '../deps.js';

@@ -1,5 +1,5 @@
 import { echoDifferences } from '../../contract/differences/echo.js';
-import type { LookUpReading } from '../../contract/order/answers.js';
+import type { LookUpReading } from '../../contract/order/activities.js';
 import type { Order } from '../../contract/order/order.js';
 import type { CreateRequest } from '../../contract/order/request.js';
 import type { OrderType } from '../../contract/order/types.js';

@@ -1,11 +1,16 @@
 import { sameAmount } from '../../contract/money.js';
-import type { CreateVerdict, OutcomeAnswer, OutcomeReading, ReadOutcomeInput } from '../../contract/order/answers.js';
+import type {
+  CreateVerdict,
+  OutcomeAnswer,
+  OutcomeReading,
+  ReadOutcomeInput,
+} from '../../contract/order/activities.js';
 import { type Basis, basisDifferences } from '../../contract/order/basis.js';
 import type { Order, OrderListItem } from '../../contract/order/order.js';
 import { isReceivedType } from '../../contract/order/types.js';
 import type { PaymentService } from '../../payment-service/client.js';
 import { serviceDateTime, ZONE_SLACK_MS } from '../../payment-service/paging.js';
-import { MAX_ORDERS_PER_PAGE, type OrderListQuery } from '../../payment-service/requests.js';
+import { MAX_ORDERS_PER_PAGE, type OrderListQuery } from '../../payment-service/queries.js';
 import type { CallOptions } from '../../payment-service/transport.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { noReading, retryLater } from '../failures.js';

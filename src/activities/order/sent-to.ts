@@ -1,6 +1,6 @@
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { Circumstances, Payers } from '../../contract/order/answers.js';
+import type { Circumstances, Payers } from '../../contract/order/activities.js';
 import { type Elsewhere, elsewhere, MAX_PINNED_WALLETS, type SentTo } from '../../contract/order/sent-to.js';
 import type { Account, ActivityDeps } from '../deps.js';
 import { readBalances } from './balances.js';

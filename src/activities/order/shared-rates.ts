@@ -1,4 +1,4 @@
-import type { Payers } from '../../contract/order/answers.js';
+import type { Payers } from '../../contract/order/activities.js';
 import type { CreateRequest } from '../../contract/order/request.js';
 import type { OrderType } from '../../contract/order/types.js';
 import type { Rates } from '../../contract/service-objects.js';

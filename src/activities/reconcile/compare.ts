@@ -1,9 +1,9 @@
 import type Big from 'big.js';
 import type { OrderFailure } from '../../contract/failures.js';
 import { decimal, decimalOrZero, sameAmount, sum, toAmount } from '../../contract/money.js';
+import type { OrderResult } from '../../contract/order/input-and-result.js';
 import { type FinalStatus, isFinal, type Order } from '../../contract/order/order.js';
 import { factsOf, isOrderType } from '../../contract/order/types.js';
-import type { OrderResult } from '../../contract/order/workflow.js';
 import type { ReconcileClass } from '../../contract/reconcile/reconcile.js';
 import type { SeenOrder } from './scan.js';
 

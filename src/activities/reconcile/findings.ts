@@ -1,7 +1,8 @@
 import { type BalanceChange, isFinal } from '../../contract/order/order.js';
 import type { Finding, ReconcileClass } from '../../contract/reconcile/reconcile.js';
-import { mapInOrder } from '../many-reads.js';
+import { mapInOrder } from '../paced-reads.js';
 import { type AgeLimit, type Comparison, compare, compareAge, type OurWord } from './compare.js';
+import { compareDuplicates, hasDuplicates, runOf, uuidOf } from './duplicates.js';
 import { followReceipt, recover } from './followers.js';
 import { type OurRun, wake, wordOf } from './our-runs.js';
 import {
@@ -16,7 +17,6 @@ import {
   shownId,
   statusOf,
 } from './scan.js';
-import { compareDuplicates, hasDuplicates, runOf, uuidOf } from './twins.js';
 
 /** Orders compared at the same time: each asks Temporal for the end of its workflow. */
 const CONCURRENCY = 10;

@@ -13,7 +13,7 @@ import {
 import { openCsvReport, openJsonReport } from '../../reports/formats.js';
 import type { ActivityDeps } from '../deps.js';
 import { noReading, retryLater } from '../failures.js';
-import { PacedReads } from '../many-reads.js';
+import { PacedReads } from '../paced-reads.js';
 import { type Proof, prove } from './balance-chain.js';
 import { type Carried, type CarriedComparison, carriedBalances, compareCarried } from './carried-balances.js';
 import { findings } from './findings.js';

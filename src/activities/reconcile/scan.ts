@@ -6,11 +6,11 @@ import type { MalformedItem, ReconcileAccountInput, ReconcileProgress } from '..
 import { type Balance, type Balances, isMalformed } from '../../contract/service-objects.js';
 import { PaymentServiceError } from '../../payment-service/errors.js';
 import { orderWindows, type Page, ZONE_SLACK_MS } from '../../payment-service/paging.js';
-import type { OrderListQuery } from '../../payment-service/requests.js';
+import type { OrderListQuery } from '../../payment-service/queries.js';
 import type { Account } from '../deps.js';
 import { noReading } from '../failures.js';
-import type { PacedReads } from '../many-reads.js';
 import { balanceIn, readBalances } from '../order/balances.js';
+import type { PacedReads } from '../paced-reads.js';
 import { addsUp } from './balance-chain.js';
 import { referencesOf } from './followers.js';
 import { listOurRuns, type OurRun } from './our-runs.js';

@@ -1,7 +1,7 @@
-import type { BatchShape, ScheduledBatchShape } from '../../validation/batch-schema.js';
+import type { BatchShape, ScheduledBatchShape } from '../../validation/batch-input.js';
 import { maskName } from '../masking.js';
 import type { Amount } from '../money.js';
-import type { CompensationPolicy } from '../order/workflow.js';
+import type { CompensationPolicy } from '../order/input-and-result.js';
 
 /** Rows that may be given inline instead of in a file. */
 export const MAX_INLINE_ROWS = 200;

@@ -20,7 +20,7 @@ import {
   likeMemo,
   likeWallet,
   worst,
-} from './values.js';
+} from './likeness.js';
 
 /** What a person may name to adopt an order in spite of it; an order of another id is never adopted. */
 export const ADOPTABLE_DIFFERENCES: readonly string[] = [

@@ -1,10 +1,10 @@
 import type { BatchInput } from '../batch/batch.js';
 import { DEFAULT_ACCOUNT } from '../names.js';
+import type { OrderInput } from '../order/input-and-result.js';
 import type { OrderType } from '../order/types.js';
-import type { OrderInput } from '../order/workflow.js';
 import { canonicalWallet } from '../wallets.js';
 import { echoDifferences } from './echo.js';
-import { differences, sameValue } from './values.js';
+import { differences, sameValue } from './likeness.js';
 
 /** A target of money, or what stands in its place, with its wallets in their one form. It may never have been validated. */
 function inOneForm(target: unknown): unknown {

@@ -1,4 +1,4 @@
-import type { OutcomeReading } from './answers.js';
+import type { OutcomeReading } from './activities.js';
 import type { BalanceChange, Order } from './order.js';
 
 /** Everything in an order that its figures, its row of the compensation table and the checks depend on. */

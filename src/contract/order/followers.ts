@@ -1,9 +1,9 @@
-import type { Circumstances, LookUpInput } from './answers.js';
+import type { Circumstances, LookUpInput } from './activities.js';
+import type { OrderInput } from './input-and-result.js';
 import type { Order, OrderListItem } from './order.js';
 import { type CreateRequest, REQUEST_FIELDS, type RequestFields } from './request.js';
 import type { SentTo } from './sent-to.js';
 import { factsOf, isOrderType, type OrderType, type ReceivedType } from './types.js';
-import type { OrderInput } from './workflow.js';
 
 /** What the service's own object tells of a request; without where a payout goes, which may be shown masked. */
 export function requestOfOrder(type: OrderType, order: Order): CreateRequest {

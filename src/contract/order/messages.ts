@@ -1,7 +1,7 @@
+import type { Remainder, RevertTarget } from './input-and-result.js';
 import type { Order } from './order.js';
 import type { CardPart, WalletDetails } from './request.js';
 import type { FollowUpType } from './types.js';
-import type { Remainder, RevertTarget } from './workflow.js';
 
 /** Argument of the `orderCallback` signal: what a callback claimed. Only wakes the workflow up. */
 export interface CallbackHint {

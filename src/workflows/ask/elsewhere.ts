@@ -1,9 +1,9 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
-import type { ElsewhereAnswer } from '../../contract/order/answers.js';
+import type { ElsewhereAnswer } from '../../contract/order/activities.js';
 import type { Attention } from '../../contract/order/messages.js';
-import { clearAttention, raiseAttention } from '../order/attention.js';
 import { recordOf } from '../order/decision.js';
-import type { OrderRun } from '../order/run.js';
+import { clearAttention, raiseAttention } from '../order/show.js';
+import type { OrderRun } from '../order/state.js';
 import { watch } from '../watch.js';
 
 /** What a look-up is told besides its question: see LookUpInput. */

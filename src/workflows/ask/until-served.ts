@@ -7,9 +7,9 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
-import { clearAttention, raiseAttention } from '../order/attention.js';
-import { noRunEverSent, type OrderRun } from '../order/run.js';
-import { isMoneyMoving } from '../profiles.js';
+import { isMoneyMoving } from '../activity-options.js';
+import { clearAttention, raiseAttention } from '../order/show.js';
+import { noRunEverSent, type OrderRun } from '../order/state.js';
 
 /** Schedules an activity. `late`: no worker took it for a quarter of an hour, and a person was told. */
 export type Schedule<T> = (activities: ActivityInterfaceFor<Activities>, late: boolean) => Promise<T>;

@@ -7,7 +7,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { BATCH_UNRESOLVED, type BatchInstruction, BY_ITSELF } from '../../contract/batch/batch.js';
-import type { BatchRun } from './run.js';
+import type { BatchRun } from './state.js';
 
 /** True while rows may still be sent. */
 export const maySend = ({ phase, stopped, progress }: BatchRun): boolean =>

@@ -8,7 +8,7 @@ import {
 } from '../../contract/batch/batch.js';
 import { maskName } from '../../contract/masking.js';
 import { maySend, pause, resume, stop } from './interruptions.js';
-import { type BatchRun, batchState } from './run.js';
+import { type BatchRun, batchState } from './state.js';
 
 /* What people may ask of a batch. Refusals are synchronous, change nothing and leave no trace in the history. */
 

@@ -7,11 +7,11 @@ import {
   BY_ITSELF,
   shownInterruption,
 } from '../../contract/batch/batch.js';
-import { wholeFile } from '../profiles.js';
+import { wholeFile } from '../activity-options.js';
 import { failureOf } from '../watch.js';
 import { interruptible, isReset, pause, stop, unresolved } from './interruptions.js';
-import type { BatchRun } from './run.js';
 import { enter } from './show.js';
+import type { BatchRun } from './state.js';
 
 const APPROVAL_EXPIRES_MS = 24 * 3_600_000;
 

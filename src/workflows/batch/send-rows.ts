@@ -9,10 +9,10 @@ import {
 import type { Activities } from '../../activities/index.js';
 import type { SendBatchRowsAnswer } from '../../contract/batch/activities.js';
 import { type BatchInput, type BatchPlan, type BatchProgress, BY_ITSELF } from '../../contract/batch/batch.js';
-import { sendingChunk } from '../profiles.js';
+import { sendingChunk } from '../activity-options.js';
 import { interruptible, meetReset, pause, stop } from './interruptions.js';
-import { type BatchRun, type CarriedBatch, carriedBatch } from './run.js';
 import { enter, showBatch } from './show.js';
+import { type BatchRun, type CarriedBatch, carriedBatch } from './state.js';
 
 /** A run goes on in a new one from here on: the bound is 500 events, and a chunk with its updates takes a few dozen. */
 const MAX_EVENTS = 400;

@@ -8,8 +8,8 @@ import {
 } from '../../contract/batch/batch.js';
 import { maskName } from '../../contract/masking.js';
 import { searchAttribute } from '../../contract/names.js';
-import { show } from '../attention.js';
-import { attentionOf, type BatchRun } from './run.js';
+import { show } from '../show.js';
+import { attentionOf, type BatchRun } from './state.js';
 
 /** Moves on to a phase and says what is waited for. */
 export function enter(run: BatchRun, phase: BatchPhase, waitingFor: string): void {

@@ -1,11 +1,11 @@
 import { sameAmount } from '../../contract/money.js';
-import type { OutcomeReading, Payers } from '../../contract/order/answers.js';
+import type { OutcomeReading, Payers } from '../../contract/order/activities.js';
+import type { CompensationPolicy } from '../../contract/order/input-and-result.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import type { Order } from '../../contract/order/order.js';
 import { factsOf } from '../../contract/order/types.js';
-import type { CompensationPolicy } from '../../contract/order/workflow.js';
 import { ask, lookUp } from '../ask/ask.js';
-import type { OrderRun } from '../order/run.js';
+import type { OrderRun } from '../order/state.js';
 import { failedChecks } from './checks.js';
 import { type Case, type Figures, figures } from './figures.js';
 import type { FollowUp, Move } from './moves.js';

@@ -1,12 +1,12 @@
 import { toAmount } from '../../contract/money.js';
+import type { OrderResult } from '../../contract/order/input-and-result.js';
 import type { Decision } from '../../contract/order/messages.js';
 import type { Order } from '../../contract/order/order.js';
 import type { CardPart } from '../../contract/order/request.js';
-import type { OrderResult } from '../../contract/order/workflow.js';
-import { enterPhase, raiseAttention } from '../order/attention.js';
 import { park } from '../order/decision.js';
 import { resultOf } from '../order/end.js';
-import type { OrderRun } from '../order/run.js';
+import { enterPhase, raiseAttention } from '../order/show.js';
+import type { OrderRun } from '../order/state.js';
 import { type Assessment, assess } from './assess.js';
 import { acceptedBy, type Choice, concluded, endedWith, isCompleted, moveMoney } from './move-money.js';
 import { followUpCosts, type Named } from './moves.js';

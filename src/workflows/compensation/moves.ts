@@ -1,4 +1,5 @@
 import type { Amount } from '../../contract/money.js';
+import type { Remainder, RevertTarget } from '../../contract/order/input-and-result.js';
 import {
   type CardPart,
   type CreateRequest,
@@ -7,7 +8,6 @@ import {
   targetOf,
 } from '../../contract/order/request.js';
 import { type FollowUpType, factsOf, orderSides } from '../../contract/order/types.js';
-import type { Remainder, RevertTarget } from '../../contract/order/workflow.js';
 import type { Case } from './figures.js';
 
 /** One thing a follow-up can do with what an order left: what it takes, and the order type that does it. */

@@ -1,9 +1,9 @@
 import type Big from 'big.js';
 import { decimal, sum, toAmount } from '../../contract/money.js';
+import type { CompensationPolicy, RevertTarget } from '../../contract/order/input-and-result.js';
 import type { DecideAction, Decision } from '../../contract/order/messages.js';
 import type { CardPart } from '../../contract/order/request.js';
 import { orderSides } from '../../contract/order/types.js';
-import type { CompensationPolicy, RevertTarget } from '../../contract/order/workflow.js';
 import type { Case } from './figures.js';
 import { type Move, PAY, paysToCards, REFUND } from './moves.js';
 import { type Purse, payable, takes } from './purse.js';

@@ -13,14 +13,14 @@ import { echoDifferences } from '../../contract/differences/echo.js';
 import { isOrderFailure, ORDER_UNRESOLVED } from '../../contract/failures.js';
 import { orderWorkflowId } from '../../contract/names.js';
 import type { Basis } from '../../contract/order/basis.js';
+import type { OrderInput, OrderResult } from '../../contract/order/input-and-result.js';
 import type { Decision } from '../../contract/order/messages.js';
 import { type FinalStatus, isFinal, type Order } from '../../contract/order/order.js';
 import { startAttributes, workflowTypeOf } from '../../contract/order/types.js';
-import type { OrderInput, OrderResult } from '../../contract/order/workflow.js';
 import { ask } from '../ask/ask.js';
 import { toleratedStatuses } from '../follow/await-final.js';
 import { parkUnless } from '../order/decision.js';
-import type { OrderRun } from '../order/run.js';
+import type { OrderRun } from '../order/state.js';
 import { answersWithin, cancellable, watch } from '../watch.js';
 import type { FollowUp } from './moves.js';
 

@@ -1,6 +1,6 @@
 import { decimalOrZero } from '../../contract/money.js';
+import type { CompensationPolicy } from '../../contract/order/input-and-result.js';
 import { factsOf, ORDER_TYPES, type OrderType } from '../../contract/order/types.js';
-import type { CompensationPolicy } from '../../contract/order/workflow.js';
 import type { Case, Figures } from './figures.js';
 import {
   EXCHANGE,

@@ -6,14 +6,14 @@ import {
   TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { CreateOrderInput, CreateVerdict, SendPermission } from '../../contract/order/answers.js';
+import type { CreateOrderInput, CreateVerdict, SendPermission } from '../../contract/order/activities.js';
 import type { SentTo } from '../../contract/order/sent-to.js';
+import { moneyMoving } from '../activity-options.js';
 import { noteAnswer } from '../ask/ask.js';
 import { untilServed } from '../ask/until-served.js';
-import { enterPhase } from '../order/attention.js';
 import { type Closed, cancelled, closed } from '../order/end.js';
-import { noSendInDoubt, type OrderRun, thisRunSentNothing } from '../order/run.js';
-import { moneyMoving } from '../profiles.js';
+import { enterPhase } from '../order/show.js';
+import { noSendInDoubt, type OrderRun, thisRunSentNothing } from '../order/state.js';
 import { cancellable } from '../watch.js';
 
 /**

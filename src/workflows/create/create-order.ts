@@ -1,15 +1,15 @@
-import type { SendPermission } from '../../contract/order/answers.js';
+import type { SendPermission } from '../../contract/order/activities.js';
 import type { Order } from '../../contract/order/order.js';
 import { factsOf } from '../../contract/order/types.js';
-import { raiseAttention } from '../order/attention.js';
+import { findRecovered } from '../follow/find-order.js';
 import { cancelled, close } from '../order/end.js';
-import { noSendInDoubt, type OrderRun, showsNone } from '../order/run.js';
-import { conclude, type Step } from './ask-person.js';
+import { raiseAttention } from '../order/show.js';
+import { noSendInDoubt, type OrderRun, showsNone } from '../order/state.js';
+import { type Rounds, stepAfter } from './after-attempt.js';
 import { attemptCreate, delayHasPassed } from './attempt.js';
-import { findRecovered } from './followers.js';
+import { conclude, type Step } from './conclude.js';
 import { type Evidence, mayResend, openBudget, spend } from './may-resend.js';
 import { type Ours, settleEarlierRun, settleSends } from './settle.js';
-import { type Rounds, stepAfter } from './verdict.js';
 
 /** Brings the order into being, once: each step tells how far it came, and what comes next is decided anew. */
 export async function createOrder(run: OrderRun): Promise<Order> {

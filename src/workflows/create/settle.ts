@@ -1,12 +1,12 @@
 import { condition, workflowInfo } from '@temporalio/workflow';
 import { shownDifferences } from '../../contract/differences/echo.js';
-import type { CreateVerdict, DuplicateOrders, LookUpReading } from '../../contract/order/answers.js';
+import type { CreateVerdict, DuplicateOrders, LookUpReading } from '../../contract/order/activities.js';
 import type { Order } from '../../contract/order/order.js';
 import { factsOf } from '../../contract/order/types.js';
+import { CREATE_TIMEOUT_MS, SEND_TIMEOUT_MS } from '../activity-options.js';
 import { type Asking, lookUp } from '../ask/ask.js';
-import { enterPhase } from '../order/attention.js';
-import type { OrderRun } from '../order/run.js';
-import { CREATE_TIMEOUT_MS, SEND_TIMEOUT_MS } from '../profiles.js';
+import { enterPhase } from '../order/show.js';
+import type { OrderRun } from '../order/state.js';
 import { AbsenceProof } from './absence-proof.js';
 
 /** An order of ours at the service. */

@@ -8,8 +8,8 @@ import type { CardPart, TargetField } from '../../contract/order/request.js';
 import { FOLLOW_UP_TYPES } from '../../contract/order/types.js';
 import { MAX_CARDS, MULTIPLE_CARDS } from '../../contract/wallets.js';
 import { chooseOffer, type Offer, totalOf } from '../compensation/offers.js';
-import { raiseAttention } from './attention.js';
-import type { OrderRun } from './run.js';
+import { raiseAttention } from './show.js';
+import type { OrderRun } from './state.js';
 
 /**
  * Keeps the workflow open until a person decides, without a time-out: an order whose outcome is unknown must not close by

@@ -1,11 +1,11 @@
 import { ApplicationFailure } from '@temporalio/workflow';
 import { ORDER_UNRESOLVED, type OrderFailure, type SentBefore } from '../../contract/failures.js';
 import { type Amount, decimal, toAmount } from '../../contract/money.js';
+import type { OrderResult } from '../../contract/order/input-and-result.js';
 import { isFinal, type Order } from '../../contract/order/order.js';
-import type { OrderResult } from '../../contract/order/workflow.js';
 import { maskCards } from '../../contract/wallets.js';
-import { enterDone } from './attention.js';
-import type { OrderRun } from './run.js';
+import { enterDone } from './show.js';
+import type { OrderRun } from './state.js';
 
 /** How a run ends without an order: 'OrderUnresolved' by a person's decision though one may exist, all else because none does. */
 export interface Closed {

@@ -6,12 +6,12 @@ import {
   setCurrentDetails,
 } from '@temporalio/workflow';
 import { endsOrder } from '../../contract/failures.js';
+import type { OrderInput, OrderResult, ReceivedDepositInput } from '../../contract/order/input-and-result.js';
 import type { OrderType } from '../../contract/order/types.js';
-import type { OrderInput, OrderResult, ReceivedDepositInput } from '../../contract/order/workflow.js';
 import { checkOrder, checkReceived } from '../identity.js';
-import { currentDetails, enterDone } from './attention.js';
 import { setHandlers } from './messages.js';
-import { type OrderRun, openReceivedRun, openRun } from './run.js';
+import { currentDetails, enterDone } from './show.js';
+import { type OrderRun, openReceivedRun, openRun } from './state.js';
 
 /** What an order does, from its create to its result. */
 type Steps = (run: OrderRun) => Promise<OrderResult>;

@@ -16,9 +16,9 @@ import {
 import type { CallbackHint, Decision, OrderState } from '../../contract/order/messages.js';
 import type { Order } from '../../contract/order/order.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
-import { orderState } from './attention.js';
 import { refusal } from './decision.js';
-import type { OrderRun } from './run.js';
+import { orderState } from './show.js';
+import type { OrderRun } from './state.js';
 
 /** Shown by the Temporal UI beside the update. */
 const DECIDE_DESCRIPTION = [

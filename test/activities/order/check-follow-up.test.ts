@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { CheckFollowUpInput } from '../../../src/contract/order/answers.js';
+import type { CheckFollowUpInput } from '../../../src/contract/order/activities.js';
 import { orderInput } from '../../support/inputs.js';
 import { failureOf, openActivities, operations, UNCLEAR_FAULTS } from '../activity-lab.fixture.js';
 

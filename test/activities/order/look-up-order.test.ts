@@ -1,6 +1,6 @@
 import { ApplicationFailureCategory } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
-import type { LookUpInput } from '../../../src/contract/order/answers.js';
+import type { LookUpInput } from '../../../src/contract/order/activities.js';
 import { balanceObject, orderObject } from '../../payment-service/objects.fixture.js';
 import { answer, startServer } from '../../payment-service/server.fixture.js';
 import { orderInput } from '../../support/inputs.js';

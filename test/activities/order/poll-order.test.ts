@@ -1,7 +1,7 @@
 import { ApplicationFailureCategory } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
 import { pollDelayMs } from '../../../src/activities/order/poll-order.js';
-import type { PollInput } from '../../../src/contract/order/answers.js';
+import type { PollInput } from '../../../src/contract/order/activities.js';
 import { orderInput } from '../../support/inputs.js';
 import {
   attemptOf,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CreateAnswer } from '../../../src/contract/order/answers.js';
+import type { CreateAnswer } from '../../../src/contract/order/activities.js';
 import { answer, startServer } from '../../payment-service/server.fixture.js';
 import { orderInput } from '../../support/inputs.js';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Sandbox } from '../../../sandbox/index.js';
-import type { CreateOrderInput } from '../../../src/contract/order/answers.js';
+import type { CreateOrderInput } from '../../../src/contract/order/activities.js';
 import { basisOf } from '../../../src/contract/order/basis.js';
 import { orderInput } from '../../support/inputs.js';
 import {

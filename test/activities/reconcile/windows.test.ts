@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { OrderListItem } from '../../../src/contract/order/order.js';
 import { MalformedResponseError } from '../../../src/payment-service/errors.js';
 import { orderWindows, type Page, serviceDateTime, type WindowPage } from '../../../src/payment-service/paging.js';
-import type { OrderListQuery } from '../../../src/payment-service/requests.js';
+import type { OrderListQuery } from '../../../src/payment-service/queries.js';
 
 const START_MS = Date.UTC(2026, 10, 20, 10);
 const SECOND_MS = 1_000;

@@ -9,7 +9,7 @@ import { type Activities, createActivities, SharedRates } from '../../../src/act
 import { openBatchSource, orderInputOf } from '../../../src/batch-files/source.js';
 import type { ReportBatchAnswer } from '../../../src/contract/batch/activities.js';
 import type { BatchInput, BatchPlan } from '../../../src/contract/batch/batch.js';
-import type { OrderInput } from '../../../src/contract/order/workflow.js';
+import type { OrderInput } from '../../../src/contract/order/input-and-result.js';
 import type { PaymentService } from '../../../src/payment-service/client.js';
 import { cardNumber, newFolder } from '../../support/batch-files.js';
 import { type Lab, openLab } from '../../support/lab.js';

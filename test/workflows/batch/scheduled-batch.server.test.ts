@@ -6,7 +6,7 @@ import { startBatch } from '../../../src/client/batches.js';
 import type { ScheduleInput } from '../../../src/client/schedule-spec.js';
 import type { BatchResult, ScheduledBatchInput } from '../../../src/contract/batch/batch.js';
 import { ORDERS_TASK_QUEUE } from '../../../src/contract/names.js';
-import { periodAt } from '../../../src/validation/batch-schema.js';
+import { periodAt } from '../../../src/validation/periods.js';
 import { newOrderId } from '../../support/lab.js';
 import {
   type BatchLab,

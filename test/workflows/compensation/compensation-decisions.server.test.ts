@@ -1,8 +1,8 @@
 import Big from 'big.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { RevertTarget } from '../../../src/contract/order/input-and-result.js';
 import type { DecideAction, Decision } from '../../../src/contract/order/messages.js';
 import type { OrderType } from '../../../src/contract/order/types.js';
-import type { RevertTarget } from '../../../src/contract/order/workflow.js';
 import { type Lab, openLab } from '../../support/lab.js';
 import {
   atService,

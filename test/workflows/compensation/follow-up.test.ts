@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
+import type { RevertTarget } from '../../../src/contract/order/input-and-result.js';
 import type { CardPart } from '../../../src/contract/order/request.js';
-import type { RevertTarget } from '../../../src/contract/order/workflow.js';
-import { validateOrderInput } from '../../../src/validation/order-schema.js';
+import { validateOrderInput } from '../../../src/validation/order-input.js';
 import {
   EXCHANGE,
   EXCHANGE_AND_PAY,

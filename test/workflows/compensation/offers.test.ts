@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
+import type { RevertTarget } from '../../../src/contract/order/input-and-result.js';
 import type { Decision } from '../../../src/contract/order/messages.js';
-import type { RevertTarget } from '../../../src/contract/order/workflow.js';
 import { figures } from '../../../src/workflows/compensation/figures.js';
 import {
   actionsOf,

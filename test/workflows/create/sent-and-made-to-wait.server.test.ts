@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { OrderInput } from '../../../src/contract/order/workflow.js';
+import type { OrderInput } from '../../../src/contract/order/input-and-result.js';
 import { orderInput } from '../../support/inputs.js';
 import { HOUR_MS, MINUTE_MS, openSkippingLab, SECOND_MS, type SkippingLab } from '../../support/skipping-lab.js';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { callbackUrl } from '../../../src/contract/callback-url.js';
 import { DEFAULT_ACCOUNT } from '../../../src/contract/names.js';
+import type { OrderInput } from '../../../src/contract/order/input-and-result.js';
 import { ORDER_TYPES } from '../../../src/contract/order/types.js';
-import type { OrderInput } from '../../../src/contract/order/workflow.js';
 import { orderInput } from '../../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../../support/lab.js';
 

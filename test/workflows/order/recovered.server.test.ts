@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ORDERS_TASK_QUEUE } from '../../../src/contract/names.js';
 import { recoveredStart } from '../../../src/contract/order/followers.js';
+import type { OrderInput } from '../../../src/contract/order/input-and-result.js';
 import { ORDER_TYPES, type OrderType } from '../../../src/contract/order/types.js';
-import type { OrderInput } from '../../../src/contract/order/workflow.js';
 import { isMalformed } from '../../../src/contract/service-objects.js';
 import { orderInput } from '../../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../../support/lab.js';

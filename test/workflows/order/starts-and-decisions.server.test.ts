@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { OrderHandle } from '../../../src/client/order-handle.js';
+import type { OrderInput } from '../../../src/contract/order/input-and-result.js';
 import type { Decision } from '../../../src/contract/order/messages.js';
-import type { OrderInput } from '../../../src/contract/order/workflow.js';
 import { orderInput } from '../../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../../support/lab.js';
 import { serviceView } from '../create/service-view.fixture.js';

@@ -3,7 +3,7 @@ import type { PaymentService } from '../../../payment-service/client.js';
 import type { CallOptions } from '../../../payment-service/transport.js';
 import type { Account } from '../../deps.js';
 import { noReading, reasonOf } from '../../failures.js';
-import { PacedReads } from '../../many-reads.js';
+import { PacedReads } from '../../paced-reads.js';
 import { type BatchWarnings, MAX_LINES } from './warnings.js';
 
 /** Ids of one request, and orders of one answer: the most that the service takes. */

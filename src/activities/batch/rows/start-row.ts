@@ -7,7 +7,7 @@ import { startOrder, startOrderAgain } from '../../../client/start-order.js';
 import type { SendBatchRowsInput } from '../../../contract/batch/activities.js';
 import type { BatchProgress } from '../../../contract/batch/batch.js';
 import { orderWorkflowId, searchAttribute } from '../../../contract/names.js';
-import type { OrderInput } from '../../../contract/order/workflow.js';
+import type { OrderInput } from '../../../contract/order/input-and-result.js';
 
 /** A batch whose rows are started and followed. */
 export interface BatchWork {

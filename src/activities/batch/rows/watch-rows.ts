@@ -3,7 +3,7 @@ import { readEnd, readStanding, type Standing, standingOfRun } from '../../../cl
 import { callTemporal } from '../../../client/temporal-calls.js';
 import type { OpenRow } from '../../../contract/batch/batch.js';
 import { orderWorkflowId } from '../../../contract/names.js';
-import { mapInOrder } from '../../many-reads.js';
+import { mapInOrder } from '../../paced-reads.js';
 import { countEnd, countParked } from './count.js';
 import type { BatchWork } from './start-row.js';
 

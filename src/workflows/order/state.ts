@@ -1,13 +1,13 @@
 import { type ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import { DEFAULT_ACCOUNT } from '../../contract/names.js';
-import type { Pace, Payers } from '../../contract/order/answers.js';
+import type { Pace, Payers } from '../../contract/order/activities.js';
 import { receivedRequest } from '../../contract/order/followers.js';
+import type { OrderInput, OrderOptions, ReceivedDepositInput } from '../../contract/order/input-and-result.js';
 import type { Attention, Decision, DecisionRecord, OrderPhase } from '../../contract/order/messages.js';
 import type { Order } from '../../contract/order/order.js';
 import type { CreateRequest } from '../../contract/order/request.js';
 import type { SentTo } from '../../contract/order/sent-to.js';
 import type { OrderType, ReceivedType } from '../../contract/order/types.js';
-import type { OrderInput, OrderOptions, ReceivedDepositInput } from '../../contract/order/workflow.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import type { Offer } from '../compensation/offers.js';
 import type { Sends } from '../create/may-resend.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { maskCards } from '../../src/contract/wallets.js';
-import { validateBatchInput } from '../../src/validation/batch-schema.js';
-import { validateOrderInput, validateReceivedInput } from '../../src/validation/order-schema.js';
+import { validateBatchInput } from '../../src/validation/batch-input.js';
+import { validateOrderInput, validateReceivedInput } from '../../src/validation/order-input.js';
 import { checkAgainstRates, uncheckableBy } from '../../src/validation/rate-checks.js';
 import { CARD, inputWith } from '../contract/inputs.fixture.js';
 import { BANK_UA, cards, payout, SEPA } from './refusals.fixture.js';

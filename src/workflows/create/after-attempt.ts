@@ -1,12 +1,12 @@
 import { condition } from '@temporalio/workflow';
 import { statusText } from '../../contract/failures.js';
-import type { CreateVerdict } from '../../contract/order/answers.js';
+import type { CreateVerdict } from '../../contract/order/activities.js';
 import { factsOf } from '../../contract/order/types.js';
+import { CREATE_TIMEOUT_MS } from '../activity-options.js';
 import { cancelled, closed } from '../order/end.js';
-import { noSendInDoubt, type OrderRun, showsNone } from '../order/run.js';
-import { CREATE_TIMEOUT_MS } from '../profiles.js';
+import { noSendInDoubt, type OrderRun, showsNone } from '../order/state.js';
 import { watch } from '../watch.js';
-import type { Step } from './ask-person.js';
+import type { Step } from './conclude.js';
 import { type Budget, MAX_RATE_LIMITED } from './may-resend.js';
 import { duplicateOrders, foreignOrder, look, type Seen, settle } from './settle.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { BatchInput } from '../../src/contract/batch/batch.js';
 import { batchInputDifferences } from '../../src/contract/differences/starts.js';
-import { validateBatchInput } from '../../src/validation/batch-schema.js';
+import { validateBatchInput } from '../../src/validation/batch-input.js';
 
 const row = { order_id: 'p-1', currency: 'usd', network: 'card', amount: '12.50', wallet: '4111111111111111' };
 const fromFile: BatchInput = { batchId: 'b-1', file: { path: '2026/payroll.csv' }, startedBy: 'ann' };

@@ -2,8 +2,8 @@ import { workflowInfo } from '@temporalio/workflow';
 import { ACCOUNT_FORMAT, searchAttribute } from '../../contract/names.js';
 import type { Attention, DecideAction, OrderPhase, OrderState } from '../../contract/order/messages.js';
 import { orderSides } from '../../contract/order/types.js';
-import { isKeyword, show } from '../attention.js';
-import type { OrderRun } from './run.js';
+import { isKeyword, show } from '../show.js';
+import type { OrderRun } from './state.js';
 
 /** Phases that operators search for are a status of their own; the others are simply open. */
 const searchedStatus = (phase: OrderPhase): string => (phase === 'uncertain' || phase === 'parked' ? phase : 'open');

@@ -7,7 +7,7 @@ import {
   checkRequest,
   orderListSchema,
   orderStatusSchema,
-} from '../../src/payment-service/requests.js';
+} from '../../src/payment-service/queries.js';
 
 function badFields(schema: z.ZodType, request: unknown): string[] {
   try {

@@ -12,8 +12,9 @@ import { BATCH_ID_FORMAT, DEFAULT_ACCOUNT, PLAN_FORMAT } from '../contract/names
 import type { WithdrawRequest } from '../contract/order/request.js';
 import { holdsCardNumber } from '../contract/wallets.js';
 import { checkedBy, presentable } from './field-errors.js';
-import type { FormatChecks } from './format-checks.js';
-import { optionSchemas, validateOrderInput } from './order-schema.js';
+import { optionSchemas, validateOrderInput } from './order-input.js';
+import { isPeriod } from './periods.js';
+import type { FormatChecks } from './remarks.js';
 import { nameSchema } from './request-schemas.js';
 
 /** Longest wait for an approval or for a file, 90 days in milliseconds. */
@@ -167,38 +168,3 @@ export function validateScheduledBatchInput(input: unknown): { input: ScheduledB
   const example = periodFormat === 'date' ? '2026-11-27' : '2026-11-27T10-00';
   return { errors: [{ field: 'period', reason: `must be a ${periodFormat} such as ${example}` }] };
 }
-
-/** How a plan's periods are told: `2026-11-27`, or `2026-11-27T10-00`. */
-type PeriodFormat = NonNullable<ScheduledBatchShape['periodFormat']>;
-
-/**
- * The period that a moment belongs to, by the clock of a time zone. An hour that is repeated when summer time ends has
- * the same periods twice, so that its second half starts nothing. Not for workflow code: time zone data changes.
- */
-export function periodAt(at: Date, timeZone: string, format: PeriodFormat): string {
-  const parts = new Intl.DateTimeFormat('en', {
-    timeZone,
-    calendar: 'iso8601',
-    numberingSystem: 'latn',
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-    hour: '2-digit',
-    minute: '2-digit',
-  }).formatToParts(at);
-  const part = (type: Intl.DateTimeFormatPartTypes) => parts.find((one) => one.type === type)?.value ?? '';
-  const date = `${part('year')}-${part('month')}-${part('day')}`;
-  return format === 'date' ? date : `${date}T${part('hour')}-${part('minute')}`;
-}
-
-/** True for a period as `periodAt` would tell it, on a day that exists. */
-export function isPeriod(text: string, format: PeriodFormat): boolean {
-  const match = /^(\d{4}-\d{2}-\d{2})(?:T([01]\d|2[0-3])-[0-5]\d)?$/.exec(text);
-  if (!match || (match[2] === undefined) !== (format === 'date')) return false;
-  const day = new Date(`${match[1]}T00:00:00Z`);
-  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(`${match[1]}T`);
-}
-
-/** The file of a period: `{period}` filled in, wherever it stands. */
-export const fileOfPeriod = (filePattern: string, period: string): string => filePattern.replaceAll('{period}', period);

@@ -8,12 +8,12 @@ import {
   parseFollowUpOrderId,
 } from '../contract/names.js';
 import { BASIS_FIELDS } from '../contract/order/basis.js';
+import type { OrderInput, ReceivedDepositInput } from '../contract/order/input-and-result.js';
 import { factsOf, ORDER_TYPES, type OrderType } from '../contract/order/types.js';
-import type { OrderInput, ReceivedDepositInput } from '../contract/order/workflow.js';
 import { withoutNulls } from '../contract/without-nulls.js';
 import { checkedBy, fieldErrors, presentable } from './field-errors.js';
-import { type FormatChecks, sortRemarks } from './format-checks.js';
 import { fieldsOf, ruleErrors } from './order-rules.js';
+import { type FormatChecks, sortRemarks } from './remarks.js';
 import { networkSchema, orderSchemas, payoutSchemas } from './request-schemas.js';
 
 /** The fields of an input besides the order. */

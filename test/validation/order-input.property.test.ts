@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ORDER_TYPES } from '../../src/contract/order/types.js';
 import { passesLuhn } from '../../src/contract/wallets.js';
 import { withoutNulls } from '../../src/contract/without-nulls.js';
-import { validateOrderInput } from '../../src/validation/order-schema.js';
+import { validateOrderInput } from '../../src/validation/order-input.js';
 import { REQUESTS, SEPA_IBAN } from '../contract/inputs.fixture.js';
 
 const types = fc.constantFrom(...ORDER_TYPES);

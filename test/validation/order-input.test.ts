@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ORDER_TYPES, type OrderType } from '../../src/contract/order/types.js';
-import { validateOrderInput } from '../../src/validation/order-schema.js';
+import { validateOrderInput } from '../../src/validation/order-input.js';
 import { CARD, inputOf, inputWith, TRON } from '../contract/inputs.fixture.js';
 import { type Accepted, errorsOf, fieldsOf, itAccepts, itRefuses, type Refused, SEPA } from './refusals.fixture.js';
 

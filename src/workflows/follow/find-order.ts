@@ -1,17 +1,17 @@
 import { sleep } from '@temporalio/workflow';
 import { searchAttribute } from '../../contract/names.js';
-import type { LookUpAnswer } from '../../contract/order/answers.js';
+import type { LookUpAnswer } from '../../contract/order/activities.js';
 import type { LookUpReceivedAnswer, ReceivedReading } from '../../contract/order/followers.js';
+import type { ReceivedDepositInput } from '../../contract/order/input-and-result.js';
 import type { Order } from '../../contract/order/order.js';
 import type { ReceivedType } from '../../contract/order/types.js';
-import type { ReceivedDepositInput } from '../../contract/order/workflow.js';
 import { askForReading } from '../ask/ask.js';
-import { isKeyword, showAttributes } from '../attention.js';
-import { enterPhase } from '../order/attention.js';
+import type { Step } from '../create/conclude.js';
+import { type Ours, seenIn, settle } from '../create/settle.js';
 import { closeWithoutOrder } from '../order/end.js';
-import { identify, type OrderRun, showsNone } from '../order/run.js';
-import type { Step } from './ask-person.js';
-import { type Ours, seenIn, settle } from './settle.js';
+import { enterPhase } from '../order/show.js';
+import { identify, type OrderRun, showsNone } from '../order/state.js';
+import { isKeyword, showAttributes } from '../show.js';
 
 /**
  * Finds the order of a run that was recovered from the order list. Nothing is ever sent. The service listed the order, so

@@ -1,4 +1,4 @@
-import type { OptionShapes, ReceivedShape } from '../../validation/order-schema.js';
+import type { OptionShapes, ReceivedShape } from '../../validation/order-input.js';
 import type { Amount } from '../money.js';
 import type { Basis } from './basis.js';
 import type { DecisionRecord } from './messages.js';

@@ -1,10 +1,10 @@
 import { ORDER_UNRESOLVED } from '../../contract/failures.js';
 import { maskWords } from '../../contract/masking.js';
 import type { DecideAction, Decision } from '../../contract/order/messages.js';
+import { CREATE_TIMEOUT_MS } from '../activity-options.js';
 import { parkUnless } from '../order/decision.js';
 import { type Closed, cancelled, closed } from '../order/end.js';
-import { noRunEverSent, noSendInDoubt, type OrderRun, showsNone } from '../order/run.js';
-import { CREATE_TIMEOUT_MS } from '../profiles.js';
+import { noRunEverSent, noSendInDoubt, type OrderRun, showsNone } from '../order/state.js';
 import { type Conflict, look, type Ours, type Seen, settle } from './settle.js';
 
 /** Callbacks that make a parked run look again; more would let a flood of forged ones cost look-ups. */

@@ -1,7 +1,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, test } from 'vitest';
 import type { Account } from '../../src/activities/index.js';
-import { PacedReads } from '../../src/activities/many-reads.js';
+import { PacedReads } from '../../src/activities/paced-reads.js';
 import {
   NoAnswerError,
   type PaymentServiceError,
