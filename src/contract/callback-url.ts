@@ -33,7 +33,8 @@ export function callbackUrl(baseUrl: string, key: string, target: CallbackTarget
 
 /** The reference in an address's callback URL, by its tail alone: a moved base URL changes nothing. Not verified. */
 export function addressRefOf(url: string | null, account: string): string | undefined {
-  const tail = /\/callbacks\/([a-z0-9-]{1,32})\/a\.([A-Za-z0-9_-]{1,64})\.[A-Za-z0-9_-]+$/.exec(url ?? '');
+  // The service may mask the token or add to it: a reference that is not seen would have a second address made.
+  const tail = /\/callbacks\/([a-z0-9-]{1,32})\/a\.([A-Za-z0-9_-]{1,64})\.[\w*-]+\/?(?:\?.*)?$/.exec(url ?? '');
   return tail?.[1] === account ? tail[2] : undefined;
 }
 

@@ -44,7 +44,9 @@ export async function conclude(run: OrderRun, first: Step): Promise<Ours | Close
     const { reason, allowed, conflict } = step;
     if (conflict) run.conflict = conflict.reason;
     const isCancelled = () => run.cancelRequested && !conflict && noSendInDoubt(run);
-    const isCalled = () => run.callbackPending && looks < MAX_LOOKS;
+    // Where nothing was sent yet, no callback can be about an order of ours, and a cancellation must not wait for a look-up.
+    const hears = run.sends.count > 0 || !allowed.includes('approve');
+    const isCalled = () => hears && run.callbackPending && looks < MAX_LOOKS;
     const decision = await parkUnless(run, reason, allowed, () => isCancelled() || isCalled());
     if (decision?.action === 'approve' || decision?.action === 'resend') return goOn(run, step, decision);
     if (!decision && isCancelled()) return cancelled(run);

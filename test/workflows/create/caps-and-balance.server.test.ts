@@ -106,6 +106,21 @@ describe('the side of an order that its request does not give', () => {
   });
 });
 
+test('a cancellation ends an order above a cap at once, though a callback came and the service is silent', async () => {
+  caps.set('eur', '1');
+  const { handle } = await startSteered(lab, 'withdraw', { marker: '', order: { currency: 'eur' } });
+  await parkedFor(handle, 'above the cap of 1 eur');
+  lab.sandbox.set({ faults: { 'list.500': 1, 'status.500': 1 } });
+  try {
+    const workflow = lab.temporal.client.workflow.getHandle(handle.workflowId);
+    await workflow.signal(ORDER_CALLBACK_SIGNAL);
+    await workflow.cancel();
+    await expect(handle.result({ timeoutMs: 30_000 })).rejects.toMatchObject({ type: 'OrderCancelled' });
+  } finally {
+    lab.sandbox.set({ faults: {} });
+  }
+});
+
 /**
  * Executed, and hidden from all look-ups before the decision: three to five that settle it, and a probe. A busy machine makes three,
  * and three more after the decision, the last of which shows it.
