@@ -66,7 +66,7 @@ const PROJECTIONS: [standing: Standing, outcome: string, why: string, word?: obj
     standingOfFailure('OrderUnresolved'),
     'conflict',
     'its workflow was terminated',
-    { kind: 'unresolved', how: 'closed in doubt by a person' },
+    { kind: 'unresolved', how: 'closed by a person in doubt' },
   ],
   [
     standingOfFailure('TypeError'),

@@ -96,7 +96,7 @@ export async function wordOf(client: Client, run: OurRun, { ask }: { ask: boolea
 }
 
 /** How a run left its order unresolved, in words; one that was stopped from outside is said to be just that. */
-const HOW: Record<string, string> = { closed: 'closed in doubt by a person', failed: 'ended by an error' };
+const HOW: Record<string, string> = { closed: 'closed by a person in doubt', failed: 'ended by an error' };
 
 /** What the end of an order says to a reconciliation. Throws where its result cannot be read: nothing may be said of it then. */
 export function wordOfEnd(standing: Exclude<Standing, { kind: 'open' }>, workflowId: string): OurWord {
