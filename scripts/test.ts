@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { findTemporalCli } from './temporal/find-cli.js';
 import { findTimeSkippingServer } from './temporal/time-skipping.js';
-import { countsLine, type TestReport } from './test-counts.js';
+import { countsLine, retriedTests, type TestReport } from './test-counts.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const reportFile = join(root, 'test-results', 'results.json');
@@ -29,4 +29,8 @@ const { exitCode = 1 } = await execa('vitest', ['run', ...vitestArguments], {
 process.exitCode = exitCode;
 const report = await readFile(reportFile, 'utf8').catch(() => undefined);
 if (report === undefined) log('vitest wrote no report');
-else process.stdout.write(`${countsLine(JSON.parse(report) as TestReport)}\n`);
+else {
+  const counted: TestReport = JSON.parse(report);
+  for (const test of retriedTests(counted)) log(`passed at the second attempt only, which is a finding: ${test}`);
+  process.stdout.write(`${countsLine(counted)}\n`);
+}

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { countsLine } from '../../scripts/test-counts.js';
+import { countsLine, retriedTests } from '../../scripts/test-counts.js';
+
+const outcome = (status: string, ...failureMessages: string[]) => ({ fullName: 'a fact', status, failureMessages });
 
 const report = { numPassedTests: 3, numFailedTests: 0, numPendingTests: 0, numTodoTests: 0, testResults: [] };
 
@@ -14,7 +16,18 @@ test('skipped and planned tests are counted together', () => {
 test('a test file that cannot be loaded counts as failed', () => {
   const testResults = [
     { status: 'failed', assertionResults: [] },
-    { status: 'passed', assertionResults: [{ status: 'passed' }] },
+    { status: 'passed', assertionResults: [outcome('passed')] },
   ];
   expect(countsLine({ ...report, testResults })).toBe('3 passed, 1 failed');
+});
+
+test('a test that passed only when it was run again is named with what failed before', () => {
+  const assertionResults = [
+    outcome('passed'),
+    outcome('failed', 'Error: always'),
+    outcome('passed', 'Error: once\n  at x'),
+  ];
+  expect(retriedTests({ ...report, testResults: [{ status: 'failed', assertionResults }] })).toEqual([
+    'a fact: Error: once',
+  ]);
 });
