@@ -32,9 +32,9 @@ export interface Permitted {
 }
 
 /**
- * Takes what a step came to as far as it goes without another send: to our order, an end, a permission, or undefined. THE place where
- * an order that is not known waits for a person. Callbacks are heard all the while: an earlier create may turn out to have
- * been executed.
+ * Takes what a step came to as far as it goes without another send: to our order, an end, a permission, or undefined. THE
+ * place where an order that is not known waits for a person. Callbacks are heard all the while: an earlier create may turn
+ * out to have been executed.
  */
 export async function conclude(run: OrderRun, first: Step): Promise<Ours | Closed | Permitted | undefined> {
   let looks = 0;
@@ -44,16 +44,19 @@ export async function conclude(run: OrderRun, first: Step): Promise<Ours | Close
     const { reason, allowed, conflict } = step;
     if (conflict) run.conflict = conflict.reason;
     const isCancelled = () => run.cancelRequested && !conflict && noSendInDoubt(run);
-    // Where nothing was sent yet, no callback can be about an order of ours, and a cancellation must not wait for a look-up.
-    const hears = run.sends.count > 0 || !allowed.includes('approve');
+    const hears = hearsCallbacks(run, step);
     const isCalled = () => hears && run.callbackPending && looks < MAX_LOOKS;
     const decision = await parkUnless(run, reason, allowed, () => isCancelled() || isCalled());
     if (decision?.action === 'approve' || decision?.action === 'resend') return goOn(run, step, decision);
     if (!decision && isCancelled()) return cancelled(run);
     if (!decision) looks += 1;
-    step = await answerTo(run, step, decision);
+    step = await (decision ? answerTo(run, step, decision) : lookAgain(run, step));
   }
 }
+
+/** Above a cap where nothing was sent, no callback can be about an order of ours, and a cancellation must not wait for a look-up. */
+const hearsCallbacks = ({ sends }: OrderRun, { allowed }: Question): boolean =>
+  sends.count > 0 || !allowed.includes('approve');
 
 /** A person lets the create go on; only where a send itself was asked about, that permits it. */
 function goOn(run: OrderRun, { permits }: Question, { action }: Decision): Permitted | undefined {
@@ -61,17 +64,8 @@ function goOn(run: OrderRun, { permits }: Question, { action }: Decision): Permi
   return permits && { kind: 'permitted' };
 }
 
-/** Does what a person decided; without a decision a callback came late, and it is looked again. */
-async function answerTo(run: OrderRun, question: Question, decision?: Decision): Promise<Step> {
-  if (!decision) {
-    run.callbackPending = false;
-    const { orderUuid } = question;
-    const waitingFor = 'a look-up: a callback came late';
-    return afterCallback(
-      await look(run, { waitingFor, summary: 'A late callback: is it there?', orderUuid }),
-      question,
-    );
-  }
+/** Does what a person decided. */
+async function answerTo(run: OrderRun, question: Question, decision: Decision): Promise<Step> {
   const by = maskWords(decision.by);
   if (decision.action === 'adopt') {
     const waitingFor = `a look-up of the order that ${by} chose`;
@@ -84,9 +78,13 @@ async function answerTo(run: OrderRun, question: Question, decision?: Decision):
   return closed('OrderCancelled', `order ${run.orderId} was refused by ${by}: ${question.reason}`);
 }
 
-function afterCallback(seen: Seen, question: Question): Step {
+/** Looks once more, because a callback came late; what that shows may be no reason to ask anything else. */
+async function lookAgain(run: OrderRun, question: Question): Promise<Step> {
+  run.callbackPending = false;
+  const { orderUuid, conflict } = question;
+  const waitingFor = 'a look-up: a callback came late';
+  const seen = await look(run, { waitingFor, summary: 'A late callback: is it there?', orderUuid });
   if (seen.kind === 'absent') return question;
-  const { conflict } = question;
   // Several orders of ours were shown: which one to follow stays for a person to say, though a lagging list may show fewer now.
   if (conflict && conflict.ours.length > 0) return question;
   // A person is asked about a conflict already: it only matters more when our order has come to be shown.
