@@ -113,9 +113,10 @@ const needsPerson = (evidence: Evidence): boolean =>
   evidence.accountUnknown ||
   evidence.mayBeReplaced;
 
-function reasonFor({ unclear, shown, isLate, accountUnknown, mayBeReplaced }: Evidence): string {
+function reasonFor({ unclear, shown, cancelRequested, isLate, accountUnknown, mayBeReplaced }: Evidence): string {
+  const cancelled = cancelRequested ? '; it was cancelled' : '';
   const late = isLate ? '; the time that it was to start at has passed' : '';
   const unknown = accountUnknown ? '; where its create went is not known: make sure that this is the account' : '';
   const replaced = mayBeReplaced ? '; another follow-up may have been sent in its place since' : '';
-  return `${unclear}, and ${shown}${late}${unknown}${replaced}`;
+  return `${unclear}, and ${shown}${cancelled}${late}${unknown}${replaced}`;
 }

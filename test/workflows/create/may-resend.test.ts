@@ -46,6 +46,7 @@ const person = (reason = '') => ({
   reason: `HTTP 500, and the service shows no such order${reason}`,
 });
 
+const CANCELLED = '; it was cancelled';
 const LATE = '; the time that it was to start at has passed';
 const UNKNOWN = '; where its create went is not known: make sure that this is the account';
 const REPLACED = '; another follow-up may have been sent in its place since';
@@ -73,7 +74,7 @@ describe('a create whose outcome is not known', () => {
     ['is not on a permission for another place', { accountSwitches: 1, ...permitted() }, SETTLE],
     ['is not on a late permission for another place', { accountSwitches: 1, ...permitted({ isLate: true }) }, SETTLE],
     ['is sent by a person alone without budget', {}, person(), USED_UP],
-    ['is sent by a person alone when cancelled', { cancelRequested: true }, person()],
+    ['is sent by a person alone when cancelled', { cancelRequested: true }, person(CANCELLED)],
     ['is sent by a person alone when its time has passed', { isLate: true }, person(LATE)],
     ['is sent by a person alone where its place is not known', { accountUnknown: true }, person(UNKNOWN)],
     ['is sent by a person alone where another may stand for it', { mayBeReplaced: true }, person(REPLACED)],
@@ -84,8 +85,8 @@ describe('a create whose outcome is not known', () => {
     ],
     [
       'tells a person all that speaks against it',
-      { isLate: true, accountUnknown: true, mayBeReplaced: true },
-      person(`${LATE}${UNKNOWN}${REPLACED}`),
+      { cancelRequested: true, isLate: true, accountUnknown: true, mayBeReplaced: true },
+      person(`${CANCELLED}${LATE}${UNKNOWN}${REPLACED}`),
     ],
     ['counts no refusal against it', { rejected: true }, RESEND],
   ])('%s', (_, changes, answer, budget = LEFT) => {
@@ -96,7 +97,7 @@ describe('a create whose outcome is not known', () => {
 describe('a permission to send again that the service made wait', () => {
   test.each<Row>([
     ['holds, whatever the budget says by then', permitted(), RESEND, USED_UP],
-    ['is taken back by a cancellation', { ...permitted(), cancelRequested: true }, person()],
+    ['is taken back by a cancellation', { ...permitted(), cancelRequested: true }, person(CANCELLED)],
     ['holds after a person gave it again', { ...permitted({ cancelRequested: true }), cancelRequested: true }, RESEND],
     ['holds where a person gave it for an unknown place', { ...permitted(), accountUnknown: true }, RESEND],
     ['is taken back when its time passes', { ...permitted(), isLate: true }, person(LATE)],
