@@ -13,9 +13,9 @@ const AMOUNTS = ['amount_from', 'amount_to', 'amount_from_fee', 'amount_to_fee']
 type Amounts = Pick<Order, (typeof AMOUNTS)[number]>;
 
 /**
- * What a running workflow knows. `known`: the final order it saw. `undecided`: it knows no order and waits for a person: in
- * a conflict, or after an uncertain create, which alone `looksAgain` when a callback comes. `unfound`: the follower of a
- * receipt that looks for its order; a forged callback starts one of an order that never was.
+ * What a running workflow knows. `known`: the final order it saw. `undecided`: it knows no order and waits for a person; it
+ * `looksAgain`, woken, only where that may show more than the person is asked about. `unfound`: the follower of a receipt
+ * that looks for its order; a forged callback starts one of an order that never was.
  */
 export interface Known {
   orderUuid?: string;
@@ -64,7 +64,7 @@ export function compare(theirs: SeenOrder, ours: OurWord, { nowMs, openTooLongMs
     case 'running':
       if (ours.known) return compareEnds(theirs, ours.known);
       if (!isFinal(theirs.status)) return compareAge(nowMs - ours.startedAtMs - delayOf(theirs), openTooLongMs);
-      // The order may be ours or not: no signal settles a conflict, so that it must not pass for mended.
+      // The order may be ours or not, so that it must not pass for mended.
       if (ours.undecided?.looksAgain === false) return { class: 'undecided', detail: WAITS };
       if (ours.undecided) return { class: 'undecided', detail: `${WAITS}; it was told to look once more`, wake: true };
       return { class: 'woken', detail: 'our workflow still waited', wake: true };

@@ -119,7 +119,9 @@ async function knownEnd(client: Client, run: OurRun): Promise<Known> {
   try {
     const handle = new OrderHandle(client, run.account, run.orderId, { workflowId: run.workflowId });
     const { order, phase, attention } = await handle.state();
-    // A workflow that may send again also looks again: its order may only have been late.
+    // Where a send is open, the order may only have been late. A conflict is about what is shown here already: each look
+    // would cost one that late callbacks have, and make the revision stale that a person decides on. Above a cap any
+    // answer of a person has it looked for, if a create was sent.
     if (!order && phase === 'parked')
       return { undecided: { looksAgain: attention?.allowed.includes('resend') ?? false } };
     if (!order) return run.received ? { unfound: true } : {};
