@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { FieldError } from '../../../contract/failures.js';
 import { maskWallet } from '../../../contract/masking.js';
 import { decimal, toAmount } from '../../../contract/money.js';
-import type { WithdrawRequest } from '../../../contract/order/request.js';
+import { targetOf, type WithdrawRequest } from '../../../contract/order/request.js';
 import { canonicalWallet } from '../../../contract/wallets.js';
 import type { BatchWarnings } from './warnings.js';
 
@@ -35,12 +35,14 @@ export class RepeatedRows {
 
   /** Warns of a wallet that gets the same amount twice: more often a row entered twice than a wish. */
   noticePayouts(line: number, order: WithdrawRequest): void {
-    const { currency, network, wallet_memo: memo, wallet_details: details } = order;
+    const { currency, network } = order;
+    // Other details than cards may name one payee in two ways.
+    const { wallet_details: details, ...target } = targetOf(order);
     const targets = Array.isArray(details) ? details : [order];
     for (const { wallet, amount: written } of targets) {
       const amount = toAmount(decimal(written));
       const payee = canonicalWallet(Array.isArray(details) ? 'card' : network, wallet);
-      const key = digestOf([currency, network, payee, memo || null, amount]).slice(0, 12);
+      const key = digestOf({ ...target, currency, network, wallet: payee, amount }).slice(0, 12);
       const first = this.#payouts.get(key);
       // Cards of one order may not repeat, so the other payout is always another line.
       if (first === undefined) this.#payouts.set(key, line);

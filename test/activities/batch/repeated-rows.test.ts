@@ -1,0 +1,39 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { RepeatedRows } from '../../../src/activities/batch/plan/repeated-rows.js';
+import { BatchWarnings } from '../../../src/activities/batch/plan/warnings.js';
+import { REQUEST_FIELDS, type WithdrawRequest } from '../../../src/contract/order/request.js';
+
+const PAYOUT: WithdrawRequest = { order_id: 'a', currency: 'usd', network: 'tron', wallet: 'T1', amount: '10' };
+
+/** Whether the second of two payouts is warned of, which differs in these fields. */
+function isWarnedOf(changes: object): boolean {
+  const warnings = new BatchWarnings();
+  const repeated = new RepeatedRows(warnings);
+  repeated.noticePayouts(2, PAYOUT);
+  repeated.noticePayouts(3, { ...PAYOUT, order_id: 'b', ...changes });
+  return warnings.count > 0;
+}
+
+describe('the same amount to the same wallet', () => {
+  const description: { target: boolean } = REQUEST_FIELDS.description;
+  afterEach(() => {
+    description.target = false;
+  });
+
+  test.each([
+    ['is warned of', {}, true],
+    ['is warned of, however the amount is written', { amount: '10.00' }, true],
+    ['is warned of, whatever it is for', { description: 'again' }, true],
+    ['is warned of where the memo is empty', { wallet_memo: '' }, true],
+    ['is warned of where details other than cards differ', { wallet_details: { bank_code: '1' } }, true],
+    ['is another payout with another memo', { wallet_memo: 'm' }, false],
+    ['is another payout on another network', { network: 'eth' }, false],
+  ])('%s', (_, changes, warned) => {
+    expect(isWarnedOf(changes)).toBe(warned);
+  });
+
+  test('is another payout where any field differs that the contract counts to the target', () => {
+    description.target = true;
+    expect(isWarnedOf({ description: 'somewhere else' })).toBe(false);
+  });
+});
