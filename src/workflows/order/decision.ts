@@ -134,8 +134,13 @@ const TARGET_PROBLEMS: Record<'network' | TargetField, (value: unknown) => strin
   wallet_details: (value) => (value == null || isObject(value) ? undefined : ' must be an object'),
 };
 
+/** The fields of `revertTo`, as people read them. */
+export const REVERT_TARGET = `{${Object.entries(TARGET_PROBLEMS)
+  .map(([field, problemOf]) => (problemOf(undefined) ? field : `${field}?`))
+  .join(', ')}}`;
+
 function targetProblem(revertTo: unknown): string | undefined {
-  if (!isObject(revertTo)) return 'revertTo must be {network, wallet, wallet_memo?, wallet_details?}';
+  if (!isObject(revertTo)) return `revertTo must be ${REVERT_TARGET}`;
   const unknown = unknownKeys(revertTo, Object.keys(TARGET_PROBLEMS));
   // Keys come from whoever sent them: only their number is shown.
   if (unknown.length > 0) return `revertTo: ${unknown.length} unknown fields`;

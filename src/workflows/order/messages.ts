@@ -16,15 +16,16 @@ import {
 import type { CallbackHint, Decision, OrderState } from '../../contract/order/messages.js';
 import type { Order } from '../../contract/order/order.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
-import { refusal } from './decision.js';
+import { REVERT_TARGET, refusal } from './decision.js';
 import { orderState } from './show.js';
 import type { OrderRun } from './state.js';
 
 /** Shown by the Temporal UI beside the update. */
 const DECIDE_DESCRIPTION = [
   'Decides a parked order: {"action", "by", "reason", "revision"} with the revision and one of the actions of orderState.',
-  'adopt: "order_uuid", and "differences" [the fields in which it differs, exactly] where it is not like this payment. finish, revert: "kind" (unexchanged, unpaid) and "as" (exchange, exchange_withdraw, withdraw) where',
-  'several ways are possible; "revertTo" {network, wallet, wallet_memo?, wallet_details?} for a refund; "wallet_details"',
+  'adopt: "order_uuid", and "differences" [the fields in which it differs, exactly] where it is not like this payment.',
+  'finish, revert: "kind" (unexchanged, unpaid) and "as" (exchange, exchange_withdraw, withdraw) where several ways are',
+  `possible; "revertTo" ${REVERT_TARGET} for a refund; "wallet_details"`,
   '[{amount, wallet}] for a payout to several cards.',
 ].join(' ');
 

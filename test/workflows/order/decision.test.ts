@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { decimal } from '../../../src/contract/money.js';
+import { REFUND } from '../../../src/workflows/compensation/moves.js';
+import { REVERT_TARGET, refusal } from '../../../src/workflows/order/decision.js';
+import type { OrderRun } from '../../../src/workflows/order/state.js';
+
+/** A run that waits for a person to say where a refund goes. */
+const RUN = {
+  revision: 1,
+  attention: { reason: 'something is left', since: '', allowed: ['revert'] },
+  offers: [{ move: REFUND, amount: decimal('5'), currency: 'usd', names: { field: 'revertTo', required: true } }],
+} as unknown as OrderRun;
+
+test('people read the fields of revertTo as they are checked, optional ones with a question mark', () => {
+  expect(REVERT_TARGET).toBe('{network, wallet, wallet_memo?, wallet_details?}');
+  const decision = { action: 'revert', by: 'ann', reason: 'left', revision: 1, revertTo: 'T1' };
+  expect(refusal(RUN, decision)).toBe(`revertTo must be ${REVERT_TARGET}`);
+  expect(refusal(RUN, { ...decision, revertTo: { network: 'tron', wallet: 'T1' } })).toBeUndefined();
+});
