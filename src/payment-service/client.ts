@@ -84,17 +84,7 @@ export function createPaymentService(options: PaymentServiceOptions) {
     ): Promise<Order> {
       return readObject(orderSchema, await call(`order/${type}`, request, MAX_OBJECT_BYTES, callOptions));
     },
-    async orderStatus(query: OrderStatusQuery, callOptions?: CallOptions): Promise<StatusAnswer> {
-      const request = checkRequest(orderStatusSchema, query);
-      try {
-        const body = await call('order/status', request, MAX_OBJECT_BYTES, callOptions);
-        const order = readOrderIfAny(body);
-        return order ? { order, said: statusText(200) } : { said: statusText(200, excerptOf(body, request)) };
-      } catch (error) {
-        if (showsNoOrder(error)) return { said: statusText(error.status, error.excerpt) };
-        throw error;
-      }
-    },
+    orderStatus: (query: OrderStatusQuery, callOptions?: CallOptions) => askStatus(call, query, callOptions),
     /** All pages from `query.page` on, each order once. Orders created meanwhile may be missed: use closed date windows. */
     allOrders: (query: OrderListQuery, callOptions?: CallOptions) =>
       allPages(
@@ -120,6 +110,18 @@ export function createPaymentService(options: PaymentServiceOptions) {
       return readObject(balancesSchema, await call('balances', {}, MAX_OBJECT_BYTES, callOptions));
     },
   };
+}
+
+async function askStatus(call: Call, query: OrderStatusQuery, callOptions?: CallOptions): Promise<StatusAnswer> {
+  const request = checkRequest(orderStatusSchema, query);
+  try {
+    const body = await call('order/status', request, MAX_OBJECT_BYTES, callOptions);
+    const order = readOrderIfAny(body);
+    return order ? { order, said: statusText(200) } : { said: statusText(200, excerptOf(body, request)) };
+  } catch (error) {
+    if (showsNoOrder(error)) return { said: statusText(error.status, error.excerpt) };
+    throw error;
+  }
 }
 
 /** What an unknown order gets is not documented. A wrong path answers 404 too: callers ask the list as well. */
