@@ -8,7 +8,7 @@ import { encryptionCodec, type OnPlainPayload } from './temporal/encryption-code
 export { ConfigError } from './config.js';
 export { PayloadDecryptionError, warnOfPlainPayloads } from './temporal/encryption-codec.js';
 
-/** Temporal cannot be reached. The message names the address, what to check and, after a start, that the same one may be sent again. */
+/** Temporal cannot be reached; the message says what to check and, after a start, that it may be sent again. */
 export class TemporalUnreachableError extends Error {
   override readonly name = 'TemporalUnreachableError';
   readonly kind = 'unreachable';

@@ -31,7 +31,7 @@ export function retryLater(error: unknown, delayMs?: number): unknown {
   });
 }
 
-/** What went wrong, in a few words that people read: the service's HTTP status, with what a 400 or 404 says, or the error's class. */
+/** What went wrong, in words for people: the HTTP status, with what a 400 or 404 says, or the error's class. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error';
   if (error instanceof ApplicationFailure) return error.message;

@@ -93,7 +93,7 @@ async function firstLine(file: PinnedFile): Promise<{ text: string; begin: numbe
   throw badFile('the file is empty');
 }
 
-/** Reads rows from `start`; the first row of the file stands on line `firstLineNumber`. Empty lines are allowed at the end only. */
+/** Reads rows from `start`; the file's first row is line `firstLineNumber`. Empty lines may stand at the end only. */
 async function* rowsOf(
   file: PinnedFile,
   start: number,

@@ -40,7 +40,7 @@ export class BatchHandle {
     });
   }
 
-  /** Where the batch stands, up to the last second, also after its end. A worker answers: throws NoWorkerError within 15 s when none does. */
+  /** Where the batch stands to the second, also after its end; throws NoWorkerError when no worker answers in 15 s. */
   state(): Promise<BatchState> {
     return this.#run.ask<BatchState>(BATCH_MESSAGES.state, async (state) => {
       const progress = await this.#liveProgress();

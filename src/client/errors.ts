@@ -46,7 +46,7 @@ export class InvalidInputError extends Error {
   }
 }
 
-/** The id belongs to something started or created with another input; `fields` names what differs. Nothing was sent or changed. */
+/** The id belongs to something made from another input, and nothing was sent or changed; `fields` names what differs. */
 export class ConflictError extends SubjectError<'order' | 'batch' | 'schedule'> {
   override readonly name = 'ConflictError';
   readonly kind = 'conflict';
@@ -242,5 +242,5 @@ const CLASSES = [...ABOUT_A_SUBJECT, ...ABOUT_A_CALL, ConfigError, PayloadDecryp
 /** Every error that this library knows, told apart by its `kind`. */
 export type ClientError = InstanceType<(typeof CLASSES)[number]>;
 
-/** True for an error of this library, whose `kind` then says what to do. Anything else is a bug: nothing is known of the order. */
+/** True for an error of this library, whose `kind` says what to do; any other is a bug that tells nothing of the order. */
 export const isClientError = (error: unknown): error is ClientError => CLASSES.some((one) => error instanceof one);

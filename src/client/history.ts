@@ -42,7 +42,7 @@ export async function decodeAll(client: Client, given: Payloads): Promise<unknow
 
 /**
  * The newest event of the newest run of a workflow id, or of `runId`: of a closed run, how and when it was closed; 'unknown'
- * where Temporal has no such run. One call that does not wait: the filter for the closing event would wait 20 s for an open run's.
+ * where Temporal has no such run. Asked without the filter for the closing event, which would wait 20 s on an open run.
  */
 export async function readLastEvent(client: Client, workflowId: string, runId?: string) {
   try {

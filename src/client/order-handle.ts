@@ -34,7 +34,7 @@ export function orderRun(
   return new RemoteRun(client, { subject, id, account, workflowId, attached });
 }
 
-/** One order, also one that a receipt made. Every method may throw TemporalUnreachableError and, when there is no such order, UnknownIdError. */
+/** One order, also one that a receipt made. Methods throw TemporalUnreachableError, and UnknownIdError where there is none. */
 export class OrderHandle {
   readonly workflowId: string;
   /** True when `start` found the order already started. */
@@ -43,7 +43,7 @@ export class OrderHandle {
   readonly recovered?: boolean;
   readonly #run: RemoteRun<OrderWorkflow>;
 
-  /** Made by PaymentOrders. An order that a receipt made has the service's order_uuid for `orderId`, and a `workflowId` of its own kind. */
+  /** Made by PaymentOrders; for a receipt's order, `orderId` is its order_uuid and `workflowId` is of another kind. */
   constructor(
     client: Client,
     readonly account: string,

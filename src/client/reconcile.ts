@@ -127,7 +127,7 @@ const [SHORTEST_MS, LONGEST_MS] = [60_000, 72 * 3_600_000];
 /** What was missed while Temporal was down is covered by the next run's window. */
 const CATCH_UP_MS = 3_600_000;
 
-/** Creates the account's schedule, or gives it another pace; there is one per account, `reconcile:<account>`. Throws InvalidInputError. */
+/** Creates the account's one schedule, `reconcile:<account>`, or gives it another pace; throws InvalidInputError. */
 export async function scheduleReconcile(client: Client, { everyMs, ...input }: ReconcileSchedule): Promise<void> {
   checkReconcileInput(input);
   if (!Number.isSafeInteger(everyMs) || everyMs < SHORTEST_MS || everyMs > LONGEST_MS) {

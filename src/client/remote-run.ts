@@ -219,14 +219,12 @@ export function cameTooLate(error: unknown): boolean {
   return cause instanceof ApplicationFailure && cause.type === UPDATE_OUTLIVED_WORKFLOW;
 }
 
-/** The library's error for the failure of a workflow or of an update to it; of a batch's check, which has no id, nothing was started. */
+/** The library's error for the failure of a workflow or its update; a batch's check has no id and started nothing. */
 export function failureOf(subject: FailedError['subject'], id: string | undefined, cause: unknown): Error {
   const failure = cause instanceof ApplicationFailure ? cause : undefined;
-  const [type, reason, fields] = [
-    failure?.type || 'Unknown',
-    messageOf(cause),
-    failure ? fieldsOfFailure(failure) : [],
-  ];
+  const type = failure?.type || 'Unknown';
+  const reason = messageOf(cause);
+  const fields = failure ? fieldsOfFailure(failure) : [];
   if (subject === 'order' || subject === 'received') {
     const standing = standingOfFailure(type);
     if (standing.kind === 'noOrder') return new FailedError(subject, id, type, reason, fields);

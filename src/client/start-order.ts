@@ -108,7 +108,7 @@ async function confirmCreate(
   }
 }
 
-/** Why an order may not be started again, and whether it is or may be open; undefined where none of ours exists at the service. */
+/** Why an order may not be started again, and whether it may be open; undefined where the service has none of ours. */
 function whyNotAgain(standing: Standing): { reason: string; undecided: boolean } | undefined {
   switch (standing.kind) {
     case 'open':

@@ -61,7 +61,7 @@ export class RateLimitedError extends PaymentServiceError {
   }
 }
 
-/** Any HTTP status besides 200, 400 and 429; a redirect among them. After a create the outcome is unknown. `excerpt`: of a 404. */
+/** Any HTTP status besides 200, 400 and 429, redirects too: a create's outcome is then unknown. `excerpt`: of a 404. */
 export class UnexpectedStatusError extends PaymentServiceError {
   override readonly code = 'unexpected_status';
 

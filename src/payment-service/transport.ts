@@ -7,7 +7,7 @@ import { NoAnswerError, NotSentError, PaymentServiceError } from './errors.js';
 /** Options of a single call. */
 export interface CallOptions {
   signal?: AbortSignal;
-  /** From connecting to the last byte of the answer, instead of `requestTimeoutMs`. The wait for the rate limit is not part of it. */
+  /** From connecting to the answer's last byte, without the rate limit's wait; replaces `requestTimeoutMs`. */
   timeoutMs?: number;
   /** Runs on an open connection, right before the request is written. When it throws, nothing is sent and its error comes out. */
   beforeSend?: () => void | Promise<void>;

@@ -22,7 +22,7 @@ export class ReportWriter {
     private readonly handle: FileHandle,
   ) {}
 
-  /** Begins the report `name` (a file name without folders) in `reportDir`. Several writers of one name do not disturb each other. */
+  /** Begins the report `name`, a file name without folders, in `reportDir`; writers of one name do not disturb each other. */
   static async open(reportDir: string, name: string): Promise<ReportWriter> {
     await removeAbandoned(reportDir, name);
     const temporary = join(reportDir, `.${name}.${randomUUID()}.tmp`);

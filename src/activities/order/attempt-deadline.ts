@@ -12,10 +12,7 @@ export const confirmAttempt = (details: unknown): Promise<void> =>
 /** The attempt is too old, or no longer the one that counts: nothing was sent. */
 export class AttemptTooOldError extends Error {}
 
-/**
- * The last step before a create is written. `details` reach the workflow even when this worker dies right afterwards.
- * Throws AttemptTooOldError.
- */
+/** The last step before a create is written; `details` reach the workflow even if this worker dies. Throws AttemptTooOldError. */
 export async function confirmSend(
   { confirmAttempt }: ActivityDeps,
   deadline: AttemptDeadline,

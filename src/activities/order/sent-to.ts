@@ -83,9 +83,6 @@ export async function refuseElsewhere(account: Account, sentTo: SentTo | undefin
   if (found) throw failedElsewhere(found.why);
 }
 
-/**
- * True where even an answer that shows an `order_uuid` of ours proves nothing: another environment may show it as well, in
- * another state.
- */
+/** True where not even our `order_uuid` in an answer proves anything: another environment may show it in another state. */
 export const isOtherEndpoint = ({ endpoint }: Account, sentTo: SentTo | undefined): boolean =>
   sentTo !== undefined && sentTo.endpoint !== endpoint;

@@ -107,10 +107,7 @@ async function byUuid(
   return order && seen({ ...order, balance_changes });
 }
 
-/**
- * True for a run that no longer follows its order: stopped or closed in doubt, a receipt's that found none, or ended in a
- * conflict with it.
- */
+/** True for a run that no longer follows its order: stopped, closed in doubt or in a conflict, or a receipt's without one. */
 const isUnfollowed = (run: OurRun, word: OurWord): boolean =>
   word.kind === 'unresolved' || (word.kind === 'noOrder' && (run.received || word.failure === 'OrderConflict'));
 

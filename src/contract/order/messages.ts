@@ -53,7 +53,8 @@ export type DecideAction = (typeof DECIDE_ACTIONS)[number];
 
 /**
  * Argument of the `decide` update. `revision` is the one the person saw in `orderState`; a stale one is refused.
- * `differences`: the fields in spite of which an order is adopted, exactly those that differ. `kind`, `as`, `revertTo` and `wallet_details` (the cards of a payout to several) say how to `finish` or `revert`.
+ * `differences`: the fields in spite of which an order is adopted, exactly those that differ. `kind`, `as`, `revertTo` and
+ * `wallet_details` (the cards of a payout to several) say how to `finish` or `revert`.
  */
 export interface Decision {
   action: DecideAction;

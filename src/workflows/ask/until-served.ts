@@ -14,7 +14,7 @@ import { noRunEverSent, type OrderRun } from '../order/state.js';
 /** Schedules an activity. `late`: no worker took it for a quarter of an hour, and a person was told. */
 export type Schedule<T> = (activities: ActivityInterfaceFor<Activities>, late: boolean) => Promise<T>;
 
-/** Times that a run tells a person that nobody serves it. Each costs history, and on an overloaded queue there is no end to it. */
+/** Times that a run tells a person that nobody serves it: each costs history, and an overloaded queue has no end of them. */
 const MAX_TOLD = 20;
 
 /**

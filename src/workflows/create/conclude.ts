@@ -54,7 +54,7 @@ export async function conclude(run: OrderRun, first: Step): Promise<Ours | Close
   }
 }
 
-/** Above a cap where nothing was sent, no callback can be about an order of ours, and a cancellation must not wait for a look-up. */
+/** Above a cap, before any send, no callback is about an order of ours, and a cancellation must not wait for a look-up. */
 const hearsCallbacks = ({ sends }: OrderRun, { allowed }: Question): boolean =>
   sends.count > 0 || !allowed.includes('approve');
 

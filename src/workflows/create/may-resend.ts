@@ -102,10 +102,7 @@ export function mayResend(evidence: Evidence, budget: Budget): ResendAnswer {
 const isCovered = ({ resends, spent, rateLimited, lastWasLimited }: Budget): boolean =>
   lastWasLimited ? rateLimited % MAX_RATE_LIMITED !== 0 : spent <= resends;
 
-/**
- * No budget re-sends what was cancelled, is late, may have been replaced, or whose account is known by a person's word alone
- * or not at all.
- */
+/** No budget re-sends what was cancelled, is late, may have been replaced, or whose account a person alone knows, or nobody. */
 const needsPerson = (evidence: Evidence): boolean =>
   evidence.cancelRequested ||
   evidence.isLate ||
