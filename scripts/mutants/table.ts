@@ -15,7 +15,7 @@ export interface Mutant {
 export const MUTANTS: readonly Mutant[] = [
   {
     name: 'unlimited create attempts',
-    file: 'src/workflows/activity-options.ts',
+    file: 'src/workflows/activity-calls.ts',
     find: 'retry: { maximumAttempts: 1 }',
     replacement: "retry: { initialInterval: '1s' }",
     test: {

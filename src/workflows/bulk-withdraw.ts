@@ -9,7 +9,7 @@ import {
 import type { Activities } from '../activities/index.js';
 import type { ReportBatchAnswer } from '../contract/batch/activities.js';
 import type { BatchInput, BatchOutcomes, BatchPlan, BatchProgress, BatchResult } from '../contract/batch/batch.js';
-import { wholeFile } from './activity-options.js';
+import { wholeFile } from './activity-calls.js';
 import { isReset, maySend, stop, unresolved } from './batch/interruptions.js';
 import { setBatchHandlers } from './batch/messages.js';
 import { awaitApproval, makePlan, pauseOnShortfall } from './batch/prepare.js';

@@ -15,11 +15,10 @@ import type {
 import { ADDRESS_ABSENT, SERVICE_REJECTED, statusText } from '../contract/failures.js';
 import { searchAttribute } from '../contract/names.js';
 import { ATTENTION_AFTER_MS } from '../contract/order/messages.js';
-import { moneyMoving, readOnly, SEND_TIMEOUT_MS } from './activity-options.js';
+import { answersWithin, moneyMoving, readOnly, SEND_TIMEOUT_MS } from './activity-calls.js';
 import { unservedFor, untilTaken } from './ask/until-served.js';
 import { checkAddress } from './identity.js';
 import { show } from './show.js';
-import { answersWithin } from './watch.js';
 
 /** Creates of one reference that may have reached the service. */
 const SENDS = 2;

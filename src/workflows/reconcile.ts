@@ -9,10 +9,9 @@ import {
   type ReconcileInput,
   type ReconcileResult,
 } from '../contract/reconcile/reconcile.js';
-import { wholeAccount } from './activity-options.js';
+import { answersWithin, failureOf, wholeAccount } from './activity-calls.js';
 import { checkReconcile, invalidInput } from './identity.js';
 import { show } from './show.js';
-import { answersWithin, failureOf } from './watch.js';
 
 /** True for a long healthy run as well: only the activity knows whether it gets on. */
 const NO_RESULT =

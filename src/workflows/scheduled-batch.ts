@@ -7,8 +7,7 @@ import {
   type ScheduledBatchInput,
   shownInterruption,
 } from '../contract/batch/batch.js';
-import { untilKnown } from './activity-options.js';
-import { failureOf } from './watch.js';
+import { failureOf, untilKnown } from './activity-calls.js';
 
 /** Set by Temporal on what a schedule starts: the time the schedule meant, not the one at which it got round to it. */
 const SCHEDULED_START_TIME = defineSearchAttributeKey('TemporalScheduledStartTime', 'DATETIME');

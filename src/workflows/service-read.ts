@@ -2,7 +2,7 @@ import { ActivityFailure, ApplicationFailure, proxyActivities, TimeoutFailure } 
 import type { Activities } from '../activities/index.js';
 import { SERVICE_UNAVAILABLE } from '../contract/failures.js';
 import type { ServiceReadInput } from '../contract/service-objects.js';
-import { readOnly } from './activity-options.js';
+import { readOnly } from './activity-calls.js';
 import { checkedAccount } from './identity.js';
 
 /** A person or program waits for the answer: better none after a minute than one much later. */

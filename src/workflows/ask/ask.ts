@@ -1,11 +1,10 @@
 import { ActivityFailure, type ActivityOptions, isCancellation, sleep } from '@temporalio/workflow';
 import type { Circumstances, ElsewhereAnswer, LookUpAnswer, LookUpInput } from '../../contract/order/activities.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
-import { readOnly } from '../activity-options.js';
+import { answersWithin, failureOf, readOnly } from '../activity-calls.js';
 import { closeWithoutOrder } from '../order/end.js';
 import { clearAttention, raiseAttention } from '../order/show.js';
 import { notePayers, type OrderRun } from '../order/state.js';
-import { answersWithin, failureOf } from '../watch.js';
 import { type AskMore, isElsewhere, untilSameAccount } from './elsewhere.js';
 import { isToldUnserved, type Schedule, untilServed } from './until-served.js';
 

@@ -1,10 +1,10 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
 import type { ElsewhereAnswer } from '../../contract/order/activities.js';
 import type { Attention } from '../../contract/order/messages.js';
+import { watch } from '../activity-calls.js';
 import { recordOf } from '../order/decision.js';
 import { clearAttention, raiseAttention } from '../order/show.js';
 import type { OrderRun } from '../order/state.js';
-import { watch } from '../watch.js';
 
 /** What a look-up is told besides its question: see LookUpInput. */
 export interface AskMore {

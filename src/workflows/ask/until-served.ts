@@ -7,7 +7,7 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
-import { isMoneyMoving } from '../activity-options.js';
+import { isMoneyMoving } from '../activity-calls.js';
 import { clearAttention, raiseAttention } from '../order/show.js';
 import { noRunEverSent, type OrderRun } from '../order/state.js';
 

@@ -7,8 +7,7 @@ import {
   BY_ITSELF,
   shownInterruption,
 } from '../../contract/batch/batch.js';
-import { wholeFile } from '../activity-options.js';
-import { failureOf } from '../watch.js';
+import { failureOf, wholeFile } from '../activity-calls.js';
 import { interruptible, isReset, pause, stop, unresolved } from './interruptions.js';
 import { enter } from './show.js';
 import type { BatchRun } from './state.js';

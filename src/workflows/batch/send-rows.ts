@@ -9,7 +9,7 @@ import {
 import type { Activities } from '../../activities/index.js';
 import type { SendBatchRowsAnswer } from '../../contract/batch/activities.js';
 import { type BatchInput, type BatchPlan, type BatchProgress, BY_ITSELF } from '../../contract/batch/batch.js';
-import { sendingChunk } from '../activity-options.js';
+import { sendingChunk } from '../activity-calls.js';
 import { interruptible, meetReset, pause, stop } from './interruptions.js';
 import { enter, showBatch } from './show.js';
 import { type BatchRun, type CarriedBatch, carriedBatch } from './state.js';

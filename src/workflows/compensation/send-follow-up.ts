@@ -17,11 +17,11 @@ import type { OrderInput, OrderResult } from '../../contract/order/input-and-res
 import type { Decision } from '../../contract/order/messages.js';
 import { type FinalStatus, isFinal, type Order } from '../../contract/order/order.js';
 import { startAttributes, workflowTypeOf } from '../../contract/order/types.js';
+import { answersWithin, cancellable, watch } from '../activity-calls.js';
 import { ask } from '../ask/ask.js';
 import { toleratedStatuses } from '../follow/await-final.js';
 import { parkUnless } from '../order/decision.js';
 import type { OrderRun } from '../order/state.js';
-import { answersWithin, cancellable, watch } from '../watch.js';
 import type { FollowUp } from './moves.js';
 
 /** A follow-up that was started before and is not final after this long may be accepted as it is. */

@@ -8,13 +8,12 @@ import {
 } from '@temporalio/workflow';
 import type { CreateOrderInput, CreateVerdict, SendPermission } from '../../contract/order/activities.js';
 import type { SentTo } from '../../contract/order/sent-to.js';
-import { moneyMoving } from '../activity-options.js';
+import { cancellable, moneyMoving } from '../activity-calls.js';
 import { noteAnswer } from '../ask/ask.js';
 import { untilServed } from '../ask/until-served.js';
 import { type Closed, cancelled, closed } from '../order/end.js';
 import { enterPhase } from '../order/show.js';
 import { noSendInDoubt, type OrderRun, thisRunSentNothing } from '../order/state.js';
-import { cancellable } from '../watch.js';
 
 /**
  * One attempt of the create activity. It sends at most once, and not at all without permission. Whatever ends it without

@@ -1,7 +1,7 @@
 import { ORDER_UNRESOLVED } from '../../contract/failures.js';
 import { maskWords } from '../../contract/masking.js';
 import type { DecideAction, Decision } from '../../contract/order/messages.js';
-import { CREATE_TIMEOUT_MS } from '../activity-options.js';
+import { CREATE_TIMEOUT_MS } from '../activity-calls.js';
 import { parkUnless } from '../order/decision.js';
 import { type Closed, cancelled, closed } from '../order/end.js';
 import { noRunEverSent, noSendInDoubt, type OrderRun, showsNone } from '../order/state.js';

@@ -3,7 +3,7 @@ import { shownDifferences } from '../../contract/differences/echo.js';
 import type { CreateVerdict, DuplicateOrders, LookUpReading } from '../../contract/order/activities.js';
 import type { Order } from '../../contract/order/order.js';
 import { factsOf } from '../../contract/order/types.js';
-import { CREATE_TIMEOUT_MS, SEND_TIMEOUT_MS } from '../activity-options.js';
+import { CREATE_TIMEOUT_MS, SEND_TIMEOUT_MS } from '../activity-calls.js';
 import { type Asking, lookUp } from '../ask/ask.js';
 import { enterPhase } from '../order/show.js';
 import type { OrderRun } from '../order/state.js';

@@ -1,11 +1,11 @@
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
 import type { PollAnswer, PollInput } from '../../contract/order/activities.js';
 import { isFinal, isKnownStatus, type Order } from '../../contract/order/order.js';
+import { watch } from '../activity-calls.js';
 import { ask, endSilence, lookUp, raiseSilence } from '../ask/ask.js';
 import { untilDelayedStartMs } from '../create/attempt.js';
 import { enterPhase, raiseAttention } from '../order/show.js';
 import type { OrderRun } from '../order/state.js';
-import { watch } from '../watch.js';
 
 /** Follows the order by polling and callbacks to its first final status, which wins; there is no end before that. */
 export async function awaitFinal(run: OrderRun): Promise<Order> {

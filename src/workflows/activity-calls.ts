@@ -1,7 +1,13 @@
-import { ActivityCancellationType, type ActivityOptions } from '@temporalio/workflow';
+import {
+  ActivityCancellationType,
+  ActivityFailure,
+  type ActivityOptions,
+  ApplicationFailure,
+  condition,
+} from '@temporalio/workflow';
 import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../contract/names.js';
 
-/** How activities run. Retries live here and nowhere else. */
+/** How workflows run activities, and how they wait for them. Retries live here and nowhere else. */
 
 /** An attempt must end well before the server gives it up: HTTP total 20 s, attempt deadline 50 s, this 60 s. */
 export const CREATE_TIMEOUT_MS = 60_000;
@@ -61,3 +67,37 @@ export const untilKnown: ActivityOptions = {
   startToCloseTimeout: '2m',
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' },
 };
+
+/** Watches a promise: tells whether it has ended by now, well or badly. How it ended is for whoever awaits it. */
+export function watch(pending: Promise<unknown>): () => boolean {
+  let ended = false;
+  const end = () => {
+    ended = true;
+  };
+  pending.then(end, end);
+  return () => ended;
+}
+
+/** True when a promise ends within that time; otherwise it goes on. One timer. */
+export const answersWithin = (pending: Promise<unknown>, timeoutMs: number): Promise<boolean> =>
+  condition(watch(pending), timeoutMs);
+
+/** Awaits what `act` does; `cancel` is called, and awaited, when `isCancelled` comes true before that has ended. */
+export async function cancellable<T>(
+  act: () => Promise<T>,
+  isCancelled: () => boolean,
+  cancel: () => Promise<void> | void,
+): Promise<T> {
+  let ended = false;
+  const cancelling = condition(() => ended || isCancelled()).then(() => (ended ? undefined : cancel()));
+  try {
+    return await act();
+  } finally {
+    ended = true;
+    await cancelling;
+  }
+}
+
+/** The failure of ours that an activity ended with; undefined for a time-out, a cancellation and everything else. */
+export const failureOf = (error: unknown): ApplicationFailure | undefined =>
+  error instanceof ActivityFailure && error.cause instanceof ApplicationFailure ? error.cause : undefined;
