@@ -45,7 +45,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'callback body trusted',
-    file: 'src/workflows/order/messages.ts',
+    file: 'src/workflows/order/frame.ts',
     find: `    () => {
       run.callbackPending = true;
     },`,
