@@ -24,10 +24,17 @@ import { createOrder, startOrder, startOrderAgain } from './client/start-order.j
 import type { DepositAddress, DepositAddressInput, DepositAddressResult } from './contract/address/address.js';
 import { DEFAULT_ACCOUNT, receivedWorkflowId } from './contract/names.js';
 import type { OrderInput } from './contract/order/input-and-result.js';
-import type { Order, OrderListItem } from './contract/order/order.js';
 import type { OrderType } from './contract/order/types.js';
 import type { ReconcileInput, ReconcileResult } from './contract/reconcile/reconcile.js';
-import type { AddressListQuery, Balances, Malformed, OrderListQuery, Rates } from './contract/service-objects.js';
+import type {
+  AddressListQuery,
+  Balances,
+  Malformed,
+  Order,
+  OrderListItem,
+  OrderListQuery,
+  Rates,
+} from './contract/service-objects.js';
 import { configuredDataConverter, connectTemporal } from './temporal.js';
 import type { FormatChecks } from './validation/remarks.js';
 

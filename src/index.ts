@@ -57,7 +57,6 @@ export type {
 } from './contract/order/input-and-result.js';
 export type { Attention, OrderPhase, OrderState } from './contract/order/messages.js';
 export { DECIDE_ACTIONS, type DecideAction, type Decision, type DecisionRecord } from './contract/order/messages.js';
-export { FINAL_STATUSES, type FinalStatus, type Order, type OrderListItem } from './contract/order/order.js';
 export type { CreateRequests } from './contract/order/request.js';
 export { type FollowUpType, ORDER_TYPES, type OrderType } from './contract/order/types.js';
 export {
@@ -78,8 +77,12 @@ export {
   type AddressListQuery,
   type Balance,
   type Balances,
+  FINAL_STATUSES,
+  type FinalStatus,
   isMalformed,
   type Malformed,
+  type Order,
+  type OrderListItem,
   type OrderListQuery,
   type RateEntry,
   type Rates,

@@ -7,8 +7,8 @@ import {
   RECEIVED_DEPOSIT_WORKFLOW,
   searchAttribute,
 } from '../contract/names.js';
-import { FINAL_STATUSES } from '../contract/order/order.js';
 import { ORDER_TYPES, type OrderType, workflowTypeOf } from '../contract/order/types.js';
+import { FINAL_STATUSES } from '../contract/service-objects.js';
 import { InvalidInputError } from './errors.js';
 import { standingOfRun } from './standing.js';
 import { callTemporal } from './temporal-calls.js';

@@ -9,7 +9,7 @@ import {
 } from '../contract/names.js';
 import type { OrderResult } from '../contract/order/input-and-result.js';
 import type { Decision, OrderState } from '../contract/order/messages.js';
-import type { Order } from '../contract/order/order.js';
+import type { Order } from '../contract/service-objects.js';
 import { cameTooLate, RemoteRun, untilTaken, type WaitOptions } from './remote-run.js';
 import type { OrderWorkflow } from './start-options.js';
 

@@ -1,8 +1,8 @@
 import pThrottle from 'p-throttle';
 import { statusText } from '../contract/failures.js';
-import type { Order } from '../contract/order/order.js';
 import type { CreateRequests } from '../contract/order/request.js';
 import type { OrderType } from '../contract/order/types.js';
+import type { Order } from '../contract/service-objects.js';
 import { errorFromResponse, NotSentError, RejectedError, UnexpectedStatusError } from './errors.js';
 import { excerptOf } from './excerpt.js';
 import { allPages } from './paging.js';

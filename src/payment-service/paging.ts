@@ -1,4 +1,4 @@
-import type { OrderListItem } from '../contract/order/order.js';
+import type { OrderListItem } from '../contract/service-objects.js';
 import { MalformedResponseError } from './errors.js';
 import { DEFAULT_PAGE_SIZE, MAX_ORDERS_PER_PAGE, type OrderListQuery } from './queries.js';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { describeFieldErrors } from '../contract/failures.js';
-import type { Order } from '../contract/order/order.js';
+import type { Order } from '../contract/service-objects.js';
 import { fieldErrors } from '../validation/field-errors.js';
 import { MalformedResponseError } from './errors.js';
 import type { Page } from './paging.js';

@@ -4,8 +4,7 @@ import { shownRefOf } from '../contract/callback-url.js';
 import { maskWallet, maskWords } from '../contract/masking.js';
 import type { OrderResult } from '../contract/order/input-and-result.js';
 import type { DecisionRecord, OrderState } from '../contract/order/messages.js';
-import type { Order } from '../contract/order/order.js';
-import { type Balances, isMalformed, type Malformed, type Rates } from '../contract/service-objects.js';
+import { type Balances, isMalformed, type Malformed, type Order, type Rates } from '../contract/service-objects.js';
 
 /** Rows of cells in aligned columns. Control characters are taken out: some texts come from the service. */
 export function table(rows: readonly (readonly string[])[]): string {

@@ -8,7 +8,7 @@ import {
 } from '@temporalio/workflow';
 import type { OrderInput, OrderResult } from '../../src/contract/order/input-and-result.js';
 import type { Decision, OrderState } from '../../src/contract/order/messages.js';
-import type { Order } from '../../src/contract/order/order.js';
+import type { Order } from '../../src/contract/service-objects.js';
 
 /**
  * Order workflows reduced to their messages: the description of the order says what becomes of it. `never-created`,

@@ -1,7 +1,7 @@
 import type { OrderInput } from '../../src/contract/order/input-and-result.js';
-import type { Order } from '../../src/contract/order/order.js';
 import type { CreateRequests, RequestFields } from '../../src/contract/order/request.js';
 import { type OrderType, orderSides } from '../../src/contract/order/types.js';
+import type { Order } from '../../src/contract/service-objects.js';
 
 /** Well-formed wallets that belong to nobody: published test numbers and examples. */
 export const CARD = '4111111111111111';

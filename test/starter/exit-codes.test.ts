@@ -14,7 +14,7 @@ import {
 } from '../../src/client/errors.js';
 import type { OrderFailure } from '../../src/contract/failures.js';
 import type { CompensationResult, OrderResult } from '../../src/contract/order/input-and-result.js';
-import type { Order } from '../../src/contract/order/order.js';
+import type { Order } from '../../src/contract/service-objects.js';
 import { exitCodeOfError, exitCodeOfResult, UsageError } from '../../src/starter/report.js';
 
 const result = (outcome: OrderResult['outcome'], status?: CompensationResult['status']): OrderResult => ({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DepositAddress } from '../../src/contract/address/address.js';
 import type { OrderState } from '../../src/contract/order/messages.js';
-import type { Order } from '../../src/contract/order/order.js';
+import type { Order } from '../../src/contract/service-objects.js';
 import {
   addressesText,
   createdAddressText,

@@ -3,8 +3,8 @@ import { addressRefOf, callbackUrl } from '../../src/contract/callback-url.js';
 import { echoDifferences } from '../../src/contract/differences/echo.js';
 import { parseReceivedWorkflowId, receivedWorkflowId } from '../../src/contract/names.js';
 import { receivedRequest, recoveredStart } from '../../src/contract/order/followers.js';
-import type { Order } from '../../src/contract/order/order.js';
 import { ORDER_TYPES } from '../../src/contract/order/types.js';
+import type { Order } from '../../src/contract/service-objects.js';
 import { validateOrderInput, validateReceivedInput, validateRecoveredInput } from '../../src/validation/order-input.js';
 import { inputOf, orderFor, REQUESTS, TRON } from '../contract/inputs.fixture.js';
 

@@ -1,7 +1,7 @@
 import type { Standing } from '../../client/standing.js';
 import type { BatchOutcomes } from '../../contract/batch/batch.js';
 import { type Amount, decimalOrZero, toAmount } from '../../contract/money.js';
-import type { Order } from '../../contract/order/order.js';
+import type { Order } from '../../contract/service-objects.js';
 
 /**
  * What the standing of an order means for its row. Beside the outcomes of a batch: 'open' (still followed) and 'unresolved'

@@ -8,8 +8,8 @@ import {
   receivedRequest,
 } from '../../contract/order/followers.js';
 import type { ReceivedDepositInput } from '../../contract/order/input-and-result.js';
-import type { Order } from '../../contract/order/order.js';
 import { isReceivedType } from '../../contract/order/types.js';
+import type { Order } from '../../contract/service-objects.js';
 import { canonicalWallet } from '../../contract/wallets.js';
 import type { PaymentService, StatusAnswer } from '../../payment-service/client.js';
 import { validateReceivedInput } from '../../validation/order-input.js';

@@ -1,7 +1,7 @@
 import { activityInfo, heartbeat } from '@temporalio/activity';
 import type { Pace, PollAnswer, PollInput } from '../../contract/order/activities.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
-import { isFinal, isKnownStatus, type Order } from '../../contract/order/order.js';
+import { isFinal, isKnownStatus, type Order } from '../../contract/service-objects.js';
 import { type ActivityDeps, accountOf } from '../deps.js';
 import { comeBackIn, noReading, retryLater } from '../failures.js';
 import { isElsewhere, isOtherEndpoint, refuseElsewhere } from './sent-to.js';

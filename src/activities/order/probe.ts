@@ -1,8 +1,8 @@
 import { echoDifferences } from '../../contract/differences/echo.js';
 import type { LookUpReading } from '../../contract/order/activities.js';
-import type { Order } from '../../contract/order/order.js';
 import type { CreateRequest } from '../../contract/order/request.js';
 import type { OrderType } from '../../contract/order/types.js';
+import type { Order } from '../../contract/service-objects.js';
 import type { PaymentService } from '../../payment-service/client.js';
 import { RateLimitedError } from '../../payment-service/errors.js';
 import { noReading } from '../failures.js';

@@ -6,8 +6,8 @@ import type {
   ReadOutcomeInput,
 } from '../../contract/order/activities.js';
 import { type Basis, basisDifferences } from '../../contract/order/basis.js';
-import type { Order, OrderListItem } from '../../contract/order/order.js';
 import { isReceivedType } from '../../contract/order/types.js';
+import type { Order, OrderListItem } from '../../contract/service-objects.js';
 import type { PaymentService } from '../../payment-service/client.js';
 import { serviceDateTime, ZONE_SLACK_MS } from '../../payment-service/paging.js';
 import { MAX_ORDERS_PER_PAGE, type OrderListQuery } from '../../payment-service/queries.js';

@@ -1,6 +1,6 @@
 import { type Amount, decimal, toAmount } from '../../contract/money.js';
-import type { BalanceChange } from '../../contract/order/order.js';
 import type { BalanceGap, ChainSummary, ReconcileAccountInput } from '../../contract/reconcile/reconcile.js';
+import type { BalanceChange } from '../../contract/service-objects.js';
 import { serviceDateTime } from '../../payment-service/paging.js';
 import { type BalanceStep, type Trail, trailsOf } from './balance-trails.js';
 import type { BalancesNow } from './carried-balances.js';

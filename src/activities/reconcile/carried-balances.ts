@@ -4,7 +4,6 @@ import { whyUnreadable } from '../../client/standing.js';
 import { callTemporal } from '../../client/temporal-calls.js';
 import { type Amount, decimal, toAmount } from '../../contract/money.js';
 import { RECONCILE_WORKFLOW, searchAttribute } from '../../contract/names.js';
-import type { BalanceChange } from '../../contract/order/order.js';
 import { AHEAD_OF_UTC_MS, DEFAULT_WINDOW_MS } from '../../contract/reconcile/input.js';
 import type {
   BalanceGap,
@@ -12,6 +11,7 @@ import type {
   ReconcileAccountInput,
   ReconcileResult,
 } from '../../contract/reconcile/reconcile.js';
+import type { BalanceChange } from '../../contract/service-objects.js';
 import { type Chain, gapOf, type Missing, spelled } from './balance-chain.js';
 
 /** Balances by currency, as an earlier run left them. */

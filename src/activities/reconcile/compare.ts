@@ -2,9 +2,9 @@ import type Big from 'big.js';
 import type { OrderFailure } from '../../contract/failures.js';
 import { decimal, decimalOrZero, sameAmount, sum, toAmount } from '../../contract/money.js';
 import type { OrderResult } from '../../contract/order/input-and-result.js';
-import { type FinalStatus, isFinal, type Order } from '../../contract/order/order.js';
 import { factsOf, isOrderType } from '../../contract/order/types.js';
 import type { ReconcileClass } from '../../contract/reconcile/reconcile.js';
+import { type FinalStatus, isFinal, type Order } from '../../contract/service-objects.js';
 import type { SeenOrder } from './scan.js';
 
 const AMOUNTS = ['amount_from', 'amount_to', 'amount_from_fee', 'amount_to_fee'] as const;

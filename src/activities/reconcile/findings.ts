@@ -1,5 +1,5 @@
-import { type BalanceChange, isFinal } from '../../contract/order/order.js';
 import type { Finding, ReconcileClass } from '../../contract/reconcile/reconcile.js';
+import { type BalanceChange, isFinal } from '../../contract/service-objects.js';
 import { mapInOrder } from '../paced-reads.js';
 import { type AgeLimit, type Comparison, compare, compareAge, type OurWord } from './compare.js';
 import { compareDuplicates, hasDuplicates, runOf, uuidOf } from './duplicates.js';

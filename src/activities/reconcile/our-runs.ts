@@ -9,7 +9,7 @@ import {
   parseReceivedWorkflowId,
   searchAttribute,
 } from '../../contract/names.js';
-import { isFinal } from '../../contract/order/order.js';
+import { isFinal } from '../../contract/service-objects.js';
 import { type Known, type OurWord, ourEndOf } from './compare.js';
 
 /** The newest run of one of our order workflows. */

@@ -1,9 +1,15 @@
 import type { Client } from '@temporalio/client';
 import { maskName } from '../../contract/masking.js';
-import { isFinal, type Order, type OrderListItem } from '../../contract/order/order.js';
 import { AHEAD_OF_UTC_MS } from '../../contract/reconcile/input.js';
 import type { MalformedItem, ReconcileAccountInput, ReconcileProgress } from '../../contract/reconcile/reconcile.js';
-import { type Balance, type Balances, isMalformed } from '../../contract/service-objects.js';
+import {
+  type Balance,
+  type Balances,
+  isFinal,
+  isMalformed,
+  type Order,
+  type OrderListItem,
+} from '../../contract/service-objects.js';
 import { PaymentServiceError } from '../../payment-service/errors.js';
 import { orderWindows, type Page, ZONE_SLACK_MS } from '../../payment-service/paging.js';
 import type { OrderListQuery } from '../../payment-service/queries.js';

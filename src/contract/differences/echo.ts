@@ -1,5 +1,4 @@
 import { maskName, maskWallet } from '../masking.js';
-import type { Order } from '../order/order.js';
 import {
   type CreateRequest,
   type EchoedField,
@@ -8,6 +7,7 @@ import {
   type RequestFields,
 } from '../order/request.js';
 import { factsOf, ORDER_TYPES, type OrderType, orderSides } from '../order/types.js';
+import type { Order } from '../service-objects.js';
 import { MULTIPLE_CARDS } from '../wallets.js';
 import {
   isBlank,

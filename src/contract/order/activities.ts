@@ -1,4 +1,4 @@
-import type { BalanceChange, Order } from './order.js';
+import type { BalanceChange, Order } from '../service-objects.js';
 import type { CreateRequest } from './request.js';
 import type { Elsewhere, SentTo } from './sent-to.js';
 import type { OrderType } from './types.js';

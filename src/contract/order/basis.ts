@@ -1,5 +1,5 @@
+import type { BalanceChange, Order } from '../service-objects.js';
 import type { OutcomeReading } from './activities.js';
-import type { BalanceChange, Order } from './order.js';
 
 /** Everything in an order that its figures, its row of the compensation table and the checks depend on. */
 export const BASIS_FIELDS = [

@@ -1,6 +1,6 @@
+import type { Order, OrderListItem } from '../service-objects.js';
 import type { Circumstances, LookUpInput } from './activities.js';
 import type { OrderInput } from './input-and-result.js';
-import type { Order, OrderListItem } from './order.js';
 import { type CreateRequest, REQUEST_FIELDS, type RequestFields } from './request.js';
 import type { SentTo } from './sent-to.js';
 import { factsOf, isOrderType, type OrderType, type ReceivedType } from './types.js';

@@ -1,8 +1,8 @@
 import type { OptionShapes, ReceivedShape } from '../../validation/order-input.js';
 import type { Amount } from '../money.js';
+import type { FinalStatus, Order } from '../service-objects.js';
 import type { Basis } from './basis.js';
 import type { DecisionRecord } from './messages.js';
-import type { FinalStatus, Order } from './order.js';
 import type { CreateRequests } from './request.js';
 import type { SentTo } from './sent-to.js';
 import type { OrderType } from './types.js';

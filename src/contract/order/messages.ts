@@ -1,5 +1,5 @@
+import type { Order } from '../service-objects.js';
 import type { Remainder, RevertTarget } from './input-and-result.js';
-import type { Order } from './order.js';
 import type { CardPart, WalletDetails } from './request.js';
 import type { FollowUpType } from './types.js';
 

@@ -1,5 +1,5 @@
 import { searchAttribute } from '../names.js';
-import type { Order } from './order.js';
+import type { Order } from '../service-objects.js';
 import type { CreateRequest, CreateRequests, EchoedField, RequestFields } from './request.js';
 
 /** The six order types as the service writes them. */

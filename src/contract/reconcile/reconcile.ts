@@ -1,6 +1,6 @@
 import type { ReportFile } from '../batch/batch.js';
 import type { Amount } from '../money.js';
-import type { FinalStatus } from '../order/order.js';
+import type { FinalStatus } from '../service-objects.js';
 
 /** Shown in the result of each list; the report on disk holds all of them. */
 export const MAX_SHOWN = 100;

@@ -1,8 +1,8 @@
 import { toAmount } from '../../contract/money.js';
 import type { OrderResult } from '../../contract/order/input-and-result.js';
 import type { Decision } from '../../contract/order/messages.js';
-import type { Order } from '../../contract/order/order.js';
 import type { CardPart } from '../../contract/order/request.js';
+import type { Order } from '../../contract/service-objects.js';
 import { park } from '../order/decision.js';
 import { resultOf } from '../order/end.js';
 import { enterPhase, raiseAttention } from '../order/show.js';

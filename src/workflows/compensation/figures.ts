@@ -2,9 +2,9 @@ import Big from 'big.js';
 import { type Amount, decimal, decimalOrZero, divide, MAX_PLACES, sum, toAmount } from '../../contract/money.js';
 import type { Payers } from '../../contract/order/activities.js';
 import type { Remainder } from '../../contract/order/input-and-result.js';
-import type { BalanceChange, Order } from '../../contract/order/order.js';
 import type { CreateRequest } from '../../contract/order/request.js';
 import { factsOf, type OrderType } from '../../contract/order/types.js';
+import type { BalanceChange, Order } from '../../contract/service-objects.js';
 import { startsWithDeposit } from './moves.js';
 
 /** What the figures are computed from: the final order, its balance changes, the request and who pays commissions. */

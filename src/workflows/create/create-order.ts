@@ -1,6 +1,6 @@
 import type { SendPermission } from '../../contract/order/activities.js';
-import type { Order } from '../../contract/order/order.js';
 import { factsOf } from '../../contract/order/types.js';
+import type { Order } from '../../contract/service-objects.js';
 import { findRecovered } from '../follow/find-order.js';
 import { cancelled, close } from '../order/end.js';
 import { raiseAttention } from '../order/show.js';

@@ -1,8 +1,8 @@
 import { condition, workflowInfo } from '@temporalio/workflow';
 import { shownDifferences } from '../../contract/differences/echo.js';
 import type { CreateVerdict, DuplicateOrders, LookUpReading } from '../../contract/order/activities.js';
-import type { Order } from '../../contract/order/order.js';
 import { factsOf } from '../../contract/order/types.js';
+import type { Order } from '../../contract/service-objects.js';
 import { CREATE_TIMEOUT_MS, SEND_TIMEOUT_MS } from '../activity-calls.js';
 import { type Asking, lookUp } from '../ask/ask.js';
 import { enterPhase } from '../order/show.js';

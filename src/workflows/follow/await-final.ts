@@ -1,6 +1,6 @@
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
 import type { PollAnswer, PollInput } from '../../contract/order/activities.js';
-import { isFinal, isKnownStatus, type Order } from '../../contract/order/order.js';
+import { isFinal, isKnownStatus, type Order } from '../../contract/service-objects.js';
 import { watch } from '../activity-calls.js';
 import { ask, endSilence, lookUp, raiseSilence } from '../ask/ask.js';
 import { untilDelayedStartMs } from '../create/attempt.js';

@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/workflow';
 import { ORDER_UNRESOLVED, type OrderFailure, type SentBefore } from '../../contract/failures.js';
 import { type Amount, decimal, toAmount } from '../../contract/money.js';
 import type { OrderResult } from '../../contract/order/input-and-result.js';
-import { isFinal, type Order } from '../../contract/order/order.js';
+import { isFinal, type Order } from '../../contract/service-objects.js';
 import { maskCards } from '../../contract/wallets.js';
 import { enterDone } from './show.js';
 import type { OrderRun } from './state.js';

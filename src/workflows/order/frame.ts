@@ -19,8 +19,8 @@ import {
 } from '../../contract/names.js';
 import type { OrderInput, OrderResult, ReceivedDepositInput } from '../../contract/order/input-and-result.js';
 import type { CallbackHint, Decision, OrderState } from '../../contract/order/messages.js';
-import type { Order } from '../../contract/order/order.js';
 import type { OrderType } from '../../contract/order/types.js';
+import type { Order } from '../../contract/service-objects.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import { checkOrder, checkReceived } from '../identity.js';
 import { REVERT_TARGET, refusal } from './decision.js';

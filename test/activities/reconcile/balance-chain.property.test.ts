@@ -2,7 +2,7 @@ import Big from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { chainsOf, spelled } from '../../../src/activities/reconcile/balance-chain.js';
-import type { BalanceChange } from '../../../src/contract/order/order.js';
+import type { BalanceChange } from '../../../src/contract/service-objects.js';
 
 const at = (second: number): string =>
   new Date(1_760_000_000_000 + second * 1000).toISOString().slice(0, 19).replace('T', ' ');

@@ -1,6 +1,6 @@
 import type { OurEnd } from '../../../src/activities/reconcile/compare.js';
 import type { SeenOrder } from '../../../src/activities/reconcile/scan.js';
-import type { BalanceChange } from '../../../src/contract/order/order.js';
+import type { BalanceChange } from '../../../src/contract/service-objects.js';
 
 /** A balance change of an amount; where the balance stood does not matter to what is compared. */
 export const change = (currency: string, amount: string): BalanceChange => ({

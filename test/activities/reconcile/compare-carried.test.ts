@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { chainsOf } from '../../../src/activities/reconcile/balance-chain.js';
 import { type BalancesNow, compareCarried } from '../../../src/activities/reconcile/carried-balances.js';
-import type { BalanceChange } from '../../../src/contract/order/order.js';
 import type { CarriedBalance } from '../../../src/contract/reconcile/reconcile.js';
+import type { BalanceChange } from '../../../src/contract/service-objects.js';
 
 const HOUR_MS = 3_600_000;
 const NOW_MS = Date.UTC(2026, 10, 22, 12);

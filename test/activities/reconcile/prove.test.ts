@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { prove } from '../../../src/activities/reconcile/balance-chain.js';
 import { ServiceView } from '../../../src/activities/reconcile/scan.js';
-import type { BalanceChange, OrderListItem } from '../../../src/contract/order/order.js';
 import type { ReconcileAccountInput } from '../../../src/contract/reconcile/reconcile.js';
-import type { Balance } from '../../../src/contract/service-objects.js';
+import type { Balance, BalanceChange, OrderListItem } from '../../../src/contract/service-objects.js';
 import { seenOrder } from './cases.fixture.js';
 
 const input: ReconcileAccountInput = {

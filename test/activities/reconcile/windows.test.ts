@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { OrderListItem } from '../../../src/contract/order/order.js';
+import type { OrderListItem } from '../../../src/contract/service-objects.js';
 import { MalformedResponseError } from '../../../src/payment-service/errors.js';
 import { orderWindows, type Page, serviceDateTime, type WindowPage } from '../../../src/payment-service/paging.js';
 import type { OrderListQuery } from '../../../src/payment-service/queries.js';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { echoDifferences, shownDifferences } from '../../../src/contract/differences/echo.js';
-import type { Order } from '../../../src/contract/order/order.js';
 import type { CreateRequests } from '../../../src/contract/order/request.js';
 import { ORDER_TYPES, type OrderType } from '../../../src/contract/order/types.js';
+import type { Order } from '../../../src/contract/service-objects.js';
 import {
   BITCOIN,
   CARD,

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { startDifferences } from '../../../src/contract/differences/starts.js';
 import { recoveredStart } from '../../../src/contract/order/followers.js';
 import type { OrderInput } from '../../../src/contract/order/input-and-result.js';
-import type { Order } from '../../../src/contract/order/order.js';
 import type { CardPart } from '../../../src/contract/order/request.js';
+import type { Order } from '../../../src/contract/service-objects.js';
 import {
   BITCOIN,
   CARD,

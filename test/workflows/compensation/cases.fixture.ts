@@ -6,9 +6,9 @@ import type { Plan } from '../../../sandbox/plan.js';
 import { quoteFrom, quoteTo } from '../../../sandbox/quote.js';
 import type { Terms } from '../../../sandbox/rates.js';
 import type { Payers } from '../../../src/contract/order/activities.js';
-import type { BalanceChange, Order } from '../../../src/contract/order/order.js';
 import type { CreateRequest } from '../../../src/contract/order/request.js';
 import type { OrderType } from '../../../src/contract/order/types.js';
+import type { BalanceChange, Order } from '../../../src/contract/service-objects.js';
 import type { Case, Figures } from '../../../src/workflows/compensation/figures.js';
 import { orderFor, REQUESTS } from '../../contract/inputs.fixture.js';
 

@@ -5,7 +5,7 @@ import { startSandbox } from '../../../sandbox/index.js';
 import type { Plan } from '../../../sandbox/plan.js';
 import { serviceOf } from '../../../scripts/service-of.js';
 import { payersOf } from '../../../src/activities/order/shared-rates.js';
-import type { BalanceChange } from '../../../src/contract/order/order.js';
+import type { BalanceChange } from '../../../src/contract/service-objects.js';
 import { failedChecks } from '../../../src/workflows/compensation/checks.js';
 import { type Case, figures } from '../../../src/workflows/compensation/figures.js';
 import { orders, plans } from './arbitraries.fixture.js';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Order } from '../../../src/contract/order/order.js';
 import type { CreateRequests } from '../../../src/contract/order/request.js';
+import type { Order } from '../../../src/contract/service-objects.js';
 import { failedChecks } from '../../../src/workflows/compensation/checks.js';
 import { figures } from '../../../src/workflows/compensation/figures.js';
 import { orderFor } from '../../contract/inputs.fixture.js';

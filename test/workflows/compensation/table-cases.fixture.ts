@@ -1,5 +1,5 @@
-import type { Order } from '../../../src/contract/order/order.js';
 import { ORDER_TYPES, type OrderType } from '../../../src/contract/order/types.js';
+import type { Order } from '../../../src/contract/service-objects.js';
 import type { CaseFacts } from './cases.fixture.js';
 
 /** One kind of ending with the row it belongs to. Ways are written as the test writes a row's own. */

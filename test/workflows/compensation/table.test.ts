@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import { FINAL_STATUSES } from '../../../src/contract/order/order.js';
 import { ORDER_TYPES } from '../../../src/contract/order/types.js';
+import { FINAL_STATUSES } from '../../../src/contract/service-objects.js';
 import { type Figures, figures } from '../../../src/workflows/compensation/figures.js';
 import * as moves from '../../../src/workflows/compensation/moves.js';
 import { COMPENSATION_TABLE, moveByPolicy, type Row, rowOf } from '../../../src/workflows/compensation/table.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { serviceOf } from '../../../scripts/service-of.js';
 import type { OrderInput } from '../../../src/contract/order/input-and-result.js';
-import type { Order } from '../../../src/contract/order/order.js';
+import type { Order } from '../../../src/contract/service-objects.js';
 import { orderInput } from '../../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../../support/lab.js';
 import { decideNow, parkedFor } from '../compensation/parked-orders.fixture.js';

@@ -8,7 +8,7 @@ import { NONE_ENDED } from '../../../contract/batch/batch.js';
 import { maskName } from '../../../contract/masking.js';
 import { DEFAULT_ACCOUNT } from '../../../contract/names.js';
 import type { OrderInput, OrderResult } from '../../../contract/order/input-and-result.js';
-import type { Order } from '../../../contract/order/order.js';
+import type { Order } from '../../../contract/service-objects.js';
 import { addMoved, outcomeOf, type RowOutcome, whyUnresolved } from '../outcome.js';
 
 /** How the order of a row stands; `order` is absent while none is known at the service. */
