@@ -1,9 +1,9 @@
 import type { CallbackConfig, Directories } from '../config.js';
 import type { Pace } from '../contract/order/activities.js';
+import type { Rates } from '../contract/service-objects.js';
 import type { PaymentService } from '../payment-service/client.js';
 import type { FormatChecks } from '../validation/remarks.js';
 import { invalidOrder } from './failures.js';
-import type { SharedRates } from './order/shared-rates.js';
 
 /** One account as activities use it. */
 export interface Account {
@@ -49,4 +49,37 @@ export function accountOf(deps: ActivityDeps, name: string): Account {
   const account = deps.accounts.get(name);
   if (!account) throw invalidOrder([{ field: 'account', reason: `this worker has no account ${name}` }]);
   return account;
+}
+
+const REFRESH_AFTER_MS = 10 * 60_000;
+/** After a failure the next creates skip the checks at once instead of each waiting for a service that is slow. */
+const RETRY_AFTER_MS = 30_000;
+
+/** The rates of one account, shared by a worker. Payments do not depend on them: without any, checks are skipped. */
+export class SharedRates {
+  #rates?: Rates;
+  #validUntilMs = Number.NEGATIVE_INFINITY;
+  #pending?: Promise<Rates | undefined>;
+
+  constructor(private readonly fetch: () => Promise<Rates>) {}
+
+  /** Rates not older than 10 minutes, or undefined; one call at a time. */
+  current(): Promise<Rates | undefined> {
+    if (performance.now() < this.#validUntilMs) return Promise.resolve(this.#rates);
+    this.#pending ??= this.#refresh().finally(() => {
+      this.#pending = undefined;
+    });
+    return this.#pending;
+  }
+
+  async #refresh(): Promise<Rates | undefined> {
+    try {
+      this.#rates = await this.fetch();
+      this.#validUntilMs = performance.now() + REFRESH_AFTER_MS;
+    } catch {
+      this.#rates = undefined;
+      this.#validUntilMs = performance.now() + RETRY_AFTER_MS;
+    }
+    return this.#rates;
+  }
 }

@@ -14,9 +14,8 @@ import { readOutcomeActivity } from './order/read-outcome.js';
 import { readServiceActivity } from './read-service.js';
 import { reconcileAccountActivity } from './reconcile/reconcile-account.js';
 
-export type { Account, ActivityDeps } from './deps.js';
+export { type Account, type ActivityDeps, SharedRates } from './deps.js';
 export { confirmAttempt } from './order/attempt-deadline.js';
-export { SharedRates } from './order/shared-rates.js';
 
 /** All activities of a worker, by the names that histories know them by. */
 export const createActivities = (deps: ActivityDeps) => ({

@@ -2,6 +2,7 @@ import type Big from 'big.js';
 import type { FieldError } from '../contract/failures.js';
 import { maskName } from '../contract/masking.js';
 import { type Amount, decimal, decimalPlaces, SIGNED_AMOUNT_FORMAT } from '../contract/money.js';
+import type { Payers } from '../contract/order/activities.js';
 import type { CreateRequest, RequestFields } from '../contract/order/request.js';
 import { factsOf, type OrderType, orderSides } from '../contract/order/types.js';
 import { isMalformed, type Malformed, type RateEntry, type Rates } from '../contract/service-objects.js';
@@ -63,6 +64,12 @@ function listed(type: OrderType, order: CreateRequest, rates: Rates): RateEntry 
 export function rateEntryOf(rates: Rates, type: OrderType, order: CreateRequest): RateEntry | undefined {
   const entry = listed(type, order, rates);
   return entry && !isMalformed(entry) ? entry : undefined;
+}
+
+/** Who pays the commissions of an order; undefined when rates are not to be had or do not know the pair. */
+export function payersOf(rates: Rates | undefined, type: OrderType, order: CreateRequest): Payers | undefined {
+  const entry = rates && rateEntryOf(rates, type, order);
+  return entry && { from: entry.fee_percent_from_payer, to: entry.fee_percent_to_payer };
 }
 
 const notOffered = (type: OrderType, order: CreateRequest): string =>

@@ -4,12 +4,11 @@ import { decimal, toAmount } from '../../contract/money.js';
 import type { CheckFollowUpInput, FollowUpCheck } from '../../contract/order/activities.js';
 import type { Rates } from '../../contract/service-objects.js';
 import { validateOrderInput } from '../../validation/order-input.js';
-import { checkAgainstRates, rateEntryOf, rateKeyOf, unreadableRate } from '../../validation/rate-checks.js';
+import { checkAgainstRates, payersOf, rateEntryOf, rateKeyOf, unreadableRate } from '../../validation/rate-checks.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { noReading, retryLater } from '../failures.js';
 import { readBalances, unreadableBalance } from './balances.js';
 import { shortfall } from './limits.js';
-import { payersOf } from './shared-rates.js';
 
 /** Asks fresh rates and balances whether a follow-up can be had, and who pays the commissions. Sends nothing. */
 export function checkFollowUpActivity(deps: ActivityDeps) {

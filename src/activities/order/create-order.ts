@@ -8,6 +8,7 @@ import type { CreateRequest } from '../../contract/order/request.js';
 import type { Order } from '../../contract/service-objects.js';
 import { NotSentError } from '../../payment-service/errors.js';
 import { validateOrderInput } from '../../validation/order-input.js';
+import { payersOf } from '../../validation/rate-checks.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { invalidOrder } from '../failures.js';
 import { AttemptDeadline, confirmSend } from './attempt-deadline.js';
@@ -16,7 +17,6 @@ import { exceededCap, refuseBeyondLimits } from './limits.js';
 import { probe } from './probe.js';
 import { staleBasis } from './read-outcome.js';
 import { circumstancesOf, elsewhereOf, learnWallets, sentToOf } from './sent-to.js';
-import { payersOf } from './shared-rates.js';
 
 /**
  * One attempt to create an order: check → probe → send. It sends at most once and answers what is known afterwards; the

@@ -2,11 +2,11 @@ import { activityInfo } from '@temporalio/activity';
 import type { ElsewhereAnswer, LookUpAnswer, LookUpInput, LookUpReading } from '../../contract/order/activities.js';
 import type { LookUpRecoveredInput } from '../../contract/order/followers.js';
 import { validateRecoveredInput } from '../../validation/order-input.js';
+import { payersOf } from '../../validation/rate-checks.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { comeBackIn, invalidOrder, noReading, retryLater } from '../failures.js';
 import { foundOrder, readByOrderId } from './probe.js';
 import { circumstancesOf, elsewhereOf, failedElsewhere, isOtherEndpoint } from './sent-to.js';
-import { payersOf } from './shared-rates.js';
 
 /**
  * One signed look-up. Answers only clear readings: everything else (5xx, 401, 429, time-out, garbage) is repeated by the

@@ -13,11 +13,11 @@ import type { Order } from '../../contract/service-objects.js';
 import { canonicalWallet } from '../../contract/wallets.js';
 import type { PaymentService, StatusAnswer } from '../../payment-service/client.js';
 import { validateReceivedInput } from '../../validation/order-input.js';
+import { payersOf } from '../../validation/rate-checks.js';
 import { SharedAddresses } from '../address/address-list.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { comeBackIn, invalidOrder, noReading, retryLater } from '../failures.js';
 import { circumstancesOf, isOtherEndpoint, refuseElsewhere } from './sent-to.js';
-import { payersOf } from './shared-rates.js';
 
 /** An attempt ends well before the server gives it up; the reading of the list goes on and serves the next one. */
 const WAIT_FOR_LIST_MS = 25_000;
