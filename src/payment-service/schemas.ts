@@ -20,7 +20,7 @@ import {
   textOrNull,
   word,
   wordOrNull,
-} from './tolerant-types.js';
+} from './wire.js';
 
 /**
  * What the service answers. Fields that are not documented are dropped; statuses and types that are not documented

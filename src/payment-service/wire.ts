@@ -1,5 +1,8 @@
+import Big from 'big.js';
 import { isLosslessNumber, LosslessNumber, parse, stringify } from 'lossless-json';
-import { AMOUNT_FORMAT } from '../contract/money.js';
+import { z } from 'zod';
+import { AMOUNT_FORMAT, SIGNED_AMOUNT_FORMAT } from '../contract/money.js';
+import type { ClientInfo } from '../contract/order/request.js';
 import { InvalidRequestError, MalformedResponseError } from './errors.js';
 
 /** Deepest nesting kept of the parts of a response whose shape is not documented. */
@@ -59,7 +62,7 @@ export function toPlain(value: unknown, depth = 0): unknown {
 }
 
 /** A value as one text: numbers by their digits, objects and lists as JSON. Throws a RangeError when nested too deep. */
-export function textOf(value: unknown): string {
+function textOf(value: unknown): string {
   const plain = toPlain(value);
   return typeof plain === 'object' ? JSON.stringify(plain) : String(plain);
 }
@@ -68,4 +71,128 @@ export function textOf(value: unknown): string {
 export function toInteger(value: unknown): unknown {
   const text = isLosslessNumber(value) ? value.value : value;
   return typeof text === 'string' && /^-?\d{1,15}$/.test(text) ? Number(text) : value;
+}
+
+/**
+ * Types of the service's fields, read as widely as is safe: an order that cannot be read cannot be followed. What is
+ * written otherwise than documented is read where it can mean one thing only; an amount is never guessed.
+ */
+
+/** True for what services write where they have nothing; an empty list is how some write an empty object. */
+const isNothing = (value: unknown): boolean =>
+  value === undefined ||
+  value === null ||
+  value === '' ||
+  (typeof value === 'object' && Object.keys(value).length === 0);
+
+const orNullIfNothing = (value: unknown): unknown => (isNothing(value) ? null : value);
+
+/** A text that must say something. */
+export const word = z.string().min(1);
+
+/** What `read` makes of a value that may be missing; `mistake` is said where it throws or makes nothing of it. */
+const readBy = <T>(read: (value: unknown) => T | undefined, mistake: string) =>
+  z
+    .unknown()
+    .optional()
+    .transform((value, context): T => {
+      try {
+        const made = read(value);
+        if (made !== undefined) return made;
+      } catch {
+        // Said below.
+      }
+      context.addIssue({ code: 'custom', message: mistake });
+      return z.NEVER;
+    });
+
+/** Any text. Numbers come as their digits, what is no text at all as its JSON; '' stays ''. */
+export const textOrNull = readBy(
+  (value) => (typeof value === 'string' ? value : isNothing(value) ? null : textOf(value)),
+  'nested too deep',
+);
+
+/** The same with '' for null. */
+export const textOrEmpty = textOrNull.transform((value) => value ?? '');
+
+/** The same with null for ''. */
+export const wordOrNull = textOrNull.transform((value) => value || null);
+
+/** A decimal string; see `looseAmount` for what else is read as one. */
+export const amount = z.preprocess(looseAmount, z.string('not a decimal string'));
+
+/** The same, null where there is nothing. */
+export const amountOrNull = z
+  .preprocess(orNullIfNothing, amount.nullable())
+  .optional()
+  .transform((value) => value ?? null);
+
+/** A safe integer, also one written as text. */
+export const integer = z.preprocess(toInteger, z.int());
+
+/** The same, null where there is nothing. */
+export const integerOrNull = z
+  .preprocess(orNullIfNothing, integer.nullable())
+  .optional()
+  .transform((value) => value ?? null);
+
+/** A number of decimal places; -1, which none can be, where the service does not say. */
+export const precision = integerOrNull.transform((places) => places ?? -1);
+
+const FLAGS: Readonly<Record<string, boolean>> = { true: true, '1': true, false: false, '0': false };
+
+/** true or false, also as 1 and 0 or as text; nothing is false. */
+export const flag = readBy((value) => {
+  if (isNothing(value)) return false;
+  const text = isLosslessNumber(value) ? value.value : typeof value === 'object' ? '' : String(value);
+  return Object.hasOwn(FLAGS, text) ? FLAGS[text] : undefined;
+}, 'not true or false');
+
+/** An integer or a word; nothing is 0, as the service says where there is no error. */
+export const errorCode = z
+  .union([integer, textOrNull])
+  .optional()
+  .transform((code) => code || 0);
+
+/** Anything, as plain JSON. */
+export const anything = readBy((value) => toPlain(value ?? null), 'nested too deep');
+
+const clientFields = z.object({ client_id: textOrNull, client_ip: textOrNull, client_email: textOrNull });
+
+/** Repeats what we sent and decides nothing: whatever else it is, it is none. */
+export const clientInfo = z
+  .unknown()
+  .optional()
+  .transform((value) => {
+    const read = clientFields.safeParse(value);
+    if (isNothing(value) || !read.success) return null;
+    return Object.fromEntries(Object.entries(read.data).filter(([, field]) => field !== null)) as ClientInfo;
+  });
+
+/** A list; nothing is an empty one. */
+export const list = <T extends z.ZodType>(item: T) =>
+  z
+    .preprocess((value) => (isNothing(value) ? [] : value), z.array(item))
+    .optional()
+    .transform((items) => items ?? []);
+
+/** An object; an empty list is an empty one. */
+export const object = <T extends z.ZodType>(schema: T) =>
+  z.preprocess((value) => (Array.isArray(value) && value.length === 0 ? {} : (value ?? undefined)), schema);
+
+/** A JSON number that is no more than a decimal: what a writer makes of 0.0000001 included, nothing astronomic. */
+const NUMBER_TOKEN = /^-?\d{1,60}(\.\d{1,60})?([eE][+-]?\d{1,2})?$/;
+
+/**
+ * The decimal string that an amount of the service stands for: "+10.00" is 10.00, and a JSON number is its digits, none
+ * lost. undefined for everything else, such as "1,000.00": an amount is never guessed.
+ */
+export function looseAmount(value: unknown): string | undefined {
+  if (isLosslessNumber(value)) {
+    if (!NUMBER_TOKEN.test(value.value)) return undefined;
+    return SIGNED_AMOUNT_FORMAT.test(value.value) ? value.value : new Big(value.value).toFixed();
+  }
+  if (typeof value !== 'string') return undefined;
+  const unsigned = value.replace(/^\+(?=\d)/, '');
+  return SIGNED_AMOUNT_FORMAT.test(unsigned) ? unsigned : undefined;
 }
