@@ -95,7 +95,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: '429 taken for "nothing was executed"',
-    file: 'src/activities/order/failed-create.ts',
+    file: 'src/activities/order/create-attempt.ts',
     find: "return { kind: 'uncertain', reason:",
     replacement: "return error instanceof RateLimitedError ? { kind: 'notExecuted' } : { kind: 'uncertain', reason:",
     test: {

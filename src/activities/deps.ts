@@ -30,7 +30,7 @@ export interface Account {
 export interface ActivityDeps {
   accounts: ReadonlyMap<string, Account>;
   pace: Pace;
-  /** Throws unless the server still waits for this very attempt; see order/attempt-deadline.ts. */
+  /** Throws unless the server still waits for this very attempt; see order/create-attempt.ts. */
   confirmAttempt: (details: unknown) => Promise<void>;
   /** Absent: orders get no callback URL and are followed by polling alone. */
   callback?: CallbackConfig;

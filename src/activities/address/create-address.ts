@@ -11,8 +11,7 @@ import { ADDRESS_REF_FORMAT } from '../../contract/names.js';
 import { addressCreateSchema } from '../../payment-service/queries.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { comeBackIn, invalidInput, reasonOf, retryLater, validInput } from '../failures.js';
-import { AttemptDeadline, confirmSend } from '../order/attempt-deadline.js';
-import { meaningOf, retryAfterOf } from '../order/failed-create.js';
+import { AttemptDeadline, confirmSend, meaningOf, retryAfterOf } from '../order/create-attempt.js';
 import { searchAddress, shownAddress } from './address-list.js';
 
 /** Input of the `depositAddress` workflow, checked. */

@@ -14,7 +14,7 @@ import { MAX_ORDERS_PER_PAGE, type OrderListQuery } from '../../payment-service/
 import type { CallOptions } from '../../payment-service/transport.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { noReading, retryLater } from '../failures.js';
-import { notSentBecause } from './failed-create.js';
+import { notSentBecause } from './create-attempt.js';
 import { elsewhereOf, isOtherEndpoint } from './sent-to.js';
 
 /** Fields on which status and list item must agree before money is moved by what they say. */
