@@ -16,7 +16,7 @@ import { ADDRESS_ABSENT, SERVICE_REJECTED, statusText } from '../contract/failur
 import { searchAttribute } from '../contract/names.js';
 import { ATTENTION_AFTER_MS } from '../contract/order/messages.js';
 import { answersWithin, moneyMoving, readOnly, SEND_TIMEOUT_MS } from './activity-calls.js';
-import { unservedFor, untilTaken } from './ask/until-served.js';
+import { unservedFor, untilTaken } from './ask/ask.js';
 import { checkAddress } from './identity.js';
 import { show } from './show.js';
 

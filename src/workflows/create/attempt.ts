@@ -9,8 +9,7 @@ import {
 import type { CreateOrderInput, CreateVerdict, SendPermission } from '../../contract/order/activities.js';
 import type { SentTo } from '../../contract/order/sent-to.js';
 import { cancellable, moneyMoving } from '../activity-calls.js';
-import { noteAnswer } from '../ask/ask.js';
-import { untilServed } from '../ask/until-served.js';
+import { noteAnswer, untilServed } from '../ask/ask.js';
 import { type Closed, cancelled, closed } from '../order/end.js';
 import { enterPhase } from '../order/show.js';
 import { noSendInDoubt, type OrderRun, thisRunSentNothing } from '../order/state.js';
