@@ -4,15 +4,8 @@ import type { OrderInput } from '../contract/order/input-and-result.js';
 import { GRPC, grpcStatus } from '../temporal.js';
 import { callTemporal } from './temporal-calls.js';
 
-/** How a run was started: what its first history event keeps. */
-export interface FirstInput<I = OrderInput> {
-  workflowType: string;
-  /** Unchecked: runs may be started from anywhere. */
-  input: I;
-}
-
-/** Reads how the newest run of a workflow id was started; closed runs too, as long as the namespace keeps them. */
-export async function readFirstInput<I = OrderInput>(client: Client, workflowId: string): Promise<FirstInput<I>> {
+/** How the newest run of a workflow id was started, closed or not; the input is unchecked: anybody may have started it. */
+export async function readFirstInput<I = OrderInput>(client: Client, workflowId: string) {
   const { history } = await client.workflowService.getWorkflowExecutionHistory({
     namespace: client.options.namespace,
     execution: { workflowId },

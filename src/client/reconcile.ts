@@ -144,26 +144,21 @@ export async function scheduleReconcile(client: Client, { everyMs, ...input }: R
   }
 }
 
-const optionsOf = (
-  scheduleId: string,
-  everyMs: number,
-  input: ReconcileInput,
-): ScheduleOptions & {
-  action: { type: 'startWorkflow' };
-} => ({
-  scheduleId,
-  spec: { intervals: [{ every: everyMs }] },
-  policies: { overlap: 'SKIP', catchupWindow: CATCH_UP_MS },
-  action: {
-    type: 'startWorkflow',
-    workflowType: RECONCILE_WORKFLOW,
-    // Temporal appends the time. A run started by hand may go on beside it: what both repair is repaired once.
-    workflowId: scheduleId,
-    taskQueue: ORDERS_TASK_QUEUE,
-    args: [input] satisfies Parameters<ReconcileWorkflow>,
-    staticSummary: `${scheduleId} by the clock`,
-  },
-});
+const optionsOf = (scheduleId: string, everyMs: number, input: ReconcileInput) =>
+  ({
+    scheduleId,
+    spec: { intervals: [{ every: everyMs }] },
+    policies: { overlap: 'SKIP', catchupWindow: CATCH_UP_MS },
+    action: {
+      type: 'startWorkflow',
+      workflowType: RECONCILE_WORKFLOW,
+      // Temporal appends the time. A run started by hand may go on beside it: what both repair is repaired once.
+      workflowId: scheduleId,
+      taskQueue: ORDERS_TASK_QUEUE,
+      args: [input] satisfies Parameters<ReconcileWorkflow>,
+      staticSummary: `${scheduleId} by the clock`,
+    },
+  }) satisfies ScheduleOptions;
 
 /** Deletes the account's schedule; false: there was none. A run that goes on is not touched. */
 export async function unscheduleReconcile(client: Client, account = DEFAULT_ACCOUNT): Promise<boolean> {
