@@ -61,8 +61,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'reuse policy ALLOW_DUPLICATE',
     file: 'src/client/start-options.ts',
-    find: "workflowIdReusePolicy: 'REJECT_DUPLICATE'",
-    replacement: "workflowIdReusePolicy: 'ALLOW_DUPLICATE'",
+    find: "args: [input],\n    workflowIdReusePolicy: 'REJECT_DUPLICATE'",
+    replacement: "args: [input],\n    workflowIdReusePolicy: 'ALLOW_DUPLICATE'",
     test: {
       file: 'test/client/start-options.server.test.ts',
       name: 'an id is used once, and no time limit ends an order',

@@ -1,5 +1,4 @@
-import { startReceived } from '../../src/client/received.js';
-import { orderStartOptions } from '../../src/client/start-options.js';
+import { orderStartOptions, startReceived } from '../../src/client/start-options.js';
 import { receivedWorkflowId } from '../../src/contract/names.js';
 import { recoveredStart } from '../../src/contract/order/followers.js';
 import { type OrderType, workflowTypeOf } from '../../src/contract/order/types.js';

@@ -4,7 +4,7 @@ import {
   type WorkflowHandle,
   WorkflowNotFoundError,
 } from '@temporalio/client';
-import { type ReceivedWorkflow, receivedStartOptions } from '../client/received.js';
+import { type ReceivedWorkflow, receivedStartOptions } from '../client/start-options.js';
 import type { CallbackTarget } from '../contract/callback-url.js';
 import {
   ORDER_CALLBACK_SIGNAL,

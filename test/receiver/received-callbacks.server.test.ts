@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { startReceived } from '../../src/client/received.js';
+import { startReceived } from '../../src/client/start-options.js';
 import { searchAttribute } from '../../src/contract/names.js';
 import { MAX_STARTS_PER_MINUTE } from '../../src/receiver/spare-temporal.js';
 import { orderInput } from '../support/inputs.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { receivedStartOptions, startReceived } from '../../src/client/received.js';
+import { receivedStartOptions, startReceived } from '../../src/client/start-options.js';
 import { PaymentOrders } from '../../src/client.js';
 import { ORDERS_TASK_QUEUE, RECEIVED_DEPOSIT_WORKFLOW, searchAttribute } from '../../src/contract/names.js';
 import { orderInput } from '../support/inputs.js';

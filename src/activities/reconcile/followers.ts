@@ -1,6 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { startReceived } from '../../client/received.js';
-import { type OrderWorkflow, orderStartOptions } from '../../client/start-options.js';
+import { type OrderWorkflow, orderStartOptions, startReceived } from '../../client/start-options.js';
 import { startUnlessTaken } from '../../client/temporal-calls.js';
 import type { DepositAddress } from '../../contract/address/address.js';
 import { describeFieldErrors } from '../../contract/failures.js';

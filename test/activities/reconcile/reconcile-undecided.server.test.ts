@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { serviceOf } from '../../../scripts/service-of.js';
 import type { OrderHandle } from '../../../src/client/order-handle.js';
-import { startReceived } from '../../../src/client/received.js';
+import { startReceived } from '../../../src/client/start-options.js';
 import type { ReconcileResult } from '../../../src/contract/reconcile/reconcile.js';
 import { orderInput } from '../../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../../support/lab.js';
