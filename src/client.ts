@@ -36,7 +36,7 @@ import type {
   Rates,
 } from './contract/service-objects.js';
 import { configuredDataConverter, connectTemporal } from './temporal.js';
-import type { FormatChecks } from './validation/remarks.js';
+import type { FormatChecks } from './validation/field-errors.js';
 
 /** `again`: the id was used by a run that ended with no order at the service; start it anew. */
 export interface StartOptions {

@@ -2,7 +2,7 @@ import type { CallbackConfig, Directories } from '../config.js';
 import type { Pace } from '../contract/order/activities.js';
 import type { Rates } from '../contract/service-objects.js';
 import type { PaymentService } from '../payment-service/client.js';
-import type { FormatChecks } from '../validation/remarks.js';
+import type { FormatChecks } from '../validation/field-errors.js';
 import { invalidOrder } from './failures.js';
 
 /** One account as activities use it. */

@@ -12,7 +12,7 @@ import {
   orderListSchema,
   orderStatusSchema,
 } from '../payment-service/queries.js';
-import { FORMAT_CHECKS_READ } from '../validation/remarks.js';
+import { FORMAT_CHECKS_READ } from '../validation/field-errors.js';
 import { shownAddress } from './address/address-list.js';
 import { type Account, type ActivityDeps, accountOf } from './deps.js';
 import { invalidInput, retryLater, validInput } from './failures.js';

@@ -5,8 +5,8 @@ import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import type { OrderInput } from '../contract/order/input-and-result.js';
 import type { OrderType } from '../contract/order/types.js';
 import { validateBatchInput } from '../validation/batch-input.js';
+import { FORMAT_CHECKS_READ, type FormatChecks } from '../validation/field-errors.js';
 import { validateOrderInput, validateRecoveredInput } from '../validation/order-input.js';
-import { FORMAT_CHECKS_READ, type FormatChecks } from '../validation/remarks.js';
 import { InvalidInputError } from './errors.js';
 import { isAccountServed, readService } from './service-calls.js';
 

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { ACCOUNT_FORMAT, DEFAULT_ACCOUNT } from '../contract/names.js';
-import { fieldErrors } from '../validation/field-errors.js';
-import { FORMAT_CHECKS, type FormatChecks } from '../validation/remarks.js';
+import { FORMAT_CHECKS, type FormatChecks, fieldErrors } from '../validation/field-errors.js';
 import {
   type Env,
   isNotExecutedStatus,

@@ -1,5 +1,5 @@
 import type { BalanceChangeShape, BalanceShape, OrderShape, RateEntryShape } from '../payment-service/schemas.js';
-import type { FORMAT_CHECKS_READ } from '../validation/remarks.js';
+import type { FORMAT_CHECKS_READ } from '../validation/field-errors.js';
 import type { ClientInfo } from './order/request.js';
 import type { OrderType } from './order/types.js';
 

@@ -3,8 +3,8 @@ import { buffer } from 'node:stream/consumers';
 import type { BatchStart } from '../client/batches.js';
 import { checkBatchInput, checkedForAccount } from '../client/checked-input.js';
 import { InvalidInputError } from '../client/errors.js';
+import type { FormatChecks } from '../validation/field-errors.js';
 import { type JsonInput, readJson } from '../validation/json-input.js';
-import type { FormatChecks } from '../validation/remarks.js';
 import { type BatchOptions, batchOptionsOf, given } from './arguments.js';
 import { type StarterIo, UsageError } from './report.js';
 

@@ -11,10 +11,9 @@ import type { FieldError } from '../contract/failures.js';
 import { BATCH_ID_FORMAT, DEFAULT_ACCOUNT, PLAN_FORMAT } from '../contract/names.js';
 import type { WithdrawRequest } from '../contract/order/request.js';
 import { holdsCardNumber } from '../contract/wallets.js';
-import { checkedBy, presentable } from './field-errors.js';
+import { checkedBy, type FormatChecks, presentable } from './field-errors.js';
 import { optionSchemas, validateOrderInput } from './order-input.js';
 import { isPeriod } from './periods.js';
-import type { FormatChecks } from './remarks.js';
 import { nameSchema } from './request-schemas.js';
 
 /** Longest wait for an approval or for a file, 90 days in milliseconds. */

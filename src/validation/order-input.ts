@@ -11,9 +11,8 @@ import { BASIS_FIELDS } from '../contract/order/basis.js';
 import type { OrderInput, ReceivedDepositInput } from '../contract/order/input-and-result.js';
 import { factsOf, ORDER_TYPES, type OrderType } from '../contract/order/types.js';
 import { withoutNulls } from '../contract/without-nulls.js';
-import { checkedBy, fieldErrors, presentable } from './field-errors.js';
+import { checkedBy, type FormatChecks, fieldErrors, presentable, sortRemarks } from './field-errors.js';
 import { fieldsOf, ruleErrors } from './order-rules.js';
-import { type FormatChecks, sortRemarks } from './remarks.js';
 import { networkSchema, orderSchemas, payoutSchemas } from './request-schemas.js';
 
 /** The fields of an input besides the order. */

@@ -4,8 +4,8 @@ import type { CompensationPolicy } from '../contract/order/input-and-result.js';
 import { CARD_FIELDS, CLIENT_FIELDS, DETAILS_FIELDS, type Privacy, REQUEST_FIELDS } from '../contract/order/request.js';
 import { factsOf, type OrderType } from '../contract/order/types.js';
 import { holdsCardNumber, MULTIPLE_CARDS } from '../contract/wallets.js';
+import type { Remark } from './field-errors.js';
 import { partsSumErrors, targetErrors, type Unchecked } from './payout-target.js';
-import type { Remark } from './remarks.js';
 import { MAX_DESCRIPTION_LENGTH } from './request-schemas.js';
 
 /**

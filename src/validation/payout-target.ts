@@ -2,8 +2,7 @@ import * as z from 'zod';
 import type { FieldError } from '../contract/failures.js';
 import { decimal, sum } from '../contract/money.js';
 import { canonicalWallet, MAX_CARDS, MULTIPLE_CARDS } from '../contract/wallets.js';
-import { fieldErrors } from './field-errors.js';
-import { ofFormat, type Remark } from './remarks.js';
+import { fieldErrors, ofFormat, type Remark } from './field-errors.js';
 import { amountProblem, cardPartSchema, detailsSchemas, NETWORK_FORMAT } from './request-schemas.js';
 import { hasWalletFormat, walletFormatProblem, walletProblem } from './wallet-formats.js';
 

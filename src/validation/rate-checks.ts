@@ -6,7 +6,7 @@ import type { Payers } from '../contract/order/activities.js';
 import type { CreateRequest, RequestFields } from '../contract/order/request.js';
 import { factsOf, type OrderType, orderSides } from '../contract/order/types.js';
 import { isMalformed, type Malformed, type RateEntry, type Rates } from '../contract/service-objects.js';
-import type { FormatChecks } from './remarks.js';
+import type { FormatChecks } from './field-errors.js';
 
 /** The pair key under which the rates operation lists an order's terms, such as `usd_card-btc_bitcoin`. */
 export function rateKeyOf(type: OrderType, order: CreateRequest): string {
