@@ -5,6 +5,7 @@ import { CREATE_TIMEOUT_MS } from '../activity-calls.js';
 import { parkUnless } from '../order/decision.js';
 import { type Closed, cancelled, closed } from '../order/end.js';
 import { noRunEverSent, noSendInDoubt, type OrderRun, showsNone } from '../order/state.js';
+import { delayHasPassed } from './attempt.js';
 import { type Conflict, look, type Ours, type Seen, settle } from './settle.js';
 
 /** Callbacks that make a parked run look again; more would let a flood of forged ones cost look-ups. */
@@ -41,17 +42,35 @@ export async function conclude(run: OrderRun, first: Step): Promise<Ours | Close
   for (let step = first; ; ) {
     if (step?.kind === 'conflict') step = await meetConflict(run, step);
     if (step?.kind !== 'question') return step?.kind === 'absent' ? undefined : step;
-    const { reason, allowed, conflict } = step;
-    if (conflict) run.conflict = conflict.reason;
-    const isCancelled = () => run.cancelRequested && !conflict && noSendInDoubt(run);
-    const hears = hearsCallbacks(run, step);
-    const isCalled = () => hears && run.callbackPending && looks < MAX_LOOKS;
-    const decision = await parkUnless(run, reason, allowed, () => isCancelled() || isCalled());
-    if (decision?.action === 'approve' || decision?.action === 'resend') return goOn(run, step, decision);
-    if (!decision && isCancelled()) return cancelled(run);
-    if (!decision) looks += 1;
-    step = await (decision ? answerTo(run, step, decision) : lookAgain(run, step));
+    if (step.conflict) run.conflict = step.conflict.reason;
+    const answer = await untilAnswered(run, step, looks < MAX_LOOKS);
+    if (answer === 'outdated') return undefined;
+    if (answer === 'cancelled') return cancelled(run);
+    if (answer === 'callback') {
+      looks += 1;
+      step = await lookAgain(run, step);
+    } else if (answer.action === 'approve' || answer.action === 'resend') return goOn(run, step, answer);
+    else step = await answerTo(run, step, answer);
   }
+}
+
+/** Waits for a decision, or for what makes the question another one: a cancellation, a callback, a re-send asked about before. */
+async function untilAnswered(
+  run: OrderRun,
+  question: Question,
+  mayLook: boolean,
+): Promise<Decision | 'cancelled' | 'outdated' | 'callback'> {
+  const { reason, allowed, conflict, permits } = question;
+  const asked = { isCancelled: run.cancelRequested, isLate: delayHasPassed(run) };
+  const isOutdated = () => run.cancelRequested !== asked.isCancelled || delayHasPassed(run) !== asked.isLate;
+  const isCancelled = () => run.cancelRequested && !conflict && noSendInDoubt(run);
+  const hears = mayLook && hearsCallbacks(run, question);
+  const isOver = () => isCancelled() || (hears && run.callbackPending) || (permits && isOutdated()) || false;
+  const decision = await parkUnless(run, reason, allowed, isOver);
+  if (!decision && isCancelled()) return 'cancelled';
+  // Whoever permits a re-send must have been told that the order was cancelled, or is late, since.
+  if (permits && isOutdated() && (!decision || decision.action === 'resend')) return 'outdated';
+  return decision ?? 'callback';
 }
 
 /** Above a cap, before any send, no callback is about an order of ours, and a cancellation must not wait for a look-up. */

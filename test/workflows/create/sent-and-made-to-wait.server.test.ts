@@ -100,6 +100,24 @@ test('an order that may be sent again, and is made to wait, is not sent unasked 
   expect(lab.sandbox.stats().executedByOrderId[orderId]).toBe(1);
 });
 
+test('a person who is asked for a re-send is asked anew once the order was cancelled: what they permitted was another one', async () => {
+  const orderId = 'cancelled-while-asked';
+  const input = orderInput('withdraw', orderId, { marker: 'create=500-before' });
+  const handle = await lab.orders.start('withdraw', { ...input, resend: 'never' });
+  await untilParked(orderId);
+  const { revision } = await lab.state(orderId);
+  await lab.cancel(orderId);
+  const stale = handle.decide({ action: 'resend', by: 'ops', reason: 'seen before it was cancelled', revision });
+  await expect(stale).rejects.toThrow(/is stale/);
+  await untilParked(orderId);
+  expect((await lab.state(orderId)).attention?.reason).toContain('it was cancelled');
+  expect(lab.sandbox.stats().executedByOrderId[orderId]).toBeUndefined();
+
+  await decide(orderId, 'resend');
+  expect(await lab.result(handle, HOUR_MS)).toMatchObject({ outcome: 'completed' });
+  expect(lab.sandbox.stats().executedByOrderId[orderId]).toBe(1);
+});
+
 test('the histories replay', async () => {
-  expect(await lab.replayAll()).toBe(3);
+  expect(await lab.replayAll()).toBe(4);
 });
