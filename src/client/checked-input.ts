@@ -33,10 +33,7 @@ export function checkOrderInput<T extends OrderType>(
 export const checkBatchInput = (input: unknown, formatChecks: FormatChecks): BatchInput =>
   accepted(validateBatchInput(input, formatChecks));
 
-/**
- * Checks with our format rules; if only those are broken, asks the account's workers (`settingOf`) whether to waive them, and
- * refuses where none answers. Throws what `check` throws, such as InvalidInputError.
- */
+/** Checks with our format rules, which the account's workers (`settingOf`) may waive; throws what `check` throws. */
 export async function checkedForAccount<I extends { account?: string }>(
   check: (formatChecks: FormatChecks) => I,
   settingOf: (account?: string) => Promise<FormatChecks>,

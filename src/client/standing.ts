@@ -24,10 +24,7 @@ export type Standing =
   | { kind: 'completed'; result: OrderResult }
   /** It ended because no order of ours exists. */
   | { kind: 'noOrder'; failure: OrderFailure }
-  /**
-   * It ended unknown, and the order may exist. 'closed': by a person, in doubt; 'failed': as `type`, which is no failure of
-   * orders.
-   */
+  /** It ended unknown, the order may exist. 'closed': by a person; 'failed': as `type`, which is no failure of orders. */
   | { kind: 'unresolved'; how: Stopped | 'closed' | 'failed'; type?: string }
   /** Encrypted with a key that is not here, or damaged: its result, or already what it was started with. */
   | { kind: 'unreadable'; what: 'result' | 'input'; why: string };
@@ -114,10 +111,7 @@ export async function describeRun(
   }
 }
 
-/**
- * Why a payload can never be read here: encrypted with a key that this process lacks, changed, or in a format it does not
- * know; undefined for all other errors, which may pass. Says nothing of what the payload holds.
- */
+/** Why a payload can never be read here, with nothing of what it holds; undefined for errors that may pass. */
 export function whyUnreadable(error: unknown): string | undefined {
   if (error instanceof PayloadDecryptionError) return error.message;
   // The converter's own errors and those of JSON.parse quote the payload.

@@ -96,10 +96,7 @@ export function receivedStartOptions(input: ReceivedDepositInput) {
   } satisfies WorkflowStartOptions<ReceivedWorkflow>;
 }
 
-/**
- * Starts the follower of a received order. False: there is or was one. `again`: one that ended without an order (it came
- * too early, or the address was not listed) does not count.
- */
+/** Starts a received order's follower; false: there is or was one. `again`: one that ended without an order is none. */
 export async function startReceived(
   client: Client,
   input: ReceivedDepositInput,

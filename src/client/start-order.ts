@@ -17,10 +17,7 @@ import { readStanding, type Standing, standingOfEvent } from './standing.js';
 import { type OrderWorkflow, orderStartOptions } from './start-options.js';
 import { type CallOptions, callTemporal, startUnlessTaken, unreachable } from './temporal-calls.js';
 
-/**
- * Throws ConflictError unless the run that has this order id was started with the same type and input. `recovered`: it was
- * recovered from the order list, and only reports.
- */
+/** Throws ConflictError unless the run of this order id has the same type and input; `recovered`: it only reports. */
 export async function refuseOtherInput(
   client: Client,
   type: OrderType,
@@ -53,10 +50,7 @@ export async function startOrder(client: Client, type: OrderType, input: OrderIn
   return handleOf(client, input, { attached: true, recovered });
 }
 
-/**
- * Starts and gets the created order in one call to Temporal. The comparison with the run's first input goes on beside
- * the wait, so that a conflict shows at once and not when the other order is created.
- */
+/** Starts and gets the created order in one call; compares inputs beside the wait, so that a conflict shows at once. */
 export async function createOrder(
   client: Client,
   type: OrderType,

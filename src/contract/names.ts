@@ -38,10 +38,7 @@ export const DECIDE_UPDATE = 'decide';
 /** Typed keys of the custom search attributes that every namespace needs. */
 export const searchAttribute = {
   account: defineSearchAttributeKey('PaymentAccount', 'KEYWORD'),
-  /**
-   * `open`, `uncertain` or `parked` while so, then the final status; `none` when no order came to exist, `unresolved` when a
-   * person closed it in doubt.
-   */
+  /** `open`, `uncertain` or `parked` while so, then the final status; `none`: no order; `unresolved`: closed in doubt. */
   orderStatus: defineSearchAttributeKey('PaymentOrderStatus', 'KEYWORD'),
   orderUuid: defineSearchAttributeKey('PaymentOrderUuid', 'KEYWORD'),
   batchId: defineSearchAttributeKey('PaymentBatchId', 'KEYWORD'),

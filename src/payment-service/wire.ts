@@ -44,10 +44,7 @@ export function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/**
- * Plain JSON of a part whose shape is not documented: numbers become their text, as amounts are text everywhere.
- * Throws a RangeError when nested too deep for the next JSON writer.
- */
+/** Plain JSON of a part of undocumented shape, numbers as their text; throws a RangeError when nested too deep. */
 export function toPlain(value: unknown, depth = 0): unknown {
   if (depth > MAX_DEPTH) throw new RangeError('nested too deep');
   if (isLosslessNumber(value)) return value.toString();
@@ -183,10 +180,7 @@ export const object = <T extends z.ZodType>(schema: T) =>
 /** A JSON number that is no more than a decimal: what a writer makes of 0.0000001 included, nothing astronomic. */
 const NUMBER_TOKEN = /^-?\d{1,60}(\.\d{1,60})?([eE][+-]?\d{1,2})?$/;
 
-/**
- * The decimal string that an amount of the service stands for: "+10.00" is 10.00, and a JSON number is its digits, none
- * lost. undefined for everything else, such as "1,000.00": an amount is never guessed.
- */
+/** The decimal string of an amount, no digit lost: "+10.00" is 10.00. undefined for others, such as "1,000.00". */
 export function looseAmount(value: unknown): string | undefined {
   if (isLosslessNumber(value)) {
     if (!NUMBER_TOKEN.test(value.value)) return undefined;

@@ -90,10 +90,7 @@ function parseLine(line: string, number: number): ParsedInput {
   }
 }
 
-/**
- * The input of a batch. `path` is a file of the workers; with `--inline`, or `-` for standard input, the rows are read
- * here and travel in the input. Throws UsageError or InvalidInputError; nothing is started yet.
- */
+/** A batch's input: a file of the workers, or rows read here (`--inline`, `-`). Throws UsageError, InvalidInputError. */
 export async function readBatchInput(io: StarterIo, path: string, options: BatchStartOptions): Promise<BatchStart> {
   const { account, id, again, inline, latestSend } = options;
   const common = { ...batchOptionsOf(options), ...given({ account, batchId: id, again, latestSend }) };

@@ -57,10 +57,7 @@ const options = {
       failures: z.int().min(1).optional(),
       /** The same as a share (0 to 1) of the rows that ended, once at least 20 have. */
       share: z.number().gt(0).max(1).optional(),
-      /**
-       * Neighbouring rows whose create is uncertain at the same time; 3 when omitted. It waits until they are settled, and
-       * pauses for a person where they are parked.
-       */
+      /** Neighbouring uncertain rows at which it waits, and pauses where they are parked; 3 when omitted. */
       uncertainInARow: z.int().min(1).optional(),
     })
     .optional(),

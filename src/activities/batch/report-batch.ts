@@ -14,10 +14,7 @@ import { countRow, noneCounted, readRowEnd } from './report/row-end.js';
 /** Rows read from Temporal at the same time. */
 const CONCURRENCY = 20;
 
-/**
- * Reads how the order of every row ended, counts and reports it. Needs no state of the batch: orders that another batch
- * started under the rows' ids count the same. Repeating it is free: it starts over and replaces the files at its end.
- */
+/** Counts and reports how the order of every row ended, whoever started it; repeating it replaces the files. */
 export function reportBatchActivity(deps: ActivityDeps) {
   return async function reportBatch({ input, plan, taken }: ReportBatchInput): Promise<ReportBatchAnswer> {
     try {

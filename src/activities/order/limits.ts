@@ -31,10 +31,7 @@ const ONE = new Big(1);
 const HUNDRED = new Big(100);
 const ROUND_UP = 3;
 
-/**
- * Refuses an order that the service would not take, before anything is sent: pair, precision, limits, and with
- * PAYMENT_CHECK_BALANCE a balance that does not cover it. Answers what could not be checked. Throws InvalidOrder.
- */
+/** Throws InvalidOrder where rates or a balance rule an order out before it is sent; answers what was not checked. */
 export async function refuseBeyondLimits(
   deps: ActivityDeps,
   account: Account,

@@ -6,10 +6,7 @@ import { type ActivityDeps, accountOf } from '../deps.js';
 import { comeBackIn, noReading, retryLater } from '../failures.js';
 import { isElsewhere, isOtherEndpoint, refuseElsewhere } from './sent-to.js';
 
-/**
- * Polls the status until it is final, or until it is one that nobody has reported yet. Each poll is one attempt of this
- * activity: the server repeats it after the delay it asks for, with no event in the history and no end before final.
- */
+/** Polls until the status is final or not reported yet; each poll is an attempt, which leaves no event in the history. */
 export function pollOrderActivity(deps: ActivityDeps) {
   return async function pollOrder(input: PollInput): Promise<PollAnswer> {
     const { attempt } = activityInfo();

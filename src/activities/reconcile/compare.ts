@@ -134,10 +134,7 @@ export function unevenChanges(theirs: SeenOrder, nothingLeft: boolean): string |
 const netOf = ({ balance_changes: changes }: SeenOrder, currency: string): Big =>
   sum(changes.filter((change) => change.currency === currency).map((change) => decimal(change.amount_change)));
 
-/**
- * What the changes in a currency add up to when nothing is left. A commission that the merchant
- * pays is withheld apart from the amount: who pays is not known here, so both are right.
- */
+/** What changes in a currency add up to when nothing is left; who pays a commission is unknown, so both are right. */
 function expectedNets(order: SeenOrder, currency: string): Big[] {
   const zero = decimal('0');
   const [paid, got] = [decimalOrZero(order.amount_from), decimalOrZero(order.amount_to)];

@@ -42,10 +42,7 @@ interface BothSides {
   word: OurWord;
 }
 
-/**
- * Both sides seem to differ. The order was read before our workflow was asked, and may have changed in between: only what is
- * read after our word counts.
- */
+/** The order may have changed between its reading and our word: of these only what is read after our word counts. */
 const DOUBTFUL: readonly ReconcileClass[] = ['verdictDiffers', 'amountDiffers', 'openTooLong'];
 
 /** What is found of an order; both sides where it is in doubt. */

@@ -25,11 +25,7 @@ const [SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS] = [2_000, 30_000];
 /** Classes of orders that need no line in the report. */
 const SILENT: readonly ReconcileClass[] = ['equal', 'open', 'noOrder'];
 
-/**
- * Compares the service's orders of an account with our workflows and the balance changes with each other. Starts followers
- * and wakes workflows that wait; it moves no money. Everything it does may be done again: an attempt whose worker died is
- * begun anew.
- */
+/** Compares orders, workflows and balance changes, starts followers, wakes workflows; moves no money, may be repeated. */
 export function reconcileAccountActivity(deps: ActivityDeps) {
   return async function reconcileAccount(input: ReconcileAccountInput): Promise<ReconcileResult> {
     const account = deps.accounts.get(input.account);

@@ -16,11 +16,7 @@ const LOOKS = { attached: 20, own: 2 };
 
 const isAttached = ({ elsewhere }: OpenRow): boolean => elsewhere === true;
 
-/**
- * Looks after the open rows: counts those that are final or parked, and answers the rows that are uncertain right now.
- * Temporal's list says where to look, which costs little however many rows there are; how an order stands is read
- * from its own run.
- */
+/** Counts open rows that are final or parked, and answers the uncertain ones; Temporal's list says where to look. */
 export async function watchRows(work: BatchWork): Promise<OpenRow[]> {
   const { progress } = work;
   const ownRows = progress.open.filter((open) => !isAttached(open));
