@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { jsonOr } from '../contract/json.js';
 import { AMOUNT_FORMAT, MAX_AMOUNT_LENGTH } from '../contract/money.js';
 import { CURRENCY_FORMAT } from '../validation/request-schemas.js';
 import { SecretList } from './secret.js';
@@ -195,7 +196,7 @@ export function oneOf<T extends string>(
 /** A JSON object of decimal strings by currency, such as `{"usd": "2000"}`; undefined when unset. */
 export function amountsByCurrency(env: Env, name: string, problems: Problems): ReadonlyMap<string, string> | undefined {
   const read = (text: string) => {
-    const { success, data } = amountsSchema.safeParse(parseJson(text));
+    const { success, data } = amountsSchema.safeParse(jsonOr(text));
     return success ? new Map(Object.entries(data)) : undefined;
   };
   const mistake = 'must be JSON such as {"usd": "2000", "btc": "0.5"}: currencies and decimal strings';
@@ -206,11 +207,3 @@ const amountsSchema = z.record(
   z.string().regex(CURRENCY_FORMAT),
   z.string().regex(AMOUNT_FORMAT).max(MAX_AMOUNT_LENGTH),
 );
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

@@ -1,3 +1,4 @@
+import { jsonOr } from '../contract/json.js';
 import { maskWords } from '../contract/masking.js';
 import { REQUEST_FIELDS } from '../contract/order/request.js';
 
@@ -20,7 +21,8 @@ const PUBLIC_FIELDS = new Set([
  */
 export function excerptOf(body: Uint8Array, request: object, secrets: readonly string[] = []): string | undefined {
   const text = new TextDecoder().decode(body).replaceAll('\uFFFD', '');
-  const said = wordsOf(parsedOr(text))
+  // In the value of JSON nothing is escaped.
+  const said = wordsOf(jsonOr(text, text))
     .join('')
     .replace(/<[^>]*>/g, ' ');
   const hidden = hide(inOneForm(said), [...secrets, ...privateTexts(request)].map(inOneForm));
@@ -32,15 +34,6 @@ export function excerptOf(body: Uint8Array, request: object, secrets: readonly s
 
 /** Accents as one character, and mail addresses as they are outside of URLs. */
 const inOneForm = (text: string): string => text.replaceAll('%40', '@').normalize('NFC');
-
-/** JSON's value, in which nothing is escaped; any other text as it is. */
-function parsedOr(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
 
 /** A value as words: of an object its telling fields, or all of it where it has none. [] for what says nothing. */
 function wordsOf(value: unknown): string[] {

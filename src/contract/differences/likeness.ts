@@ -1,3 +1,4 @@
+import { jsonOr } from '../json.js';
 import { decimal, decimalPlaces, SIGNED_AMOUNT_FORMAT, sameAmount } from '../money.js';
 import { canonicalWallet, writtenLike } from '../wallets.js';
 
@@ -128,19 +129,11 @@ export function likeAmountWithFee(asked: unknown, shown: unknown, fee: unknown):
   return decimal(asked).plus(decimal(fee)).eq(decimal(shown)) ? 'form' : 'other';
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Likeness of payout details, also as JSON text. Details that nobody sent are another payout; keys beside ours are not. */
 export function likeDetails(asked: unknown, shown: unknown): Likeness {
   if (isEmpty(asked)) return isEmpty(shown) ? 'same' : 'other';
   if (typeof shown !== 'string' || shown === '') return likeTree(asked, shown, '');
-  const tree = parsed(shown);
+  const tree = jsonOr(shown);
   return isTree(tree) || tree === null ? worst('form', likeTree(asked, tree, '')) : 'other';
 }
 
