@@ -135,12 +135,7 @@ const INSTRUCTIONS = [
 
 function addInstructions(batch: Command, verbs: Verbs): void {
   for (const [verb, description, done] of INSTRUCTIONS) {
-    const command = withReason(
-      batch
-        .command(verb)
-        .description(description)
-        .argument(...BATCH_ID),
-    );
+    const command = withReason(batch.command(verb).description(description)).argument(...BATCH_ID);
     verbs.add(command, async (orders, batchId: string, { account, by, reason }: CommonOptions & BatchInstruction) => {
       const handle = orders.batches.handle(batchId, { account });
       await handle[verb]({ by, reason });

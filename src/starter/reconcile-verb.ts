@@ -40,14 +40,9 @@ const gapText = ({ currency, amount, after, before, now, since }: BalanceGap): s
 const chainText = ({ currency, changes, gaps, start, end, balance }: ChainSummary): string =>
   `${currency}: ${changes} changes, ${start} to ${end}, ${gaps} gaps, balance ${balance}`;
 
-const rowCells = (row: Finding): string[] => [
-  row.class,
-  row.order_id,
-  row.order_uuid ?? '',
-  row.status ?? '',
-  row.verdict ?? '',
-  row.detail ?? '',
-];
+const SHOWN_FIELDS = ['class', 'order_id', 'order_uuid', 'status', 'verdict', 'detail'] as const;
+
+const rowCells = (row: Finding): string[] => SHOWN_FIELDS.map((field) => row[field] ?? '');
 
 /** What was found, for people. */
 export function reconcileText(result: ReconcileResult): string {

@@ -121,12 +121,7 @@ export function addScheduleVerbs(program: Command, io: StarterIo, verbs: Verbs):
     return { exitCode: EXIT.done, json: { schedules }, text };
   });
   for (const [verb, description, done] of INSTRUCTIONS) {
-    const command = withReason(
-      schedule
-        .command(verb)
-        .description(description)
-        .argument(...PLAN),
-    );
+    const command = withReason(schedule.command(verb).description(description)).argument(...PLAN);
     verbs.add(command, async (orders, plan: string, { account, by, reason }: CommonOptions & BatchInstruction) => {
       await orders.schedules[verb](plan, { by, reason }, { account });
       return { exitCode: EXIT.done, json: { plan, [done]: true }, text: `schedule of plan ${plan} is ${done}` };
