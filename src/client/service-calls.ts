@@ -78,6 +78,8 @@ function requireSameAddress({ address: wanted }: DepositAddressInput, { address:
   }
 }
 
+type AddressWorkflow = (input: DepositAddressInput) => Promise<DepositAddressResult>;
+
 /** Creates a permanent deposit address, or returns the one that has this `ref`. Throws InvalidInputError. */
 export async function createDepositAddress(
   client: Client,
@@ -88,7 +90,7 @@ export async function createDepositAddress(
   requireFormat('ref', ref, ADDRESS_REF_FORMAT);
   const workflowId = addressWorkflowId(account, ref);
   const start = () =>
-    client.workflow.start<(input: DepositAddressInput) => Promise<DepositAddressResult>>(DEPOSIT_ADDRESS_WORKFLOW, {
+    client.workflow.start<AddressWorkflow>(DEPOSIT_ADDRESS_WORKFLOW, {
       workflowId,
       taskQueue: ORDERS_TASK_QUEUE,
       args: [{ account, ref, address }],
@@ -102,9 +104,7 @@ export async function createDepositAddress(
       await start().catch((error: unknown) => {
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
       });
-      return client.workflow
-        .getHandle<(input: DepositAddressInput) => Promise<DepositAddressResult>>(workflowId)
-        .result();
+      return client.workflow.getHandle<AddressWorkflow>(workflowId).result();
     });
     requireSameAddress(request, result);
     return result;
