@@ -28,11 +28,9 @@ const WAIT_FOR_LIST_MS = 25_000;
  */
 export function lookUpReceivedActivity(deps: ActivityDeps) {
   const shared = new Map<string, SharedAddresses>();
-  return async function lookUpReceived({
-    account: name,
-    ...asked
-  }: LookUpReceivedInput): Promise<LookUpReceivedAnswer> {
-    const account = accountOf(deps, name);
+  return async function lookUpReceived(asked: LookUpReceivedInput): Promise<LookUpReceivedAnswer> {
+    const account = accountOf(deps, asked.account);
+    const { name } = account;
     const checked = validateReceivedInput(asked.input, account.formatChecks);
     if ('errors' in checked) throw invalidOrder(checked.errors);
     const listAll = () => account.service.allDepositAddresses({});
