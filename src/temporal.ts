@@ -49,10 +49,7 @@ function readConnectConfig() {
   }
 }
 
-/**
- * How clients write and read payloads: encrypted where there are keys. Without any, ciphertext is still told as such.
- * `onPlain`: told of plain payloads that are read beside keys.
- */
+/** How payloads are written and read: encrypted where there are keys. `onPlain`: told of plain ones read beside keys. */
 export const dataConverter = (keys?: readonly EncryptionKey[], onPlain?: OnPlainPayload): DataConverter => ({
   payloadCodecs: [encryptionCodec(keys, onPlain)],
 });

@@ -85,10 +85,7 @@ export class BatchHandle {
     await this.#run.tell(update, argument, { refused: 'instruction', request: update });
   }
 
-  /**
-   * The progress of a batch as its running activity last reported it: the workflow itself hears of it only when a chunk
-   * ends, which may take half a minute. Undefined while nothing is being sent.
-   */
+  /** The progress as the running activity last told it, half a minute ahead of the workflow; undefined without one. */
   async #liveProgress(): Promise<BatchProgress | undefined> {
     const { client, handle } = this.#run;
     const { raw } = await handle.describe();

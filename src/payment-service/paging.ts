@@ -36,10 +36,7 @@ export async function* allPages<T, Q extends { limit?: number; page?: number }>(
   }
 }
 
-/**
- * How far apart the clocks of dates and of date filters may lie: the service's time zone is not documented, it may be 12 h
- * behind UTC or 14 h ahead on either side.
- */
+/** How far dates and date filters may lie apart: their undocumented zones are 12 h behind UTC to 14 h ahead. */
 export const ZONE_SLACK_MS = 26 * 3_600_000;
 
 /** A span of creation dates, as the service writes dates; both ends belong to it. */

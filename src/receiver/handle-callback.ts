@@ -43,11 +43,8 @@ function hintOf(body: Map<string, unknown>): CallbackHint {
 }
 
 /**
- * What the body of an order's callback claims; undefined when it is not one JSON object in UTF-8.
- *
- * Fields of a wrong shape are left out instead of refused: the hint only wakes the workflow up. For the same reason a
- * body about another order than the token's is not refused. Whoever sent it knows the URL, so it costs that order one
- * look-up, but none of its claims goes along.
+ * What the body of an order's callback claims; undefined when it is not one JSON object in UTF-8. The hint only wakes the
+ * workflow up, for one look-up: fields of a wrong shape, and all of a body about another order, are left out, not refused.
  */
 export function readHint(raw: Uint8Array, orderId: string): CallbackHint | undefined {
   const body = parseObject(raw);

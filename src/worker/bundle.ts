@@ -5,10 +5,7 @@ import { bundleWorkflowCode, type Logger } from '@temporalio/worker';
 const pathOf = (name: string): string =>
   fileURLToPath(new URL(`../workflows/${name}${import.meta.url.slice(-3)}`, import.meta.url));
 
-/**
- * Module that hides messages and stacks of failures in payloads, which the codec then encrypts. Only where payloads are
- * encrypted: otherwise operators could not read them in the Temporal UI.
- */
+/** Module that hides messages and stacks of failures; only for encrypted payloads: in plain ones the UI must show them. */
 export const failureConverterPath = (): string => pathOf('converters');
 
 /**

@@ -40,10 +40,7 @@ const MAX_SILENCES = 20;
 
 const untold = (silences: number): PollInput['silence'] => (silences < MAX_SILENCES ? 'untold' : undefined);
 
-/**
- * Asks for one look-up as a callback would; it waits until the right account answers or a person approves another, and polls
- * then ask there.
- */
+/** Asks for one look-up as a callback would; it, and polls then, ask the right account or one a person approved. */
 async function lookedUp(run: OrderRun): Promise<void> {
   const before = run.lastLookupAtMs;
   run.callbackPending = true;

@@ -24,10 +24,7 @@ export interface StartedRow {
   standing: Standing;
 }
 
-/**
- * Starts the order of a row, or attaches to the one its id has: however often a row is started, one order comes of it.
- * Throws only when Temporal did not take it; the row may be started again then.
- */
+/** Starts a row's order or attaches to its id's: however often, one order comes of it. Throws if Temporal did not take it. */
 export async function startRow({ client, batch }: BatchWork, { row, problem, order }: BatchRow): Promise<StartedRow> {
   let orderId: string | undefined;
   try {
