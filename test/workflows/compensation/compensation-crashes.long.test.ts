@@ -250,7 +250,10 @@ describe(`${ORDERS} partial orders whose workers crash (seed ${SEED})`, () => {
     for (const { input } of started) {
       const { order_id: orderId } = input.order;
       const parent = worked.get(orderId)?.order;
-      const payouts = followUpsOf(orderId).filter(({ order }) => order.wallet_to === parent?.wallet_to);
+      // A refund may go to the same card, in the other currency.
+      const isPayout = (order: SandboxOrder['order']) =>
+        order.wallet_to === parent?.wallet_to && order.currency_to === parent?.currency_to;
+      const payouts = followUpsOf(orderId).filter(({ order }) => isPayout(order));
       const amounts = payouts.map(({ order }) => new Big(order.amount_to ?? '0'));
       const more = amounts.reduce((total, amount) => total.plus(amount), new Big(0));
       const paid = new Big(parent?.amount_to ?? '0');
