@@ -3,10 +3,15 @@ import type { DataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { ConfigError, type EncryptionKey, loadEncryptionKeys } from './config.js';
 import { SEARCH_ATTRIBUTES } from './contract/names.js';
-import { encryptionCodec, type OnPlainPayload } from './temporal/encryption-codec.js';
+import { encryptionCodec } from './temporal/encryption-codec.js';
 
 export { ConfigError } from './config.js';
-export { PayloadDecryptionError, warnOfPlainPayloads } from './temporal/encryption-codec.js';
+export {
+  encryptionCodec,
+  markUnreadable,
+  PayloadDecryptionError,
+  warnOfPlainPayloads,
+} from './temporal/encryption-codec.js';
 
 /** Temporal cannot be reached; the message says what to check and, after a start, that it may be sent again. */
 export class TemporalUnreachableError extends Error {
@@ -49,9 +54,9 @@ function readConnectConfig() {
   }
 }
 
-/** How payloads are written and read: encrypted where there are keys. `onPlain`: told of plain ones read beside keys. */
-export const dataConverter = (keys?: readonly EncryptionKey[], onPlain?: OnPlainPayload): DataConverter => ({
-  payloadCodecs: [encryptionCodec(keys, onPlain)],
+/** How clients write and read payloads: encrypted where there are keys. Without any, ciphertext is still told as such. */
+export const dataConverter = (keys?: readonly EncryptionKey[]): DataConverter => ({
+  payloadCodecs: [encryptionCodec(keys)],
 });
 
 /** The same as `PAYLOAD_ENCRYPTION_KEYS` says; throws ConfigError. */

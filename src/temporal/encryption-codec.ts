@@ -34,13 +34,40 @@ export function encryptionCodec(keys: readonly EncryptionKey[] = [], onPlain?: O
     decode: async (payloads, context) =>
       payloads.map((payload) => {
         if (isEncrypted(payload)) return decrypt(keys, payload);
-        if (first && !OF_SERVER.equals(payload.data ?? new Uint8Array())) onPlain?.(context?.workflowId);
+        if (first && !OF_SERVER.equals(bytesOf(payload.data))) onPlain?.(context?.workflowId);
         return payload;
       }),
   };
 }
 
-const isEncrypted = ({ metadata }: Payload): boolean => ENCODING.equals(metadata?.encoding ?? new Uint8Array());
+/** Begins the encoding of a payload that stands for one that could not be read; the reason follows. Converters throw on it. */
+const UNREADABLE = 'unreadable: ';
+
+/**
+ * A worker's codec: what it cannot decode becomes a payload whose encoding says why. A codec does not know what a payload is
+ * for, and one that throws fails the whole workflow task, again and again, also for an argument that nobody reads: whoever
+ * may send a signal could hold up any order for good. Whoever does read such a payload gets an error, never a value.
+ */
+export function markUnreadable(codec: PayloadCodec): PayloadCodec {
+  const decodeOrMark = async (payload: Payload, context: Parameters<PayloadCodec['decode']>[1]): Promise<Payload[]> => {
+    try {
+      return await codec.decode([payload], context);
+    } catch (error) {
+      const why = error instanceof PayloadDecryptionError ? error.message : 'the codec failed on it';
+      return [{ metadata: { encoding: Buffer.from(`${UNREADABLE}${why}`) } }];
+    }
+  };
+  return {
+    encode: (payloads, context) => codec.encode(payloads, context),
+    decode: async (payloads, context) =>
+      (await Promise.all(payloads.map((payload) => decodeOrMark(payload, context)))).flat(),
+  };
+}
+
+const isEncrypted = ({ metadata }: Payload): boolean => ENCODING.equals(bytesOf(metadata?.encoding));
+
+/** Empty bytes of the wire are an array and no Uint8Array, whatever their type says. */
+const bytesOf = (bytes: Uint8Array | null | undefined): Buffer => Buffer.from(bytes ?? []);
 
 function encrypt({ id, key }: EncryptionKey, payload: Payload): Payload {
   const iv = randomBytes(IV_BYTES);
@@ -53,14 +80,14 @@ function encrypt({ id, key }: EncryptionKey, payload: Payload): Payload {
 }
 
 function decrypt(keys: readonly EncryptionKey[], { metadata, data }: Payload): Payload {
-  const keyId = Buffer.from(metadata?.[KEY_ID] ?? []).toString();
+  const keyId = bytesOf(metadata?.[KEY_ID]).toString();
   const known = keys.find(({ id }) => id === keyId);
   // The id comes from outside: only what could be one is repeated.
   if (!known) {
     const shown = /^[A-Za-z0-9_.-]{1,64}$/.test(keyId) ? keyId : '(unreadable id)';
     throw new PayloadDecryptionError(`payload encrypted with key ${shown}: not in PAYLOAD_ENCRYPTION_KEYS`);
   }
-  const bytes = Buffer.from(data ?? []);
+  const bytes = bytesOf(data);
   try {
     const decipher = createDecipheriv(CIPHER, known.key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
     decipher.setAuthTag(bytes.subarray(-TAG_BYTES));

@@ -7,9 +7,10 @@ import { ConfigError, type WorkerConfig } from '../config.js';
 import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../contract/names.js';
 import {
   connectTemporal,
-  dataConverter,
+  encryptionCodec,
   GRPC,
   grpcStatus,
+  markUnreadable,
   missingSearchAttributesCommand,
   TemporalUnreachableError,
   temporalTarget,
@@ -89,10 +90,14 @@ const isEncrypted = ({ encryptionKeys }: WorkerConfig): boolean => encryptionKey
  * one that reads what every client wrote, so that it can tell when one of them has no keys.
  */
 const workerConverter = (config: WorkerConfig): DataConverter => ({
-  ...dataConverter(
-    config.encryptionKeys,
-    warnOfPlainPayloads((message, meta) => Runtime.instance().logger.warn(message, meta)),
-  ),
+  payloadCodecs: [
+    markUnreadable(
+      encryptionCodec(
+        config.encryptionKeys,
+        warnOfPlainPayloads((message, meta) => Runtime.instance().logger.warn(message, meta)),
+      ),
+    ),
+  ],
   ...(isEncrypted(config) && { failureConverterPath: failureConverterPath() }),
 });
 

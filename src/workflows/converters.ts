@@ -6,8 +6,8 @@ import {
 } from '@temporalio/common';
 import { decode } from '@temporalio/common/lib/encoding.js';
 
-/** Encodings of a codec: seen here only when the worker lacks the codec, which must stay an error. */
-const CODEC_ENCODING = /encrypt|compress/;
+/** What a codec marked as unreadable, and encodings of codecs that the worker lacks: whoever reads that must fail, not guess. */
+const CODEC_ENCODING = /^unreadable: |encrypt|compress/;
 
 /**
  * Payload converter of workflow code. Anybody who may signal or start workflows can send bytes that are no JSON; the SDK

@@ -1,3 +1,4 @@
+import { rawValueTypeInfo, type TypeInfo } from '@temporalio/common';
 import {
   ApplicationFailure,
   allHandlersFinished,
@@ -18,7 +19,7 @@ import {
   ORDER_STATE_QUERY,
 } from '../../contract/names.js';
 import type { OrderInput, OrderResult, ReceivedDepositInput } from '../../contract/order/input-and-result.js';
-import type { CallbackHint, Decision, OrderState } from '../../contract/order/messages.js';
+import type { Decision, OrderState } from '../../contract/order/messages.js';
 import type { OrderType } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
@@ -91,11 +92,17 @@ async function orderOrFailure(run: OrderRun, pick: () => Order | undefined): Pro
   throw run.failure ?? ApplicationFailure.nonRetryable('the order ended without being created');
 }
 
+/**
+ * Decodes no argument, however many come: what nobody reads cannot hold the order up, whoever sent it. The SDK takes the type
+ * of each argument from this list by its index.
+ */
+const UNREAD = { inputTypes: new Proxy<TypeInfo[]>([], { get: () => rawValueTypeInfo }) };
+
 /** Sets all handlers of an order workflow. Called before the first await, so that no message is missed. */
 function setHandlers(run: OrderRun): void {
   setHandler(
-    defineSignal<[CallbackHint?]>(ORDER_CALLBACK_SIGNAL),
-    // The argument is a claim of whoever knew the URL. It is not even looked at: only the signed look-up counts.
+    // The argument is a claim of whoever knew the URL. It is not even decoded: only the signed look-up counts.
+    defineSignal(ORDER_CALLBACK_SIGNAL, { typeInfo: UNREAD }),
     () => {
       run.callbackPending = true;
     },
