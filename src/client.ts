@@ -21,6 +21,7 @@ import { checkTimeout, type WaitOptions } from './client/remote-run.js';
 import { Schedules } from './client/schedules.js';
 import { createDepositAddress, isAccountServed, type RatesQuery, readService } from './client/service-calls.js';
 import { createOrder, startOrder, startOrderAgain } from './client/start-order.js';
+import { type StuckRuns, stuckRuns } from './client/stuck.js';
 import type { DepositAddress, DepositAddressInput, DepositAddressResult } from './contract/address/address.js';
 import { DEFAULT_ACCOUNT, receivedWorkflowId } from './contract/names.js';
 import type { OrderInput } from './contract/order/input-and-result.js';
@@ -156,6 +157,11 @@ export class PaymentOrders {
   /** Batches, addresses and reconciliations that want a person, newest first; needs no worker. */
   attentionElsewhere({ account }: { account?: string } = {}): Promise<AttentionElsewhere[]> {
     return attentionElsewhere(this.#client, account);
+  }
+
+  /** Open workflows that cannot go on because their workflow task keeps failing, of the 1,000 newest; they raise no attention themselves. */
+  stuck({ account }: { account?: string } = {}): Promise<StuckRuns> {
+    return stuckRuns(this.#client, account);
   }
 
   /**

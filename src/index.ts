@@ -25,6 +25,7 @@ export type { WaitOptions } from './client/remote-run.js';
 export type { BatchCalendar, ScheduleEntry, ScheduleInput, ScheduleRun } from './client/schedule-spec.js';
 export { type PlanOptions, Schedules } from './client/schedules.js';
 export type { RatesQuery } from './client/service-calls.js';
+export type { StuckRuns } from './client/stuck.js';
 export { PaymentOrders, type StartOptions } from './client.js';
 export type { DepositAddress, DepositAddressInput, DepositAddressResult } from './contract/address/address.js';
 export type {

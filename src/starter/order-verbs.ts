@@ -176,7 +176,13 @@ export async function listOrders(orders: PaymentOrders, filter: OrderFilter): Pr
   const found = await orders.list(filter);
   if (!filter.needsAttention) return { exitCode: EXIT.done, json: { orders: found }, text: listText(found) };
   // Who asks this wants to know what to do next, and a reconciliation or a batch may be what there is to do.
-  const elsewhere = await orders.attentionElsewhere({ account: filter.account });
-  const text = [listText(found), ...(elsewhere.length > 0 ? [elsewhereText(elsewhere)] : [])].join('\n\n');
-  return { exitCode: EXIT.done, json: { orders: found, elsewhere }, text };
+  const { account } = filter;
+  const [elsewhere, stuck] = await Promise.all([orders.attentionElsewhere({ account }), orders.stuck({ account })]);
+  const text = [
+    listText(found),
+    ...(elsewhere.length > 0 ? [elsewhereText('also wants a person', elsewhere)] : []),
+    ...(stuck.runs.length > 0 ? [elsewhereText('stuck: its workflow task keeps failing', stuck.runs)] : []),
+    ...(stuck.isComplete ? [] : ['more workflows are open than were looked at for failing tasks: see `reconcile`']),
+  ].join('\n\n');
+  return { exitCode: EXIT.done, json: { orders: found, elsewhere, stuck }, text };
 }

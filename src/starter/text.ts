@@ -137,13 +137,13 @@ export function listText(orders: readonly OrderListEntry[]): string {
 }
 
 /** Workflows that are no orders and want a person. */
-export function elsewhereText(found: readonly AttentionElsewhere[]): string {
+export function elsewhereText(title: string, found: readonly AttentionElsewhere[]): string {
   const rows = found.map(({ workflowId, type, closedAt }) => [
     workflowId,
     type,
     closedAt ? `ended ${closedAt.toISOString()}` : 'open',
   ]);
-  return table([['also wants a person', 'type', ''], ...rows]);
+  return table([[title, 'type', ''], ...rows]);
 }
 
 const cannotBeRead = ({ malformed }: Malformed): string => `cannot be read: ${malformed}`;

@@ -15,13 +15,14 @@ type Amounts = Pick<Order, (typeof AMOUNTS)[number]>;
 /**
  * What a running workflow knows. `known`: the final order it saw. `undecided`: it knows no order and waits for a person; it
  * `looksAgain`, woken, only where that may show more than the person is asked about. `unfound`: the follower of a receipt
- * that looks for its order; a forged callback starts one of an order that never was.
+ * that looks for its order; a forged callback starts one of an order that never was. `stuck`: it cannot go on.
  */
 export interface Known {
   orderUuid?: string;
   known?: OurEnd;
   undecided?: { looksAgain: boolean };
   unfound?: true;
+  stuck?: true;
 }
 
 /** What one of our workflows says about its order. */
@@ -62,6 +63,7 @@ export function compare(theirs: SeenOrder, ours: OurWord, { nowMs, openTooLongMs
     case 'ended':
       return compareEnds(theirs, ours.end);
     case 'running':
+      if (ours.stuck) return STUCK;
       if (ours.known) return compareEnds(theirs, ours.known);
       if (!isFinal(theirs.status)) return compareAge(nowMs - ours.startedAtMs - delayOf(theirs), openTooLongMs);
       // The order may be ours or not, so that it must not pass for mended.
@@ -92,6 +94,9 @@ export function compareAge(ageMs: number, openTooLongMs: number): Comparison {
     detail: `not final after ${minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h`}`,
   };
 }
+
+/** What is said of an order whose workflow cannot go on. */
+export const STUCK: Comparison = { class: 'stuck', detail: 'the workflow task of our workflow keeps failing' };
 
 const WAITS = 'our workflow waits for a decision';
 

@@ -1,7 +1,7 @@
 import type { Finding, ReconcileClass } from '../../contract/reconcile/reconcile.js';
 import { type BalanceChange, isFinal } from '../../contract/service-objects.js';
 import { mapInOrder } from '../paced-reads.js';
-import { type AgeLimit, type Comparison, compare, compareAge, type OurWord } from './compare.js';
+import { type AgeLimit, type Comparison, compare, compareAge, type OurWord, STUCK } from './compare.js';
 import { compareDuplicates, hasDuplicates, runOf, uuidOf } from './duplicates.js';
 import { followReceipt, recover } from './followers.js';
 import { type OurRun, wake, wordOf } from './our-runs.js';
@@ -136,6 +136,7 @@ async function findingOfUnseen(work: Reconciliation, age: AgeLimit, run: OurRun)
   const orderUuid = uuidOf(word);
   const row = { order_id: run.received ? '' : run.orderId, ...(orderUuid && { order_uuid: orderUuid }) };
   if (word.kind === 'noOrder') return { ...row, class: 'noOrder' };
+  if (word.kind === 'running' && word.stuck) return { ...row, ...STUCK };
   if (word.kind === 'unresolved') {
     return { ...row, class: 'unresolved', detail: `our workflow was ${word.how}; the service lists no such order` };
   }

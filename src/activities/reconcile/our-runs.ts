@@ -2,6 +2,7 @@ import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '
 import { NoWorkerError, UnknownIdError } from '../../client/errors.js';
 import { OrderHandle } from '../../client/order-handle.js';
 import { describeRun, readEnd, type Standing, standingOfRun } from '../../client/standing.js';
+import { isStuck } from '../../client/stuck.js';
 import { callTemporal } from '../../client/temporal-calls.js';
 import {
   ORDER_CALLBACK_SIGNAL,
@@ -91,7 +92,8 @@ export async function wordOf(client: Client, run: OurRun, { ask }: { ask: boolea
     kind: 'running',
     startedAtMs: run.startedAtMs,
     ...(run.orderUuid && { orderUuid: run.orderUuid }),
-    ...(ask && (await knownEnd(client, run))),
+    // Nobody answers for a run that is stuck.
+    ...((await isStuck(client, run)) ? { stuck: true } : ask && (await knownEnd(client, run))),
   };
 }
 

@@ -44,6 +44,8 @@ export const DISAGREEING_CLASSES = [
   'amountDiffers',
   /** We know that it exists; list and status do not show it any more. */
   'missingAtService',
+  /** Our workflow cannot go on: its workflow task keeps failing. */
+  'stuck',
   /** Our workflow was stopped, broke or was closed in doubt. */
   'unresolved',
   /** An order is final under our id, while our workflow knows none and waits for a person's decision. */

@@ -1,0 +1,83 @@
+import { Client } from '@temporalio/client';
+import { execa } from 'execa';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { findTemporalCli } from '../../scripts/temporal/find-cli.js';
+import { PaymentOrders } from '../../src/client.js';
+import { dataConverter } from '../../src/temporal.js';
+import { orderInput } from '../support/inputs.js';
+import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { runStarterWith } from '../support/run-starter.js';
+import { keyOf } from '../temporal/stored-bytes.fixture.js';
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await openLab({ encryptionKeys: [keyOf('ours')], callbacks: false });
+});
+afterAll(() => lab?.close());
+
+/** What somebody without our keys can do who reaches Temporal. */
+const stranger = () => {
+  const { client, namespace } = lab.temporal;
+  return new Client({ connection: client.connection, namespace, dataConverter: dataConverter([keyOf('theirs')]) });
+};
+
+/** Answers an order's polling in place of a worker, with an answer that ours cannot read. */
+async function poisonedByAnAnswer() {
+  const input = orderInput('withdraw', newOrderId('answered'), { marker: 'after_ms=20000' });
+  const handle = await lab.orders.start('withdraw', input);
+  await handle.created();
+  const { workflowId } = handle;
+  const polling = async () => {
+    const { raw } = await lab.temporal.client.workflow.getHandle(workflowId).describe();
+    return raw.pendingActivities?.some(({ activityId }) => activityId === 'poll-status') ?? false;
+  };
+  await vi.waitUntil(polling, { timeout: 30_000 });
+  await stranger().connection.workflowService.respondActivityTaskCompletedById({
+    namespace: lab.temporal.namespace,
+    workflowId,
+    activityId: 'poll-status',
+    result: { payloads: [{ metadata: { encoding: Buffer.from('binary/encrypted') }, data: Buffer.from('x') }] },
+  });
+  return handle;
+}
+
+test('an order that cannot go on is found by the attention list and by reconcile, and goes on after a reset', async () => {
+  const answered = await poisonedByAnAnswer();
+  const unread = await new PaymentOrders(stranger()).start('withdraw', orderInput('withdraw', newOrderId('unread')));
+  const healthy = await lab.orders.start(
+    'withdraw',
+    orderInput('withdraw', newOrderId('fine'), { marker: 'after_ms=60000' }),
+  );
+  await healthy.created();
+
+  const ids = async () => (await lab.orders.stuck()).runs.map(({ workflowId }) => workflowId).toSorted();
+  await expect.poll(ids, { timeout: 60_000 }).toEqual([answered.workflowId, unread.workflowId].toSorted());
+  expect(await lab.orders.stuck({ account: 'eu' })).toEqual({ runs: [], isComplete: true });
+
+  const { code, stdout } = await runStarterWith(async () => lab.orders, ['order', 'list', '--attention', '--json']);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout).stuck.runs.map((run: { workflowId: string }) => run.workflowId)).toContain(
+    unread.workflowId,
+  );
+  const text = await runStarterWith(async () => lab.orders, ['order', 'list', '--attention']);
+  expect(text.stdout).toContain(answered.workflowId);
+
+  const { classes, disagreements } = await lab.orders.reconcile();
+  expect(classes).toMatchObject({ stuck: 2 });
+  expect(disagreements.map(({ order_id }) => order_id).toSorted()).toEqual(
+    [answered.orderId, unread.orderId].toSorted(),
+  );
+
+  // As docs/operating.md has it.
+  const cli = await findTemporalCli(() => undefined);
+  // biome-ignore format: flags read best in pairs
+  await execa(cli, [
+    'workflow', 'reset', '--address', lab.temporal.address, '--namespace', lab.temporal.namespace,
+    '--workflow-id', answered.workflowId, '--type', 'LastWorkflowTask', '--reapply-exclude', 'Update',
+    '--reason', 'its workflow task kept failing',
+  ]);
+  expect(await answered.result({ timeoutMs: 60_000 })).toMatchObject({ outcome: 'completed' });
+  expect(lab.sandbox.stats().executedByOrderId[answered.orderId]).toBe(1);
+  expect(lab.sandbox.stats().executedByOrderId[unread.orderId]).toBeUndefined();
+  expect(await ids()).toEqual([unread.workflowId]);
+});
