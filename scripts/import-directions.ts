@@ -12,6 +12,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   'payment-service': ['contract', 'validation'],
   'batch-files': ['contract', 'validation'],
   reports: ['contract'],
+  audit: ['contract'],
   // Workflow code must stay deterministic, so nothing that calls out comes in with it.
   workflows: ['contract', 'types activities'],
   config: ['contract', 'validation', 'types payment-service'],
@@ -23,6 +24,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     'payment-service',
     'batch-files',
     'reports',
+    'audit',
     'client',
     'temporal',
     'types config',
@@ -31,9 +33,19 @@ const MAY_IMPORT: Record<string, string[]> = {
   process: ['config', 'temporal'],
   receiver: ['contract', 'client', 'temporal', 'config', 'process'],
   codec: ['temporal', 'config', 'process'],
-  worker: ['contract', 'validation', 'activities', 'payment-service', 'client', 'temporal', 'config', 'process'],
+  worker: [
+    'contract',
+    'validation',
+    'audit',
+    'activities',
+    'payment-service',
+    'client',
+    'temporal',
+    'config',
+    'process',
+  ],
   // The starter and the library hold no service secret: they cannot even load what uses one.
-  starter: ['contract', 'validation', 'client', 'temporal', 'config', 'process'],
+  starter: ['contract', 'validation', 'audit', 'client', 'temporal', 'config', 'process'],
   index: ['contract', 'types validation', 'client', 'types temporal'],
 };
 

@@ -51,9 +51,10 @@ export const ORDER_ID = [
 
 /** Adds `--account` and `--json`. */
 export const withCommonOptions = (command: Command): Command =>
-  command
-    .option('--account <name>', `service account (default: ${DEFAULT_ACCOUNT})`, parseAccount)
-    .option('--json', 'print exactly one JSON object');
+  withJson(command.option('--account <name>', `service account (default: ${DEFAULT_ACCOUNT})`, parseAccount));
+
+/** Adds `--json`. */
+export const withJson = (command: Command): Command => command.option('--json', 'print exactly one JSON object');
 
 const parseAccount = fitting(ACCOUNT_FORMAT, 'It must be 1 to 32 of a-z 0-9 -');
 

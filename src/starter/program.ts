@@ -9,8 +9,10 @@ import {
   parseNames,
   parseWhole,
   withCommonOptions,
+  withJson,
   withTimeout,
 } from './arguments.js';
+import { addAuditVerb } from './audit-verb.js';
 import { addBatchVerbs } from './batch-verbs.js';
 import {
   decideOrder,
@@ -128,7 +130,7 @@ function addOrderVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
   );
 }
 
-function buildProgram(io: StarterIo, run: Run): Command {
+function buildProgram(io: StarterIo, run: Run, print: (report: Report) => void): Command {
   const program = new Command('payment-orders')
     .description('Starts, shows and decides payment orders. Talks to Temporal (TEMPORAL_*) and holds no secret.')
     .addHelpText('after', EXIT_CODES)
@@ -141,12 +143,15 @@ function buildProgram(io: StarterIo, run: Run): Command {
   const verbs: Verbs = {
     add: (command, act) => verbs.addChecked(command, (_, ...typed) => run((orders) => act(orders, ...typed))),
     addChecked: (command, act) => void withCommonOptions(command).action((...typed) => act(run, ...(typed as never[]))),
+    addLocal: (command, act) =>
+      void withJson(command).action(async (...typed) => print(await act(...(typed as never[])))),
   };
   addOrderVerbs(program, io, verbs);
   addBatchVerbs(program, io, verbs);
   addScheduleVerbs(program, io, verbs);
   addServiceVerbs(program, io, verbs);
   addReconcileVerb(program, io, verbs);
+  addAuditVerb(program, verbs);
   return program;
 }
 
@@ -168,7 +173,7 @@ export async function runStarter(argv: readonly string[], io: StarterIo): Promis
     }
   };
   try {
-    await buildProgram(io, run).parseAsync(argv, { from: 'user' });
+    await buildProgram(io, run, print).parseAsync(argv, { from: 'user' });
   } catch (error) {
     const report = reportOfError(error);
     // Commander has printed its own message already, and asked-for help is no error.

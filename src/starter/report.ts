@@ -78,6 +78,8 @@ export interface Verbs {
   add(command: Command, act: (orders: PaymentOrders, ...typed: never[]) => Promise<Report>): void;
   /** The same for a verb that checks its input before it connects. */
   addChecked(command: Command, act: (run: Run, ...typed: never[]) => Promise<void>): void;
+  /** A verb that needs no Temporal; it has --json alone. */
+  addLocal(command: Command, act: (...typed: never[]) => Promise<Report>): void;
 }
 
 /** Everything of the world the starter touches. */
