@@ -7,14 +7,18 @@ import {
   duration,
   type Env,
   host,
+  isLoopbackHost,
   oneOf,
   origin,
   Problems,
   port,
   tokenKeys,
+  tokenProblem,
   urlProblem,
+  valueOrFile,
   withoutTrailingSlash,
 } from './config/env.js';
+import { Secret } from './config/secret.js';
 import type { Pace } from './contract/order/activities.js';
 
 export type { AccountConfig } from './config/accounts.js';
@@ -133,11 +137,23 @@ export const loadEncryptionKeys = (env: Env = process.env): readonly EncryptionK
 /** Reads the codec endpoint's configuration; throws ConfigError with one line per mistake. */
 export const loadCodecConfig = (env: Env = process.env) =>
   load((problems) => ({
-    host: host(env, 'CODEC_HOST', '127.0.0.1', problems),
+    ...codecAccess(env, problems),
     port: port(env, 'CODEC_PORT', 8081, problems),
     encryptionKeys: requireEncryptionKeys(env, problems),
     uiOrigin: origin(env, 'CODEC_UI_ORIGIN', problems),
   }));
+
+/** Whoever may ask reads every payload: from other machines only with a token. `token` undefined: this machine only. */
+function codecAccess(env: Env, problems: Problems): { host: string; token?: Secret } {
+  const listensOn = host(env, 'CODEC_HOST', '127.0.0.1', problems);
+  const name = 'CODEC_TOKEN';
+  const isSet = env[name] !== undefined || env[`${name}_FILE`] !== undefined;
+  if (isSet) return { host: listensOn, token: new Secret(valueOrFile(env, name, problems, tokenProblem)) };
+  if (!isLoopbackHost(listensOn)) {
+    problems.add(name, `is required (or ${name}_FILE) where CODEC_HOST is reached from other machines`);
+  }
+  return { host: listensOn };
+}
 
 /** Everything the codec endpoint needs; `uiOrigin`: of the Temporal UI whose pages may ask, undefined = no web page may. */
 export type CodecConfig = ReturnType<typeof loadCodecConfig>;

@@ -6,7 +6,7 @@ import {
   type OrderFailure,
   SERVICE_REJECTED,
 } from '../contract/failures.js';
-import { maskCards } from '../contract/wallets.js';
+import { maskWallets } from '../contract/wallets.js';
 import { ConfigError, PayloadDecryptionError, TemporalSetupError, TemporalUnreachableError } from '../temporal.js';
 
 export { ConfigError, PayloadDecryptionError, TemporalSetupError, TemporalUnreachableError };
@@ -19,18 +19,22 @@ export type Subject = 'order' | 'received' | 'batch' | 'schedule' | 'address' | 
 
 /** An error about one subject; `id` is undefined for the check of a batch that has no id yet. */
 abstract class SubjectError<S extends Subject> extends Error {
+  /** Masked where it holds a card number, an IBAN or an e-mail: errors are logged whole. */
+  readonly id: string | undefined;
+
   constructor(
     readonly subject: S,
-    readonly id: string | undefined,
+    id: string | undefined,
     message: string,
   ) {
-    super(message);
+    super(maskWallets(message));
+    this.id = id === undefined ? id : maskWallets(id);
   }
 }
 
 /** How messages name a subject. */
 function named(subject: Subject, id: string | undefined): string {
-  if (subject === 'order' || subject === 'received') return `order ${maskCards(id ?? '')}`;
+  if (subject === 'order' || subject === 'received') return `order ${id}`;
   if (subject === 'batch') return id === undefined ? 'the plan' : `batch ${id}`;
   if (subject === 'schedule') return `schedule of plan ${id}`;
   return subject === 'reconcile' ? `the reconciliation of account ${id}` : `${subject} ${id}`;

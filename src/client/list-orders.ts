@@ -9,6 +9,7 @@ import {
 } from '../contract/names.js';
 import { ORDER_TYPES, type OrderType, workflowTypeOf } from '../contract/order/types.js';
 import { FINAL_STATUSES } from '../contract/service-objects.js';
+import { holdsWallet } from '../contract/wallets.js';
 import { InvalidInputError } from './errors.js';
 import { standingOfRun } from './standing.js';
 import { callTemporal } from './temporal-calls.js';
@@ -61,7 +62,7 @@ function filterErrors({ account, status, limit }: OrderFilter): FieldError[] {
   if (status !== undefined && !STATUSES.includes(status)) {
     errors.push({ field: 'status', reason: `must be one of ${STATUSES.join(', ')}` });
   }
-  if (account !== undefined && !ACCOUNT_FORMAT.test(account)) {
+  if (account !== undefined && !(ACCOUNT_FORMAT.test(account) && !holdsWallet(account))) {
     errors.push({ field: 'account', reason: 'must be 1 to 32 of a-z 0-9 -' });
   }
   if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT)) {

@@ -21,6 +21,7 @@ import {
 } from '../contract/names.js';
 import type { OrderType } from '../contract/order/types.js';
 import type { ServiceReadInput } from '../contract/service-objects.js';
+import { holdsWallet, NO_WALLET } from '../contract/wallets.js';
 import { FailedError, InvalidInputError, NoWorkerError } from './errors.js';
 import { failureOf } from './remote-run.js';
 import { callTemporal, isTimeOver, translated } from './temporal-calls.js';
@@ -38,6 +39,7 @@ export interface RatesQuery {
 
 function requireFormat(field: string, value: string, format: RegExp): void {
   if (!format.test(value)) throw new InvalidInputError([{ field, reason: `must match ${format.source}` }]);
+  if (holdsWallet(value)) throw new InvalidInputError([{ field, reason: NO_WALLET }]);
 }
 
 /** Lets a worker read from the service with its secrets; resolves to the answer's `data`. */

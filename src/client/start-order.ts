@@ -6,7 +6,7 @@ import { CREATED_UPDATE, DEFAULT_ACCOUNT, orderWorkflowId } from '../contract/na
 import type { OrderInput, OrderOptions } from '../contract/order/input-and-result.js';
 import { type OrderType, workflowTypeOf } from '../contract/order/types.js';
 import type { Order } from '../contract/service-objects.js';
-import { maskCards } from '../contract/wallets.js';
+import { maskWallets } from '../contract/wallets.js';
 import { GRPC, grpcStatus } from '../temporal.js';
 import { sentToSchema } from '../validation/order-input.js';
 import { ConflictError, PayloadDecryptionError, RefusedError } from './errors.js';
@@ -38,7 +38,7 @@ const handleOf = (client: Client, input: OrderInput, options?: OrderHandleOption
 
 /** Said where Temporal did not answer a start: it may have come through, and the next one then finds it. */
 const unanswered = ({ order }: OrderInput): string =>
-  `It is not known whether order ${maskCards(order.order_id)} was started: send the same input under the same id again, which is safe`;
+  `It is not known whether order ${maskWallets(order.order_id)} was started: send the same input under the same id again, which is safe`;
 
 /** Starts a checked order, or attaches to the run that has its id; throws ConflictError when that one differs. */
 export async function startOrder(client: Client, type: OrderType, input: OrderInput): Promise<OrderHandle> {

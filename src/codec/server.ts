@@ -3,11 +3,15 @@ import proto from '@temporalio/proto';
 import fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import type { CodecConfig } from '../config.js';
 import { encryptionCodec, PayloadDecryptionError } from '../temporal/encryption-codec.js';
+import { admitKnown, BODY_LIMIT_BYTES, limitBodies } from './admission.js';
 
 const { Payloads } = proto.temporal.api.common.v1;
 
-/** A UI page asks for all payloads of a history at once, each at most 2 MB at Temporal. */
-const BODY_LIMIT_BYTES = 64 * 1024 * 1024;
+/** A caller that neither sends nor reads holds its place no longer. */
+const IDLE_MS = 10_000;
+
+/** Browsers open six connections to a server. */
+const MAX_CONNECTIONS = 64;
 
 /** A listening codec endpoint. */
 export interface Codec {
@@ -17,12 +21,16 @@ export interface Codec {
 }
 
 /** Starts Temporal's codec protocol: POST /decode and /encode, JSON `{payloads}` in and out. Port 0 takes a free one. */
-export async function startCodec({ host, port, encryptionKeys, uiOrigin }: CodecConfig): Promise<Codec> {
+export async function startCodec({ host, port, encryptionKeys, uiOrigin, token }: CodecConfig): Promise<Codec> {
   const codec = encryptionCodec(encryptionKeys);
-  const app = fastify({ logger: false, bodyLimit: BODY_LIMIT_BYTES });
+  const timeouts = { connectionTimeout: IDLE_MS, requestTimeout: IDLE_MS };
+  const app = fastify({ logger: false, bodyLimit: BODY_LIMIT_BYTES, ...timeouts });
+  app.server.maxConnections = MAX_CONNECTIONS;
   // Browsers send plain text across origins without asking first.
   app.removeContentTypeParser('text/plain');
   admitPages(app, uiOrigin);
+  admitKnown(app, { token });
+  limitBodies(app);
   app.post('/decode', async ({ body }) => toJson(await codec.decode(fromJson(body))));
   app.post('/encode', async ({ body }) => toJson(await codec.encode(fromJson(body))));
   app.setErrorHandler<FastifyError>(async (error, _request, reply) => {

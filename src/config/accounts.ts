@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { ACCOUNT_FORMAT, DEFAULT_ACCOUNT } from '../contract/names.js';
+import { holdsWallet, NO_WALLET } from '../contract/wallets.js';
 import { FORMAT_CHECKS, type FormatChecks, fieldErrors } from '../validation/field-errors.js';
 import {
   type Env,
@@ -46,7 +47,10 @@ const notExecutedStatus = z.number().refine(isNotExecutedStatus, {
 });
 
 const accountsFile = z.record(
-  z.string().regex(ACCOUNT_FORMAT),
+  z
+    .string()
+    .regex(ACCOUNT_FORMAT)
+    .refine((name) => !holdsWallet(name), NO_WALLET),
   z.strictObject({
     baseUrl: checkedBy(urlProblem),
     apiKey: z.string().optional(),

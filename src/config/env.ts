@@ -93,8 +93,9 @@ export function statuses(env: Env, name: string, problems: Problems): readonly n
   return optional(env, name, problems, read, 'must be a comma list of HTTP statuses from 401 to 599, such as 429');
 }
 
-const isLoopback = (hostname: string): boolean =>
-  hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
+/** True for the host of a URL, or to listen on, that no other machine reaches. */
+export const isLoopbackHost = (hostname: string): boolean =>
+  ['localhost', '[::1]', '::1'].includes(hostname) || /^127(\.\d{1,3}){3}$/.test(hostname);
 
 /** Why a URL may not be used, or undefined. Plain http would show payments to the network, so it is for loopback only. */
 export function urlProblem(text: string): string | undefined {
@@ -106,7 +107,7 @@ export function urlProblem(text: string): string | undefined {
   if (/[?#]/.test(text)) return 'must not carry a query or fragment';
   if (url.protocol === 'https:') return undefined;
   if (url.protocol !== 'http:') return 'must be an https URL';
-  return isLoopback(url.hostname) ? undefined : 'must be https (plain http is allowed to a loopback address only)';
+  return isLoopbackHost(url.hostname) ? undefined : 'must be https (plain http is allowed to a loopback address only)';
 }
 
 /** `url` without the slashes at its end. */
@@ -167,8 +168,14 @@ export function valueOrFile(
   return value ?? '';
 }
 
-/** Shortest callback token key; a shorter one could be guessed from callback URLs seen in transit. */
+/** Shortest token and callback token key; a shorter one could be guessed, a key from callback URLs seen in transit. */
 const MIN_TOKEN_KEY_LENGTH = 16;
+
+/** Why a text cannot be a bearer token, or undefined. */
+export function tokenProblem(token: string): string | undefined {
+  const tooShort = token.length < MIN_TOKEN_KEY_LENGTH;
+  return secretProblem(token) ?? (tooShort ? `must have at least ${MIN_TOKEN_KEY_LENGTH} characters` : undefined);
+}
 
 /** Every key counts, the empty one behind a stray comma too: it would verify callbacks that anybody can sign. */
 function tokenKeysProblem(list: string): string | undefined {

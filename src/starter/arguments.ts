@@ -58,6 +58,10 @@ export const withJson = (command: Command): Command => command.option('--json', 
 
 const parseAccount = fitting(ACCOUNT_FORMAT, 'It must be 1 to 32 of a-z 0-9 -');
 
+/** Adds `--show-wallets`, which `runStarter` looks for. */
+export const withShowWallets = (command: Command): Command =>
+  command.option('--show-wallets', 'with --json: wallets, payees and clients in full');
+
 /** Adds `--timeout`. */
 export const withTimeout = (command: Command, what: string): Command =>
   command.option('--timeout <duration>', `${what}, such as 30s or 10m; then exit 4`, parseTimeout);

@@ -2,6 +2,7 @@ import { Argument, Command, CommanderError, Option } from 'commander';
 import type { PaymentOrders } from '../client.js';
 import { DECIDE_ACTIONS } from '../contract/order/messages.js';
 import { FOLLOW_UP_TYPES, ORDER_TYPES, type OrderType } from '../contract/order/types.js';
+import { maskWallets } from '../contract/wallets.js';
 import {
   type CommonOptions,
   given,
@@ -10,6 +11,7 @@ import {
   parseWhole,
   withCommonOptions,
   withJson,
+  withShowWallets,
   withTimeout,
 } from './arguments.js';
 import { addAuditVerb } from './audit-verb.js';
@@ -28,6 +30,7 @@ import { addReconcileVerb } from './reconcile-verb.js';
 import { type Report, type Run, reportOfError, type StarterIo, type Verbs, withoutValue } from './report.js';
 import { addScheduleVerbs } from './schedule-verbs.js';
 import { addServiceVerbs } from './service-verbs.js';
+import { withoutWallets } from './shown-json.js';
 
 const EXIT_CODES = `
 Exit codes:
@@ -45,11 +48,12 @@ const handleOf = (orders: PaymentOrders, id: string, { account, received }: OneO
 
 /** The order that a verb is about. */
 const withOneOrder = (command: Command): Command =>
-  command.argument(...ORDER_ID).option('--received', 'the id is the order_uuid of a receipt on a permanent address');
+  withShowWallets(command)
+    .argument(...ORDER_ID)
+    .option('--received', 'the id is the order_uuid of a receipt on a permanent address');
 
 function addStart(order: Command, io: StarterIo, verbs: Verbs): void {
-  const start = order
-    .command('start')
+  const start = withShowWallets(order.command('start'))
     .description('start an order; without --wait, exit 0 means that Temporal accepted it')
     .addArgument(new Argument('<type>', 'order type').choices([...ORDER_TYPES]))
     .argument('<file>', 'JSON order input, - for standard input')
@@ -138,7 +142,7 @@ function buildProgram(io: StarterIo, run: Run, print: (report: Report) => void):
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
-      outputError: (text, write) => write(withoutValue(text)),
+      outputError: (text, write) => write(maskWallets(withoutValue(text))),
     });
   const verbs: Verbs = {
     add: (command, act) => verbs.addChecked(command, (_, ...typed) => run((orders) => act(orders, ...typed))),
@@ -161,7 +165,8 @@ export async function runStarter(argv: readonly string[], io: StarterIo): Promis
   let exitCode = 0;
   const print = (report: Report, stream = io.stdout): void => {
     exitCode = report.exitCode;
-    if (json) io.stdout.write(`${JSON.stringify(report.json)}\n`);
+    const shown = argv.includes('--show-wallets') ? report.json : withoutWallets(report.json);
+    if (json) io.stdout.write(`${JSON.stringify(shown)}\n`);
     else stream.write(`${report.text}\n`);
   };
   const run: Run = async (verb) => {

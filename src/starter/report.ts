@@ -6,6 +6,7 @@ import { BATCH_FILE_UNUSABLE, type BatchResult } from '../contract/batch/batch.j
 import { INVALID_INPUT, SERVICE_REJECTED } from '../contract/failures.js';
 import type { OrderResult } from '../contract/order/input-and-result.js';
 import { isMalformed } from '../contract/service-objects.js';
+import { maskWallets } from '../contract/wallets.js';
 
 /** What the starter exits with. 4: not decided yet, never start it under another id. */
 export const EXIT = { done: 0, endedWithoutSuccess: 1, badUsage: 2, unreachable: 3, undecided: 4 } as const;
@@ -97,7 +98,7 @@ export interface StarterIo {
 export const withoutValue = (message: string): string => message.replace(/('--?[^'=]+)=[\s\S]*'/, "$1'");
 
 const messageOf = (error: unknown): string =>
-  withoutValue(error instanceof Error ? error.message : 'unknown error').replace(/^error: /, '');
+  maskWallets(withoutValue(error instanceof Error ? error.message : 'unknown error')).replace(/^error: /, '');
 
 /** What an error has to say. */
 export function reportOfError(error: unknown): Report {

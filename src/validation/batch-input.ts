@@ -10,24 +10,16 @@ import {
 import type { FieldError } from '../contract/failures.js';
 import { BATCH_ID_FORMAT, DEFAULT_ACCOUNT, PLAN_FORMAT } from '../contract/names.js';
 import type { WithdrawRequest } from '../contract/order/request.js';
-import { holdsCardNumber } from '../contract/wallets.js';
 import { checkedBy, type FormatChecks, presentable } from './field-errors.js';
 import { optionSchemas, validateOrderInput } from './order-input.js';
 import { isPeriod } from './periods.js';
-import { nameSchema } from './request-schemas.js';
+import { nameSchema, shownName } from './request-schemas.js';
 
 /** Longest wait for an approval or for a file, 90 days in milliseconds. */
 const MAX_WAIT_MS = 90 * 86_400_000;
 
 const wait = z.int().min(1).max(MAX_WAIT_MS);
 const { account, compensation, resend } = optionSchemas;
-
-/** A name that workflow ids and search attributes show to everybody. */
-const shownName = (format: RegExp, expected: string) =>
-  z
-    .string()
-    .regex(format, expected)
-    .refine((name) => !holdsCardNumber(name), 'must not hold a card number');
 
 /** A path below BATCH_DIR; whether it stays there shows only where the folder is, on the worker. */
 const path = z

@@ -12,12 +12,12 @@ import type { OrderInput, ReceivedDepositInput } from '../contract/order/input-a
 import { factsOf, ORDER_TYPES, type OrderType } from '../contract/order/types.js';
 import { withoutNulls } from '../contract/without-nulls.js';
 import { checkedBy, type FormatChecks, fieldErrors, presentable, sortRemarks } from './field-errors.js';
-import { fieldsOf, ruleErrors } from './order-rules.js';
-import { networkSchema, orderSchemas, payoutSchemas } from './request-schemas.js';
+import { fieldsOf, ruleErrors, shownIdErrors } from './order-rules.js';
+import { networkSchema, orderSchemas, payoutSchemas, shownName } from './request-schemas.js';
 
 /** The fields of an input besides the order. */
 export const optionSchemas = {
-  account: z.string().regex(ACCOUNT_FORMAT, 'must be 1 to 32 of a-z 0-9 -').optional(),
+  account: shownName(ACCOUNT_FORMAT, 'must be 1 to 32 of a-z 0-9 -').optional(),
   /** What is wanted when an order ends partially or in error; omitted = the default column of the table in docs. */
   compensation: z.enum(['report', 'finish', 'revert', 'ask']).optional(),
   /** Where a refund may go. Nothing is ever refunded to `wallet_from`. */
@@ -76,21 +76,31 @@ const inputSchemas = new Map(
 );
 
 /**
+ * How an input is checked. `followUp` admits `.r<n>` ids, and only those. `formatChecks`: what becomes of rules that are ours.
+ * `started`: it may have been sent under its id, by an older version too, so that the id is what it is.
+ */
+interface Checks {
+  followUp?: boolean;
+  formatChecks?: FormatChecks;
+  started?: boolean;
+}
+
+/**
  * Checks the input of an order workflow as far as that goes without asking the service. Every bad field is named at
- * once, by its path; never throws, and no reason shows a wallet or e-mail. `followUp` admits `.r<n>` ids, and only those.
- * `formatChecks`: what becomes of rules that are ours; `notes` are remarks that refuse nothing.
+ * once, by its path; never throws, and no reason shows a wallet or e-mail. `notes` are remarks that refuse nothing.
  */
 export function validateOrderInput<T extends OrderType>(
   type: T,
   input: unknown,
-  { followUp = false, formatChecks = 'refuse' }: { followUp?: boolean; formatChecks?: FormatChecks } = {},
+  { followUp = false, formatChecks = 'refuse', started = false }: Checks = {},
 ): { input: OrderInput<T>; notes?: FieldError[] } | { errors: FieldError[] } {
   const schema = inputSchemas.get(type);
   if (!schema) return UNKNOWN_TYPE;
   if (fieldsOf(input) !== input) return { errors: [{ field: 'input', reason: 'must be an object' }] };
   const given = withoutNulls(input);
   const parsed = schema.safeParse(given);
-  const { errors, told } = sortRemarks(ruleErrors(type, given, followUp), formatChecks);
+  const remarks = [...ruleErrors(type, given, followUp), ...(followUp || started ? [] : shownIdErrors(given))];
+  const { errors, told } = sortRemarks(remarks, formatChecks);
   if (!parsed.success) return { errors: presentable([...fieldErrors(parsed.error), ...errors]) };
   if (errors.length > 0) return { errors: presentable(errors) };
   return { input: parsed.data as unknown as OrderInput<T>, ...(told.length > 0 && { notes: presentable(told) }) };
@@ -103,7 +113,7 @@ const { account, compensation, revertTo, batchId } = optionSchemas;
 /** A run that follows the order of a receipt on a permanent address. */
 const receivedSchema = z.strictObject({
   account,
-  ref: z.string().regex(ADDRESS_REF_FORMAT, 'must be 1 to 64 of A-Z a-z 0-9 _ -'),
+  ref: shownName(ADDRESS_REF_FORMAT, 'must be 1 to 64 of A-Z a-z 0-9 _ -'),
   order_uuid: orderUuid,
   compensation,
   revertTo,

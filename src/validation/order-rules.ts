@@ -3,7 +3,7 @@ import { ORDER_ID_FORMAT, parseFollowUpOrderId } from '../contract/names.js';
 import type { CompensationPolicy } from '../contract/order/input-and-result.js';
 import { CARD_FIELDS, CLIENT_FIELDS, DETAILS_FIELDS, type Privacy, REQUEST_FIELDS } from '../contract/order/request.js';
 import { factsOf, type OrderType } from '../contract/order/types.js';
-import { holdsCardNumber, MULTIPLE_CARDS } from '../contract/wallets.js';
+import { holdsWallet, MULTIPLE_CARDS, NO_WALLET } from '../contract/wallets.js';
 import type { Remark } from './field-errors.js';
 import { partsSumErrors, targetErrors, type Unchecked } from './payout-target.js';
 import { MAX_DESCRIPTION_LENGTH } from './request-schemas.js';
@@ -125,8 +125,16 @@ function leakErrors(input: Unchecked): FieldError[] {
       telling.some((wallet) => squeezed.includes(wallet)) ||
       emails.some((email) => lowercase.includes(email.toLowerCase()));
     if (leaks) return [{ field, reason: "contains the order's own wallet or e-mail" }];
-    return field === 'batchId' && holdsCardNumber(text) ? [{ field, reason: 'must not hold a card number' }] : [];
+    return field === 'batchId' && holdsWallet(text) ? [{ field, reason: NO_WALLET }] : [];
   });
+}
+
+/** Why an order may not be started under its id, which everybody sees. */
+export function shownIdErrors(input: unknown): FieldError[] {
+  const { order_id: orderId } = fieldsOf(fieldsOf(input).order);
+  if (typeof orderId !== 'string' || !holdsWallet(orderId)) return [];
+  const reason = `${NO_WALLET}; what was ever started with this id must not be paid under another one`;
+  return [{ field: 'order.order_id', reason }];
 }
 
 /** Everything wrong with an input that no single field can tell. */
@@ -140,6 +148,8 @@ export function ruleErrors(type: OrderType, input: unknown, followUp: boolean): 
   const isAgain = fields.sentUntil !== undefined;
   const handedOn = FOLLOW_UP_FIELDS.filter((field) => fields[field] !== undefined && !(isAgain && field === 'sentTo'));
   return [
+    // First: what to do about an id that looks like a card number by chance is no advice where it is the order's own.
+    ...leakErrors(fields),
     ...(idProblem ? [{ field: 'order.order_id', reason: idProblem }] : []),
     ...(followUp ? [] : handedOn.map((field) => ({ field, reason: 'belongs to follow-ups' }))),
     ...amountErrors(type, order),
@@ -147,6 +157,5 @@ export function ruleErrors(type: OrderType, input: unknown, followUp: boolean): 
     ...payoutErrors(type, order),
     ...revertErrors(fields.revertTo),
     ...policyErrors(type, fields),
-    ...leakErrors(fields),
   ];
 }

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import * as z from 'zod';
 import { AMOUNT_FORMAT, decimal, MAX_AMOUNT_LENGTH } from '../contract/money.js';
 import type { OrderType } from '../contract/order/types.js';
+import { holdsWallet, NO_WALLET } from '../contract/wallets.js';
 import { walletProblem } from './wallet-formats.js';
 
 /** Currency codes as the service writes them; no long digit run, so that a wallet put into the wrong field is refused. */
@@ -49,6 +50,13 @@ const amountSchema = checkedString(amountProblem, z.string({ error: (issue) => a
 export const nameSchema = checkedString((value) =>
   value.trim() === '' ? 'required' : textProblem(value, MAX_TEXT_LENGTH),
 );
+
+/** A name that workflow ids, search attributes and logs show to everybody. */
+export const shownName = (format: RegExp, expected: string) =>
+  z
+    .string()
+    .regex(format, expected)
+    .refine((name) => !holdsWallet(name), NO_WALLET);
 
 // It cannot break out of a header.
 const emailSchema = checkedString((value) =>

@@ -1,29 +1,15 @@
 import { maskWallet } from '../contract/masking.js';
-import { canonicalWallet, MULTIPLE_CARDS, passesLuhn } from '../contract/wallets.js';
+import {
+  canonicalWallet,
+  MULTIPLE_CARDS,
+  passesLuhn,
+  passesMod97,
+  SEPA_IBAN_LENGTHS,
+  UA_IBAN_LENGTHS,
+} from '../contract/wallets.js';
 
 /** Longest wallet accepted from a caller, in characters. */
 export const MAX_WALLET_LENGTH = 200;
-
-/** IBAN lengths of SEPA countries (SWIFT registry): mod-97 alone lets one in 97 typing errors of length through. */
-const SEPA_IBAN_LENGTHS: ReadonlyMap<string, number> = new Map(
-  (
-    'AD24 AL28 AT20 BE16 BG22 CH21 CY28 CZ24 DE22 DK18 EE20 ES24 FI18 FR27 GB22 GI23 GR27 HR21 HU28 IE22 IS26 IT27 ' +
-    'LI21 LT20 LU20 LV21 MC27 MD24 ME22 MK19 MT31 NL18 NO15 PL28 PT25 RO24 RS22 SE24 SI19 SK24 SM27 VA22'
-  )
-    .split(' ')
-    .map((entry) => [entry.slice(0, 2), Number(entry.slice(2))]),
-);
-const UA_IBAN_LENGTHS: ReadonlyMap<string, number> = new Map([['UA', 29]]);
-
-/** True when an IBAN's check digits fit (ISO 7064 mod 97-10). */
-export function passesMod97(iban: string): boolean {
-  let rest = 0;
-  for (const character of iban.slice(4) + iban.slice(0, 4)) {
-    // Base 36 maps A..Z to 10..35, as the standard does.
-    for (const digit of Number.parseInt(character, 36).toString()) rest = (rest * 10 + Number(digit)) % 97;
-  }
-  return rest === 1;
-}
 
 function cardProblem(wallet: string): string | undefined {
   if (!/^\d+$/.test(wallet)) return 'a card number has digits only';

@@ -1,5 +1,6 @@
 import { DefaultLogger, type LogLevel, Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
+import { maskWallets } from '../contract/wallets.js';
 
 /** What a log line may carry. The SDK hands whole errors and inputs to its logger; nothing else gets through. */
 const SHOWN = new Set([
@@ -18,13 +19,18 @@ const SHOWN = new Set([
   'excerpt',
 ]);
 
+/** Workflow ids carry the names that callers choose. */
+const masked = (value: unknown): unknown => (typeof value === 'string' ? maskWallets(value) : value);
+
 /** The fields of a log entry that may be shown; of an error its type and its own message, which name no value. */
 export function shownFields(meta: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
-  const shown = Object.fromEntries(Object.entries(meta).filter(([key]) => SHOWN.has(key)));
+  const shown = Object.fromEntries(
+    Object.entries(meta).flatMap(([key, value]) => (SHOWN.has(key) ? [[key, masked(value)]] : [])),
+  );
   const error = meta.error;
   if (!(error instanceof Error)) return shown;
   const type = 'type' in error ? String(error.type) : error.name;
-  return { ...shown, error: { type, message: error.message } };
+  return { ...shown, error: { type, message: maskWallets(error.message) } };
 }
 
 /** Sends the worker's logs to stderr as JSON lines. Must run before anything else of the SDK. */

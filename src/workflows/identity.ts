@@ -20,10 +20,11 @@ import {
   reconcileWorkflowId,
 } from '../contract/names.js';
 import type { ReceivedDepositInput } from '../contract/order/input-and-result.js';
-import { holdsCardNumber, maskCards } from '../contract/wallets.js';
+import { holdsWallet, maskWallets, NO_WALLET } from '../contract/wallets.js';
 import type { BatchRun } from './batch/state.js';
 import { closeWithoutOrder } from './order/end.js';
 import type { OrderRun } from './order/state.js';
+import { isPatched } from './patches.js';
 
 /*
  * A run goes on only under the workflow id that its input demands: the id is what keeps an order, an address or a batch from
@@ -38,13 +39,13 @@ export const invalidInput = (errors: FieldError[], so: string): ApplicationFailu
   ApplicationFailure.nonRetryable(`${describeFieldErrors(errors)}. ${so}`, INVALID_INPUT, errors);
 
 const refuseInput: Refuse = (field, reason) => {
-  throw invalidInput([{ field, reason }], 'Nothing was sent');
+  throw invalidInput([{ field, reason: maskWallets(reason) }], 'Nothing was sent');
 };
 
 const refuseOrder =
   (run: OrderRun): Refuse =>
   (field, reason) => {
-    const errors: FieldError[] = [{ field, reason: maskCards(reason) }];
+    const errors: FieldError[] = [{ field, reason: maskWallets(reason) }];
     closeWithoutOrder(run, 'InvalidOrder', `${field}: ${reason}. Nothing was sent`, errors);
   };
 
@@ -58,6 +59,7 @@ export function checkOrder(run: OrderRun): void {
   if (typeof orderId !== 'string' || !ORDER_ID_FORMAT.test(orderId.replace(/\.r\d{1,4}$/, ''))) {
     refuse('order.order_id', 'must match [A-Za-z0-9._:-]{1,120}');
   }
+  if (!run.followUp && !run.input.recovered) checkShownName(refuse, 'order.order_id', orderId);
   // A recovered run sends nothing, so the id cannot be used to pay beside the order it extends.
   if (/\.r\d+$/.test(orderId) && !run.followUp && !run.input.recovered) {
     refuse('order.order_id', 'must not end in .r<digits>: those ids belong to follow-ups');
@@ -87,7 +89,7 @@ export function checkBatch({ input, account, batchId }: BatchRun): void {
   if (!mayLackId && (typeof batchId !== 'string' || !BATCH_ID_FORMAT.test(batchId))) {
     refuseInput('batchId', 'must match [A-Za-z0-9._-]{1,120}');
   }
-  if (typeof batchId === 'string' && holdsCardNumber(batchId)) refuseInput('batchId', 'must not hold a card number');
+  if (typeof batchId === 'string' && holdsWallet(batchId)) refuseInput('batchId', NO_WALLET);
   if (inlineBytes(input) > MAX_INLINE_BYTES) {
     refuseInput('rows', `are more than ${MAX_INLINE_BYTES} bytes; send them in a file`);
   }
@@ -106,6 +108,7 @@ export function checkAddress(input: DepositAddressInput): string {
   if (typeof input?.ref !== 'string' || !ADDRESS_REF_FORMAT.test(input.ref)) {
     refuseInput('ref', 'must match [A-Za-z0-9_-]{1,64}');
   }
+  checkShownName(refuseInput, 'ref', input.ref);
   checkWorkflowId(refuseInput, 'ref', addressWorkflowId(account, input.ref));
   return account;
 }
@@ -162,6 +165,12 @@ function checkInput(refuse: Refuse, input: unknown, shape: string): void {
 
 function checkAccount(refuse: Refuse, account: unknown): void {
   if (typeof account !== 'string' || !ACCOUNT_FORMAT.test(account)) refuse('account', 'must match [a-z0-9-]{1,32}');
+  checkShownName(refuse, 'account', account);
+}
+
+/** Search attributes, failures and logs show the name. Most ask for no patch: it would cost each run an event. */
+function checkShownName(refuse: Refuse, field: string, name: string): void {
+  if (holdsWallet(name) && isPatched('names-without-wallets')) refuse(field, NO_WALLET);
 }
 
 function checkNoTimeLimit(refuse: Refuse, why: string): void {

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { maskCards } from '../../src/contract/wallets.js';
+import { maskWallets } from '../../src/contract/wallets.js';
 import { validateBatchInput } from '../../src/validation/batch-input.js';
 import { validateOrderInput, validateReceivedInput } from '../../src/validation/order-input.js';
 import { checkAgainstRates, uncheckableBy } from '../../src/validation/rate-checks.js';
@@ -89,5 +89,5 @@ test.each([
   ],
   ['order 4111111111111112 and 1732271234567', 'order 4111111111111112 and 1732271234567'],
 ])('a card number in a failure is masked: %s', (text, shown) => {
-  expect(maskCards(text)).toBe(shown);
+  expect(maskWallets(text)).toBe(shown);
 });

@@ -96,6 +96,7 @@ const IDS: Refused[] = [
       'meaning of its own',
     ],
   ),
+  [22, 'a card', 'withdraw', inputWith('withdraw', { order_id: OTHER_CARD }), 'order.order_id', 'a card number'],
   [22, 'own card', 'withdraw', inputWith('withdraw', { order_id: `pay-${CARD}` }), 'order.order_id', 'own wallet'],
   [
     22,
@@ -130,7 +131,12 @@ describe('amounts and order ids are accepted', () => {
     [6, '18 decimals', 'exchange', inputWith('exchange', { amount: '0.123456789012345678' })],
     [9, '40 characters', 'deposit', inputWith('deposit', { amount: '9'.repeat(40) })],
     [18, 'the longest id', 'deposit', inputWith('deposit', { order_id: 'x'.repeat(120) })],
-    [22, 'digits that pass Luhn', 'withdraw', inputWith('withdraw', { order_id: OTHER_CARD })],
+    [
+      22,
+      'digits like a card number behind a letter',
+      'withdraw',
+      inputWith('withdraw', { order_id: `o${OTHER_CARD}` }),
+    ],
     [
       22,
       'a short wallet inside the id',

@@ -29,6 +29,15 @@ describe('fields of a log entry', () => {
     expect(shownFields(where)).toEqual(where);
   });
 
+  test('mask a card number, an IBAN or an e-mail that somebody chose as an id, and that an error repeats', () => {
+    const { workflowId, error } = shownFields({
+      workflowId: `order:${WALLET}:DE89370400440532013000`,
+      error: new Error(`no order ${WALLET} of anna@example.com`),
+    });
+    for (const secret of SECRETS) expect(JSON.stringify([workflowId, error])).not.toContain(secret);
+    expect(workflowId).toBe('order:****1111:****3000');
+  });
+
   test('are none where the entry has none', () => {
     expect(shownFields()).toEqual({});
   });

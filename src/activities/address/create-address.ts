@@ -9,6 +9,7 @@ import type {
 import { callbackUrl } from '../../contract/callback-url.js';
 import { ADDRESS_REF_FORMAT } from '../../contract/names.js';
 import { addressCreateSchema } from '../../payment-service/queries.js';
+import { shownName } from '../../validation/request-schemas.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { comeBackIn, invalidInput, reasonOf, retryLater, validInput } from '../failures.js';
 import { AttemptDeadline, confirmSend, meaningOf, retryAfterOf } from '../order/create-attempt.js';
@@ -17,7 +18,7 @@ import { searchAddress, shownAddress } from './address-list.js';
 /** Input of the `depositAddress` workflow, checked. */
 const addressInputSchema = z.strictObject({
   account: z.string().optional(),
-  ref: z.string().regex(ADDRESS_REF_FORMAT, 'must match [A-Za-z0-9_-]{1,64}'),
+  ref: shownName(ADDRESS_REF_FORMAT, 'must match [A-Za-z0-9_-]{1,64}'),
   address: addressCreateSchema,
 });
 

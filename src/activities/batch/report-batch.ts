@@ -60,7 +60,7 @@ async function reportOn(
 }
 
 async function readRow(row: BatchRow, input: BatchInput, taken: number): Promise<ReportedRow> {
-  const checked = validateOrderInput('withdraw', orderInputOf(row, input), { formatChecks: 'warn' });
+  const checked = validateOrderInput('withdraw', orderInputOf(row, input), { formatChecks: 'warn', started: true });
   // A bad row cannot have passed the plan: this is not the file that was planned.
   if ('errors' in checked) {
     throw invalidInput([{ field: `line ${row.line}`, reason: describeFieldErrors(checked.errors) }]);

@@ -61,7 +61,7 @@ function validRequest(
   { formatChecks }: Account,
   { type, input, followUp }: CreateOrderInput,
 ): { request: CreateRequest; told: string[] } {
-  const checked = validateOrderInput(type, input, { followUp, formatChecks });
+  const checked = validateOrderInput(type, input, { followUp, formatChecks, started: true });
   if ('errors' in checked) throw invalidOrder(checked.errors);
   // Without it nobody could tell whether it may still be sent.
   if (followUp && !checked.input.followUpOf) throw invalidOrder([{ field: 'followUpOf', reason: 'required' }]);

@@ -1,6 +1,7 @@
 import type { FieldError } from '../failures.js';
 import { maskName } from '../masking.js';
 import { ACCOUNT_FORMAT, DEFAULT_ACCOUNT } from '../names.js';
+import { holdsWallet } from '../wallets.js';
 import { withoutNulls } from '../without-nulls.js';
 import { DEFAULT_OPEN_TOO_LONG_MS, type ReconcileAccountInput, type ReconcileInput } from './reconcile.js';
 
@@ -28,12 +29,13 @@ export function dateTimeMs(text: string): number | undefined {
 
 const DATE = 'must be a real date and time, YYYY-MM-DD hh:mm:ss (UTC) or ISO';
 const isDate = (value: unknown): boolean => typeof value === 'string' && dateTimeMs(value) !== undefined;
-const isAccount = (value: unknown): boolean => typeof value === 'string' && ACCOUNT_FORMAT.test(value);
+const isAccount = (value: unknown): boolean =>
+  typeof value === 'string' && ACCOUNT_FORMAT.test(value) && !holdsWallet(value);
 const isDuration = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 1;
 
 /** What each field must be; there are no others. */
 const CHECKS: Record<keyof ReconcileInput, [fits: (value: unknown) => boolean, otherwise: string]> = {
-  account: [isAccount, 'must be 1 to 32 of a-z 0-9 -'],
+  account: [isAccount, 'must be 1 to 32 of a-z 0-9 -, and must not hold a card number or IBAN'],
   from: [isDate, DATE],
   to: [isDate, DATE],
   recover: [(value) => typeof value === 'boolean', 'must be true or false'],

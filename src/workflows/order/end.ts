@@ -3,7 +3,7 @@ import { ORDER_UNRESOLVED, type OrderFailure, type SentBefore } from '../../cont
 import { type Amount, decimal, toAmount } from '../../contract/money.js';
 import type { OrderResult } from '../../contract/order/input-and-result.js';
 import { isFinal, type Order } from '../../contract/service-objects.js';
-import { maskCards } from '../../contract/wallets.js';
+import { maskWallets } from '../../contract/wallets.js';
 import { enterDone } from './show.js';
 import type { OrderRun } from './state.js';
 
@@ -19,7 +19,7 @@ export interface Closed {
 export function close(run: OrderRun, { type, message, details = [] }: Closed): never {
   enterDone(run, type === ORDER_UNRESOLVED ? 'unresolved' : 'none');
   const handedOn = [...details, ...sentBefore(run, type)];
-  throw ApplicationFailure.create({ type, message: maskCards(message), nonRetryable: true, details: handedOn });
+  throw ApplicationFailure.create({ type, message: maskWallets(message), nonRetryable: true, details: handedOn });
 }
 
 /** Ends the workflow because no order of ours exists at the service. Throws the failure that callers will see. */

@@ -2,6 +2,7 @@ import { workflowInfo } from '@temporalio/workflow';
 import { ACCOUNT_FORMAT, searchAttribute } from '../../contract/names.js';
 import type { Attention, DecideAction, OrderPhase, OrderState } from '../../contract/order/messages.js';
 import { orderSides } from '../../contract/order/types.js';
+import { maskWallets } from '../../contract/wallets.js';
 import { isKeyword, show } from '../show.js';
 import type { OrderRun } from './state.js';
 
@@ -86,8 +87,13 @@ function attributesOfInput({ type, account, input, request }: OrderRun) {
   const known = typeof request === 'object' && request !== null;
   const { currencyFrom, currencyTo } = known ? orderSides(type, request) : {};
   return [
-    // The account is written whatever its name looks like: without it every upsert would be taken for the first.
-    { key: searchAttribute.account, value: account, format: ACCOUNT_FORMAT },
+    // The account is written whatever its name looks like: without it every upsert would be taken for the first. One that
+    // holds a card number is refused, and ends the run.
+    {
+      key: searchAttribute.account,
+      value: typeof account === 'string' ? maskWallets(account) : account,
+      format: ACCOUNT_FORMAT,
+    },
     { key: searchAttribute.currencyFrom, value: currencyFrom },
     { key: searchAttribute.currencyTo, value: currencyTo },
     { key: searchAttribute.batchId, value: input?.batchId },

@@ -1,6 +1,6 @@
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { type BatchRow, orderInputOf } from '../../../batch-files/source.js';
-import { checkOrderInput } from '../../../client/checked-input.js';
+import { accepted } from '../../../client/checked-input.js';
 import { ConflictError, InvalidInputError, RefusedError } from '../../../client/errors.js';
 import { describeRun, readStanding, type Standing, whyUnreadable } from '../../../client/standing.js';
 import { startOrder, startOrderAgain } from '../../../client/start-order.js';
@@ -8,6 +8,7 @@ import type { SendBatchRowsInput } from '../../../contract/batch/activities.js';
 import type { BatchProgress } from '../../../contract/batch/batch.js';
 import { orderWorkflowId, searchAttribute } from '../../../contract/names.js';
 import type { OrderInput } from '../../../contract/order/input-and-result.js';
+import { validateOrderInput } from '../../../validation/order-input.js';
 
 /** A batch whose rows are started and followed. */
 export interface BatchWork {
@@ -30,7 +31,8 @@ export async function startRow({ client, batch }: BatchWork, { row, problem, ord
   try {
     if (problem) throw new InvalidInputError(problem);
     // 'warn': whether our own format rules refuse a row is the account's setting, which plan and create apply.
-    const input = checkOrderInput('withdraw', orderInputOf({ order }, batch.input), 'warn');
+    const checks = { formatChecks: 'warn', started: true } as const;
+    const input = accepted(validateOrderInput('withdraw', orderInputOf({ order }, batch.input), checks));
     orderId = input.order.order_id;
     const attached = batch.input.again ? await startAnew(client, batch, input) : await start(client, input);
     if (!attached) return { row, orderId, standing: { kind: 'open' } };

@@ -1,0 +1,47 @@
+import { maskWallet, maskWords } from '../contract/masking.js';
+import { maskWallets } from '../contract/wallets.js';
+
+/** Fields of orders and decisions that name a wallet: shown by their last characters. */
+const WALLETS = new Set(['wallet', 'wallet_from', 'wallet_to']);
+
+/** Fields whose every text is somebody's own: memos, details of payees, clients. Amounts and states in them are not. */
+const PRIVATE = new Set([
+  'wallet_memo',
+  'wallet_memo_from',
+  'wallet_memo_to',
+  'wallet_details',
+  'wallet_to_details',
+  'wallet_to_transactions',
+  'deposit_from_user',
+  'withdraw_to_user',
+  'client_info',
+]);
+const NOT_PRIVATE = new Set(['amount', 'status', 'currency']);
+
+/** Free text, which may hold anything. */
+const TEXTS = new Set(['description', 'error_message']);
+
+/** Where a client has to pay. */
+const IN_FULL = /^(?:address|deposit_(?:address|memo|url))$/;
+
+/**
+ * What `--json` prints: a copy with wallets, payees and clients masked, as the text for people has them. Logs and pipelines
+ * keep what a command prints. Where a client has to pay (`deposit_address`, memo and URL) stands in full.
+ */
+export function withoutWallets(value: unknown, name = '', isPrivate = false): unknown {
+  if (Array.isArray(value)) return value.map((item) => withoutWallets(item, name, isPrivate));
+  // A Date prints itself.
+  if (value instanceof Date) return value;
+  if (typeof value === 'object' && value !== null) {
+    const fields = Object.entries(value).map(([key, field]) => [
+      key,
+      withoutWallets(field, key, isPrivate || PRIVATE.has(key)),
+    ]);
+    return Object.fromEntries(fields);
+  }
+  if (typeof value === 'boolean' || value === null || value === undefined) return value;
+  if (WALLETS.has(name) && value !== '') return maskWallet(String(value));
+  if (isPrivate && !NOT_PRIVATE.has(name)) return '****';
+  if (typeof value !== 'string' || IN_FULL.test(name)) return value;
+  return TEXTS.has(name) ? maskWords(value) : maskWallets(value);
+}

@@ -1,0 +1,71 @@
+import { createHash, randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { holdsWallet, maskWallets } from '../../src/contract/wallets.js';
+
+const HELD = [
+  '4111111111111111',
+  'order-4111111111111111',
+  '4111111111111111.r1',
+  '4111-1111-1111-1111',
+  '4111_1111_1111_1111',
+  '4111.1111.1111.1111',
+  '4111:1111:1111:1111',
+  '3782-822463-10005',
+  '378282246310005',
+  'DE89370400440532013000',
+  'de89370400440532013000',
+  'pay-DE89-3704-0044-0532-0130-00',
+  'UA213223130000026007233566001',
+];
+
+const FREE = [
+  'order-1',
+  '4111111111111112',
+  'o4111111111111111',
+  '20261122165959123456',
+  '1795366799123',
+  '2026-11-22-0001',
+  'DE89370400440532013001',
+  'NO2026112200012345',
+];
+
+describe('a name', () => {
+  test.for(HELD)('holds a card number or an IBAN: %s', (name) => {
+    expect(holdsWallet(name)).toBe(true);
+    expect(maskWallets(`no order ${name} here`)).not.toContain(name);
+  });
+
+  test.for(FREE)('holds none: %s', (name) => {
+    expect(holdsWallet(name)).toBe(false);
+    expect(maskWallets(name)).toBe(name);
+  });
+
+  test('with an e-mail is masked', () => {
+    expect(maskWallets('no order ann@example.com in Temporal')).toBe('no order **** in Temporal');
+  });
+});
+
+/** Share of `make`'s names that are refused, in a hundred. */
+const refused = (make: () => string, count = 50_000): number =>
+  (Array.from({ length: count }, make).filter(holdsWallet).length / count) * 100;
+
+const digits = (length: number) => () => Array.from({ length }, () => randomInt(10)).join('');
+
+describe('ids that programs make up', () => {
+  test('of 16 random digits are refused in one case of twenty', () => {
+    const share = refused(digits(16));
+    expect(share).toBeGreaterThan(3);
+    expect(share).toBeLessThan(6);
+  });
+
+  test.for<[string, () => string]>([
+    ['with a letter before the digits', () => `o${digits(16)()}`],
+    ['of 12 digits', digits(12)],
+    ['of a time in milliseconds', () => String(1_700_000_000_000 + randomInt(200_000_000_000))],
+    ['of a date and a number', () => `20261122${digits(8)()}`],
+    ['that are UUIDs', randomUUID],
+    ['that are hashes', () => createHash('sha256').update(randomBytes(8)).digest('hex')],
+  ])('%s are never refused', ([, make]) => {
+    expect(refused(make)).toBe(0);
+  });
+});

@@ -1,0 +1,66 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { orderInput } from '../support/inputs.js';
+import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { runStarterWith } from '../support/run-starter.js';
+
+const WALLET = '4111111111111111';
+const EMAIL = 'anna@example.com';
+
+let lab: Lab;
+let folder: string;
+beforeAll(async () => {
+  lab = await openLab({ callbacks: false });
+  folder = await mkdtemp(join(tmpdir(), 'payment-orders-json-'));
+});
+afterAll(async () => {
+  await lab?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const starter = (...argv: string[]) => runStarterWith(async () => lab.orders, argv);
+
+/** A payout with all that may be told of a person, in a file. */
+async function fileOf(orderId: string, marker: string): Promise<string> {
+  const input = orderInput('withdraw', orderId, { marker });
+  const order = { ...input.order, client_info: { client_id: 'anna-7', client_email: EMAIL, client_ip: '10.1.2.3' } };
+  const file = join(folder, `${orderId}.json`);
+  await writeFile(file, JSON.stringify({ ...input, order }));
+  return file;
+}
+
+test('--json prints no wallet, payee or client of an order, whichever verb prints it; --show-wallets does', async () => {
+  const done = newOrderId('json');
+  const started = await starter('order', 'start', 'withdraw', await fileOf(done, 'after_ms=10'), '--wait', '--json');
+  expect(JSON.parse(started.stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({
+    result: {
+      outcome: 'completed',
+      order: { wallet_to: '****1111', order_uuid: expect.stringMatching(/^[\w-]{36}$/) },
+    },
+  });
+  const open = newOrderId('json');
+  await starter('order', 'start', 'withdraw', await fileOf(open, 'after_ms=60000'), '--json');
+  await lab.orders.order(open).created();
+  const runs = await Promise.all([
+    starter('order', 'show', done, '--json'),
+    starter('order', 'show', open, '--json'),
+    starter('order', 'wait', done, '--json'),
+    starter('order', 'wait', open, '--timeout', '1s', '--json'),
+    starter('order', 'list', '--json'),
+    starter('order', 'decide', open, '--action', 'accept', '--by', 'ann', '--reason', 'x', '--json'),
+  ]);
+  for (const { stdout, stderr } of [started, ...runs]) {
+    for (const secret of [WALLET, EMAIL, 'anna-7', '10.1.2.3']) expect(stdout + stderr).not.toContain(secret);
+  }
+  const shown = await starter('order', 'show', done, '--json', '--show-wallets');
+  expect(JSON.parse(shown.stdout)).toMatchObject({ result: { order: { wallet_to: WALLET } } });
+});
+
+test('where a client has to pay stands in full', async () => {
+  const handle = await lab.orders.start('deposit', orderInput('deposit', newOrderId('json')));
+  const { deposit_address: address } = await handle.created();
+  const { stdout } = await starter('order', 'show', handle.orderId, '--json');
+  expect(JSON.parse(stdout)).toMatchObject({ state: { order: { deposit_address: address } } });
+});
