@@ -1,14 +1,22 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { isLoopbackHost } from '../config/env.js';
 import type { CodecConfig } from '../config.js';
 
 /** Largest body: two payloads of 2 MB, the most that Temporal keeps, with room for base64. */
-export const BODY_LIMIT_BYTES = 8 * 1024 * 1024;
+export const BODY_LIMIT_BYTES = 6 * 1024 * 1024;
 
-/** Bodies under way at the same time, in bytes; handling one takes several times as much memory. */
-const BUDGET_BYTES = 12 * 1024 * 1024;
+/** Bodies under way at the same time, in bytes; handling one takes ten times as much memory. */
+const BUDGET_BYTES = 8 * 1024 * 1024;
+
+/** What a body from here on leaves behind is collected at once: by itself Node lets hundreds of MiB pile up first. */
+const LARGE_BYTES = 1024 * 1024;
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
 
 /** A body whose length is not told might be the largest. */
 const lengthOf = ({ 'content-length': length }: IncomingHttpHeaders): number => Number(length ?? BODY_LIMIT_BYTES);
@@ -48,6 +56,7 @@ export function limitBodies(app: FastifyInstance): void {
     // Also where the caller goes away in the middle.
     reply.raw.once('close', () => {
       bytes -= length;
+      if (length >= LARGE_BYTES) setImmediate(collect);
     });
   });
 }
