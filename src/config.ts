@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type AccountConfig, readAccounts } from './config/accounts.js';
 import { type EncryptionKey, readEncryptionKeys, requireEncryptionKeys } from './config/encryption-keys.js';
 import {
+  addressList,
   amountsByCurrency,
   duration,
   type Env,
@@ -127,6 +128,8 @@ export const loadReceiverConfig = (env: Env = process.env) =>
     host: host(env, 'CALLBACK_HOST', '127.0.0.1', problems),
     port: port(env, 'CALLBACK_PORT', 8080, problems),
     tokenKeys: tokenKeys(env, problems),
+    trustedProxies: addressList(env, 'CALLBACK_TRUSTED_PROXIES', problems),
+    allowedAddresses: addressList(env, 'CALLBACK_ALLOWED_ADDRESSES', problems),
     encryptionKeys: readEncryptionKeys(env, problems),
   }));
 

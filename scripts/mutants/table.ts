@@ -77,10 +77,10 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'acknowledgement before the signal',
-    file: 'src/receiver/handle-callback.ts',
-    find: 'return order(target, hint).then((result) => ({ result }), unavailable);',
-    replacement: `order(target, hint).catch(() => undefined);
-  return { result: 'delivered' };`,
+    file: 'src/receiver/spare-temporal.ts',
+    find: 'return signal(target, hint).then((result) => ({ result }), unavailable);',
+    replacement: `signal(target, hint).catch(() => undefined);
+      return { result: 'delivered' };`,
     test: {
       file: 'test/receiver/server.test.ts',
       name: 'a genuine callback is answered only after the signal was accepted',

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
+import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
 import { jsonOr } from '../contract/json.js';
 import { AMOUNT_FORMAT, MAX_AMOUNT_LENGTH } from '../contract/money.js';
@@ -124,6 +124,31 @@ export function host(env: Env, name: string, fallback: string, problems: Problem
   const isHost = (text: string) => isIP(text) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(text);
   const read = (text: string) => (isHost(text) ? text : undefined);
   return optional(env, name, problems, read, 'must be a host name or IP address') ?? fallback;
+}
+
+/** Shortest prefixes of networks: 10.0.0.0/8 and fc00::/7 are the largest that belong to one owner. */
+const SHORTEST_PREFIX = { 4: 8, 6: 7 } as const;
+
+/** Adds an address or network such as `10.0.0.0/8` to a list; false when it is none, or so large that it protects nothing. */
+function addNetwork(list: BlockList, text: string): boolean {
+  const [, address = '', prefix] = /^([0-9A-Fa-f.:]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  const version = isIP(address);
+  if (version !== 4 && version !== 6) return false;
+  const [family, bits] = version === 4 ? (['ipv4', 32] as const) : (['ipv6', 128] as const);
+  const length = Number(prefix ?? bits);
+  if (length < SHORTEST_PREFIX[version] || length > bits) return false;
+  list.addSubnet(address, length, family);
+  return true;
+}
+
+/** A comma list of addresses and networks; undefined when unset. Empty is a mistake: it could mean all or nothing. */
+export function addressList(env: Env, name: string, problems: Problems): BlockList | undefined {
+  const text = env[name];
+  if (text === undefined) return undefined;
+  const list = new BlockList();
+  if (text.split(',').every((entry) => addNetwork(list, entry.trim()))) return list;
+  problems.add(name, 'must be a comma list of IP addresses and networks, such as 192.0.2.7,10.0.0.0/8 (none larger)');
+  return undefined;
 }
 
 /** The origin of a web page, such as `https://temporal.example.com`; undefined when unset. */

@@ -1,21 +1,17 @@
-import fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify';
-import type { Logger } from 'pino';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, isIPv6, type Server, type Socket } from 'node:net';
 import { type CallbackTarget, verifyCallbackPath } from '../contract/callback-url.js';
-import {
-  ANSWERS,
-  type CallbackAnswer,
-  type CallbackOutcome,
-  handleCallback,
-  MAX_CALLBACK_BODY_BYTES,
-} from './handle-callback.js';
+import { ANSWERS, type AnswerName, type CallbackAnswer } from './answers.js';
+import { Connections, type Cut, PROXY } from './connections.js';
+import { type Asked, createHttp } from './http.js';
+import { createRefusals, type ReceiverLog } from './refusals.js';
+import { announcesTooMuch, readBody } from './request-body.js';
+import { isListed, type SenderRules, senderKey, senderOf } from './senders.js';
 import type { SignalOrder, SignalReceived } from './signals.js';
 import { spareReceived, spareTemporal } from './spare-temporal.js';
 
-/** Where the receiver writes; never given a body, token or query string. */
-export type ReceiverLog = Pick<Logger, 'info' | 'warn'>;
-
 /** What the receiver needs. `tokenKeys`: all keys of CALLBACK_TOKEN_KEY; port 0 takes a free one. */
-export interface ReceiverOptions {
+export interface ReceiverOptions extends SenderRules {
   host: string;
   port: number;
   tokenKeys: readonly string[];
@@ -32,58 +28,17 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-/** Answers to what is counted instead of logged. */
-const REFUSED: Readonly<Record<Refusal, CallbackAnswer>> = {
-  notFound: { status: 404, body: { result: 'not found' } },
-  tooLarge: { status: 413, body: { result: 'body too large' } },
-  malformed: ANSWERS.malformed,
-  crowded: ANSWERS.crowded,
-  limited: ANSWERS.limited,
-};
+/** What is counted instead of logged one by one: some answers, connections that were cut, and those that may not be made. */
+type Refusal = 'notFound' | 'tooLarge' | 'malformed' | 'crowded' | 'limited' | 'tooMany' | Cut | 'notAllowed';
 
-const isRefusal = (result: CallbackOutcome['result']): result is CallbackOutcome['result'] & Refusal =>
-  Object.hasOwn(REFUSED, result);
+const COUNTED: readonly AnswerName[] = ['notFound', 'tooLarge', 'malformed', 'crowded', 'limited', 'tooMany'];
+const isCounted = (name: AnswerName): name is AnswerName & Refusal => COUNTED.includes(name);
 
 // Longer than the 2 s that a callback may take.
 const CLOSE_GRACE_MS = 3_000;
 
-function send(reply: FastifyReply, answer: CallbackAnswer): FastifyReply {
-  if (answer.retryAfterSeconds) reply.header('retry-after', answer.retryAfterSeconds);
-  return reply.code(answer.status).send(answer.body);
-}
-
-type Refuse = (reply: FastifyReply, reason: Refusal) => FastifyReply;
-
-/** A server that admits any content type, gives slow senders 15 s, and answers all that it does not route alike. */
-function createApp(refuse: Refuse, log: ReceiverLog): FastifyInstance {
-  const app = fastify({
-    // Its request log would contain the URL, and the URL contains the token.
-    logger: false,
-    bodyLimit: MAX_CALLBACK_BODY_BYTES,
-    requestTimeout: 15_000,
-    keepAliveTimeout: 5_000,
-    // Node looks for expired connections every 30 s unless told otherwise.
-    http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
-    frameworkErrors: (_error, _request, reply) => void refuse(reply, 'notFound'),
-  });
-  app.server.maxConnections = 1_000;
-  // The content type of real callbacks is not documented; fastify refuses those it cannot read, so it sees none.
-  app.addHook('onRequest', async (request) => {
-    delete request.raw.headers['content-type'];
-  });
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  app.setNotFoundHandler((_request, reply) => refuse(reply, 'notFound'));
-  app.setErrorHandler<FastifyError>(async (error, request, reply) => {
-    if (error.statusCode === 413) return refuse(reply, 'tooLarge');
-    if (request.method !== 'POST') return refuse(reply, 'notFound');
-    if (error.statusCode && error.statusCode < 500) return send(reply, ANSWERS.malformed);
-    // A mistake of ours must not cost the callback. Only the name is logged: the message could quote the request.
-    log.warn({ error: error.name }, 'callback not handled');
-    return send(reply, ANSWERS.unavailable);
-  });
-  return app;
-}
+/** Connections that the system keeps ready while the process is busy. */
+const BACKLOG = 1_024;
 
 /** How the log names what a callback was about. */
 function subjectOf(target: CallbackTarget): { account: string; orderId?: string; addressRef?: string } {
@@ -92,70 +47,103 @@ function subjectOf(target: CallbackTarget): { account: string; orderId?: string;
     : { account: target.account, addressRef: target.ref };
 }
 
-/** Starts the callback receiver: raw bytes → size limit → token → parse → signal → answer. */
+/** Starts the callback receiver: sender → token → body → allowance → parse → signal → answer. */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
-  const { log, tokenKeys } = options;
-  const refusals = createRefusals(log);
-  const delivery = { order: spareTemporal(options.signal), received: spareReceived(options.received) };
-  const refuse: Refuse = (reply, reason) => {
-    refusals.count(reason);
-    return send(reply, REFUSED[reason]);
-  };
-  const app = createApp(refuse, log);
-  app.get('/healthz', async () => ({ result: 'ok' }));
-  app.post('/callbacks/*', async (request, reply) => {
-    const [path = ''] = (request.raw.url ?? '').split('?', 1);
-    const target = verifyCallbackPath(path, tokenKeys);
-    if (!target) return refuse(reply, 'notFound');
-    const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-    const outcome = await handleCallback(target, body, delivery);
+  const { log, trustedProxies, allowedAddresses } = options;
+  const refusals = createRefusals<Refusal>(log);
+  const connections = new Connections(refusals.count);
+  const answering = createAnswering(options, connections);
+  const answered = (name: AnswerName): CallbackAnswer => {
     // A callback URL that got into wrong hands must not fill the log either.
-    if (isRefusal(outcome.result)) return refuse(reply, outcome.result);
-    const level = outcome.result === 'delivered' || outcome.result === 'closed' ? 'info' : 'warn';
-    log[level]({ ...subjectOf(target), ...outcome }, 'callback');
-    return send(reply, ANSWERS[outcome.result]);
+    if (isCounted(name)) refusals.count(name);
+    return ANSWERS[name];
+  };
+  const failed = (error: unknown): CallbackAnswer => {
+    // A mistake of ours must not cost the callback. Only the name is logged: the message could quote the request.
+    log.warn({ error: error instanceof Error ? error.name : 'unknown' }, 'callback not handled');
+    return ANSWERS.unavailable;
+  };
+  const handle = (asked: Asked): CallbackAnswer | Promise<CallbackAnswer | undefined> => {
+    try {
+      const first = answering.atOnce(asked);
+      if (typeof first === 'string') return answered(first);
+      return answering.callback(first, asked).then((name) => name && answered(name), failed);
+    } catch (error) {
+      return failed(error);
+    }
+  };
+  const http = createHttp(handle, () => refusals.count('notFound'));
+  // Half open: whoever ends its side behind its request still gets the answer.
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) => {
+    // A reset is one of the ways in which a connection ends.
+    socket.on('error', () => undefined);
+    const peer = socket.remoteAddress ?? '';
+    const isProxy = isListed(trustedProxies, peer);
+    if (allowedAddresses && !isProxy && !isListed(allowedAddresses, peer)) {
+      refusals.count('notAllowed');
+      socket.resetAndDestroy();
+      return;
+    }
+    const connection = connections.open(socket, isProxy ? PROXY : senderKey(peer));
+    if (connection) http.emit('connection', connection);
   });
-  const url = await app.listen({ host: options.host, port: options.port });
+  server.listen({ host: options.host, port: options.port, backlog: BACKLOG });
+  await once(server, 'listening');
   return {
-    url,
+    url: urlOf(server),
     async close() {
-      // A closing server no longer looks for expired connections: half-sent requests would keep it open for ever.
-      const cut = setTimeout(() => app.server.closeAllConnections(), CLOSE_GRACE_MS);
-      // Closing ends the connections that are idle now; those that answer a last callback become idle later.
-      const sweep = setInterval(() => app.server.closeIdleConnections(), 100);
-      try {
-        await app.close();
-      } finally {
-        clearTimeout(cut);
-        clearInterval(sweep);
-        refusals.flush();
-      }
+      await closeGracefully(server, connections);
+      refusals.flush();
     },
   };
 }
 
-/** Time between two lines of the log. */
-const INTERVAL_MS = 60_000;
+function urlOf(server: Server): string {
+  const { address, port } = server.address() as AddressInfo;
+  return `http://${isIPv6(address) ? `[${address}]` : address}:${port}`;
+}
 
-/** Why a request was refused, where that is counted instead of logged. */
-type Refusal = 'notFound' | 'tooLarge' | 'malformed' | 'crowded' | 'limited';
+/** Lets requests under way finish, and half-sent ones for a while. */
+async function closeGracefully(server: Server, connections: Connections): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  connections.closeIdle();
+  const cut = setTimeout(() => connections.closeAll(), CLOSE_GRACE_MS);
+  await closed;
+  clearTimeout(cut);
+  connections.closeAll();
+}
 
-/** Logs counts once a minute: one line each would let anybody fill the log, also whoever got hold of one callback URL. */
-function createRefusals(log: ReceiverLog) {
-  const reasons = new Map<Refusal, number>();
-  let timer: NodeJS.Timeout | undefined;
-  function flush(): void {
-    clearTimeout(timer);
-    timer = undefined;
-    const refused = [...reasons.values()].reduce((sum, count) => sum + count, 0);
-    if (refused > 0) log.warn({ refused, reasons: Object.fromEntries(reasons) }, 'requests refused in the last minute');
-    reasons.clear();
+/** What requests are answered with. */
+function createAnswering(options: ReceiverOptions, connections: Connections) {
+  const { log, tokenKeys, trustedProxies, allowedAddresses } = options;
+  const aboutOrder = spareTemporal(options.signal);
+  const aboutReceipt = spareReceived(options.received);
+
+  /** From the headers alone: the answer, or what the callback is about. */
+  function atOnce({ request, connection }: Asked): AnswerName | CallbackTarget {
+    const [path = ''] = (request.url ?? '').split('?', 1);
+    if (request.method === 'GET' && path === '/healthz') return 'healthy';
+    const target = request.method === 'POST' ? verifyCallbackPath(path, tokenKeys) : undefined;
+    if (!target) return 'notFound';
+    const forwardedFor = request.headers['x-forwarded-for'];
+    const sender = senderOf(connection.socket.remoteAddress ?? '', `${forwardedFor ?? ''}`, trustedProxies);
+    if (allowedAddresses && !isListed(allowedAddresses, sender)) return 'notFound';
+    if (!connections.assign(connection, senderKey(sender))) return 'tooMany';
+    return announcesTooMuch(request) ? 'tooLarge' : target;
   }
-  return {
-    flush,
-    count(reason: Refusal): void {
-      reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
-      timer ??= setTimeout(flush, INTERVAL_MS).unref();
-    },
-  };
+
+  /** From the body, after all that it brings about. */
+  async function callback(target: CallbackTarget, { request, askForBody }: Asked): Promise<AnswerName | undefined> {
+    askForBody();
+    const body = await readBody(request);
+    if (body === 'gone') return undefined;
+    if (body === 'tooLarge') return 'tooLarge';
+    const outcome = await (target.kind === 'order' ? aboutOrder(target, body) : aboutReceipt(target, body));
+    if (!isCounted(outcome.result)) {
+      const level = outcome.result === 'delivered' || outcome.result === 'closed' ? 'info' : 'warn';
+      log[level]({ ...subjectOf(target), ...outcome }, 'callback');
+    }
+    return outcome.result;
+  }
+  return { atOnce, callback };
 }

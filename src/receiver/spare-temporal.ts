@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
 import { orderWorkflowId, receivedWorkflowId } from '../contract/names.js';
-import type { CallbackHint } from '../contract/order/messages.js';
+import { createAllowance, createWindow } from './allowance.js';
+import { readHint, readReceivedHint } from './callback-body.js';
 import type {
   OrderTarget,
-  ReceivedHint,
   ReceivedResult,
   ReceivedTarget,
   SignalOrder,
@@ -23,30 +24,39 @@ const SIGNALS = { burst: SIGNAL_BURST, intervalMs: 10 * 60_000 };
 export const MAX_STARTS_PER_MINUTE = 20;
 
 /**
- * How often Temporal is asked about order_uuids of one address that it turns out not to know. Above it a flood is refused
- * in memory. Followers that run are not lost by that: they poll.
+ * How many callbacks of one address are read that turn out to be about nothing new to Temporal: unknown order_uuids, malformed
+ * bodies, too many about one order. Above it a flood is refused unread. Followers that run are not lost by that: they poll.
  */
 const UNKNOWN = { burst: 600, intervalMs: 100 };
 
-/** A signal's result, or 'limited': the order has had too many of them and this one was not sent. */
-export type SparedResult = SignalResult | 'limited';
+/**
+ * What became of a callback with a genuine token. 'limited': the order has had too many of them. 'crowded': the address has had
+ * too many new ones. 'unavailable': Temporal did not take the signal; `reason` says why.
+ */
+export type CallbackOutcome = { orderUuid?: string } & (
+  | { result: SignalResult | ReceivedResult | 'malformed' | 'limited' | 'crowded' }
+  | { result: 'unavailable'; reason: string }
+);
 
 /**
- * Spares Temporal duplicates and floods. Callbacks that arrive while an identical one is on its way share its signal and
- * its result, so none is acknowledged before a signal was accepted. Only identical ones: a forged callback must not
- * stand in for a genuine one that says something else.
+ * Turns the callbacks of orders into signals and spares Temporal and us duplicates and floods. A body is parsed only within its
+ * order's allowance, since that is what costs. Callbacks that arrive while one of the same bytes is on its way share its signal
+ * and its outcome, so none is acknowledged before a signal was accepted. Only those: a forged callback must not stand in for a
+ * genuine one that says something else. Never rejects.
  */
-export function spareTemporal(signal: SignalOrder): (target: OrderTarget, hint: CallbackHint) => Promise<SparedResult> {
+export function spareTemporal(signal: SignalOrder): (target: OrderTarget, raw: Uint8Array) => Promise<CallbackOutcome> {
   const signals = createAllowance(SIGNALS);
-  const share = createSharing<SparedResult>();
-  return (target, hint) => {
+  const share = createSharing<CallbackOutcome>();
+  return (target, raw) => {
     const id = orderWorkflowId(target.account, target.orderId);
-    return share([id, hint.order_uuid, hint.status], async () => (signals.take(id) ? signal(target, hint) : 'limited'));
+    return share([id, digestOf(raw)], async () => {
+      if (!signals.take(id)) return { result: 'limited' };
+      const hint = readHint(raw, target.orderId);
+      if (!hint) return { result: 'malformed' };
+      return signal(target, hint).then((result) => ({ result }), unavailable);
+    });
   };
 }
-
-/** A signal's or start's result; 'limited' as for orders; 'crowded': the address has had too many new ones. */
-export type SparedReceivedResult = ReceivedResult | 'limited';
 
 /**
  * The same for the orders of permanent addresses. Who knows an address's callback URL can name any number of
@@ -54,26 +64,38 @@ export type SparedReceivedResult = ReceivedResult | 'limited';
  */
 export function spareReceived(
   signal: SignalReceived,
-): (target: ReceivedTarget, hint: ReceivedHint) => Promise<SparedReceivedResult> {
+): (target: ReceivedTarget, raw: Uint8Array) => Promise<CallbackOutcome> {
   const signals = createAllowance(SIGNALS);
   const unknown = createAllowance(UNKNOWN);
   const starts = createWindow({ max: MAX_STARTS_PER_MINUTE, windowMs: 60_000 });
-  const share = createSharing<SparedReceivedResult>();
-  return (target, hint) => {
-    const id = receivedWorkflowId(target.account, hint.order_uuid);
+  const share = createSharing<CallbackOutcome>();
+  return (target, raw) => {
     const address = `${target.account} ${target.ref}`;
-    return share([id, target.ref, hint.status], async () => {
-      if (!unknown.take(address)) return 'crowded';
-      if (!signals.take(id)) {
-        unknown.giveBack(address);
-        return 'limited';
-      }
-      const result = await signal(target, hint, () => starts.take(address));
-      if (result === 'crowded') signals.giveBack(id);
-      else unknown.giveBack(address);
-      return result;
+    return share([address, digestOf(raw)], async () => {
+      if (!unknown.take(address)) return { result: 'crowded' };
+      const hint = readReceivedHint(raw);
+      if (!hint) return { result: 'malformed' };
+      const orderUuid = hint.order_uuid;
+      const id = receivedWorkflowId(target.account, orderUuid);
+      if (!signals.take(id)) return { result: 'limited', orderUuid };
+      const called = signal(target, hint, () => starts.take(address)).then((result) => ({ result }), unavailable);
+      const outcome = await called;
+      if (outcome.result === 'crowded') signals.giveBack(id);
+      else if (outcome.result !== 'unavailable') unknown.giveBack(address);
+      return { ...outcome, orderUuid };
     });
   };
+}
+
+const digestOf = (raw: Uint8Array): string => createHash('sha256').update(raw).digest('base64');
+
+const unavailable = (error: unknown) => ({ result: 'unavailable' as const, reason: reasonOf(error) });
+
+/** One line about an error of Temporal's client. gRPC's own words are in the cause; they carry no payload. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown error';
+  const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
+  return `${error.message}${cause}`.slice(0, 300);
 }
 
 /** Runs `call` unless one with the same key is under way, whose result is shared then. */
@@ -86,76 +108,5 @@ function createSharing<T>(): (key: unknown[], call: () => Promise<T>) => Promise
     const started = call().finally(() => inFlight.delete(key));
     inFlight.set(key, started);
     return started;
-  };
-}
-
-/**
- * How often something may happen, by key, counted in memory. All times are of a monotonic clock. Keys are forgotten once
- * they say nothing any more, so that a flood under ever new keys leaves nothing behind.
- */
-
-const SWEEP_INTERVAL_MS = 60_000;
-
-/** `burst` times at once, then once more every `intervalMs`. `take` counts and is true when it may happen now. */
-export function createAllowance(
-  { burst, intervalMs }: { burst: number; intervalMs: number },
-  nowMs: () => number = () => performance.now(),
-) {
-  // Per key the time at which its allowance is full again; a time in the past is the same as no entry.
-  const fullAtMs = new Map<string, number>();
-  const sweep = sweeper(nowMs, (now) => {
-    for (const [key, fullAt] of fullAtMs) if (fullAt <= now) fullAtMs.delete(key);
-  });
-  return {
-    take(key: string): boolean {
-      const now = sweep();
-      const fullAt = Math.max(now, fullAtMs.get(key) ?? now) + intervalMs;
-      if (fullAt - now > burst * intervalMs) return false;
-      fullAtMs.set(key, fullAt);
-      return true;
-    },
-    /** It did not happen after all. */
-    giveBack(key: string): void {
-      const fullAt = (fullAtMs.get(key) ?? 0) - intervalMs;
-      if (fullAt <= nowMs()) fullAtMs.delete(key);
-      else fullAtMs.set(key, fullAt);
-    },
-    /** Keys remembered now. */
-    size: () => fullAtMs.size,
-  };
-}
-
-/** At most `max` times in any window of `windowMs`. */
-export function createWindow(
-  { max, windowMs }: { max: number; windowMs: number },
-  nowMs: () => number = () => performance.now(),
-) {
-  const takenAtMs = new Map<string, number[]>();
-  const recent = (key: string, now: number) => (takenAtMs.get(key) ?? []).filter((at) => now - at < windowMs);
-  const sweep = sweeper(nowMs, (now) => {
-    for (const key of takenAtMs.keys()) if (recent(key, now).length === 0) takenAtMs.delete(key);
-  });
-  return {
-    take(key: string): boolean {
-      const now = sweep();
-      const taken = recent(key, now);
-      if (taken.length >= max) return false;
-      takenAtMs.set(key, [...taken, now]);
-      return true;
-    },
-    size: () => takenAtMs.size,
-  };
-}
-
-/** Forgets once a minute at most; returns the time it looked at. */
-function sweeper(nowMs: () => number, forget: (now: number) => void): () => number {
-  let sweptAtMs = nowMs();
-  return () => {
-    const now = nowMs();
-    if (now - sweptAtMs >= SWEEP_INTERVAL_MS) {
-      forget(now);
-      sweptAtMs = now;
-    }
-    return now;
   };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createAllowance, createWindow } from '../../src/receiver/spare-temporal.js';
+import { createAllowance, createWindow } from '../../src/receiver/allowance.js';
 
 const MINUTE_MS = 60_000;
 const INTERVAL_MS = 10 * MINUTE_MS;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readHint, readReceivedHint } from '../../src/receiver/handle-callback.js';
+import { readHint, readReceivedHint } from '../../src/receiver/callback-body.js';
 
 const read = (text: string) => readHint(Buffer.from(text), 'invoice-1');
 

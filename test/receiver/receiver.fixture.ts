@@ -1,9 +1,10 @@
-import { connect, type Socket } from 'node:net';
+import { BlockList, connect, isIPv6, type Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { type CallbackTarget, callbackUrl } from '../../src/contract/callback-url.js';
 import type { CallbackHint } from '../../src/contract/order/messages.js';
+import type { SenderRules } from '../../src/receiver/senders.js';
 import { type Receiver, startReceiver } from '../../src/receiver/server.js';
 import type {
   OrderTarget,
@@ -34,6 +35,7 @@ export async function runReceiver(
   signal: SignalOrder = async () => 'delivered',
   tokenKeys: readonly string[] = [TOKEN_KEY],
   received: SignalReceived = async () => 'delivered',
+  rules: SenderRules = {},
 ): Promise<RunningReceiver> {
   const lines: string[] = [];
   const signals: RunningReceiver['signals'] = [];
@@ -43,6 +45,7 @@ export async function runReceiver(
     host: '127.0.0.1',
     port: 0,
     tokenKeys,
+    ...rules,
     log: pino(sink),
     signal: (target, hint) => {
       signals.push({ target, hint });
@@ -82,8 +85,13 @@ export interface RawConnection {
   closed: Promise<number>;
 }
 
-export async function openRaw(port: number, firstBytes: string | Buffer = ''): Promise<RawConnection> {
-  const socket = connect(port, '127.0.0.1');
+/** `localAddress`: another address of 127.0.0.0/8 to come from, as Linux has them all. */
+export async function openRaw(
+  port: number,
+  firstBytes: string | Buffer = '',
+  localAddress = '127.0.0.1',
+): Promise<RawConnection> {
+  const socket = connect({ host: '127.0.0.1', port, localAddress });
   let received = '';
   socket.on('data', (chunk) => {
     received += chunk.toString('latin1');
@@ -93,7 +101,29 @@ export async function openRaw(port: number, firstBytes: string | Buffer = ''): P
   const openedAt = performance.now();
   const closed = new Promise<number>((resolve) => socket.on('close', () => resolve(performance.now() - openedAt)));
   onTestFinished(() => void socket.destroy());
-  await new Promise((resolve) => socket.once('connect', resolve));
+  await Promise.race([new Promise((resolve) => socket.once('connect', resolve)), closed]);
   if (firstBytes.length > 0) socket.write(firstBytes);
   return { socket, received: () => received, closed };
+}
+
+/** A whole request that posts a callback, to be sent as it is. */
+export const rawPost = (path: string, body = BODY, headers = ''): string =>
+  `POST ${path} HTTP/1.1\r\nHost: x\r\n${headers}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+
+/** Sends bytes over a connection of their own: all that came back until it was closed. */
+export async function exchange(port: number, bytes: string | Buffer, localAddress?: string): Promise<string> {
+  const raw = await openRaw(port, bytes, localAddress);
+  await raw.closed;
+  return raw.received();
+}
+
+/** A list of addresses and networks as the configuration reads it. */
+export function listOf(...networks: string[]): BlockList {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = '', length] = network.split('/');
+    const isV6 = isIPv6(address);
+    list.addSubnet(address, Number(length ?? (isV6 ? 128 : 32)), isV6 ? 'ipv6' : 'ipv4');
+  }
+  return list;
 }

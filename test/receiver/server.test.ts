@@ -226,7 +226,7 @@ test('what a genuine URL is misused for is counted in one log line as well, by r
   const of = (n: number) => `{"order_uuid":"new-${n}"}`;
   for (let n = 0; n < MAX_STARTS_PER_MINUTE + 4; n += 1) await post(receiver.urlOf(ADDRESS), of(n));
   for (let n = 0; n < SIGNAL_BURST + 3; n += 1) await post(receiver.urlOf(ORDER));
-  for (let n = 0; n < 2; n += 1) await post(receiver.urlOf(ORDER), 'broken');
+  for (let n = 0; n < 2; n += 1) await post(receiver.urlOf({ ...ORDER, orderId: 'invoice-2' }), 'broken');
   await receiver.close();
   const [counts, ...others] = receiver.log.toReversed();
   expect(counts).toMatchObject({ level: 40, refused: 9, reasons: { crowded: 4, limited: 3, malformed: 2 } });

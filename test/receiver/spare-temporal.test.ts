@@ -8,6 +8,9 @@ import {
 } from '../../src/receiver/spare-temporal.js';
 import { ADDRESS, ORDER } from './receiver.fixture.js';
 
+const bodyOf = (claims: object): Buffer => Buffer.from(JSON.stringify(claims));
+const DELIVERED = { result: 'delivered' };
+
 test('identical callbacks share the signal in flight and its failure', async () => {
   const answers: PromiseWithResolversOf<SignalResult>[] = [];
   const signal = spareTemporal(() => {
@@ -15,17 +18,17 @@ test('identical callbacks share the signal in flight and its failure', async () 
     answers.push(answer);
     return answer.promise;
   });
-  const first = signal(ORDER, { status: 'completed' });
-  const second = signal(ORDER, { status: 'completed' });
+  const first = signal(ORDER, bodyOf({ status: 'completed' }));
+  const second = signal(ORDER, bodyOf({ status: 'completed' }));
   expect(answers).toHaveLength(1);
   answers[0]?.reject(new Error('unreachable'));
-  await expect(first).rejects.toThrow('unreachable');
-  await expect(second).rejects.toThrow('unreachable');
+  const failed = { result: 'unavailable', reason: 'unreachable' };
+  expect(await Promise.all([first, second])).toEqual([failed, failed]);
   // The failure is not remembered.
-  const third = signal(ORDER, { status: 'completed' });
+  const third = signal(ORDER, bodyOf({ status: 'completed' }));
   expect(answers).toHaveLength(2);
   answers[1]?.resolve('delivered');
-  expect(await third).toBe('delivered');
+  expect(await third).toEqual(DELIVERED);
 });
 
 test('callbacks that differ in order, account or claim do not share a signal', async () => {
@@ -35,20 +38,41 @@ test('callbacks that differ in order, account or claim do not share a signal', a
     return 'delivered';
   });
   await Promise.all([
-    signal(ORDER, { status: 'completed' }),
-    signal(ORDER, { status: 'error' }),
-    signal(ORDER, { order_uuid: 'completed' }),
-    signal({ ...ORDER, orderId: 'invoice-2' }, { status: 'completed' }),
-    signal({ ...ORDER, account: 'second' }, { status: 'completed' }),
+    signal(ORDER, bodyOf({ status: 'completed' })),
+    signal(ORDER, bodyOf({ status: 'error' })),
+    signal(ORDER, bodyOf({ order_uuid: 'completed' })),
+    signal({ ...ORDER, orderId: 'invoice-2' }, bodyOf({ status: 'completed' })),
+    signal({ ...ORDER, account: 'second' }, bodyOf({ status: 'completed' })),
   ]);
   expect(signals).toBe(5);
 });
 
 test('one flooded order does not slow another down', async () => {
   const signal = spareTemporal(async () => 'delivered');
-  for (let n = 0; n < SIGNAL_BURST; n += 1) await signal(ORDER, {});
-  expect(await signal(ORDER, {})).toBe('limited');
-  expect(await signal({ ...ORDER, orderId: 'invoice-2' }, {})).toBe('delivered');
+  for (let n = 0; n < SIGNAL_BURST; n += 1) await signal(ORDER, bodyOf({}));
+  expect(await signal(ORDER, bodyOf({}))).toEqual({ result: 'limited' });
+  expect(await signal({ ...ORDER, orderId: 'invoice-2' }, bodyOf({}))).toEqual(DELIVERED);
+});
+
+describe('a body is not even parsed', () => {
+  const broken = Buffer.from('not JSON');
+
+  test('beyond its order’s allowance, which malformed bodies use up as well', async () => {
+    const signal = spareTemporal(async () => 'delivered');
+    const results: string[] = [];
+    for (let n = 0; n < SIGNAL_BURST + 1; n += 1) results.push((await signal(ORDER, broken)).result);
+    expect(results).toEqual([...Array<string>(SIGNAL_BURST).fill('malformed'), 'limited']);
+    expect(await signal(ORDER, bodyOf({}))).toEqual({ result: 'limited' });
+  });
+
+  test('beyond its address’s allowance', async () => {
+    const received = spareReceived(async () => 'delivered');
+    const results: string[] = [];
+    for (let n = 0; n < 1_000; n += 1) results.push((await received(ADDRESS, broken)).result);
+    expect(results.at(0)).toBe('malformed');
+    expect(results.at(-1)).toBe('crowded');
+    expect(results.filter((result) => result === 'malformed').length).toBeLessThan(700);
+  });
 });
 
 describe('callbacks of one permanent address', () => {
@@ -65,7 +89,8 @@ describe('callbacks of one permanent address', () => {
     });
     return {
       seen,
-      about: (uuid: string, status?: string) => spared(ADDRESS, { order_uuid: uuid, ...(status && { status }) }),
+      about: async (uuid: string, status?: string) =>
+        (await spared(ADDRESS, bodyOf({ order_uuid: uuid, status }))).result,
     };
   }
 
@@ -100,7 +125,9 @@ describe('callbacks of one permanent address', () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
       return 'delivered';
     });
-    await Promise.all(Array.from({ length: 50 }, () => spared(ADDRESS, { order_uuid: 'u-1', status: 'completed' })));
+    await Promise.all(
+      Array.from({ length: 50 }, () => spared(ADDRESS, bodyOf({ order_uuid: 'u-1', status: 'completed' }))),
+    );
     expect(calls).toBe(1);
   });
 });

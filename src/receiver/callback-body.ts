@@ -1,0 +1,56 @@
+import { parse } from 'lossless-json';
+import { ORDER_UUID_FORMAT } from '../contract/names.js';
+import type { CallbackHint } from '../contract/order/messages.js';
+import type { ReceivedHint } from './signals.js';
+
+const STATUS_FORMAT = /^[a-z_]{1,64}$/;
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** A JSON number as a double; a number like 1e400 is refused instead of becoming Infinity. */
+function finiteNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isFinite(value)) throw new RangeError('number out of range');
+  return value;
+}
+
+/** The body's JSON object; undefined for everything else. */
+function parseObject(raw: Uint8Array): Map<string, unknown> | undefined {
+  try {
+    // Unlike JSON.parse, this parser refuses a key with two different values, of which only the last would be seen. It
+    // recurses: nesting deeper than the stack is a RangeError, caught here like any other bad body.
+    const value = parse(utf8.decode(raw), undefined, finiteNumber);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+    return new Map(Object.entries(value));
+  } catch {
+    return undefined;
+  }
+}
+
+function matching(value: unknown, format: RegExp): string | undefined {
+  return typeof value === 'string' && format.test(value) ? value : undefined;
+}
+
+/** The fields a hint may carry, each only where it has its format: how the order stands is read by a signed look-up anyway. */
+function hintOf(body: Map<string, unknown>): CallbackHint {
+  const orderUuid = matching(body.get('order_uuid'), ORDER_UUID_FORMAT);
+  const status = matching(body.get('status'), STATUS_FORMAT);
+  return { ...(orderUuid && { order_uuid: orderUuid }), ...(status && { status }) };
+}
+
+/**
+ * What the body of an order's callback claims; undefined when it is not one JSON object in UTF-8. The hint only wakes the
+ * workflow up, for one look-up: fields of a wrong shape, and all of a body about another order, are left out, not refused.
+ */
+export function readHint(raw: Uint8Array, orderId: string): CallbackHint | undefined {
+  const body = parseObject(raw);
+  if (!body) return undefined;
+  const about = body.get('user_order_id');
+  return typeof about === 'string' && about !== orderId ? {} : hintOf(body);
+}
+
+/** What the body of an address's callback claims; undefined when it does not name the order that came to be. */
+export function readReceivedHint(raw: Uint8Array): ReceivedHint | undefined {
+  const body = parseObject(raw);
+  const { order_uuid: orderUuid, ...others } = body ? hintOf(body) : {};
+  return orderUuid === undefined ? undefined : { ...others, order_uuid: orderUuid };
+}

@@ -1,0 +1,84 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+
+/**
+ * What the HTTP library gets at a time. It handles all requests of a piece at once, however many there are: of the 64 KiB that a
+ * socket reads that would be thousands.
+ */
+const PIECE_BYTES = 512;
+
+/** All that is looked at: headers and body at their largest, with room for the frames of chunks. */
+const MAX_PARSED_BYTES = 40 * 1024;
+
+/** All that is taken: a sender that is answered before it has sent all would otherwise not get to read the answer. */
+const MAX_TAKEN_BYTES = 128 * 1024;
+
+/** A connection of which the HTTP library gets to see one request and no byte more. */
+export class Connection extends Duplex {
+  /** The request, once its headers were read. */
+  request: IncomingMessage | undefined;
+  /** True once it has its answer: nothing more is read. */
+  answered = false;
+  /** Bytes that have come. */
+  bytesRead = 0;
+  readonly openedAtMs = performance.now();
+
+  /** `sender`: what it is counted by. `onComplete` is called when the request has come as a whole. */
+  constructor(
+    readonly socket: Socket,
+    public sender: string,
+    private readonly onComplete: (connection: Connection) => void,
+  ) {
+    super({ allowHalfOpen: true });
+    socket.on('data', (chunk) => this.#take(chunk));
+    // Nobody who stops in the middle waits for an answer; whoever ends their side behind a whole request does.
+    socket.on('end', () => {
+      if (!this.request?.complete) this.destroy();
+    });
+    socket.on('close', () => this.destroy());
+    // Nothing is to be done about an answer that can no longer be written.
+    this.on('error', () => undefined);
+  }
+
+  /** Ends it at once, whatever is under way. */
+  cut(): void {
+    this.socket.resetAndDestroy();
+    this.destroy();
+  }
+
+  #take(chunk: Buffer): void {
+    const room = Math.min(chunk.length, MAX_PARSED_BYTES - this.bytesRead);
+    this.bytesRead += chunk.length;
+    for (let at = 0; at < room && !this.answered; at += PIECE_BYTES) {
+      this.push(chunk.subarray(at, at + PIECE_BYTES));
+      if (this.request?.complete) {
+        // What follows, a second request for instance, stays where it is and is never read.
+        this.socket.pause();
+        this.onComplete(this);
+        return;
+      }
+    }
+    if (this.bytesRead > MAX_TAKEN_BYTES) this.cut();
+  }
+
+  override _read(): void {
+    // Pieces are pushed as they come.
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.socket.write(chunk, done);
+  }
+
+  /** The answer was written: the connection ends, at once if all of the request was read. */
+  override _final(done: () => void): void {
+    if (this.request?.complete) this.socket.destroySoon();
+    else this.socket.end();
+    done();
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.socket.destroy();
+    done(error);
+  }
+}

@@ -1,0 +1,24 @@
+import type { IncomingMessage } from 'node:http';
+
+/** Largest callback body in bytes; a genuine one (the order object) is a few KiB. */
+export const MAX_CALLBACK_BODY_BYTES = 16 * 1024;
+
+/** True when a request says that its body is too large. */
+export const announcesTooMuch = ({ headers }: IncomingMessage): boolean =>
+  Number(headers['content-length'] ?? 0) > MAX_CALLBACK_BODY_BYTES;
+
+/** The body of a request; 'tooLarge' as soon as it is that, 'gone' when its sender went away or was cut off before its end. */
+export function readBody(request: IncomingMessage): Promise<Buffer | 'tooLarge' | 'gone'> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > MAX_CALLBACK_BODY_BYTES) resolve('tooLarge');
+      else chunks.push(chunk);
+    });
+    request.on('end', () => resolve(Buffer.concat(chunks)));
+    request.on('error', () => resolve('gone'));
+    request.on('close', () => resolve('gone'));
+  });
+}

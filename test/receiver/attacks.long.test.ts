@@ -1,0 +1,67 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { ATTACKS, type AttackName } from '../../bench/receiver-attacks/attacks.js';
+import { findNginx, startNginx } from '../../bench/receiver-attacks/nginx.js';
+import { besiege, TOKEN_KEY } from '../../bench/receiver-attacks/siege.js';
+import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
+import { endProcesses, receiverEnv, startProcess, temporalEnv } from '../worker/process.fixture.js';
+
+/** What has to hold for genuine callbacks, whatever else comes. */
+const MIN_ANSWERED_SHARE = 0.99;
+const MAX_P99_MS = 1_000;
+const MAX_RSS_MIB = 256;
+
+const [SECONDS, PER_SECOND] = [5, 20];
+
+const attacks = Object.keys(ATTACKS) as AttackName[];
+
+let temporal: TestNamespace;
+beforeAll(async () => {
+  temporal = await createTestNamespace();
+});
+afterAll(async () => {
+  await endProcesses();
+  await temporal?.close();
+});
+
+/** A receiver process of its own, so that memory and allowances are of one attack alone. */
+async function startReceiver(): Promise<{ url: string; pid: number }> {
+  const receiver = startProcess('src/receiver.ts', {
+    ...receiverEnv(temporalEnv(temporal), 0),
+    CALLBACK_TOKEN_KEY: TOKEN_KEY,
+    CALLBACK_TRUSTED_PROXIES: '127.0.0.1',
+  });
+  onTestFinished(() => receiver.kill('SIGKILL'));
+  const { receiver: url = '' } = await receiver.ready;
+  return { url, pid: receiver.pid };
+}
+
+async function expectServed(name: AttackName, url: string, receiverPid: number): Promise<void> {
+  const siege = { name, url, receiverPid, seconds: SECONDS, perSecond: PER_SECOND };
+  const { sent, answered, p99Ms, peakRssMiB, opened } = await besiege(temporal.client, siege);
+  if (name !== 'none') expect(opened).toBeGreaterThanOrEqual(ATTACKS[name].sockets);
+  expect(sent).toBe(SECONDS * PER_SECOND);
+  expect(answered / sent).toBeGreaterThanOrEqual(MIN_ANSWERED_SHARE);
+  expect(p99Ms).toBeLessThan(MAX_P99_MS);
+  expect(peakRssMiB).toBeLessThan(MAX_RSS_MIB);
+}
+
+describe('genuine callbacks are answered in time', () => {
+  test.each(attacks)('under the attack: %s', async (name) => {
+    const { url, pid } = await startReceiver();
+    await expectServed(name, url, pid);
+  });
+
+  test.skipIf(findNginx() === undefined).each(attacks)('behind nginx under the attack: %s', async (name) => {
+    const { url, pid } = await startReceiver();
+    const folder = await mkdtemp(join(tmpdir(), 'payment-orders-nginx-'));
+    const nginx = await startNginx(folder, url);
+    onTestFinished(async () => {
+      await nginx.stop();
+      await rm(folder, { recursive: true, force: true });
+    });
+    await expectServed(name, nginx.url, pid);
+  });
+});
