@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
-import { bundleFile } from '../src/worker/bundle.js';
+import { bundleFile, ENCRYPTION_MODES } from '../src/worker/bundle.js';
 import { withRelativeSources } from './build/relative-sources.js';
 import { buildWorkflowBundle } from './workflow-bundle.js';
 
@@ -19,9 +19,9 @@ const { exitCode } = await execa('tsc', ['-p', 'tsconfig.build.json'], {
   reject: false,
 });
 if (exitCode === 0) {
-  for (const encrypted of [false, true]) {
-    const { code } = await buildWorkflowBundle({ encrypted });
-    await writeFile(join(dist, bundleFile(encrypted)), withRelativeSources(code, root));
+  for (const mode of ENCRYPTION_MODES) {
+    const { code } = await buildWorkflowBundle(mode);
+    await writeFile(join(dist, bundleFile(mode)), withRelativeSources(code, root));
   }
 }
 process.exitCode = exitCode ?? 1;

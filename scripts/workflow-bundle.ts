@@ -1,15 +1,15 @@
 import { DefaultLogger } from '@temporalio/worker';
-import { bundleWorkflows } from '../src/worker/bundle.js';
+import { bundleWorkflows, type EncryptionMode } from '../src/worker/bundle.js';
 
 /** The code a worker runs workflows from, the files it was made of, and what the bundler complained about. */
 export type WorkflowBundle = { code: string; sources: string[]; warnings: string[] };
 
 /** Bundles the workflows as a worker does; throws when they import a Node built-in that workflows must not use. */
-export async function buildWorkflowBundle({ encrypted = false } = {}): Promise<WorkflowBundle> {
+export async function buildWorkflowBundle(mode: EncryptionMode = 'off'): Promise<WorkflowBundle> {
   const messages: string[] = [];
   const logger = new DefaultLogger('INFO', ({ message }) => messages.push(message));
   try {
-    const { code } = await bundleWorkflows({ logger, encrypted });
+    const { code } = await bundleWorkflows({ logger, mode });
     return { code, sources: sourcesOf(code), warnings: messages.filter((text) => /\bWARNING in\b/.test(text)) };
   } catch (error) {
     const output = messages.join('\n');

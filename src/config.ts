@@ -1,7 +1,7 @@
 import { mkdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type AccountConfig, readAccounts } from './config/accounts.js';
-import { type EncryptionKey, readEncryptionKeys, requireEncryptionKeys } from './config/encryption-keys.js';
+import { type Encryption, readEncryption, requireEncryptionKeys } from './config/encryption-keys.js';
 import {
   addressList,
   amountsByCurrency,
@@ -23,7 +23,7 @@ import { Secret } from './config/secret.js';
 import type { Pace } from './contract/order/activities.js';
 
 export type { AccountConfig } from './config/accounts.js';
-export type { EncryptionKey } from './config/encryption-keys.js';
+export type { Encryption, EncryptionKey } from './config/encryption-keys.js';
 export { ConfigError } from './config/env.js';
 export { Secret } from './config/secret.js';
 
@@ -35,7 +35,7 @@ export interface CallbackConfig {
 }
 
 /** Everything a worker needs, checked. */
-export interface WorkerConfig {
+export interface WorkerConfig extends Encryption {
   accounts: ReadonlyMap<string, AccountConfig>;
   pace: Pace;
   callback?: CallbackConfig;
@@ -45,8 +45,6 @@ export interface WorkerConfig {
   checkBalance?: boolean;
   /** Where batch files are and reports go; {} when there are none. */
   directories?: Directories;
-  /** Payloads are encrypted with the first and decrypted with any; absent = no encryption. */
-  encryptionKeys?: readonly EncryptionKey[];
 }
 
 const DEPOSIT_SETTLE_WINDOW_MS = 15_000;
@@ -119,7 +117,7 @@ export const loadWorkerConfig = (env: Env = process.env): WorkerConfig =>
     caps: amountsByCurrency(env, 'PAYMENT_ORDER_CAPS', problems),
     checkBalance: oneOf(env, 'PAYMENT_CHECK_BALANCE', ['true', 'false'], problems) === 'true',
     directories: readDirectories(env, problems),
-    encryptionKeys: readEncryptionKeys(env, problems),
+    ...readEncryption(env, problems),
   }));
 
 /** Reads the receiver's configuration, in which no secret of the payment service is; throws ConfigError. */
@@ -130,12 +128,11 @@ export const loadReceiverConfig = (env: Env = process.env) =>
     tokenKeys: tokenKeys(env, problems),
     trustedProxies: addressList(env, 'CALLBACK_TRUSTED_PROXIES', problems),
     allowedAddresses: addressList(env, 'CALLBACK_ALLOWED_ADDRESSES', problems),
-    encryptionKeys: readEncryptionKeys(env, problems),
+    ...readEncryption(env, problems),
   }));
 
-/** Reads the keys that payloads are encrypted with, undefined = off; throws ConfigError. For clients of Temporal. */
-export const loadEncryptionKeys = (env: Env = process.env): readonly EncryptionKey[] | undefined =>
-  load((problems) => readEncryptionKeys(env, problems));
+/** Reads how payloads are encrypted, {} = not at all; throws ConfigError. For clients of Temporal. */
+export const loadEncryption = (env: Env = process.env): Encryption => load((problems) => readEncryption(env, problems));
 
 /** Reads the codec endpoint's configuration; throws ConfigError with one line per mistake. */
 export const loadCodecConfig = (env: Env = process.env) =>

@@ -10,7 +10,7 @@ import { connectTemporal } from './temporal.js';
 await exitOnFailure(async () => {
   const config = loadReceiverConfig();
   const log = pino({ base: { service: 'payment-orders-receiver' } }, pino.destination(2));
-  const { client } = await connectTemporal(config.encryptionKeys);
+  const { client } = await connectTemporal(config);
   const received = createSignalReceived(client);
   const receiver = await startReceiver({ ...config, signal: createSignalOrder(client), received, log });
   const stopped = untilStopped(() => receiver.close());

@@ -1,17 +1,14 @@
 import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
-import type { DataConverter } from '@temporalio/common';
+import { type DataConverter, defaultPayloadConverter, type LoadedDataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { ConfigError, type EncryptionKey, loadEncryptionKeys } from './config.js';
+import { ConfigError, type Encryption, loadEncryption } from './config.js';
+import { EncodedFailures } from './contract/encoded-failures.js';
 import { SEARCH_ATTRIBUTES } from './contract/names.js';
-import { encryptionCodec } from './temporal/encryption-codec.js';
+import { encryptionCodec, PayloadDecryptionError } from './temporal/encryption-codec.js';
 
 export { ConfigError } from './config.js';
-export {
-  encryptionCodec,
-  markUnreadable,
-  PayloadDecryptionError,
-  warnOfPlainPayloads,
-} from './temporal/encryption-codec.js';
+export { encryptionCodec, PayloadDecryptionError } from './temporal/encryption-codec.js';
+export { warnOfPlainPayloads } from './temporal/plain-payloads.js';
 
 /** Temporal cannot be reached; the message says what to check and, after a start, that it may be sent again. */
 export class TemporalUnreachableError extends Error {
@@ -54,25 +51,40 @@ function readConnectConfig() {
   }
 }
 
-/** How clients write and read payloads: encrypted where there are keys. Without any, ciphertext is still told as such. */
-export const dataConverter = (keys?: readonly EncryptionKey[]): DataConverter => ({
-  payloadCodecs: [encryptionCodec(keys)],
-});
+/** A failure that nobody with the keys wrote: whoever reads it must not take its word. */
+function foreignFailure(why: string): never {
+  throw new PayloadDecryptionError(why, 'foreign');
+}
 
-/** The same as `PAYLOAD_ENCRYPTION_KEYS` says; throws ConfigError. */
-export const configuredDataConverter = (): DataConverter => dataConverter(loadEncryptionKeys());
+/** Failures beside encrypted payloads, outside of workflows: what is not ours is thrown as PayloadDecryptionError. */
+export const encodedFailures = (required: boolean): EncodedFailures => new EncodedFailures(required, foreignFailure);
 
 /**
- * Connects a client; throws TemporalUnreachableError. Close the connection when done. `keys`: as PAYLOAD_ENCRYPTION_KEYS
- * names them when omitted; throws ConfigError where it is bad.
+ * How clients write and read payloads: encrypted where there are keys. Without any, ciphertext is still told as such. What is
+ * refused is thrown as PayloadDecryptionError.
+ */
+export function dataConverter({ encryptionKeys: keys, encryptionRequired = false }: Encryption = {}): DataConverter {
+  const payloadCodecs = [encryptionCodec(keys, { required: encryptionRequired })];
+  if (!keys) return { payloadCodecs };
+  const failureConverter = encodedFailures(encryptionRequired);
+  const loaded: LoadedDataConverter = { payloadConverter: defaultPayloadConverter, failureConverter, payloadCodecs };
+  return loaded;
+}
+
+/** The same as `PAYLOAD_ENCRYPTION` and `PAYLOAD_ENCRYPTION_KEYS` say; throws ConfigError. */
+export const configuredDataConverter = (): DataConverter => dataConverter(loadEncryption());
+
+/**
+ * Connects a client; throws TemporalUnreachableError. Close the connection when done. `encryption`: as the environment has it
+ * when omitted; throws ConfigError where it is bad.
  */
 export async function connectTemporal(
-  keys = loadEncryptionKeys(),
+  encryption: Encryption = loadEncryption(),
 ): Promise<{ client: Client; close: () => Promise<void> }> {
   const { connectionOptions, address, namespace } = temporalTarget();
   try {
     const connection = await Connection.connect({ ...connectionOptions, connectTimeout: '10s' });
-    const client = new Client({ connection, namespace, dataConverter: dataConverter(keys) });
+    const client = new Client({ connection, namespace, dataConverter: dataConverter(encryption) });
     return { client, close: () => connection.close() };
   } catch (error) {
     throw new TemporalUnreachableError(address, namespace, error instanceof Error ? error.message : 'unknown error');

@@ -3,9 +3,11 @@ import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
 import { type Sandbox, startSandbox } from '../../sandbox/index.js';
 import { PaymentOrders } from '../../src/client.js';
-import { loadWorkerConfig } from '../../src/config.js';
+import { loadEncryption, loadWorkerConfig } from '../../src/config.js';
 import { startReceiver } from '../../src/receiver/server.js';
 import { createSignalOrder, createSignalReceived } from '../../src/receiver/signals.js';
+import { dataConverter } from '../../src/temporal.js';
+import { encryptionMode } from '../../src/worker/bundle.js';
 import { createWorkers } from '../../src/worker/start-worker.js';
 import { startDevServer } from '../temporal/dev-server.js';
 import { buildWorkflowBundle } from '../workflow-bundle.js';
@@ -22,6 +24,9 @@ export interface Installation {
 
 const TOKEN_KEY = 'token-key-of-recorded-histories';
 
+/** The SDK's runtime is one for the process. */
+let installed = false;
+
 /**
  * Starts Temporal, sandbox, receiver and worker for one recording, in this process and on free ports. `env`: more settings
  * of the worker.
@@ -30,12 +35,13 @@ export async function openInstallation(
   log: (line: string) => void,
   env: Record<string, string> = {},
 ): Promise<Installation> {
-  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  if (!installed) Runtime.install({ logger: new DefaultLogger('ERROR') });
+  installed = true;
   const server = await startDevServer({ log });
   const { address, namespace } = server;
   const connection = await Connection.connect({ address });
   const nativeConnection = await NativeConnection.connect({ address });
-  const client = new Client({ connection, namespace });
+  const client = new Client({ connection, namespace, dataConverter: dataConverter(loadEncryption(env)) });
   const sandbox = await startSandbox({ timeScale: 0.2 });
   const signal = createSignalOrder(client);
   const receiver = await startReceiver({
@@ -61,7 +67,7 @@ export async function openInstallation(
     ORDER_CONFIRM_DELAY: '100ms',
     ...env,
   });
-  const workflowBundle = await buildWorkflowBundle();
+  const workflowBundle = await buildWorkflowBundle(encryptionMode(config));
   const workers = await createWorkers(config, { connection: nativeConnection, namespace }, { workflowBundle });
   const running = workers.map((worker) => worker.run());
   return {

@@ -9,7 +9,7 @@ import {
   type BatchState,
 } from '../contract/batch/batch.js';
 import { batchWorkflowId } from '../contract/names.js';
-import { decodeFirst } from './history.js';
+import { decodeFirst, ofActivity } from './history.js';
 import { RemoteRun, type WaitOptions } from './remote-run.js';
 
 /** The `bulkWithdraw` workflow as clients see it. */
@@ -90,6 +90,7 @@ export class BatchHandle {
     const { client, handle } = this.#run;
     const { raw } = await handle.describe();
     const sending = raw.pendingActivities?.find(({ activityType }) => activityType?.name === SENDING_ACTIVITY);
-    return decodeFirst<BatchProgress>(client, sending?.heartbeatDetails);
+    const context = ofActivity(client, this.workflowId, sending?.activityId);
+    return decodeFirst<BatchProgress>(client, sending?.heartbeatDetails, context);
   }
 }

@@ -1,7 +1,8 @@
 import type { Client } from '@temporalio/client';
-import type { Payload } from '@temporalio/common';
+import type { Payload, ProtoFailure, SerializationContext } from '@temporalio/common';
+import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { OrderInput } from '../contract/order/input-and-result.js';
-import { GRPC, grpcStatus } from '../temporal.js';
+import { GRPC, grpcStatus, PayloadDecryptionError } from '../temporal.js';
 import { callTemporal } from './temporal-calls.js';
 
 /** How the newest run of a workflow id was started, closed or not; the input is unchecked: anybody may have started it. */
@@ -12,25 +13,68 @@ export async function readFirstInput<I = OrderInput>(client: Client, workflowId:
     maximumPageSize: 1,
   });
   const started = history?.events?.[0]?.workflowExecutionStartedEventAttributes;
-  const input = await decodeFirst<I>(client, started?.input);
+  const input = await decodeFirst<I>(client, started?.input, ofWorkflow(client, workflowId));
   // A run without any argument compares as one that asks for nothing.
   return { workflowType: started?.workflowType?.name ?? '', input: input ?? ({} as I) };
 }
 
 type Payloads = { payloads?: Payload[] | null } | null | undefined;
 
+/** That a payload belongs to a workflow: its input, its result, what was said to it. */
+export const ofWorkflow = ({ options: { namespace } }: Client, workflowId: string): SerializationContext => ({
+  type: 'workflow',
+  namespace,
+  workflowId,
+});
+
+/** That a payload belongs to an activity of a workflow: what it left with the server. */
+export const ofActivity = (client: Client, workflowId: string, activityId?: string | null): SerializationContext => ({
+  type: 'activity',
+  namespace: client.options.namespace,
+  workflowId,
+  isLocal: false,
+  ...(activityId && { activityId }),
+});
+
 /** The first of some payloads that the server handed out as they are; undefined when there is none. */
-export async function decodeFirst<T>(client: Client, given: Payloads): Promise<T | undefined> {
-  const [first] = await decodeAll(client, given);
+export async function decodeFirst<T>(
+  client: Client,
+  given: Payloads,
+  context: SerializationContext,
+): Promise<T | undefined> {
+  const [first] = await decodeAll(client, given, context);
   return first as T | undefined;
 }
 
-/** Payloads that the server handed out as they are. */
-export async function decodeAll(client: Client, given: Payloads): Promise<unknown[]> {
+/** Payloads that the server handed out as they are. Throws PayloadDecryptionError for what belongs to something else. */
+export async function decodeAll(client: Client, given: Payloads, context: SerializationContext): Promise<unknown[]> {
   const { payloadCodecs, payloadConverter } = client.workflow.options.loadedDataConverter;
   let payloads = given?.payloads ?? [];
-  for (const codec of payloadCodecs.toReversed()) payloads = await codec.decode(payloads);
-  return payloads.map((payload) => payloadConverter.fromPayload<unknown>(payload));
+  for (const codec of payloadCodecs.toReversed()) payloads = await codec.decode(payloads, context);
+  return payloads.map((payload) => payloadConverter.fromPayload<unknown>(payload, context));
+}
+
+/** The error that a failure of the server's API stands for. Throws PayloadDecryptionError where its type is nobody's word. */
+export const errorOf = (
+  client: Client,
+  failure: ProtoFailure | null | undefined,
+  context: SerializationContext,
+): Promise<Error | undefined> =>
+  decodeOptionalFailureToOptionalError(client.workflow.options.loadedDataConverter, failure, context);
+
+/**
+ * Throws PayloadDecryptionError where the type of a failure is nobody's word. Where plain failures are read, too, one that needs
+ * a key which is not here says no less than those.
+ */
+export async function refuseForeignFailure(...[client, failure, context]: Parameters<typeof errorOf>): Promise<void> {
+  const { failureConverter } = client.workflow.options.loadedDataConverter;
+  try {
+    await errorOf(client, failure, context);
+  } catch (error) {
+    const isRequired = 'required' in failureConverter && failureConverter.required;
+    if (!isRequired && PayloadDecryptionError.is(error) && error.refused === 'unreadable') return;
+    throw error;
+  }
 }
 
 /**

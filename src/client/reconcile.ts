@@ -5,13 +5,12 @@ import {
   type ScheduleOptions,
   WorkflowFailedError,
 } from '@temporalio/client';
-import type { ProtoFailure } from '@temporalio/common';
 import { DEFAULT_ACCOUNT, ORDERS_TASK_QUEUE, RECONCILE_WORKFLOW, reconcileWorkflowId } from '../contract/names.js';
 import { checkedReconcileInput } from '../contract/reconcile/input.js';
 import type { ReconcileInput, ReconcileProgress, ReconcileResult } from '../contract/reconcile/reconcile.js';
 import { accepted } from './checked-input.js';
 import { InvalidInputError, NotDecidedYetError } from './errors.js';
-import { decodeFirst, readFirstInput } from './history.js';
+import { decodeFirst, errorOf, ofActivity, readFirstInput } from './history.js';
 import { checkTimeout, failureOf, type WaitOptions } from './remote-run.js';
 import { callTemporal, isTimeOver, startUnlessTaken, translated } from './temporal-calls.js';
 
@@ -103,18 +102,13 @@ async function resultWithin(
 
 /** What its activity last told Temporal. */
 async function stateOf(client: Client, account: string): Promise<ReconcileState> {
-  const { raw } = await callTemporal(client, () => client.workflow.getHandle(reconcileWorkflowId(account)).describe());
+  const workflowId = reconcileWorkflowId(account);
+  const { raw } = await callTemporal(client, () => client.workflow.getHandle(workflowId).describe());
   const [pending] = raw.pendingActivities ?? [];
-  const progress = await decodeFirst<ReconcileProgress>(client, pending?.heartbeatDetails);
-  const trouble = await messageOf(client, pending?.lastFailure);
+  const context = ofActivity(client, workflowId, pending?.activityId);
+  const progress = await decodeFirst<ReconcileProgress>(client, pending?.heartbeatDetails, context);
+  const trouble = (await errorOf(client, pending?.lastFailure, context))?.message;
   return { ...(progress && { progress }), ...(trouble && { trouble }) };
-}
-
-/** A failure's message; workers with payload keys hide it in a payload. */
-async function messageOf(client: Client, failure?: ProtoFailure | null): Promise<string | null | undefined> {
-  if (!failure?.encodedAttributes) return failure?.message;
-  const hidden = await decodeFirst<{ message?: string }>(client, { payloads: [failure.encodedAttributes] });
-  return hidden?.message ?? failure.message;
 }
 
 /** A reconciliation that Temporal starts again and again; each run looks at the last 72 h. */

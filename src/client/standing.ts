@@ -9,7 +9,7 @@ import { isOrderFailure, ORDER_UNRESOLVED, type OrderFailure } from '../contract
 import { searchAttribute } from '../contract/names.js';
 import type { OrderResult } from '../contract/order/input-and-result.js';
 import { PayloadDecryptionError } from './errors.js';
-import { decodeFirst, readLastEvent } from './history.js';
+import { decodeFirst, ofWorkflow, readLastEvent, refuseForeignFailure } from './history.js';
 import { callTemporal } from './temporal-calls.js';
 
 /** How a workflow was stopped from outside. A cancelled order workflow ends by itself. */
@@ -80,9 +80,13 @@ export async function readEnd(client: Client, workflowId: string, runId?: string
   const event = await readLastEvent(client, workflowId, runId);
   if (event === 'unknown') return { kind: 'notStarted' };
   const standing = standingOfEvent(event);
-  if (standing.kind !== 'completed') return standing;
+  const context = ofWorkflow(client, workflowId);
   try {
-    return { kind: 'completed', result: (await decodeFirst<OrderResult>(client, standing.encoded)) as OrderResult };
+    // The type of a failure says whether an order exists: it counts only as the word of a worker of ours.
+    await refuseForeignFailure(client, event?.workflowExecutionFailedEventAttributes?.failure, context);
+    if (standing.kind !== 'completed') return standing;
+    const result = await decodeFirst<OrderResult>(client, standing.encoded, context);
+    return { kind: 'completed', result: result as OrderResult };
   } catch (error) {
     const why = whyUnreadable(error);
     if (why === undefined) throw error;
@@ -113,7 +117,7 @@ export async function describeRun(
 
 /** Why a payload can never be read here, with nothing of what it holds; undefined for errors that may pass. */
 export function whyUnreadable(error: unknown): string | undefined {
-  if (error instanceof PayloadDecryptionError) return error.message;
+  if (PayloadDecryptionError.is(error)) return error.message;
   // The converter's own errors and those of JSON.parse quote the payload.
   return error instanceof ValueError || error instanceof SyntaxError ? 'payload cannot be decoded' : undefined;
 }

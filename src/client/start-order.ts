@@ -10,7 +10,7 @@ import { maskWallets } from '../contract/wallets.js';
 import { GRPC, grpcStatus } from '../temporal.js';
 import { sentToSchema } from '../validation/order-input.js';
 import { ConflictError, PayloadDecryptionError, RefusedError } from './errors.js';
-import { decodeAll, readFirstInput, readLastEvent } from './history.js';
+import { decodeAll, ofWorkflow, readFirstInput, readLastEvent } from './history.js';
 import { OrderHandle, type OrderHandleOptions, orderRun } from './order-handle.js';
 import { CONFIRM_TIMEOUT_MS, cameTooLate, untilTaken, type WaitOptions } from './remote-run.js';
 import { readStanding, type Standing, standingOfEvent } from './standing.js';
@@ -155,7 +155,8 @@ async function sentEarlier(client: Client, workflowId: string): Promise<SentEarl
   if (standing.kind !== 'noOrder') return { sentUntil: new Date().toISOString() };
   if (mayHaveSent(standing.failure)) {
     const failure = end?.workflowExecutionFailedEventAttributes?.failure?.applicationFailureInfo;
-    return { sentUntil: timeOf(end?.eventTime), ...sentToIn(await decodeAll(client, failure?.details)) };
+    const details = await decodeAll(client, failure?.details, ofWorkflow(client, workflowId));
+    return { sentUntil: timeOf(end?.eventTime), ...sentToIn(details) };
   }
   const { input } = await readFirstInput(client, workflowId);
   return isTime(input.sentUntil) ? { sentUntil: input.sentUntil, ...sentToIn([input]) } : {};

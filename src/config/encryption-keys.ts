@@ -1,5 +1,5 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
-import { type Env, type Problems, secretProblem, valueOrFile } from './env.js';
+import { type Env, oneOf, type Problems, secretProblem, valueOrFile } from './env.js';
 
 /** A key that payloads are encrypted with. Its bytes show in no log: a KeyObject prints nothing of itself. */
 export interface EncryptionKey {
@@ -42,4 +42,26 @@ export function readEncryptionKeys(env: Env, problems: Problems): readonly Encry
 export function requireEncryptionKeys(env: Env, problems: Problems): readonly EncryptionKey[] {
   const entries = entriesOf(valueOrFile(env, NAME, problems, keysProblem)) ?? [];
   return entries.map(([id, base64]) => ({ id, key: createSecretKey(base64, 'base64') }));
+}
+
+/** How payloads are protected. Without keys they are plain. */
+export interface Encryption {
+  /** Payloads are encrypted with the first and decrypted with any; absent = no encryption. */
+  encryptionKeys?: readonly EncryptionKey[];
+  /** Payloads that are plain, or written for another workflow, are refused wherever they are read. */
+  encryptionRequired?: boolean;
+}
+
+/** PAYLOAD_ENCRYPTION (`off` without keys, `on` with keys, or `required`) and the keys. A word that the keys contradict is a mistake. */
+export function readEncryption(env: Env, problems: Problems): Encryption {
+  const encryptionKeys = readEncryptionKeys(env, problems);
+  const mode = oneOf(env, 'PAYLOAD_ENCRYPTION', ['off', 'on', 'required'], problems);
+  if (env.PAYLOAD_ENCRYPTION === '')
+    problems.add('PAYLOAD_ENCRYPTION', 'is empty: name off, on or required, or unset it');
+  if (mode && mode !== 'off' && !encryptionKeys) {
+    problems.add('PAYLOAD_ENCRYPTION', `${mode} needs ${NAME} (or ${NAME}_FILE)`);
+  }
+  if (mode === 'off' && encryptionKeys)
+    problems.add('PAYLOAD_ENCRYPTION', `off contradicts ${NAME}: unset one of them`);
+  return { ...(encryptionKeys && { encryptionKeys }), ...(mode === 'required' && { encryptionRequired: true }) };
 }

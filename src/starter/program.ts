@@ -26,6 +26,7 @@ import {
   type TypedDecision,
   waitForOrder,
 } from './order-verbs.js';
+import { addPayloadsVerb } from './payloads-verb.js';
 import { addReconcileVerb } from './reconcile-verb.js';
 import { type Report, type Run, reportOfError, type StarterIo, type Verbs, withoutValue } from './report.js';
 import { addScheduleVerbs } from './schedule-verbs.js';
@@ -156,6 +157,7 @@ function buildProgram(io: StarterIo, run: Run, print: (report: Report) => void):
   addServiceVerbs(program, io, verbs);
   addReconcileVerb(program, io, verbs);
   addAuditVerb(program, verbs);
+  addPayloadsVerb(program, io, verbs);
   return program;
 }
 

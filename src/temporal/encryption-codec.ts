@@ -1,66 +1,76 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import type { Payload, PayloadCodec } from '@temporalio/common';
+import type { Payload, PayloadCodec, SerializationContext } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import type { EncryptionKey } from '../config.js';
+import { type RefusedKind, refusedPayload } from '../contract/refused.js';
+import { boundTo, isFor } from './payload-binding.js';
+import type { OnPlainPayload } from './plain-payloads.js';
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
-/** The format of Temporal's own samples, so that programs in other languages can share it: IV, ciphertext, tag. */
+/** As in Temporal's own samples: IV, ciphertext, tag. What a payload is bound to, with the key's id, is additional data. */
 const CIPHER = 'aes-256-gcm';
 const ENCODING = Buffer.from('binary/encrypted');
 const KEY_ID = 'encryption-key-id';
+const BOUND_TO = 'encryption-bound-to';
 /** The server's own word about an activity that was cancelled before a worker had it: nobody could encrypt it. */
 const OF_SERVER = Buffer.from('"ACTIVITY_ID_NOT_STARTED"');
 // Random IVs of 12 bytes are safe for 2^32 payloads of one key: about a hundred million orders.
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** A payload says that it is encrypted and cannot be decrypted here. Whoever reads it must fail, not guess. */
+/** A payload that must not be read here: it cannot be decrypted, or something without the keys wrote it. Whoever reads it must fail, not guess. */
 export class PayloadDecryptionError extends Error {
   override readonly name = 'PayloadDecryptionError';
   readonly kind = 'decryption';
+
+  /** `refused`: 'foreign' = not written with the keys for this workflow; 'unreadable' = a key may be missing here. */
+  constructor(
+    message: string,
+    readonly refused: RefusedKind = 'unreadable',
+  ) {
+    super(message);
+  }
+
+  /** True for such an error, also of another copy of this module: the SDK loads a worker's converters by `require`. */
+  static is(error: unknown): error is PayloadDecryptionError {
+    return error instanceof Error && error.name === 'PayloadDecryptionError';
+  }
+}
+
+/** What a codec does besides. */
+export interface CodecOptions {
+  /** Told of every plain payload that is read although there are keys. */
+  onPlain?: OnPlainPayload;
+  /** Payloads that are plain, or encrypted without being bound to a workflow, are refused. */
+  required?: boolean;
+  /** What is refused is handed on as `refusedPayload` instead of throwing: converters then judge each by itself. */
+  marks?: boolean;
 }
 
 /**
- * Encrypts whole payloads, their metadata too, with the first key and decrypts with any; without keys it encrypts
- * nothing. Plain payloads are read as they are, so that encryption can be switched on under running workflows. Decoding
- * throws PayloadDecryptionError on an unknown key and on bytes that were changed. `onPlain`: told of every plain payload that
- * is read although there are keys.
+ * Encrypts whole payloads, their metadata too, with the first key, bound to the workflow or activity that they are for, and
+ * decrypts with any; without keys it encrypts nothing. Decoding throws PayloadDecryptionError on an unknown key, on bytes that
+ * were changed, and on what is bound to something else. Plain payloads are read as they are unless `required`, so that
+ * encryption can be switched on under running workflows. Without a context, as in the codec endpoint, nothing is compared.
  */
-export function encryptionCodec(keys: readonly EncryptionKey[] = [], onPlain?: OnPlainPayload): PayloadCodec {
+export function encryptionCodec(keys: readonly EncryptionKey[] = [], options: CodecOptions = {}): PayloadCodec {
   const [first] = keys;
-  return {
-    encode: async (payloads) => (first ? payloads.map((payload) => encrypt(first, payload)) : payloads),
-    decode: async (payloads, context) =>
-      payloads.map((payload) => {
-        if (isEncrypted(payload)) return decrypt(keys, payload);
-        if (first && !OF_SERVER.equals(bytesOf(payload.data))) onPlain?.(context?.workflowId);
-        return payload;
-      }),
-  };
-}
-
-/** Begins the encoding of a payload that stands for one that could not be read; the reason follows. Converters throw on it. */
-const UNREADABLE = 'unreadable: ';
-
-/**
- * A worker's codec: what it cannot decode becomes a payload whose encoding says why. A codec does not know what a payload is
- * for, and one that throws fails the whole workflow task, again and again, also for an argument that nobody reads: whoever
- * may send a signal could hold up any order for good. Whoever does read such a payload gets an error, never a value.
- */
-export function markUnreadable(codec: PayloadCodec): PayloadCodec {
-  const decodeOrMark = async (payload: Payload, context: Parameters<PayloadCodec['decode']>[1]): Promise<Payload[]> => {
+  const decodeOne = (payload: Payload, context?: SerializationContext): Payload => {
     try {
-      return await codec.decode([payload], context);
+      return decoded(keys, options, payload, context);
     } catch (error) {
-      const why = error instanceof PayloadDecryptionError ? error.message : 'the codec failed on it';
-      return [{ metadata: { encoding: Buffer.from(`${UNREADABLE}${why}`) } }];
+      if (!options.marks) throw error;
+      const known = error instanceof PayloadDecryptionError;
+      return known
+        ? refusedPayload(error.refused, error.message)
+        : refusedPayload('unreadable', 'the codec failed on it');
     }
   };
   return {
-    encode: (payloads, context) => codec.encode(payloads, context),
-    decode: async (payloads, context) =>
-      (await Promise.all(payloads.map((payload) => decodeOrMark(payload, context)))).flat(),
+    encode: async (payloads, context) =>
+      first ? payloads.map((payload) => encrypt(first, payload, boundTo(context))) : payloads,
+    decode: async (payloads, context) => payloads.map((payload) => decodeOne(payload, context)),
   };
 }
 
@@ -69,15 +79,43 @@ const isEncrypted = ({ metadata }: Payload): boolean => ENCODING.equals(bytesOf(
 /** Empty bytes of the wire are an array and no Uint8Array, whatever their type says. */
 const bytesOf = (bytes: Uint8Array | null | undefined): Buffer => Buffer.from(bytes ?? []);
 
-function encrypt({ id, key }: EncryptionKey, payload: Payload): Payload {
+/** A payload as it was encoded. Throws PayloadDecryptionError. */
+function decoded(
+  keys: readonly EncryptionKey[],
+  { required, onPlain }: CodecOptions,
+  payload: Payload,
+  context?: SerializationContext,
+): Payload {
+  const encrypted = isEncrypted(payload);
+  const bound = payload.metadata?.[BOUND_TO];
+  const content = encrypted ? decrypt(keys, payload) : payload;
+  if (encrypted && (bound ? isFor(bytesOf(bound).toString(), context) : !required)) return content;
+  if (bound) throw new PayloadDecryptionError('payload encrypted for another workflow or activity', 'foreign');
+  if (required) throw new PayloadDecryptionError(NOT_BOUND, 'foreign');
+  if (keys.length > 0 && !OF_SERVER.equals(bytesOf(payload.data))) onPlain?.(context?.workflowId);
+  return content;
+}
+
+const NOT_BOUND =
+  'payload not encrypted by a process of this installation for this workflow, which PAYLOAD_ENCRYPTION=required demands';
+
+function encrypt({ id, key }: EncryptionKey, payload: Payload, bound: string | undefined): Payload {
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES });
+  if (bound !== undefined) cipher.setAAD(additionalData(id, bound));
   const body = [cipher.update(PayloadMessage.encode(payload).finish()), cipher.final()];
   return {
-    metadata: { encoding: ENCODING, [KEY_ID]: Buffer.from(id) },
+    metadata: {
+      encoding: ENCODING,
+      [KEY_ID]: Buffer.from(id),
+      ...(bound !== undefined && { [BOUND_TO]: Buffer.from(bound) }),
+    },
     data: Buffer.concat([iv, ...body, cipher.getAuthTag()]),
   };
 }
+
+const additionalData = (keyId: string, bound: Uint8Array | string): Buffer =>
+  Buffer.concat([Buffer.from(`${keyId}\n`), Buffer.from(bound as string)]);
 
 function decrypt(keys: readonly EncryptionKey[], { metadata, data }: Payload): Payload {
   const keyId = bytesOf(metadata?.[KEY_ID]).toString();
@@ -88,39 +126,14 @@ function decrypt(keys: readonly EncryptionKey[], { metadata, data }: Payload): P
     throw new PayloadDecryptionError(`payload encrypted with key ${shown}: not in PAYLOAD_ENCRYPTION_KEYS`);
   }
   const bytes = bytesOf(data);
+  const bound = metadata?.[BOUND_TO];
   try {
     const decipher = createDecipheriv(CIPHER, known.key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
+    if (bound) decipher.setAAD(additionalData(keyId, bound));
     decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
     const plain = Buffer.concat([decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES)), decipher.final()]);
     return PayloadMessage.decode(plain);
   } catch {
     throw new PayloadDecryptionError(`payload cannot be decrypted with key ${keyId}: changed, or it is another key`);
   }
-}
-
-/** Says a warning; `meta` names the workflow that it is about. */
-export type Warn = (message: string, meta: { workflowId?: string }) => void;
-
-/** A payload in the clear was read beside configured keys; `workflowId`: whose it is, where the SDK tells. */
-export type OnPlainPayload = (workflowId?: string) => void;
-
-/** One plain order is read many times, and one backend without keys starts many. */
-const WARN_INTERVAL_MS = 60_000;
-
-/** Names no content: the payload itself is what must not be repeated. */
-const MESSAGE =
-  'read a payload that is not encrypted, although PAYLOAD_ENCRYPTION_KEYS is set here: a process without it wrote it, or it ' +
-  'is older than the keys. Set PAYLOAD_ENCRYPTION_KEYS in every backend, receiver, starter and worker. To see it: temporal ' +
-  'workflow show --output json --workflow-id <the workflowId of this line>, without a codec endpoint; what can be read there ' +
-  'is plain, and the identity beside it names the process that wrote it. Said once a minute at most';
-
-/** Warns of plain payloads, at most once a minute, whatever the number of those in between. */
-export function warnOfPlainPayloads(warn: Warn, nowMs: () => number = () => performance.now()): OnPlainPayload {
-  let silentUntilMs = Number.NEGATIVE_INFINITY;
-  return (workflowId) => {
-    const now = nowMs();
-    if (now < silentUntilMs) return;
-    silentUntilMs = now + WARN_INTERVAL_MS;
-    warn(MESSAGE, { ...(workflowId && { workflowId }) });
-  };
 }

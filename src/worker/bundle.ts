@@ -1,33 +1,66 @@
 import { fileURLToPath } from 'node:url';
+import type { DataConverter } from '@temporalio/common';
 import { bundleWorkflowCode, type Logger } from '@temporalio/worker';
+import type { Encryption } from '../config.js';
 
 /** Sources have the ending of this very file: .ts when run as they are, .js once built. */
-const pathOf = (name: string): string =>
-  fileURLToPath(new URL(`../workflows/${name}${import.meta.url.slice(-3)}`, import.meta.url));
+const besides = (name: string): string =>
+  fileURLToPath(new URL(`./${name}${import.meta.url.slice(-3)}`, import.meta.url));
 
-/** Module that hides messages and stacks of failures; only for encrypted payloads: in plain ones the UI must show them. */
-export const failureConverterPath = (): string => pathOf('converters');
+const pathOf = (name: string): string => besides(`../workflows/${name}`);
 
-/**
- * Bundles the workflow code, with its payload converter; every worker and replay must run exactly this bundle.
- * `encrypted`: for workers that encrypt payloads; a bundle cannot tell by itself, so there are two.
- */
+/** How a worker's payloads are protected; a bundle cannot tell by itself, so there is one for each. */
+export type EncryptionMode = 'off' | 'on' | 'required';
+
+/** All of them. */
+export const ENCRYPTION_MODES: readonly EncryptionMode[] = ['off', 'on', 'required'];
+
+/** That of a configuration. */
+export function encryptionMode({ encryptionKeys, encryptionRequired }: Encryption): EncryptionMode {
+  if (!encryptionKeys) return 'off';
+  return encryptionRequired ? 'required' : 'on';
+}
+
+/** Modules that hide messages and stacks of failures; only for encrypted payloads: in plain ones the UI must show them. */
+const FAILURES: Record<EncryptionMode, string | undefined> = {
+  off: undefined,
+  on: 'converters',
+  required: 'converters-required',
+};
+
+/** Bundles the workflow code, with its converters and interceptors; every worker and replay must run exactly this bundle. */
 export async function bundleWorkflows({
   logger,
-  encrypted = false,
+  mode = 'off',
 }: {
   logger?: Logger;
-  encrypted?: boolean;
+  mode?: EncryptionMode;
 } = {}): Promise<{ code: string }> {
+  const failures = FAILURES[mode];
   const { code } = await bundleWorkflowCode({
     workflowsPath: pathOf('index'),
     payloadConverterPath: pathOf('converters'),
-    ...(encrypted && { failureConverterPath: failureConverterPath() }),
+    workflowInterceptorModules: [pathOf('interceptors')],
+    ...(failures && { failureConverterPath: pathOf(failures) }),
     ...(logger && { logger }),
   });
   return { code };
 }
 
+const FILES: Record<EncryptionMode, string> = {
+  off: 'workflow-bundle.js',
+  on: 'workflow-bundle-encrypted.js',
+  required: 'workflow-bundle-required.js',
+};
+
 /** Name of the bundle that `npm run build` makes ahead. */
-export const bundleFile = (encrypted: boolean): string =>
-  encrypted ? 'workflow-bundle-encrypted.js' : 'workflow-bundle.js';
+export const bundleFile = (mode: EncryptionMode): string => FILES[mode];
+
+/** Modules with the converters of activities and their clients, which the SDK loads by their paths. */
+export function converterPaths(
+  mode: EncryptionMode,
+): Pick<DataConverter, 'payloadConverterPath' | 'failureConverterPath'> {
+  if (mode === 'off') return {};
+  const path = besides(mode === 'on' ? 'converters' : 'converters-required');
+  return { payloadConverterPath: path, failureConverterPath: path };
+}

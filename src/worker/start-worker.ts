@@ -10,14 +10,13 @@ import {
   encryptionCodec,
   GRPC,
   grpcStatus,
-  markUnreadable,
   missingSearchAttributesCommand,
   TemporalUnreachableError,
   temporalTarget,
   warnOfPlainPayloads,
 } from '../temporal.js';
 import { openAccounts, queueLimits } from './accounts.js';
-import { bundleFile, bundleWorkflows, failureConverterPath } from './bundle.js';
+import { bundleFile, bundleWorkflows, converterPaths, type EncryptionMode, encryptionMode } from './bundle.js';
 import { installLogger } from './log.js';
 
 /** A create must be let finish: its attempt may take 50 s, so a stopping worker waits a little longer. */
@@ -39,7 +38,7 @@ export async function startWorker(config: WorkerConfig) {
   const connection = await NativeConnection.connect(connectionOptions).catch((error: unknown) => {
     throw new TemporalUnreachableError(address, namespace, error instanceof Error ? error.message : 'unknown error');
   });
-  const code = await workflowCode(isEncrypted(config));
+  const code = await workflowCode(encryptionMode(config));
   const workers = await createWorkers(config, { connection, namespace }, code, accounts);
   const run = Promise.all(workers.map((worker) => worker.run())).then(() => connection.close());
   return {
@@ -83,23 +82,17 @@ export async function createWorkers(
   ]);
 }
 
-const isEncrypted = ({ encryptionKeys }: WorkerConfig): boolean => encryptionKeys !== undefined;
-
 /**
  * A worker writes failures, too, and their messages must not stay in the clear beside encrypted payloads. It is also the
- * one that reads what every client wrote, so that it can tell when one of them has no keys.
+ * one that reads what every client wrote, so that it can tell when one of them has no keys. What it refuses is marked: each
+ * value of a workflow is judged by itself, and a bad one must not stop all others.
  */
-const workerConverter = (config: WorkerConfig): DataConverter => ({
-  payloadCodecs: [
-    markUnreadable(
-      encryptionCodec(
-        config.encryptionKeys,
-        warnOfPlainPayloads((message, meta) => Runtime.instance().logger.warn(message, meta)),
-      ),
-    ),
-  ],
-  ...(isEncrypted(config) && { failureConverterPath: failureConverterPath() }),
-});
+function workerConverter(config: WorkerConfig): DataConverter {
+  const onPlain = warnOfPlainPayloads((message, meta) => Runtime.instance().logger.warn(message, meta));
+  const { encryptionKeys, encryptionRequired = false } = config;
+  const codec = encryptionCodec(encryptionKeys, { required: encryptionRequired, marks: true, onPlain });
+  return { payloadCodecs: [codec], ...converterPaths(encryptionMode(config)) };
+}
 
 /** Without its search attributes a namespace refuses every order, so the worker refuses to start and says what to run. */
 async function refuseWithoutSearchAttributes(): Promise<void> {
@@ -119,7 +112,7 @@ async function refuseWithoutSearchAttributes(): Promise<void> {
 }
 
 /** The bundle that `npm run build` made, where there is one; otherwise the sources are bundled now. */
-async function workflowCode(encrypted: boolean): Promise<WorkflowCode> {
-  const codePath = fileURLToPath(new URL(`../${bundleFile(encrypted)}`, import.meta.url));
-  return { workflowBundle: existsSync(codePath) ? { codePath } : await bundleWorkflows({ encrypted }) };
+async function workflowCode(mode: EncryptionMode): Promise<WorkflowCode> {
+  const codePath = fileURLToPath(new URL(`../${bundleFile(mode)}`, import.meta.url));
+  return { workflowBundle: existsSync(codePath) ? { codePath } : await bundleWorkflows({ mode }) };
 }

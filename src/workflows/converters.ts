@@ -1,22 +1,34 @@
 import {
-  DefaultFailureConverter,
   defaultPayloadConverter,
   type Payload,
   type PayloadConverter,
+  type SerializationContext,
 } from '@temporalio/common';
-import { decode } from '@temporalio/common/lib/encoding.js';
+import { decode, encode } from '@temporalio/common/lib/encoding.js';
+import { EncodedFailures } from '../contract/encoded-failures.js';
+import { Refused, refusedIn } from '../contract/refused.js';
 
-/** What a codec marked as unreadable, and encodings of codecs that the worker lacks: whoever reads that must fail, not guess. */
-const CODEC_ENCODING = /^unreadable: |encrypt|compress/;
+/** Encodings of codecs that the worker lacks: whoever reads that must fail, not guess. */
+const CODEC_ENCODING = /encrypt|compress/;
+
+/** Marks what a workflow hands to an activity: its own question must never pass for the answer. */
+const ASKED = 'asked-by-workflow';
 
 /**
  * Payload converter of workflow code. Anybody who may signal or start workflows can send bytes that are no JSON; the SDK
  * decodes them before any code of ours runs, and a failure there fails the workflow task again and again: the order would
- * be stuck for good. Undecodable values arrive as undefined instead, which every reader of outside values expects.
+ * be stuck for good. Undecodable values arrive as undefined instead, which every reader of outside values expects, and what
+ * the codec refused as `Refused`, which the interceptors look for.
  */
 export const payloadConverter: PayloadConverter = {
-  toPayload: (value) => defaultPayloadConverter.toPayload(value),
-  fromPayload: <T>(payload: Payload): T => {
+  toPayload: (value, context) => {
+    const payload = defaultPayloadConverter.toPayload(value);
+    if (context?.type !== 'activity') return payload;
+    return { ...payload, metadata: { ...payload.metadata, [ASKED]: encode('1') } };
+  },
+  fromPayload: <T>(payload: Payload, context?: SerializationContext): T => {
+    const refused = refusedIn(payload) ?? ownQuestion(payload, context);
+    if (refused) return refused as T;
     try {
       return defaultPayloadConverter.fromPayload<T>(payload);
     } catch (error) {
@@ -26,7 +38,12 @@ export const payloadConverter: PayloadConverter = {
   },
 };
 
+function ownQuestion({ metadata }: Payload, context?: SerializationContext): Refused | undefined {
+  if (context?.type !== 'activity' || !metadata?.[ASKED]) return undefined;
+  return new Refused('foreign', 'the activity was answered with its own input');
+}
+
 const encodingOf = ({ metadata }: Payload): string => (metadata?.encoding ? decode(metadata.encoding) : '');
 
 /** For workers that encrypt: messages and stack traces, which may tell amounts, pass the codec; types stay readable. */
-export const failureConverter = new DefaultFailureConverter({ encodeCommonAttributes: true });
+export const failureConverter = new EncodedFailures(false);

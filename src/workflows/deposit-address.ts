@@ -18,6 +18,7 @@ import { ATTENTION_AFTER_MS } from '../contract/order/messages.js';
 import { answersWithin, moneyMoving, readOnly, SEND_TIMEOUT_MS } from './activity-calls.js';
 import { unservedFor, untilTaken } from './ask/ask.js';
 import { checkAddress } from './identity.js';
+import { isForeign } from './interceptors.js';
 import { show } from './show.js';
 
 /** Creates of one reference that may have reached the service. */
@@ -118,7 +119,11 @@ function uncertainUnlessInvalid(error: unknown): CreateAddressAnswer {
   const { cause } = error;
   if (cause instanceof ApplicationFailure && cause.nonRetryable) throw cause;
   const reason = 'the create attempt ended without an answer';
-  return { kind: 'uncertain', reason, ...(cause instanceof TimeoutFailure && { timedOut: true }) };
+  return {
+    kind: 'uncertain',
+    reason,
+    ...((cause instanceof TimeoutFailure || isForeign(error)) && { timedOut: true }),
+  };
 }
 
 /** Reads the address list until it answers; null = not there. The server repeats it: waiting costs no history. */

@@ -18,7 +18,11 @@ afterAll(() => lab?.close());
 /** What somebody without our keys can do who reaches Temporal. */
 const stranger = () => {
   const { client, namespace } = lab.temporal;
-  return new Client({ connection: client.connection, namespace, dataConverter: dataConverter([keyOf('theirs')]) });
+  return new Client({
+    connection: client.connection,
+    namespace,
+    dataConverter: dataConverter({ encryptionKeys: [keyOf('theirs')] }),
+  });
 };
 
 /** Answers an order's polling in place of a worker, with an answer that ours cannot read. */

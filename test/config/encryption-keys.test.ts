@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { loadCodecConfig, loadEncryptionKeys, loadReceiverConfig } from '../../src/config.js';
+import { loadCodecConfig, loadEncryption, loadReceiverConfig } from '../../src/config.js';
 import { problemsOf, tempFile } from './config.fixture.js';
 
 const KEY = Buffer.alloc(32, 'a').toString('base64');
@@ -8,11 +8,11 @@ const OTHER = Buffer.alloc(32, 'b').toString('base64');
 
 describe('PAYLOAD_ENCRYPTION_KEYS', () => {
   test('is off when it is not set', () => {
-    expect(loadEncryptionKeys({})).toBeUndefined();
+    expect(loadEncryption({})).toEqual({});
   });
 
   test('keeps the order of its keys', () => {
-    const keys = loadEncryptionKeys({ PAYLOAD_ENCRYPTION_KEYS: `2026-11:${KEY},old:${OTHER}` });
+    const { encryptionKeys: keys } = loadEncryption({ PAYLOAD_ENCRYPTION_KEYS: `2026-11:${KEY},old:${OTHER}` });
     expect(keys?.map(({ id, key }) => [id, key.export().toString('base64')])).toEqual([
       ['2026-11', KEY],
       ['old', OTHER],
@@ -21,11 +21,11 @@ describe('PAYLOAD_ENCRYPTION_KEYS', () => {
 
   test('may stand in a file', () => {
     const path = tempFile(`a:${KEY}\n`);
-    expect(loadEncryptionKeys({ PAYLOAD_ENCRYPTION_KEYS_FILE: path })).toHaveLength(1);
+    expect(loadEncryption({ PAYLOAD_ENCRYPTION_KEYS_FILE: path }).encryptionKeys).toHaveLength(1);
   });
 
   test('shows no key when it is printed', () => {
-    const keys = loadEncryptionKeys({ PAYLOAD_ENCRYPTION_KEYS: `a:${KEY}` });
+    const keys = loadEncryption({ PAYLOAD_ENCRYPTION_KEYS: `a:${KEY}` });
     for (const shown of [inspect(keys, { depth: 9, showHidden: true }), JSON.stringify(keys), String(keys)]) {
       expect(shown).not.toContain(KEY);
       expect(shown).not.toContain(Buffer.from(KEY, 'base64').toString('hex'));
@@ -46,23 +46,23 @@ describe('PAYLOAD_ENCRYPTION_KEYS', () => {
     ['a blank', `a:${KEY}, b:${OTHER}`, 'must not contain blanks, line breaks or control characters'],
     ['one id twice', `a:${KEY},a:${OTHER}`, 'names the same key id twice'],
   ])('is refused, in one line without its value: %s', ([, value, reason]) => {
-    expect(problemsOf(loadEncryptionKeys, { PAYLOAD_ENCRYPTION_KEYS: value })).toEqual([
+    expect(problemsOf(loadEncryption, { PAYLOAD_ENCRYPTION_KEYS: value })).toEqual([
       `PAYLOAD_ENCRYPTION_KEYS: ${reason}`,
     ]);
   });
 
   test('is refused when it is given twice', () => {
     const env = { PAYLOAD_ENCRYPTION_KEYS: `a:${KEY}`, PAYLOAD_ENCRYPTION_KEYS_FILE: '/nowhere' };
-    expect(problemsOf(loadEncryptionKeys, env)).toContain(
+    expect(problemsOf(loadEncryption, env)).toContain(
       'PAYLOAD_ENCRYPTION_KEYS: is given twice: unset PAYLOAD_ENCRYPTION_KEYS or PAYLOAD_ENCRYPTION_KEYS_FILE',
     );
   });
 
   test('is refused when its file cannot be read, or its name got lost', () => {
-    expect(problemsOf(loadEncryptionKeys, { PAYLOAD_ENCRYPTION_KEYS_FILE: '/nowhere' })).toEqual([
+    expect(problemsOf(loadEncryption, { PAYLOAD_ENCRYPTION_KEYS_FILE: '/nowhere' })).toEqual([
       'PAYLOAD_ENCRYPTION_KEYS_FILE: cannot be read',
     ]);
-    expect(problemsOf(loadEncryptionKeys, { PAYLOAD_ENCRYPTION_KEYS_FILE: '' })).toEqual([
+    expect(problemsOf(loadEncryption, { PAYLOAD_ENCRYPTION_KEYS_FILE: '' })).toEqual([
       'PAYLOAD_ENCRYPTION_KEYS: is required (or PAYLOAD_ENCRYPTION_KEYS_FILE)',
     ]);
   });
@@ -104,4 +104,25 @@ describe('the codec endpoint', () => {
       ]);
     },
   );
+});
+
+describe('PAYLOAD_ENCRYPTION', () => {
+  const KEYS = { PAYLOAD_ENCRYPTION_KEYS: `a:${KEY}` };
+
+  test('is on with keys, and required only where it says so', () => {
+    expect(loadEncryption(KEYS)).not.toHaveProperty('encryptionRequired');
+    expect(loadEncryption({ ...KEYS, PAYLOAD_ENCRYPTION: 'on' })).not.toHaveProperty('encryptionRequired');
+    expect(loadEncryption({ ...KEYS, PAYLOAD_ENCRYPTION: 'required' })).toHaveProperty('encryptionRequired', true);
+    expect(loadEncryption({ PAYLOAD_ENCRYPTION: 'off' })).toEqual({});
+  });
+
+  test.for<[Record<string, string>, string]>([
+    [{ PAYLOAD_ENCRYPTION: 'required' }, 'required needs PAYLOAD_ENCRYPTION_KEYS (or PAYLOAD_ENCRYPTION_KEYS_FILE)'],
+    [{ PAYLOAD_ENCRYPTION: 'on' }, 'on needs PAYLOAD_ENCRYPTION_KEYS (or PAYLOAD_ENCRYPTION_KEYS_FILE)'],
+    [{ ...KEYS, PAYLOAD_ENCRYPTION: 'off' }, 'off contradicts PAYLOAD_ENCRYPTION_KEYS: unset one of them'],
+    [{ ...KEYS, PAYLOAD_ENCRYPTION: '' }, 'is empty: name off, on or required, or unset it'],
+    [{ ...KEYS, PAYLOAD_ENCRYPTION: 'Required' }, 'must be off or on or required'],
+  ])('a word that the keys contradict is a mistake: %o', ([env, problem]) => {
+    expect(problemsOf(loadEncryption, env)).toContain(`PAYLOAD_ENCRYPTION: ${problem}`);
+  });
 });

@@ -47,8 +47,9 @@ async function writeBundle(folder: string, log: (line: string) => void): Promise
   const built = join(compiledFolder(folder), 'src');
   await mkdir(built, { recursive: true });
   // Worker processes find it once a test has asked for it; until then they would bundle for themselves.
-  await symlink(bundleInRun(folder, 'encrypted'), join(built, bundleFile(true)));
-  const file = join(built, bundleFile(false));
+  await symlink(bundleInRun(folder, 'encrypted'), join(built, bundleFile('on')));
+  await symlink(bundleInRun(folder, 'required'), join(built, bundleFile('required')));
+  const file = join(built, bundleFile('off'));
   try {
     await writeFile(file, (await buildWorkflowBundle()).code);
     return file;

@@ -8,6 +8,7 @@ import type { Pace } from '../../src/contract/order/activities.js';
 import { startReceiver } from '../../src/receiver/server.js';
 import { createSignalOrder, createSignalReceived } from '../../src/receiver/signals.js';
 import { dataConverter } from '../../src/temporal.js';
+import { encryptionMode } from '../../src/worker/bundle.js';
 import { createWorkers } from '../../src/worker/start-worker.js';
 import {
   createTestNamespace,
@@ -58,6 +59,8 @@ export interface LabOptions {
   limits?: Pick<WorkerConfig, 'caps' | 'checkBalance'>;
   /** Client, receiver and workers encrypt payloads with the first of them; plain when omitted. */
   encryptionKeys?: readonly EncryptionKey[];
+  /** They refuse what is plain or written for another workflow. */
+  encryptionRequired?: boolean;
   /** Time after which workflows call for a person, instead of a quarter of an hour. */
   attentionAfterMs?: number;
   /**
@@ -92,8 +95,17 @@ export function workerConfigFor(sandbox: Sandbox, pace: Partial<Pace> = {}, call
 /** Brings a lab up on free ports. Close it in afterAll. */
 export async function openLab(options: LabOptions = {}): Promise<Lab> {
   const { sandbox: sandboxOptions, pace, callbacks = true, workers = true, serviceUrl, limits } = options;
-  const { encryptionKeys, attentionAfterMs, temporalAddress: address, workflowThread = false } = options;
-  const temporal = await createTestNamespace({ address, dataConverter: dataConverter(encryptionKeys) });
+  const {
+    encryptionKeys,
+    encryptionRequired,
+    attentionAfterMs,
+    temporalAddress: address,
+    workflowThread = false,
+  } = options;
+  const temporal = await createTestNamespace({
+    address,
+    dataConverter: dataConverter({ encryptionKeys, encryptionRequired }),
+  });
   const sandbox = await startSandbox({ timeScale: 0.2, ...sandboxOptions });
   const receiver = callbacks
     ? await startReceiver({
@@ -106,13 +118,19 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
       })
     : undefined;
   const url = (await serviceUrl?.(sandbox.url)) ?? sandbox.url;
-  const config = { ...workerConfigFor({ ...sandbox, url }, pace, receiver?.url), ...limits, encryptionKeys };
+  const config = {
+    ...workerConfigFor({ ...sandbox, url }, pace, receiver?.url),
+    ...limits,
+    encryptionKeys,
+    encryptionRequired,
+  };
   const running: { worker: Worker; run: Promise<void> }[] = [];
   const startWorkers = async (change: Partial<WorkerConfig> = {}): Promise<void> => {
     const target = { connection: temporal.nativeConnection, namespace: temporal.namespace };
     const changed = { ...config, ...change };
     const plain = attentionAfterMs ? await impatientWorkflowBundle(attentionAfterMs) : workflowBundle();
-    const code = changed.encryptionKeys ? await encryptedWorkflowBundle() : plain;
+    const mode = encryptionMode(changed);
+    const code = mode === 'off' ? plain : await encryptedWorkflowBundle(mode);
     const started = await createWorkers(changed, target, { workflowBundle: code, debugMode: !workflowThread });
     running.push(...started.map((worker) => ({ worker, run: worker.run() })));
   };

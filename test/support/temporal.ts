@@ -76,11 +76,12 @@ export async function impatientWorkflowBundle(attentionAfterMs: number): Promise
 }
 
 /** The workflows for workers that encrypt payloads; bundled by the first test file that asks. */
-export function encryptedWorkflowBundle(): Promise<WorkflowBundlePath> {
-  // Workers load their failure converter with `require`, which knows TypeScript only through tsx.
+export function encryptedWorkflowBundle(mode: 'on' | 'required' = 'on'): Promise<WorkflowBundlePath> {
+  // Workers load their converters with `require`, which knows TypeScript only through tsx.
   if (!registered) register();
   registered = true;
-  return bundleOnce('encrypted', () => bundleWorkflows({ encrypted: true, logger: new DefaultLogger('ERROR') }));
+  const name = mode === 'on' ? 'encrypted' : mode;
+  return bundleOnce(name, () => bundleWorkflows({ mode, logger: new DefaultLogger('ERROR') }));
 }
 
 let registered = false;

@@ -23,7 +23,9 @@ async function keptBy(encryptionKeys?: readonly EncryptionKey[]): Promise<Kept> 
   try {
     const dbFile = join(folder, 'temporal.db');
     const server = await startDevServer({ log: () => undefined, dbFile });
-    const lab = await openBatchLab({ encryptionKeys, temporalAddress: server.address });
+    // What is required refuses nothing that the installation itself writes.
+    const encryptionRequired = encryptionKeys !== undefined;
+    const lab = await openBatchLab({ encryptionKeys, encryptionRequired, temporalAddress: server.address });
     await useEverything(lab);
     const stored = await readStoredBytes(lab.temporal.client);
     await lab.close();

@@ -1,7 +1,8 @@
 import { createSecretKey } from 'node:crypto';
-import { defaultPayloadConverter, type Payload } from '@temporalio/common';
+import { defaultPayloadConverter, type Payload, type SerializationContext } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
 import type { EncryptionKey } from '../../src/config.js';
+import { refusedIn } from '../../src/contract/refused.js';
 import { encryptionCodec } from '../../src/temporal/encryption-codec.js';
 
 const key = (id: string, fill = id): EncryptionKey => ({ id, key: createSecretKey(Buffer.alloc(32, fill)) });
@@ -93,6 +94,80 @@ describe('what cannot be decrypted is an error that names the key and no content
     const { metadata, data } = await encrypted();
     const evil = { metadata: { ...metadata, 'encryption-key-id': Buffer.from('x\n4111') }, data };
     await expect(codecOf(key('a')).decode([evil])).rejects.toThrow('key (unreadable id)');
+  });
+});
+
+describe('what a payload is bound to', () => {
+  const ofA: SerializationContext = { type: 'workflow', namespace: 'n', workflowId: 'order:default:a' };
+  const activity = (activityId: string): SerializationContext => ({
+    ...ofA,
+    type: 'activity',
+    activityId,
+    isLocal: false,
+  });
+  const bound = async (context: SerializationContext) =>
+    (await codecOf(key('a')).encode([payloadOf(SECRET)], context))[0];
+  const read = async (payload: Payload | undefined, context?: SerializationContext, required = true) =>
+    contentOf(await encryptionCodec([key('a')], { required }).decode([payload ?? {}], context));
+  const foreign = { name: 'PayloadDecryptionError', refused: 'foreign' };
+
+  test('stands in its metadata, so that the codec endpoint reads it without being told', async () => {
+    const payload = await bound(activity('3'));
+    const shown = Buffer.from(payload?.metadata?.['encryption-bound-to'] ?? []).toString();
+    expect(JSON.parse(shown)).toEqual({ namespace: 'n', workflowId: 'order:default:a', activityId: '3' });
+    expect(await read(payload)).toEqual(SECRET);
+  });
+
+  test.for<[string, SerializationContext, SerializationContext]>([
+    ['another workflow', ofA, { ...ofA, workflowId: 'order:default:b' }],
+    ['another namespace', ofA, { ...ofA, namespace: 'm' }],
+    ['another activity', activity('3'), activity('9')],
+    ['an activity instead of its workflow', ofA, activity('3')],
+    ['a workflow instead of its activity', activity('3'), ofA],
+    [
+      'an order that looks as if a schedule had started it',
+      ofA,
+      { ...ofA, workflowId: `${ofA.workflowId}-2026-11-22T10:00:00Z` },
+    ],
+  ])('is not read by %s, required or not', async ([, written, other]) => {
+    const payload = await bound(written);
+    expect(await read(payload, written)).toEqual(SECRET);
+    await expect(read(payload, other)).rejects.toMatchObject(foreign);
+    await expect(read(payload, other, false)).rejects.toMatchObject(foreign);
+  });
+
+  test('cannot be changed: the metadata is authenticated', async () => {
+    const payload = await bound(ofA);
+    const claim = JSON.stringify({ namespace: 'n', workflowId: 'order:default:b' });
+    const moved = { ...payload, metadata: { ...payload?.metadata, 'encryption-bound-to': Buffer.from(claim) } };
+    const { 'encryption-bound-to': _, ...rest } = payload?.metadata ?? {};
+    for (const changed of [moved, { ...payload, metadata: rest }]) {
+      await expect(read(changed, { ...ofA, workflowId: 'order:default:b' })).rejects.toThrow('cannot be decrypted');
+    }
+  });
+
+  test('is the id that a schedule was made with, for the runs that it starts', async () => {
+    const made: SerializationContext = { ...ofA, workflowId: 'scheduled:default:aunts' };
+    const run = { ...made, workflowId: 'scheduled:default:aunts-2026-11-20T10:00:00Z' };
+    expect(await read(await bound(made), run)).toEqual(SECRET);
+    await expect(read(await bound(run), made)).rejects.toMatchObject(foreign);
+  });
+
+  test('is demanded by `required`: plain payloads and ciphertext for nothing are refused', async () => {
+    const unbound = await encrypted();
+    expect([await read(unbound, ofA, false), await read(payloadOf(SECRET), ofA, false)]).toEqual([SECRET, SECRET]);
+    for (const payload of [unbound, payloadOf(SECRET)]) {
+      await expect(read(payload, ofA)).rejects.toMatchObject(foreign);
+      await expect(read(payload)).rejects.toMatchObject(foreign);
+    }
+  });
+
+  test('a worker marks what it refuses, and its other payloads are read', async () => {
+    const codec = encryptionCodec([key('a')], { required: true, marks: true });
+    const lost = (await codecOf(key('lost')).encode([payloadOf(SECRET)], ofA))[0] as Payload;
+    const decoded = await codec.decode([payloadOf(SECRET), lost, (await bound(ofA)) as Payload], ofA);
+    expect(decoded.map((payload) => refusedIn(payload)?.kind)).toEqual(['foreign', 'unreadable', undefined]);
+    expect(contentOf(decoded.slice(2))).toEqual(SECRET);
   });
 });
 

@@ -17,7 +17,9 @@ const PARKED = { marker: 'create=500-before', resend: 'never' } as const;
 
 /** The library on a lab's namespace, with keys of its own. */
 const ordersWith = ({ temporal: { client, namespace } }: Lab, keys?: readonly EncryptionKey[]): PaymentOrders =>
-  new PaymentOrders(new Client({ connection: client.connection, namespace, dataConverter: dataConverter(keys) }));
+  new PaymentOrders(
+    new Client({ connection: client.connection, namespace, dataConverter: dataConverter({ encryptionKeys: keys }) }),
+  );
 
 const handleOf = ({ temporal }: Lab, workflowId: string): WorkflowHandle =>
   temporal.client.workflow.getHandle(workflowId);

@@ -11,12 +11,16 @@ import type { Activities } from '../../activities/index.js';
 import type { Circumstances, ElsewhereAnswer, LookUpAnswer, LookUpInput } from '../../contract/order/activities.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import { answersWithin, failureOf, isMoneyMoving, readOnly } from '../activity-calls.js';
+import { isForeign } from '../interceptors.js';
 import { closeWithoutOrder } from '../order/end.js';
 import { clearAttention, raiseAttention } from '../order/show.js';
 import { noRunEverSent, notePayers, type OrderRun } from '../order/state.js';
 import { type AskMore, isElsewhere, untilSameAccount } from './elsewhere.js';
 
 const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [60_000, 3_600_000];
+
+/** After an answer of something without the keys, which may be one of many pollers: the next task may reach a worker of ours. */
+const FIRST_WAIT_FOREIGN_MS = 5_000;
 
 /** How a question about an order is put: what its activity is called in the UI, and what is special about it. */
 export interface Asking extends Pick<ActivityOptions, 'summary' | 'activityId'> {
@@ -90,21 +94,25 @@ export function noteAnswer(run: OrderRun, answer: Answer, mayHaveSent = false): 
   if (answer.kind === 'absent') run.statusSaid = answer.said;
 }
 
+const BY_FOREIGNER = 'by something without the payload keys: find out who polls its task queue';
+
 /**
  * Repeats a question whose activity ended for good (an operator failed it, a bug): an order whose outcome is open must not
  * end because a question could not be asked. Ever more slowly: each time costs history.
  */
 async function untilAnswered<T>(run: OrderRun, options: ActivityOptions, put: Schedule<T>): Promise<T> {
   let said: string | undefined;
-  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
+  for (let waitMs = 0; ; ) {
     try {
       const answer = await untilServed(run, options, put);
       clearAttention(run, said);
       return answer;
     } catch (error) {
       if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
-      said = `the activity ${error.activityType} failed for good; it is asked again, once an hour at least`;
+      const happened = isForeign(error) ? `was answered ${BY_FOREIGNER}` : 'failed for good';
+      said = `the activity ${error.activityType} ${happened}; it is asked again, once an hour at least`;
       raiseAttention(run, said);
+      waitMs = Math.min(2 * waitMs || (isForeign(error) ? FIRST_WAIT_FOREIGN_MS : FIRST_WAIT_MS), LONGEST_WAIT_MS);
       await sleep(waitMs);
     }
   }

@@ -7,6 +7,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { BATCH_UNRESOLVED, type BatchInstruction, BY_ITSELF } from '../../contract/batch/batch.js';
+import { Refused } from '../../contract/refused.js';
 import type { BatchRun } from './state.js';
 
 /** True while rows may still be sent. */
@@ -57,7 +58,8 @@ export async function interruptible<T>(
     if (isCancellation(error)) return undefined;
     if (interrupted && error instanceof ActivityFailure) {
       const { cause } = error;
-      if (cause instanceof TimeoutFailure && cause.lastHeartbeatDetails) onLost?.(cause.lastHeartbeatDetails);
+      const details = cause instanceof TimeoutFailure ? cause.lastHeartbeatDetails : undefined;
+      if (details && !(details instanceof Refused)) onLost?.(details);
       return undefined;
     }
     throw error;

@@ -10,8 +10,9 @@ import type { CreateOrderInput, CreateVerdict, SendPermission } from '../../cont
 import type { SentTo } from '../../contract/order/sent-to.js';
 import { cancellable, moneyMoving } from '../activity-calls.js';
 import { noteAnswer, untilServed } from '../ask/ask.js';
+import { isForeign } from '../interceptors.js';
 import { type Closed, cancelled, closed } from '../order/end.js';
-import { enterPhase } from '../order/show.js';
+import { enterPhase, raiseAttention } from '../order/show.js';
 import { noSendInDoubt, type OrderRun, thisRunSentNothing } from '../order/state.js';
 
 /**
@@ -75,7 +76,7 @@ function takenBackWhen<T>(isCancelled: () => boolean, attempt: () => Promise<T>)
 
 function verdictOfFailure(run: OrderRun, error: unknown): CreateVerdict | Closed {
   // Reported only for an attempt that no worker had started: nothing was sent.
-  if (isCancellation(error) && run.cancelRequested && noSendInDoubt(run)) return cancelled(run);
+  if (isCancellation(error) && !wasStarted(error) && run.cancelRequested && noSendInDoubt(run)) return cancelled(run);
   const cause = error instanceof ActivityFailure ? error.cause : undefined;
   if (cause instanceof ApplicationFailure && cause.type === 'InvalidOrder') {
     const { message, details = [] } = cause;
@@ -91,7 +92,23 @@ function verdictOfFailure(run: OrderRun, error: unknown): CreateVerdict | Closed
   if (!(error instanceof ActivityFailure)) throw error;
   // Failed by an operator, perhaps, while its worker goes on: nothing tells that its request is over, or where it went.
   if (!run.sentTo) run.sends.accountUnknown = true;
-  return { kind: 'uncertain', reason: 'the create attempt ended without an answer', timedOut: true };
+  if (!isForeign(error))
+    return { kind: 'uncertain', reason: 'the create attempt ended without an answer', timedOut: true };
+  raiseAttention(run, FOREIGN_CREATE);
+  return { kind: 'uncertain', reason: FOREIGN_CREATE, timedOut: true };
+}
+
+/** Stays until the order ends: who answers one attempt may answer the next. */
+const FOREIGN_CREATE =
+  'something without the payload keys answered the create: it may have been sent. Find out who polls its task queue';
+
+/**
+ * True where the history has a start of the activity. The server cancels what no worker has started; a cancellation of what one
+ * has started is the word of whoever sent it, and no worker of ours sends it.
+ */
+function wasStarted(error: unknown): boolean {
+  const started = error instanceof ActivityFailure ? error.failure?.activityFailureInfo?.startedEventId : undefined;
+  return Number(started ?? 0) > 0;
 }
 
 /** The delay the caller asked for, in minutes; undefined for types and orders without one. */

@@ -36,7 +36,7 @@ const requestOf = ({ id, amount, marker }: TestRow, index: number): WithdrawRequ
 /** Lets workers that write with another key end the first rows' orders, of which the third was started with it, too. */
 async function endUnderOtherKey(): Promise<void> {
   const { connection, namespace } = lab.temporal.client.options;
-  const elsewhere = new Client({ connection, namespace, dataConverter: dataConverter([others]) });
+  const elsewhere = new Client({ connection, namespace, dataConverter: dataConverter({ encryptionKeys: [others] }) });
   const clients = [lab.orders, lab.orders, new PaymentOrders(elsewhere)];
   await lab.startWorkers({ encryptionKeys: [others, ours] });
   for (const [index, orders] of clients.entries()) {

@@ -1,0 +1,38 @@
+import type { Payload } from '@temporalio/common';
+import { decode, encode } from '@temporalio/common/lib/encoding.js';
+
+/**
+ * Why the codec hands a payload on without its content. 'foreign': whoever wrote it lacks the keys, or wrote it for another
+ * workflow or activity. 'unreadable': it may be ours, under a key that is not here.
+ */
+export type RefusedKind = 'foreign' | 'unreadable';
+
+/** Failure type of an activity or a child that was answered by something without the payload keys. */
+export const FOREIGN_ANSWER = 'ForeignAnswer';
+
+/** Failure type of a workflow that was started by something without the payload keys. Nothing was sent. */
+export const FOREIGN_START = 'ForeignStart';
+
+/** What workflow code reads in the place of a value that was refused. */
+export class Refused {
+  constructor(
+    readonly kind: RefusedKind,
+    readonly why: string,
+  ) {}
+}
+
+const ENCODING = 'binary/refused';
+const KIND = 'refused-kind';
+
+/** What stands for a refused payload between the codec and the converters; only a codec makes it. */
+export const refusedPayload = (kind: RefusedKind, why: string): Payload => ({
+  metadata: { encoding: encode(ENCODING), [KIND]: encode(kind) },
+  data: encode(why),
+});
+
+/** What a payload was refused for; undefined for every other payload. */
+export function refusedIn({ metadata, data }: Payload): Refused | undefined {
+  if (!metadata?.encoding || decode(metadata.encoding) !== ENCODING) return undefined;
+  const kind = metadata[KIND] && decode(metadata[KIND]) === 'unreadable' ? 'unreadable' : 'foreign';
+  return new Refused(kind, data ? decode(data) : '');
+}

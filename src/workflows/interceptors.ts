@@ -1,0 +1,114 @@
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  ChildWorkflowFailure,
+  log,
+  metricMeter,
+  type WorkflowInboundCallsInterceptor,
+  type WorkflowInterceptors,
+  type WorkflowOutboundCallsInterceptor,
+} from '@temporalio/workflow';
+import { searchAttribute } from '../contract/names.js';
+import { FOREIGN_ANSWER, FOREIGN_START, Refused } from '../contract/refused.js';
+import { show } from './show.js';
+
+/**
+ * THE place where workflows meet what something without the payload keys has written. Nothing behind it sees a `Refused`:
+ * a start ends, an argument is undefined or its update refused, and an answer is a failure that settles and asks again. What
+ * may be ours, under a key that is not here, fails the workflow task, which is repeated until the key is back.
+ */
+export const interceptors = (): WorkflowInterceptors => ({ inbound: [inbound], outbound: [outbound] });
+
+const inbound: WorkflowInboundCallsInterceptor = {
+  execute: async (input, next) => {
+    const refused = refusedOf(input.args);
+    if (refused) endForeignStart(refused);
+    return next(input);
+  },
+  // A signal is a hint: without its argument it is one still.
+  handleSignal: (input, next) => next(withoutRefused(input)),
+  handleQuery: (input, next) => next(withoutRefused(input)),
+  validateUpdate: (input, next) => {
+    const refused = refusedOf(input.args);
+    if (refused) throw refusedUpdate(input.name, refused);
+    next(input);
+  },
+  // Whoever answers workflow tasks without the keys can also accept an update that no validator of ours has seen.
+  handleUpdate: async (input, next) => {
+    const refused = refusedOf(input.args);
+    if (refused?.kind === 'unreadable') throw new Error(refused.why);
+    if (refused) throw refusedUpdate(input.name, refused);
+    return next(input);
+  },
+};
+
+const outbound: WorkflowOutboundCallsInterceptor = {
+  scheduleActivity: (input, next) => {
+    const { activityType, options, seq } = input;
+    const id = options.activityId ?? `${seq}`;
+    return next(input).then(
+      (answer) =>
+        checked(answer, activityType, (cause) => {
+          return new ActivityFailure('Activity task failed', activityType, id, 'NON_RETRYABLE_FAILURE', '', cause);
+        }),
+      (error: unknown) => {
+        if (error instanceof ActivityFailure && isForeign(error)) tell(activityType, 'a failure');
+        throw error;
+      },
+    );
+  },
+  startChildWorkflowExecution: async (input, next) => {
+    const [started, ended] = await next(input);
+    const { workflowType, options } = input;
+    const { workflowId } = options;
+    const result = ended.then((answer) =>
+      checked(answer, workflowType, (cause) => {
+        return new ChildWorkflowFailure(undefined, { workflowId }, workflowType, 'NON_RETRYABLE_FAILURE', cause);
+      }),
+    );
+    // Not every caller waits for the end.
+    result.catch(() => undefined);
+    return [started, result];
+  },
+};
+
+const refusedOf = (args: readonly unknown[]): Refused | undefined => args.find((arg) => arg instanceof Refused);
+
+const withoutRefused = <T extends { args: unknown[] }>(input: T): T => ({
+  ...input,
+  args: input.args.map((arg) => (arg instanceof Refused ? undefined : arg)),
+});
+
+const refusedUpdate = (name: string, { why }: Refused): ApplicationFailure => {
+  tell(name, 'an update');
+  return ApplicationFailure.nonRetryable(`${name} was not taken: ${why}`, 'Refused');
+};
+
+/** True for an activity that something without the keys answered. */
+export const isForeign = ({ cause }: ActivityFailure): boolean =>
+  cause instanceof ApplicationFailure && cause.type === FOREIGN_ANSWER;
+
+/** The answer; throws what `failed` makes where it is none of ours. */
+function checked<T>(answer: T, from: string, failed: (cause: ApplicationFailure) => Error): T {
+  if (!(answer instanceof Refused)) return answer;
+  if (answer.kind === 'unreadable') throw new Error(answer.why);
+  tell(from, 'a result');
+  throw failed(ApplicationFailure.create({ type: FOREIGN_ANSWER, message: answer.why, nonRetryable: false }));
+}
+
+/** Ends a run that nobody with the keys has started: it is shown to people, and nothing was sent. */
+function endForeignStart({ kind, why }: Refused): never {
+  if (kind === 'unreadable') throw new Error(why);
+  tell('the start', 'an input');
+  const reason = `this workflow was refused: ${why}. Nothing was sent`;
+  show(`**Needs attention**: ${reason}`, [{ key: searchAttribute.needsAttention, value: true }]);
+  throw ApplicationFailure.nonRetryable(reason, FOREIGN_START);
+}
+
+/** Each attempt is told once, and never by a replay. */
+function tell(where: string, what: string): void {
+  log.warn(`${what} of ${where} was refused: something without the payload keys reaches Temporal`);
+  metricMeter
+    .createCounter('payment_orders_refused', 'count', 'What was refused as not written with the payload keys')
+    .add(1);
+}

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import type { Payload } from '@temporalio/common';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { DECIDE_UPDATE, ORDER_CALLBACK_SIGNAL, ORDERS_TASK_QUEUE, searchAttribute } from '../../src/contract/names.js';
+import { orderInput } from '../support/inputs.js';
+import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { plain, type Rogue, rogueAt } from './rogue.fixture.js';
+import { keyOf } from './stored-bytes.fixture.js';
+
+vi.setConfig({ testTimeout: 150_000 });
+
+const PARKED = { marker: 'create=500-before', resend: 'never' } as const;
+const CHIEF = 'Chief Operator';
+
+let lab: Lab;
+let rogue: Rogue;
+beforeAll(async () => {
+  lab = await openLab({ encryptionKeys: [keyOf('a')], encryptionRequired: true });
+  rogue = rogueAt(lab);
+});
+afterAll(() => lab?.close());
+
+const executed = (orderId: string): number => lab.sandbox.stats().executedByOrderId[orderId] ?? 0;
+
+async function parkedOrder(label: string) {
+  const order = await lab.orders.start('withdraw', orderInput('withdraw', newOrderId(label), PARKED));
+  await vi.waitUntil(async () => (await order.state()).phase === 'parked', { timeout: 60_000, interval: 100 });
+  const { revision } = await order.state();
+  return { order, revision };
+}
+
+/** Hands an update in as its bytes; resolves to the message of its refusal, undefined where it was taken. */
+async function rawUpdate(workflowId: string, args: Payload[]): Promise<string | undefined> {
+  const { namespace } = lab.temporal;
+  const { outcome } = await rogue.client.workflowService.updateWorkflowExecution({
+    namespace,
+    workflowExecution: { workflowId },
+    waitPolicy: { lifecycleStage: 3 },
+    request: {
+      meta: { updateId: randomUUID(), identity: 'rogue' },
+      input: { name: DECIDE_UPDATE, args: { payloads: args } },
+    },
+  });
+  return outcome?.failure ? 'refused' : undefined;
+}
+
+/** The arguments of the first decision in a history, as anybody reads them. */
+async function decisionIn(workflowId: string): Promise<Payload[]> {
+  const events = await rogue.historyOf(workflowId);
+  const accepted = events.flatMap((event) => event.workflowExecutionUpdateAcceptedEventAttributes ?? []);
+  return accepted[0]?.acceptedRequest?.input?.args?.payloads ?? [];
+}
+
+describe.concurrent('whoever reaches Temporal without a key', () => {
+  test('starts no payment: the run ends, is shown to people, and nothing is sent', async () => {
+    const orderId = newOrderId('raw');
+    const handle = await rogue.client.workflow.start('withdraw', {
+      workflowId: `order:default:${orderId}`,
+      taskQueue: ORDERS_TASK_QUEUE,
+      args: [orderInput('withdraw', orderId)],
+    });
+    await expect(lab.orders.order(orderId).result()).rejects.toMatchObject({ name: 'UnresolvedError' });
+    expect(lab.requestsOf(orderId)).toEqual([]);
+    const { typedSearchAttributes, status } = await handle.describe();
+    expect(status.name).toBe('FAILED');
+    expect(typedSearchAttributes.get(searchAttribute.needsAttention)).toBe(true);
+  });
+
+  test('decides no parked order', async () => {
+    const { order, revision } = await parkedOrder('decided');
+    const decision = { action: 'resend', by: CHIEF, reason: 'it is urgent', revision };
+    expect(await rawUpdate(order.workflowId, [plain(decision)])).toBe('refused');
+    expect(await order.state()).toMatchObject({ phase: 'parked', revision });
+    expect(executed(order.orderId)).toBe(0);
+  });
+
+  test('decides nothing with the encrypted decision of another order', async () => {
+    const [a, b] = await Promise.all([parkedOrder('a'), parkedOrder('b')]);
+    expect(a.revision).toBe(b.revision);
+    await a.order.decide({ action: 'resend', by: 'ann', reason: 'absent', revision: a.revision });
+    await a.order.result();
+    expect(await rawUpdate(b.order.workflowId, await decisionIn(a.order.workflowId))).toBe('refused');
+    expect(await b.order.state()).toMatchObject({ phase: 'parked', revision: b.revision });
+    expect([executed(a.order.orderId), executed(b.order.orderId)]).toEqual([1, 0]);
+  });
+
+  test('starts nothing with the encrypted input of another order', async () => {
+    const { order } = await parkedOrder('copied');
+    const [started] = await rogue.historyOf(order.workflowId);
+    const input = started?.workflowExecutionStartedEventAttributes?.input;
+    const orderId = newOrderId('copy');
+    const workflowId = `order:default:${orderId}`;
+    await rogue.client.workflowService.startWorkflowExecution({
+      namespace: lab.temporal.namespace,
+      requestId: randomUUID(),
+      workflowId,
+      workflowType: { name: 'withdraw' },
+      taskQueue: { name: ORDERS_TASK_QUEUE },
+      input,
+    });
+    await expect(lab.orders.order(orderId).result()).rejects.toMatchObject({ name: 'UnresolvedError' });
+    expect(lab.requestsOf(orderId)).toEqual([]);
+  });
+
+  test('stops no order with a callback that nobody can read', async () => {
+    const orderId = newOrderId('poisoned');
+    const order = await lab.orders.start('withdraw', orderInput('withdraw', orderId));
+    const handle = rogue.client.workflow.getHandle(order.workflowId);
+    await handle.signal(ORDER_CALLBACK_SIGNAL, { order_uuid: 'x', status: 'completed' });
+    const encoding = Buffer.from('binary/encrypted');
+    await rogue.client.workflowService.signalWorkflowExecution({
+      namespace: lab.temporal.namespace,
+      workflowExecution: { workflowId: order.workflowId },
+      signalName: ORDER_CALLBACK_SIGNAL,
+      input: {
+        payloads: [
+          { metadata: { encoding, 'encryption-key-id': Buffer.from('lost') }, data: Buffer.from('zzz') },
+          { metadata: { encoding, 'encryption-key-id': Buffer.from('a') }, data: Buffer.alloc(60) },
+        ],
+      },
+    });
+    expect(await order.result()).toMatchObject({ outcome: 'completed' });
+  });
+});

@@ -1,0 +1,89 @@
+import { Client } from '@temporalio/client';
+import { defaultPayloadConverter, type Payload } from '@temporalio/common';
+import type proto from '@temporalio/proto';
+import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../../src/contract/names.js';
+import type { Lab } from '../support/lab.js';
+
+/** Somebody who reaches Temporal and holds no key: the raw service, and a client without any codec. */
+export interface Rogue {
+  client: Client;
+  /** Raw payloads of an event of a workflow's history, as the server hands them to anybody. */
+  historyOf(workflowId: string): Promise<proto.temporal.api.history.v1.IHistoryEvent[]>;
+  /** Answers activity tasks of the default account until it is closed. Resolves to what it answered. */
+  answerActivities(answer: AnswerActivity): { answered: string[]; stop(): Promise<void> };
+  /** Answers workflow tasks until it is closed. */
+  answerWorkflowTasks(command: AnswerWorkflowTask): { answered: string[]; stop(): Promise<void> };
+}
+
+type ActivityTask = proto.temporal.api.workflowservice.v1.IPollActivityTaskQueueResponse;
+type WorkflowTask = proto.temporal.api.workflowservice.v1.IPollWorkflowTaskQueueResponse;
+type Failure = proto.temporal.api.failure.v1.IFailure;
+
+/** What a rogue answers to an activity. */
+export type AnswerActivity = (
+  task: ActivityTask,
+) => { result: Payload } | { failure: Failure } | Promise<{ result: Payload } | { failure: Failure }>;
+
+/** The commands that a rogue answers a workflow task with. */
+export type AnswerWorkflowTask = (task: WorkflowTask) => proto.temporal.api.command.v1.ICommand[];
+
+/** A payload as anybody writes it. */
+export const plain = (value: unknown): Payload => defaultPayloadConverter.toPayload(value) as Payload;
+
+/** A rogue at a lab's namespace. */
+export function rogueAt(lab: Lab): Rogue {
+  const { connection } = lab.temporal.client;
+  const { namespace } = lab.temporal;
+  const client = new Client({ connection, namespace, identity: 'rogue' });
+  const service = client.workflowService;
+  const loop = (turns: number, take: (answered: string[]) => Promise<void>) => {
+    const answered: string[] = [];
+    let stopped = false;
+    const run = async () => {
+      // The server refuses a poll that would wait for less than a few seconds.
+      while (!stopped) {
+        await client.withDeadline(Date.now() + 5_000, () => take(answered)).catch(() => undefined);
+      }
+    };
+    const running = Array.from({ length: turns }, run);
+    const stop = async (): Promise<void> => {
+      stopped = true;
+      await Promise.all(running);
+    };
+    return { answered, stop };
+  };
+  return {
+    client,
+    historyOf: async (workflowId) => {
+      const { history } = await service.getWorkflowExecutionHistory({ namespace, execution: { workflowId } });
+      return history?.events ?? [];
+    },
+    answerActivities: (answer) => {
+      let turn = 0;
+      const queues = [createTaskQueue('default'), lookupTaskQueue('default')];
+      return loop(6, async (answered) => {
+        turn += 1;
+        const taskQueue = { name: queues[turn % 2] };
+        const task = await service.pollActivityTaskQueue({ namespace, taskQueue, identity: 'rogue' });
+        if (!task.taskToken?.length) return;
+        const { taskToken } = task;
+        const given = await answer(task);
+        if ('result' in given) {
+          await service.respondActivityTaskCompleted({ taskToken, result: { payloads: [given.result] }, namespace });
+        } else {
+          await service.respondActivityTaskFailed({ taskToken, failure: given.failure, namespace });
+        }
+        answered.push(`${task.activityType?.name} ${task.workflowExecution?.workflowId}`);
+      });
+    },
+    answerWorkflowTasks: (commandsOf) =>
+      loop(2, async (answered) => {
+        const taskQueue = { name: ORDERS_TASK_QUEUE };
+        const task = await service.pollWorkflowTaskQueue({ namespace, taskQueue, identity: 'rogue' });
+        if (!task.taskToken?.length) return;
+        const { taskToken } = task;
+        await service.respondWorkflowTaskCompleted({ taskToken, commands: commandsOf(task), namespace });
+        answered.push(task.workflowExecution?.workflowId ?? '');
+      }),
+  };
+}
