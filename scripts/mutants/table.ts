@@ -144,6 +144,26 @@ export const MUTANTS: readonly Mutant[] = [
       name: 'no error of any kind carries a key, secret, signature, wallet, text of a body or query',
     },
   },
+  {
+    name: 'a payload of another workflow is read',
+    file: 'src/temporal/encryption-codec.ts',
+    find: "if (bound) throw new PayloadDecryptionError('payload encrypted for another workflow or activity', 'foreign');",
+    replacement: 'if (bound) return content;',
+    test: {
+      file: 'test/temporal/encryption-codec.test.ts',
+      name: 'what a payload is bound to is not read by another workflow, required or not',
+    },
+  },
+  {
+    name: 'a create that a worker had started counts as cancelled before it',
+    file: 'src/workflows/create/attempt.ts',
+    find: '!wasStarted(error) && ',
+    replacement: '',
+    test: {
+      file: 'test/temporal/rogue-worker.long.test.ts',
+      name: 'whoever ends a create by its id while it is being sent is not believed: cancelled, refused or not sent',
+    },
+  },
 ];
 
 /** The file's text with the mistake in it. Throws when the text to replace is not there exactly once. */
