@@ -3,7 +3,6 @@ import {
   ApplicationFailure,
   ChildWorkflowFailure,
   log,
-  metricMeter,
   type WorkflowInboundCallsInterceptor,
   type WorkflowInterceptors,
   type WorkflowOutboundCallsInterceptor,
@@ -108,7 +107,4 @@ function endForeignStart({ kind, why }: Refused): never {
 /** Each attempt is told once, and never by a replay. */
 function tell(where: string, what: string): void {
   log.warn(`${what} of ${where} was refused: something without the payload keys reaches Temporal`);
-  metricMeter
-    .createCounter('payment_orders_refused', 'count', 'What was refused as not written with the payload keys')
-    .add(1);
 }
