@@ -45,6 +45,7 @@ const PACE = {
   ORDER_POLL_MAX: '4s',
   ORDER_SETTLE_WINDOW: '20s',
   ORDER_CONFIRM_DELAY: '1s',
+  ALLOW_SHORT_WINDOWS: 'true',
 };
 
 /** The account of the orders, and the one whose key somebody puts in its place. */

@@ -1,12 +1,13 @@
 #!/usr/bin/env node
 import { startCodec } from './codec/server.js';
 import { loadCodecConfig } from './config.js';
-import { exitOnFailure, untilStopped } from './process.js';
+import { exitOnFailure, sayReady, untilStopped } from './process.js';
 
 /** The codec endpoint: shows encrypted payloads to the Temporal UI and command line. */
 await exitOnFailure(async () => {
-  const codec = await startCodec(loadCodecConfig());
+  const config = loadCodecConfig();
+  const codec = await startCodec(config);
   const stopped = untilStopped(codec.close);
-  process.stdout.write(`ready codec=${codec.url}\n`);
+  sayReady(`codec=${codec.url}`, config.allowed);
   await stopped;
 });

@@ -1,25 +1,26 @@
 import { mkdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type AccountConfig, readAccounts } from './config/accounts.js';
+import { addressList, host, isLoopback, origin, urlProblem, withoutTrailingSlash } from './config/addresses.js';
 import { type Encryption, readEncryption, requireEncryptionKeys } from './config/encryption-keys.js';
 import {
-  addressList,
   amountsByCurrency,
   duration,
+  durationMs,
   type Env,
-  host,
-  isLoopbackHost,
   oneOf,
-  origin,
   Problems,
   port,
+  sourceOf,
   tokenKeys,
   tokenProblem,
-  urlProblem,
   valueOrFile,
-  withoutTrailingSlash,
 } from './config/env.js';
+import { checkRuntime, refuseUnusedProxy } from './config/runtime.js';
 import { Secret } from './config/secret.js';
+import { refuseOpenFolder } from './config/secret-files.js';
+import { readTemporalTarget } from './config/temporal-connection.js';
+import { allowedBy, checkNames, type Reader } from './config/variables.js';
 import type { Pace } from './contract/order/activities.js';
 
 export type { AccountConfig } from './config/accounts.js';
@@ -45,10 +46,24 @@ export interface WorkerConfig extends Encryption {
   checkBalance?: boolean;
   /** Where batch files are and reports go; {} when there are none. */
   directories?: Directories;
+  /** The ALLOW_… variables in force; absent = none. */
+  allowed?: readonly string[];
 }
 
 const DEPOSIT_SETTLE_WINDOW_MS = 15_000;
 const PAYOUT_SETTLE_WINDOW_MS = 10 * 60_000;
+
+/** Services execute and list what they were sent within seconds, if not always: less would prove nothing. */
+const MIN_WINDOW_MS = 60_000;
+
+/** A wait that money depends on. */
+function safeWindow(env: Env, name: 'ORDER_SETTLE_WINDOW' | 'ORDER_CONFIRM_DELAY', fallbackMs: number, to: Problems) {
+  const ms = duration(env, name, fallbackMs, to);
+  if ((durationMs(env[name] ?? '') ?? MIN_WINDOW_MS) < MIN_WINDOW_MS) {
+    to.weak('ALLOW_SHORT_WINDOWS', name, 'must not be shorter than 1m: what is read so soon is no proof');
+  }
+  return ms;
+}
 
 function readPace(env: Env, problems: Problems): Pace {
   const pollInitialMs = duration(env, 'ORDER_POLL_INITIAL', 5_000, problems);
@@ -58,10 +73,10 @@ function readPace(env: Env, problems: Problems): Pace {
     pollInitialMs,
     pollMaxMs,
     settleWindowMs: {
-      atOnce: duration(env, 'ORDER_SETTLE_WINDOW', PAYOUT_SETTLE_WINDOW_MS, problems),
-      deposit: duration(env, 'ORDER_SETTLE_WINDOW', DEPOSIT_SETTLE_WINDOW_MS, problems),
+      atOnce: safeWindow(env, 'ORDER_SETTLE_WINDOW', PAYOUT_SETTLE_WINDOW_MS, problems),
+      deposit: safeWindow(env, 'ORDER_SETTLE_WINDOW', DEPOSIT_SETTLE_WINDOW_MS, problems),
     },
-    confirmDelayMs: duration(env, 'ORDER_CONFIRM_DELAY', 10 * 60_000, problems),
+    confirmDelayMs: safeWindow(env, 'ORDER_CONFIRM_DELAY', 10 * 60_000, problems),
   };
 }
 
@@ -84,7 +99,11 @@ export interface Directories {
 function folder(path: string, name: string, problems: Problems, { create }: { create: boolean }): string | undefined {
   try {
     if (create) mkdirSync(path, { recursive: true, mode: 0o700 });
-    if (statSync(path).isDirectory()) return realpathSync(path);
+    const stats = statSync(path);
+    if (stats.isDirectory()) {
+      refuseOpenFolder(stats, name, problems);
+      return realpathSync(path);
+    }
   } catch {
     // Said below, without the system's words: they would repeat the value.
   }
@@ -95,14 +114,17 @@ function folder(path: string, name: string, problems: Problems, { create }: { cr
 /** Reads BATCH_DIR and REPORT_DIR (BATCH_DIR/reports when unset). */
 function readDirectories(env: Env, problems: Problems): Directories {
   const batchDir = env.BATCH_DIR ? folder(env.BATCH_DIR, 'BATCH_DIR', problems, { create: false }) : undefined;
-  const reports = env.REPORT_DIR ?? (batchDir && join(batchDir, 'reports'));
+  const reports = env.REPORT_DIR || (batchDir && join(batchDir, 'reports'));
   const reportDir = reports ? folder(reports, 'REPORT_DIR', problems, { create: true }) : undefined;
   return { ...(batchDir && { batchDir }), ...(reportDir && { reportDir }) };
 }
 
-/** What `read` reads; throws ConfigError with one line per mistake that it noted. */
-function load<T>(read: (problems: Problems) => T): T {
-  const problems = new Problems();
+/** What `read` makes of an environment without empty or misspelt settings; throws ConfigError with one line per mistake. */
+function load<T>(env: Env, reader: Reader, read: (problems: Problems) => T): T {
+  const problems = new Problems(env);
+  checkNames(env, reader, problems);
+  problems.secret(env.TEMPORAL_API_KEY ?? '', 'Temporal key', 'TEMPORAL_API_KEY');
+  if (reader !== 'L') checkRuntime(env, problems);
   const config = read(problems);
   problems.throwIfAny();
   return config;
@@ -110,37 +132,50 @@ function load<T>(read: (problems: Problems) => T): T {
 
 /** Reads a worker's configuration; throws ConfigError with one line per mistake. */
 export const loadWorkerConfig = (env: Env = process.env): WorkerConfig =>
-  load((problems) => ({
-    accounts: readAccounts(env, problems),
-    pace: readPace(env, problems),
-    callback: readCallback(env, problems),
-    caps: amountsByCurrency(env, 'PAYMENT_ORDER_CAPS', problems),
-    checkBalance: oneOf(env, 'PAYMENT_CHECK_BALANCE', ['true', 'false'], problems) === 'true',
-    directories: readDirectories(env, problems),
-    ...readEncryption(env, problems),
-  }));
+  load(env, 'W', (problems) => {
+    const accounts = readAccounts(env, problems);
+    const baseUrls = [...accounts.values()].map(({ baseUrl }) => baseUrl);
+    refuseUnusedProxy(env, baseUrls, problems);
+    return {
+      accounts,
+      pace: readPace(env, problems),
+      callback: readCallback(env, problems),
+      caps: amountsByCurrency(env, 'PAYMENT_ORDER_CAPS', problems),
+      checkBalance: oneOf(env, 'PAYMENT_CHECK_BALANCE', ['true', 'false'], problems) === 'true',
+      directories: readDirectories(env, problems),
+      ...readEncryption(env, problems),
+      allowed: allowedBy(env, 'W'),
+    };
+  });
 
 /** Reads the receiver's configuration, in which no secret of the payment service is; throws ConfigError. */
 export const loadReceiverConfig = (env: Env = process.env) =>
-  load((problems) => ({
+  load(env, 'R', (problems) => ({
     host: host(env, 'CALLBACK_HOST', '127.0.0.1', problems),
     port: port(env, 'CALLBACK_PORT', 8080, problems),
     tokenKeys: tokenKeys(env, problems),
     trustedProxies: addressList(env, 'CALLBACK_TRUSTED_PROXIES', problems),
     allowedAddresses: addressList(env, 'CALLBACK_ALLOWED_ADDRESSES', problems),
     ...readEncryption(env, problems),
+    allowed: allowedBy(env, 'R'),
   }));
 
 /** Reads how payloads are encrypted, {} = not at all; throws ConfigError. For clients of Temporal. */
-export const loadEncryption = (env: Env = process.env): Encryption => load((problems) => readEncryption(env, problems));
+export const loadEncryption = (env: Env = process.env): Encryption =>
+  load(env, 'L', (problems) => readEncryption(env, problems));
+
+/** Reads where Temporal is and how it is reached; throws ConfigError with one line per mistake. */
+export const loadTemporalTarget = (env: Env = process.env) =>
+  load(env, 'L', (problems) => readTemporalTarget(env, problems));
 
 /** Reads the codec endpoint's configuration; throws ConfigError with one line per mistake. */
 export const loadCodecConfig = (env: Env = process.env) =>
-  load((problems) => ({
+  load(env, 'C', (problems) => ({
     ...codecAccess(env, problems),
     port: port(env, 'CODEC_PORT', 8081, problems),
     encryptionKeys: requireEncryptionKeys(env, problems),
     uiOrigin: origin(env, 'CODEC_UI_ORIGIN', problems),
+    allowed: allowedBy(env, 'C'),
   }));
 
 /** Whoever may ask reads every payload: from other machines only with a token. `token` undefined: this machine only. */
@@ -148,12 +183,16 @@ function codecAccess(env: Env, problems: Problems): { host: string; token?: Secr
   const listensOn = host(env, 'CODEC_HOST', '127.0.0.1', problems);
   const name = 'CODEC_TOKEN';
   const isSet = env[name] !== undefined || env[`${name}_FILE`] !== undefined;
-  if (isSet) return { host: listensOn, token: new Secret(valueOrFile(env, name, problems, tokenProblem)) };
-  if (!isLoopbackHost(listensOn)) {
+  if (isSet) {
+    const token = valueOrFile(env, name, problems, tokenProblem);
+    problems.secret(token, 'codec token', sourceOf(env, name));
+    return { host: listensOn, token: new Secret(token) };
+  }
+  if (!isLoopback(listensOn)) {
     problems.add(name, `is required (or ${name}_FILE) where CODEC_HOST is reached from other machines`);
   }
   return { host: listensOn };
 }
 
 /** Everything the codec endpoint needs; `uiOrigin`: of the Temporal UI whose pages may ask, undefined = no web page may. */
-export type CodecConfig = ReturnType<typeof loadCodecConfig>;
+export type CodecConfig = Omit<ReturnType<typeof loadCodecConfig>, 'allowed'>;

@@ -43,6 +43,11 @@ function fail(error: unknown): never {
   process.exit(EXIT_FAILED);
 }
 
+/** Says that a process is ready, and which protections its environment gave up by ALLOW_…=true. */
+export function sayReady(what: string, allowed: readonly string[] = []): void {
+  process.stdout.write(`ready ${what}${allowed.length > 0 ? ` allowed=${allowed.join(',')}` : ''}\n`);
+}
+
 /** Resolves when `running`, or `stop` after SIGTERM or SIGINT, has ended. Call it before saying `ready`. */
 export function untilStopped(stop: () => Promise<void>, running?: Promise<void>): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { pino } from 'pino';
 import { loadReceiverConfig } from './config.js';
-import { exitOnFailure, untilStopped } from './process.js';
+import { exitOnFailure, sayReady, untilStopped } from './process.js';
 import { startReceiver } from './receiver/server.js';
 import { createSignalOrder, createSignalReceived } from './receiver/signals.js';
 import { connectTemporal } from './temporal.js';
@@ -14,7 +14,7 @@ await exitOnFailure(async () => {
   const received = createSignalReceived(client);
   const receiver = await startReceiver({ ...config, signal: createSignalOrder(client), received, log });
   const stopped = untilStopped(() => receiver.close());
-  process.stdout.write(`ready receiver=${receiver.url}\n`);
+  sayReady(`receiver=${receiver.url}`, config.allowed);
   await stopped;
   // The Temporal connection is not closed: a retry of a failed signal may still be due and would throw on a closed one.
 });

@@ -1,7 +1,6 @@
 import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
 import { type DataConverter, defaultPayloadConverter, type LoadedDataConverter } from '@temporalio/common';
-import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { ConfigError, type Encryption, loadEncryption } from './config.js';
+import { type Encryption, loadEncryption, loadTemporalTarget } from './config.js';
 import { EncodedFailures } from './contract/encoded-failures.js';
 import { SEARCH_ATTRIBUTES } from './contract/names.js';
 import { encryptionCodec, PayloadDecryptionError } from './temporal/encryption-codec.js';
@@ -32,24 +31,8 @@ export class TemporalSetupError extends Error {
   }
 }
 
-/** Where `TEMPORAL_*` points to, as @temporalio/envconfig reads it; throws ConfigError. */
-export function temporalTarget() {
-  const { connectionOptions, namespace = 'default' } = readConnectConfig();
-  return { connectionOptions, address: connectionOptions.address ?? 'localhost:7233', namespace };
-}
-
-/** The reader's own messages quote the configuration file, where an API key may stand. */
-function readConnectConfig() {
-  try {
-    return loadClientConnectConfig();
-  } catch (error) {
-    const { code, line } = error as { code?: string; line?: number };
-    const why = code ?? (line === undefined ? 'not valid' : `not valid TOML at line ${line}`);
-    throw new ConfigError([
-      `TEMPORAL_*: the connection's settings cannot be read (${why}). Check TEMPORAL_CONFIG_FILE and the files that TEMPORAL_TLS_* name`,
-    ]);
-  }
-}
+/** Where `TEMPORAL_*` points to; throws ConfigError. */
+export const temporalTarget = () => loadTemporalTarget();
 
 /** A failure that nobody with the keys wrote: whoever reads it must not take its word. */
 function foreignFailure(why: string): never {

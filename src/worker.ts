@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { loadWorkerConfig } from './config.js';
-import { exitOnFailure, untilStopped } from './process.js';
+import { exitOnFailure, sayReady, untilStopped } from './process.js';
 import { startWorker } from './worker/start-worker.js';
 
 /** The worker process: runs order workflows and the signed calls to the payment service. */
@@ -8,6 +8,6 @@ await exitOnFailure(async () => {
   const config = loadWorkerConfig();
   const worker = await startWorker(config);
   const stopped = untilStopped(worker.stop, worker.run);
-  process.stdout.write(`ready worker ${worker.description}\n`);
+  sayReady(`worker ${worker.description}`, config.allowed);
   await stopped;
 });

@@ -65,6 +65,7 @@ export async function openInstallation(
     ORDER_POLL_MAX: '1s',
     ORDER_SETTLE_WINDOW: '1s',
     ORDER_CONFIRM_DELAY: '100ms',
+    ALLOW_SHORT_WINDOWS: 'true',
     ...env,
   });
   const workflowBundle = await buildWorkflowBundle(encryptionMode(config));

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { isLoopbackHost } from '../config/env.js';
+import { isLoopback } from '../config/addresses.js';
 import type { CodecConfig } from '../config.js';
 
 /** Largest body: two payloads of 2 MB, the most that Temporal keeps, with room for base64. */
@@ -38,7 +38,7 @@ export function admitKnown(app: FastifyInstance, { token }: Pick<CodecConfig, 't
     if (wanted && !timingSafeEqual(wanted, digest(headers.authorization ?? ''))) {
       return refuse(reply, 401, 'needs the bearer token that CODEC_TOKEN holds');
     }
-    if (!wanted && !isLoopbackHost(URL.parse(`http://${headers.host}`)?.hostname ?? '')) {
+    if (!wanted && !isLoopback(URL.parse(`http://${headers.host}`)?.hostname ?? '')) {
       return refuse(reply, 403, 'not a Host of this machine: ask 127.0.0.1 or localhost, or set CODEC_TOKEN');
     }
   });

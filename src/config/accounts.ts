@@ -1,23 +1,27 @@
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { ACCOUNT_FORMAT, DEFAULT_ACCOUNT } from '../contract/names.js';
 import { holdsWallet, NO_WALLET } from '../contract/wallets.js';
 import { FORMAT_CHECKS, type FormatChecks, fieldErrors } from '../validation/field-errors.js';
+import { readJson } from '../validation/json-input.js';
+import { urlProblem, withoutTrailingSlash } from './addresses.js';
 import {
+  checkStatuses,
   type Env,
   isNotExecutedStatus,
+  isRate,
   oneOf,
   type Problems,
+  RATE_MISTAKE,
   rate,
   readSecretFile,
   secretProblem,
   signerProblem,
+  sourceOf,
   statuses,
-  urlProblem,
   valueOrFile,
-  withoutTrailingSlash,
 } from './env.js';
 import { Secret } from './secret.js';
+import { readSettingsFile } from './secret-files.js';
 
 /** One account at the payment service. */
 export interface AccountConfig {
@@ -58,7 +62,7 @@ const accountsFile = z.record(
     apiSecret: z.string().optional(),
     apiSecretFile: z.string().optional(),
     signer: checkedBy(signerProblem),
-    requestsPerSecond: z.number().positive().optional(),
+    requestsPerSecond: z.number().refine(isRate, { error: RATE_MISTAKE }).optional(),
     notExecutedStatuses: z.array(notExecutedStatus).optional(),
     formatChecks: z.enum(FORMAT_CHECKS).optional(),
   }),
@@ -80,11 +84,16 @@ const ONE_ACCOUNT_VARIABLES = [
 
 /** The one account of PAYMENT_BASE_URL and its companions. */
 function accountFromEnv(env: Env, problems: Problems): AccountConfig {
+  const secretFrom = (name: 'PAYMENT_API_KEY' | 'PAYMENT_API_SECRET'): Secret => {
+    const value = valueOrFile(env, name, problems, secretProblem);
+    problems.secret(value, name === 'PAYMENT_API_KEY' ? 'apiKey' : 'apiSecret', sourceOf(env, name));
+    return new Secret(value);
+  };
   return {
     name: DEFAULT_ACCOUNT,
     baseUrl: withoutTrailingSlash(valueOrFile(env, 'PAYMENT_BASE_URL', problems, urlProblem)),
-    apiKey: new Secret(valueOrFile(env, 'PAYMENT_API_KEY', problems, secretProblem)),
-    apiSecret: new Secret(valueOrFile(env, 'PAYMENT_API_SECRET', problems, secretProblem)),
+    apiKey: secretFrom('PAYMENT_API_KEY'),
+    apiSecret: secretFrom('PAYMENT_API_SECRET'),
     signer: valueOrFile(env, 'PAYMENT_SIGNER', problems, signerProblem),
     requestsPerSecond: rate(env, 'PAYMENT_REQUESTS_PER_SECOND', problems),
     notExecutedStatuses: statuses(env, 'PAYMENT_NOT_EXECUTED_STATUSES', problems),
@@ -97,13 +106,15 @@ function secretOfEntry(account: string, entry: AccountEntry, key: 'apiKey' | 'ap
   const name = `${account}.${key}`;
   const refuse = (reason: string) => problems.add('PAYMENT_ACCOUNTS_FILE', `${name} ${reason}`);
   const path = entry[`${key}File`];
-  const value = path === undefined ? entry[key] : readSecretFile(path);
+  const value =
+    path === undefined ? entry[key] : readSecretFile(path, problems, 'PAYMENT_ACCOUNTS_FILE', `${name} (file) `);
   if (entry[key] !== undefined && path !== undefined) refuse(`is given twice: leave out ${key} or ${key}File`);
   else if (entry[key] === undefined && path === undefined) refuse(`is required (or ${name}File)`);
   else if (value === undefined) refuse('(file) cannot be read');
   else {
     const problem = secretProblem(value);
     if (problem) refuse(`${path === undefined ? '' : '(file) '}${problem}`);
+    problems.secret(value, key, 'PAYMENT_ACCOUNTS_FILE', name);
   }
   return new Secret(value ?? '');
 }
@@ -118,14 +129,18 @@ function refuseSharedKeys(accounts: readonly AccountConfig[], problems: Problems
   }
 }
 
+/** What the accounts file holds; undefined when it cannot be read. */
+function readAccountsFile(path: string, problems: Problems): unknown {
+  const holdsSecret = (text: string) => /"api(Key|Secret)"\s*:/.test(text);
+  const text = readSettingsFile(path, problems, { variable: 'PAYMENT_ACCOUNTS_FILE' }, holdsSecret);
+  const { value, problem } = readJson(text ?? '');
+  if (problem) problems.add('PAYMENT_ACCOUNTS_FILE', problem.startsWith('names') ? problem : 'cannot be read as JSON');
+  return problem ? undefined : value;
+}
+
 function accountsFromFile(path: string, problems: Problems): AccountConfig[] {
-  let content: unknown;
-  try {
-    content = JSON.parse(readFileSync(path, 'utf8'));
-  } catch {
-    problems.add('PAYMENT_ACCOUNTS_FILE', 'cannot be read as JSON');
-    return [];
-  }
+  const content = readAccountsFile(path, problems);
+  if (content === undefined) return [];
   const parsed = accountsFile.safeParse(content);
   if (!parsed.success) {
     for (const { field, reason } of fieldErrors(parsed.error))
@@ -134,6 +149,9 @@ function accountsFromFile(path: string, problems: Problems): AccountConfig[] {
   }
   const entries = Object.entries(parsed.data);
   if (entries.length === 0) problems.add('PAYMENT_ACCOUNTS_FILE', 'names no account');
+  for (const [name, { notExecutedStatuses = [] }] of entries) {
+    checkStatuses(notExecutedStatuses, problems, 'PAYMENT_ACCOUNTS_FILE', `${name}.notExecutedStatuses `);
+  }
   const accounts = entries.map(([name, entry]) => ({
     name,
     baseUrl: withoutTrailingSlash(entry.baseUrl),

@@ -1,5 +1,6 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
-import { type Env, oneOf, type Problems, secretProblem, valueOrFile } from './env.js';
+import { type Env, oneOf, type Problems, secretProblem, sourceOf, valueOrFile } from './env.js';
+import { isPredictable, TOO_EASY } from './strength.js';
 
 /** A key that payloads are encrypted with. Its bytes show in no log: a KeyObject prints nothing of itself. */
 export interface EncryptionKey {
@@ -25,9 +26,15 @@ function keysProblem(list: string): string | undefined {
   if (problem) return problem;
   const entries = entriesOf(list);
   if (!entries) return 'must be a comma list of id:key, each key the base64 of 32 bytes';
-  const ids = new Set(entries.map(([id]) => id));
-  return ids.size === entries.length ? undefined : 'names the same key id twice';
+  const [ids, keys] = [new Set(entries.map(([id]) => id)), new Set(entries.map(([, key]) => key))];
+  if (ids.size < entries.length) return 'names the same key id twice';
+  if (keys.size < entries.length) return 'names the same key twice';
+  return entries.some(([, key]) => isGuessable(Buffer.from(key, 'base64'))) ? TOO_EASY : undefined;
 }
+
+/** 32 random bytes have 30 different ones, give or take a few, and are no text. */
+const isGuessable = (key: Buffer): boolean =>
+  isPredictable(key, 20) || key.every((byte) => byte >= 0x20 && byte < 0x7f);
 
 /**
  * The comma list PAYLOAD_ENCRYPTION_KEYS (or the file PAYLOAD_ENCRYPTION_KEYS_FILE): the first encrypts, all decrypt.
@@ -41,6 +48,7 @@ export function readEncryptionKeys(env: Env, problems: Problems): readonly Encry
 /** The same list where there is no doing without it. */
 export function requireEncryptionKeys(env: Env, problems: Problems): readonly EncryptionKey[] {
   const entries = entriesOf(valueOrFile(env, NAME, problems, keysProblem)) ?? [];
+  for (const [, base64] of entries) problems.secret(base64, 'payload key', sourceOf(env, NAME));
   return entries.map(([id, base64]) => ({ id, key: createSecretKey(base64, 'base64') }));
 }
 
@@ -56,8 +64,6 @@ export interface Encryption {
 export function readEncryption(env: Env, problems: Problems): Encryption {
   const encryptionKeys = readEncryptionKeys(env, problems);
   const mode = oneOf(env, 'PAYLOAD_ENCRYPTION', ['off', 'on', 'required'], problems);
-  if (env.PAYLOAD_ENCRYPTION === '')
-    problems.add('PAYLOAD_ENCRYPTION', 'is empty: name off, on or required, or unset it');
   if (mode && mode !== 'off' && !encryptionKeys) {
     problems.add('PAYLOAD_ENCRYPTION', `${mode} needs ${NAME} (or ${NAME}_FILE)`);
   }

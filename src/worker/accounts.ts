@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { type Account, SharedRates } from '../activities/index.js';
-import { withoutTrailingSlash } from '../config/env.js';
+import { withoutTrailingSlash } from '../config/addresses.js';
 import { type AccountConfig, ConfigError } from '../config.js';
 import { createPaymentService } from '../payment-service/client.js';
 import { loadSigner, type Signer } from '../payment-service/signers.js';

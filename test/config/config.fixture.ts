@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,12 +17,16 @@ export const WORKER_ENV = {
 /** A key that CALLBACK_TOKEN_KEY takes. */
 export const TOKEN_KEY = 'token-key-of-enough-characters';
 
-/** Writes a file that is gone after the test; returns its path. */
+/** Keys that PAYLOAD_ENCRYPTION_KEYS takes. */
+export const ENCRYPTION_KEY = createHash('sha256').update('a').digest('base64');
+export const OTHER_ENCRYPTION_KEY = createHash('sha256').update('b').digest('base64');
+
+/** Writes a file that only its owner may read and that is gone after the test; returns its path. */
 export function tempFile(content: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'payment-orders-config-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'file');
-  writeFileSync(path, content);
+  writeFileSync(path, content, { mode: 0o600 });
   return path;
 }
 

@@ -13,7 +13,7 @@ export function startBatchWorker(lab: BatchLab, settings: Record<string, string>
   const { folder, sandbox, temporal, config } = lab;
   return startProcess('src/worker.ts', {
     ...workerEnv(temporalEnv(temporal), sandbox.url, config.callback?.baseUrl),
-    CALLBACK_TOKEN_KEY: config.callback?.tokenKeys[0] ?? '',
+    ...(config.callback && { CALLBACK_TOKEN_KEY: config.callback.tokenKeys[0] }),
     BATCH_DIR: folder,
     REPORT_DIR: folder,
     ...settings,

@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { VARIABLES } from '../../src/config/variables.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string): Promise<string> => readFile(join(root, path), 'utf8');
@@ -99,26 +100,53 @@ describe('README', () => {
 });
 
 describe('docs/running.md', () => {
-  /** Names of variables that the configuration reads: each stands there as a text, or as a property of the environment. */
-  async function variablesRead(): Promise<Set<string>> {
+  /** Names that the configuration reads: each stands there as a text, or as a property of the environment. */
+  async function variablesRead(): Promise<string[]> {
     const names = await readdir(join(root, 'src'), { recursive: true });
-    const files = names.filter((name) => /^config(\/.+)?\.ts$/.test(name));
+    const files = names.filter((name) => /^config(\/.+)?\.ts$/.test(name) && !name.endsWith('variables.ts'));
     const text = (await Promise.all(files.map((name) => read(join('src', name))))).join('\n');
-    const found = [...text.matchAll(/'([A-Z]+(?:_[A-Z]+)+)'|\benv\.([A-Z_]+)/g)];
-    return new Set(found.map(([, quoted, property]) => quoted ?? property ?? ''));
+    return [...text.matchAll(/'([A-Z]+(?:_[A-Z]+)+)'|\benv\.([A-Z_]+)/g)].map(
+      ([, quoted, property]) => quoted ?? property ?? '',
+    );
   }
 
-  /** First cells of its table, without the TEMPORAL_* names that the SDK reads. */
-  function variablesTold(): Set<string> {
+  /** The table's rows, those of TEMPORAL_* apart, as the list of settings has them: `NAME by W R`, `NAME_FILE by W R`. */
+  function variablesTold(): string[] {
     const rows = (pages.get(join('docs', 'running.md')) ?? '').split('\n').filter((line) => line.startsWith('| `'));
-    const names = rows.flatMap((row) => row.split('|')[1]?.match(/[A-Z]+(?:_[A-Z]+)+/g) ?? []);
-    return new Set(names.filter((name) => !name.startsWith('TEMPORAL_')));
+    return rows.flatMap((row) => {
+      const [, cell = '', readers = ''] = row.split('|');
+      const name = /[A-Z]+(?:_[A-Z]+)+/.exec(cell)?.[0];
+      if (name === undefined || name.startsWith('TEMPORAL_')) return [];
+      const all = cell.includes('…_FILE') ? [name, `${name}_FILE`] : [name];
+      return all.map((told) => `${told} by ${readers.trim()}`);
+    });
   }
 
-  test('has every variable that the configuration reads, and no other', async () => {
-    const [told, used] = [variablesTold(), await variablesRead()];
-    expect(used.size).toBeGreaterThan(20);
-    expect([...told].sort()).toEqual([...used].sort());
+  const SETTINGS = Object.entries<{ by: string; file?: true }>(VARIABLES).flatMap(([name, { by, file }]) =>
+    (file ? [name, `${name}_FILE`] : [name]).map((known) => `${known} by ${[...by].join(' ')}`),
+  );
+
+  test('has every setting with who reads it, and no other', () => {
+    expect(SETTINGS.length).toBeGreaterThan(30);
+    expect(variablesTold().sort()).toEqual(SETTINGS.sort());
+  });
+
+  test('a setting is read, and what is read is in the list of settings', async () => {
+    const used = new Set(await variablesRead());
+    expect(Object.keys(VARIABLES).filter((name) => !used.has(name))).toEqual([]);
+    const ours = /^(PAYMENT|ORDER|CALLBACK|PAYLOAD|CODEC|BATCH|REPORT|ALLOW)_/;
+    const known = SETTINGS.map((setting) => setting.split(' ')[0]);
+    expect([...used].filter((name) => ours.test(name) && !known.includes(name))).toEqual([]);
+  });
+
+  test('names every allowance in the part about them', () => {
+    const [, part = ''] = (pages.get(join('docs', 'running.md')) ?? '').split('## What has to be said aloud');
+    const told = new Set(part.split('\n## ')[0]?.match(/ALLOW_[A-Z_]+/g));
+    expect([...told].sort()).toEqual(
+      Object.keys(VARIABLES)
+        .filter((name) => name.startsWith('ALLOW_'))
+        .sort(),
+    );
   });
 });
 

@@ -1,4 +1,4 @@
-import { createSecretKey } from 'node:crypto';
+import { createHash, createSecretKey } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Client } from '@temporalio/client';
@@ -14,7 +14,7 @@ const { DescribeWorkflowExecutionResponse } = workflowservice.v1;
 /** A key for payloads; `fill` tells keys of the same id apart. */
 export const keyOf = (id: string, fill = id): EncryptionKey => ({
   id,
-  key: createSecretKey(Buffer.alloc(32, fill)),
+  key: createSecretKey(createHash('sha256').update(fill).digest()),
 });
 
 /** Everything that the server's API tells about the workflows of a namespace, as the bytes it sends. */

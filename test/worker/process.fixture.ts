@@ -99,7 +99,7 @@ export async function endProcesses(): Promise<void> {
 
 /** Where to find a namespace: the whole Temporal part of a process's environment. */
 export function temporalEnv({ address, namespace }: Pick<TestNamespace, 'address' | 'namespace'>): Env {
-  const configured = Object.entries(process.env).filter(([name]) => name.startsWith('TEMPORAL_'));
+  const configured = Object.entries(process.env).filter(([name]) => /^(ALLOW_PLAIN_TEMPORAL$|TEMPORAL_)/.test(name));
   return { ...(Object.fromEntries(configured) as Env), TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace };
 }
 
@@ -111,6 +111,7 @@ export const workerEnv = (temporal: Env, service: string, callbackBaseUrl?: stri
   PAYMENT_API_SECRET: 'sandbox-secret',
   PAYMENT_SIGNER: 'hmac-sha256',
   ORDER_SETTLE_WINDOW: '1s',
+  ALLOW_SHORT_WINDOWS: 'true',
   ...(callbackBaseUrl
     ? {
         CALLBACK_BASE_URL: callbackBaseUrl,

@@ -5,7 +5,7 @@ import { HOUR_MS, MINUTE_MS, openSkippingLab, SECOND_MS, type SkippingLab } from
 
 let lab: SkippingLab;
 beforeAll(async () => {
-  lab = await openSkippingLab({ PAYMENT_NOT_EXECUTED_STATUSES: '503' });
+  lab = await openSkippingLab({ PAYMENT_NOT_EXECUTED_STATUSES: '503', ALLOW_AMBIGUOUS_STATUSES: 'true' });
 });
 afterAll(() => lab?.close());
 

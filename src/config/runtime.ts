@@ -1,0 +1,34 @@
+import { isLoopback } from './addresses.js';
+import type { Env, Problems } from './env.js';
+
+/** Options of Node.js that open a debugger to the machine, write secrets down, or read HTTP and TLS less strictly. */
+const DANGEROUS_OPTION = /(^|[\s"'])--(inspect|insecure-http-parser|tls-min-v1\.[01]|tls-keylog|trace-tls|report-)/;
+
+/** No allowance: an authority of one's own is always possible. */
+export function refuseUncheckedCertificates(env: Env, problems: Problems): void {
+  if (env.NODE_TLS_REJECT_UNAUTHORIZED !== '0') return;
+  const instead = 'name an authority of your own in NODE_EXTRA_CA_CERTS instead';
+  problems.add('NODE_TLS_REJECT_UNAUTHORIZED', `must not be 0: ${instead}`);
+}
+
+/** Refuses what the environment makes of Node.js itself, where that opens a hole. */
+export function checkRuntime(env: Env, problems: Problems): void {
+  refuseUncheckedCertificates(env, problems);
+  // Node.js reads `_` in options as `-`.
+  if (DANGEROUS_OPTION.test(env.NODE_OPTIONS?.replaceAll('_', '-') ?? '')) {
+    const what = 'opens a debugger, writes secrets down or makes HTTP or TLS less strict: take that option out';
+    problems.weak('ALLOW_DEBUGGING', 'NODE_OPTIONS', what);
+  }
+  if (env.NODE_DEBUG) {
+    problems.weak('ALLOW_DEBUGGING', 'NODE_DEBUG', 'writes keys and request bodies to the log: unset it');
+  }
+}
+
+/** Requests to the service take no proxy: whoever sets one believes otherwise. */
+export function refuseUnusedProxy(env: Env, baseUrls: readonly string[], problems: Problems): void {
+  if (baseUrls.every((url) => !URL.canParse(url) || isLoopback(new URL(url).hostname))) return;
+  for (const name of ['HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'all_proxy']) {
+    if (!env[name]) continue;
+    problems.weak('ALLOW_DIRECT_EGRESS', name, 'is not used: the payment service is asked directly. Unset it');
+  }
+}

@@ -1,0 +1,49 @@
+import { closeSync, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
+import type { Problems } from './env.js';
+
+/** Read, write and execute of other users. */
+const OTHERS = 0o007;
+
+const OPEN_FILE =
+  'may be read or changed by other users: chmod 600 (Kubernetes: defaultMode: 0400, with fsGroup where the process is not root)';
+
+/**
+ * True when users other than the owner may change a file, or read it where it is secret. Its group may read what belongs to
+ * another user than ours: that is then the way for us to read it, as Kubernetes does it with fsGroup.
+ */
+function isOpen({ mode, uid }: Stats, isSecret: boolean): boolean {
+  // Windows has other permissions, which these bits do not show.
+  if (process.getuid === undefined) return false;
+  const group = isSecret && uid === process.getuid() ? 0o060 : 0o020;
+  return (mode & (group | (isSecret ? OTHERS : 0o002))) !== 0;
+}
+
+/** A file of settings as text; undefined when it cannot be read. `isSecret`: of its content, whether it is. */
+export function readSettingsFile(
+  path: string,
+  problems: Problems,
+  { variable, what = '' }: { variable: string; what?: string },
+  isSecret: (text: string) => boolean = () => true,
+): string | undefined {
+  let text: string;
+  let stats: Stats;
+  try {
+    const file = openSync(path, 'r');
+    try {
+      stats = fstatSync(file);
+      text = readFileSync(file, 'utf8');
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return undefined;
+  }
+  if (isOpen(stats, isSecret(text))) problems.weak('ALLOW_READABLE_FILES', variable, what + OPEN_FILE);
+  return text;
+}
+
+/** Refuses a folder of payments that every user of the machine may enter. */
+export function refuseOpenFolder({ mode }: Stats, variable: string, problems: Problems): void {
+  if (process.getuid === undefined || (mode & OTHERS) === 0) return;
+  problems.weak('ALLOW_READABLE_FILES', variable, 'may be entered by every user of the machine: chmod o-rwx');
+}

@@ -1,0 +1,68 @@
+import { existsSync } from 'node:fs';
+import { type ClientConfigProfile, loadClientConfigProfile, toClientOptions } from '@temporalio/envconfig';
+import { isLoopback } from './addresses.js';
+import type { Env, Problems } from './env.js';
+import { refuseUncheckedCertificates } from './runtime.js';
+import { readSettingsFile } from './secret-files.js';
+
+const DEFAULT_ADDRESS = 'localhost:7233';
+
+/** Where Temporal is, as `TEMPORAL_*` and @temporalio/envconfig say it. */
+export function readTemporalTarget(env: Env, problems: Problems) {
+  checkSettings(env, problems);
+  const { connectionOptions, namespace = 'default', tls } = connectConfig(env, problems);
+  const address = connectionOptions.address ?? DEFAULT_ADDRESS;
+  checkProtection(env, address, Boolean(connectionOptions.tls), problems);
+  if (tls?.clientKey && 'path' in tls.clientKey) {
+    readSettingsFile(tls.clientKey.path, problems, { variable: 'TEMPORAL_TLS_CLIENT_KEY_PATH' });
+  }
+  return { connectionOptions, address, namespace };
+}
+
+/** What the reader of these settings passes over in silence: for it every word but true and 1 means false. */
+function checkSettings(env: Env, problems: Problems): void {
+  for (const name of ['TEMPORAL_TLS', 'TEMPORAL_TLS_DISABLE_HOST_VERIFICATION']) {
+    if (env[name] && !/^(true|false|1|0)$/.test(env[name])) problems.add(name, 'must be true or false');
+  }
+  const file = env.TEMPORAL_CONFIG_FILE;
+  if (!file) return;
+  if (!existsSync(file)) problems.add('TEMPORAL_CONFIG_FILE', 'must be a file that exists');
+  const holdsSecret = (text: string) => /^\s*(api_key|client_key_data|auth|authorization)\b/m.test(text);
+  readSettingsFile(file, problems, { variable: 'TEMPORAL_CONFIG_FILE' }, holdsSecret);
+}
+
+type ConnectConfig = ReturnType<typeof toClientOptions> & Pick<ClientConfigProfile, 'tls'>;
+
+/** The reader's own messages quote the configuration file, where an API key may stand. */
+function connectConfig(env: Env, problems: Problems): ConnectConfig {
+  try {
+    // The file of a person's command line may know more than we do; one that is named here is ours.
+    const configFileStrict = Boolean(env.TEMPORAL_CONFIG_FILE);
+    const profile = loadClientConfigProfile({ overrideEnvVars: env as Record<string, string>, configFileStrict });
+    checkTls(profile, problems);
+    return { ...toClientOptions(profile), tls: profile.tls };
+  } catch (error) {
+    const { code, line } = error as { code?: string; line?: number };
+    const why = code ?? (line === undefined ? 'not valid' : `not valid TOML at line ${line}`);
+    const check = 'Check TEMPORAL_CONFIG_FILE and the files that TEMPORAL_TLS_* name';
+    problems.add('TEMPORAL_*', `the connection's settings cannot be read (${why}). ${check}`);
+    return { connectionOptions: {} };
+  }
+}
+
+function checkTls({ tls, apiKey }: ClientConfigProfile, problems: Problems): void {
+  if ((tls?.clientCert === undefined) !== (tls?.clientKey === undefined)) {
+    problems.add('TEMPORAL_TLS_*', 'a client certificate and its key go together: give both, or none');
+  }
+  if (tls?.disabled && (apiKey !== undefined || tls.clientCert || tls.serverCACert)) {
+    problems.add('TEMPORAL_TLS', 'is off, though there is an API key or a certificate: leave it out');
+  }
+}
+
+function checkProtection(env: Env, address: string, isTls: boolean, problems: Problems): void {
+  if (isTls) refuseUncheckedCertificates(env, problems);
+  if (isTls || isLoopback(address.replace(/:\d+$/, ''))) return;
+  const remedy = 'set TEMPORAL_TLS=true or an API key';
+  const what = `is not of this machine, and without TLS everybody on the way reads and changes payments: ${remedy}`;
+  problems.weak('ALLOW_PLAIN_TEMPORAL', 'TEMPORAL_ADDRESS', what);
+}
