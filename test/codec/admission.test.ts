@@ -1,4 +1,4 @@
-import { createSecretKey } from 'node:crypto';
+import { createSecretKey, randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Codec, startCodec } from '../../src/codec/server.js';
@@ -82,7 +82,7 @@ describe('with a token', () => {
 });
 
 describe('the configuration', () => {
-  const env = { PAYLOAD_ENCRYPTION_KEYS: `a:${Buffer.alloc(32, 1).toString('base64')}` };
+  const env = { PAYLOAD_ENCRYPTION_KEYS: `a:${randomBytes(32).toString('base64')}` };
 
   test.for(['0.0.0.0', '10.0.0.1', '::', 'codec.example.com'])('demands a token to listen on %s', (host) => {
     expect(() => loadCodecConfig({ ...env, CODEC_HOST: host })).toThrow(
@@ -93,7 +93,7 @@ describe('the configuration', () => {
   });
 
   test.for([
-    ['', 'must not be empty'],
+    ['', 'is set but empty'],
     ['short', 'must have at least 16 characters'],
   ])('refuses the token "%s"', ([token = '', problem]) => {
     expect(() => loadCodecConfig({ ...env, CODEC_TOKEN: token })).toThrow(`CODEC_TOKEN: ${problem}`);

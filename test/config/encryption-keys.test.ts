@@ -116,7 +116,7 @@ describe('PAYLOAD_ENCRYPTION', () => {
     [{ PAYLOAD_ENCRYPTION: 'required' }, 'required needs PAYLOAD_ENCRYPTION_KEYS (or PAYLOAD_ENCRYPTION_KEYS_FILE)'],
     [{ PAYLOAD_ENCRYPTION: 'on' }, 'on needs PAYLOAD_ENCRYPTION_KEYS (or PAYLOAD_ENCRYPTION_KEYS_FILE)'],
     [{ ...KEYS, PAYLOAD_ENCRYPTION: 'off' }, 'off contradicts PAYLOAD_ENCRYPTION_KEYS: unset one of them'],
-    [{ ...KEYS, PAYLOAD_ENCRYPTION: '' }, 'is empty: name off, on or required, or unset it'],
+    [{ ...KEYS, PAYLOAD_ENCRYPTION: '' }, 'is set but empty: give it a value, or unset it'],
     [{ ...KEYS, PAYLOAD_ENCRYPTION: 'Required' }, 'must be off or on or required'],
   ])('a word that the keys contradict is a mistake: %o', ([env, problem]) => {
     expect(problemsOf(loadEncryption, env)).toContain(`PAYLOAD_ENCRYPTION: ${problem}`);

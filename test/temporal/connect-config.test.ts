@@ -15,7 +15,7 @@ async function configFile(text: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'payment-orders-config-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const file = join(folder, 'temporal.toml');
-  await writeFile(file, text);
+  await writeFile(file, text, { mode: 0o600 });
   return file;
 }
 
