@@ -1,27 +1,35 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import { constants, type FileHandle, lstat, open, realpath } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { badFile, unusableFile } from './errors.js';
+import { refuseOtherWriters } from './other-writers.js';
 
 /** Largest batch file in bytes. */
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
 
-const CHUNK_BYTES = 64 * 1024;
-/** Hashes kept; a worker has few batches at a time. */
-const MAX_KNOWN_HASHES = 100;
-/** Clocks of file systems tick coarsely: of a file changed just now a second change might not show. */
-const SETTLED_AFTER_MS = 2_000;
+const BLOCK_BYTES = 64 * 1024;
+/** Contents kept; a worker has few batches at a time. */
+const MAX_KNOWN_CONTENTS = 100;
 
-/** Hash by identity of the bytes, so that a batch that reads on every few seconds hashes its file once. */
-const knownHashes = new Map<string, string>();
+/** Hashes of one and the same bytes: of all of them (hex), and of each block in turn. */
+interface Content {
+  sha256: string;
+  blocks: readonly string[];
+}
+
+/**
+ * Contents by identity of their files, so that a batch that reads on every few seconds hashes its file once. They vouch for
+ * no byte: what is written through a shared mapping changes no time of a file.
+ */
+const knownContents = new Map<string, Content>();
 
 /** A batch file held open. What it reads are the very bytes that `sha256` was taken from, or it throws. */
 export class PinnedFile {
   private constructor(
     private readonly handle: FileHandle,
     private readonly identity: string,
-    readonly sha256: string,
+    private readonly content: Content,
     /** When its bytes were last written, by the clock of its file system. */
     readonly modifiedMs: number,
   ) {}
@@ -35,23 +43,30 @@ export class PinnedFile {
       const stats = await handle.stat({ bigint: true });
       await refuseLinks(whole, stats);
       refuseUnreadable(stats);
-      const hash = await hashOf(handle, stats);
-      if (sha256 !== undefined && sha256 !== hash) {
+      await refuseOtherWriters(batchDir, whole, stats);
+      const content = await contentOf(handle, stats, sha256);
+      if (sha256 !== undefined && sha256 !== content.sha256) {
         throw unusableFile('its content is not what it was: another hash than the one given', 'file.sha256');
       }
-      return new PinnedFile(handle, identityOf(stats), hash, Number(stats.mtimeMs));
+      return new PinnedFile(handle, identityOf(stats), content, Number(stats.mtimeMs));
     } catch (error) {
       await handle.close();
       return explain(error);
     }
   }
 
-  /** The next bytes from `position` on, empty at the end. Throws BatchFileError once the file was written to. */
+  get sha256(): string {
+    return this.content.sha256;
+  }
+
+  /** The next bytes from `position` on, empty at the end. Throws BatchFileError where they are not those of `sha256`. */
   async read(position: number): Promise<Buffer> {
-    const { buffer, bytesRead } = await this.handle.read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES, position);
-    // After the read: what was read before a change is good, what was read after it is not.
+    const index = Math.floor(position / BLOCK_BYTES);
+    const block = await readBlock(this.handle, index, Buffer.allocUnsafe(BLOCK_BYTES));
+    // A file that was cut off, replaced or written to is given up, though this block may be what it was.
     if (identityOf(await this.handle.stat({ bigint: true })) !== this.identity) throw changed();
-    return buffer.subarray(0, bytesRead);
+    if (block.length > 0 && hashOf(block) !== this.content.blocks[index]) throw changed();
+    return block.subarray(position - index * BLOCK_BYTES);
   }
 
   close(): Promise<void> {
@@ -83,26 +98,53 @@ function refuseUnreadable(stats: BigIntStats): void {
   if (stats.size > MAX_FILE_BYTES) throw badFile(`the file is larger than ${MAX_FILE_BYTES / 1024 / 1024} MiB`);
 }
 
-/** Changes with every write to the file; ctime also with one that sets mtime back. */
+/** Changes with most writes to the file, though not with those through a shared mapping; ctime also with one that sets mtime back. */
 const identityOf = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string =>
   [dev, ino, size, mtimeNs, ctimeNs].join(':');
 
-async function hashOf(handle: FileHandle, stats: BigIntStats): Promise<string> {
+/** The content that a file was given for, where its times say that it may be unchanged; else what one pass finds. */
+async function contentOf(handle: FileHandle, stats: BigIntStats, sha256?: string): Promise<Content> {
   const identity = identityOf(stats);
-  const known = knownHashes.get(identity);
-  if (known !== undefined) return known;
-  const hash = createHash('sha256');
-  for await (const bytes of handle.createReadStream({ start: 0, autoClose: false })) hash.update(bytes);
+  const known = knownContents.get(identity);
+  if (known && known.sha256 === sha256) return known;
+  const content = await hashContent(handle, Number(stats.size));
   if (identityOf(await handle.stat({ bigint: true })) !== identity) throw changed();
-  const sha256 = hash.digest('hex');
-  if (Date.now() - Number(stats.ctimeMs) > SETTLED_AFTER_MS) remember(identity, sha256);
-  return sha256;
+  remember(identity, content);
+  return content;
 }
 
-function remember(identity: string, sha256: string): void {
-  const [oldest] = knownHashes.keys();
-  if (knownHashes.size >= MAX_KNOWN_HASHES && oldest !== undefined) knownHashes.delete(oldest);
-  knownHashes.set(identity, sha256);
+/** Every block is read once, for both hashes: two passes could see different bytes. */
+async function hashContent(handle: FileHandle, size: number): Promise<Content> {
+  const whole = createHash('sha256');
+  const blocks: string[] = [];
+  const buffer = Buffer.allocUnsafe(BLOCK_BYTES);
+  for (let left = size; left > 0; left -= BLOCK_BYTES) {
+    const block = await readBlock(handle, blocks.length, buffer);
+    if (block.length !== Math.min(BLOCK_BYTES, left)) throw changed();
+    whole.update(block);
+    blocks.push(hashOf(block));
+  }
+  return { sha256: whole.digest('hex'), blocks };
+}
+
+const hashOf = (block: Buffer): string => hash('sha256', block, 'base64');
+
+/** Copies a block into `buffer`, where no writer of the file changes it; shorter at the end of the file. */
+async function readBlock(handle: FileHandle, index: number, buffer: Buffer): Promise<Buffer> {
+  let length = 0;
+  // Network file systems may answer with less than was asked for.
+  while (length < BLOCK_BYTES) {
+    const { bytesRead } = await handle.read(buffer, length, BLOCK_BYTES - length, index * BLOCK_BYTES + length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  return buffer.subarray(0, length);
+}
+
+function remember(identity: string, content: Content): void {
+  const [oldest] = knownContents.keys();
+  if (knownContents.size >= MAX_KNOWN_CONTENTS && oldest !== undefined) knownContents.delete(oldest);
+  knownContents.set(identity, content);
 }
 
 /** The batch file's error for one of the file system. Others, such as a failing disk, stay as they are and may be retried. */

@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
+  chmodSync,
+  linkSync,
   mkdirSync,
   renameSync,
   symlinkSync,
@@ -13,7 +15,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openBatchSource } from '../../src/batch-files/source.js';
 import { folderWith, newFolder, PAYOUT_HEADER, payoutLine } from '../support/batch-files.js';
-import { readAll } from './files.fixture.js';
+import { mapFile } from '../support/mapped-file.js';
+import { readAll, rowsOf } from './files.fixture.js';
 
 const content = (rows: number): string =>
   [PAYOUT_HEADER, ...Array.from({ length: rows }, (_, index) => payoutLine(index)), ''].join('\n');
@@ -139,5 +142,92 @@ describe('a pinned file', () => {
     await expect(reading()).rejects.toMatchObject({ failureType: 'BatchFileUnusable' });
     await source.close();
     expect(rows).toBeLessThan(5_000);
+  });
+});
+
+describe('a file that is changed through a shared mapping, which changes none of its times', () => {
+  const CHANGED = LONG.replaceAll('.50,', '.90,');
+
+  async function mapped() {
+    const batchDir = folderWith('rows.csv', LONG);
+    const write = await mapFile(join(batchDir, 'rows.csv'));
+    const open = (sha256?: string) => openBatchSource({ batchDir }, { file: { path: 'rows.csv', sha256 } });
+    return { batchDir, write, open };
+  }
+
+  test('while it is read: no changed row is read, and it is given up', async () => {
+    const { write, open } = await mapped();
+    const source = await open();
+    const texts: string[] = [];
+    const reading = async () => {
+      for await (const { row, text } of source.rows()) {
+        texts.push(text);
+        if (row === 1) await write(CHANGED);
+      }
+    };
+    await expect(reading()).rejects.toMatchObject({ failureType: 'BatchFileUnusable' });
+    await source.close();
+    expect(texts.length).toBeLessThan(5_000);
+    expect(LONG.split('\n').slice(1, texts.length + 1)).toEqual(texts);
+  });
+
+  test('after it was hashed: it is not read under that hash, and has another one', async () => {
+    const { batchDir, write, open } = await mapped();
+    const first = await open();
+    await first.close();
+    await write(CHANGED);
+    const { sha256 } = first;
+    await expect(readAll(batchDir, { path: 'rows.csv', sha256 })).rejects.toMatchObject({
+      failureType: 'BatchFileUnusable',
+    });
+    const second = await open();
+    await second.close();
+    expect(second.sha256).not.toBe(sha256);
+    await write(LONG);
+    expect(await readAll(batchDir, { path: 'rows.csv', sha256 })).toHaveLength(5_000);
+  });
+});
+
+describe('a file that others can write to', () => {
+  const refused = (problem: RegExp) => ({
+    failureType: 'BatchFileUnusable',
+    field: 'file.path',
+    problem: expect.stringMatching(problem),
+  });
+
+  test('under another name is refused, and says to copy it', async () => {
+    const outside = folderWith('upload.csv', LONG);
+    const batchDir = newFolder();
+    linkSync(join(outside, 'upload.csv'), join(batchDir, 'rows.csv'));
+    await expect(readAll(batchDir, { path: 'rows.csv' })).rejects.toMatchObject(refused(/hard link.*copy it/));
+    unlinkSync(join(outside, 'upload.csv'));
+    expect(await readAll(batchDir, { path: 'rows.csv' })).toHaveLength(5_000);
+  });
+
+  test('that gets another name while it is read is given up', async () => {
+    const batchDir = folderWith('rows.csv', LONG);
+    const source = await openBatchSource({ batchDir }, { file: { path: 'rows.csv' } });
+    linkSync(join(batchDir, 'rows.csv'), join(newFolder(), 'upload.csv'));
+    await expect(rowsOf(source)).rejects.toMatchObject({ failureType: 'BatchFileUnusable' });
+  });
+
+  test.for([
+    ['2026/11/rows.csv', 0o646, /write to it;.*chmod o-w/],
+    ['2026/11', 0o757, /write to folder 2026\/11;/],
+    ['2026', 0o1777, /write to folder 2026;/],
+    ['', 0o777, /write to BATCH_DIR;/],
+  ] as const)('because anybody may write to "%s" is refused, and says what to do', async ([what, mode, problem]) => {
+    const batchDir = newFolder();
+    mkdirSync(join(batchDir, '2026/11'), { recursive: true });
+    writeFileSync(join(batchDir, '2026/11/rows.csv'), LONG);
+    chmodSync(join(batchDir, what), mode);
+    await expect(readAll(batchDir, { path: '2026/11/rows.csv' })).rejects.toMatchObject(refused(problem));
+  });
+
+  test('because they are of its group is read: who may put payrolls there is the group', async () => {
+    const batchDir = folderWith('rows.csv', LONG);
+    chmodSync(batchDir, 0o2775);
+    chmodSync(join(batchDir, 'rows.csv'), 0o664);
+    expect(await readAll(batchDir, { path: 'rows.csv' })).toHaveLength(5_000);
   });
 });

@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { openSync, symlinkSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,4 +36,16 @@ test('the report of the same file is replaced, and where there is none nothing h
   await setEarlierReportAside(folder, 'default.b', FIRST);
   await setEarlierReportAside(folder, 'default.c', SECOND);
   expect((await readdir(folder)).sort()).toEqual(['default.b.report.csv', 'default.b.report.json']);
+});
+
+test('a link or a named pipe in its place is none, and holds nothing up', async () => {
+  const folder = await reported();
+  symlinkSync('default.b.report.json', join(folder, 'default.c.report.json'));
+  const pipe = join(folder, 'default.d.report.json');
+  execFileSync('mkfifo', [pipe]);
+  // Somebody who waits for its writer for ever would keep this test from ending.
+  onTestFinished(() => void openSync(pipe, 'r+'));
+  await setEarlierReportAside(folder, 'default.c', SECOND);
+  await setEarlierReportAside(folder, 'default.d', SECOND);
+  expect((await readdir(folder)).filter((name) => name.includes('aaaaaaaa'))).toEqual([]);
 });

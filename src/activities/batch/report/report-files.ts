@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BatchRow, BatchSource } from '../../../batch-files/source.js';
@@ -150,12 +151,14 @@ export async function setEarlierReportAside(reportDir: string, name: string, sha
   // The JSON last: it tells whose report it is, should this be done in two goes.
   for (const ending of ['report.csv', 'report.json']) {
     const kept = join(reportDir, `${name}.${earlier.slice(0, 8)}.${ending}`);
-    await rename(join(reportDir, `${name}.${ending}`), kept).catch(unlessMissing);
+    await rename(join(reportDir, `${name}.${ending}`), kept).catch(unlessNoFile);
   }
 }
 
 async function headOf(file: string): Promise<string> {
-  const handle = await open(file).catch(unlessMissing);
+  // What is no file of ours is none: a link leads elsewhere, and a named pipe would wait for its writer for ever.
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  const handle = await open(file, flags).catch(unlessNoFile);
   if (!handle) return '';
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES));
@@ -165,6 +168,6 @@ async function headOf(file: string): Promise<string> {
   }
 }
 
-function unlessMissing(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ENOENT') throw error;
+function unlessNoFile(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT' && error.code !== 'ELOOP') throw error;
 }
