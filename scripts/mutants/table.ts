@@ -134,6 +134,26 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    name: 'changed block read',
+    file: 'src/batch-files/pinned-file.ts',
+    find: 'hashOf(block) !== this.content.blocks[index]',
+    replacement: 'this.content.blocks[index] === undefined',
+    test: {
+      file: 'test/batch-files/pinned-file.test.ts',
+      name: 'a file that is changed through a shared mapping, which changes none of its times while it is read: no changed row is read, and it is given up',
+    },
+  },
+  {
+    name: 'more than the plan',
+    file: 'src/activities/batch/rows/beyond-plan.ts',
+    find: 'decimal(sum).gt(decimalOrZero(totals[currency]))',
+    replacement: 'totals[currency] === undefined',
+    test: {
+      file: 'test/activities/batch/beyond-plan.test.ts',
+      name: 'rows are not started beyond a plan by one cent',
+    },
+  },
+  {
     name: 'raw HTTP error as cause',
     file: 'src/payment-service/transport.ts',
     find: 'throw new NoAnswerError(signal.aborted ? String(signal.reason) : codeOf(error));',

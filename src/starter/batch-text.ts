@@ -31,16 +31,28 @@ function warningsText({ warnings, warningCount }: BatchPlan): string[] {
   ];
 }
 
+/** What of the input decides with the rows what is paid. */
+function policies({
+  compensation,
+  resend,
+  again,
+  latestSend,
+  stopAfter = {},
+}: BatchPlan): [string, string | undefined][] {
+  const limits = Object.entries(stopAfter).map(([limit, value]) => `${limit} ${value}`);
+  return [
+    ['compensation', compensation ?? 'by the table'],
+    ['resend', resend],
+    ['again', again ? 'rows that ended without an order are sent once more' : undefined],
+    ['latest send', latestSend],
+    ['stops after', limits.join(', ')],
+  ];
+}
+
 /** What a batch would do, for people. */
 export const planText = (plan: BatchPlan): string =>
   [
-    named([
-      ['batch', plan.batchId],
-      ['rows', String(plan.rows)],
-      ['sha256', plan.sha256],
-      ['compensation', plan.compensation ?? 'by the table'],
-      ['resend', plan.resend],
-    ]),
+    named([['batch', plan.batchId], ['rows', String(plan.rows)], ['sha256', plan.sha256], ...policies(plan)]),
     currenciesText(plan),
     ...warningsText(plan),
     named([['digest', plan.digest]]),
@@ -121,8 +133,9 @@ export function batchStateText(state: BatchState, nowMs: number): string {
     ['pace', paceText(state, nowMs)],
     ['digest', plan?.digest],
   ]);
-  // Before anything is sent a person decides on just this: sums, fees, balances and what looks wrong.
-  return plan && progress.started === 0 ? [shown, currenciesText(plan), ...warningsText(plan)].join('\n') : shown;
+  // Before anything is sent a person decides on just this: policies, sums, fees, balances and what looks wrong.
+  if (!plan || progress.started > 0) return shown;
+  return [shown, named(policies(plan)), currenciesText(plan), ...warningsText(plan)].join('\n');
 }
 
 const reportText = (report: ReportFile | undefined): string | undefined =>

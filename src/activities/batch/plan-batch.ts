@@ -22,6 +22,7 @@ import { digestOf, RepeatedRows } from './plan/repeated-rows.js';
 import { BatchTotals } from './plan/totals.js';
 import { BatchWarnings } from './plan/warnings.js';
 import { ownReportProblem, reportName } from './report/report-files.js';
+import { OrdersHash } from './rows/reading.js';
 
 /** Rows checked between two heartbeats; other tasks of the worker get their turn then. */
 const ROWS_A_TURN = 100;
@@ -87,7 +88,8 @@ async function planOf(
   const totals = new BatchTotals(rates);
   const existing = new ExistingOrders(account);
   const repeated = new RepeatedRows(warnings);
-  const rows = await checkRows({ deps, account, input, rates, totals, warnings, existing, repeated }, source);
+  const orders = new OrdersHash();
+  const rows = await checkRows({ deps, account, input, rates, totals, warnings, existing, repeated, orders }, source);
   await existing.warn(warnings, rows);
   const balances = await balancesOf(account, warnings);
   const plan = {
@@ -95,12 +97,15 @@ async function planOf(
     batchId: input.batchId,
     sha256: source.sha256,
     rows,
+    orders: orders.hex,
     currencies: totals.plan(balances),
     warnings: warnings.shown,
     warningCount: warnings.count,
     compensation: input.compensation ?? null,
     resend: input.resend ?? 'once',
     again: input.again ?? false,
+    latestSend: input.latestSend,
+    stopAfter: input.stopAfter,
   };
   return { ...plan, digest: digestOf(plan) };
 }
@@ -125,16 +130,18 @@ interface Checks {
   warnings: BatchWarnings;
   existing: ExistingOrders;
   repeated: RepeatedRows;
+  orders: OrdersHash;
 }
 
 /** Checks every row and answers how many there are. Throws the failure that refuses the batch when any is bad. */
 async function checkRows(checks: Checks, source: BatchSource): Promise<number> {
-  const { deps, account, input, totals, repeated } = checks;
+  const { deps, account, input, totals, repeated, orders } = checks;
   const bad = new BadRows(deps.directories?.reportDir, reportName(account.name, input.batchId));
   let rows = 0;
   try {
     for await (const row of source.rows()) {
       rows = row.row;
+      orders.add(row.order);
       if (rows % ROWS_A_TURN === 0) await takeTurn(rows);
       const { order, errors, told } = checkRow(checks, row);
       if (typeof order?.order_id === 'string') errors.push(...repeated.duplicateId(row.line, order));

@@ -6,9 +6,11 @@ import type { SendBatchRowsAnswer, SendBatchRowsInput } from '../../contract/bat
 import { type BatchProgress, DEFAULT_IN_FLIGHT, type OpenRow } from '../../contract/batch/batch.js';
 import type { ActivityDeps } from '../deps.js';
 import { batchFailure } from '../failures.js';
+import { beyondPlan } from './rows/beyond-plan.js';
 import { countStarted, countTaken } from './rows/count.js';
 import { findStarted, takeStarted } from './rows/find-started.js';
 import { haltReason, holdReason } from './rows/halt-reason.js';
+import { confirmReading } from './rows/reading.js';
 import { type RowReader, readFrom } from './rows/row-reader.js';
 import { type BatchWork, startRow } from './rows/start-row.js';
 import { watchRows } from './rows/watch-rows.js';
@@ -53,7 +55,9 @@ export function sendBatchRowsActivity(deps: ActivityDeps) {
     const beat = setInterval(() => void deps.confirmAttempt(progress).catch(() => undefined), BEAT_EVERY_MS);
     try {
       if (!progress.exhausted && batch.mode !== 'wait') {
-        chunk.reader = readFrom(await openBatchSource(deps.directories, batch.input, batch.plan), progress);
+        const source = await openBatchSource(deps.directories, batch.input, batch.plan);
+        chunk.reader = readFrom(source, progress);
+        if (batch.mode === 'send') await confirmReading(source, batch.plan);
       }
       return await work(chunk);
     } catch (error) {
@@ -81,8 +85,9 @@ async function work(chunk: Chunk): Promise<SendBatchRowsAnswer> {
     if ((room > 0 || performance.now() - chunk.confirmedAtMs > ASK_EVERY_MS) && !(await mayGoOn(chunk))) {
       return { progress };
     }
-    if (room > 0) await startRows(chunk, room);
-    else await sleep(TURN_MS, undefined, { signal: cancellationSignal() }).catch(() => {});
+    const pause = room > 0 && (await startRows(chunk, room));
+    if (pause) return { progress, pause };
+    if (room <= 0) await sleep(TURN_MS, undefined, { signal: cancellationSignal() }).catch(() => {});
   }
 }
 
@@ -159,13 +164,17 @@ function roomFor({ batch: { mode, input }, progress }: Chunk): number {
 const isConfirmed = ({ confirmedAtMs, confirmedAtWallMs }: Chunk): boolean =>
   Math.max(performance.now() - confirmedAtMs, Date.now() - confirmedAtWallMs) <= CONFIRMED_FOR_MS;
 
-async function startRows(chunk: Chunk, count: number): Promise<void> {
+/** Starts the next rows; answers why none of them may be started. */
+async function startRows(chunk: Chunk, count: number): Promise<string | undefined> {
   const { batch, progress, reader } = chunk;
   const rows = (await reader?.next(count)) ?? [];
+  const pause = beyondPlan(batch.plan, progress, rows);
+  if (pause) return pause;
   if (!isConfirmed(chunk)) throw new Error('this worker was stopped in between');
   const started = await Promise.all(rows.map((row) => startRow(chunk, row)));
   // Only now, all at once: an attempt that dies before leaves a progress after which these rows are started again.
   for (const row of started) countStarted(progress, row);
   countTaken(progress, rows);
   progress.exhausted = progress.taken >= batch.plan.rows;
+  return undefined;
 }

@@ -1,4 +1,12 @@
-import type { BatchFile, BatchInput, BatchPlan, BatchProgress, BatchResult, ScheduledBatchInput } from './batch.js';
+import type {
+  AmountsByCurrency,
+  BatchFile,
+  BatchInput,
+  BatchPlan,
+  BatchProgress,
+  BatchResult,
+  ScheduledBatchInput,
+} from './batch.js';
 
 /* What the activities of batches take and answer. It lives in workflow histories: fields may be added, never renamed. */
 
@@ -8,9 +16,14 @@ export interface PlanBatchInput {
   input: BatchInput;
 }
 
+/** What of a plan no chunk may go beyond. `totals`: by currency, decimal strings; absent in chunks of older versions. */
+export interface PlannedRows extends Pick<BatchPlan, 'sha256' | 'rows' | 'orders'> {
+  totals?: AmountsByCurrency;
+}
+
 /** 'send' starts rows, 'wait' only follows open ones, 'finish' first looks for rows started and not counted. */
 export interface SendBatchRowsInput extends PlanBatchInput {
-  plan: Pick<BatchPlan, 'sha256' | 'rows'>;
+  plan: PlannedRows;
   /** ISO time at which the batch was started: what began later under its rows' ids is its own. */
   startedAt: string;
   progress: BatchProgress;

@@ -61,6 +61,8 @@ export interface BatchPlan {
   /** Hash of the file's bytes, or of the inline rows. */
   sha256: string;
   rows: number;
+  /** Hash (hex) of the orders that were read from those bytes; absent in plans of older versions. */
+  orders?: string;
   currencies: CurrencyPlan[];
   /** At most 50 of them, and how many there are. */
   warnings: BatchWarning[];
@@ -68,6 +70,9 @@ export interface BatchPlan {
   compensation: CompensationPolicy | null;
   resend: 'once' | 'never';
   again: boolean;
+  /** What ends it before its last row; absent where the input gave none. */
+  latestSend?: string;
+  stopAfter?: StopAfter;
   digest: string;
 }
 
@@ -102,6 +107,8 @@ export interface BatchProgress {
   offset: number;
   /** Rows taken so far. */
   taken: number;
+  /** What the rows taken so far ask for; absent before the first. Never more than the plan's totals. */
+  asked?: AmountsByCurrency;
   started: number;
   open: OpenRow[];
   outcomes: typeof NONE_ENDED;

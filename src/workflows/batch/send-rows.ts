@@ -7,7 +7,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
-import type { SendBatchRowsAnswer } from '../../contract/batch/activities.js';
+import type { PlannedRows, SendBatchRowsAnswer } from '../../contract/batch/activities.js';
 import { type BatchInput, type BatchPlan, type BatchProgress, BY_ITSELF } from '../../contract/batch/batch.js';
 import { sendingChunk } from '../activity-calls.js';
 import { interruptible, meetReset, pause, stop } from './interruptions.js';
@@ -52,11 +52,10 @@ async function sendChunk(run: BatchRun, plan: BatchPlan, durationMs: number): Pr
   enterSending(run);
   const { sendBatchRows } = proxyActivities<Activities>({ ...sendingChunk, summary: summaryOf(run, plan) });
   const { input, account, startedAt, progress, knownRun } = run;
-  const { sha256, rows } = plan;
   try {
     const answer = await interruptible(
       run,
-      () => sendBatchRows({ account, input, plan: { sha256, rows }, startedAt, progress, mode, durationMs, knownRun }),
+      () => sendBatchRows({ account, input, plan: plannedRows(plan), startedAt, progress, mode, durationMs, knownRun }),
       (details) => {
         run.progress = details as BatchProgress;
       },
@@ -70,6 +69,13 @@ async function sendChunk(run: BatchRun, plan: BatchPlan, durationMs: number): Pr
   showBatch(run);
   return hasMoved(progress, run) ? CHUNK_MS.shortest : Math.min(CHUNK_MS.longest, durationMs * 2);
 }
+
+const plannedRows = ({ sha256, rows, orders, currencies }: BatchPlan): PlannedRows => ({
+  sha256,
+  rows,
+  orders,
+  totals: Object.fromEntries(currencies.map(({ currency, total }) => [currency, total])),
+});
 
 function modeOf({ stopped, paused }: BatchRun): 'send' | 'wait' | 'finish' {
   if (stopped) return 'finish';

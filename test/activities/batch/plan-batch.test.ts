@@ -82,9 +82,12 @@ describe('a plan', () => {
       plan({ batchId: 'x', compensation: 'finish' }),
       plan({ batchId: 'x', resend: 'never' }),
       plan({ batchId: 'x', again: true }),
+      plan({ batchId: 'x', latestSend: '2026-11-27T18:00:00Z' }),
+      plan({ batchId: 'x', stopAfter: { failures: 3 } }),
+      plan({ batchId: 'x', stopAfter: { failures: 4 } }),
     ]);
     expect(again).toEqual(first);
-    expect(new Set([first, ...others].map(({ digest }) => digest)).size).toBe(5);
+    expect(new Set([first, ...others].map(({ digest }) => digest)).size).toBe(8);
     expect(first.digest).toMatch(/^[0-9a-f]{64}$/);
   });
 

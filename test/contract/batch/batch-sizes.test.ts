@@ -30,6 +30,9 @@ const PLAN: BatchPlan = {
   batchId: 'b'.repeat(120),
   sha256: 'f'.repeat(64),
   rows: 1_000_000,
+  orders: 'f'.repeat(64),
+  latestSend: '2026-11-27T18:00:00.000+00:00',
+  stopAfter: { failures: 1_000_000, share: 0.123456, uncertainInARow: 1_000_000 },
   currencies: currencies.map((currency) => ({
     currency,
     rows: 1_000_000,
@@ -54,6 +57,7 @@ const PLAN: BatchPlan = {
 const progressWith = (open: OpenRow[]): BatchProgress => ({
   offset: 256 * 1024 * 1024,
   taken: 1_000_000,
+  asked: MOVED,
   started: 1_000_000,
   open,
   outcomes: {
@@ -75,7 +79,7 @@ const progressWith = (open: OpenRow[]): BatchProgress => ({
 const chunk = (inputLength: number, open: OpenRow[]): SendBatchRowsInput => ({
   account: 'a'.repeat(32),
   input: { startedBy: 'x'.repeat(inputLength) },
-  plan: { sha256: 'f'.repeat(64), rows: 1_000_000 },
+  plan: { sha256: 'f'.repeat(64), rows: 1_000_000, orders: 'f'.repeat(64), totals: MOVED },
   startedAt: '2026-11-27T10:00:00.000Z',
   progress: progressWith(open),
   mode: 'finish',

@@ -87,7 +87,8 @@ describe.concurrent('a batch that was stopped with 3 of 30 rows paid is reset', 
       const { paused, attention, progress } = await untilPhase(batch, 'paused');
       expect(paused).toMatchObject({ by: 'the batch itself', reason: expect.stringMatching(/was reset/) });
       expect(attention).toMatch(/paused by itself: .*was reset/);
-      expect(progress).toMatchObject({ taken: 3, started: 3, moved: { usd: '37.5' }, outcomes: { completed: 3 } });
+      expect(progress).toMatchObject({ taken: 3, asked: { usd: '37.5' }, started: 3, moved: { usd: '37.5' } });
+      expect(progress.outcomes.completed).toBe(3);
       expect(executedOf(lab, rows)).toBe(3);
       await batch.stop({ by: 'Cid', reason: 'as before' });
       expect(await batch.result()).toMatchObject({ ...THREE_PAID, stopped: { by: 'Cid' } });
@@ -199,6 +200,8 @@ describe('a batch that went on in a second run and was stopped there', () => {
     await resumedUntil(batch, (state) => state.progress.started > progress.started + 1);
     await batch.stop(BOB);
     const { outcomes, moved, started } = await batch.result();
+    const { asked } = (await batch.state()).progress;
+    expect(asked).toEqual({ usd: String(started * 12.5) });
     expect(executedOf(lab, rows)).toBe(started);
     const second = await runOf(lab, batch);
     for (const [run, index] of [
@@ -209,7 +212,7 @@ describe('a batch that went on in a second run and was stopped there', () => {
       // It may have been paused by a person at that event, and then says so once it is resumed.
       await resumedUntil(batch, ({ paused }) => paused?.reason.includes('was reset') === true);
       const { progress: found } = await untilState(batch, ({ progress: { open } }) => open.length === 0);
-      expect(found).toMatchObject({ started, moved });
+      expect(found).toMatchObject({ asked, started, moved });
       await batch.stop(BOB);
       expect(await batch.result()).toMatchObject({ started, moved, outcomes });
     }

@@ -1,6 +1,7 @@
 import type { BatchRow } from '../../../batch-files/source.js';
 import type { Standing } from '../../../client/standing.js';
-import type { BatchProgress, OpenRow } from '../../../contract/batch/batch.js';
+import type { AmountsByCurrency, BatchProgress, OpenRow } from '../../../contract/batch/batch.js';
+import { AMOUNT_FORMAT, decimal, decimalOrZero, toAmount } from '../../../contract/money.js';
 import { addMoved, outcomeOf, whyUnresolved } from '../outcome.js';
 import type { StartedRow } from './start-row.js';
 
@@ -9,8 +10,26 @@ const UNSETTLED_KEPT = 50;
 
 /** Moves on behind rows that were taken, whatever became of them. */
 export function countTaken(progress: BatchProgress, rows: readonly BatchRow[]): void {
+  progress.asked = askedWith(progress, rows);
   progress.taken += rows.length;
   progress.offset = rows.at(-1)?.nextOffset ?? progress.offset;
+}
+
+/** What the rows taken so far and these ask for, by currency. */
+export function askedWith({ asked }: Pick<BatchProgress, 'asked'>, rows: readonly BatchRow[]): AmountsByCurrency {
+  const sums = { ...asked };
+  for (const { order } of rows) {
+    if (!asksForMoney(order)) continue;
+    const { currency, amount } = order;
+    sums[currency] = toAmount(decimalOrZero(sums[currency]).plus(decimal(amount)));
+  }
+  return sums;
+}
+
+/** False for a row that cannot be read: no order comes of it. */
+function asksForMoney(order: unknown): order is { currency: string; amount: string } {
+  const { currency, amount } = (order ?? {}) as { currency?: unknown; amount?: unknown };
+  return typeof currency === 'string' && typeof amount === 'string' && AMOUNT_FORMAT.test(amount);
 }
 
 /** Counts a row after its start; a parked one is followed first, so that it is looked at like all others. */

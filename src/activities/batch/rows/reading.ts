@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { unusableFile } from '../../../batch-files/errors.js';
+import type { BatchSource } from '../../../batch-files/source.js';
+import type { PlannedRows } from '../../../contract/batch/activities.js';
+import { digestOf } from '../plan/repeated-rows.js';
+
+/** Rows read between two turns of the worker's other tasks. */
+const ROWS_A_TURN = 100;
+/** Readings kept; a worker has few batches at a time. */
+const MAX_CONFIRMED = 100;
+
+/** Hash (hex sha256) of the orders that the rows of a batch stand for, in their order. */
+export class OrdersHash {
+  readonly #hash = createHash('sha256');
+
+  add(order: unknown): void {
+    this.#hash.update(digestOf(order ?? null));
+  }
+
+  get hex(): string {
+    return this.#hash.copy().digest('hex');
+  }
+}
+
+/** Hashes of bytes with that of their orders, where this worker reads just these: its code does not change any more. */
+const confirmed = new Set<string>();
+
+/**
+ * Reads all rows once, before any is sent: another version of the worker may have planned them, and read something else out
+ * of the same bytes. Throws BatchFileError.
+ */
+export async function confirmReading(source: BatchSource, { orders }: PlannedRows): Promise<void> {
+  const reading = `${source.sha256} ${orders}`;
+  if (orders === undefined || confirmed.has(reading)) return;
+  const read = new OrdersHash();
+  for await (const { row, order } of source.rows()) {
+    read.add(order);
+    if (row % ROWS_A_TURN === 0) await nextTurn();
+  }
+  if (read.hex !== orders) {
+    throw unusableFile(
+      'this worker reads its rows otherwise than the one that planned them: run the version that did, or stop it and start it again',
+    );
+  }
+  const [oldest] = confirmed;
+  if (confirmed.size >= MAX_CONFIRMED && oldest !== undefined) confirmed.delete(oldest);
+  confirmed.add(reading);
+}
