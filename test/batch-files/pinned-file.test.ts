@@ -224,6 +224,19 @@ describe('a file that others can write to', () => {
     await expect(readAll(batchDir, { path: '2026/11/rows.csv' })).rejects.toMatchObject(refused(problem));
   });
 
+  test('because anybody may replace BATCH_DIR is refused, unless only its owner may', async () => {
+    const above = newFolder();
+    const batchDir = join(above, 'batches');
+    mkdirSync(batchDir);
+    writeFileSync(join(batchDir, 'rows.csv'), LONG);
+    chmodSync(above, 0o777);
+    await expect(readAll(batchDir, { path: 'rows.csv' })).rejects.toMatchObject(
+      refused(/to a folder above BATCH_DIR;/),
+    );
+    chmodSync(above, 0o1777);
+    expect(await readAll(batchDir, { path: 'rows.csv' })).toHaveLength(5_000);
+  });
+
   test('because they are of its group is read: who may put payrolls there is the group', async () => {
     const batchDir = folderWith('rows.csv', LONG);
     chmodSync(batchDir, 0o2775);
