@@ -136,8 +136,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'changed block read',
     file: 'src/batch-files/pinned-file.ts',
-    find: 'hashOf(block) !== this.content.blocks[index]',
-    replacement: 'this.content.blocks[index] === undefined',
+    find: 'hashOf(block) !== (this.content.blocks[index] ?? OF_NOTHING)',
+    replacement: 'hashOf(block) === OF_NOTHING && index < 0',
     test: {
       file: 'test/batch-files/pinned-file.test.ts',
       name: 'a file that is changed through a shared mapping, which changes none of its times while it is read: no changed row is read, and it is given up',

@@ -65,7 +65,7 @@ export class PinnedFile {
     const block = await readBlock(this.handle, index, Buffer.allocUnsafe(BLOCK_BYTES));
     // A file that was cut off, replaced or written to is given up, though this block may be what it was.
     if (identityOf(await this.handle.stat({ bigint: true })) !== this.identity) throw changed();
-    if (block.length > 0 && hashOf(block) !== this.content.blocks[index]) throw changed();
+    if (hashOf(block) !== (this.content.blocks[index] ?? OF_NOTHING)) throw changed();
     return block.subarray(position - index * BLOCK_BYTES);
   }
 
@@ -128,6 +128,9 @@ async function hashContent(handle: FileHandle, size: number): Promise<Content> {
 }
 
 const hashOf = (block: Buffer): string => hash('sha256', block, 'base64');
+
+/** What stands behind the last block. */
+const OF_NOTHING = hashOf(Buffer.alloc(0));
 
 /** Copies a block into `buffer`, where no writer of the file changes it; shorter at the end of the file. */
 async function readBlock(handle: FileHandle, index: number, buffer: Buffer): Promise<Buffer> {
