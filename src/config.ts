@@ -48,6 +48,8 @@ export interface WorkerConfig extends Encryption {
   directories?: Directories;
   /** The ALLOW_… variables in force; absent = none. */
   allowed?: readonly string[];
+  /** Where the audit record goes; absent = none is kept. */
+  auditDir?: string;
 }
 
 const DEPOSIT_SETTLE_WINDOW_MS = 15_000;
@@ -143,6 +145,7 @@ export const loadWorkerConfig = (env: Env = process.env): WorkerConfig =>
       caps: amountsByCurrency(env, 'PAYMENT_ORDER_CAPS', problems),
       checkBalance: oneOf(env, 'PAYMENT_CHECK_BALANCE', ['true', 'false'], problems) === 'true',
       directories: readDirectories(env, problems),
+      auditDir: env.AUDIT_DIR ? folder(env.AUDIT_DIR, 'AUDIT_DIR', problems, { create: true }) : undefined,
       ...readEncryption(env, problems),
       allowed: allowedBy(env, 'W'),
     };

@@ -1,3 +1,4 @@
+import type { AuditRecord } from '../audit/audit-record.js';
 import type { CallbackConfig, Directories } from '../config.js';
 import type { Pace } from '../contract/order/activities.js';
 import type { Rates } from '../contract/service-objects.js';
@@ -42,6 +43,8 @@ export interface ActivityDeps {
   nowMs?: () => number | Promise<number>;
   /** Where batch files are and reports go. */
   directories?: Directories;
+  /** Absent: no audit record is kept. */
+  audit?: Pick<AuditRecord, 'append'>;
 }
 
 /** The account an activity works for. Tasks of an account only reach workers that serve it, so a miss is a bad input. */

@@ -27,6 +27,7 @@ export const VARIABLES = {
   CALLBACK_ALLOWED_ADDRESSES: { by: 'R' },
   BATCH_DIR: { by: 'W' },
   REPORT_DIR: { by: 'W' },
+  AUDIT_DIR: { by: 'W' },
   PAYLOAD_ENCRYPTION: { by: 'WRL' },
   PAYLOAD_ENCRYPTION_KEYS: { by: 'WRCL', file: true },
   CODEC_HOST: { by: 'C' },

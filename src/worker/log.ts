@@ -17,6 +17,8 @@ const SHOWN = new Set([
   'verdict',
   'permission',
   'excerpt',
+  'audit',
+  'auditHash',
 ]);
 
 /** Workflow ids carry the names that callers choose. */

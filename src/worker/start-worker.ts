@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { DataConverter } from '@temporalio/common';
 import { NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import { type ActivityDeps, confirmAttempt, createActivities } from '../activities/index.js';
+import { AuditNotWrittenError, AuditRecord } from '../audit/audit-record.js';
 import { ConfigError, type WorkerConfig } from '../config.js';
 import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../contract/names.js';
 import {
@@ -60,7 +61,8 @@ export async function createWorkers(
   nowMs?: ActivityDeps['nowMs'],
 ): Promise<Worker[]> {
   const accounts = opened ?? (await openAccounts(config.accounts));
-  const activities = createActivities({ ...config, accounts, confirmAttempt, ...(nowMs && { nowMs }) });
+  const audit = config.auditDir ? { audit: await openAudit(config.auditDir) } : {};
+  const activities = createActivities({ ...config, ...audit, accounts, confirmAttempt, ...(nowMs && { nowMs }) });
   const common = { connection, namespace, shutdownGraceTime: SHUTDOWN_GRACE, dataConverter: workerConverter(config) };
   const perAccount = [...config.accounts.values()].flatMap(({ name, requestsPerSecond }) => {
     const limits = queueLimits(requestsPerSecond);
@@ -80,6 +82,18 @@ export async function createWorkers(
     }),
     ...perAccount.map((options) => Worker.create(options)),
   ]);
+}
+
+/** Every line goes to the log as well: the hashes there, kept by another machine, are what shows a record written anew. */
+async function openAudit(folder: string): Promise<AuditRecord> {
+  try {
+    return await AuditRecord.open(folder, ({ text, hash }) =>
+      Runtime.instance().logger.info('audit', { audit: text, auditHash: hash }),
+    );
+  } catch (error) {
+    if (!(error instanceof AuditNotWrittenError)) throw error;
+    throw new ConfigError([`AUDIT_DIR: must be a folder that can be written (${error.code})`]);
+  }
 }
 
 /**

@@ -53,7 +53,7 @@ const KEY_FINGERPRINT = '0123456789abcdef';
 export const ELSEWHERE: SentTo = { endpoint: 'https://elsewhere', key: KEY_FINGERPRINT };
 
 /** What only some activities need. */
-type Places = Pick<ActivityDeps, 'directories' | 'caps'> & Pick<Account, 'notExecutedStatuses'>;
+type Places = Pick<ActivityDeps, 'directories' | 'caps' | 'audit'> & Pick<Account, 'notExecutedStatuses'>;
 
 /** The real activities with the real client for one service. */
 export async function activitiesFor(
@@ -106,6 +106,7 @@ export async function openActivities(
     callback,
     directories,
     caps,
+    audit,
     notExecutedStatuses,
     requestTimeoutMs,
     learnsWallets,
@@ -121,7 +122,7 @@ export async function openActivities(
   onTestFinished(() => sandbox.close());
   const run = await activitiesFor(
     { baseUrl: sandbox.url, ...sandbox },
-    { callback, directories, caps, notExecutedStatuses, requestTimeoutMs, learnsWallets },
+    { callback, directories, caps, audit, notExecutedStatuses, requestTimeoutMs, learnsWallets },
   );
   return { sandbox, run, sentTo: { endpoint: sandbox.url, key: KEY_FINGERPRINT } };
 }

@@ -34,6 +34,7 @@ describe('set but empty is a mistake, since a value that got lost must not switc
     'CODEC_UI_ORIGIN',
     'BATCH_DIR',
     'REPORT_DIR',
+    'AUDIT_DIR',
     'PAYLOAD_ENCRYPTION_KEYS',
     'PAYLOAD_ENCRYPTION_KEYS_FILE',
     'ALLOW_PLAIN_TEMPORAL',

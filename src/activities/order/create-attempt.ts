@@ -1,4 +1,5 @@
 import { activityInfo, getClient } from '@temporalio/activity';
+import { AuditNotWrittenError } from '../../audit/audit-record.js';
 import type { CreateVerdict } from '../../contract/order/activities.js';
 import { NotSentError, RateLimitedError, RejectedError, UnexpectedStatusError } from '../../payment-service/errors.js';
 import type { Account, ActivityDeps } from '../deps.js';
@@ -66,7 +67,9 @@ type FailedCreate =
  * as behind 503 a proxy may have let the request through. Only the operator's list (PAYMENT_NOT_EXECUTED_STATUSES) counts.
  */
 export function meaningOf(error: unknown, { notExecutedStatuses = [] }: Account): FailedCreate {
-  if (error instanceof NotSentError || error instanceof AttemptTooOldError) return { kind: 'notSent' };
+  if (error instanceof NotSentError || error instanceof AttemptTooOldError || error instanceof AuditNotWrittenError) {
+    return { kind: 'notSent' };
+  }
   // Believed only after absence was read, by the workflow: it may also mean that the id exists already.
   if (error instanceof RejectedError) {
     return { kind: 'rejected', ...(error.excerpt !== undefined && { excerpt: error.excerpt }) };

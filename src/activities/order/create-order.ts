@@ -1,4 +1,5 @@
 import { activityInfo, log } from '@temporalio/activity';
+import { AuditNotWrittenError } from '../../audit/audit-record.js';
 import { callbackUrl } from '../../contract/callback-url.js';
 import { echoDifferences } from '../../contract/differences/echo.js';
 import { describeFieldErrors } from '../../contract/failures.js';
@@ -9,6 +10,7 @@ import type { Order } from '../../contract/service-objects.js';
 import { NotSentError } from '../../payment-service/errors.js';
 import { validateOrderInput } from '../../validation/order-input.js';
 import { payersOf } from '../../validation/rate-checks.js';
+import { recordSend } from '../audit.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { invalidOrder } from '../failures.js';
 import { AttemptDeadline, confirmSend, meaningOf, notSentBecause } from './create-attempt.js';
@@ -147,7 +149,11 @@ const notSent = (reason: string): CreateVerdict => ({ kind: 'notSent', reason })
 async function send({ deps, account, attempt, request, deadline }: Sending): Promise<CreateVerdict> {
   try {
     const order = await account.service.createOrder(attempt.type, wireRequest(deps, attempt, request), {
-      beforeSend: () => confirmSend(deps, deadline, whereSent(account)),
+      beforeSend: async () => {
+        // First, since a slow disk must not make the attempt older than what is confirmed next.
+        await recordSend(deps, attempt, request);
+        await confirmSend(deps, deadline, whereSent(account));
+      },
     });
     return verdictOfAnswer(attempt, request, order);
   } catch (error) {
@@ -159,16 +165,17 @@ function verdictOfError(error: unknown, account: Account): CreateVerdict {
   const meaning = meaningOf(error, account);
   switch (meaning.kind) {
     case 'notSent':
-      return notSent(
-        error instanceof NotSentError
-          ? `no connection (${error.reason})`
-          : 'the attempt was given up before it could send',
-      );
+      return notSent(whyNotSent(error));
     case 'notExecuted':
       return notSentBecause('the service executes nothing that it answers so', error);
     default:
       return meaning;
   }
+}
+
+function whyNotSent(error: unknown): string {
+  if (error instanceof NotSentError) return `no connection (${error.reason})`;
+  return error instanceof AuditNotWrittenError ? error.message : 'the attempt was given up before it could send';
 }
 
 /** A 200 counts only when it carries our order; a foreign or crossed answer says nothing about ours. */
