@@ -11,6 +11,7 @@ import type { OrderResult } from '../contract/order/input-and-result.js';
 import type { Decision, OrderState } from '../contract/order/messages.js';
 import type { Order } from '../contract/service-objects.js';
 import { cameTooLate, RemoteRun, untilTaken, type WaitOptions } from './remote-run.js';
+import { orderResult } from './standing.js';
 import type { OrderWorkflow } from './start-options.js';
 
 /** What is known of an order beside its id. */
@@ -80,8 +81,8 @@ export class OrderHandle {
    * The result, after any compensation: resolves for every order that exists at the service, whatever became of it.
    * Throws as `created` does, and UnresolvedError when the workflow was terminated.
    */
-  result(options?: WaitOptions): Promise<OrderResult> {
-    return this.#run.result(options);
+  async result(options?: WaitOptions): Promise<OrderResult> {
+    return orderResult(await this.#run.result(options));
   }
 
   /**
@@ -112,7 +113,7 @@ export class OrderHandle {
         return await untilTaken(() => handle.executeUpdate<Order, []>(update, { updateId: update }));
       } catch (error) {
         if (!cameTooLate(error)) throw error;
-        return (await handle.result()).order;
+        return orderResult(await handle.result()).order;
       }
     };
     return this.#run.wait(call, options);

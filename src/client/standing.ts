@@ -8,6 +8,7 @@ import { type Payload, ValueError } from '@temporalio/common';
 import { isOrderFailure, ORDER_UNRESOLVED, type OrderFailure } from '../contract/failures.js';
 import { searchAttribute } from '../contract/names.js';
 import type { OrderResult } from '../contract/order/input-and-result.js';
+import { isFinal } from '../contract/service-objects.js';
 import { PayloadDecryptionError } from './errors.js';
 import { decodeFirst, ofWorkflow, readLastEvent, refuseForeignFailure } from './history.js';
 import { callTemporal } from './temporal-calls.js';
@@ -85,13 +86,22 @@ export async function readEnd(client: Client, workflowId: string, runId?: string
     // The type of a failure says whether an order exists: it counts only as the word of a worker of ours.
     await refuseForeignFailure(client, event?.workflowExecutionFailedEventAttributes?.failure, context);
     if (standing.kind !== 'completed') return standing;
-    const result = await decodeFirst<OrderResult>(client, standing.encoded, context);
-    return { kind: 'completed', result: result as OrderResult };
+    return { kind: 'completed', result: orderResult(await decodeFirst(client, standing.encoded, context)) };
   } catch (error) {
     const why = whyUnreadable(error);
     if (why === undefined) throw error;
     return { kind: 'unreadable', what: 'result', why };
   }
+}
+
+/**
+ * What an order workflow ended with, as its result. Throws PayloadDecryptionError for anything else: whoever answers workflow
+ * tasks can end one with what it told before, such as its state, which is encrypted for it as well.
+ */
+export function orderResult(value: unknown): OrderResult {
+  const { outcome } = (value ?? {}) as Partial<OrderResult>;
+  if (isFinal(String(outcome))) return value as OrderResult;
+  throw new PayloadDecryptionError('the workflow ended with something that is no result of an order', 'foreign');
 }
 
 /** Reads how the newest run of an order stands, also why it waits; one call more than `readEnd`. Needs no worker. */

@@ -1,7 +1,7 @@
 import type { Payload } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { createTaskQueue } from '../../src/contract/names.js';
+import { createTaskQueue, ORDER_CALLBACK_SIGNAL, ORDER_STATE_QUERY } from '../../src/contract/names.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
 import { type AnswerWorkflowTask, plain, rogueAt } from './rogue.fixture.js';
@@ -33,6 +33,7 @@ async function answered(label: string, command: AnswerWorkflowTask) {
   return order;
 }
 
+const PARKED = { marker: 'create=500-before', resend: 'never' } as const;
 const REFUSED = { name: 'PayloadDecryptionError' };
 
 test('a result, an end without an order and a create of theirs are reported by nobody and sent by nobody', async () => {
@@ -82,4 +83,21 @@ test('a result, an end without an order and a create of theirs are reported by n
   const [result] = events.at(-1)?.workflowExecutionCompletedEventAttributes?.result?.payloads ?? [];
   const copied = await answered('copied', () => complete(result as Payload));
   await expect(copied.result()).rejects.toMatchObject(REFUSED);
+
+  // Nor is what it told itself, such as its state, its end.
+  await lab.startWorkers();
+  const open = await lab.orders.start('withdraw', orderInput('withdraw', newOrderId('open'), PARKED));
+  await vi.waitUntil(async () => (await open.state()).phase === 'parked', { timeout: 60_000, interval: 100 });
+  const { namespace } = lab.temporal;
+  const { client } = rogueAt(lab);
+  const { queryResult } = await client.workflowService.queryWorkflow({
+    namespace,
+    execution: { workflowId: open.workflowId },
+    query: { queryType: ORDER_STATE_QUERY },
+  });
+  await lab.stopWorkers();
+  const worker = rogueAt(lab).answerWorkflowTasks(() => complete(queryResult?.payloads?.[0] as Payload));
+  await client.workflow.getHandle(open.workflowId).signal(ORDER_CALLBACK_SIGNAL);
+  await expect(open.result({ timeoutMs: 60_000 })).rejects.toMatchObject(REFUSED);
+  await worker.stop();
 });
