@@ -16,6 +16,7 @@ import { type Installation, openInstallation } from './replay/installation.js';
 import { RECONCILE_SCENARIOS } from './replay/reconcile-scenarios.js';
 import { SCENARIOS, type Scenario } from './replay/scenarios.js';
 import { scheduledBatchScenarios } from './replay/scheduled-batch-scenarios.js';
+import { SIGNED_SCENARIOS, writeApprovers } from './replay/signed-scenarios.js';
 
 /** How the ids of follow-ups end, and their files' names. */
 const FOLLOW_UPS = [
@@ -38,6 +39,20 @@ async function record(installation: Installation, { name, run }: Scenario): Prom
   say(`recorded ${name}`);
 }
 
+/** Records what has no history yet, in an installation with these settings more. */
+async function recordMissing(scenarios: readonly Scenario[], env: Record<string, string>): Promise<void> {
+  const missing = scenarios.filter(({ name }) => !recorded.includes(name));
+  if (missing.length === 0) return;
+  await mkdir(HISTORIES_FOLDER, { recursive: true });
+  const installation = await openInstallation(say, { BATCH_DIR: batchDir, ...env });
+  try {
+    await Promise.all(missing.filter(({ alone }) => !alone).map((scenario) => record(installation, scenario)));
+    for (const scenario of missing.filter(({ alone }) => alone)) await record(installation, scenario);
+  } finally {
+    await installation.close();
+  }
+}
+
 const recorded = await recordedNames();
 for (const name of recorded) say(`kept ${name}`);
 const batchDir = await mkdtemp(join(tmpdir(), 'record-batches-'));
@@ -49,15 +64,6 @@ const all = [
   ...RECONCILE_SCENARIOS,
   ...scheduledBatchScenarios(batchDir),
 ];
-const missing = all.filter(({ name }) => !recorded.includes(name));
-if (missing.length > 0) {
-  await mkdir(HISTORIES_FOLDER, { recursive: true });
-  const installation = await openInstallation(say, { BATCH_DIR: batchDir });
-  try {
-    await Promise.all(missing.filter(({ alone }) => !alone).map((scenario) => record(installation, scenario)));
-    for (const scenario of missing.filter(({ alone }) => alone)) await record(installation, scenario);
-  } finally {
-    await installation.close();
-  }
-}
+await recordMissing(all, {});
+await recordMissing(SIGNED_SCENARIOS, { APPROVERS_FILE: await writeApprovers(batchDir) });
 await rm(batchDir, { recursive: true });

@@ -2,6 +2,7 @@ import { mkdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type AccountConfig, readAccounts } from './config/accounts.js';
 import { addressList, host, isLoopback, origin, urlProblem, withoutTrailingSlash } from './config/addresses.js';
+import { type Approvers, readApprovers } from './config/approvers.js';
 import { type Encryption, readEncryption, requireEncryptionKeys } from './config/encryption-keys.js';
 import {
   amountsByCurrency,
@@ -24,6 +25,8 @@ import { allowedBy, checkNames, type Reader } from './config/variables.js';
 import type { Pace } from './contract/order/activities.js';
 
 export type { AccountConfig } from './config/accounts.js';
+export { loadApproverKey } from './config/approver-key.js';
+export type { Approvers } from './config/approvers.js';
 export type { Encryption, EncryptionKey } from './config/encryption-keys.js';
 export { ConfigError } from './config/env.js';
 export { Secret } from './config/secret.js';
@@ -44,6 +47,8 @@ export interface WorkerConfig extends Encryption {
   caps?: ReadonlyMap<string, string>;
   /** Refuse orders that the balance does not cover. */
   checkBalance?: boolean;
+  /** Whose signatures count, by account; an account that is not here takes what is unsigned. Absent = none asks. */
+  approvers?: ReadonlyMap<string, Approvers>;
   /** Where batch files are and reports go; {} when there are none. */
   directories?: Directories;
   /** The ALLOW_… variables in force; absent = none. */
@@ -140,6 +145,7 @@ export const loadWorkerConfig = (env: Env = process.env): WorkerConfig =>
     refuseUnusedProxy(env, baseUrls, problems);
     return {
       accounts,
+      approvers: readApprovers(env, accounts.keys(), problems),
       pace: readPace(env, problems),
       callback: readCallback(env, problems),
       caps: amountsByCurrency(env, 'PAYMENT_ORDER_CAPS', problems),

@@ -25,6 +25,7 @@ export type { WaitOptions } from './client/remote-run.js';
 export type { BatchCalendar, ScheduleEntry, ScheduleInput, ScheduleRun } from './client/schedule-spec.js';
 export { type PlanOptions, Schedules } from './client/schedules.js';
 export type { RatesQuery } from './client/service-calls.js';
+export type { Signer, SignOptions } from './client/signing.js';
 export type { StuckRuns } from './client/stuck.js';
 export { PaymentOrders, type StartOptions } from './client.js';
 export type { DepositAddress, DepositAddressInput, DepositAddressResult } from './contract/address/address.js';
@@ -44,9 +45,11 @@ export type {
   BatchWarning,
   CurrencyPlan,
   ReportFile,
+  SignedApproval,
   StopAfter,
 } from './contract/batch/batch.js';
 export { type FieldError, ORDER_FAILURES, ORDER_UNRESOLVED, type OrderFailure } from './contract/failures.js';
+export { keyIdOf } from './contract/key-id.js';
 export type { Amount } from './contract/money.js';
 export type {
   CompensationPolicy,
@@ -88,3 +91,4 @@ export {
   type RateEntry,
   type Rates,
 } from './contract/service-objects.js';
+export { type Signature, type SignedRun, type SignedUpdate, textToSign } from './contract/signature.js';

@@ -107,6 +107,12 @@ export const SCENARIOS: Scenario[] = [
     options: { resend: 'never' },
     meanwhile: decideWhenParked('resend'),
   }),
+  orderScenario('parked-unsigned', {
+    type: 'withdraw',
+    marker: 'create=503-before',
+    options: { resend: 'never' },
+    meanwhile: decideWhenParked('resend'),
+  }),
   orderScenario('parked-close-absent', {
     type: 'exchange_withdraw',
     marker: 'create=503-before',

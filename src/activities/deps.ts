@@ -1,5 +1,5 @@
 import type { AuditRecord } from '../audit/audit-record.js';
-import type { CallbackConfig, Directories } from '../config.js';
+import type { Approvers, CallbackConfig, Directories } from '../config.js';
 import type { Pace } from '../contract/order/activities.js';
 import type { Rates } from '../contract/service-objects.js';
 import type { PaymentService } from '../payment-service/client.js';
@@ -41,6 +41,8 @@ export interface ActivityDeps {
   checkBalance?: boolean;
   /** This worker's clock, ms since the epoch; that of the machine when omitted. */
   nowMs?: () => number | Promise<number>;
+  /** Whose signatures count, by account; an account that is not here asks for none. */
+  approvers?: ReadonlyMap<string, Approvers>;
   /** Where batch files are and reports go. */
   directories?: Directories;
   /** Absent: no audit record is kept. */

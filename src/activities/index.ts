@@ -4,6 +4,7 @@ import { planBatchActivity } from './batch/plan-batch.js';
 import { reportBatchActivity } from './batch/report-batch.js';
 import { runBatchActivity } from './batch/run-batch.js';
 import { sendBatchRowsActivity } from './batch/send-batch-rows.js';
+import { checkSignatureActivity } from './check-signature.js';
 import type { ActivityDeps } from './deps.js';
 import { checkFollowUpActivity } from './order/check-follow-up.js';
 import { createOrderActivity } from './order/create-order.js';
@@ -26,6 +27,7 @@ export const createActivities = (deps: ActivityDeps) => ({
   pollOrder: pollOrderActivity(deps),
   readOutcome: readOutcomeActivity(deps),
   checkFollowUp: checkFollowUpActivity(deps),
+  checkSignature: checkSignatureActivity(deps),
   readService: readServiceActivity(deps),
   createAddress: createAddressActivity(deps),
   reconcileAccount: reconcileAccountActivity(deps),

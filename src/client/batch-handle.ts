@@ -11,6 +11,7 @@ import {
 import { batchWorkflowId } from '../contract/names.js';
 import { decodeFirst, ofActivity } from './history.js';
 import { RemoteRun, type WaitOptions } from './remote-run.js';
+import { type SignOptions, signed } from './signing.js';
 
 /** The `bulkWithdraw` workflow as clients see it. */
 export type BatchWorkflow = (input: BatchInput) => Promise<BatchResult>;
@@ -48,9 +49,13 @@ export class BatchHandle {
     });
   }
 
-  /** Approves the plan with this digest. Throws RefusedError: another digest, the starter's own name, too late. */
-  approve(approval: BatchApproval): Promise<void> {
-    return this.#tell(BATCH_MESSAGES.approve, approval);
+  /**
+   * Approves the plan with this digest; where the account asks for signatures, it wants those of two persons. Throws
+   * RefusedError: another digest, the starter's own name, too late.
+   */
+  async approve(approval: BatchApproval, { signer }: SignOptions = {}): Promise<void> {
+    const about = signer && ({ update: 'approve', run: await this.#run.signedRun() } as const);
+    await this.#tell(BATCH_MESSAGES.approve, about ? await signed(approval, signer, about) : approval);
   }
 
   /** Starts no more orders until `resume`. Throws RefusedError when it has ended. */
@@ -58,9 +63,13 @@ export class BatchHandle {
     return this.#tell(BATCH_MESSAGES.pause, instruction);
   }
 
-  /** Goes on sending. Throws RefusedError when it is not paused. */
-  resume(instruction: BatchInstruction): Promise<void> {
-    return this.#tell(BATCH_MESSAGES.resume, instruction);
+  /** Goes on sending. Throws RefusedError when it is not paused. What a `signer` signs counts for this very pause. */
+  async resume(instruction: BatchInstruction, { signer }: SignOptions = {}): Promise<void> {
+    if (!signer) return this.#tell(BATCH_MESSAGES.resume, instruction);
+    const run = await this.#run.signedRun();
+    const { paused } = await this.state();
+    const about = { update: 'resume', run, about: { pausedAt: paused?.at } } as const;
+    await this.#tell(BATCH_MESSAGES.resume, await signed(instruction, signer, about));
   }
 
   /** Starts no more orders at all; those started are followed to their end. Throws RefusedError. */

@@ -11,6 +11,7 @@ import type { OrderResult } from '../contract/order/input-and-result.js';
 import type { Decision, OrderState } from '../contract/order/messages.js';
 import type { Order } from '../contract/service-objects.js';
 import { cameTooLate, RemoteRun, untilTaken, type WaitOptions } from './remote-run.js';
+import { type SignOptions, signed } from './signing.js';
 import { orderResult } from './standing.js';
 import type { OrderWorkflow } from './start-options.js';
 
@@ -88,11 +89,12 @@ export class OrderHandle {
   /**
    * Hands a person's decision to a parked order and returns the state right after it was taken; what follows from it
    * shows later. Throws RefusedError with the reason when it is not taken, and NoWorkerError when no worker answers
-   * within `timeoutMs`, 15 s when omitted.
+   * within `timeoutMs`, 15 s when omitted. What a `signer` signs counts for this very decision in this very run.
    */
-  decide(decision: Decision, options: WaitOptions = {}): Promise<OrderState> {
-    return this.#run.tell(DECIDE_UPDATE, decision, {
-      ...options,
+  async decide(decision: Decision, { signer, ...wait }: WaitOptions & SignOptions = {}): Promise<OrderState> {
+    const about = signer && ({ update: 'decide', run: await this.#run.signedRun() } as const);
+    return this.#run.tell(DECIDE_UPDATE, about ? await signed(decision, signer, about) : decision, {
+      ...wait,
       refused: 'decision',
       request: 'decision',
       meanwhile: 'Decide again only on what the state shows then',

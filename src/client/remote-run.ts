@@ -12,6 +12,7 @@ import {
 import { ApplicationFailure } from '@temporalio/common';
 import { type FieldError, INVALID_INPUT } from '../contract/failures.js';
 import { ORDERS_TASK_QUEUE } from '../contract/names.js';
+import type { SignedRun } from '../contract/signature.js';
 import {
   BATCH_FAILURES,
   FailedError,
@@ -87,6 +88,17 @@ export class RemoteRun<W extends Workflow> {
     try {
       const { status } = await callTemporal(this.client, () => this.handle.describe(), options);
       return status.name === 'RUNNING';
+    } catch (error) {
+      throw await this.#explained(error);
+    }
+  }
+
+  /** Which run a signature is for: the newest one. */
+  async signedRun(): Promise<SignedRun> {
+    const { account, workflowId } = this.about;
+    try {
+      const { runId } = await callTemporal(this.client, () => this.handle.describe());
+      return { namespace: this.client.options.namespace, account, workflowId, runId };
     } catch (error) {
       throw await this.#explained(error);
     }

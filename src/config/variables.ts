@@ -13,6 +13,8 @@ export const VARIABLES = {
   PAYMENT_NOT_EXECUTED_STATUSES: { by: 'W' },
   PAYMENT_FORMAT_CHECKS: { by: 'W' },
   PAYMENT_ACCOUNTS_FILE: { by: 'W' },
+  APPROVERS_FILE: { by: 'W' },
+  APPROVER_KEY_FILE: { by: 'L' },
   PAYMENT_ORDER_CAPS: { by: 'W' },
   PAYMENT_CHECK_BALANCE: { by: 'W' },
   ORDER_POLL_INITIAL: { by: 'W' },
@@ -73,7 +75,7 @@ const namesOf = (reader?: Reader): readonly string[] => [
 ];
 
 /** Beginnings of names that are ours, in a process of ours. */
-const PREFIXES = /^(PAYMENT|ORDER|CALLBACK|PAYLOAD|CODEC|BATCH|REPORT|TEMPORAL_TLS)_/;
+const PREFIXES = /^(PAYMENT|APPROVERS?|ORDER|CALLBACK|PAYLOAD|CODEC|BATCH|REPORT|TEMPORAL_TLS)_/;
 
 /** As many letters may be wrong for a name to be meant as another one. */
 const TYPING_ERRORS = 2;

@@ -1,6 +1,8 @@
 import { userInfo } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { SignOptions } from '../client/signing.js';
 import { durationMs } from '../config/env.js';
+import { loadApproverKey } from '../config.js';
 import type { BatchInput, StopAfter } from '../contract/batch/batch.js';
 import { ACCOUNT_FORMAT, BATCH_ID_FORMAT, DEFAULT_ACCOUNT, PLAN_FORMAT } from '../contract/names.js';
 
@@ -112,6 +114,16 @@ export const withBatchOptions = (command: Command): Command =>
     .option('--max-in-flight <n>', 'orders open at the same time', parseWhole(1))
     .option('--stop-after-failures <n>', 'stops by itself after this many rows that did not complete', parseWhole(1))
     .option('--stop-after-share <share>', 'the same as a share of the rows that ended, such as 0.05', parseShare);
+
+/** Adds `--key`. */
+export const withKey = (command: Command): Command =>
+  command.option('--key <file>', 'signs with this private key (default: the file APPROVER_KEY_FILE names)');
+
+/** What signs what a verb hands in, if anything does. Throws ConfigError. */
+export function signerOf({ key }: { key?: string }): SignOptions {
+  const signer = loadApproverKey(key);
+  return signer ? { signer } : {};
+}
 
 /** Adds `--by` and `--reason`, both needed. */
 export const withReason = (command: Command): Command =>

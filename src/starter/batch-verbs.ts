@@ -1,8 +1,18 @@
 import type { Command } from 'commander';
 import type { BatchHandle } from '../client/batch-handle.js';
+import type { SignOptions } from '../client/signing.js';
 import type { PaymentOrders } from '../client.js';
-import type { BatchInstruction, BatchResult, BatchState } from '../contract/batch/batch.js';
-import { BATCH_ID, type CommonOptions, parseBatchId, withBatchOptions, withReason, withTimeout } from './arguments.js';
+import type { BatchApproval, BatchInstruction, BatchResult, BatchState } from '../contract/batch/batch.js';
+import {
+  BATCH_ID,
+  type CommonOptions,
+  parseBatchId,
+  signerOf,
+  withBatchOptions,
+  withKey,
+  withReason,
+  withTimeout,
+} from './arguments.js';
 import { batchCommands, batchResultText, batchStateText, planText } from './batch-text.js';
 import { type FollowEnd, follow, look } from './follow.js';
 import { type BatchStartOptions, readBatchInput } from './input.js';
@@ -109,22 +119,40 @@ function addPlanAndStart(batch: Command, io: StarterIo, verbs: Verbs): void {
   );
 }
 
+/** Approves a plan; of a signed approval, which may be the first of two, it says what is missing. */
+async function approveBatch(
+  io: StarterIo,
+  handle: BatchHandle,
+  approval: BatchApproval,
+  sign: SignOptions,
+): Promise<Report> {
+  await handle.approve(approval, sign);
+  const waits = sign.signer && (await handle.state()).phase === 'awaitingApproval';
+  const rest = waits
+    ? '; it waits for that of a second person'
+    : `; follow it: ${io.self} batch show ${handle.batchId} --watch`;
+  const { digest, by } = approval;
+  return {
+    exitCode: EXIT.done,
+    json: { ...idOf(handle), approved: digest, ...(waits && { waitsForSecond: true }) },
+    text: `batch ${handle.batchId} is approved by ${by}${rest}`,
+  };
+}
+
 function addApprove(batch: Command, io: StarterIo, verbs: Verbs): void {
-  const approve = batch
-    .command('approve')
-    .description('approve exactly the plan with this digest')
-    .argument(...BATCH_ID)
-    .requiredOption('--digest <digest>', 'of the plan, as `batch show` shows it')
-    .requiredOption('--by <name>', 'who approves it; somebody else than its starter');
-  verbs.add(
-    approve,
-    async (orders, batchId: string, { account, digest, by }: CommonOptions & { digest: string; by: string }) => {
-      const handle = orders.batches.handle(batchId, { account });
-      await handle.approve({ digest, by });
-      const text = `batch ${batchId} is approved by ${by}; follow it: ${io.self} batch show ${batchId} --watch`;
-      return { exitCode: EXIT.done, json: { ...idOf(handle), approved: digest }, text };
-    },
+  const approve = withKey(
+    batch
+      .command('approve')
+      .description('approve exactly the plan with this digest')
+      .argument(...BATCH_ID)
+      .requiredOption('--digest <digest>', 'of the plan, as `batch show` shows it')
+      .requiredOption('--by <name>', 'who approves it; somebody else than its starter'),
   );
+  type ApproveOptions = CommonOptions & { digest: string; by: string; key?: string };
+  verbs.addChecked(approve, async (run, batchId: string, { account, digest, by, key }: ApproveOptions) => {
+    const sign = signerOf({ key });
+    await run((orders) => approveBatch(io, orders.batches.handle(batchId, { account }), { digest, by }, sign));
+  });
 }
 
 const INSTRUCTIONS = [
@@ -136,11 +164,18 @@ const INSTRUCTIONS = [
 function addInstructions(batch: Command, verbs: Verbs): void {
   for (const [verb, description, done] of INSTRUCTIONS) {
     const command = withReason(batch.command(verb).description(description)).argument(...BATCH_ID);
-    verbs.add(command, async (orders, batchId: string, { account, by, reason }: CommonOptions & BatchInstruction) => {
-      const handle = orders.batches.handle(batchId, { account });
-      await handle[verb]({ by, reason });
-      return { exitCode: EXIT.done, json: { ...idOf(handle), [done]: true }, text: `batch ${batchId} is ${done}` };
-    });
+    type InstructionOptions = CommonOptions & BatchInstruction & { key?: string };
+    verbs.addChecked(
+      verb === 'resume' ? withKey(command) : command,
+      async (run, batchId: string, { account, by, reason, key }: InstructionOptions) => {
+        const sign = verb === 'resume' ? signerOf({ key }) : {};
+        await run(async (orders) => {
+          const handle = orders.batches.handle(batchId, { account });
+          await handle[verb]({ by, reason }, sign);
+          return { exitCode: EXIT.done, json: { ...idOf(handle), [done]: true }, text: `batch ${batchId} is ${done}` };
+        });
+      },
+    );
   }
 }
 

@@ -2,6 +2,7 @@ import { checkedForAccount, checkOrderInput } from '../client/checked-input.js';
 import { FailedError, InvalidInputError, UnresolvedError } from '../client/errors.js';
 import type { OrderFilter } from '../client/list-orders.js';
 import type { OrderHandle } from '../client/order-handle.js';
+import type { SignOptions } from '../client/signing.js';
 import type { PaymentOrders } from '../client.js';
 import type { FieldError } from '../contract/failures.js';
 import { maskName } from '../contract/masking.js';
@@ -150,7 +151,12 @@ export async function readDecisionFile(
 }
 
 /** Hands a decision over. Without `--revision` it shows what there is to decide on, for people decide on what they saw. */
-export async function decideOrder(io: StarterIo, handle: OrderHandle, typed: TypedDecision): Promise<Report> {
+export async function decideOrder(
+  io: StarterIo,
+  handle: OrderHandle,
+  typed: TypedDecision,
+  sign: SignOptions = {},
+): Promise<Report> {
   const { revision } = typed;
   if (revision === undefined) {
     const { json, text } = await showOrder(io, handle);
@@ -161,7 +167,7 @@ export async function decideOrder(io: StarterIo, handle: OrderHandle, typed: Typ
       text: `${text}\nerror: ${message}`,
     };
   }
-  const taken = await handle.decide({ ...typed, revision });
+  const taken = await handle.decide({ ...typed, revision }, sign);
   // The answer is from before the workflow acted on it, and would still show what was decided just now.
   const state = await handle.state().catch(() => taken);
   return {

@@ -9,8 +9,10 @@ import {
   ORDER_ID,
   parseNames,
   parseWhole,
+  signerOf,
   withCommonOptions,
   withJson,
+  withKey,
   withShowWallets,
   withTimeout,
 } from './arguments.js';
@@ -78,10 +80,11 @@ function addStart(order: Command, io: StarterIo, verbs: Verbs): void {
 type DecideOptions = Omit<TypedDecision, 'order_uuid' | 'revertTo' | 'wallet_details'> & {
   orderUuid?: string;
   file?: string;
+  key?: string;
 };
 
 function addDecide(order: Command, io: StarterIo, verbs: Verbs): void {
-  const decide = withOneOrder(order.command('decide'))
+  const decide = withKey(withOneOrder(order.command('decide')))
     .description(
       'decide on a parked order, on the revision that `order show` shows; without --revision nothing is decided',
     )
@@ -104,7 +107,8 @@ function addDecide(order: Command, io: StarterIo, verbs: Verbs): void {
     const named = file === undefined ? {} : await readDecisionFile(io, file);
     const optional = given({ order_uuid: orderUuid || undefined, differences, kind, as });
     const decision = { action, by, reason, revision, ...optional, ...named };
-    await run((orders) => decideOrder(io, handleOf(orders, orderId, options), decision));
+    const sign = signerOf(options);
+    await run((orders) => decideOrder(io, handleOf(orders, orderId, options), decision, sign));
   });
 }
 

@@ -43,7 +43,7 @@ export async function startWorker(config: WorkerConfig) {
   const workers = await createWorkers(config, { connection, namespace }, code, accounts);
   const run = Promise.all(workers.map((worker) => worker.run())).then(() => connection.close());
   return {
-    description: `temporal=${address} namespace=${namespace} accounts=${[...config.accounts.keys()].join(',')}`,
+    description: `temporal=${address} namespace=${namespace} accounts=${[...config.accounts.keys()].join(',')} ${signedOf(config)}`,
     run,
     stop: () => {
       for (const worker of workers) worker.shutdown();
@@ -95,6 +95,10 @@ async function openAudit(folder: string): Promise<AuditRecord> {
     throw new ConfigError([`AUDIT_DIR: must be a folder that can be written (${error.code})`]);
   }
 }
+
+/** For which accounts decisions must be signed: every worker of an account must say the same. */
+const signedOf = ({ approvers }: WorkerConfig): string =>
+  `signed=${[...(approvers?.keys() ?? [])].join(',') || 'none'}`;
 
 /**
  * A worker writes failures, too, and their messages must not stay in the clear beside encrypted payloads. It is also the

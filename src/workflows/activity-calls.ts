@@ -38,6 +38,20 @@ export const readOnly = (account: string): ActivityOptions => ({
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 });
 
+/**
+ * A check that asks nobody, for a person who waits, on the queue that only workers of the account poll. It ends, refused, when
+ * none is there: an answer to somebody who has gone must come neither late nor never, and an open one holds up the run's end.
+ */
+export const quickCheck = (account: string): ActivityOptions => ({
+  taskQueue: lookupTaskQueue(account),
+  startToCloseTimeout: '10s',
+  scheduleToCloseTimeout: '5m',
+  retry: { initialInterval: '1s', backoffCoefficient: 1 },
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+  priority: { priorityKey: 1 },
+  summary: 'Who signed this?',
+});
+
 /** All activities of a batch are repeated for ever: none sends money itself, and each goes on where it was. */
 const batch: ActivityOptions = {
   taskQueue: ORDERS_TASK_QUEUE,

@@ -153,7 +153,8 @@ const isShort = (timeoutMs: number | undefined): boolean =>
 /** More levels than any input has; what is nested thousands deep cannot be handed on to an activity. */
 const MAX_LEVELS = 50;
 
-const isDeeperThan = (levels: number, value: unknown): boolean =>
+/** True for what has more levels than that. */
+export const isDeeperThan = (levels: number, value: unknown): boolean =>
   typeof value === 'object' &&
   value !== null &&
   (levels === 0 || Object.values(value).some((item) => isDeeperThan(levels - 1, item)));

@@ -6,6 +6,7 @@ import { patched } from '@temporalio/workflow';
  */
 export const PATCHES = {
   'names-without-wallets': 'an order id, account or reference that holds a card number or an IBAN is refused',
+  'signed-decisions': 'A decision, an approval and a resume count once an activity has checked who signed them.',
 } as const satisfies Record<string, string>;
 
 /** A patch by its id. */

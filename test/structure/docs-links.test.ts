@@ -137,7 +137,7 @@ describe('docs/running.md', () => {
   test('a setting is read, and what is read is in the list of settings', async () => {
     const used = new Set(await variablesRead());
     expect(Object.keys(VARIABLES).filter((name) => !used.has(name))).toEqual([]);
-    const ours = /^(PAYMENT|ORDER|CALLBACK|PAYLOAD|CODEC|BATCH|REPORT|ALLOW)_/;
+    const ours = /^(PAYMENT|APPROVERS?|ORDER|CALLBACK|PAYLOAD|CODEC|BATCH|REPORT|ALLOW)_/;
     const known = SETTINGS.map((setting) => setting.split(' ')[0]);
     expect([...used].filter((name) => ours.test(name) && !known.includes(name))).toEqual([]);
   });

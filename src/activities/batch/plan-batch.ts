@@ -24,6 +24,11 @@ import { BatchWarnings } from './plan/warnings.js';
 import { ownReportProblem, reportName } from './report/report-files.js';
 import { OrdersHash } from './rows/reading.js';
 
+const UNAPPROVED: FieldError = {
+  field: 'approval',
+  reason: 'must be required: APPROVERS_FILE names who approves batches of this account',
+};
+
 /** Rows checked between two heartbeats; other tasks of the worker get their turn then. */
 const ROWS_A_TURN = 100;
 /** Looks before it is refused, because the workers of an installation that starts do not all come up at once. */
@@ -44,6 +49,9 @@ export function planBatchActivity(deps: ActivityDeps) {
     const checked = validateBatchInput(raw, account?.formatChecks);
     if ('errors' in checked) throw invalidInput(checked.errors);
     if (!account) throw await noAccount([...deps.accounts.keys()], name);
+    const { planOnly, approval } = checked.input;
+    // Whoever may start a batch with an approval could as well start it without.
+    if (deps.approvers?.has(name) && !planOnly && approval !== 'required') throw invalidInput([UNAPPROVED]);
     try {
       const source = await openBatchSource(deps.directories, checked.input);
       try {

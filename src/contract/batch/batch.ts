@@ -2,6 +2,7 @@ import type { BatchShape, ScheduledBatchShape } from '../../validation/batch-inp
 import { maskName } from '../masking.js';
 import type { Amount } from '../money.js';
 import type { CompensationPolicy } from '../order/input-and-result.js';
+import type { Signature } from '../signature.js';
 
 /** Rows that may be given inline instead of in a file. */
 export const MAX_INLINE_ROWS = 200;
@@ -141,6 +142,8 @@ export interface BatchState {
   /** ISO time of the first row's start; absent before. */
   sendingSince?: string;
   approvedBy?: string;
+  /** Where the account asks for signatures: whose there are. Two make the batch approved. */
+  approvals?: SignedApproval[];
   paused?: BatchInterruption;
   stopped?: BatchInterruption;
   /** Why a person should look. */
@@ -170,16 +173,26 @@ export interface BatchResult extends Pick<BatchPlan, 'batchId' | 'digest' | 'row
 export interface BatchApproval {
   digest: string;
   by: string;
+  /** Accounts of APPROVERS_FILE take no approval without. */
+  signature?: Signature;
+}
+
+/** An approval that was signed, and the id of the key. */
+export interface SignedApproval {
+  by: string;
+  keyId: string;
 }
 
 /** Argument of the `pause`, `resume` and `stop` updates. */
 export interface BatchInstruction {
   by: string;
   reason: string;
+  /** Of a `resume`: accounts of APPROVERS_FILE take none without. */
+  signature?: Signature;
 }
 
 /** Why, by whom and when (ISO time) a batch was paused or stopped; `by` is BY_ITSELF where it did so by its own limits. */
-export interface BatchInterruption extends BatchInstruction {
+export interface BatchInterruption extends Omit<BatchInstruction, 'signature'> {
   at: string;
 }
 

@@ -1,4 +1,5 @@
 import type { Order } from '../service-objects.js';
+import type { Signature } from '../signature.js';
 import type { Remainder, RevertTarget } from './input-and-result.js';
 import type { CardPart, WalletDetails } from './request.js';
 import type { FollowUpType } from './types.js';
@@ -67,10 +68,17 @@ export interface Decision {
   as?: FollowUpType;
   revertTo?: RevertTarget;
   wallet_details?: WalletDetails;
+  /** Over all the others; accounts of APPROVERS_FILE take nothing without. */
+  signature?: Signature;
+}
+
+/** A decision that was taken; `keyId`: of the key that signed it, where the account asks for that. */
+export interface TakenDecision extends Omit<Decision, 'signature'> {
+  keyId?: string;
 }
 
 /** A decision in the result: `at` is an ISO time, `kind` and `as` are what was chosen, wallets are masked. */
-export interface DecisionRecord extends Omit<Decision, 'revertTo' | 'wallet_details'> {
+export interface DecisionRecord extends Omit<TakenDecision, 'revertTo' | 'wallet_details'> {
   at: string;
   revertTo?: Pick<RevertTarget, 'network' | 'wallet'>;
   wallet_details?: CardPart[];

@@ -5,9 +5,14 @@ import {
   type BatchInstruction,
   type BatchState,
   BY_ITSELF,
+  type SignedApproval,
 } from '../../contract/batch/batch.js';
 import { maskName } from '../../contract/masking.js';
+import { signatureProblem } from '../../contract/signature.js';
+import { withoutNulls } from '../../contract/without-nulls.js';
+import { takeSigned } from '../signed.js';
 import { maySend, pause, resume, stop } from './interruptions.js';
+import { showBatch } from './show.js';
 import { type BatchRun, batchState } from './state.js';
 
 /* What people may ask of a batch. Refusals are synchronous, change nothing and leave no trace in the history. */
@@ -18,17 +23,21 @@ function onInstruction(
   name: string,
   description: string,
   refusal: (run: BatchRun, instruction: BatchInstruction | undefined) => string | undefined,
-  obey: (run: BatchRun, instruction: BatchInstruction) => void,
+  obey: (run: BatchRun, instruction: BatchInstruction) => void | Promise<void>,
 ): void {
-  setHandler(defineUpdate<void, [BatchInstruction]>(name), (instruction) => obey(run, instruction), {
+  setHandler(defineUpdate<void, [BatchInstruction]>(name), (instruction) => obey(run, withoutNulls(instruction)), {
     description: `${description} {"by", "reason"}`,
-    validator: (instruction) => refuseFor(refusal(run, instruction)),
+    validator: (instruction) => refuseFor(refusal(run, withoutNulls(instruction))),
   });
 }
 
 /** Synchronous on purpose: an async validator would never refuse. */
 function refuseFor(reason: string | undefined): void {
-  if (reason) throw ApplicationFailure.nonRetryable(reason, 'Refused');
+  if (reason) refuse(reason);
+}
+
+function refuse(reason: string): never {
+  throw ApplicationFailure.nonRetryable(reason, 'Refused');
 }
 
 /** Sets all handlers of a batch. Called before the first await, so that no message is missed. */
@@ -38,12 +47,11 @@ export function setBatchHandlers(run: BatchRun): void {
   });
   setHandler(
     defineUpdate<void, [BatchApproval]>(BATCH_MESSAGES.approve),
-    ({ by }) => {
-      run.approvedBy = by;
-    },
+    (approval) => takeApproval(run, withoutNulls(approval)),
     {
-      description: 'Approves exactly this plan: {"digest", "by"}; "by" must not be who started the batch.',
-      validator: (approval) => refuseFor(approvalRefusal(run, approval)),
+      description:
+        'Approves exactly this plan: {"digest", "by"}; "by" must not be who started the batch. Where the account asks for "signature" {keyId, value}: two persons.',
+      validator: (approval) => refuseFor(approvalRefusal(run, withoutNulls(approval))),
     },
   );
   onInstruction(
@@ -53,7 +61,7 @@ export function setBatchHandlers(run: BatchRun): void {
     pauseRefusal,
     pause,
   );
-  onInstruction(run, BATCH_MESSAGES.resume, 'Goes on sending.', resumeRefusal, resume);
+  onInstruction(run, BATCH_MESSAGES.resume, 'Goes on sending.', resumeRefusal, takeResume);
   onInstruction(
     run,
     BATCH_MESSAGES.stop,
@@ -61,6 +69,43 @@ export function setBatchHandlers(run: BatchRun): void {
     stopRefusal,
     stop,
   );
+}
+
+/** Takes an approval once it is known who signed it. Signed ones are of two persons, since a starter's name is a claim. */
+function takeApproval(run: BatchRun, approval: BatchApproval): Promise<void> {
+  const { signature, digest, by } = approval;
+  return takeSigned({
+    input: { account: run.account, update: 'approve', choice: { digest, by }, signature },
+    refusal: () => approvalRefusal(run, approval),
+    refuse,
+    take: (keyId) => {
+      if (keyId) return noteApproval(run, { by, keyId });
+      refuseFor(starterProblem(run, by));
+      run.approvedBy = by;
+    },
+  });
+}
+
+/** Persons, not keys: who has two keys is one of them. */
+function noteApproval(run: BatchRun, approval: SignedApproval): void {
+  const { approvals = [] } = run;
+  if (approvals.some(({ by }) => by === approval.by)) refuse('by: has approved it already; another person must, too');
+  run.approvals = [...approvals, approval];
+  if (approvals.length > 0) run.approvedBy = run.approvals.map(({ by }) => by).join(' and ');
+  showBatch(run);
+}
+
+/** Goes on sending once it is known who signed that, for this very pause. Pause and stop pay nobody: they need no key. */
+function takeResume(run: BatchRun, instruction: BatchInstruction): Promise<void> {
+  const { signature, by, reason } = instruction;
+  const pausedAt = run.paused?.at;
+  const isSamePause = () => run.paused?.at === pausedAt;
+  return takeSigned({
+    input: { account: run.account, update: 'resume', choice: { by, reason, pausedAt }, signature },
+    refusal: () => resumeRefusal(run, instruction) ?? (isSamePause() ? undefined : 'it was paused anew meanwhile'),
+    refuse,
+    take: () => resume(run),
+  });
 }
 
 const MAX_NAME_LENGTH = 120;
@@ -87,19 +132,22 @@ function nameProblem(by: unknown): string | undefined {
 function approvalRefusal(run: BatchRun, approval: BatchApproval | undefined): string | undefined {
   if (run.phase !== 'awaitingApproval') return `the batch waits for no approval, it is ${run.phase}`;
   if (run.approvedBy !== undefined) return `it was approved by ${maskName(run.approvedBy)} just now`;
-  const problem = nameProblem(approval?.by);
+  const problem = nameProblem(approval?.by) ?? signatureProblem(approval?.signature);
   if (problem) return problem;
   if (approval?.digest !== run.plan?.digest) {
     return 'digest: is not that of the plan that waits. Read the plan again and approve what it shows';
   }
-  if (folded(String(approval?.by)) === folded(String(run.input.startedBy))) {
-    return 'by: started this batch; somebody else must approve it';
-  }
-  return undefined;
+  // A signature tells who it is, better than any name; whether one is asked for shows when it is checked.
+  return approval?.signature ? undefined : starterProblem(run, String(approval?.by));
 }
 
+const starterProblem = ({ input }: BatchRun, by: string): string | undefined =>
+  folded(by) === folded(String(input.startedBy)) ? 'by: started this batch; somebody else must approve it' : undefined;
+
 const instructionProblem = (instruction: BatchInstruction | undefined): string | undefined =>
-  nameProblem(instruction?.by) ?? textProblem('reason', instruction?.reason, MAX_REASON_LENGTH);
+  nameProblem(instruction?.by) ??
+  textProblem('reason', instruction?.reason, MAX_REASON_LENGTH) ??
+  signatureProblem(instruction?.signature);
 
 /** Why a pause is refused. */
 function pauseRefusal(run: BatchRun, instruction: BatchInstruction | undefined): string | undefined {

@@ -12,7 +12,8 @@ import { DEFAULT_ACCOUNT } from '../../contract/names.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 
 /** What a batch takes along into its next run, beside its progress. */
-export interface CarriedBatch extends Pick<BatchState, 'sendingSince' | 'approvedBy' | 'paused' | 'stopped'> {
+export interface CarriedBatch
+  extends Pick<BatchState, 'sendingSince' | 'approvedBy' | 'approvals' | 'paused' | 'stopped'> {
   plan: BatchPlan;
   /** Run that may send. Another one, cut from it by a reset, first asks a person. */
   knownRun: string;
@@ -70,13 +71,15 @@ const wasResetBefore = ({ knownRun }: CarriedBatch): boolean => knownRun !== wor
 
 /** What the next run needs to go on, beside the progress; small, whatever the number of rows. */
 export function carriedBatch(run: BatchRun, plan: BatchPlan): CarriedBatch {
-  const { knownRun, startedAt, sendingSince, approvedBy, paused, stopped } = run;
-  return { plan, knownRun, startedAt, sendingSince, approvedBy, paused, stopped };
+  const { knownRun, startedAt, sendingSince, approvedBy, approvals, paused, stopped } = run;
+  return { plan, knownRun, startedAt, sendingSince, approvedBy, approvals, paused, stopped };
 }
 
 /** Why a person should look at the batch itself; orders that need one say so themselves. */
 export function attentionOf(run: BatchRun): string | undefined {
-  if (run.phase === 'awaitingApproval') return 'its plan waits for an approval';
+  if (run.phase === 'awaitingApproval') {
+    return run.approvals ? 'its plan waits for the approval of a second person' : 'its plan waits for an approval';
+  }
   if (run.reportProblem) return run.reportProblem;
   if (run.paused?.by === BY_ITSELF) return `paused by itself: ${run.paused.reason}`;
   if (run.stopped?.by === BY_ITSELF) return `stopped by itself: ${run.stopped.reason}`;
@@ -86,7 +89,8 @@ export function attentionOf(run: BatchRun): string | undefined {
 
 /** The answer of the `batchState` query. */
 export function batchState(run: BatchRun): BatchState {
-  const { phase, batchId, waitingFor, input, plan, progress, sendingSince, approvedBy, paused, stopped } = run;
-  const people = { startedBy: input?.startedBy, approvedBy, paused, stopped };
+  const { phase, batchId, waitingFor, input, plan, progress, sendingSince, approvedBy, approvals, paused, stopped } =
+    run;
+  const people = { startedBy: input?.startedBy, approvedBy, approvals, paused, stopped };
   return { phase, batchId, waitingFor, plan, progress, sendingSince, ...people, attention: attentionOf(run) };
 }

@@ -1,6 +1,6 @@
 import { toAmount } from '../../contract/money.js';
 import type { OrderResult } from '../../contract/order/input-and-result.js';
-import type { Decision } from '../../contract/order/messages.js';
+import type { TakenDecision } from '../../contract/order/messages.js';
 import type { CardPart } from '../../contract/order/request.js';
 import type { Order } from '../../contract/service-objects.js';
 import { park } from '../order/decision.js';
@@ -53,7 +53,11 @@ function report(run: OrderRun, assessment: Assessment): OrderResult {
 }
 
 /** A person decides: `accept` ends the order as it is, `finish` and `revert` take up one of the offers. */
-async function askPerson(run: OrderRun, assessment: Assessment, why: string): Promise<Choice | { accepted: Decision }> {
+async function askPerson(
+  run: OrderRun,
+  assessment: Assessment,
+  why: string,
+): Promise<Choice | { accepted: TakenDecision }> {
   const { case: c, purse, doubts, sentDoubts, offers } = assessment;
   const kinds = [
     { kind: 'unexchanged', amount: purse.unexchanged.plus(purse.returned), currency: c.order.currency_from },
@@ -75,14 +79,14 @@ async function askPerson(run: OrderRun, assessment: Assessment, why: string): Pr
 }
 
 /** What the decision names, else what the order's own input does. */
-function namedBy(run: OrderRun, decision?: Decision): Named {
+function namedBy(run: OrderRun, decision?: TakenDecision): Named {
   const revertTo = decision?.revertTo ?? run.input.revertTo;
   const cards = decision?.wallet_details as CardPart[] | undefined;
   return { ...(revertTo && { revertTo }), ...(cards && { cards }) };
 }
 
 /** A person ends the order as it is. Nothing was sent: 'none'; otherwise the last follow-up's end says what came of it. */
-function accept(run: OrderRun, assessment: Assessment, { by, reason }: Decision): OrderResult {
+function accept(run: OrderRun, assessment: Assessment, { by, reason }: TakenDecision): OrderResult {
   const accepted = acceptedBy(by, reason);
   const last = assessment.sent.at(-1);
   if (!last) return concluded(run, assessment, { status: 'none', reason: accepted });

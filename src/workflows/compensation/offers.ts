@@ -1,7 +1,7 @@
 import type Big from 'big.js';
 import { decimal, sum, toAmount } from '../../contract/money.js';
 import type { CompensationPolicy, RevertTarget } from '../../contract/order/input-and-result.js';
-import type { DecideAction, Decision } from '../../contract/order/messages.js';
+import type { DecideAction, TakenDecision } from '../../contract/order/messages.js';
 import type { CardPart } from '../../contract/order/request.js';
 import { orderSides } from '../../contract/order/types.js';
 import type { Case } from './figures.js';
@@ -62,7 +62,7 @@ export function describeOffer({ move, amount, currency, names }: Offer): string 
 }
 
 /** The one offer that a decision means, or why it means none. */
-export function chooseOffer(offers: readonly Offer[], decision: Partial<Decision>): Offer | string {
+export function chooseOffer(offers: readonly Offer[], decision: Partial<TakenDecision>): Offer | string {
   const { action, kind, as } = decision;
   const ofAction = offers.filter(({ move }) => move.action === action);
   const fitting = ofAction.filter(({ move }) => (!kind || move.kind === kind) && (!as || move.as === as));

@@ -14,7 +14,7 @@ import { isOrderFailure, ORDER_UNRESOLVED } from '../../contract/failures.js';
 import { orderWorkflowId } from '../../contract/names.js';
 import type { Basis } from '../../contract/order/basis.js';
 import type { OrderInput, OrderResult } from '../../contract/order/input-and-result.js';
-import type { Decision } from '../../contract/order/messages.js';
+import type { TakenDecision } from '../../contract/order/messages.js';
 import { startAttributes, workflowTypeOf } from '../../contract/order/types.js';
 import { type FinalStatus, isFinal, type Order } from '../../contract/service-objects.js';
 import { answersWithin, cancellable, watch } from '../activity-calls.js';
@@ -31,7 +31,7 @@ const ASK_AFTER_MS = 15 * 60_000;
 export type FollowUpEnd =
   | { kind: 'final'; how: string; outcome: FinalStatus; order: Order }
   | { kind: 'none'; how: string }
-  | { kind: 'unknown'; how: string; accepted?: Decision };
+  | { kind: 'unknown'; how: string; accepted?: TakenDecision };
 
 /**
  * Runs a follow-up to its end as a child of its own: it outlives this workflow, is started once per order id whatever

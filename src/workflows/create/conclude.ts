@@ -1,6 +1,6 @@
 import { ORDER_UNRESOLVED } from '../../contract/failures.js';
 import { maskWords } from '../../contract/masking.js';
-import type { DecideAction, Decision } from '../../contract/order/messages.js';
+import type { DecideAction, TakenDecision } from '../../contract/order/messages.js';
 import { CREATE_TIMEOUT_MS } from '../activity-calls.js';
 import { parkUnless } from '../order/decision.js';
 import { type Closed, cancelled, closed } from '../order/end.js';
@@ -59,7 +59,7 @@ async function untilAnswered(
   run: OrderRun,
   question: Question,
   mayLook: boolean,
-): Promise<Decision | 'cancelled' | 'outdated' | 'callback'> {
+): Promise<TakenDecision | 'cancelled' | 'outdated' | 'callback'> {
   const { reason, allowed, conflict, permits } = question;
   const asked = { isCancelled: run.cancelRequested, isLate: delayHasPassed(run) };
   const isOutdated = () => run.cancelRequested !== asked.isCancelled || delayHasPassed(run) !== asked.isLate;
@@ -78,13 +78,13 @@ const hearsCallbacks = ({ sends }: OrderRun, { allowed }: Question): boolean =>
   sends.count > 0 || !allowed.includes('approve');
 
 /** A person lets the create go on; only where a send itself was asked about, that permits it. */
-function goOn(run: OrderRun, { permits }: Question, { action }: Decision): Permitted | undefined {
+function goOn(run: OrderRun, { permits }: Question, { action }: TakenDecision): Permitted | undefined {
   if (action === 'approve') run.approved = true;
   return permits && { kind: 'permitted' };
 }
 
 /** Does what a person decided. */
-async function answerTo(run: OrderRun, question: Question, decision: Decision): Promise<Step> {
+async function answerTo(run: OrderRun, question: Question, decision: TakenDecision): Promise<Step> {
   const by = maskWords(decision.by);
   if (decision.action === 'adopt') {
     const waitingFor = `a look-up of the order that ${by} chose`;
@@ -114,7 +114,7 @@ async function lookAgain(run: OrderRun, question: Question): Promise<Step> {
  * The order a person named is taken if it is ours. One that is not like ours is taken only where it has our id and the person
  * named exactly the fields in which it differs: then they saw both values. Otherwise what to ask from here on.
  */
-function afterChoice(seen: Seen, decision: Decision, question: Question, orderId: string): Step {
+function afterChoice(seen: Seen, decision: TakenDecision, question: Question, orderId: string): Step {
   if (seen.kind === 'ours') return seen;
   const { order_uuid: orderUuid, differences: named = [] } = decision;
   const chosen = `the order ${orderUuid}, which ${maskWords(decision.by)} chose,`;

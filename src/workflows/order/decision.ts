@@ -3,11 +3,13 @@ import { ADOPTABLE_DIFFERENCES } from '../../contract/differences/echo.js';
 import { maskWallet } from '../../contract/masking.js';
 import { AMOUNT_FORMAT, decimal, MAX_AMOUNT_LENGTH, toAmount } from '../../contract/money.js';
 import { ORDER_UUID_FORMAT } from '../../contract/names.js';
-import type { DecideAction, Decision, DecisionRecord } from '../../contract/order/messages.js';
+import type { DecideAction, Decision, DecisionRecord, TakenDecision } from '../../contract/order/messages.js';
 import type { CardPart, TargetField } from '../../contract/order/request.js';
 import { FOLLOW_UP_TYPES } from '../../contract/order/types.js';
+import { signatureProblem } from '../../contract/signature.js';
 import { MAX_CARDS, MULTIPLE_CARDS } from '../../contract/wallets.js';
 import { chooseOffer, type Offer, totalOf } from '../compensation/offers.js';
+import { isDeeperThan } from '../identity.js';
 import { raiseAttention } from './show.js';
 import type { OrderRun } from './state.js';
 
@@ -20,10 +22,10 @@ export async function park(
   reason: string,
   allowed: DecideAction[],
   offers: readonly Offer[] = [],
-): Promise<Decision> {
+): Promise<TakenDecision> {
   run.offers = offers;
   // Without another way out, only a decision ends the wait.
-  return (await parkUnless(run, reason, allowed, () => false)) as Decision;
+  return (await parkUnless(run, reason, allowed, () => false)) as TakenDecision;
 }
 
 /** Like `park`, but also ends, with undefined, when `resolved` says that there is something new to look at. */
@@ -32,7 +34,7 @@ export async function parkUnless(
   reason: string,
   allowed: DecideAction[],
   resolved: () => boolean,
-): Promise<Decision | undefined> {
+): Promise<TakenDecision | undefined> {
   run.phase = 'parked';
   run.waitingFor = 'a decision';
   run.attention = undefined;
@@ -53,12 +55,17 @@ const isText = (value: unknown, maxLength: number): value is string =>
 /** Fields that only one kind of action can mean. */
 const ADOPT_FIELDS = ['order_uuid', 'differences'] as const;
 const WAY_FIELDS = ['kind', 'as', 'revertTo', 'wallet_details'] as const;
-const FIELDS = ['action', 'by', 'reason', 'revision', ...ADOPT_FIELDS, ...WAY_FIELDS];
+const FIELDS = ['action', 'by', 'reason', 'revision', ...ADOPT_FIELDS, ...WAY_FIELDS, 'signature'];
+
+/** The check of its signature takes all of it as an input, and too large a one would end the workflow. */
+const isTooLarge = (decision: object): boolean =>
+  isDeeperThan(10, decision) || JSON.stringify(decision).length > 50_000;
 
 /** Why a decision is refused now, in words for the person who sent it; undefined = it may be taken. */
 export function refusal(run: OrderRun, decision: unknown): string | undefined {
   if (typeof decision !== 'object' || decision === null) return 'decide needs {action, by, reason, revision}';
-  const { action, by, reason, revision } = decision as Partial<Decision>;
+  if (isTooLarge(decision)) return 'decide: takes less than 50000 characters, at most 10 levels deep';
+  const { action, by, reason, revision, signature } = decision as Partial<Decision>;
   const unknown = unknownKeys(decision, FIELDS);
   if (unknown.length > 0) return `unknown: ${unknown.join(', ')}`;
   const allowed = run.attention?.allowed ?? [];
@@ -70,7 +77,7 @@ export function refusal(run: OrderRun, decision: unknown): string | undefined {
   if (revision !== run.revision) {
     return `revision ${String(revision)} is stale: the order is at revision ${run.revision}; look again (orderState), then decide`;
   }
-  return fieldsProblem(run, decision as Partial<Decision>);
+  return signatureProblem(signature) ?? fieldsProblem(run, decision as Partial<Decision>);
 }
 
 /** What is wrong with the fields that an action takes besides. */
@@ -171,9 +178,9 @@ function cardsProblem(cards: unknown, { amount, currency }: Offer): string | und
   return `wallet_details: the amounts add up to ${toAmount(total)}, at most ${toAmount(amount)} ${currency} may be paid`;
 }
 
-/** A decision as the result keeps it: who, why, on what, and what was chosen; wallets masked. */
-export function recordOf(offers: readonly Offer[], decision: Decision): DecisionRecord {
-  const { action, by, reason, revision, order_uuid, differences, revertTo, wallet_details: cards } = decision;
+/** A decision as the result keeps it: who, with which key, why, on what, and what was chosen; wallets masked. */
+export function recordOf(offers: readonly Offer[], decision: TakenDecision): DecisionRecord {
+  const { action, by, reason, revision, order_uuid, differences, revertTo, wallet_details: cards, keyId } = decision;
   const chosen = action === 'finish' || action === 'revert' ? chooseOffer(offers, decision) : undefined;
   return {
     action,
@@ -183,6 +190,7 @@ export function recordOf(offers: readonly Offer[], decision: Decision): Decision
     order_uuid,
     differences,
     at: new Date().toISOString(),
+    ...(keyId && { keyId }),
     ...(typeof chosen === 'object' && { kind: chosen.move.kind, as: chosen.move.as }),
     ...(revertTo && { revertTo: { network: revertTo.network, wallet: maskWallet(revertTo.wallet) } }),
     ...(Array.isArray(cards) && {

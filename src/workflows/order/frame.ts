@@ -24,6 +24,7 @@ import type { OrderType } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import { checkOrder, checkReceived } from '../identity.js';
+import { takeSigned } from '../signed.js';
 import { REVERT_TARGET, refusal } from './decision.js';
 import { currentDetails, enterDone, orderState } from './show.js';
 import { type OrderRun, openReceivedRun, openRun } from './state.js';
@@ -81,7 +82,7 @@ const DECIDE_DESCRIPTION = [
   'adopt: "order_uuid", and "differences" [the fields in which it differs, exactly] where it is not like this payment.',
   'finish, revert: "kind" (unexchanged, unpaid) and "as" (exchange, exchange_withdraw, withdraw) where several ways are',
   `possible; "revertTo" ${REVERT_TARGET} for a refund; "wallet_details"`,
-  '[{amount, wallet}] for a payout to several cards.',
+  '[{amount, wallet}] for a payout to several cards; "signature" {keyId, value} where the account asks for it.',
 ].join(' ');
 
 /** Waits for an order that a step provides; fails as the workflow does when none comes to exist. */
@@ -97,6 +98,24 @@ async function orderOrFailure(run: OrderRun, pick: () => Order | undefined): Pro
  * of each argument from this list by its index.
  */
 const UNREAD = { inputTypes: new Proxy<TypeInfo[]>([], { get: () => rawValueTypeInfo }) };
+
+function refuseDecision(reason: string): never {
+  throw ApplicationFailure.nonRetryable(reason, 'DecisionRefused');
+}
+
+/** Takes a decision that may be taken, once it is known who signed it; the order goes on meanwhile. */
+function takeDecision(run: OrderRun, decision: Decision): Promise<OrderState> {
+  const { signature, ...choice } = decision;
+  return takeSigned({
+    input: { account: run.account, update: 'decide', choice, signature },
+    refusal: () => refusal(run, decision),
+    refuse: refuseDecision,
+    take: (keyId) => {
+      run.decision = { ...choice, ...(keyId && { keyId }) };
+      return orderState(run);
+    },
+  });
+}
 
 /** Sets all handlers of an order workflow. Called before the first await, so that no message is missed. */
 function setHandlers(run: OrderRun): void {
@@ -119,16 +138,13 @@ function setHandlers(run: OrderRun): void {
   });
   setHandler(
     defineUpdate<OrderState, [Decision]>(DECIDE_UPDATE),
-    (decision) => {
-      run.decision = withoutNulls(decision);
-      return orderState(run);
-    },
+    (decision) => takeDecision(run, withoutNulls(decision)),
     {
       description: DECIDE_DESCRIPTION,
       // Synchronous on purpose: an async validator would never refuse.
       validator: (decision) => {
         const reason = refusal(run, withoutNulls(decision));
-        if (reason) throw ApplicationFailure.nonRetryable(reason, 'DecisionRefused');
+        if (reason) refuseDecision(reason);
       },
     },
   );

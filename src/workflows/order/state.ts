@@ -3,7 +3,7 @@ import { DEFAULT_ACCOUNT } from '../../contract/names.js';
 import type { Pace, Payers } from '../../contract/order/activities.js';
 import { receivedRequest } from '../../contract/order/followers.js';
 import type { OrderInput, OrderOptions, ReceivedDepositInput } from '../../contract/order/input-and-result.js';
-import type { Attention, Decision, DecisionRecord, OrderPhase } from '../../contract/order/messages.js';
+import type { Attention, DecisionRecord, OrderPhase, TakenDecision } from '../../contract/order/messages.js';
 import type { CreateRequest } from '../../contract/order/request.js';
 import type { SentTo } from '../../contract/order/sent-to.js';
 import type { OrderType, ReceivedType } from '../../contract/order/types.js';
@@ -76,7 +76,7 @@ export interface OrderRun {
   /** Somebody claimed that the order changed: one look-up is due. */
   callbackPending: boolean;
   cancelRequested: boolean;
-  decision?: Decision;
+  decision?: TakenDecision;
   /** What `finish` and `revert` may mean while the order is parked for them. */
   offers: readonly Offer[];
   decisions: DecisionRecord[];

@@ -1,0 +1,35 @@
+import { createPublicKey, KeyObject, sign } from 'node:crypto';
+import { keyIdOf } from '../contract/key-id.js';
+import { type Signature, type SignedRun, type SignedUpdate, textToSign } from '../contract/signature.js';
+import { withoutNulls } from '../contract/without-nulls.js';
+
+/**
+ * Signs for a person: a private Ed25519 key, or where the key stays elsewhere, such as in an HSM, its id (`keyIdOf`) and what
+ * has the 64 bytes of the signature made of the bytes of a text.
+ */
+export type Signer = KeyObject | { keyId: string; sign: (text: Buffer) => Uint8Array | Promise<Uint8Array> };
+
+/** How an update is signed; without, it goes as it is, which accounts of APPROVERS_FILE refuse. */
+export interface SignOptions {
+  signer?: Signer;
+}
+
+/** What was chosen, with the signature of the signer over it and over the run it is for. Throws TypeError for another key. */
+export async function signed<T extends object>(
+  choice: T,
+  signer: Signer,
+  { update, run, about }: { update: SignedUpdate; run: SignedRun; about?: object },
+): Promise<T & { signature: Signature }> {
+  const given = withoutNulls(choice);
+  const text = Buffer.from(textToSign(update, run, { ...given, ...about }));
+  return { ...given, signature: await signatureBy(signer, text) };
+}
+
+async function signatureBy(signer: Signer, text: Buffer): Promise<Signature> {
+  const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
+  if (!(signer instanceof KeyObject)) return { keyId: signer.keyId, value: base64(await signer.sign(text)) };
+  if (signer.type !== 'private' || signer.asymmetricKeyType !== 'ed25519') {
+    throw new TypeError('signer: must be a private Ed25519 key');
+  }
+  return { keyId: keyIdOf(createPublicKey(signer)), value: base64(sign(null, text, signer)) };
+}

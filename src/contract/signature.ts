@@ -1,0 +1,61 @@
+/* What persons sign, and how. Workflows, workers and clients all read it, so that nothing of Node stands here. */
+
+/** A person's Ed25519 signature of `textToSign`. `keyId`: as `keyIdOf` makes it; `value`: base64 of the 64 bytes. */
+export interface Signature {
+  keyId: string;
+  value: string;
+}
+
+/** What is wrong with the shape of what should be a signature, if there is one; undefined = nothing. */
+export function signatureProblem(signature: unknown): string | undefined {
+  if (signature === undefined) return undefined;
+  const { keyId, value, ...others } = Object(signature) as Partial<Signature>;
+  const fits = typeof keyId === 'string' && typeof value === 'string' && keyId.length <= 64 && value.length <= 100;
+  return fits && Object.keys(others).length === 0 ? undefined : 'signature: must be {keyId, value}, both texts';
+}
+
+/** The updates that are signed: a decision on an order, the approval of a batch's plan, and the resume of a batch. */
+export type SignedUpdate = 'decide' | 'approve' | 'resume';
+
+/** Which run an update is for. A reset makes another run: what was signed for the one before counts no more. */
+export interface SignedRun {
+  namespace: string;
+  account: string;
+  workflowId: string;
+  runId: string;
+}
+
+/** What the activity `checkSignature` takes. `choice`: all that was chosen, without its signature. */
+export interface CheckSignatureInput {
+  account: string;
+  update: SignedUpdate;
+  choice: object;
+  signature?: Signature;
+}
+
+/** Its answer. 'unasked': this account asks for no signatures; 'refused' says why, in words for the caller. */
+export type SignatureCheck =
+  | { kind: 'signed'; keyId: string }
+  | { kind: 'unasked' }
+  | { kind: 'refused'; reason: string };
+
+/** Begins every text, so that no signature made for anything else counts here, and one of these counts nowhere else. */
+const DOMAIN = 'payment-orders signature 1';
+
+/**
+ * The text that a person signs, in UTF-8: a line that names its use, then `{"choice", "run", "update"}` as JSON without
+ * blanks, the keys of every object in the order of their UTF-16 code units, fields that are undefined left out.
+ */
+export const textToSign = (update: SignedUpdate, run: SignedRun, choice: object): string => {
+  const { namespace, account, workflowId, runId } = run;
+  return `${DOMAIN}\n${canonical({ update, run: { namespace, account, workflowId, runId }, choice })}`;
+};
+
+/** One text for one JSON value, however its keys were ordered. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+  const sorted = fields.sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${sorted.map(([key, field]) => `${JSON.stringify(key)}:${canonical(field)}`).join(',')}}`;
+}

@@ -1,0 +1,45 @@
+import { ActivityFailure, CancellationScope, condition, isCancellation, proxyActivities } from '@temporalio/workflow';
+import type { Activities } from '../activities/index.js';
+import type { CheckSignatureInput, SignatureCheck } from '../contract/signature.js';
+import { quickCheck, watch } from './activity-calls.js';
+import { isPatched } from './patches.js';
+
+/** An update that counts once it is known who signed it. */
+export interface SignedRequest<T> {
+  input: CheckSignatureInput;
+  /** Why it may not be taken now; what it is about goes on while it is checked. */
+  refusal: () => string | undefined;
+  refuse: (reason: string) => never;
+  /** Takes it; `keyId`: of the key that signed it, undefined where the account asks for no signatures. */
+  take: (keyId?: string) => T;
+}
+
+/** THE place where it is asked who signed an update. False of the patch replays what an older version took unchecked. */
+export async function takeSigned<T>({ input, refusal, refuse, take }: SignedRequest<T>): Promise<T> {
+  if (!isPatched('signed-decisions')) return take();
+  const check = await checked(input, refusal);
+  // In one breath with the taking: another one may have been checked beside it.
+  const reason = refusal() ?? (check.kind === 'refused' ? check.reason : undefined);
+  if (reason) refuse(reason);
+  return take(check.kind === 'signed' ? check.keyId : undefined);
+}
+
+/** A cancellation of the workflow must not end the check: what was cancelled may still want a decision. */
+const checked = (input: CheckSignatureInput, refusal: () => string | undefined): Promise<SignatureCheck> =>
+  CancellationScope.nonCancellable(async () => {
+    const { checkSignature } = proxyActivities<Activities>(quickCheck(input.account));
+    const asking = new CancellationScope();
+    const pending = asking.run(() => checkSignature(input));
+    const answered = watch(pending);
+    await condition(() => answered() || refusal() !== undefined);
+    if (!answered()) asking.cancel();
+    try {
+      return await pending;
+    } catch (error) {
+      if (!(error instanceof ActivityFailure) && !isCancellation(error)) throw error;
+      return { kind: 'refused', reason: NOT_CHECKED };
+    }
+  });
+
+const NOT_CHECKED =
+  'its signature was not checked: no worker of the account took that up in time, or what it is about went on';
