@@ -154,6 +154,36 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    name: 'signature not verified',
+    file: 'src/activities/check-signature.ts',
+    find: 'if (!verify(',
+    replacement: 'if (approver === undefined && !verify(',
+    test: {
+      file: 'test/workflows/order/signed-decisions.server.test.ts',
+      name: 'a decision on an account of APPROVERS_FILE is refused, and nothing is sent with a card, or any other field, changed behind the signature',
+    },
+  },
+  {
+    name: 'signed for whatever run',
+    file: 'src/contract/signature.ts',
+    find: 'run: { namespace, account, workflowId, runId }',
+    replacement: 'run: { namespace, account, workflowId, runId: runId.slice(0, 0) }',
+    test: {
+      file: 'test/workflows/order/signed-decisions.server.test.ts',
+      name: 'a decision on an account of APPROVERS_FILE is refused, and nothing is sent that was signed for the run before a reset, though the revision is the same',
+    },
+  },
+  {
+    name: 'two keys of one person are two persons',
+    file: 'src/workflows/batch/messages.ts',
+    find: 'approvals.some(({ by }) => by === approval.by)',
+    replacement: 'approvals.some(({ keyId }) => keyId === approval.keyId)',
+    test: {
+      file: 'test/workflows/batch/signed-approvals.server.test.ts',
+      name: 'a batch of an account of APPROVERS_FILE is paid for no single person: neither by two keys, nor under two names, nor twice',
+    },
+  },
+  {
     name: 'raw HTTP error as cause',
     file: 'src/payment-service/transport.ts',
     find: 'throw new NoAnswerError(signal.aborted ? String(signal.reason) : codeOf(error));',

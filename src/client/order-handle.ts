@@ -10,10 +10,11 @@ import {
 import type { OrderResult } from '../contract/order/input-and-result.js';
 import type { Decision, OrderState } from '../contract/order/messages.js';
 import type { Order } from '../contract/service-objects.js';
-import { cameTooLate, RemoteRun, untilTaken, type WaitOptions } from './remote-run.js';
+import { RemoteRun, type WaitOptions } from './remote-run.js';
 import { type SignOptions, signed } from './signing.js';
 import { orderResult } from './standing.js';
 import type { OrderWorkflow } from './start-options.js';
+import { cameTooLate, untilTaken } from './updates.js';
 
 /** What is known of an order beside its id. */
 export interface OrderHandleOptions {

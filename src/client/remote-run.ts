@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Client,
   type Workflow,
@@ -24,14 +23,8 @@ import {
   UnresolvedError,
 } from './errors.js';
 import { standingOfFailure } from './standing.js';
-import {
-  type CallOptions,
-  callTemporal,
-  isAbortedUpdate,
-  isNobodyAnswering,
-  isTimeOver,
-  translated,
-} from './temporal-calls.js';
+import { type CallOptions, callTemporal, isNobodyAnswering, isTimeOver, translated } from './temporal-calls.js';
+import { cameTooLate, untilTaken } from './updates.js';
 
 /** A worker answers an instruction or a decision at once or not at all. */
 const ANSWER_TIMEOUT_MS = 15_000;
@@ -201,34 +194,6 @@ export function checkTimeout({ timeoutMs }: WaitOptions): number | undefined {
   if (timeoutMs === undefined) return undefined;
   if (Number.isFinite(timeoutMs) && timeoutMs > 0) return Math.min(timeoutMs, MAX_TIMEOUT_MS);
   throw new InvalidInputError([{ field: 'timeoutMs', reason: 'must be a number of milliseconds above 0' }]);
-}
-
-/** Pauses between the attempts to hand an update in. */
-const [FIRST_PAUSE_MS, MAX_PAUSE_MS] = [200, 10_000];
-
-/**
- * Hands an update in until the workflow takes it: Temporal drops one when the workflow task that carried it failed. The call
- * must name an update id, so that handing it in again is the same update. The caller's deadline ends it.
- */
-export async function untilTaken<T>(update: () => Promise<T>): Promise<T> {
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
-    try {
-      return await update();
-    } catch (error) {
-      if (!isAbortedUpdate(error)) throw error;
-    }
-    await sleep(pauseMs);
-  }
-}
-
-/** The server's failure type of an update whose workflow ended before the update did. */
-const UPDATE_OUTLIVED_WORKFLOW = 'AcceptedUpdateCompletedWorkflow';
-
-/** True when an update came too late: its workflow has ended or never was. */
-export function cameTooLate(error: unknown): boolean {
-  if (error instanceof WorkflowNotFoundError) return true;
-  const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined;
-  return cause instanceof ApplicationFailure && cause.type === UPDATE_OUTLIVED_WORKFLOW;
 }
 
 /** The library's error for the failure of a workflow or its update; a batch's check has no id and started nothing. */

@@ -12,10 +12,11 @@ import { sentToSchema } from '../validation/order-input.js';
 import { ConflictError, PayloadDecryptionError, RefusedError } from './errors.js';
 import { decodeAll, ofWorkflow, readFirstInput, readLastEvent } from './history.js';
 import { OrderHandle, type OrderHandleOptions, orderRun } from './order-handle.js';
-import { CONFIRM_TIMEOUT_MS, cameTooLate, untilTaken, type WaitOptions } from './remote-run.js';
+import { CONFIRM_TIMEOUT_MS, type WaitOptions } from './remote-run.js';
 import { readStanding, type Standing, standingOfEvent } from './standing.js';
 import { type OrderWorkflow, orderStartOptions } from './start-options.js';
 import { type CallOptions, callTemporal, startUnlessTaken, unreachable } from './temporal-calls.js';
+import { cameTooLate, untilTaken } from './updates.js';
 
 /** Throws ConflictError unless the run of this order id has the same type and input; `recovered`: it only reports. */
 export async function refuseOtherInput(

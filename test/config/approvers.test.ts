@@ -1,5 +1,5 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
-import { chmodSync } from 'node:fs';
+import { chmodSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { loadWorkerConfig } from '../../src/config.js';
 import { APPROVERS_FILE, KEYS, newKey, publicLine, withFile } from '../support/approvers.js';
@@ -23,6 +23,14 @@ describe('APPROVERS_FILE', () => {
       ['Cid Low', 'decide'],
       ['Dan High', 'approve'],
     ]);
+  });
+
+  test('of the examples is one that a worker takes', () => {
+    const env = { PAYMENT_ACCOUNTS_FILE: 'examples/accounts.json' };
+    const { approvers } = withFile(readFileSync('examples/approvers.json', 'utf8'), (path) =>
+      loadWorkerConfig({ ...env, APPROVERS_FILE: path }),
+    );
+    expect([...(approvers?.keys() ?? [])]).toEqual(['default']);
   });
 
   test('leaves an account open only where it says so, and may name accounts of other workers', () => {

@@ -1,0 +1,123 @@
+import { readFile } from 'node:fs/promises';
+import { Worker } from '@temporalio/worker';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { Decision } from '../../../src/contract/order/messages.js';
+import { createWorkers } from '../../../src/worker/start-worker.js';
+import { KEYS, testApprovers } from '../../support/approvers.js';
+import { orderInput } from '../../support/inputs.js';
+import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { workflowBundle } from '../../support/temporal.js';
+import { executions, parkedFor } from '../compensation/parked-orders.fixture.js';
+
+const APPROVERS = testApprovers();
+
+/** The code as it was before any patch: none is asked for, and so none is marked in a history. */
+function withoutPatches(code: string): string {
+  const older = code.replace(/\(0, ?[\w.]+\.patched\)\(id\)/, 'false');
+  if (older === code) throw new Error('isPatched is not in the bundle as workflows/patches.ts has it');
+  return older;
+}
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await openLab({ workers: false, limits: { caps: new Map([['usd', '10']]) } });
+});
+afterAll(() => lab?.close());
+
+/** Workers of another account: they run workflows, and take nothing that the account of the orders is asked. */
+const elsewhere = () => {
+  const account = lab.config.accounts.get('default');
+  if (!account) throw new Error('no account');
+  return { accounts: new Map([['other', { ...account, name: 'other' }]]) };
+};
+
+const signed = { approvers: APPROVERS };
+
+async function overCap() {
+  const orderId = newOrderId('unchecked');
+  const handle = await lab.orders.start('withdraw', orderInput('withdraw', orderId));
+  const { revision } = await parkedFor(handle);
+  return { orderId, handle, decision: { action: 'approve', by: 'Ann Smith', reason: 'meant', revision } as Decision };
+}
+
+test('a decision that no worker of the account checks is not taken, and does not hold up the end of its order', async () => {
+  await lab.startWorkers(signed);
+  const { orderId, handle, decision } = await overCap();
+  await lab.stopWorkers();
+  await lab.startWorkers(elsewhere());
+  const asked = handle.decide(decision, { signer: KEYS.ann, timeoutMs: 2_000 });
+  await expect(asked).rejects.toMatchObject({ kind: 'noWorker' });
+  expect(await handle.state()).toMatchObject({ phase: 'parked', revision: decision.revision });
+  await lab.temporal.client.workflow.getHandle(handle.workflowId).cancel();
+  await expect(handle.result({ timeoutMs: 20_000 })).rejects.toMatchObject({ type: 'OrderCancelled' });
+  expect(executions(lab, orderId)).toBe(0);
+  await lab.stopWorkers();
+});
+
+test('a decision that waits for a worker of the account is checked by it, and taken once', async () => {
+  await lab.startWorkers(signed);
+  const [good, bad] = [await overCap(), await overCap()];
+  await lab.stopWorkers();
+  await lab.startWorkers(elsewhere());
+  const waiting = { timeoutMs: 60_000 };
+  const outcome = (asked: Promise<unknown>) =>
+    asked.then(
+      () => 'taken',
+      (error: Error) => error.message,
+    );
+  const answers = Promise.all([
+    outcome(good.handle.decide(good.decision, { signer: KEYS.ann, ...waiting })),
+    outcome(bad.handle.decide(bad.decision, { signer: KEYS.zed, ...waiting })),
+    outcome(bad.handle.decide({ ...bad.decision, by: 'Chief Operator' }, waiting)),
+  ]);
+  const checksOf = async ({ workflowId }: { workflowId: string }) => {
+    const { raw } = await lab.temporal.client.workflow.getHandle(workflowId).describe();
+    return raw.pendingActivities?.filter(({ activityType }) => activityType?.name === 'checkSignature').length;
+  };
+  const pending = async () => [await checksOf(good.handle), await checksOf(bad.handle)];
+  await vi.waitFor(async () => expect(await pending()).toEqual([1, 2]), 20_000);
+  await lab.stopWorkers();
+  await lab.startWorkers(signed);
+  const [taken, ...refused] = await answers;
+  expect(taken).toBe('taken');
+  expect(refused[0]).toContain('no person of APPROVERS_FILE');
+  expect(refused[1]).toContain('takes nothing unsigned');
+  expect(await good.handle.result()).toMatchObject({ outcome: 'completed', decisions: [{ by: 'Ann Smith' }] });
+  expect(await bad.handle.state()).toMatchObject({ phase: 'parked', revision: bad.decision.revision });
+  expect([executions(lab, good.orderId), executions(lab, bad.orderId)]).toEqual([1, 0]);
+  await lab.stopWorkers();
+});
+
+test('an order that an older version took a decision of goes on, and its next decision is checked', async () => {
+  const { nativeConnection: connection, namespace, client } = lab.temporal;
+  const code = await readFile(workflowBundle().codePath, 'utf8');
+  const older = { workflowBundle: { code: withoutPatches(code) }, debugMode: true };
+  const workers = await createWorkers({ ...lab.config, caps: undefined }, { connection, namespace }, older);
+  const runs = workers.map((worker) => worker.run());
+  const marker = 'create=500-before';
+  const input = orderInput('withdraw', newOrderId('older'), { marker, resend: 'never' });
+  const handle = await lab.orders.start('withdraw', input);
+  const first = await parkedFor(handle);
+  const adopt = {
+    action: 'adopt',
+    order_uuid: 'not-there',
+    by: 'anybody',
+    reason: 'x',
+    revision: first.revision,
+  } as const;
+  await handle.decide(adopt);
+  const { revision } = await parkedFor(handle, 'not-there');
+  for (const worker of workers) worker.shutdown();
+  await Promise.all(runs);
+  await lab.startWorkers({ ...signed, caps: undefined });
+  const resend = { action: 'resend', by: 'Ann Smith', reason: 'proven absent', revision } as const;
+  await expect(handle.decide(resend)).rejects.toThrow('takes nothing unsigned');
+  await handle.decide(resend, { signer: KEYS.ann });
+  expect(await handle.result()).toMatchObject({
+    outcome: 'completed',
+    decisions: [{ by: 'anybody' }, { by: 'Ann Smith' }],
+  });
+  await lab.stopWorkers();
+  const history = await client.workflow.getHandle(handle.workflowId).fetchHistory();
+  await Worker.runReplayHistory({ workflowBundle: workflowBundle() }, history, handle.workflowId);
+});
