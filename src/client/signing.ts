@@ -20,9 +20,9 @@ export async function signed<T extends object>(
   signer: Signer,
   { update, run, about }: { update: SignedUpdate; run: SignedRun; about?: object },
 ): Promise<T & { signature: Signature }> {
-  const given = withoutNulls(choice);
+  const { signature: _, ...given } = withoutNulls<T & { signature?: unknown }>(choice);
   const text = Buffer.from(textToSign(update, run, { ...given, ...about }));
-  return { ...given, signature: await signatureBy(signer, text) };
+  return { ...(given as T), signature: await signatureBy(signer, text) };
 }
 
 async function signatureBy(signer: Signer, text: Buffer): Promise<Signature> {
