@@ -3,7 +3,7 @@ import { chmodSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { loadWorkerConfig } from '../../src/config.js';
 import { APPROVERS_FILE, KEYS, newKey, publicLine, withFile } from '../support/approvers.js';
-import { problemsOf, WORKER_ENV } from './config.fixture.js';
+import { problemsOf, tempFile, WORKER_ENV } from './config.fixture.js';
 
 const [ANN, BOB, CID] = [publicLine(KEYS.ann), publicLine(KEYS.bob), publicLine(KEYS.cid)];
 const RIGHTS = { decide: ['Ann', 'Bob'], approve: ['Ann', 'Bob'] };
@@ -26,7 +26,7 @@ describe('APPROVERS_FILE', () => {
   });
 
   test('of the examples is one that a worker takes', () => {
-    const env = { PAYMENT_ACCOUNTS_FILE: 'examples/accounts.json' };
+    const env = { PAYMENT_ACCOUNTS_FILE: tempFile(readFileSync('examples/accounts.json', 'utf8')) };
     const { approvers } = withFile(readFileSync('examples/approvers.json', 'utf8'), (path) =>
       loadWorkerConfig({ ...env, APPROVERS_FILE: path }),
     );
