@@ -1,6 +1,9 @@
 import { verify } from 'node:crypto';
 import { activityInfo } from '@temporalio/activity';
+import { AuditNotWrittenError } from '../audit/audit-record.js';
+import type { Approvers } from '../config.js';
 import { type CheckSignatureInput, type SignatureCheck, textToSign } from '../contract/signature.js';
+import { recordChoice } from './audit.js';
 import type { ActivityDeps } from './deps.js';
 
 const HOW_TO_SIGN = 'sign with --key FILE or APPROVER_KEY_FILE; in code: the option `signer`';
@@ -8,30 +11,41 @@ const HOW_TO_SIGN = 'sign with --key FILE or APPROVER_KEY_FILE; in code: the opt
 const refused = (reason: string): SignatureCheck => ({ kind: 'refused', reason });
 
 /**
- * Says whether what was chosen is signed by a person who may choose it for this account. What the signature must be about
- * comes from this very task, never from whoever asked. Fails for nothing: every bad signature is an answer.
+ * Says whether what was chosen is signed by a person who may choose it for this account, and writes it into the audit record
+ * before it counts. What the signature must be about comes from this very task, never from whoever asked. Fails for nothing: every
+ * bad signature is an answer, and so is a record that cannot be written.
  */
-export function checkSignatureActivity({ approvers }: Pick<ActivityDeps, 'approvers'>) {
+export function checkSignatureActivity(deps: Pick<ActivityDeps, 'approvers' | 'audit'>) {
   return async function checkSignature(input: CheckSignatureInput): Promise<SignatureCheck> {
-    const { account, update, choice, signature } = input;
-    const known = approvers?.get(account);
-    if (!known) return { kind: 'unasked' };
-    const { keyId, value } = signature ?? {};
-    if (typeof keyId !== 'string' || typeof value !== 'string') {
-      return refused(`signature: account ${account} takes nothing unsigned; ${HOW_TO_SIGN}`);
+    const check = checked(deps.approvers?.get(input.account), input);
+    if (check.kind === 'refused') return check;
+    try {
+      await recordChoice(deps, input, check.kind === 'signed' ? check.keyId : undefined);
+      return check;
+    } catch (error) {
+      if (error instanceof AuditNotWrittenError) return refused(`${error.message}. Nothing was decided`);
+      throw error;
     }
-    const approver = known.get(keyId);
-    if (!approver) return refused('signature: no person of APPROVERS_FILE has this key');
-    const { workflowNamespace: namespace, workflowExecution: run } = activityInfo();
-    if (!namespace || !run) throw new Error('is asked by workflows alone');
-    const text = textToSign(update, { namespace, account, ...run }, choice);
-    if (!verify(null, Buffer.from(text), approver.key, Buffer.from(value, 'base64'))) {
-      return refused('signature: is not of this choice for this run. Look again, and sign what is shown then');
-    }
-    const right = update === 'decide' ? 'decide' : 'approve';
-    if (!approver.may.has(right))
-      return refused(`signature: ${approver.person} may not ${right} for account ${account}`);
-    if ('by' in choice && choice.by === approver.person) return { kind: 'signed', keyId };
-    return refused(`by: this key is of ${approver.person}, who must say so`);
   };
+}
+
+function checked(known: Approvers | undefined, input: CheckSignatureInput): SignatureCheck {
+  const { account, update, choice, signature } = input;
+  if (!known) return { kind: 'unasked' };
+  const { keyId, value } = signature ?? {};
+  if (typeof keyId !== 'string' || typeof value !== 'string') {
+    return refused(`signature: account ${account} takes nothing unsigned; ${HOW_TO_SIGN}`);
+  }
+  const approver = known.get(keyId);
+  if (!approver) return refused('signature: no person of APPROVERS_FILE has this key');
+  const { workflowNamespace: namespace, workflowExecution: run } = activityInfo();
+  if (!namespace || !run) throw new Error('is asked by workflows alone');
+  const text = textToSign(update, { namespace, account, ...run }, choice);
+  if (!verify(null, Buffer.from(text), approver.key, Buffer.from(value, 'base64'))) {
+    return refused('signature: is not of this choice for this run. Look again, and sign what is shown then');
+  }
+  const right = update === 'decide' ? 'decide' : 'approve';
+  if (!approver.may.has(right)) return refused(`signature: ${approver.person} may not ${right} for account ${account}`);
+  if ('by' in choice && choice.by === approver.person) return { kind: 'signed', keyId };
+  return refused(`by: this key is of ${approver.person}, who must say so`);
 }

@@ -31,6 +31,8 @@ export interface CheckSignatureInput {
   update: SignedUpdate;
   choice: object;
   signature?: Signature;
+  /** Of a `resume`: who paused the batch. It is not signed, and only written down. */
+  paused?: { by: string; reason: string; at: string };
 }
 
 /** Its answer. 'unasked': this account asks for no signatures; 'refused' says why, in words for the caller. */

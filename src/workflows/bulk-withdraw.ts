@@ -70,9 +70,9 @@ const nothingStarted = (run: BatchRun, plan: BatchPlan): BatchResult => resultOf
 async function report(run: BatchRun, plan: BatchPlan): Promise<BatchResult> {
   enter(run, 'reporting', 'the report');
   const { reportBatch } = proxyActivities<Activities>({ ...wholeFile, summary: 'Read the end of every row, report' });
-  const { account, input, progress } = run;
+  const { account, input, progress, paused, stopped } = run;
   try {
-    return resultOf(run, plan, await reportBatch({ account, input, plan, taken: progress.taken }));
+    return resultOf(run, plan, await reportBatch({ account, input, plan, taken: progress.taken, paused, stopped }));
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
     const reason = `no report was written: ${error.cause?.message ?? 'its activity was ended'}`;

@@ -56,7 +56,7 @@ export interface LabOptions {
   /** Where the workers find the sandbox, such as a line in front of it that can be cut; its own URL when omitted. */
   serviceUrl?: (sandboxUrl: string) => Promise<string>;
   /** Caps, the balance check and whose signatures count; none when omitted. */
-  limits?: Pick<WorkerConfig, 'caps' | 'checkBalance' | 'approvers'>;
+  limits?: Pick<WorkerConfig, 'caps' | 'checkBalance' | 'approvers' | 'auditDir'>;
   /** Client, receiver and workers encrypt payloads with the first of them; plain when omitted. */
   encryptionKeys?: readonly EncryptionKey[];
   /** They refuse what is plain or written for another workflow. */

@@ -5,6 +5,7 @@ import type { ReportBatchAnswer, ReportBatchInput } from '../../contract/batch/a
 import type { BatchInput, BatchPlan } from '../../contract/batch/batch.js';
 import { describeFieldErrors } from '../../contract/failures.js';
 import { validateOrderInput } from '../../validation/order-input.js';
+import { recordInterruptions } from '../audit.js';
 import type { ActivityDeps } from '../deps.js';
 import { batchFailure, invalidInput } from '../failures.js';
 import { mapInOrder } from '../paced-reads.js';
@@ -16,7 +17,9 @@ const CONCURRENCY = 20;
 
 /** Counts and reports how the order of every row ended, whoever started it; repeating it replaces the files. */
 export function reportBatchActivity(deps: ActivityDeps) {
-  return async function reportBatch({ input, plan, taken }: ReportBatchInput): Promise<ReportBatchAnswer> {
+  return async function reportBatch(reported: ReportBatchInput): Promise<ReportBatchAnswer> {
+    const { input, plan, taken } = reported;
+    await recordInterruptions(deps, reported);
     try {
       const source = await openBatchSource(deps.directories, input, plan);
       try {

@@ -2,6 +2,7 @@ import type {
   AmountsByCurrency,
   BatchFile,
   BatchInput,
+  BatchInterruption,
   BatchPlan,
   BatchProgress,
   BatchResult,
@@ -46,6 +47,9 @@ export interface ReportBatchInput extends PlanBatchInput {
   plan: BatchPlan;
   /** Rows that the batch took, from the first: behind them none was started. */
   taken: number;
+  /** Who paused it, unless it was resumed, and who stopped it; only written down. */
+  paused?: BatchInterruption;
+  stopped?: BatchInterruption;
 }
 
 /** Answer of `reportBatch`. `started`: rows whose own order was started, by this batch or an earlier one. */

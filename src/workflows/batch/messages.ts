@@ -101,7 +101,7 @@ function takeResume(run: BatchRun, instruction: BatchInstruction): Promise<void>
   const pausedAt = run.paused?.at;
   const isSamePause = () => run.paused?.at === pausedAt;
   return takeSigned({
-    input: { account: run.account, update: 'resume', choice: { by, reason, pausedAt }, signature },
+    input: { account: run.account, update: 'resume', choice: { by, reason, pausedAt }, signature, paused: run.paused },
     refusal: () => resumeRefusal(run, instruction) ?? (isSamePause() ? undefined : 'it was paused anew meanwhile'),
     refuse,
     take: () => resume(run),
