@@ -147,6 +147,7 @@ describe('sandbox, receiver, worker and starter, each with its own environment',
       temporal: temporal.address,
       namespace: temporal.namespace,
       accounts: 'default',
+      signed: 'none',
       allowed: 'ALLOW_SHORT_WINDOWS',
     });
 

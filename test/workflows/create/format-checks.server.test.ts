@@ -65,7 +65,7 @@ test('an order id that is a card number is not repeated in a failure', async () 
     args: [orderInput('withdraw', '4242424242424242')],
   });
   const failure = await handle.result().catch((error: { cause: { message: string } }) => error.cause);
-  expect(JSON.stringify(failure)).toContain('****4242');
+  expect(JSON.stringify(failure)).toContain('order.order_id: must not hold a card number');
   expect(`${(failure as Error).message} ${JSON.stringify(failure)}`).not.toContain('4242424242424242');
 });
 
