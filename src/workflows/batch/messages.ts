@@ -130,8 +130,11 @@ function nameProblem(by: unknown): string | undefined {
 
 /** Why an approval is refused; undefined = it counts. Tolerates any argument. */
 function approvalRefusal(run: BatchRun, approval: BatchApproval | undefined): string | undefined {
-  if (run.phase !== 'awaitingApproval') return `the batch waits for no approval, it is ${run.phase}`;
-  if (run.approvedBy !== undefined) return `it was approved by ${maskName(run.approvedBy)} just now`;
+  const approved = run.approvedBy !== undefined && `it was approved by ${maskName(run.approvedBy)}`;
+  if (run.phase !== 'awaitingApproval') {
+    return `the batch waits for no approval, it is ${run.phase}${approved ? `: ${approved}` : ''}`;
+  }
+  if (approved) return `${approved} just now`;
   const problem = nameProblem(approval?.by) ?? signatureProblem(approval?.signature);
   if (problem) return problem;
   if (approval?.digest !== run.plan?.digest) {

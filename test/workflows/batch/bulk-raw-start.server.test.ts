@@ -161,7 +161,7 @@ describe('an approval that comes too late', () => {
     await sleep(1_000);
     await lab.startWorkers({ directories: { batchDir: lab.folder, reportDir: lab.folder } });
     const refused = (await answers).flatMap((answer) => (answer.status === 'rejected' ? [String(answer.reason)] : []));
-    expect(refused).toEqual([expect.stringContaining('it was approved by anna.**** just now')]);
+    expect(refused).toEqual([expect.stringContaining('it was approved by anna.****')]);
     await batch.result();
   });
 });
