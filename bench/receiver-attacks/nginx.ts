@@ -51,10 +51,15 @@ function adapted(shipped: string, changes: readonly (readonly [from: string, to:
 }
 
 /**
- * Starts nginx on a free port of loopback with examples/nginx.conf, of which only places and names are changed. `more`: lines for
- * its `http` block. Its files are in `folder`.
+ * Starts nginx on a free port of loopback with examples/nginx.conf, of which only places and names are changed, and what `others`
+ * names. `more`: lines for its `http` block. Its files are in `folder`.
  */
-export async function startNginx(folder: string, receiverUrl: string, more = ''): Promise<Nginx> {
+export async function startNginx(
+  folder: string,
+  receiverUrl: string,
+  more = '',
+  others: readonly (readonly [string, string])[] = [],
+): Promise<Nginx> {
   const program = findNginx();
   if (program === undefined) throw new Error('nginx is not installed');
   await mkdir(folder, { recursive: true });
@@ -79,6 +84,7 @@ export async function startNginx(folder: string, receiverUrl: string, more = '')
     ['/etc/ssl/certs/hooks.example.pem', certificate],
     ['/etc/ssl/private/hooks.example.key', key],
     ['    server_tokens off;', `    server_tokens off;\n${temporary}\n${more}`],
+    ...others,
   ] as const;
   await writeFile(configuration, adapted(shipped, changes));
   const child = spawn(program, ['-c', configuration, '-p', folder, '-e', errors, '-g', 'daemon off;'], {

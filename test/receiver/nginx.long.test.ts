@@ -15,10 +15,18 @@ if (findNginx() === undefined)
   process.stderr.write('nginx is not installed: the tests of examples/nginx.conf are skipped\n');
 
 /** A receiver behind nginx with the shipped configuration; `more`: lines for its `http` block. */
-async function behindNginx({ signal, more }: { signal?: SignalOrder; more?: string } = {}) {
+async function behindNginx({
+  signal,
+  more,
+  others,
+}: {
+  signal?: SignalOrder;
+  more?: string;
+  others?: [string, string][];
+} = {}) {
   const receiver = await runReceiver(signal, undefined, undefined, { trustedProxies: listOf('127.0.0.1') });
   const folder = await mkdtemp(join(tmpdir(), 'payment-orders-nginx-'));
-  const nginx = await startNginx(folder, receiver.url, more);
+  const nginx = await startNginx(folder, receiver.url, more, others);
   onTestFinished(async () => {
     await nginx.stop();
     await rm(folder, { recursive: true, force: true });
@@ -134,7 +142,12 @@ describe.skipIf(findNginx() === undefined)('through examples/nginx.conf', () => 
   test('one sender, or one IPv6 network, gets 429 where another one is served', { timeout: 60_000 }, async () => {
     // Stands in for other machines: the address is taken from a header, as nginx does behind a load balancer.
     const more = 'set_real_ip_from 127.0.0.1; real_ip_header X-Test-Address;';
-    const { receiver, nginx } = await behindNginx({ more });
+    // A tenth of what is shipped: a busy machine sends no more than 50 requests a second itself.
+    const others: [string, string][] = [
+      ['rate=50r/s', 'rate=5r/s'],
+      ['burst=200', 'burst=20'],
+    ];
+    const { receiver, nginx } = await behindNginx({ more, others });
     const from = async (address: string, n: number): Promise<number | undefined> =>
       (
         await ask(nginx, receiver.pathOf({ ...ORDER, orderId: `order-${n % 50}` }), '{}', {
@@ -146,14 +159,14 @@ describe.skipIf(findNginx() === undefined)('through examples/nginx.conf', () => 
       ['2001:db8::1', '2001:db8::ffff:2', '2001:db8:0:1::1'],
     ] as const) {
       const statuses: (number | undefined)[] = [];
-      // 200 at once and 50 a second pass; in lanes, as an attacker would.
+      // 20 at once and 5 a second pass; in lanes, as an attacker would.
       const lane = async (first: number) => {
-        for (let n = first; n < 900; n += 30) statuses.push(await from(flooding, n));
+        for (let n = first; n < 300; n += 30) statuses.push(await from(flooding, n));
       };
       await Promise.all(Array.from({ length: 30 }, (_, first) => lane(first)));
-      expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(200);
+      expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(20);
       expect(new Set(statuses)).toEqual(new Set([200, 429]));
-      // The allowance refills at 50 a second, so the last word is of many.
+      // The allowance refills at 5 a second, so the last word is of many.
       const neighbours = await Promise.all(Array.from({ length: 60 }, (_, n) => from(neighbour, n)));
       expect(neighbours).toContain(429);
       expect(await from(other, 1)).toBe(200);
