@@ -89,7 +89,7 @@ export function checkBatch({ input, account, batchId }: BatchRun): void {
   if (!mayLackId && (typeof batchId !== 'string' || !BATCH_ID_FORMAT.test(batchId))) {
     refuseInput('batchId', 'must match [A-Za-z0-9._-]{1,120}');
   }
-  if (typeof batchId === 'string' && holdsWallet(batchId)) refuseInput('batchId', NO_WALLET);
+  if (typeof batchId === 'string') checkShownName(refuseInput, 'batchId', batchId);
   if (inlineBytes(input) > MAX_INLINE_BYTES) {
     refuseInput('rows', `are more than ${MAX_INLINE_BYTES} bytes; send them in a file`);
   }

@@ -1,4 +1,5 @@
 import { activityInfo, getClient } from '@temporalio/activity';
+import type { ActivitySerializationContext } from '@temporalio/common';
 import { AuditNotWrittenError } from '../../audit/audit-record.js';
 import type { CreateVerdict } from '../../contract/order/activities.js';
 import { NotSentError, RateLimitedError, RejectedError, UnexpectedStatusError } from '../../payment-service/errors.js';
@@ -10,8 +11,18 @@ import { reasonOf } from '../failures.js';
  * Throws when the attempt was given up (timed out, its run reset or closed), cancelled or paused. A worker that was stopped
  * cannot know how long: a task may have been handed to it long before our code began to run.
  */
-export const confirmAttempt = (details: unknown): Promise<void> =>
-  getClient().activity.heartbeat(activityInfo().taskToken, details);
+export async function confirmAttempt(details: unknown): Promise<void> {
+  const { taskToken, activityId, workflowExecution, workflowNamespace: namespace = '' } = activityInfo();
+  // A task token says nothing of whose it is, and what is bound to nobody is refused where payloads must be bound.
+  const serializationContext: ActivitySerializationContext = {
+    type: 'activity',
+    namespace,
+    activityId,
+    workflowId: workflowExecution?.workflowId,
+    isLocal: false,
+  };
+  await getClient().activity.heartbeat(taskToken, details, { serializationContext });
+}
 
 /** The attempt is too old, or no longer the one that counts: nothing was sent. */
 export class AttemptTooOldError extends Error {}

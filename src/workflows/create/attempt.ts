@@ -8,6 +8,7 @@ import {
 } from '@temporalio/workflow';
 import type { CreateOrderInput, CreateVerdict, SendPermission } from '../../contract/order/activities.js';
 import type { SentTo } from '../../contract/order/sent-to.js';
+import { Refused } from '../../contract/refused.js';
 import { cancellable, moneyMoving } from '../activity-calls.js';
 import { noteAnswer, untilServed } from '../ask/ask.js';
 import { isForeign } from '../interceptors.js';
@@ -27,6 +28,7 @@ export async function attemptCreate(run: OrderRun, permission: SendPermission): 
     const attempt = () => untilServed(run, options, ({ createOrder }) => createOrder(attemptInput(run, permission)));
     // A reset run replays what the run before it did, so it must decide by what both know: its own sends.
     const answer = await (run.sends.count > 0 ? attempt() : takenBackWhen(() => run.cancelRequested, attempt));
+    if (!VERDICTS.has(answer?.kind)) return strange(run);
     noteAnswer(run, answer, mayHaveSent(answer, permission));
     const isReset = answer.kind === 'uncertain' && answer.reset;
     // The run before this one may have sent it, and only that one knows where.
@@ -39,6 +41,32 @@ export async function attemptCreate(run: OrderRun, permission: SendPermission): 
     return verdictOfFailure(run, error);
   }
 }
+
+/** What a create may answer; whatever else comes is the answer of another activity, or of nobody of ours. */
+const VERDICTS: ReadonlySet<unknown> = new Set(
+  Object.keys({
+    accepted: true,
+    adopted: true,
+    conflict: true,
+    duplicates: true,
+    notSent: true,
+    rateLimited: true,
+    overCap: true,
+    stale: true,
+    rejected: true,
+    uncertain: true,
+  } satisfies Record<CreateVerdict['kind'], true>),
+);
+
+/** The create itself may be under way: nothing tells that it is over, or where it went. */
+function strange(run: OrderRun): CreateVerdict {
+  if (!run.sentTo) run.sends.accountUnknown = true;
+  raiseAttention(run, STRANGE_CREATE);
+  return { kind: 'uncertain', reason: STRANGE_CREATE, timedOut: true };
+}
+
+const STRANGE_CREATE =
+  'what answered the create is no answer of a create: it may have been sent. Find out who answers its task queue';
 
 function attemptInput(run: OrderRun, permission: SendPermission): CreateOrderInput {
   const delayMinutes = remainingDelayMinutes(run);
@@ -85,8 +113,9 @@ function verdictOfFailure(run: OrderRun, error: unknown): CreateVerdict | Closed
   }
   if (cause instanceof TimeoutFailure) {
     // Written by the attempt right before its send; says where it went even when the worker died.
-    const written = cause.lastHeartbeatDetails as { sentTo?: SentTo } | undefined;
-    run.sentTo ??= written?.sentTo;
+    const written = cause.lastHeartbeatDetails as { sentTo?: SentTo } | Refused | undefined;
+    if (written instanceof Refused) run.sends.accountUnknown ||= !run.sentTo;
+    else run.sentTo ??= written?.sentTo;
     return { kind: 'uncertain', reason: 'the worker that held the create gave no answer in time', timedOut: true };
   }
   if (!(error instanceof ActivityFailure)) throw error;

@@ -5,7 +5,6 @@ import { CREATE_TIMEOUT_MS } from '../activity-calls.js';
 import { parkUnless } from '../order/decision.js';
 import { type Closed, cancelled, closed } from '../order/end.js';
 import { noRunEverSent, noSendInDoubt, type OrderRun, showsNone } from '../order/state.js';
-import { delayHasPassed } from './attempt.js';
 import { type Conflict, look, type Ours, type Seen, settle } from './settle.js';
 
 /** Callbacks that make a parked run look again; more would let a flood of forged ones cost look-ups. */
@@ -44,7 +43,6 @@ export async function conclude(run: OrderRun, first: Step): Promise<Ours | Close
     if (step?.kind !== 'question') return step?.kind === 'absent' ? undefined : step;
     if (step.conflict) run.conflict = step.conflict.reason;
     const answer = await untilAnswered(run, step, looks < MAX_LOOKS);
-    if (answer === 'outdated') return undefined;
     if (answer === 'cancelled') return cancelled(run);
     if (answer === 'callback') {
       looks += 1;
@@ -54,22 +52,17 @@ export async function conclude(run: OrderRun, first: Step): Promise<Ours | Close
   }
 }
 
-/** Waits for a decision, or for what makes the question another one: a cancellation, a callback, a re-send asked about before. */
+/** Waits for a decision, or for what makes the question another one: a cancellation or a callback. */
 async function untilAnswered(
   run: OrderRun,
   question: Question,
   mayLook: boolean,
-): Promise<TakenDecision | 'cancelled' | 'outdated' | 'callback'> {
-  const { reason, allowed, conflict, permits } = question;
-  const asked = { isCancelled: run.cancelRequested, isLate: delayHasPassed(run) };
-  const isOutdated = () => run.cancelRequested !== asked.isCancelled || delayHasPassed(run) !== asked.isLate;
+): Promise<TakenDecision | 'cancelled' | 'callback'> {
+  const { reason, allowed, conflict } = question;
   const isCancelled = () => run.cancelRequested && !conflict && noSendInDoubt(run);
   const hears = mayLook && hearsCallbacks(run, question);
-  const isOver = () => isCancelled() || (hears && run.callbackPending) || (permits && isOutdated()) || false;
-  const decision = await parkUnless(run, reason, allowed, isOver);
+  const decision = await parkUnless(run, reason, allowed, () => isCancelled() || (hears && run.callbackPending));
   if (!decision && isCancelled()) return 'cancelled';
-  // Whoever permits a re-send must have been told that the order was cancelled, or is late, since.
-  if (permits && isOutdated() && (!decision || decision.action === 'resend')) return 'outdated';
   return decision ?? 'callback';
 }
 

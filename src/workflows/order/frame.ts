@@ -26,7 +26,7 @@ import { withoutNulls } from '../../contract/without-nulls.js';
 import { checkOrder, checkReceived } from '../identity.js';
 import { takeSigned } from '../signed.js';
 import { REVERT_TARGET, refusal } from './decision.js';
-import { currentDetails, enterDone, orderState } from './show.js';
+import { currentDetails, enterDone, orderState, tellCancelled } from './show.js';
 import { type OrderRun, openReceivedRun, openRun } from './state.js';
 
 /** What an order does, from its create to its result. */
@@ -57,6 +57,7 @@ async function inFrame(run: OrderRun, steps: Steps): Promise<OrderResult> {
   setHandlers(run);
   CancellationScope.current().cancelRequested.catch(() => {
     run.cancelRequested = true;
+    tellCancelled(run);
   });
   return CancellationScope.nonCancellable(async () => {
     let result: OrderResult | undefined;

@@ -1,4 +1,4 @@
-import { workflowInfo } from '@temporalio/workflow';
+import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import { ACCOUNT_FORMAT, searchAttribute } from '../../contract/names.js';
 import type { Attention, DecideAction, OrderPhase, OrderState } from '../../contract/order/messages.js';
 import { orderSides } from '../../contract/order/types.js';
@@ -34,6 +34,18 @@ export function clearAttention(run: OrderRun, reason: string | undefined): void 
   run.revision += 1;
   run.attention = undefined;
   publish(run);
+}
+
+/**
+ * Tells who is asked for a re-send that the order was cancelled since: what they would permit is another send, so the revision
+ * that they saw counts no more. Makes no command, since the question stays open.
+ */
+export function tellCancelled(run: OrderRun): void {
+  const { attention } = run;
+  if (run.phase !== 'parked' || !attention?.allowed.includes('resend')) return;
+  run.revision += 1;
+  run.attention = { ...attention, reason: `${attention.reason}; it was cancelled` };
+  setCurrentDetails(currentDetails(run));
 }
 
 /** Ends the run in the UI and for searches: with the final status, or 'none' when no order came to exist. */

@@ -107,10 +107,11 @@ test('a person who is asked for a re-send is asked anew once the order was cance
   await untilParked(orderId);
   const { revision } = await lab.state(orderId);
   await lab.cancel(orderId);
+  const reason = async () => (await lab.state(orderId)).attention?.reason;
+  await expect.poll(reason, { timeout: 60_000 }).toContain('it was cancelled');
   const stale = handle.decide({ action: 'resend', by: 'ops', reason: 'seen before it was cancelled', revision });
   await expect(stale).rejects.toThrow(/is stale/);
-  await untilParked(orderId);
-  expect((await lab.state(orderId)).attention?.reason).toContain('it was cancelled');
+  expect((await lab.state(orderId)).phase).toBe('parked');
   expect(lab.sandbox.stats().executedByOrderId[orderId]).toBeUndefined();
 
   await decide(orderId, 'resend');
