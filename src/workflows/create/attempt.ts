@@ -28,7 +28,7 @@ export async function attemptCreate(run: OrderRun, permission: SendPermission): 
     const attempt = () => untilServed(run, options, ({ createOrder }) => createOrder(attemptInput(run, permission)));
     // A reset run replays what the run before it did, so it must decide by what both know: its own sends.
     const answer = await (run.sends.count > 0 ? attempt() : takenBackWhen(() => run.cancelRequested, attempt));
-    if (!VERDICTS.has(answer?.kind)) return strange(run);
+    if (!VERDICTS.has(answer?.kind)) return withoutAnswer(run, STRANGE_CREATE);
     noteAnswer(run, answer, mayHaveSent(answer, permission));
     const isReset = answer.kind === 'uncertain' && answer.reset;
     // The run before this one may have sent it, and only that one knows where.
@@ -57,13 +57,6 @@ const VERDICTS: ReadonlySet<unknown> = new Set(
     uncertain: true,
   } satisfies Record<CreateVerdict['kind'], true>),
 );
-
-/** The create itself may be under way: nothing tells that it is over, or where it went. */
-function strange(run: OrderRun): CreateVerdict {
-  if (!run.sentTo) run.sends.accountUnknown = true;
-  raiseAttention(run, STRANGE_CREATE);
-  return { kind: 'uncertain', reason: STRANGE_CREATE, timedOut: true };
-}
 
 const STRANGE_CREATE =
   'what answered the create is no answer of a create: it may have been sent. Find out who answers its task queue';
@@ -119,12 +112,15 @@ function verdictOfFailure(run: OrderRun, error: unknown): CreateVerdict | Closed
     return { kind: 'uncertain', reason: 'the worker that held the create gave no answer in time', timedOut: true };
   }
   if (!(error instanceof ActivityFailure)) throw error;
-  // Failed by an operator, perhaps, while its worker goes on: nothing tells that its request is over, or where it went.
+  // Failed by an operator, perhaps, while its worker goes on.
+  return withoutAnswer(run, isForeign(error) ? FOREIGN_CREATE : undefined);
+}
+
+/** An attempt that ended by another's word: nothing tells that its request is over, or where it went. `told`: what a person is told. */
+function withoutAnswer(run: OrderRun, told?: string): CreateVerdict {
   if (!run.sentTo) run.sends.accountUnknown = true;
-  if (!isForeign(error))
-    return { kind: 'uncertain', reason: 'the create attempt ended without an answer', timedOut: true };
-  raiseAttention(run, FOREIGN_CREATE);
-  return { kind: 'uncertain', reason: FOREIGN_CREATE, timedOut: true };
+  if (told) raiseAttention(run, told);
+  return { kind: 'uncertain', reason: told ?? 'the create attempt ended without an answer', timedOut: true };
 }
 
 /** Stays until the order ends: who answers one attempt may answer the next. */
