@@ -46,8 +46,6 @@ export default defineConfig({
           name: 'temporal',
           include: [TEMPORAL_TESTS],
           globalSetup: 'test/support/global-setup.ts',
-          // Only a test that ran out of time runs once more, and is named at the end: a wrong answer is red at once.
-          retry: { count: 1, condition: /^Test timed out in/ },
         },
       },
       {

@@ -1,28 +1,33 @@
-/** One test of the report. A test that passed at its second attempt still has the failure of its first. */
-type TestOutcome = { fullName: string; status: string; failureMessages: string[] };
-
 /** The parts of vitest's JSON report that are counted. */
 export type TestReport = {
   numPassedTests: number;
   numFailedTests: number;
   numPendingTests: number;
   numTodoTests: number;
-  testResults: { status: string; assertionResults: TestOutcome[] }[];
+  testResults: {
+    /** The file's path. */
+    name: string;
+    status: string;
+    assertionResults: { fullName: string; status: string; failureMessages: string[] }[];
+  }[];
 };
 
-/** 'N passed, N failed', with ', N skipped' when there are any. A file that could not be loaded counts as one failed test. */
-export function countsLine(report: TestReport): string {
-  const unloaded = report.testResults.filter(
-    ({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0,
-  );
+/** A test that failed, with the first line of its failure. */
+export type FailedTest = { file: string; fullName: string; reason: string };
+
+/** The tests that failed; a file that could not be loaded counts as one without a name. */
+export const failedTests = (report: TestReport): FailedTest[] =>
+  report.testResults.flatMap(({ name: file, status, assertionResults }) => {
+    if (status === 'failed' && assertionResults.length === 0) return [{ file, fullName: '', reason: 'not loaded' }];
+    return assertionResults
+      .filter((test) => test.status === 'failed')
+      .map(({ fullName, failureMessages: [first = ''] }) => ({ file, fullName, reason: `${first.split('\n', 1)}` }));
+  });
+
+/** 'N passed, N failed', with ', N skipped' when there are any; tests that `passedAlone` afterwards count as passed. */
+export function countsLine(report: TestReport, passedAlone = 0): string {
   const skipped = report.numPendingTests + report.numTodoTests;
-  const line = `${report.numPassedTests} passed, ${report.numFailedTests + unloaded.length} failed`;
+  const failed = failedTests(report).length - passedAlone;
+  const line = `${report.numPassedTests + passedAlone} passed, ${failed} failed`;
   return skipped === 0 ? line : `${line}, ${skipped} skipped`;
 }
-
-/** Tests that passed only when they were run again, each with the first line of what failed before. */
-export const retriedTests = (report: TestReport): string[] =>
-  report.testResults
-    .flatMap(({ assertionResults }) => assertionResults)
-    .filter(({ status, failureMessages }) => status === 'passed' && failureMessages.length > 0)
-    .map(({ fullName, failureMessages: [first = ''] }) => `${fullName}: ${first.split('\n', 1)}`);

@@ -1,33 +1,44 @@
 import { expect, test } from 'vitest';
-import { countsLine, retriedTests } from '../../scripts/test-counts.js';
+import { countsLine, failedTests, type TestReport } from '../../scripts/test-counts.js';
 
 const outcome = (status: string, ...failureMessages: string[]) => ({ fullName: 'a fact', status, failureMessages });
 
-const report = { numPassedTests: 3, numFailedTests: 0, numPendingTests: 0, numTodoTests: 0, testResults: [] };
+const report: TestReport = {
+  numPassedTests: 3,
+  numFailedTests: 0,
+  numPendingTests: 0,
+  numTodoTests: 0,
+  testResults: [],
+};
 
-test('passed and failed tests are counted', () => {
-  expect(countsLine({ ...report, numFailedTests: 2 })).toBe('3 passed, 2 failed');
+const withTwoFailed: TestReport = {
+  ...report,
+  testResults: [
+    {
+      name: 'a.test.ts',
+      status: 'failed',
+      assertionResults: [outcome('passed'), outcome('failed', 'Error: x\n  at y')],
+    },
+    { name: 'b.test.ts', status: 'failed', assertionResults: [] },
+  ],
+};
+
+test('passed and failed tests are counted; a test file that cannot be loaded counts as failed', () => {
+  expect(countsLine(report)).toBe('3 passed, 0 failed');
+  expect(countsLine(withTwoFailed)).toBe('3 passed, 2 failed');
 });
 
 test('skipped and planned tests are counted together', () => {
   expect(countsLine({ ...report, numPendingTests: 1, numTodoTests: 1 })).toBe('3 passed, 0 failed, 2 skipped');
 });
 
-test('a test file that cannot be loaded counts as failed', () => {
-  const testResults = [
-    { status: 'failed', assertionResults: [] },
-    { status: 'passed', assertionResults: [outcome('passed')] },
-  ];
-  expect(countsLine({ ...report, testResults })).toBe('3 passed, 1 failed');
+test('what failed is named with its file and the first line of its failure', () => {
+  expect(failedTests(withTwoFailed)).toEqual([
+    { file: 'a.test.ts', fullName: 'a fact', reason: 'Error: x' },
+    { file: 'b.test.ts', fullName: '', reason: 'not loaded' },
+  ]);
 });
 
-test('a test that passed only when it was run again is named with what failed before', () => {
-  const assertionResults = [
-    outcome('passed'),
-    outcome('failed', 'Error: always'),
-    outcome('passed', 'Error: once\n  at x'),
-  ];
-  expect(retriedTests({ ...report, testResults: [{ status: 'failed', assertionResults }] })).toEqual([
-    'a fact: Error: once',
-  ]);
+test('tests that passed alone afterwards count as passed', () => {
+  expect(countsLine(withTwoFailed, 2)).toBe('5 passed, 0 failed');
 });
