@@ -13,8 +13,9 @@ export const ORDER_FAILURES = [
 export type OrderFailure = (typeof ORDER_FAILURES)[number];
 
 /**
- * Failure type of an order that a person closed in doubt: a create may have been sent, and something unlike it was shown
- * under its id, or it is not known where it was sent. It may exist: NOT one of the five, and never started again.
+ * Failure type of an order that was closed in doubt: by a person, when a create may have been sent, and something unlike it was
+ * shown under its id, or it is not known where it was sent; by itself, when its input is refused after an earlier run that may
+ * have sent it. It may exist: NOT one of the five, and never started again.
  */
 export const ORDER_UNRESOLVED = 'OrderUnresolved';
 

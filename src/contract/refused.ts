@@ -10,7 +10,7 @@ export type RefusedKind = 'foreign' | 'unreadable';
 /** Failure type of an activity or a child that was answered by something without the payload keys. */
 export const FOREIGN_ANSWER = 'ForeignAnswer';
 
-/** Failure type of a workflow that was started by something without the payload keys. Nothing was sent. */
+/** Failure type of a workflow that was started by something without the payload keys. That run sent nothing. */
 export const FOREIGN_START = 'ForeignStart';
 
 /** What workflow code reads in the place of a value that was refused. */

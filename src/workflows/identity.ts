@@ -1,7 +1,7 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import type { DepositAddressInput } from '../contract/address/address.js';
 import { inlineBytes, MAX_INLINE_BYTES } from '../contract/batch/batch.js';
-import { describeFieldErrors, type FieldError, INVALID_INPUT } from '../contract/failures.js';
+import { describeFieldErrors, type FieldError, INVALID_INPUT, ORDER_UNRESOLVED } from '../contract/failures.js';
 import {
   ACCOUNT_FORMAT,
   ADDRESS_REF_FORMAT,
@@ -21,9 +21,10 @@ import {
 } from '../contract/names.js';
 import type { ReceivedDepositInput } from '../contract/order/input-and-result.js';
 import { holdsWallet, maskWallets, NO_WALLET } from '../contract/wallets.js';
+import { isReset } from './batch/interruptions.js';
 import type { BatchRun } from './batch/state.js';
-import { closeWithoutOrder } from './order/end.js';
-import type { OrderRun } from './order/state.js';
+import { close, closed, closeWithoutOrder } from './order/end.js';
+import { noRunEverSent, type OrderRun } from './order/state.js';
 import { isPatched } from './patches.js';
 
 /*
@@ -39,27 +40,29 @@ export const invalidInput = (errors: FieldError[], so: string): ApplicationFailu
   ApplicationFailure.nonRetryable(`${describeFieldErrors(errors)}. ${so}`, INVALID_INPUT, errors);
 
 const refuseInput: Refuse = (field, reason) => {
-  throw invalidInput([{ field, reason: maskWallets(reason) }], 'Nothing was sent');
+  const so = isReset() ? 'This run sent nothing, an earlier one may have' : 'Nothing was sent';
+  throw invalidInput([{ field, reason: maskWallets(reason) }], so);
 };
 
 const refuseOrder =
   (run: OrderRun): Refuse =>
   (field, reason) => {
     const errors: FieldError[] = [{ field, reason: maskWallets(reason) }];
-    closeWithoutOrder(run, 'InvalidOrder', `${field}: ${reason}. Nothing was sent`, errors);
+    if (noRunEverSent(run)) closeWithoutOrder(run, 'InvalidOrder', `${field}: ${reason}. Nothing was sent`, errors);
+    close(run, closed(ORDER_UNRESOLVED, `${field}: ${reason}. This run sent nothing, an earlier one may have`));
   };
 
-/** The identity of an order. Throws InvalidOrder. */
+/** The identity of an order. Throws InvalidOrder, or OrderUnresolved where an earlier run may have sent it. */
 export function checkOrder(run: OrderRun): void {
   const refuse: Refuse = refuseOrder(run);
   const { orderId } = run;
   checkInput(refuse, run.input, '{account?, order, …}');
   if (typeof run.request !== 'object' || run.request === null) refuse('order', 'must be the create request');
-  checkAccount(refuse, run.account);
+  checkAccount(refuse, run.account, noRunEverSent(run));
   if (typeof orderId !== 'string' || !ORDER_ID_FORMAT.test(orderId.replace(/\.r\d{1,4}$/, ''))) {
     refuse('order.order_id', 'must match [A-Za-z0-9._:-]{1,120}');
   }
-  if (!run.followUp && !run.input.recovered) checkShownName(refuse, 'order.order_id', orderId);
+  if (!run.followUp) checkShownName(refuse, 'order.order_id', orderId, noRunEverSent(run));
   // A recovered run sends nothing, so the id cannot be used to pay beside the order it extends.
   if (/\.r\d+$/.test(orderId) && !run.followUp && !run.input.recovered) {
     refuse('order.order_id', 'must not end in .r<digits>: those ids belong to follow-ups');
@@ -72,7 +75,7 @@ export function checkOrder(run: OrderRun): void {
 export function checkReceived(run: OrderRun, input: ReceivedDepositInput): void {
   const refuse: Refuse = refuseOrder(run);
   checkInput(refuse, run.input, '{account?, ref, order_uuid, …}');
-  checkAccount(refuse, run.account);
+  checkAccount(refuse, run.account, noRunEverSent(run));
   const { order_uuid: orderUuid } = input;
   if (typeof orderUuid !== 'string' || !ORDER_UUID_FORMAT.test(orderUuid)) {
     refuse('order_uuid', 'must match [A-Za-z0-9_-]{1,64}');
@@ -164,14 +167,17 @@ function checkInput(refuse: Refuse, input: unknown, shape: string): void {
   if (isDeeperThan(MAX_LEVELS, input)) refuse('input', 'is nested too deeply');
 }
 
-function checkAccount(refuse: Refuse, account: unknown): void {
+function checkAccount(refuse: Refuse, account: unknown, isFirst?: boolean): void {
   if (typeof account !== 'string' || !ACCOUNT_FORMAT.test(account)) refuse('account', 'must match [a-z0-9-]{1,32}');
-  checkShownName(refuse, 'account', account);
+  checkShownName(refuse, 'account', account, isFirst);
 }
 
-/** Search attributes, failures and logs show the name. Most ask for no patch: it would cost each run an event. */
-function checkShownName(refuse: Refuse, field: string, name: string): void {
-  if (holdsWallet(name) && isPatched('names-without-wallets')) refuse(field, NO_WALLET);
+/**
+ * Search attributes, failures and logs show the name. What an earlier run may have paid under it is never refused: nobody may
+ * take it for unsent. Most ask for no patch: it would cost each run an event.
+ */
+function checkShownName(refuse: Refuse, field: string, name: string, isFirst = !isReset()): void {
+  if (isFirst && holdsWallet(name) && isPatched('names-without-wallets')) refuse(field, NO_WALLET);
 }
 
 function checkNoTimeLimit(refuse: Refuse, why: string): void {

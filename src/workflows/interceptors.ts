@@ -95,11 +95,11 @@ function checked<T>(answer: T, from: string, failed: (cause: ApplicationFailure)
   throw failed(ApplicationFailure.create({ type: FOREIGN_ANSWER, message: answer.why, nonRetryable: false }));
 }
 
-/** Ends a run that nobody with the keys has started: it is shown to people, and nothing was sent. */
+/** Ends a run that nobody with the keys has started: it is shown to people, and this run sent nothing. */
 function endForeignStart({ kind, why }: Refused): never {
   if (kind === 'unreadable') throw new Error(why);
   tell('the start', 'an input');
-  const reason = `this workflow was refused: ${why}. Nothing was sent`;
+  const reason = `this workflow was refused: ${why}. This run sent nothing`;
   show(`**Needs attention**: ${reason}`, [{ key: searchAttribute.needsAttention, value: true }]);
   throw ApplicationFailure.nonRetryable(reason, FOREIGN_START);
 }

@@ -75,6 +75,14 @@ export async function impatientWorkflowBundle(attentionAfterMs: number): Promise
   return { code: `${before}${attentionAfterMs}${after}` };
 }
 
+/** The workflows as they were before any patch: none is asked for, and so none is marked in a history. */
+export async function olderWorkflowBundle(): Promise<{ code: string }> {
+  const code = await readFile(workflowBundle().codePath, 'utf8');
+  const older = code.replace(/\(0, ?[\w.]+\.patched\)\(id\)/, 'false');
+  if (older === code) throw new Error('isPatched is not in the bundle as workflows/patches.ts has it');
+  return { code: older };
+}
+
 /** The workflows for workers that encrypt payloads; bundled by the first test file that asks. */
 export function encryptedWorkflowBundle(mode: 'on' | 'required' = 'on'): Promise<WorkflowBundlePath> {
   // Workers load their converters with `require`, which knows TypeScript only through tsx.

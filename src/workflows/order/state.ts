@@ -157,8 +157,8 @@ export const thisRunSentNothing = (run: OrderRun): boolean =>
 /** True while no create under this order id is on its way or in doubt, of this run or of an earlier one. */
 export const noSendInDoubt = (run: OrderRun): boolean => thisRunSentNothing(run) && !run.sends.earlierInDoubt;
 
-/** True when no run of this order id may ever have sent: what is there under the id cannot be of ours. */
-export const noRunEverSent = (run: OrderRun): boolean => thisRunSentNothing(run) && !run.input.sentUntil;
+/** True when no run of this order id may ever have sent: what is there under the id cannot be of ours. Takes any input. */
+export const noRunEverSent = (run: OrderRun): boolean => thisRunSentNothing(run) && !run.input?.sentUntil;
 
 /** That nothing is there, and how the service says so: a wrong path is answered like an unknown order. */
 export const showsNone = ({ statusSaid }: OrderRun): string =>

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Decision } from '../../../src/contract/order/messages.js';
@@ -6,17 +5,10 @@ import { createWorkers } from '../../../src/worker/start-worker.js';
 import { KEYS, testApprovers } from '../../support/approvers.js';
 import { orderInput } from '../../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../../support/lab.js';
-import { workflowBundle } from '../../support/temporal.js';
+import { olderWorkflowBundle, workflowBundle } from '../../support/temporal.js';
 import { executions, parkedFor } from '../compensation/parked-orders.fixture.js';
 
 const APPROVERS = testApprovers();
-
-/** The code as it was before any patch: none is asked for, and so none is marked in a history. */
-function withoutPatches(code: string): string {
-  const older = code.replace(/\(0, ?[\w.]+\.patched\)\(id\)/, 'false');
-  if (older === code) throw new Error('isPatched is not in the bundle as workflows/patches.ts has it');
-  return older;
-}
 
 let lab: Lab;
 beforeAll(async () => {
@@ -90,8 +82,7 @@ test('a decision that waits for a worker of the account is checked by it, and ta
 
 test('an order that an older version took a decision of goes on, and its next decision is checked', async () => {
   const { nativeConnection: connection, namespace, client } = lab.temporal;
-  const code = await readFile(workflowBundle().codePath, 'utf8');
-  const older = { workflowBundle: { code: withoutPatches(code) }, debugMode: true };
+  const older = { workflowBundle: await olderWorkflowBundle(), debugMode: true };
   const workers = await createWorkers({ ...lab.config, caps: undefined }, { connection, namespace }, older);
   const runs = workers.map((worker) => worker.run());
   const marker = 'create=500-before';
