@@ -110,6 +110,23 @@ const repeatedTooLate = (name: string): Scenario => ({
   },
 });
 
+/** A delayed order whose time passes while a person is asked about its uncertain create, which is then decided. */
+const lateWhileAsked = (name: string, isAskedAgain: boolean): Scenario => ({
+  name,
+  run: async ({ orders }) => {
+    const uncertain = input('withdraw', name, 'create=500-before', { resend: 'never' });
+    const startedAtMs = Date.now();
+    const order = { ...uncertain.order, delay_order_for_minutes: 1 };
+    const handle = await orders.start('withdraw', { ...uncertain, order } as OrderInput<'withdraw'>);
+    while ((await handle.state()).phase !== 'parked') await sleep(100);
+    await sleep(startedAtMs + 65_000 - Date.now());
+    await decide(handle, '', { action: 'resend' });
+    if (isAskedAgain) await decide(handle, 'has passed', { action: 'resend' });
+    await handle.result();
+    return handle.workflowId;
+  },
+});
+
 /** Refused, and started again: the second run looks for what the first may have sent before it sends. */
 const startedAgain = (name: string): Scenario => ({
   name,
@@ -179,5 +196,8 @@ export const DECISION_SCENARIOS: Scenario[] = [
   startedAgain('refused-and-again'),
   cancelledPartial('partial-cancelled'),
   repeatedTooLate('repeated-too-late'),
+  // The first was recorded before the patch late-is-asked-anew.
+  lateWhileAsked('resent-though-late', false),
+  lateWhileAsked('asked-anew-when-late', true),
   uncertainAddress('deposit-address-uncertain'),
 ];

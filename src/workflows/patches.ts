@@ -6,6 +6,8 @@ import { patched } from '@temporalio/workflow';
  */
 export const PATCHES = {
   'names-without-wallets': 'an order id, account or reference that holds a card number or an IBAN is refused',
+  'late-is-asked-anew':
+    'A re-send permitted before the time of a delayed order passed is no permission for the late one.',
   'signed-decisions': 'A decision, an approval and a resume count once an activity has checked who signed them.',
 } as const satisfies Record<string, string>;
 

@@ -19,16 +19,17 @@ export interface Question {
   orderUuid?: string;
   /** What is asked about, where something under our id is not simply our order: then nothing is sent any more. */
   conflict?: Conflict;
-  /** 'resend' permits the send itself, and does not only end a wait. */
-  permits?: true;
+  /** 'resend' permits the send itself, and does not only end a wait. `wasLate`: the person is told that the order is late. */
+  permits?: { wasLate: boolean };
 }
 
 /** What a step of the create came to; undefined and 'absent' = whether to send is to be decided anew. */
 export type Step = Seen | Question | Closed | undefined;
 
-/** A person permitted the next send. */
+/** A person permitted the next send: of a late order only where it was late when they were asked. */
 export interface Permitted {
   kind: 'permitted';
+  wasLate: boolean;
 }
 
 /**
@@ -73,7 +74,7 @@ const hearsCallbacks = ({ sends }: OrderRun, { allowed }: Question): boolean =>
 /** A person lets the create go on; only where a send itself was asked about, that permits it. */
 function goOn(run: OrderRun, { permits }: Question, { action }: TakenDecision): Permitted | undefined {
   if (action === 'approve') run.approved = true;
-  return permits && { kind: 'permitted' };
+  return permits && { kind: 'permitted', ...permits };
 }
 
 /** Does what a person decided. */

@@ -5,6 +5,7 @@ import { findRecovered } from '../follow/find-order.js';
 import { cancelled, close } from '../order/end.js';
 import { raiseAttention } from '../order/show.js';
 import { noSendInDoubt, type OrderRun, showsNone } from '../order/state.js';
+import { isPatched } from '../patches.js';
 import { type Rounds, stepAfter } from './after-attempt.js';
 import { attemptCreate, delayHasPassed } from './attempt.js';
 import { conclude, type Step } from './conclude.js';
@@ -21,19 +22,25 @@ export async function createOrder(run: OrderRun): Promise<Order> {
     const end = await conclude(run, step);
     if (end?.kind === 'ours') return takeOrder(run, end);
     if (end?.kind === 'closed') close(run, end);
-    if (end?.kind === 'permitted') notePermission(run);
+    if (end?.kind === 'permitted') notePermission(run, end.wasLate);
   }
 }
 
 /** Sends, or does what must come first. THE place where `mayResend` is asked; every attempt probes before it sends. */
 async function nextStep(run: OrderRun, rounds: Rounds): Promise<Step> {
   if (run.cancelRequested && noSendInDoubt(run)) return cancelled(run);
-  const decided = mayResend(evidenceOf(run), rounds);
+  const evidence = evidenceOf(run);
+  const decided = mayResend(evidence, rounds);
   switch (decided.answer) {
     case 'yes':
       return attempt(run, decided.permission, rounds);
     case 'a person':
-      return { kind: 'question', reason: decided.reason, allowed: ['resend', 'close-absent', 'adopt'], permits: true };
+      return {
+        kind: 'question',
+        reason: decided.reason,
+        allowed: ['resend', 'close-absent', 'adopt'],
+        permits: { wasLate: evidence.isLate },
+      };
     case 'no':
       switch (decided.first) {
         case 'settle':
@@ -65,12 +72,16 @@ async function attempt(run: OrderRun, permission: SendPermission, rounds: Rounds
   return settleSends(run, verdict);
 }
 
-/** Keeps that a re-send was permitted on the absence proven last, and what was known by then. */
-function notePermission(run: OrderRun): void {
+/**
+ * Keeps that a re-send was permitted on the absence proven last, and what was known by then. `wasLate`: of a person, whether they
+ * were told that the order is late.
+ */
+function notePermission(run: OrderRun, wasLate = delayHasPassed(run)): void {
   const { settled } = run.sends;
   if (settled?.kind !== 'absent') return;
   const { isLate, cancelRequested } = evidenceOf(run);
-  run.sends.settled = { ...settled, permitted: { isLate, cancelRequested } };
+  const asksAnew = isLate && !wasLate && isPatched('late-is-asked-anew');
+  run.sends.settled = { ...settled, permitted: { isLate: isLate && !asksAnew, cancelRequested } };
 }
 
 /** THE place where a run gets its order, which is looked up by its `order_uuid` from here on. */

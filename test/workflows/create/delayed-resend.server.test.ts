@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OrderInput } from '../../../src/contract/order/input-and-result.js';
 import { orderInput } from '../../support/inputs.js';
-import { DAY_MS, MINUTE_MS, openSkippingLab, type SkippingLab } from '../../support/skipping-lab.js';
+import { DAY_MS, MINUTE_MS, openSkippingLab, SECOND_MS, type SkippingLab } from '../../support/skipping-lab.js';
 
 let lab: SkippingLab;
 beforeAll(async () => {
@@ -39,6 +39,31 @@ describe('a delayed order whose create is uncertain and absent', () => {
     await lab.skipUntil(parked, MINUTE_MS, 20 * MINUTE_MS);
     expect((await lab.state(orderId)).attention?.allowed).toEqual(['resend', 'close-absent', 'adopt']);
     expect(delaysSent(orderId)).toHaveLength(1);
+  });
+
+  test('asks again when its time passed while a person was asked: what they permitted was no late payment', async () => {
+    const orderId = 'delayed-late-while-asked';
+    const handle = await lab.orders.start('withdraw', { ...delayed(orderId, 30), resend: 'never' });
+    const parkedFor = (text: string) => async () => {
+      const { phase, attention } = await lab.state(orderId);
+      return phase === 'parked' && attention?.reason.includes(text) === true;
+    };
+    await lab.skipUntil(parkedFor('shows no such order'), MINUTE_MS, 20 * MINUTE_MS);
+    const asked = await lab.state(orderId);
+    expect(asked.attention?.reason).not.toContain('has passed');
+    await lab.skip(30 * MINUTE_MS);
+    const resend = { action: 'resend', by: 'ann', reason: 'in time' } as const;
+    await handle.decide({ ...resend, revision: asked.revision });
+    await lab.skipUntil(parkedFor('the time that it was to start at has passed'), SECOND_MS, MINUTE_MS);
+    expect(delaysSent(orderId)).toHaveLength(1);
+    await expect(handle.decide({ ...resend, revision: asked.revision })).rejects.toThrow('is stale');
+    const { revision } = await lab.state(orderId);
+    await handle.decide({ ...resend, reason: 'late is fine', revision });
+    expect((await lab.result(handle, DAY_MS)).decisions?.map(({ reason }) => reason)).toEqual([
+      'in time',
+      'late is fine',
+    ]);
+    expect(delaysSent(orderId)).toEqual([30, 0]);
   });
 });
 
