@@ -205,6 +205,26 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    name: 'a broken tunnel taken for not sent',
+    file: 'src/payment-service/transport.ts',
+    find: 'throw new NoAnswerError(signal.aborted ? String(signal.reason) : codeOf(error));',
+    replacement: 'throw new NotSentError(signal.aborted ? String(signal.reason) : codeOf(error));',
+    test: {
+      file: 'test/payment-service/tunnel.test.ts',
+      name: 'a tunnel that breaks after the whole request arrived: uncertain, and sent once',
+    },
+  },
+  {
+    name: 'any certificate behind the proxy',
+    file: 'src/payment-service/connection.ts',
+    find: 'rejectUnauthorized: true',
+    replacement: 'rejectUnauthorized: false',
+    test: {
+      file: 'test/payment-service/tunnel.test.ts',
+      name: 'a proxy that opens no tunnel to the service: provably not sent, asked once one that leads to a service with a certificate of its own',
+    },
+  },
+  {
     name: 'a payload of another workflow is read',
     file: 'src/temporal/encryption-codec.ts',
     find: "if (bound) throw new PayloadDecryptionError('payload encrypted for another workflow or activity', 'foreign');",

@@ -20,11 +20,12 @@ import {
   statuses,
   valueOrFile,
 } from './env.js';
+import { type RouteConfig, readProxy, readTls, type TlsFiles } from './route.js';
 import { Secret } from './secret.js';
 import { readSettingsFile } from './secret-files.js';
 
 /** One account at the payment service. */
-export interface AccountConfig {
+export interface AccountConfig extends RouteConfig {
   name: string;
   /** Without trailing slash. */
   baseUrl: string;
@@ -65,11 +66,21 @@ const accountsFile = z.record(
     requestsPerSecond: z.number().refine(isRate, { error: RATE_MISTAKE }).optional(),
     notExecutedStatuses: z.array(notExecutedStatus).optional(),
     formatChecks: z.enum(FORMAT_CHECKS).optional(),
+    clientCertFile: z.string().min(1).optional(),
+    clientKeyFile: z.string().min(1).optional(),
+    caFile: z.string().min(1).optional(),
   }),
   { error: ({ code }) => (code === 'invalid_key' ? 'account names are [a-z0-9-]{1,32}' : undefined) },
 );
 
 type AccountEntry = z.infer<typeof accountsFile>[string];
+
+/** Variables of the one account's TLS. */
+const TLS_VARIABLES = {
+  clientCertFile: 'PAYMENT_CLIENT_CERT_FILE',
+  clientKeyFile: 'PAYMENT_CLIENT_KEY_FILE',
+  caFile: 'PAYMENT_CA_FILE',
+} as const satisfies Record<keyof TlsFiles, string>;
 
 /** Variables of the one account without a file; useless, and so a mistake, next to PAYMENT_ACCOUNTS_FILE. */
 const ONE_ACCOUNT_VARIABLES = [
@@ -80,6 +91,7 @@ const ONE_ACCOUNT_VARIABLES = [
   'PAYMENT_REQUESTS_PER_SECOND',
   'PAYMENT_NOT_EXECUTED_STATUSES',
   'PAYMENT_FORMAT_CHECKS',
+  ...Object.values(TLS_VARIABLES),
 ];
 
 /** The one account of PAYMENT_BASE_URL and its companions. */
@@ -89,9 +101,16 @@ function accountFromEnv(env: Env, problems: Problems): AccountConfig {
     problems.secret(value, name === 'PAYMENT_API_KEY' ? 'apiKey' : 'apiSecret', sourceOf(env, name));
     return new Secret(value);
   };
+  const baseUrl = withoutTrailingSlash(valueOrFile(env, 'PAYMENT_BASE_URL', problems, urlProblem));
+  const files = {
+    clientCertFile: env.PAYMENT_CLIENT_CERT_FILE,
+    clientKeyFile: env.PAYMENT_CLIENT_KEY_FILE,
+    caFile: env.PAYMENT_CA_FILE,
+  };
   return {
     name: DEFAULT_ACCOUNT,
-    baseUrl: withoutTrailingSlash(valueOrFile(env, 'PAYMENT_BASE_URL', problems, urlProblem)),
+    baseUrl,
+    ...readTls(files, baseUrl, (field) => ({ variable: TLS_VARIABLES[field] }), problems),
     apiKey: secretFrom('PAYMENT_API_KEY'),
     apiSecret: secretFrom('PAYMENT_API_SECRET'),
     signer: valueOrFile(env, 'PAYMENT_SIGNER', problems, signerProblem),
@@ -138,6 +157,11 @@ function readAccountsFile(path: string, problems: Problems): unknown {
   return problem ? undefined : value;
 }
 
+const tlsPlace = (account: string, field: keyof TlsFiles) => ({
+  variable: 'PAYMENT_ACCOUNTS_FILE',
+  what: `${account}.${field} `,
+});
+
 function accountsFromFile(path: string, problems: Problems): AccountConfig[] {
   const content = readAccountsFile(path, problems);
   if (content === undefined) return [];
@@ -155,6 +179,7 @@ function accountsFromFile(path: string, problems: Problems): AccountConfig[] {
   const accounts = entries.map(([name, entry]) => ({
     name,
     baseUrl: withoutTrailingSlash(entry.baseUrl),
+    ...readTls(entry, entry.baseUrl, (field) => tlsPlace(name, field), problems),
     apiKey: secretOfEntry(name, entry, 'apiKey', problems),
     apiSecret: secretOfEntry(name, entry, 'apiSecret', problems),
     signer: entry.signer,
@@ -176,5 +201,6 @@ export function readAccounts(env: Env, problems: Problems): ReadonlyMap<string, 
     }
   }
   const accounts = path ? accountsFromFile(path, problems) : [accountFromEnv(env, problems)];
-  return new Map(accounts.map((account) => [account.name, account]));
+  const proxy = readProxy(env, accounts, problems);
+  return new Map(accounts.map((account) => [account.name, { ...account, ...(proxy && { proxy }) }]));
 }

@@ -3,6 +3,7 @@ import { statusText } from '../contract/failures.js';
 import type { CreateRequests } from '../contract/order/request.js';
 import type { OrderType } from '../contract/order/types.js';
 import type { Order } from '../contract/service-objects.js';
+import { createRoute, type RouteOptions } from './connection.js';
 import { errorFromResponse, NotSentError, RejectedError, UnexpectedStatusError } from './errors.js';
 import { excerptOf } from './excerpt.js';
 import { allPages } from './paging.js';
@@ -32,7 +33,7 @@ const MAX_LIST_BYTES = 32 * 1024 * 1024;
 type Call = (path: string, request: object, maxBytes: number, options?: CallOptions) => Promise<Buffer>;
 
 /** Where the service is and how its requests are signed. */
-export interface PaymentServiceOptions {
+export interface PaymentServiceOptions extends RouteOptions {
   /** http or https, without credentials, query and fragment. A path prefix is kept. */
   baseUrl: string;
   apiKey: string;
@@ -42,8 +43,6 @@ export interface PaymentServiceOptions {
   requestTimeoutMs?: number;
   /** Evenly spaced, without bursts; unlimited when not given. */
   requestsPerSecond?: number;
-  /** PEM text of the authorities to trust instead of the built-in ones. */
-  caCertificates?: string;
 }
 
 /**
@@ -129,10 +128,11 @@ const showsNoOrder = (error: unknown): error is RejectedError | UnexpectedStatus
   error instanceof RejectedError || (error instanceof UnexpectedStatusError && error.status === 404);
 
 function createCall(options: PaymentServiceOptions): Call {
-  const { apiKey, apiSecret, sign, requestTimeoutMs = DEFAULT_TIMEOUT_MS, caCertificates } = options;
+  const { apiKey, apiSecret, sign, requestTimeoutMs = DEFAULT_TIMEOUT_MS } = options;
   const base = checkedBaseUrl(options.baseUrl);
   if (!isHeaderValue(apiKey)) throw new TypeError('apiKey cannot be sent as a header');
   if (apiSecret === '') throw new TypeError('apiSecret is empty');
+  const route = createRoute(base, options);
   const waitForTurn = createLimiter(options.requestsPerSecond);
   return async (path, request, maxBytes, { signal, timeoutMs = requestTimeoutMs, beforeSend } = {}) => {
     const body = toWireBytes(request);
@@ -145,7 +145,7 @@ function createCall(options: PaymentServiceOptions): Call {
       Signature: signature,
     };
     const url = new URL(`${base}/v2/${path}`);
-    const answer = await send({ url, headers, body, maxBytes, timeoutMs, signal, beforeSend, caCertificates });
+    const answer = await send({ url, headers, body, maxBytes, timeoutMs, signal, beforeSend, route });
     const excerpt = answer.status === 200 ? undefined : excerptOf(answer.body, request, [apiKey, apiSecret, signature]);
     const error = errorFromResponse(answer.status, answer.headers, Date.now(), excerpt);
     if (error) throw error;

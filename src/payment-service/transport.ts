@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { connect as connectTcp, isIP, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import type { Socket } from 'node:net';
 import { got, type Request } from 'got';
+import { codeOf, openConnection, type Route } from './connection.js';
 import { NoAnswerError, NotSentError, PaymentServiceError } from './errors.js';
 
 /** Options of a single call. */
@@ -21,7 +21,7 @@ interface WireRequest extends CallOptions {
   /** A longer answer is not read to its end. */
   maxBytes: number;
   timeoutMs: number;
-  caCertificates?: string;
+  route: Route;
 }
 
 /** Status, headers (lowercase) and the body: whole for 200, the beginning for 400 and 404, empty for all others. */
@@ -48,7 +48,7 @@ export async function send(request: WireRequest): Promise<WireAnswer> {
   const deadline = startDeadline(request.timeoutMs, request.signal);
   let socket: Socket | undefined;
   try {
-    socket = await openConnection(request.url, deadline.signal, request.caCertificates);
+    socket = await openConnection(request.url, request.route, deadline.signal);
     await request.beforeSend?.();
     if (deadline.signal.aborted) throw new NotSentError(String(deadline.signal.reason));
     if (!socket.writable) throw new NotSentError('closed');
@@ -133,58 +133,4 @@ function startDeadline(timeoutMs: number, outer?: AbortSignal): { signal: AbortS
     outer?.removeEventListener('abort', abort);
   };
   return { signal: controller.signal, stop };
-}
-
-/**
- * Opens one connection and waits until it can carry a request (for https: until the certificate is verified).
- * Whatever fails in here, nothing of a request has left: it is always a NotSentError.
- *
- * A fresh connection per request, never a kept one: a kept socket may be half closed, and a reset on it cannot be told
- * from a reset after the service began to execute. That holds for look-ups too, since a create hangs on its probe.
- * Environment proxies are not looked at: the request goes to the configured host or nowhere.
- */
-function openConnection(url: URL, signal: AbortSignal, caCertificates?: string): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const secure = url.protocol === 'https:';
-    const socket = secure ? startTls(url, caCertificates) : connectTcp(target(url));
-    const abort = () => fail(String(signal.reason));
-    const fail = (reason: string) => {
-      signal.removeEventListener('abort', abort);
-      socket.destroy();
-      reject(new NotSentError(reason));
-    };
-    signal.addEventListener('abort', abort, { once: true });
-    // These listeners stay on: an error between connecting and sending must not end the process.
-    socket.on('error', (error) => fail(codeOf(error)));
-    socket.on('close', () => fail('closed'));
-    socket.once(secure ? 'secureConnect' : 'connect', () => {
-      signal.removeEventListener('abort', abort);
-      resolve(socket);
-    });
-  });
-}
-
-function target(url: URL) {
-  const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
-  return { host: url.hostname.replace(/^\[|\]$/g, ''), port, noDelay: true };
-}
-
-function startTls(url: URL, ca?: string): Socket {
-  const { host, ...rest } = target(url);
-  return connectTls({
-    ...rest,
-    host,
-    ca,
-    servername: isIP(host) ? undefined : host,
-    ALPNProtocols: ['http/1.1'],
-    minVersion: 'TLSv1.2',
-    // Said aloud, so that NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment cannot switch it off.
-    rejectUnauthorized: true,
-  });
-}
-
-/** The system's or Node's code of an error, such as ECONNRESET; never its message, which may quote data. */
-function codeOf(error: unknown): string {
-  const code = (error as { code?: unknown } | undefined)?.code;
-  return typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,63}$/.test(code) ? code : 'failed';
 }

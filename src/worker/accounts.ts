@@ -3,6 +3,7 @@ import { type Account, SharedRates } from '../activities/index.js';
 import { withoutTrailingSlash } from '../config/addresses.js';
 import { type AccountConfig, ConfigError } from '../config.js';
 import { createPaymentService } from '../payment-service/client.js';
+import type { RouteOptions } from '../payment-service/connection.js';
 import { loadSigner, type Signer } from '../payment-service/signers.js';
 
 /** Creates do not wait long for rates: without them the checks are skipped. */
@@ -22,6 +23,7 @@ async function openAccount(config: AccountConfig): Promise<Account> {
     apiSecret: config.apiSecret.reveal(),
     sign: await signerOf(config),
     ...limit,
+    ...routeOf(config),
   });
   const { notExecutedStatuses, formatChecks } = config;
   const rates = new SharedRates(() => service.rates({ timeoutMs: RATES_TIMEOUT_MS }));
@@ -33,6 +35,15 @@ async function openAccount(config: AccountConfig): Promise<Account> {
     ...limit,
     ...(notExecutedStatuses && { notExecutedStatuses }),
     ...(formatChecks && { formatChecks }),
+  };
+}
+
+function routeOf({ caCertificates, clientCertificate, proxy }: AccountConfig): RouteOptions {
+  const credentials = proxy?.credentials?.reveal();
+  return {
+    caCertificates,
+    ...(clientCertificate && { clientCertificate: { ...clientCertificate, key: clientCertificate.key.reveal() } }),
+    ...(proxy && { proxy: { ...proxy, credentials } }),
   };
 }
 

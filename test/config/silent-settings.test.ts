@@ -23,6 +23,11 @@ describe('set but empty is a mistake, since a value that got lost must not switc
     'PAYMENT_NOT_EXECUTED_STATUSES',
     'PAYMENT_FORMAT_CHECKS',
     'PAYMENT_ACCOUNTS_FILE',
+    'PAYMENT_CLIENT_CERT_FILE',
+    'PAYMENT_CLIENT_KEY_FILE',
+    'PAYMENT_CA_FILE',
+    'PAYMENT_PROXY_URL',
+    'PAYMENT_PROXY_URL_FILE',
     'PAYMENT_API_KEY',
     'PAYMENT_BASE_URL_FILE',
     'PAYMENT_ORDER_CAPS',
@@ -78,6 +83,8 @@ describe('a misspelt name', () => {
     ['REPORT_DIRECTORY', 'REPORT_DIR'],
     ['TEMPORAL_TLS_CLIENT_CERT', 'TEMPORAL_TLS_CLIENT_CERT_PATH'],
     ['TEMPORAL_ADRESS', 'TEMPORAL_ADDRESS'],
+    ['PAYMENT_CLIENT_CERT', 'PAYMENT_CLIENT_CERT_FILE'],
+    ['PAYMENT_PROXY', 'PAYMENT_PROXY_URL'],
     ['ALLOW_PLAIN_TEMPORL', 'ALLOW_PLAIN_TEMPORAL'],
   ])('%s is a mistake that names %s', ([name, known]) => {
     const given = worker({ [name]: 'zz-value' });
