@@ -8,7 +8,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BULK_SCENARIOS } from './replay/bulk-scenarios.js';
+import { BULK_SCENARIOS, unwritableScenario } from './replay/bulk-scenarios.js';
 import { DECISION_SCENARIOS } from './replay/decision-scenarios.js';
 import { HISTORIES_FOLDER, recordedNames, writeHistory } from './replay/files.js';
 import { FOLLOWER_SCENARIOS } from './replay/follower-scenarios.js';
@@ -61,6 +61,7 @@ const all = [
   ...DECISION_SCENARIOS,
   ...FOLLOWER_SCENARIOS,
   ...BULK_SCENARIOS,
+  unwritableScenario(join(batchDir, 'reports')),
   ...RECONCILE_SCENARIOS,
   ...scheduledBatchScenarios(batchDir),
 ];

@@ -56,10 +56,13 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'callback body trusted',
     file: 'src/workflows/order/frame.ts',
-    find: `    () => {
+    // Read at all, and then believed.
+    find: `    defineSignal(ORDER_CALLBACK_SIGNAL, { typeInfo: UNREAD }),
+    () => {
       run.callbackPending = true;
     },`,
-    replacement: `    (hint) => {
+    replacement: `    defineSignal<[{ status?: string }]>(ORDER_CALLBACK_SIGNAL),
+    (hint) => {
       run.callbackPending = true;
       if (run.order && hint?.status) run.finalOrder = { ...run.order, status: hint.status };
     },`,
@@ -160,7 +163,7 @@ export const MUTANTS: readonly Mutant[] = [
     replacement: 'totals[currency] === undefined',
     test: {
       file: 'test/activities/batch/beyond-plan.test.ts',
-      name: 'rows are not started beyond a plan by one cent',
+      name: "rows are not started beyond a plan 'by one cent'",
     },
   },
   {

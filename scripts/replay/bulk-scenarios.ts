@@ -1,3 +1,4 @@
+import { mkdir, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BatchHandle } from '../../src/client/batch-handle.js';
 import { startBatch } from '../../src/client/batches.js';
@@ -104,3 +105,18 @@ export const BULK_SCENARIOS: readonly Scenario[] = [
   }),
   raw('bulk-garbage', batchWorkflowId('default', 'garbage'), ['no batch at all']),
 ];
+
+/** A batch whose report cannot be written at first. `reportDir`: REPORT_DIR of its worker. */
+export const unwritableScenario = (reportDir: string): Scenario => ({
+  name: 'bulk-report-unwritable',
+  alone: true,
+  run: async ({ client }) => {
+    const name = 'bulk-report-unwritable';
+    await rm(reportDir, { recursive: true });
+    const batch = await startBatch(client, { batchId: name, rows: rows(name, ['']), startedBy: 'ann' });
+    while ((await batch.state()).attention === undefined) await sleep(50);
+    await mkdir(reportDir);
+    await batch.result();
+    return batch.workflowId;
+  },
+});

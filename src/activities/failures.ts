@@ -1,6 +1,7 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { z } from 'zod';
 import { BatchFileError } from '../batch-files/errors.js';
+import { NOT_WRITTEN } from '../contract/batch/activities.js';
 import {
   describeFieldErrors,
   type FieldError,
@@ -8,6 +9,7 @@ import {
   type OrderFailure,
   statusText,
 } from '../contract/failures.js';
+import { NotWrittenError } from '../contract/not-written.js';
 import { withoutNulls } from '../contract/without-nulls.js';
 import {
   PaymentServiceError,
@@ -70,8 +72,14 @@ export function validInput<S extends z.ZodType>(schema: S, input: unknown): z.ou
   return parsed.data;
 }
 
-/** The failure for what a batch's rows threw: a file that cannot be used is never asked again, anything else may pass. */
-export function batchFailure(error: unknown): unknown {
+/**
+ * The failure for what a batch's rows threw: a file that cannot be used is never asked again, anything else may pass. `tells`: what
+ * could not be written is not tried again before a person was told.
+ */
+export function batchFailure(error: unknown, tells = false): unknown {
+  if (error instanceof NotWrittenError) {
+    return ApplicationFailure.create({ type: NOT_WRITTEN, message: error.message, nonRetryable: tells });
+  }
   if (!(error instanceof BatchFileError)) return error;
   const { failureType: type, message, field, problem: reason } = error;
   return ApplicationFailure.create({ type, message, nonRetryable: true, details: [[{ field, reason }]] });

@@ -1,12 +1,13 @@
+import { NotWrittenError, systemCodeOf } from '../contract/not-written.js';
 import { AuditFile, type WrittenLine } from './audit-file.js';
 import type { AuditEntry } from './line.js';
 
-/** The entry is not known to be on the disk: what it tells of must not be done. `code`: the system's, such as ENOSPC. */
-export class AuditNotWrittenError extends Error {
+/** The entry is not known to be on the disk: what it tells of must not be done. */
+export class AuditNotWrittenError extends NotWrittenError {
   override readonly name = 'AuditNotWrittenError';
 
-  constructor(readonly code: string) {
-    super(`the audit record cannot be written (${code}): see to AUDIT_DIR of this worker`);
+  constructor(code: string) {
+    super('the audit record', 'AUDIT_DIR', code);
   }
 }
 
@@ -44,7 +45,7 @@ export class AuditRecord {
     try {
       await record.#write([]);
     } catch (error) {
-      throw new AuditNotWrittenError(codeOf(error));
+      throw new AuditNotWrittenError(systemCodeOf(error));
     }
     return record;
   }
@@ -73,7 +74,7 @@ export class AuditRecord {
       const group = this.#waiting.splice(0).filter(({ givenUp }) => !givenUp);
       const error = await this.#write(group.map(({ entry }) => entry)).then(
         () => undefined,
-        (cause: unknown) => new AuditNotWrittenError(codeOf(cause)),
+        (cause: unknown) => new AuditNotWrittenError(systemCodeOf(cause)),
       );
       for (const { settle } of group) settle(error);
     }
@@ -98,10 +99,4 @@ export class AuditRecord {
       return false;
     }
   }
-}
-
-/** The system's code alone: its words name paths. */
-function codeOf(error: unknown): string {
-  const code = (error as { code?: unknown } | undefined)?.code;
-  return typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,63}$/.test(code) ? code : 'failed';
 }

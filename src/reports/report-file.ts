@@ -2,12 +2,31 @@ import { createHash, randomUUID } from 'node:crypto';
 import { type FileHandle, open, readdir, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReportFile } from '../contract/batch/batch.js';
+import { NotWrittenError, systemCodeOf } from '../contract/not-written.js';
 
 /** Reports name people's payouts: nobody but the worker's own user reads them. */
 const MODE = 0o600;
 const BUFFER_CHARACTERS = 64 * 1024;
 /** A temporary file that nobody wrote to for so long belongs to a worker that died. */
 const ABANDONED_AFTER_MS = 24 * 3_600_000;
+
+/** What was to be written is not known to be on the disk. */
+export class ReportNotWrittenError extends NotWrittenError {
+  override readonly name = 'ReportNotWrittenError';
+
+  constructor(code: string) {
+    super('the report', 'REPORT_DIR', code);
+  }
+}
+
+/** What is done in REPORT_DIR. Throws ReportNotWrittenError in the place of what the system throws. */
+export async function inReportDir<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    throw new ReportNotWrittenError(systemCodeOf(error));
+  }
+}
 
 /** A report while it is written: under a temporary name, so that a reader only ever sees a whole one. */
 export class ReportWriter {
@@ -22,20 +41,29 @@ export class ReportWriter {
     private readonly handle: FileHandle,
   ) {}
 
-  /** Begins the report `name`, a file name without folders, in `reportDir`; writers of one name do not disturb each other. */
-  static async open(reportDir: string, name: string): Promise<ReportWriter> {
-    await removeAbandoned(reportDir, name);
-    const temporary = join(reportDir, `.${name}.${randomUUID()}.tmp`);
-    return new ReportWriter(reportDir, name, temporary, await open(temporary, 'wx', MODE));
+  /**
+   * Begins the report `name`, a file name without folders, in `reportDir`; writers of one name do not disturb each other. It and
+   * all that is done with the writer throws ReportNotWrittenError.
+   */
+  static open(reportDir: string, name: string): Promise<ReportWriter> {
+    return inReportDir(async () => {
+      await removeAbandoned(reportDir, name);
+      const temporary = join(reportDir, `.${name}.${randomUUID()}.tmp`);
+      return new ReportWriter(reportDir, name, temporary, await open(temporary, 'wx', MODE));
+    });
   }
 
   async write(text: string): Promise<void> {
     this.#buffer += text;
-    if (this.#buffer.length >= BUFFER_CHARACTERS) await this.#flush();
+    if (this.#buffer.length >= BUFFER_CHARACTERS) await inReportDir(() => this.#flush());
   }
 
   /** Puts the file in its place, over an older one of its name. */
-  async finish(): Promise<ReportFile> {
+  finish(): Promise<ReportFile> {
+    return inReportDir(() => this.#finish());
+  }
+
+  async #finish(): Promise<ReportFile> {
     await this.#flush();
     await this.handle.sync();
     await this.handle.close();

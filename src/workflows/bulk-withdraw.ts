@@ -16,6 +16,7 @@ import { awaitApproval, makePlan, pauseOnShortfall } from './batch/prepare.js';
 import { sendRows } from './batch/send-rows.js';
 import { enter } from './batch/show.js';
 import { type BatchRun, type CarriedBatch, openBatch } from './batch/state.js';
+import { untilWritten } from './batch/until-written.js';
 import { checkBatch, hasTimeLimit } from './identity.js';
 
 /**
@@ -71,8 +72,9 @@ async function report(run: BatchRun, plan: BatchPlan): Promise<BatchResult> {
   enter(run, 'reporting', 'the report');
   const { reportBatch } = proxyActivities<Activities>({ ...wholeFile, summary: 'Read the end of every row, report' });
   const { account, input, progress, paused, stopped } = run;
+  const reported = { account, input, plan, taken: progress.taken, paused, stopped };
   try {
-    return resultOf(run, plan, await reportBatch({ account, input, plan, taken: progress.taken, paused, stopped }));
+    return resultOf(run, plan, await untilWritten(run, (more) => reportBatch({ ...reported, ...more })));
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
     const reason = `no report was written: ${error.cause?.message ?? 'its activity was ended'}`;

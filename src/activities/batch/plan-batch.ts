@@ -44,7 +44,7 @@ const MAX_SHOWN_ACCOUNTS = 20;
  * it starts over.
  */
 export function planBatchActivity(deps: ActivityDeps) {
-  return async function planBatch({ account: name, input: raw }: PlanBatchInput): Promise<BatchPlan> {
+  return async function planBatch({ account: name, input: raw, tells }: PlanBatchInput): Promise<BatchPlan> {
     const account = deps.accounts.get(name);
     const checked = validateBatchInput(raw, account?.formatChecks);
     if ('errors' in checked) throw invalidInput(checked.errors);
@@ -64,7 +64,7 @@ export function planBatchActivity(deps: ActivityDeps) {
         await source.close();
       }
     } catch (error) {
-      throw batchFailure(error);
+      throw batchFailure(error, tells);
     }
   };
 }

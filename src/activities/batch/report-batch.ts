@@ -18,9 +18,9 @@ const CONCURRENCY = 20;
 /** Counts and reports how the order of every row ended, whoever started it; repeating it replaces the files. */
 export function reportBatchActivity(deps: ActivityDeps) {
   return async function reportBatch(reported: ReportBatchInput): Promise<ReportBatchAnswer> {
-    const { input, plan, taken } = reported;
-    await recordInterruptions(deps, reported);
+    const { input, plan, taken, tells } = reported;
     try {
+      await recordInterruptions(deps, reported);
       const source = await openBatchSource(deps.directories, input, plan);
       try {
         return await reportOn(deps, source, { ...input, batchId: plan.batchId }, plan, taken);
@@ -30,7 +30,7 @@ export function reportBatchActivity(deps: ActivityDeps) {
     } catch (error) {
       // Calls to Temporal that a cancellation broke off look like a server that cannot be reached.
       cancellationSignal().throwIfAborted();
-      throw batchFailure(error);
+      throw batchFailure(error, tells);
     }
   };
 }

@@ -11,11 +11,23 @@ import type {
 
 /* What the activities of batches take and answer. It lives in workflow histories: fields may be added, never renamed. */
 
-/** Input of the activity `planBatch`. */
-export interface PlanBatchInput {
+/** What the activities of a batch are about. */
+interface OfBatch {
   account: string;
   input: BatchInput;
 }
+
+/** Input of an activity that writes files or into the audit record. */
+interface Writing extends OfBatch {
+  /** True: it fails for good where that cannot be written, so that the batch tells a person; else it is repeated. */
+  tells?: true;
+}
+
+/** Failure type of an activity that could not write what it must. */
+export const NOT_WRITTEN = 'NotWritten';
+
+/** Input of the activity `planBatch`. */
+export interface PlanBatchInput extends Writing {}
 
 /** What of a plan no chunk may go beyond. `totals`: by currency, decimal strings; absent in chunks of older versions. */
 export interface PlannedRows extends Pick<BatchPlan, 'sha256' | 'rows' | 'orders'> {
@@ -23,7 +35,7 @@ export interface PlannedRows extends Pick<BatchPlan, 'sha256' | 'rows' | 'orders
 }
 
 /** 'send' starts rows, 'wait' only follows open ones, 'finish' first looks for rows started and not counted. */
-export interface SendBatchRowsInput extends PlanBatchInput {
+export interface SendBatchRowsInput extends OfBatch {
   plan: PlannedRows;
   /** ISO time at which the batch was started: what began later under its rows' ids is its own. */
   startedAt: string;
@@ -43,7 +55,7 @@ export interface SendBatchRowsAnswer {
 }
 
 /** Input of the activity `reportBatch`: reads the end of every row from Temporal and writes the reports. */
-export interface ReportBatchInput extends PlanBatchInput {
+export interface ReportBatchInput extends Writing {
   plan: BatchPlan;
   /** Rows that the batch took, from the first: behind them none was started. */
   taken: number;

@@ -11,6 +11,7 @@ import { failureOf, wholeFile } from '../activity-calls.js';
 import { interruptible, isReset, pause, stop, unresolved } from './interruptions.js';
 import { enter } from './show.js';
 import type { BatchRun } from './state.js';
+import { untilWritten } from './until-written.js';
 
 const APPROVAL_EXPIRES_MS = 24 * 3_600_000;
 
@@ -19,7 +20,8 @@ export async function makePlan(run: BatchRun): Promise<BatchPlan> {
   const { planBatch } = proxyActivities<Activities>({ ...wholeFile, summary: 'Check every row, make the plan' });
   enter(run, 'checking', 'the check of every row');
   try {
-    const check = () => planBatch({ account: run.account, input: run.input });
+    const { account, input } = run;
+    const check = () => untilWritten(run, (more) => planBatch({ account, input, ...more }));
     // Stopped meanwhile: without a plan a reset run could not look for what was started before.
     const plan = (await interruptible(run, check)) ?? (mayHaveSent(run) ? await check() : undefined);
     if (!plan) throw ApplicationFailure.nonRetryable(`${stopReason(run)}. Nothing was sent`, BATCH_STOPPED);

@@ -32,7 +32,7 @@ export interface BatchRun extends Omit<CarriedBatch, 'plan'> {
   phase: BatchPhase;
   /** What the batch waits for, in words. */
   waitingFor: string;
-  /** Why the report is missing. */
+  /** Why the report is missing, or what cannot be written now. */
   reportProblem?: string;
   /** Ends the activity that runs now, so that a pause, resume or stop is looked at. */
   interrupt?: () => void;

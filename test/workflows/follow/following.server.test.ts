@@ -93,7 +93,8 @@ describe.concurrent('callbacks only wake the order up', () => {
     const { order_uuid } = await handle.created();
     expect(await postCallback(orderId, { order_uuid, user_order_id: orderId, status: 'error' })).toBe(200);
     await vi.waitFor(() => expect(lookUps(byCallback, orderId)).toBeGreaterThanOrEqual(1), 60_000);
-    expect(await handle.result()).toMatchObject({ outcome: 'completed', order: { status: 'completed' } });
+    const result = await handle.result({ timeoutMs: 60_000 });
+    expect(result).toMatchObject({ outcome: 'completed', order: { status: 'completed' } });
   });
 
   test('one with a forged token gets 404 and no look-up', async () => {

@@ -11,7 +11,7 @@ import { type Amount, decimalOrZero, toAmount } from '../../../contract/money.js
 import type { WithdrawRequest } from '../../../contract/order/request.js';
 import type { Order } from '../../../contract/service-objects.js';
 import { type CsvReport, type JsonReport, openCsvReport, openJsonReport } from '../../../reports/formats.js';
-import { ReportWriter } from '../../../reports/report-file.js';
+import { inReportDir, ReportWriter } from '../../../reports/report-file.js';
 import type { Counted, RowEnd } from './row-end.js';
 
 const COLUMNS = [
@@ -76,11 +76,11 @@ export class ReportFiles {
   /** Puts the files in their places; the JSON names the hashes of the others. */
   async finish(counted: Counted): Promise<Pick<ReportBatchAnswer, 'report' | 'rejected'>> {
     const { account, batchId, sha256 } = this.plan;
-    await setEarlierReportAside(this.reportDir, reportName(account, batchId), sha256);
+    await inReportDir(() => setEarlierReportAside(this.reportDir, reportName(account, batchId), sha256));
     const report = await this.csv.finish();
     const rejected = await this.#rejected?.finish();
     // Those of an earlier run under this id may have been paid since: nobody must send them again.
-    if (!rejected) await rm(join(this.reportDir, this.#rejectedName), { force: true });
+    if (!rejected) await inReportDir(() => rm(join(this.reportDir, this.#rejectedName), { force: true }));
     await this.json.finish({ ...counted, files: { report, rejected } });
     return { report, ...(rejected && { rejected }) };
   }
