@@ -45,12 +45,12 @@ export const passes = (tunnel: Tunnel) => tunnel.pass();
 export const answers = (text: string) => (tunnel: Tunnel) => void tunnel.near.end(text);
 
 /** Passes this many bytes on to the service, and everything back, and then breaks both ends. */
-export const passesBytes = (limit: number) => async (tunnel: Tunnel) => {
+export const passesBytes = (limit: number, how: 'destroy' | 'resetAndDestroy') => async (tunnel: Tunnel) => {
   const far = await tunnel.open();
   let left = limit;
   const cut = () => {
-    tunnel.near.destroy();
-    far.destroy();
+    tunnel.near[how]();
+    far[how]();
   };
   tunnel.near.on('data', (data: Buffer) => {
     // What was passed on arrives before the end of the connection does.

@@ -195,6 +195,20 @@ describe('a proxy that opens no tunnel to the service: provably not sent, asked 
     await expect.poll(() => proxy.open(), { timeout: 20_000 }).toBe(0);
   });
 
+  test('one that leads to another name than the one asked for, also where that is an address', async () => {
+    const { port, reached, proxy } = await openLine();
+    const service = clientFor(`https://127.0.0.1:${port}`, {
+      caCertificates: TLS_CERTIFICATE,
+      proxy: { host: '127.0.0.1', port: proxy.port },
+    });
+    await expect(service.createOrder('withdraw', withdrawRequest())).rejects.toMatchObject({
+      code: 'not_sent',
+      reason: 'ERR_TLS_CERT_ALTNAME_INVALID',
+    });
+    expect(proxy.asked).toEqual([expect.stringMatching(new RegExp(`^CONNECT 127\\.0\\.0\\.1:${port} `))]);
+    expect(reached).toHaveLength(0);
+  });
+
   test.for<[string, string, TestProxy['rule']]>([
     ['says nothing', 'proxy: timeout', () => undefined],
     ['drips', 'proxy: timeout', drips],
@@ -244,31 +258,34 @@ describe('a proxy that opens no tunnel to the service: provably not sent, asked 
 });
 
 describe('a tunnel that breaks', () => {
-  test('anywhere on the way to the service: sent at most once, and never said to be not sent when it arrived', async () => {
-    let total = 0;
-    const line = await openLine(async (tunnel) => {
-      tunnel.near.on('data', (data: Buffer) => {
-        total += data.length;
+  test.for(['destroy', 'resetAndDestroy'] as const)(
+    'anywhere on the way to the service: sent at most once, and never said to be not sent when it arrived (%s)',
+    async (how) => {
+      let total = 0;
+      const line = await openLine(async (tunnel) => {
+        tunnel.near.on('data', (data: Buffer) => {
+          total += data.length;
+        });
+        await tunnel.pass();
       });
-      await tunnel.pass();
-    });
-    expect(await line.create()).toBeUndefined();
-    const seen = new Set<string>();
-    // The last bytes may be the end of TLS, which nobody needs.
-    const places = [0, 1, total - 100, total - 60, total - 31, total - 25, total, total + 1];
-    for (let place = 100; place < total; place += 90) places.push(place);
-    for (const place of places) {
-      const before = line.reached.length;
-      line.proxy.rule = passesBytes(place);
-      const code = (await line.create())?.code ?? 'answered';
-      const reached = line.reached.length - before;
-      seen.add(`${code} ${reached}`);
-      expect(reached, `cut after ${place} bytes`).toBeLessThanOrEqual(1);
-      if (code === 'not_sent') expect(reached, `cut after ${place} bytes`).toBe(0);
-    }
-    expect([...seen]).toEqual(expect.arrayContaining(['not_sent 0', 'no_answer 0']));
-    expect(line.proxy.asked).toHaveLength(1 + places.length);
-  });
+      expect(await line.create()).toBeUndefined();
+      const seen = new Set<string>();
+      // The last bytes may be the end of TLS, which nobody needs.
+      const places = [0, 1, total - 100, total - 60, total - 31, total - 25, total, total + 1];
+      for (let place = 100; place < total; place += 90) places.push(place);
+      for (const place of places) {
+        const before = line.reached.length;
+        line.proxy.rule = passesBytes(place, how);
+        const code = (await line.create())?.code ?? 'answered';
+        const reached = line.reached.length - before;
+        seen.add(`${code} ${reached}`);
+        expect(reached, `cut after ${place} bytes`).toBeLessThanOrEqual(1);
+        if (code === 'not_sent') expect(reached, `cut after ${place} bytes`).toBe(0);
+      }
+      expect([...seen]).toEqual(expect.arrayContaining(['not_sent 0', 'no_answer 0']));
+      expect(line.proxy.asked).toHaveLength(1 + places.length);
+    },
+  );
 
   test.for(['after the whole request arrived', 'amid the answer'] as const)(
     '%s: uncertain, and sent once',
