@@ -11,7 +11,7 @@ import {
 import { ApplicationFailure } from '@temporalio/common';
 import { type FieldError, INVALID_INPUT } from '../contract/failures.js';
 import { ORDERS_TASK_QUEUE } from '../contract/names.js';
-import type { SignedRun } from '../contract/signature.js';
+import { CHECK_TIMEOUT_MS, type SignedRun } from '../contract/signature.js';
 import {
   BATCH_FAILURES,
   FailedError,
@@ -26,8 +26,8 @@ import { standingOfFailure } from './standing.js';
 import { type CallOptions, callTemporal, isNobodyAnswering, isTimeOver, translated } from './temporal-calls.js';
 import { cameTooLate, untilTaken } from './updates.js';
 
-/** A worker answers an instruction or a decision at once or not at all. */
-const ANSWER_TIMEOUT_MS = 15_000;
+/** A worker answers an instruction or a decision at once, or once nobody has checked it in time. */
+const ANSWER_TIMEOUT_MS = CHECK_TIMEOUT_MS + 5_000;
 /** Bound of the one question that follows a time-out: whoever waits wants an answer soon. */
 export const CONFIRM_TIMEOUT_MS = 5_000;
 /** A worker answers a query at once or not at all. */

@@ -25,6 +25,9 @@ export interface SignedRun {
   runId: string;
 }
 
+/** A check that nobody made in this time, in ms, is none: less than callers wait, so that none counts after they were told. */
+export const CHECK_TIMEOUT_MS = 10_000;
+
 /** What the activity `checkSignature` takes. `choice`: all that was chosen, without its signature. */
 export interface CheckSignatureInput {
   account: string;

@@ -6,6 +6,7 @@ import {
   condition,
 } from '@temporalio/workflow';
 import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../contract/names.js';
+import { CHECK_TIMEOUT_MS } from '../contract/signature.js';
 
 /** How workflows run activities, and how they wait for them. Retries live here and nowhere else. */
 
@@ -44,8 +45,8 @@ export const readOnly = (account: string): ActivityOptions => ({
  */
 export const quickCheck = (account: string): ActivityOptions => ({
   taskQueue: lookupTaskQueue(account),
-  startToCloseTimeout: '10s',
-  scheduleToCloseTimeout: '5m',
+  startToCloseTimeout: '5s',
+  scheduleToCloseTimeout: CHECK_TIMEOUT_MS,
   retry: { initialInterval: '1s', backoffCoefficient: 1 },
   cancellationType: ActivityCancellationType.TRY_CANCEL,
   priority: { priorityKey: 1 },
