@@ -238,6 +238,16 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    name: 'an activity has the id of that of the run before',
+    file: 'src/workflows/interceptors.ts',
+    find: "return isPatched('activities-of-one-run')",
+    replacement: "return !isPatched('activities-of-one-run')",
+    test: {
+      file: 'test/temporal/replayed-answers.server.test.ts',
+      name: 'that a create of an earlier run was refused is not said of the create of a later one',
+    },
+  },
+  {
     name: 'a create that a worker had started counts as cancelled before it',
     file: 'src/workflows/create/attempt.ts',
     find: '!wasStarted(error) && ',

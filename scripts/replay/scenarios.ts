@@ -83,6 +83,27 @@ const bareScenario = (name: string, argument: unknown, orderId = name): Scenario
   },
 });
 
+/** Ends, and is reset to before its last look-up: the history of the run that this makes, which keeps most of the first one's. */
+const resetScenario = (name: string): Scenario => ({
+  name,
+  run: async ({ orders, client }) => {
+    const { workflowId } = await orders.start('withdraw', input('withdraw', name));
+    const workflow = client.workflow.getHandle(workflowId);
+    await workflow.result();
+    const { events } = await workflow.fetchHistory();
+    const ends = (events ?? []).filter((event) => event.workflowTaskCompletedEventAttributes);
+    await client.workflowService.resetWorkflowExecution({
+      namespace: client.options.namespace,
+      workflowExecution: { workflowId },
+      workflowTaskFinishEventId: ends.at(-2)?.eventId,
+      requestId: name,
+      reason: 'recorded',
+    });
+    await client.workflow.getHandle(workflowId).result();
+    return workflowId;
+  },
+});
+
 /** Ends partially. */
 export const PARTIAL = 'outcome=completed_partially fraction=0.4';
 
@@ -152,6 +173,8 @@ export const SCENARIOS: Scenario[] = [
   // The first was recorded before the patch names-without-wallets, which refuses such ids.
   bareScenario('card-as-id', input('withdraw', '5555555555554444'), '5555555555554444'),
   bareScenario('card-as-id-refused', input('withdraw', '5105105105105100'), '5105105105105100'),
+  // All above were recorded before the patch activities-of-one-run.
+  resetScenario('reset-in-the-middle'),
   {
     name: 'service-read',
     run: async ({ client }) => {

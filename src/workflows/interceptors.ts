@@ -1,14 +1,17 @@
 import {
   ActivityFailure,
+  type ActivityInput,
   ApplicationFailure,
   ChildWorkflowFailure,
   log,
+  uuid4,
   type WorkflowInboundCallsInterceptor,
   type WorkflowInterceptors,
   type WorkflowOutboundCallsInterceptor,
 } from '@temporalio/workflow';
 import { searchAttribute } from '../contract/names.js';
 import { FOREIGN_ANSWER, FOREIGN_START, Refused } from '../contract/refused.js';
+import { isPatched } from './patches.js';
 import { show } from './show.js';
 
 /**
@@ -43,12 +46,12 @@ const inbound: WorkflowInboundCallsInterceptor = {
 
 const outbound: WorkflowOutboundCallsInterceptor = {
   scheduleActivity: (input, next) => {
-    const { activityType, options, seq } = input;
-    const id = options.activityId ?? `${seq}`;
-    return next(input).then(
+    const { activityType } = input;
+    const activityId = idOf(input);
+    return next({ ...input, options: { ...input.options, activityId } }).then(
       (answer) =>
         checked(answer, activityType, (cause) => {
-          return new ActivityFailure('Activity task failed', activityType, id, 'NON_RETRYABLE_FAILURE', '', cause);
+          return new ActivityFailure('Activity failed', activityType, activityId, 'NON_RETRYABLE_FAILURE', '', cause);
         }),
       (error: unknown) => {
         if (error instanceof ActivityFailure && isForeign(error)) tell(activityType, 'a failure');
@@ -70,6 +73,15 @@ const outbound: WorkflowOutboundCallsInterceptor = {
     return [started, result];
   },
 };
+
+/**
+ * Payloads are bound to the id, so that it must mean one activity of one run: another one's answer is none of this. A reset run
+ * draws the same ids for what it keeps and others from there on, since the server then gives it another seed.
+ */
+function idOf({ options, seq }: ActivityInput): string {
+  const name = options.activityId ?? `${seq}`;
+  return isPatched('activities-of-one-run') ? `${name}-${uuid4()}` : name;
+}
 
 const refusedOf = (args: readonly unknown[]): Refused | undefined => args.find((arg) => arg instanceof Refused);
 

@@ -1,11 +1,12 @@
 import { Client } from '@temporalio/client';
 import { execa } from 'execa';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findTemporalCli } from '../../scripts/temporal/find-cli.js';
 import { PaymentOrders } from '../../src/client.js';
 import { dataConverter } from '../../src/temporal.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { pendingActivity } from '../support/pending-activity.js';
 import { runStarterWith } from '../support/run-starter.js';
 import { keyOf } from '../temporal/stored-bytes.fixture.js';
 
@@ -31,15 +32,12 @@ async function poisonedByAnAnswer() {
   const handle = await lab.orders.start('withdraw', input);
   await handle.created();
   const { workflowId } = handle;
-  const polling = async () => {
-    const { raw } = await lab.temporal.client.workflow.getHandle(workflowId).describe();
-    return raw.pendingActivities?.some(({ activityId }) => activityId === 'poll-status') ?? false;
-  };
-  await vi.waitUntil(polling, { timeout: 30_000 });
+  const activityId = await pendingActivity(lab.temporal.client, workflowId, 'pollOrder');
+  expect(activityId).toMatch(/^poll-status-/);
   await stranger().connection.workflowService.respondActivityTaskCompletedById({
     namespace: lab.temporal.namespace,
     workflowId,
-    activityId: 'poll-status',
+    activityId,
     result: { payloads: [{ metadata: { encoding: Buffer.from('binary/encrypted') }, data: Buffer.from('x') }] },
   });
   return handle;

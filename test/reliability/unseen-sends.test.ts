@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { pendingActivity } from '../support/pending-activity.js';
 import { type GateRule, ServiceGate } from '../support/service-gate.js';
 import { serviceView } from '../workflows/create/service-view.fixture.js';
 import { resetTo, resettableEvents, runOf } from './reset.fixture.js';
@@ -68,7 +69,8 @@ test.concurrent('an operator fails a create whose request is under way: absence 
   const handle = await lab.orders.start('deposit', orderInput('deposit', orderId, { marker: 'duplicate=c' }));
   await vi.waitUntil(() => creates() === 1, { timeout: 20_000, interval: 20 });
   const { workflowId } = handle;
-  await lab.temporal.client.activity.fail({ workflowId, activityId: '1' }, new Error('by hand'));
+  const activityId = await pendingActivity(lab.temporal.client, workflowId, 'createOrder');
+  await lab.temporal.client.activity.fail({ workflowId, activityId }, new Error('by hand'));
   expect((await handle.created()).user_order_id).toBe(orderId);
   expect(serviceView(lab, orderId)).toMatchObject({ creates: 1, executed: 1 });
 });

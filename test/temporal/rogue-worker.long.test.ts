@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Order } from '../../src/index.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { pendingActivity } from '../support/pending-activity.js';
 import { plain, rogueAt } from './rogue.fixture.js';
 import { keyOf } from './stored-bytes.fixture.js';
 
@@ -92,38 +93,38 @@ test('whoever ends a create by its id while it is being sent is not believed: ca
   const { workflowService } = rogueAt(lab).client;
   const { namespace } = lab.temporal;
   const forgeries = [
-    (workflowId: string) =>
+    (workflowId: string, activityId: string) =>
       workflowService.respondActivityTaskFailedById({
         namespace,
         workflowId,
-        activityId: '1',
+        activityId,
         failure: APPLICATION('InvalidOrder'),
       }),
-    async (workflowId: string) => {
+    async (workflowId: string, activityId: string) => {
       await rogueAt(lab).client.workflow.getHandle(workflowId).cancel();
       await vi.waitFor(
         () =>
           workflowService.respondActivityTaskCanceledById({
             namespace,
             workflowId,
-            activityId: '1',
+            activityId,
             details: { payloads: [plain('ACTIVITY_ID_NOT_STARTED')] },
           }),
         { timeout: 10_000, interval: 20 },
       );
     },
-    (workflowId: string) =>
+    (workflowId: string, activityId: string) =>
       workflowService.respondActivityTaskCompletedById({
         namespace,
         workflowId,
-        activityId: '1',
+        activityId,
         result: { payloads: [plain({ pace: lab.config.pace, kind: 'notSent', reason: 'busy' })] },
       }),
   ];
   const ends = await Promise.all(
     forgeries.map(async (forge) => {
       const order = await whileSending(newOrderId('sending'));
-      await forge(order.workflowId);
+      await forge(order.workflowId, await pendingActivity(lab.temporal.client, order.workflowId, 'createOrder'));
       const { outcome } = await order.result({ timeoutMs: 120_000 }).catch((error: unknown) => ({ outcome: error }));
       return [outcome, executed(order.orderId)];
     }),

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Client } from '@temporalio/client';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import type proto from '@temporalio/proto';
@@ -8,13 +9,19 @@ import type { Lab } from '../support/lab.js';
 export interface Rogue {
   client: Client;
   /** Raw payloads of an event of a workflow's history, as the server hands them to anybody. */
-  historyOf(workflowId: string): Promise<proto.temporal.api.history.v1.IHistoryEvent[]>;
+  historyOf(workflowId: string, runId?: string): Promise<Event[]>;
+  /** Answers an activity that is under way. */
+  answerById(workflowId: string, activityId: string, result: Payloads | null | undefined): Promise<unknown>;
+  /** Starts an id anew with the input that it had. */
+  startAgain(workflowId: string, history: Event[]): Promise<unknown>;
   /** Answers activity tasks of the default account until it is closed. Resolves to what it answered. */
   answerActivities(answer: AnswerActivity): { answered: string[]; stop(): Promise<void> };
   /** Answers workflow tasks until it is closed. */
   answerWorkflowTasks(command: AnswerWorkflowTask): { answered: string[]; stop(): Promise<void> };
 }
 
+type Event = proto.temporal.api.history.v1.IHistoryEvent;
+type Payloads = proto.temporal.api.common.v1.IPayloads;
 type ActivityTask = proto.temporal.api.workflowservice.v1.IPollActivityTaskQueueResponse;
 type WorkflowTask = proto.temporal.api.workflowservice.v1.IPollWorkflowTaskQueueResponse;
 type Failure = proto.temporal.api.failure.v1.IFailure;
@@ -54,9 +61,22 @@ export function rogueAt(lab: Lab): Rogue {
   };
   return {
     client,
-    historyOf: async (workflowId) => {
-      const { history } = await service.getWorkflowExecutionHistory({ namespace, execution: { workflowId } });
+    historyOf: async (workflowId, runId) => {
+      const { history } = await service.getWorkflowExecutionHistory({ namespace, execution: { workflowId, runId } });
       return history?.events ?? [];
+    },
+    answerById: (workflowId, activityId, result) =>
+      service.respondActivityTaskCompletedById({ namespace, workflowId, activityId, result, identity: 'rogue' }),
+    startAgain: (workflowId, [started]) => {
+      const { workflowType, taskQueue, input } = started?.workflowExecutionStartedEventAttributes ?? {};
+      return service.startWorkflowExecution({
+        namespace,
+        workflowId,
+        workflowType,
+        taskQueue,
+        input,
+        requestId: randomUUID(),
+      });
     },
     answerActivities: (answer) => {
       let turn = 0;

@@ -100,7 +100,7 @@ describe('an order whose workers go', () => {
     await pause(10 * ATTENTION_AFTER_MS);
     expect(await attentionOf(handle)).toBeUndefined();
     const events = await lab.events(orderId);
-    expect(events).toBeLessThanOrEqual(18);
+    expect(events).toBeLessThanOrEqual(20);
 
     await unserve();
     await told(handle);

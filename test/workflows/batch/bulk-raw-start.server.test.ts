@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openBatchSource } from '../../../src/batch-files/source.js';
 import type { BatchInput } from '../../../src/contract/batch/batch.js';
 import { newOrderId } from '../../support/lab.js';
+import { pendingActivity } from '../../support/pending-activity.js';
 import { ServiceGate } from '../../support/service-gate.js';
 import { serviceView } from '../create/service-view.fixture.js';
 import { type BatchLab, openBatchLab, startRows, testRows, untilPhase } from './batches.fixture.js';
@@ -76,15 +77,16 @@ const nextRunOf = (handle: WorkflowHandle & { firstExecutionRunId: string }): Pr
 /** Lets the server repeat the batch's activity no more, then fails it: so fails the batch, in a way that may be repeated. */
 async function failByHand(workflowId: string): Promise<void> {
   const { client, namespace } = lab.temporal;
+  const activityId = await pendingActivity(client, workflowId);
   await client.workflowService.updateActivityOptions({
     namespace,
     execution: { workflowId },
     identity: 'operator',
-    id: '1',
+    id: activityId,
     activityOptions: { retryPolicy: { maximumAttempts: 1 } },
     updateMask: { paths: ['retry_policy.maximum_attempts'] },
   });
-  await client.activity.fail({ workflowId, activityId: '1' }, new Error('by hand'));
+  await client.activity.fail({ workflowId, activityId }, new Error('by hand'));
 }
 
 describe('a batch started with what only a run before it could know', () => {

@@ -47,22 +47,22 @@ async function postCallback(orderId: string, body: object, { key }: { key?: stri
 }
 
 describe.concurrent('an order that is learned by one callback', () => {
-  test.for(ORDER_TYPES)('%s: takes three requests and at most 24 events', async (type) => {
+  test.for(ORDER_TYPES)('%s: takes three requests and at most 26 events', async (type) => {
     const orderId = newOrderId('lean');
     const handle = await byCallback.orders.start(type, orderInput(type, orderId));
     expect(await handle.result()).toMatchObject({ outcome: 'completed' });
     expect(byCallback.requestsOf(orderId)).toEqual(['/v2/order/list', `/v2/order/${type}`, STATUS]);
-    expect(await byCallback.events(orderId)).toBeLessThanOrEqual(24);
+    expect(await byCallback.events(orderId)).toBeLessThanOrEqual(26);
   });
 
-  test.for(ORDER_TYPES)('%s: takes at most 26 events when the caller waits for the created order', async (type) => {
+  test.for(ORDER_TYPES)('%s: takes at most 28 events when the caller waits for the created order', async (type) => {
     const orderId = newOrderId('created');
     const input = orderInput(type, orderId, { marker: 'after_ms=1000' });
     const { handle, order } = await byCallback.orders.create(type, input);
     expect(order).toMatchObject({ user_order_id: orderId, order_type: type });
     expect(await handle.result()).toMatchObject({ outcome: 'completed' });
     expect(byCallback.requestsOf(orderId)).toHaveLength(3);
-    expect(await byCallback.events(orderId)).toBeLessThanOrEqual(26);
+    expect(await byCallback.events(orderId)).toBeLessThanOrEqual(28);
   });
 });
 
