@@ -1,8 +1,8 @@
-import { mkdirSync, realpathSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { type AccountConfig, readAccounts } from './config/accounts.js';
 import { addressList, host, isLoopback, origin, urlProblem, withoutTrailingSlash } from './config/addresses.js';
 import { type Approvers, readApprovers } from './config/approvers.js';
+import { type Outputs, runCommands } from './config/commands.js';
+import { type Directories, folder, readDirectories } from './config/directories.js';
 import { type Encryption, readEncryption, requireEncryptionKeys } from './config/encryption-keys.js';
 import {
   amountsByCurrency,
@@ -12,14 +12,12 @@ import {
   oneOf,
   Problems,
   port,
-  sourceOf,
   tokenKeys,
   tokenProblem,
-  valueOrFile,
 } from './config/env.js';
 import { checkRuntime, refuseUnusedProxy } from './config/runtime.js';
 import { Secret } from './config/secret.js';
-import { refuseOpenFolder } from './config/secret-files.js';
+import { sourceOf, valueOrFile } from './config/sources.js';
 import { readTemporalTarget } from './config/temporal-connection.js';
 import { allowedBy, checkNames, type Reader } from './config/variables.js';
 import type { Pace } from './contract/order/activities.js';
@@ -27,15 +25,18 @@ import type { Pace } from './contract/order/activities.js';
 export type { AccountConfig } from './config/accounts.js';
 export { loadApproverKey } from './config/approver-key.js';
 export type { Approvers } from './config/approvers.js';
+export { runCommands } from './config/commands.js';
+export type { Directories } from './config/directories.js';
 export type { Encryption, EncryptionKey } from './config/encryption-keys.js';
 export { ConfigError } from './config/env.js';
+export { keepReading } from './config/keep-reading.js';
 export { Secret } from './config/secret.js';
 
 /** How the worker makes callback URLs; absent = every order is followed by polling alone. */
 export interface CallbackConfig {
   baseUrl: string;
-  /** Secret keys, first signs. */
-  tokenKeys: readonly string[];
+  /** Secret keys, first signs. The list is changed in place when they are read anew. */
+  tokenKeys: string[];
 }
 
 /** Everything a worker needs, checked. */
@@ -95,40 +96,14 @@ function readCallback(env: Env, problems: Problems): CallbackConfig | undefined 
   return { baseUrl: withoutTrailingSlash(baseUrl), tokenKeys: tokenKeys(env, problems) };
 }
 
-/** Real paths (symbolic links resolved) of the folders that workers share. */
-export interface Directories {
-  /** Batch files; absent = batches come inline only. */
-  batchDir?: string;
-  /** Reports of batches and reconciliations; absent = none are written. */
-  reportDir?: string;
-}
-
-function folder(path: string, name: string, problems: Problems, { create }: { create: boolean }): string | undefined {
-  try {
-    if (create) mkdirSync(path, { recursive: true, mode: 0o700 });
-    const stats = statSync(path);
-    if (stats.isDirectory()) {
-      refuseOpenFolder(stats, name, problems);
-      return realpathSync(path);
-    }
-  } catch {
-    // Said below, without the system's words: they would repeat the value.
-  }
-  problems.add(name, create ? 'must be a folder that can be written' : 'must be a folder that exists');
-  return undefined;
-}
-
-/** Reads BATCH_DIR and REPORT_DIR (BATCH_DIR/reports when unset). */
-function readDirectories(env: Env, problems: Problems): Directories {
-  const batchDir = env.BATCH_DIR ? folder(env.BATCH_DIR, 'BATCH_DIR', problems, { create: false }) : undefined;
-  const reports = env.REPORT_DIR || (batchDir && join(batchDir, 'reports'));
-  const reportDir = reports ? folder(reports, 'REPORT_DIR', problems, { create: true }) : undefined;
-  return { ...(batchDir && { batchDir }), ...(reportDir && { reportDir }) };
-}
-
 /** What `read` makes of an environment without empty or misspelt settings; throws ConfigError with one line per mistake. */
-function load<T>(env: Env, reader: Reader, read: (problems: Problems) => T): T {
-  const problems = new Problems(env);
+function load<T>(
+  env: Env,
+  reader: Reader,
+  read: (problems: Problems) => T,
+  { outputs, isAgain }: { outputs?: Outputs; isAgain?: boolean } = {},
+): T {
+  const problems = new Problems(env, outputs, isAgain);
   checkNames(env, reader, problems);
   problems.secret(env.TEMPORAL_API_KEY ?? '', 'Temporal key', 'TEMPORAL_API_KEY');
   if (reader !== 'L') checkRuntime(env, problems);
@@ -137,37 +112,72 @@ function load<T>(env: Env, reader: Reader, read: (problems: Problems) => T): T {
   return config;
 }
 
-/** Reads a worker's configuration; throws ConfigError with one line per mistake. */
-export const loadWorkerConfig = (env: Env = process.env): WorkerConfig =>
-  load(env, 'W', (problems) => {
-    const accounts = readAccounts(env, problems);
-    const baseUrls = [...accounts.values()].map(({ baseUrl }) => baseUrl);
-    refuseUnusedProxy(env, baseUrls, problems);
-    return {
-      accounts,
-      approvers: readApprovers(env, accounts.keys(), problems),
-      pace: readPace(env, problems),
-      callback: readCallback(env, problems),
-      caps: amountsByCurrency(env, 'PAYMENT_ORDER_CAPS', problems),
-      checkBalance: oneOf(env, 'PAYMENT_CHECK_BALANCE', ['true', 'false'], problems) === 'true',
-      directories: readDirectories(env, problems),
-      auditDir: env.AUDIT_DIR ? folder(env.AUDIT_DIR, 'AUDIT_DIR', problems, { create: true }) : undefined,
-      ...readEncryption(env, problems),
-      allowed: allowedBy(env, 'W'),
-    };
-  });
+/** Whatever holds a secret: all of it is read when some of it is read anew, since no secret may serve two purposes. */
+const workerSecrets = (env: Env, problems: Problems) => ({
+  accounts: readAccounts(env, problems),
+  callback: readCallback(env, problems),
+  ...readEncryption(env, problems),
+});
+
+/** Reads a worker's configuration; `outputs`: of its commands. Throws ConfigError with one line per mistake. */
+export const loadWorkerConfig = (env: Env = process.env, outputs?: Outputs): WorkerConfig =>
+  load(
+    env,
+    'W',
+    (problems) => {
+      const secrets = workerSecrets(env, problems);
+      const { accounts } = secrets;
+      const baseUrls = [...accounts.values()].map(({ baseUrl }) => baseUrl);
+      refuseUnusedProxy(env, baseUrls, problems);
+      return {
+        ...secrets,
+        approvers: readApprovers(env, accounts.keys(), problems),
+        pace: readPace(env, problems),
+        caps: amountsByCurrency(env, 'PAYMENT_ORDER_CAPS', problems),
+        checkBalance: oneOf(env, 'PAYMENT_CHECK_BALANCE', ['true', 'false'], problems) === 'true',
+        directories: readDirectories(env, problems),
+        auditDir: env.AUDIT_DIR ? folder(env.AUDIT_DIR, 'AUDIT_DIR', problems, { create: true }) : undefined,
+        allowed: allowedBy(env, 'W'),
+      };
+    },
+    { outputs },
+  );
+
+/** What of a worker's configuration is read anew while it runs; throws ConfigError. */
+export type WorkerKeys = Pick<WorkerConfig, 'accounts' | 'callback'>;
+
+/** Runs the commands and reads the files of a worker's keys once more; throws ConfigError. */
+export async function rereadWorkerKeys(env: Env = process.env): Promise<WorkerKeys> {
+  const outputs = await runCommands('W', env);
+  return load(env, 'W', (problems) => workerSecrets(env, problems), { outputs, isAgain: true });
+}
+
+const receiverSecrets = (env: Env, problems: Problems) => ({
+  tokenKeys: tokenKeys(env, problems),
+  ...readEncryption(env, problems),
+});
 
 /** Reads the receiver's configuration, in which no secret of the payment service is; throws ConfigError. */
-export const loadReceiverConfig = (env: Env = process.env) =>
-  load(env, 'R', (problems) => ({
-    host: host(env, 'CALLBACK_HOST', '127.0.0.1', problems),
-    port: port(env, 'CALLBACK_PORT', 8080, problems),
-    tokenKeys: tokenKeys(env, problems),
-    trustedProxies: addressList(env, 'CALLBACK_TRUSTED_PROXIES', problems),
-    allowedAddresses: addressList(env, 'CALLBACK_ALLOWED_ADDRESSES', problems),
-    ...readEncryption(env, problems),
-    allowed: allowedBy(env, 'R'),
-  }));
+export const loadReceiverConfig = (env: Env = process.env, outputs?: Outputs) =>
+  load(
+    env,
+    'R',
+    (problems) => ({
+      host: host(env, 'CALLBACK_HOST', '127.0.0.1', problems),
+      port: port(env, 'CALLBACK_PORT', 8080, problems),
+      ...receiverSecrets(env, problems),
+      trustedProxies: addressList(env, 'CALLBACK_TRUSTED_PROXIES', problems),
+      allowedAddresses: addressList(env, 'CALLBACK_ALLOWED_ADDRESSES', problems),
+      allowed: allowedBy(env, 'R'),
+    }),
+    { outputs },
+  );
+
+/** Runs the command or reads the file of the callback keys once more; throws ConfigError. */
+export async function rereadTokenKeys(env: Env = process.env): Promise<string[]> {
+  const outputs = await runCommands('R', env);
+  return load(env, 'R', (problems) => receiverSecrets(env, problems), { outputs, isAgain: true }).tokenKeys;
+}
 
 /** Reads how payloads are encrypted, {} = not at all; throws ConfigError. For clients of Temporal. */
 export const loadEncryption = (env: Env = process.env): Encryption =>

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { pino } from 'pino';
-import { loadReceiverConfig } from './config.js';
+import { keepReading, loadReceiverConfig, rereadTokenKeys, runCommands } from './config.js';
 import { exitOnFailure, sayReady, untilStopped } from './process.js';
 import { startReceiver } from './receiver/server.js';
 import { createSignalOrder, createSignalReceived } from './receiver/signals.js';
@@ -8,12 +8,24 @@ import { connectTemporal } from './temporal.js';
 
 /** The callback receiver process: verifies callbacks and wakes the order they are about. Holds no service secret. */
 await exitOnFailure(async () => {
-  const config = loadReceiverConfig();
+  const config = loadReceiverConfig(undefined, await runCommands('R'));
   const log = pino({ base: { service: 'payment-orders-receiver' } }, pino.destination(2));
   const { client } = await connectTemporal(config);
   const received = createSignalReceived(client);
   const receiver = await startReceiver({ ...config, signal: createSignalOrder(client), received, log });
-  const stopped = untilStopped(() => receiver.close());
+  const stopReading = keepReading({
+    read: rereadTokenKeys,
+    markOf: (keys) => keys.join(),
+    take: async (keys) => {
+      config.tokenKeys.splice(0, config.tokenKeys.length, ...keys);
+      return [];
+    },
+    tell: (problem) => log.warn(`keys stay as they are: ${problem}`),
+  });
+  const stopped = untilStopped(() => {
+    stopReading();
+    return receiver.close();
+  });
   sayReady(`receiver=${receiver.url}`, config.allowed);
   await stopped;
   // The Temporal connection is not closed: a retry of a failed signal may still be due and would throw on a closed one.

@@ -1,12 +1,12 @@
 #!/usr/bin/env node
-import { loadWorkerConfig } from './config.js';
+import { loadWorkerConfig, rereadWorkerKeys, runCommands } from './config.js';
 import { exitOnFailure, sayReady, untilStopped } from './process.js';
 import { startWorker } from './worker/start-worker.js';
 
 /** The worker process: runs order workflows and the signed calls to the payment service. */
 await exitOnFailure(async () => {
-  const config = loadWorkerConfig();
-  const worker = await startWorker(config);
+  const config = loadWorkerConfig(undefined, await runCommands('W'));
+  const worker = await startWorker(config, rereadWorkerKeys);
   const stopped = untilStopped(worker.stop, worker.run);
   sayReady(`worker ${worker.description}`, config.allowed);
   await stopped;

@@ -13,16 +13,14 @@ import {
   type Problems,
   RATE_MISTAKE,
   rate,
-  readSecretFile,
-  secretProblem,
   signerProblem,
-  sourceOf,
   statuses,
-  valueOrFile,
 } from './env.js';
 import { type RouteConfig, readProxy, readTls, type TlsFiles } from './route.js';
 import { Secret } from './secret.js';
 import { readSettingsFile } from './secret-files.js';
+import { readSecretFile, secretProblem, sourceOf, valueOrFile } from './sources.js';
+import { sourcesOf } from './variables.js';
 
 /** One account at the payment service. */
 export interface AccountConfig extends RouteConfig {
@@ -84,10 +82,7 @@ const TLS_VARIABLES = {
 
 /** Variables of the one account without a file; useless, and so a mistake, next to PAYMENT_ACCOUNTS_FILE. */
 const ONE_ACCOUNT_VARIABLES = [
-  ...['PAYMENT_BASE_URL', 'PAYMENT_API_KEY', 'PAYMENT_API_SECRET', 'PAYMENT_SIGNER'].flatMap((name) => [
-    name,
-    `${name}_FILE`,
-  ]),
+  ...(['PAYMENT_BASE_URL', 'PAYMENT_API_KEY', 'PAYMENT_API_SECRET', 'PAYMENT_SIGNER'] as const).flatMap(sourcesOf),
   'PAYMENT_REQUESTS_PER_SECOND',
   'PAYMENT_NOT_EXECUTED_STATUSES',
   'PAYMENT_FORMAT_CHECKS',

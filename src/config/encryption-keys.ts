@@ -1,5 +1,6 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
-import { type Env, oneOf, type Problems, secretProblem, sourceOf, valueOrFile } from './env.js';
+import { type Env, oneOf, type Problems } from './env.js';
+import { secretProblem, sourceOf, valueOrFile } from './sources.js';
 import { isPredictable, TOO_EASY } from './strength.js';
 
 /** A key that payloads are encrypted with. Its bytes show in no log: a KeyObject prints nothing of itself. */

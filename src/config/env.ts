@@ -2,10 +2,11 @@ import { z } from 'zod';
 import { AMOUNT_FORMAT, MAX_AMOUNT_LENGTH } from '../contract/money.js';
 import { readJson } from '../validation/json-input.js';
 import { CURRENCY_FORMAT } from '../validation/request-schemas.js';
+import type { Outputs } from './commands.js';
 import { SecretList } from './secret.js';
-import { readSettingsFile } from './secret-files.js';
+import { secretProblem, sourceOf, valueOrFile } from './sources.js';
 import { isPredictable, TOO_EASY } from './strength.js';
-import type { Allowance, Variable, VariableOrFile } from './variables.js';
+import type { Allowance, Variable } from './variables.js';
 
 /** Environment as read at start. `config.ts` is the only place of `src` that looks at `process.env`. */
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -26,8 +27,12 @@ export class Problems {
   readonly #secrets = new Map<string, { purpose: string; name: string }>();
   readonly #env: Env;
 
-  /** `env`: where allowances stand. */
-  constructor(env: Env) {
+  /** `env`: where allowances stand. `outputs`: of its commands. `isAgain`: it was read before, by the same process. */
+  constructor(
+    env: Env,
+    readonly outputs: Outputs = new Map(),
+    readonly isAgain = false,
+  ) {
     this.#env = env;
   }
 
@@ -143,37 +148,6 @@ export function signerProblem(text: string): string | undefined {
   return 'must be hmac-sha256, hmac-sha512 or the path of a module';
 }
 
-/** The content of a secret file without its last line break; undefined when it cannot be read. `variable` names it. */
-export const readSecretFile = (path: string, problems: Problems, variable: string, what = ''): string | undefined =>
-  readSettingsFile(path, problems, { variable, what })?.replace(/\r?\n$/, '');
-
-/** Why a key or secret cannot be one, or undefined. A newline would end up in a header, or be a badly pasted file. */
-export function secretProblem(value: string): string | undefined {
-  if (value === '') return 'must not be empty';
-  return /^[\x21-\x7e]+$/.test(value) ? undefined : 'must not contain blanks, line breaks or control characters';
-}
-
-/** The name of the variable that is set: NAME or NAME_FILE. */
-export const sourceOf = (env: Env, name: VariableOrFile): string => (env[`${name}_FILE`] ? `${name}_FILE` : name);
-
-/** A text from NAME or from the file that NAME_FILE names, checked by `problemOf`; '' when there is none. */
-export function valueOrFile(
-  env: Env,
-  name: VariableOrFile,
-  problems: Problems,
-  problemOf: (value: string) => string | undefined,
-): string {
-  const [given, path] = [env[name], env[`${name}_FILE`]];
-  if (given && path) problems.add(name, `is given twice: unset ${name} or ${name}_FILE`);
-  if (given === undefined && path === undefined) problems.add(name, `is required (or ${name}_FILE)`);
-  // What is empty was told with the names.
-  if (!given && !path) return '';
-  const value = path ? readSecretFile(path, problems, `${name}_FILE`) : given;
-  const problem = value === undefined ? 'cannot be read' : problemOf(value);
-  if (problem) problems.add(sourceOf(env, name), problem);
-  return value ?? '';
-}
-
 /** Shortest token and callback token key; a shorter one could be guessed, a key from callback URLs seen in transit. */
 const MIN_TOKEN_KEY_LENGTH = 16;
 
@@ -203,7 +177,7 @@ function tokenKeysProblem(list: string): string | undefined {
 }
 
 /** The comma list CALLBACK_TOKEN_KEY: the first signs, all verify. */
-export function tokenKeys(env: Env, problems: Problems): readonly string[] {
+export function tokenKeys(env: Env, problems: Problems): string[] {
   const keys = valueOrFile(env, 'CALLBACK_TOKEN_KEY', problems, tokenKeysProblem).split(',');
   for (const key of keys) problems.secret(key, 'token key', sourceOf(env, 'CALLBACK_TOKEN_KEY'));
   return SecretList.from(keys);

@@ -1,8 +1,9 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
-import { type Env, type Problems, sourceOf, valueOrFile } from './env.js';
+import type { Env, Problems } from './env.js';
 import { Secret } from './secret.js';
 import { readSettingsFile } from './secret-files.js';
+import { sourceOf, valueOrFile } from './sources.js';
 
 /** How the payment service of an account is reached; {} = directly, without a certificate, trusting the built-in authorities. */
 export interface RouteConfig {

@@ -3,11 +3,14 @@ import type { Env, Problems } from './env.js';
 /** Who reads a variable: W the worker, R the receiver, C the codec endpoint, L the library and the starter. */
 export type Reader = 'W' | 'R' | 'C' | 'L';
 
-/** Every setting, by whom it is read; `file`: it may be given as a file, by NAME_FILE. The table of docs/running.md is held against it. */
+/**
+ * Every setting, by whom it is read; `file`: it may be given as a file, by NAME_FILE; `command`: also as what a command prints, by
+ * NAME_COMMAND. The table of docs/running.md is held against it.
+ */
 export const VARIABLES = {
   PAYMENT_BASE_URL: { by: 'W', file: true },
-  PAYMENT_API_KEY: { by: 'W', file: true },
-  PAYMENT_API_SECRET: { by: 'W', file: true },
+  PAYMENT_API_KEY: { by: 'W', file: true, command: true },
+  PAYMENT_API_SECRET: { by: 'W', file: true, command: true },
   PAYMENT_SIGNER: { by: 'W', file: true },
   PAYMENT_REQUESTS_PER_SECOND: { by: 'W' },
   PAYMENT_NOT_EXECUTED_STATUSES: { by: 'W' },
@@ -26,7 +29,7 @@ export const VARIABLES = {
   ORDER_SETTLE_WINDOW: { by: 'W' },
   ORDER_CONFIRM_DELAY: { by: 'W' },
   CALLBACK_BASE_URL: { by: 'W' },
-  CALLBACK_TOKEN_KEY: { by: 'WR', file: true },
+  CALLBACK_TOKEN_KEY: { by: 'WR', file: true, command: true },
   CALLBACK_HOST: { by: 'R' },
   CALLBACK_PORT: { by: 'R' },
   CALLBACK_TRUSTED_PROXIES: { by: 'R' },
@@ -47,7 +50,13 @@ export const VARIABLES = {
   ALLOW_READABLE_FILES: { by: 'WRCL' },
   ALLOW_SHORT_WINDOWS: { by: 'W' },
   ALLOW_UNKNOWN_VARIABLES: { by: 'WRC' },
-} as const satisfies Record<string, { by: string; file?: true }>;
+} as const satisfies Record<string, Setting>;
+
+interface Setting {
+  by: string;
+  file?: true;
+  command?: true;
+}
 
 /** The name of a setting. */
 export type Variable = keyof typeof VARIABLES;
@@ -71,12 +80,22 @@ const TEMPORAL_VARIABLES = [
   ...['TEMPORAL_CODEC_ENDPOINT', 'TEMPORAL_CODEC_AUTH'],
 ];
 
-const namesOf = (reader?: Reader): readonly string[] => [
-  ...Object.entries<{ by: string; file?: true }>(VARIABLES).flatMap(([name, { by, file }]) =>
-    reader && !by.includes(reader) ? [] : [name, ...(file ? [`${name}_FILE`] : [])],
-  ),
-  ...TEMPORAL_VARIABLES,
-];
+/** The names that a setting goes by: its own, NAME_FILE, NAME_COMMAND. */
+export function sourcesOf(name: Variable): readonly string[] {
+  const { file, command }: Setting = VARIABLES[name];
+  return [name, ...(file ? [`${name}_FILE`] : []), ...(command ? [`${name}_COMMAND`] : [])];
+}
+
+const settingsOf = (reader?: Reader): readonly string[] =>
+  (Object.keys(VARIABLES) as Variable[]).flatMap((name) =>
+    reader && !VARIABLES[name].by.includes(reader) ? [] : sourcesOf(name),
+  );
+
+const namesOf = (reader?: Reader): readonly string[] => [...settingsOf(reader), ...TEMPORAL_VARIABLES];
+
+/** The names by which a process may be given a key as what a command prints. */
+export const commandNames = (reader: Reader): readonly string[] =>
+  settingsOf(reader).filter((name) => name.endsWith('_COMMAND'));
 
 /** Beginnings of names that are ours, in a process of ours. */
 const PREFIXES = /^(PAYMENT|APPROVERS?|ORDER|CALLBACK|PAYLOAD|CODEC|BATCH|REPORT|TEMPORAL_TLS)_/;

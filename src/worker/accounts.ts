@@ -10,12 +10,13 @@ import { loadSigner, type Signer } from '../payment-service/signers.js';
 const RATES_TIMEOUT_MS = 5_000;
 
 /** Opens every configured account; throws ConfigError when a signer cannot be loaded. */
-export async function openAccounts(configs: ReadonlyMap<string, AccountConfig>): Promise<ReadonlyMap<string, Account>> {
+export async function openAccounts(configs: ReadonlyMap<string, AccountConfig>): Promise<Map<string, Account>> {
   const accounts = await Promise.all([...configs.values()].map(openAccount));
   return new Map(accounts.map((account) => [account.name, account]));
 }
 
-async function openAccount(config: AccountConfig): Promise<Account> {
+/** Opens one account; throws ConfigError when its signer cannot be loaded. */
+export async function openAccount(config: AccountConfig): Promise<Account> {
   const limit = config.requestsPerSecond ? { requestsPerSecond: config.requestsPerSecond } : {};
   const service = createPaymentService({
     baseUrl: config.baseUrl,
@@ -48,7 +49,8 @@ function routeOf({ caCertificates, clientCertificate, proxy }: AccountConfig): R
 }
 
 /** What orders are pinned to. The fingerprint is keyed: a key that can be guessed cannot be found by it. */
-function pinOfConfig({ baseUrl, apiKey, apiSecret }: AccountConfig): Pick<Account, 'endpoint' | 'keyFingerprint'> {
+export function pinOfConfig(config: AccountConfig): Pick<Account, 'endpoint' | 'keyFingerprint'> {
+  const { baseUrl, apiKey, apiSecret } = config;
   const { origin, pathname } = new URL(baseUrl);
   const keyed = createHmac('sha256', apiSecret.reveal()).update(`payment-orders api key\0${apiKey.reveal()}`);
   return { endpoint: withoutTrailingSlash(origin + pathname), keyFingerprint: keyed.digest('hex').slice(0, 16) };

@@ -4,7 +4,7 @@ import type { DataConverter } from '@temporalio/common';
 import { NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import { type ActivityDeps, confirmAttempt, createActivities } from '../activities/index.js';
 import { AuditNotWrittenError, AuditRecord } from '../audit/audit-record.js';
-import { ConfigError, type WorkerConfig } from '../config.js';
+import { ConfigError, keepReading, type WorkerConfig, type WorkerKeys } from '../config.js';
 import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../contract/names.js';
 import {
   connectTemporal,
@@ -19,6 +19,7 @@ import {
 import { openAccounts, queueLimits } from './accounts.js';
 import { bundleFile, bundleWorkflows, converterPaths, type EncryptionMode, encryptionMode } from './bundle.js';
 import { installLogger } from './log.js';
+import { markOfKeys, takeKeys } from './take-keys.js';
 
 /** A create must be let finish: its attempt may take 50 s, so a stopping worker waits a little longer. */
 const SHUTDOWN_GRACE = '55s' as const;
@@ -28,9 +29,9 @@ export type WorkflowCode = Pick<WorkerOptions, 'workflowBundle' | 'debugMode'>;
 
 /**
  * Connects as `TEMPORAL_*` says, checks the namespace and polls all queues; `run` ends after `stop` once every task in hand
- * is done. Throws ConfigError and TemporalUnreachableError.
+ * is done. `read`: reads its keys anew. Throws ConfigError and TemporalUnreachableError.
  */
-export async function startWorker(config: WorkerConfig) {
+export async function startWorker(config: WorkerConfig, read: () => Promise<WorkerKeys>) {
   installLogger();
   // A signer that cannot be loaded is a mistake of configuration: it is said before anything that takes long.
   const accounts = await openAccounts(config.accounts);
@@ -41,11 +42,18 @@ export async function startWorker(config: WorkerConfig) {
   });
   const code = await workflowCode(encryptionMode(config));
   const workers = await createWorkers(config, { connection, namespace }, code, accounts);
+  const stopReading = keepReading({
+    read,
+    markOf: markOfKeys,
+    take: (keys) => takeKeys(config, accounts, keys),
+    tell: (problem) => Runtime.instance().logger.warn(`keys stay as they are: ${problem}`),
+  });
   const run = Promise.all(workers.map((worker) => worker.run())).then(() => connection.close());
   return {
     description: `temporal=${address} namespace=${namespace} accounts=${[...config.accounts.keys()].join(',')} ${signedOf(config)}`,
     run,
     stop: () => {
+      stopReading();
       for (const worker of workers) worker.shutdown();
       return run;
     },

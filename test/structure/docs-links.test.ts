@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { VARIABLES } from '../../src/config/variables.js';
+import { sourcesOf, VARIABLES, type Variable } from '../../src/config/variables.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string): Promise<string> => readFile(join(root, path), 'utf8');
@@ -106,7 +106,7 @@ describe('docs/running.md', () => {
     const files = names.filter((name) => /^config(\/.+)?\.ts$/.test(name));
     const texts = await Promise.all(files.map((name) => read(join('src', name))));
     // What the list itself says is no use of it.
-    const text = texts.map((each) => each.split('satisfies Record<string, { by: string').at(-1)).join('\n');
+    const text = texts.map((each) => each.split('satisfies Record<string, Setting>').at(-1)).join('\n');
     return [...text.matchAll(/'([A-Z]+(?:_[A-Z]+)+)'|\benv\.([A-Z_]+)/g)].map(
       ([, quoted, property]) => quoted ?? property ?? '',
     );
@@ -120,13 +120,13 @@ describe('docs/running.md', () => {
       const [, cell = '', readers = ''] = row.split('|');
       const name = /[A-Z]+(?:_[A-Z]+)+/.exec(cell)?.[0];
       if (name === undefined || name.startsWith('TEMPORAL_')) return [];
-      const all = cell.includes('…_FILE') ? [name, `${name}_FILE`] : [name];
+      const all = [name, ...['_FILE', '_COMMAND'].filter((it) => cell.includes(`…${it}`)).map((it) => name + it)];
       return all.map((told) => `${told} by ${readers.trim()}`);
     });
   }
 
-  const SETTINGS = Object.entries<{ by: string; file?: true }>(VARIABLES).flatMap(([name, { by, file }]) =>
-    (file ? [name, `${name}_FILE`] : [name]).map((known) => `${known} by ${[...by].join(' ')}`),
+  const SETTINGS = (Object.keys(VARIABLES) as Variable[]).flatMap((name) =>
+    sourcesOf(name).map((known) => `${known} by ${[...VARIABLES[name].by].join(' ')}`),
   );
 
   test('has every setting with who reads it, and no other', () => {

@@ -1,0 +1,163 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { type Sandbox, startSandbox } from '../../sandbox/index.js';
+import { elsewhereOf, learnWallets, sentToOf } from '../../src/activities/order/sent-to.js';
+import { type AccountConfig, Secret } from '../../src/config.js';
+import { openAccounts } from '../../src/worker/accounts.js';
+import { takeKeys } from '../../src/worker/take-keys.js';
+import { workerConfigFor } from '../support/lab.js';
+import { openRotatedKeys } from './rotated-keys.fixture.js';
+
+type Pair = readonly [key: string, secret: string];
+
+const OLD: Pair = ['old-key', 'old-secret'];
+const NEW: Pair = ['new-key', 'new-secret'];
+const OTHER: Pair = ['other-key', 'other-secret'];
+
+async function openSandbox(apiKey: string): Promise<Sandbox> {
+  const sandbox = await startSandbox({ apiKey });
+  onTestFinished(() => sandbox.close());
+  return sandbox;
+}
+
+/** A service with two accounts, and a worker's view of the first, which has the old pair. */
+async function open(names: readonly string[] = ['default']) {
+  const [service, first, second] = [await openRotatedKeys(), await openSandbox('first'), await openSandbox('second')];
+  onTestFinished(() => service.close());
+  const config = (name: string, [apiKey, apiSecret]: Pair, change: Partial<AccountConfig> = {}): AccountConfig => ({
+    ...{ name, baseUrl: service.url, signer: 'hmac-sha256' },
+    ...{ apiKey: new Secret(apiKey), apiSecret: new Secret(apiSecret) },
+    ...change,
+  });
+  service.allow(...OLD, first);
+  service.allow(...OTHER, second);
+  const pairs = [OLD, OTHER];
+  const configured = new Map(names.map((name, index) => [name, config(name, pairs[index] ?? OLD)]));
+  const accounts = await openAccounts(configured);
+  const worker = { ...workerConfigFor(first), accounts: configured };
+  const [name = ''] = names;
+  const current = () => {
+    const account = accounts.get(name);
+    if (!account) throw new Error('no account');
+    return account;
+  };
+  /** What is said of keys that were read anew. */
+  const take = (...read: AccountConfig[]) =>
+    takeKeys(worker, accounts, { accounts: new Map(read.map((account) => [account.name, account])) });
+  /** The keys and paths of all requests since `from`. */
+  const asked = (from = 0) =>
+    service
+      .asked()
+      .slice(from)
+      .map(({ apiKey, path }) => `${apiKey} ${path}`);
+  return { service, first, accounts, config, take, asked, current };
+}
+
+test('a new pair of the same account is taken by what begins from then on, and what is under way ends with the old one', async () => {
+  const { service, first, config, take, asked, current } = await open();
+  const under = current();
+  await learnWallets(under);
+  service.allow(...NEW, first);
+  expect(await take(config('default', NEW))).toEqual([]);
+  const next = current();
+  expect(next).not.toBe(under);
+  expect(next.seenWallets).toEqual(under.seenWallets);
+  const from = service.asked().length;
+  await under.service.rates();
+  await next.service.rates();
+  expect(asked(from)).toEqual(['old-key /v2/rates', 'new-key /v2/rates']);
+  // The wallets prove it: open orders go on by themselves.
+  expect(await elsewhereOf(next, sentToOf(under), { anew: true })).toBeUndefined();
+  // Once taken it is asked nothing any more.
+  const before = service.asked().length;
+  expect(await take(config('default', NEW))).toEqual([]);
+  expect(service.asked().length).toBe(before);
+});
+
+test('only one of both is replaced: neither is used, until the other one has followed', async () => {
+  const { service, first, config, take, current } = await open();
+  const before = current();
+  service.allow(...NEW, first);
+  for (const mixed of [[NEW[0], OLD[1]] as const, [OLD[0], NEW[1]] as const]) {
+    const [problem] = await take(config('default', mixed));
+    expect(problem).toBe(
+      'account default: the keys that were read anew are not used, since balances cannot be read with them (HTTP 401)',
+    );
+    expect(current()).toBe(before);
+  }
+  expect(await take(config('default', NEW))).toEqual([]);
+  expect(current()).not.toBe(before);
+});
+
+test('a pair that the service does not know yet is taken once it does', async () => {
+  const { service, first, config, take, current } = await open();
+  const before = current();
+  expect(await take(config('default', NEW))).toHaveLength(1);
+  service.allow(...NEW, first);
+  first.set({ serverDown: true });
+  expect((await take(config('default', NEW)))[0]).toMatch(/cannot be read with them/);
+  expect(current()).toBe(before);
+  first.set({ serverDown: false });
+  expect(await take(config('default', NEW))).toEqual([]);
+});
+
+describe('another account', () => {
+  const REFUSED =
+    'the keys that were read anew are not used, since they show another account: only a restart changes the account';
+
+  test('is never changed to, also where the old pair is taken back by then: there is asked for balances alone', async () => {
+    const { service, config, take, asked, current } = await open();
+    const before = current();
+    expect(await take(config('default', OTHER))).toEqual([`account default: ${REFUSED}`]);
+    service.revoke(OLD[0]);
+    expect(await take(config('default', OTHER))).toEqual([`account default: ${REFUSED}`]);
+    expect(current()).toBe(before);
+    expect(asked().filter((line) => line.startsWith(OTHER[0]))).toEqual(Array(2).fill('other-key /v2/balances'));
+  });
+
+  test('is not changed to where the files of two are mixed up', async () => {
+    const { config, take, accounts } = await open(['a', 'b']);
+    const before = new Map(accounts);
+    expect(await take(config('a', OTHER), config('b', OLD))).toEqual([
+      `account a: ${REFUSED}`,
+      `account b: ${REFUSED}`,
+    ]);
+    expect(accounts).toEqual(before);
+  });
+});
+
+test('where the old pair showed no wallets, open orders ask a person whether it is the same account', async () => {
+  const { service, first, config, take, current } = await open();
+  first.set({ faults: { 'balances.500': 1 } });
+  await learnWallets(current());
+  const pin = sentToOf(current());
+  expect(pin.wallets).toBeUndefined();
+  service.allow(...NEW, first);
+  expect(await take(config('default', NEW))).toHaveLength(1);
+  first.set({ faults: {} });
+  service.revoke(OLD[0]);
+  expect(await take(config('default', NEW))).toEqual([]);
+  expect(await elsewhereOf(current(), pin)).toMatchObject({ confirmable: true });
+});
+
+test('whatever else changes beside the keys keeps all as it is, and the new key asks nothing', async () => {
+  const { service, first, config, take, asked, current } = await open();
+  service.allow(...NEW, first);
+  const before = current();
+  for (const change of [{ baseUrl: `${service.url}/v9` }, { signer: 'hmac-sha512' }, { requestsPerSecond: 5 }]) {
+    expect(await take(config('default', NEW, change))).toEqual([
+      'settings of accounts have changed in more than keys: restart the worker, or put the rest back',
+    ]);
+  }
+  expect(await take(config('default', NEW), config('b', OTHER))).toHaveLength(1);
+  expect(await take()).toHaveLength(1);
+  expect(current()).toBe(before);
+  expect(asked()).toEqual([]);
+});
+
+test('callback keys are replaced for all who hold them', async () => {
+  const tokenKeys = ['old-token-key'];
+  const worker = { ...workerConfigFor(await openSandbox('x')), callback: { baseUrl: 'https://h.example', tokenKeys } };
+  const read = { accounts: worker.accounts, callback: { baseUrl: 'https://h.example', tokenKeys: ['new', 'old'] } };
+  expect(await takeKeys(worker, await openAccounts(worker.accounts), read)).toEqual([]);
+  expect(tokenKeys).toEqual(['new', 'old']);
+});
