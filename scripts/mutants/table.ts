@@ -238,6 +238,16 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    name: 'a resume ends any pause',
+    file: 'src/workflows/batch/messages.ts',
+    find: ' ?? pauseProblem(run.paused, instruction)',
+    replacement: '',
+    test: {
+      file: 'test/workflows/batch/copied-resume.server.test.ts',
+      name: 'a copy of what paused a batch, or of what resumed it from an earlier pause, resumes nothing',
+    },
+  },
+  {
     name: 'an activity has the id of that of the run before',
     file: 'src/workflows/interceptors.ts',
     find: "return isPatched('activities-of-one-run')",

@@ -63,13 +63,15 @@ export class BatchHandle {
     return this.#tell(BATCH_MESSAGES.pause, instruction);
   }
 
-  /** Goes on sending. Throws RefusedError when it is not paused. What a `signer` signs counts for this very pause. */
+  /**
+   * Goes on sending after the pause at `pausedAt`, by default the one that holds it now. Throws RefusedError when it is not paused,
+   * or was paused anew.
+   */
   async resume(instruction: BatchInstruction, { signer }: SignOptions = {}): Promise<void> {
-    if (!signer) return this.#tell(BATCH_MESSAGES.resume, instruction);
-    const run = await this.#run.signedRun();
-    const { paused } = await this.state();
-    const about = { update: 'resume', run, about: { pausedAt: paused?.at } } as const;
-    await this.#tell(BATCH_MESSAGES.resume, await signed(instruction, signer, about));
+    const about = signer && ({ update: 'resume', run: await this.#run.signedRun() } as const);
+    const pausedAt = instruction?.pausedAt ?? (await this.state()).paused?.at;
+    const named = { ...instruction, pausedAt };
+    await this.#tell(BATCH_MESSAGES.resume, about ? await signed(named, signer, about) : named);
   }
 
   /** Starts no more orders at all; those started are followed to their end. Throws RefusedError. */

@@ -18,10 +18,10 @@ export interface SignOptions {
 export async function signed<T extends object>(
   choice: T,
   signer: Signer,
-  { update, run, about }: { update: SignedUpdate; run: SignedRun; about?: object },
+  { update, run }: { update: SignedUpdate; run: SignedRun },
 ): Promise<T & { signature: Signature }> {
   const { signature: _, ...given } = withoutNulls<T & { signature?: unknown }>(choice);
-  const text = Buffer.from(textToSign(update, run, { ...given, ...about }));
+  const text = Buffer.from(textToSign(update, run, given));
   return { ...(given as T), signature: await signatureBy(signer, text) };
 }
 

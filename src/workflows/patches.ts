@@ -9,7 +9,8 @@ export const PATCHES = {
   'late-is-asked-anew':
     'A re-send permitted before the time of a delayed order passed is no permission for the late one.',
   'signed-decisions': 'A decision, an approval and a resume count once an activity has checked who signed them.',
-  'activities-of-one-run': 'The id of an activity is its own, so that no answer of another activity or run fits it.',
+  'activities-of-one-run':
+    'The id of an activity is its own, so that no answer of another activity or run fits it. A resume of a batch names its pause.',
 } as const satisfies Record<string, string>;
 
 /** A patch by its id. */

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { DECIDE_UPDATE, ORDER_CALLBACK_SIGNAL, ORDERS_TASK_QUEUE, searchAttribute } from '../../src/contract/names.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
-import { plain, type Rogue, rogueAt } from './rogue.fixture.js';
+import { plain, type Rogue, rogueAt, updatesIn } from './rogue.fixture.js';
 import { keyOf } from './stored-bytes.fixture.js';
 
 vi.setConfig({ testTimeout: 150_000 });
@@ -29,27 +29,7 @@ async function parkedOrder(label: string) {
   return { order, revision };
 }
 
-/** Hands an update in as its bytes; resolves to the message of its refusal, undefined where it was taken. */
-async function rawUpdate(workflowId: string, args: Payload[]): Promise<string | undefined> {
-  const { namespace } = lab.temporal;
-  const { outcome } = await rogue.client.workflowService.updateWorkflowExecution({
-    namespace,
-    workflowExecution: { workflowId },
-    waitPolicy: { lifecycleStage: 3 },
-    request: {
-      meta: { updateId: randomUUID(), identity: 'rogue' },
-      input: { name: DECIDE_UPDATE, args: { payloads: args } },
-    },
-  });
-  return outcome?.failure ? 'refused' : undefined;
-}
-
-/** The arguments of the first decision in a history, as anybody reads them. */
-async function decisionIn(workflowId: string): Promise<Payload[]> {
-  const events = await rogue.historyOf(workflowId);
-  const accepted = events.flatMap((event) => event.workflowExecutionUpdateAcceptedEventAttributes ?? []);
-  return accepted[0]?.acceptedRequest?.input?.args?.payloads ?? [];
-}
+const decide = (workflowId: string, args: Payload[] = []) => rogue.update(workflowId, DECIDE_UPDATE, args);
 
 describe.concurrent('whoever reaches Temporal without a key', () => {
   test('starts no payment: the run ends, is shown to people, and nothing is sent', async () => {
@@ -69,7 +49,7 @@ describe.concurrent('whoever reaches Temporal without a key', () => {
   test('decides no parked order', async () => {
     const { order, revision } = await parkedOrder('decided');
     const decision = { action: 'resend', by: CHIEF, reason: 'it is urgent', revision };
-    expect(await rawUpdate(order.workflowId, [plain(decision)])).toBe('refused');
+    expect(await decide(order.workflowId, [plain(decision)])).toBe('refused');
     expect(await order.state()).toMatchObject({ phase: 'parked', revision });
     expect(executed(order.orderId)).toBe(0);
   });
@@ -79,7 +59,8 @@ describe.concurrent('whoever reaches Temporal without a key', () => {
     expect(a.revision).toBe(b.revision);
     await a.order.decide({ action: 'resend', by: 'ann', reason: 'absent', revision: a.revision });
     await a.order.result();
-    expect(await rawUpdate(b.order.workflowId, await decisionIn(a.order.workflowId))).toBe('refused');
+    const [copied] = updatesIn(await rogue.historyOf(a.order.workflowId), DECIDE_UPDATE);
+    expect(await decide(b.order.workflowId, copied)).toBe('refused');
     expect(await b.order.state()).toMatchObject({ phase: 'parked', revision: b.revision });
     expect([executed(a.order.orderId), executed(b.order.orderId)]).toEqual([1, 0]);
   });

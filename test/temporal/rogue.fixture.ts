@@ -12,6 +12,8 @@ export interface Rogue {
   historyOf(workflowId: string, runId?: string): Promise<Event[]>;
   /** Answers an activity that is under way. */
   answerById(workflowId: string, activityId: string, result: Payloads | null | undefined): Promise<unknown>;
+  /** Hands an update in as its bytes; resolves to 'taken' or 'refused'. */
+  update(workflowId: string, name: string, args: Payload[]): Promise<'taken' | 'refused'>;
   /** Starts an id anew with the input that it had. */
   startAgain(workflowId: string, history: Event[]): Promise<unknown>;
   /** Answers activity tasks of the default account until it is closed. Resolves to what it answered. */
@@ -33,6 +35,12 @@ export type AnswerActivity = (
 
 /** The commands that a rogue answers a workflow task with. */
 export type AnswerWorkflowTask = (task: WorkflowTask) => proto.temporal.api.command.v1.ICommand[];
+
+/** The arguments of the updates of a name that a history has, oldest first, as anybody reads them. */
+export const updatesIn = (events: readonly Event[], name: string): Payload[][] =>
+  events
+    .map((event) => event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input)
+    .flatMap((input) => (input?.name === name ? [input.args?.payloads ?? []] : []));
 
 /** A payload as anybody writes it. */
 export const plain = (value: unknown): Payload => defaultPayloadConverter.toPayload(value) as Payload;
@@ -67,6 +75,18 @@ export function rogueAt(lab: Lab): Rogue {
     },
     answerById: (workflowId, activityId, result) =>
       service.respondActivityTaskCompletedById({ namespace, workflowId, activityId, result, identity: 'rogue' }),
+    update: async (workflowId, name, args) => {
+      const { outcome } = await service.updateWorkflowExecution({
+        namespace,
+        workflowExecution: { workflowId },
+        waitPolicy: { lifecycleStage: 3 },
+        request: {
+          meta: { updateId: randomUUID(), identity: 'rogue' },
+          input: { name, args: { payloads: args } },
+        },
+      });
+      return outcome?.failure ? 'refused' : 'taken';
+    },
     startAgain: (workflowId, [started]) => {
       const { workflowType, taskQueue, input } = started?.workflowExecutionStartedEventAttributes ?? {};
       return service.startWorkflowExecution({

@@ -187,12 +187,14 @@ export interface SignedApproval {
 export interface BatchInstruction {
   by: string;
   reason: string;
+  /** Of a `resume`: `paused.at` of the pause that it ends; the library fills it in. */
+  pausedAt?: string;
   /** Of a `resume`: accounts of APPROVERS_FILE take none without. */
   signature?: Signature;
 }
 
 /** Why, by whom and when (ISO time) a batch was paused or stopped; `by` is BY_ITSELF where it did so by its own limits. */
-export interface BatchInterruption extends Omit<BatchInstruction, 'signature'> {
+export interface BatchInterruption extends Pick<BatchInstruction, 'by' | 'reason'> {
   at: string;
 }
 

@@ -3,6 +3,7 @@ import {
   BATCH_MESSAGES,
   type BatchApproval,
   type BatchInstruction,
+  type BatchInterruption,
   type BatchState,
   BY_ITSELF,
   type SignedApproval,
@@ -10,6 +11,7 @@ import {
 import { maskName } from '../../contract/masking.js';
 import { signatureProblem } from '../../contract/signature.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
+import { isPatched } from '../patches.js';
 import { takeSigned } from '../signed.js';
 import { maySend, pause, resume, stop } from './interruptions.js';
 import { showBatch } from './show.js';
@@ -61,7 +63,13 @@ export function setBatchHandlers(run: BatchRun): void {
     pauseRefusal,
     pause,
   );
-  onInstruction(run, BATCH_MESSAGES.resume, 'Goes on sending.', resumeRefusal, takeResume);
+  onInstruction(
+    run,
+    BATCH_MESSAGES.resume,
+    'Goes on sending, with "pausedAt": the time of the pause that it ends.',
+    resumeRefusal,
+    takeResume,
+  );
   onInstruction(
     run,
     BATCH_MESSAGES.stop,
@@ -98,11 +106,11 @@ function noteApproval(run: BatchRun, approval: SignedApproval): void {
 /** Goes on sending once it is known who signed that, for this very pause. Pause and stop pay nobody: they need no key. */
 function takeResume(run: BatchRun, instruction: BatchInstruction): Promise<void> {
   const { signature, by, reason } = instruction;
-  const pausedAt = run.paused?.at;
-  const isSamePause = () => run.paused?.at === pausedAt;
+  // Asked here as well: whoever answers workflow tasks can have an update accepted that no validator has seen.
+  const pausedAt = isPatched('activities-of-one-run') ? instruction.pausedAt : run.paused?.at;
   return takeSigned({
     input: { account: run.account, update: 'resume', choice: { by, reason, pausedAt }, signature, paused: run.paused },
-    refusal: () => resumeRefusal(run, instruction) ?? (isSamePause() ? undefined : 'it was paused anew meanwhile'),
+    refusal: () => resumeRefusal(run, { ...instruction, pausedAt }),
     refuse,
     take: () => resume(run),
   });
@@ -162,8 +170,14 @@ function pauseRefusal(run: BatchRun, instruction: BatchInstruction | undefined):
 /** Why a resume is refused. */
 function resumeRefusal(run: BatchRun, instruction: BatchInstruction | undefined): string | undefined {
   if (!run.paused || run.stopped) return 'it is not paused';
-  return busy() ?? instructionProblem(instruction);
+  return busy() ?? instructionProblem(instruction) ?? pauseProblem(run.paused, instruction);
 }
+
+/** Without it, a copy of what paused the batch, or of an earlier resume, would send the rest. */
+const pauseProblem = ({ at }: BatchInterruption, instruction: BatchInstruction | undefined): string | undefined =>
+  instruction?.pausedAt === at
+    ? undefined
+    : `pausedAt: must be "${at}", the time of the pause that it ends. Look why it was paused before you send that`;
 
 const busy = (): string | undefined =>
   workflowInfo().historyLength >= BUSY_FROM_EVENTS ? 'too many requests at a time; ask again in a moment' : undefined;

@@ -57,7 +57,7 @@ function interruption(interrupted: BatchInterruption): string {
   return `by ${by} at ${interrupted.at}: ${reason}`;
 }
 
-function whatToDo({ phase, plan, stopped }: BatchRun): string[] {
+function whatToDo({ phase, plan, stopped, paused }: BatchRun): string[] {
   const who = '`{"by": "<name>", "reason": "<why>"}`';
   if (stopped) return ['Nothing to decide: orders that were started are followed to their end.'];
   if (phase === 'awaitingApproval' && plan) {
@@ -65,8 +65,10 @@ function whatToDo({ phase, plan, stopped }: BatchRun): string[] {
       `Look at the plan, then send the update \`approve\` with \`{"digest": "${plan.digest}", "by": "<name>"}\`, or \`stop\` with ${who}.`,
     ];
   }
-  if (phase === 'paused')
-    return [`Send the update \`resume\` or \`stop\` with ${who}. Started orders go on meanwhile.`];
+  if (phase === 'paused') {
+    const resume = `\`{"by": "<name>", "reason": "<why>", "pausedAt": "${paused?.at}"}\``;
+    return [`Send the update \`resume\` with ${resume}, or \`stop\` with ${who}. Started orders go on meanwhile.`];
+  }
   if (phase === 'sending') return [`The updates \`pause\` and \`stop\` with ${who} end the sending of new rows.`];
   return [];
 }

@@ -153,18 +153,23 @@ describe.concurrent('a paused batch of an account of APPROVERS_FILE', () => {
   test('goes on for no unsigned resume, and for none that was signed for an earlier pause', async () => {
     const { rows, batch, state } = await paused('resume');
     const before = executedOf(lab, rows);
-    expect(await sendRaw(batch, 'resume', BY)).toContain('takes nothing unsigned');
+    expect(await sendRaw(batch, 'resume', { ...BY, pausedAt: state.paused?.at })).toContain('takes nothing unsigned');
     const resume = { by: 'Bob Jones', reason: 'settled' };
     await expect(batch.resume({ ...resume, by: 'Cid Low' }, { signer: KEYS.cid })).rejects.toThrow('may not approve');
     expect(executedOf(lab, rows)).toBe(before);
-    const about = { pausedAt: state.paused?.at };
-    const old = await signed(resume, KEYS.bob, { update: 'resume', run: await signedRunOf(batch), about });
+    const named = { ...resume, pausedAt: state.paused?.at };
+    const old = await signed(named, KEYS.bob, { update: 'resume', run: await signedRunOf(batch) });
     expect(await sendRaw(batch, 'resume', old)).toBe('taken');
     await untilState(batch, ({ progress }) => progress.started > before);
     await batch.pause(BY);
-    const { progress } = await untilState(batch, (now) => now.phase === 'paused' && now.progress.open.length === 0);
+    const { progress, paused: again } = await untilState(
+      batch,
+      (now) => now.phase === 'paused' && now.progress.open.length === 0,
+    );
     expect(progress.started).toBeLessThan(9);
-    expect(await sendRaw(batch, 'resume', old)).toContain('is not of this choice');
+    expect(await sendRaw(batch, 'resume', old)).toContain('pausedAt: must be');
+    const moved = { ...old, pausedAt: again?.at };
+    expect(await sendRaw(batch, 'resume', moved)).toContain('is not of this choice');
     expect(executedOf(lab, rows)).toBe(progress.started);
     await batch.resume(resume, { signer: KEYS.bob });
     expect((await batch.result()).outcomes.completed).toBe(9);
