@@ -5,6 +5,7 @@ import { maskName } from '../contract/masking.js';
 import { CREATED_UPDATE, DEFAULT_ACCOUNT, orderWorkflowId } from '../contract/names.js';
 import type { OrderInput, OrderOptions } from '../contract/order/input-and-result.js';
 import { type OrderType, workflowTypeOf } from '../contract/order/types.js';
+import { FOREIGN_START } from '../contract/refused.js';
 import type { Order } from '../contract/service-objects.js';
 import { maskWallets } from '../contract/wallets.js';
 import { GRPC, grpcStatus } from '../temporal.js';
@@ -103,8 +104,14 @@ async function confirmCreate(
   }
 }
 
-/** Why an order may not be started again, and whether it may be open; undefined where the service has none of ours. */
-function whyNotAgain(standing: Standing): { reason: string; undecided: boolean } | undefined {
+/**
+ * Why an order may not be started again, and whether it may be open; undefined where the service has none of ours, or where the
+ * new run is told that there may be one, and looks for it before it sends.
+ */
+function whyNotAgain(
+  standing: Standing,
+  { sentUntil }: OrderInput,
+): { reason: string; undecided: boolean } | undefined {
   switch (standing.kind) {
     case 'open':
       return { reason: 'it is still open: wait for it, or decide where it waits for a person', undecided: true };
@@ -112,9 +119,14 @@ function whyNotAgain(standing: Standing): { reason: string; undecided: boolean }
       return { reason: `it exists at the service and ended ${standing.result.outcome}`, undecided: false };
     case 'unresolved': {
       const closed = standing.how === 'closed';
+      // What it was started with was nobody's of ours, but a run before it may have sent.
+      if (standing.type === FOREIGN_START || (sentUntil && !closed)) return undefined;
       const how = closed ? 'a person closed it in doubt' : 'its workflow was terminated or broke';
       const next = 'look for it at the service; where it is not final, `reconcile --recover` has it followed';
-      return { reason: `${how}, and the order may exist: ${next}`, undecided: true };
+      const absent = closed
+        ? ''
+        : '. Where it is not there, give "sentUntil": "<now>" beside "order": it is settled first';
+      return { reason: `${how}, and the order may exist: ${next}${absent}`, undecided: true };
     }
     case 'unreadable':
       throw new PayloadDecryptionError(standing.why);
@@ -132,7 +144,7 @@ export async function startOrderAgain(client: Client, type: OrderType, input: Or
   const handle = handleOf(client, input, { attached: false });
   const standing = await readStanding(client, handle.workflowId);
   if (standing.kind === 'notStarted') return startOrder(client, type, input);
-  const refused = whyNotAgain(standing);
+  const refused = whyNotAgain(standing, input);
   if (refused) throw new RefusedError('order', handle.orderId, 'again', refused.reason, refused.undecided);
   const earlier = input.recovered ? {} : await sentEarlier(client, handle.workflowId);
   const options = {

@@ -179,6 +179,28 @@ describe('again', () => {
   });
 });
 
+describe('a start that may repeat an order', () => {
+  const startedWith = async (orderId: string) =>
+    (await readFirstInput(fixture.namespace.client, `order:default:${orderId}`)).input;
+
+  it('after a start that was none of ours, tells the new run to look first: a run before it may have sent', async () => {
+    const failed = await fixture.orders.start('withdraw', payout('again-foreign', 'fails:ForeignStart'));
+    await failed.result().catch(() => undefined);
+    const beforeMs = Date.now();
+    await fixture.orders.start('withdraw', payout('again-foreign'), { again: true });
+    expect(Date.parse((await startedWith('again-foreign')).sentUntil ?? '')).toBeGreaterThanOrEqual(beforeMs - 1_000);
+  });
+
+  it('after a terminated run is taken from who says that it may have been sent, until now', async () => {
+    await fixture.orders.start('withdraw', payout('again-doubt'));
+    await fixture.namespace.client.workflow.getHandle('order:default:again-doubt').terminate('by mistake');
+    const beforeMs = Date.now();
+    const input = { ...payout('again-doubt'), sentUntil: '2020-01-01T00:00:00.000Z' };
+    await fixture.orders.start('withdraw', input, { again: true });
+    expect(Date.parse((await startedWith('again-doubt')).sentUntil ?? '')).toBeGreaterThanOrEqual(beforeMs - 1_000);
+  });
+});
+
 describe('create', () => {
   it('starts an order and returns it as created', async () => {
     const { handle, order } = await fixture.orders.create('withdraw', payout('create-1'));
