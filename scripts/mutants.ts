@@ -3,8 +3,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { copyTree } from './mutants/copy-tree.js';
+import { applyMutant, type Mutant } from './mutants/mutant.js';
 import { runTests, type TestOutcome } from './mutants/run-tests.js';
-import { applyMutant, MUTANTS, type Mutant } from './mutants/table.js';
+import { MUTANTS } from './mutants/table.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const stop = new AbortController();

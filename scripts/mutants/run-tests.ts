@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import type { Mutant } from './table.js';
+import type { Mutant } from './mutant.js';
 
 /** What became of one test; 'missing': it did not run, because its file could not be loaded or has no such test. */
 export type TestOutcome = 'passed' | 'failed' | 'missing';

@@ -53,9 +53,9 @@ export async function recordInterruptions({ audit }: Audit, input: ReportBatchIn
   }
 }
 
-/** The fields of what was chosen; what persons wrote and where money goes is masked. */
+/** The fields of what was chosen; what persons wrote and where money goes is masked. Which run it is for is this task's to say. */
 function maskedChoice(choice: object): Record<string, unknown> {
-  const { by, reason, revertTo, wallet_details: cards, ...others } = choice as Partial<Decision>;
+  const { by, reason, runId: _, revertTo, wallet_details: cards, ...others } = choice as Partial<Decision>;
   return {
     ...others,
     ...(by !== undefined && { by: maskPerson(by) }),

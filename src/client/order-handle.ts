@@ -90,10 +90,11 @@ export class OrderHandle {
   /**
    * Hands a person's decision to a parked order and returns the state right after it was taken; what follows from it
    * shows later. Throws RefusedError with the reason when it is not taken, and NoWorkerError when no worker answers
-   * within `timeoutMs`, 15 s when omitted. What a `signer` signs counts for this very decision in this very run.
+   * within `timeoutMs`, 15 s when omitted. What a `signer` signs counts for this very decision in the run of its `runId`, which is
+   * the newest one when omitted.
    */
   async decide(decision: Decision, { signer, ...wait }: WaitOptions & SignOptions = {}): Promise<OrderState> {
-    const about = signer && ({ update: 'decide', run: await this.#run.signedRun() } as const);
+    const about = signer && ({ update: 'decide', run: await this.#run.signedRun(decision.runId) } as const);
     return this.#run.tell(DECIDE_UPDATE, about ? await signed(decision, signer, about) : decision, {
       ...wait,
       refused: 'decision',

@@ -86,9 +86,10 @@ export class RemoteRun<W extends Workflow> {
     }
   }
 
-  /** Which run a signature is for: the newest one. */
-  async signedRun(): Promise<SignedRun> {
+  /** Which run a signature is for: the one that was shown, or the newest one. */
+  async signedRun(shown?: string): Promise<SignedRun> {
     const { account, workflowId } = this.about;
+    if (shown !== undefined) return { namespace: this.client.options.namespace, account, workflowId, runId: shown };
     try {
       const { runId } = await callTemporal(this.client, () => this.handle.describe());
       return { namespace: this.client.options.namespace, account, workflowId, runId };

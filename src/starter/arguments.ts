@@ -37,6 +37,9 @@ export const parseWhole = (min: number) => (text: string) => {
   return value;
 };
 
+/** Temporal's id of a run. */
+export const parseRun = fitting(/^[A-Za-z0-9-]{1,64}$/, 'It must be the id of a run, as `order show` prints it.');
+
 /** Names, separated by commas. */
 export const parseNames = (text: string): string[] =>
   text

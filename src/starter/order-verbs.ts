@@ -129,7 +129,7 @@ export function waitForOrder(io: StarterIo, handle: OrderHandle, timeoutMs?: num
 /** Where an order stands, or how it ended. */
 export const showOrder = (io: StarterIo, handle: OrderHandle): Promise<Report> => reportOf(io, handle, look(handle));
 
-/** A decision as typed; without a revision it is not one. */
+/** A decision as typed; without a revision and its run it is not one. */
 export type TypedDecision = Omit<Decision, 'revision'> & { revision?: number };
 
 const DECISION_FILE_FIELDS = ['revertTo', 'wallet_details'];
@@ -150,17 +150,19 @@ export async function readDecisionFile(
   });
 }
 
-/** Hands a decision over. Without `--revision` it shows what there is to decide on, for people decide on what they saw. */
+/** Hands a decision over. Without `--revision` and `--run` it shows what there is to decide on: people decide on what they saw. */
 export async function decideOrder(
   io: StarterIo,
   handle: OrderHandle,
   typed: TypedDecision,
   sign: SignOptions = {},
 ): Promise<Report> {
-  const { revision } = typed;
-  if (revision === undefined) {
+  const { revision, runId } = typed;
+  if (revision === undefined || runId === undefined) {
     const { json, text } = await showOrder(io, handle);
-    const { message } = new UsageError('--revision is missing: decide on the revision shown here');
+    const { message } = new UsageError(
+      '--revision or --run is missing: decide on what is shown here, as the commands name it',
+    );
     return {
       exitCode: EXIT.badUsage,
       json: { ...json, error: { type: 'UsageError', message } },

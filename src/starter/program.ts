@@ -8,6 +8,7 @@ import {
   given,
   ORDER_ID,
   parseNames,
+  parseRun,
   parseWhole,
   signerOf,
   withCommonOptions,
@@ -77,7 +78,8 @@ function addStart(order: Command, io: StarterIo, verbs: Verbs): void {
   );
 }
 
-type DecideOptions = Omit<TypedDecision, 'order_uuid' | 'revertTo' | 'wallet_details'> & {
+type DecideOptions = Omit<TypedDecision, 'runId' | 'order_uuid' | 'revertTo' | 'wallet_details'> & {
+  run?: string;
   orderUuid?: string;
   file?: string;
   key?: string;
@@ -86,12 +88,13 @@ type DecideOptions = Omit<TypedDecision, 'order_uuid' | 'revertTo' | 'wallet_det
 function addDecide(order: Command, io: StarterIo, verbs: Verbs): void {
   const decide = withKey(withOneOrder(order.command('decide')))
     .description(
-      'decide on a parked order, on the revision that `order show` shows; without --revision nothing is decided',
+      'decide on a parked order, on what `order show` shows: with its --revision and its --run, or nothing is decided',
     )
     .addOption(new Option('--action <action>').choices([...DECIDE_ACTIONS]).makeOptionMandatory())
     .requiredOption('--by <name>', 'who decides')
     .requiredOption('--reason <text>', 'why')
     .option('--revision <n>', 'the revision the decision is based on', parseWhole(0))
+    .option('--run <id>', 'the run that showed it: a reset counts revisions anew', parseRun)
     .option('--order-uuid <uuid>', 'adopt: the order to follow')
     .option(
       '--differences <fields>',
@@ -103,9 +106,9 @@ function addDecide(order: Command, io: StarterIo, verbs: Verbs): void {
     // Wallets never stand on a command line: others on the machine can read it, and shells keep it.
     .option('--file <file>', 'finish, revert: JSON {"revertTo", "wallet_details"}, - for standard input');
   verbs.addChecked(decide, async (run, orderId: string, options: OneOrderOptions & DecideOptions) => {
-    const { action, by, reason, revision, orderUuid, differences, kind, as, file } = options;
+    const { action, by, reason, revision, run: runId, orderUuid, differences, kind, as, file } = options;
     const named = file === undefined ? {} : await readDecisionFile(io, file);
-    const optional = given({ order_uuid: orderUuid || undefined, differences, kind, as });
+    const optional = given({ runId, order_uuid: orderUuid || undefined, differences, kind, as });
     const decision = { action, by, reason, revision, ...optional, ...named };
     const sign = signerOf(options);
     await run((orders) => decideOrder(io, handleOf(orders, orderId, options), decision, sign));

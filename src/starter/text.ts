@@ -54,6 +54,7 @@ export function stateText(orderId: string, state: OrderState): string {
   return named([
     ['order', orderId],
     ['phase', `${state.phase}, revision ${state.revision}`],
+    ['run', state.runId],
     ['status', state.status ?? 'not known yet'],
     ['waiting for', state.waitingFor],
     ['attention', attention && `${attention.reason} (since ${attention.since})`],
@@ -115,7 +116,7 @@ export function decideText(self: string, account: string, orderId: string, state
   const of = account === 'default' ? '' : ` --account ${account}`;
   const lines = allowed.map(
     (action) =>
-      `  ${self} order decide ${orderId}${of} --action ${action}${action === 'adopt' ? ADOPT_NEEDS : ''} --by <you> --reason "<why>" --revision ${state.revision}`,
+      `  ${self} order decide ${orderId}${of} --action ${action}${action === 'adopt' ? ADOPT_NEEDS : ''} --by <you> --reason "<why>" --revision ${state.revision} --run ${state.runId}`,
   );
   return ['a person has to decide, one of:', ...lines].join('\n');
 }

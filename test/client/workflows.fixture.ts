@@ -5,6 +5,7 @@ import {
   defineSignal,
   defineUpdate,
   setHandler,
+  workflowInfo,
 } from '@temporalio/workflow';
 import type { OrderInput, OrderResult } from '../../src/contract/order/input-and-result.js';
 import type { Decision, OrderState } from '../../src/contract/order/messages.js';
@@ -43,6 +44,7 @@ async function order(input: OrderInput): Promise<OrderResult> {
   const state = (): OrderState => ({
     phase: script === 'parks' && !decided ? 'parked' : 'following',
     revision: 3,
+    runId: workflowInfo().runId,
     status: 'processing',
     order: orderOf(input, 'processing'),
     waitingFor: 'the signal `end`',

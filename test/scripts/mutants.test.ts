@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { applyMutant, MUTANTS } from '../../scripts/mutants/table.js';
+import { applyMutant } from '../../scripts/mutants/mutant.js';
+import { MUTANTS } from '../../scripts/mutants/table.js';
 
 const read = (file: string): string => readFileSync(fileURLToPath(new URL(`../../${file}`, import.meta.url)), 'utf8');
 

@@ -23,6 +23,7 @@ describe('bad usage exits 2 with a message on stderr', () => {
     [['order', 'decide', 'o-1', '--action', 'pay-twice', '--by', 'ann', '--reason', 'no']],
     [['order', 'decide', 'o-1', '--by', 'ann', '--reason', 'no']],
     [['order', 'decide', 'o-1', '--action', 'resend', '--by', 'ann', '--reason', 'no', '--revision', '1.5']],
+    [['order', 'decide', 'o-1', '--action', 'resend', '--by', 'ann', '--reason', 'no', '--run', 'a b']],
     [['order', 'decide', 'o-1', '--action', 'finish', '--by', 'ann', '--reason', 'no', '--as', 'deposit']],
     [['order', 'decide', 'o-1', '--action', 'revert', '--by', 'ann', '--reason', 'no', '--file', '/no/such/file']],
     [['order', 'list', '--limit', '0']],
@@ -72,7 +73,7 @@ describe('the file of a decision', () => {
 
   it('is read from standard input', async () => {
     const text = '{"revertTo":{"network":"card","wallet":"4111111111111111"}}';
-    expect((await starter([...revert, '--revision', '3'], text)).code).toBe(3);
+    expect((await starter([...revert, '--revision', '3', '--run', 'r-1'], text)).code).toBe(3);
   });
 });
 
@@ -104,7 +105,23 @@ describe('when Temporal cannot be reached', () => {
     [['order', 'show', 'o-1']],
     [['order', 'wait', 'o-1.r1']],
     [['order', 'start', 'withdraw', '-']],
-    [['order', 'decide', 'o-1', '--action', 'resend', '--by', 'ann', '--reason', 'checked', '--revision', '0']],
+    [
+      [
+        'order',
+        'decide',
+        'o-1',
+        '--action',
+        'resend',
+        '--by',
+        'ann',
+        '--reason',
+        'checked',
+        '--revision',
+        '0',
+        '--run',
+        'r-1',
+      ],
+    ],
     [['address', 'list']],
   ])('%j exits 3', async (argv) => {
     expect(await starter(argv, input)).toMatchObject({ code: 3, stderr: expect.stringContaining('nowhere:1') });

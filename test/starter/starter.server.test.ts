@@ -191,15 +191,15 @@ describe('a parked order', () => {
     await start('withdraw', parking(orderId), '--wait');
     const shown = await starter(['order', 'show', orderId, '--json']);
     expect(shown.exitCode).toBe(4);
-    const { revision } = shown.json().state;
+    const { revision, runId } = shown.json().state;
     const decide = ['order', 'decide', orderId, '--action', 'accept', '--by', 'ann', '--reason', 'small'];
     const blind = await starter(decide);
     expect(blind.exitCode).toBe(2);
     expect(blind.stdout).toContain(`revision ${revision}`);
-    const stale = await starter([...decide, '--revision', String(revision - 1)]);
+    const stale = await starter([...decide, '--run', runId, '--revision', String(revision - 1)]);
     expect(stale).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('is stale') });
-    expect(await starter([...decide, '--revision', String(revision)])).toMatchObject({ exitCode: 0 });
-    expect(await starter([...decide, '--revision', String(revision)])).toMatchObject({ exitCode: 2 });
+    expect(await starter([...decide, '--run', runId, '--revision', String(revision)])).toMatchObject({ exitCode: 0 });
+    expect(await starter([...decide, '--run', runId, '--revision', String(revision)])).toMatchObject({ exitCode: 2 });
   }, 60_000);
 });
 

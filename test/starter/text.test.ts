@@ -34,6 +34,7 @@ const order = {
 const parked: OrderState = {
   phase: 'parked',
   revision: 4,
+  runId: 'r-1',
   status: null,
   order,
   waitingFor: 'a decision',
@@ -45,6 +46,7 @@ describe('the state', () => {
   it('shows phase, status, attention, allowed actions, amounts and last look-up', () => {
     const text = stateText('w-1', parked);
     expect(text).toMatch(/^phase +parked, revision 4$/m);
+    expect(text).toMatch(/^run +r-1$/m);
     expect(text).toMatch(/^status +not known yet$/m);
     expect(text).toMatch(/^waiting for +a decision$/m);
     expect(text).toMatch(/^attention +outcome unknown \(since 2026-01-02T03:04:05Z\)$/m);
@@ -90,8 +92,8 @@ describe('the result', () => {
 describe('the decision', () => {
   it('is offered as one command line per allowed action', () => {
     expect(decideText('payment-orders', 'shop', 'w-1', parked).split('\n').slice(1)).toEqual([
-      '  payment-orders order decide w-1 --account shop --action resend --by <you> --reason "<why>" --revision 4',
-      '  payment-orders order decide w-1 --account shop --action adopt --order-uuid <order_uuid> [--differences <the fields it differs in>] --by <you> --reason "<why>" --revision 4',
+      '  payment-orders order decide w-1 --account shop --action resend --by <you> --reason "<why>" --revision 4 --run r-1',
+      '  payment-orders order decide w-1 --account shop --action adopt --order-uuid <order_uuid> [--differences <the fields it differs in>] --by <you> --reason "<why>" --revision 4 --run r-1',
     ]);
   });
 

@@ -60,7 +60,7 @@ test('an order is decided by the processes only with the key of a person who may
   const input = orderInput('withdraw', orderId, { marker: 'create=503-before', resend: 'never' });
   const parked = await starter(['order', 'start', 'withdraw', '-', '--wait'], { stdin: JSON.stringify(input) });
   expect(parked.code).toBe(4);
-  const { revision } = (parked.answer as unknown as { state: OrderState }).state;
+  const { revision, runId } = (parked.answer as unknown as { state: OrderState }).state;
   const decide = (by: string, ...more: string[]) => [
     'order',
     'decide',
@@ -73,6 +73,8 @@ test('an order is decided by the processes only with the key of a person who may
     'x',
     '--revision',
     `${revision}`,
+    '--run',
+    runId,
     ...more,
   ];
   expect(await starter(decide('Ann Smith'))).toMatchObject({ code: 2, message: expect.stringContaining('unsigned') });

@@ -137,8 +137,19 @@ test('the command line names it by its order_uuid', async () => {
   });
   const accept = shown.json.decide.find((line: string) => line.includes('accept'));
   expect(accept).toMatch(`payment-orders order decide ${orderUuid} --received --action accept`);
-  const { revision } = shown.json.state;
-  const decision = ['--action', 'accept', '--by', 'ann', '--reason', 'as agreed', '--revision', String(revision)];
+  const { revision, runId } = shown.json.state;
+  const decision = [
+    '--action',
+    'accept',
+    '--by',
+    'ann',
+    '--reason',
+    'as agreed',
+    '--revision',
+    `${revision}`,
+    '--run',
+    runId,
+  ];
   expect(await starter('decide', orderUuid, ...decision)).toMatchObject({ exitCode: 0 });
   const ended = await starter('wait', orderUuid);
   expect(ended.json.result).toMatchObject({ outcome: 'completed_partially', decisions: [{ action: 'accept' }] });

@@ -23,10 +23,12 @@ export interface Attention {
   allowed: DecideAction[];
 }
 
-/** Answer of the `orderState` query. `revision` grows by 1 with every change of phase or attention. */
+/** Answer of the `orderState` query. `revision` grows by 1 with every change of phase or attention, in this run. */
 export interface OrderState {
   phase: OrderPhase;
   revision: number;
+  /** Temporal's id of the run. A reset makes another one, whose revisions may be the same. */
+  runId: string;
   /** The service's last known status; null before the order is known to exist. */
   status: string | null;
   order: Order | null;
@@ -53,7 +55,7 @@ export const DECIDE_ACTIONS = [
 export type DecideAction = (typeof DECIDE_ACTIONS)[number];
 
 /**
- * Argument of the `decide` update. `revision` is the one the person saw in `orderState`; a stale one is refused.
+ * Argument of the `decide` update. `revision` and `runId` are those the person saw in `orderState`; stale ones are refused.
  * `differences`: the fields in spite of which an order is adopted, exactly those that differ. `kind`, `as`, `revertTo` and
  * `wallet_details` (the cards of a payout to several) say how to `finish` or `revert`.
  */
@@ -62,6 +64,7 @@ export interface Decision {
   by: string;
   reason: string;
   revision: number;
+  runId?: string;
   order_uuid?: string;
   differences?: string[];
   kind?: Remainder['kind'];

@@ -1,4 +1,4 @@
-import { condition } from '@temporalio/workflow';
+import { condition, workflowInfo } from '@temporalio/workflow';
 import { ADOPTABLE_DIFFERENCES } from '../../contract/differences/echo.js';
 import { maskWallet } from '../../contract/masking.js';
 import { AMOUNT_FORMAT, decimal, MAX_AMOUNT_LENGTH, toAmount } from '../../contract/money.js';
@@ -55,7 +55,7 @@ const isText = (value: unknown, maxLength: number): value is string =>
 /** Fields that only one kind of action can mean. */
 const ADOPT_FIELDS = ['order_uuid', 'differences'] as const;
 const WAY_FIELDS = ['kind', 'as', 'revertTo', 'wallet_details'] as const;
-const FIELDS = ['action', 'by', 'reason', 'revision', ...ADOPT_FIELDS, ...WAY_FIELDS, 'signature'];
+const FIELDS = ['action', 'by', 'reason', 'revision', 'runId', ...ADOPT_FIELDS, ...WAY_FIELDS, 'signature'];
 
 /** The check of its signature takes all of it as an input, and too large a one would end the workflow. */
 const isTooLarge = (decision: object): boolean =>
@@ -79,6 +79,15 @@ export function refusal(run: OrderRun, decision: unknown): string | undefined {
   }
   return signatureProblem(signature) ?? fieldsProblem(run, decision as Partial<Decision>);
 }
+
+/**
+ * Why a decision on what another run showed is refused. Asked of what is sent to this run alone: a run that was reset has taken
+ * the decisions of the one before as its own.
+ */
+export const otherRun = ({ runId }: Decision): string | undefined =>
+  runId === undefined || runId === workflowInfo().runId
+    ? undefined
+    : 'runId: the order was reset since this was shown, or it is of another order; look again (orderState), then decide';
 
 /** What is wrong with the fields that an action takes besides. */
 function fieldsProblem(run: OrderRun, decision: Partial<Decision>): string | undefined {

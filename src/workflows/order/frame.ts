@@ -25,7 +25,7 @@ import type { Order } from '../../contract/service-objects.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import { checkOrder, checkReceived } from '../identity.js';
 import { takeSigned } from '../signed.js';
-import { REVERT_TARGET, refusal } from './decision.js';
+import { otherRun, REVERT_TARGET, refusal } from './decision.js';
 import { currentDetails, enterDone, orderState, tellCancelled } from './show.js';
 import { type OrderRun, openReceivedRun, openRun } from './state.js';
 
@@ -79,7 +79,8 @@ async function inFrame(run: OrderRun, steps: Steps): Promise<OrderResult> {
 
 /** Shown by the Temporal UI beside the update. */
 const DECIDE_DESCRIPTION = [
-  'Decides a parked order: {"action", "by", "reason", "revision"} with the revision and one of the actions of orderState.',
+  'Decides a parked order: {"action", "by", "reason", "revision"} with the revision and one of the actions of orderState,',
+  'and "runId" as it shows it: what was decided on the state of a run that was reset since is refused.',
   'adopt: "order_uuid", and "differences" [the fields in which it differs, exactly] where it is not like this payment.',
   'finish, revert: "kind" (unexchanged, unpaid) and "as" (exchange, exchange_withdraw, withdraw) where several ways are',
   `possible; "revertTo" ${REVERT_TARGET} for a refund; "wallet_details"`,
@@ -143,8 +144,9 @@ function setHandlers(run: OrderRun): void {
     {
       description: DECIDE_DESCRIPTION,
       // Synchronous on purpose: an async validator would never refuse.
-      validator: (decision) => {
-        const reason = refusal(run, withoutNulls(decision));
+      validator: (sent) => {
+        const decision = withoutNulls(sent);
+        const reason = refusal(run, decision) ?? otherRun(decision);
         if (reason) refuseDecision(reason);
       },
     },

@@ -62,6 +62,7 @@ export function orderState(run: OrderRun): OrderState {
   return {
     phase: run.phase,
     revision: run.revision,
+    runId: workflowInfo().runId,
     status: run.order?.status ?? null,
     order: run.order ?? null,
     waitingFor: run.waitingFor,

@@ -98,9 +98,9 @@ describe('an order closed by a person after a send, while another one has its id
 
 test('the command line adopts in spite of named differences', async () => {
   const { handle, foreign } = await startConflict('named');
-  const { revision } = await handle.state();
+  const { revision, runId } = await handle.state();
   const decide = ['order', 'decide', handle.orderId, '--by', 'ann', '--reason', 'ours', '--action', 'adopt'];
-  const named = ['--revision', String(revision), '--order-uuid', foreign.order_uuid];
+  const named = ['--revision', String(revision), '--run', runId, '--order-uuid', foreign.order_uuid];
   expect((await starter(...decide, ...named, '--differences', 'order_id')).code).toBe(2);
   expect((await starter(...decide, ...named, '--differences', 'amount')).code).toBe(0);
   expect(await handle.result()).toMatchObject({ outcome: 'completed', echoDifferences: ['amount'] });
