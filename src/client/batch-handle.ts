@@ -7,9 +7,10 @@ import {
   type BatchProgress,
   type BatchResult,
   type BatchState,
+  isProgress,
 } from '../contract/batch/batch.js';
 import { batchWorkflowId } from '../contract/names.js';
-import { decodeFirst, ofActivity } from './history.js';
+import { heartbeatOf, ofActivity } from './history.js';
 import { RemoteRun, type WaitOptions } from './remote-run.js';
 import { type SignOptions, signed } from './signing.js';
 
@@ -102,6 +103,7 @@ export class BatchHandle {
     const { raw } = await handle.describe();
     const sending = raw.pendingActivities?.find(({ activityType }) => activityType?.name === SENDING_ACTIVITY);
     const context = ofActivity(client, this.workflowId, sending?.activityId);
-    return decodeFirst<BatchProgress>(client, sending?.heartbeatDetails, context);
+    const told = await heartbeatOf(client, sending?.heartbeatDetails, context);
+    return isProgress(told) ? told : undefined;
   }
 }

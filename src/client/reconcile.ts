@@ -10,7 +10,7 @@ import { checkedReconcileInput } from '../contract/reconcile/input.js';
 import type { ReconcileInput, ReconcileProgress, ReconcileResult } from '../contract/reconcile/reconcile.js';
 import { accepted } from './checked-input.js';
 import { InvalidInputError, NotDecidedYetError } from './errors.js';
-import { decodeFirst, errorOf, ofActivity, readFirstInput } from './history.js';
+import { errorOf, heartbeatOf, ofActivity, readFirstInput } from './history.js';
 import { checkTimeout, failureOf, type WaitOptions } from './remote-run.js';
 import { callTemporal, isTimeOver, startUnlessTaken, translated } from './temporal-calls.js';
 
@@ -106,7 +106,7 @@ async function stateOf(client: Client, account: string): Promise<ReconcileState>
   const { raw } = await callTemporal(client, () => client.workflow.getHandle(workflowId).describe());
   const [pending] = raw.pendingActivities ?? [];
   const context = ofActivity(client, workflowId, pending?.activityId);
-  const progress = await decodeFirst<ReconcileProgress>(client, pending?.heartbeatDetails, context);
+  const progress = await heartbeatOf<ReconcileProgress>(client, pending?.heartbeatDetails, context);
   const trouble = (await errorOf(client, pending?.lastFailure, context))?.message;
   return { ...(progress && { progress }), ...(trouble && { trouble }) };
 }

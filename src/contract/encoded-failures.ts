@@ -5,7 +5,7 @@ import {
   type ProtoFailure,
   type SerializationContext,
 } from '@temporalio/common';
-import { FOREIGN_ANSWER, Refused } from './refused.js';
+import { FOREIGN_ANSWER, isRefused, type Refused } from './refused.js';
 
 /** The one failure of this kind that the server itself writes: an update whose workflow ended before it. */
 const OF_SERVER = 'AcceptedUpdateCompletedWorkflow';
@@ -45,7 +45,7 @@ export class EncodedFailures extends DefaultFailureConverter {
     if (failure.applicationFailureInfo && !this.#isOurs(failure, converter, context)) return this.foreign(NOT_OURS);
     const error = super.failureToError(failure, converter, context);
     const { details } = error as { details?: unknown[] };
-    if (!details?.some((detail) => detail instanceof Refused)) return error;
+    if (!details?.some(isRefused)) return error;
     // The server itself adds a plain detail to the cancellation of what no worker has started.
     if (failure.applicationFailureInfo) return this.foreign(NOT_OURS);
     return Object.assign(error, { details: [] });
@@ -56,7 +56,7 @@ export class EncodedFailures extends DefaultFailureConverter {
     const type = applicationFailureInfo?.type ?? '';
     if (!encodedAttributes) return !this.required || type === OF_SERVER;
     const hidden: Hidden | Refused | undefined = converter.fromPayload(encodedAttributes, context);
-    if (!(hidden instanceof Refused)) return hidden?.type === type || (!this.required && hidden?.type === undefined);
+    if (!isRefused(hidden)) return hidden?.type === type || (!this.required && hidden?.type === undefined);
     // A key may be missing here: what it says is waited for, not guessed.
     if (hidden.kind === 'unreadable') throw new Error(hidden.why);
     return false;

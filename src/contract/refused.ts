@@ -13,13 +13,22 @@ export const FOREIGN_ANSWER = 'ForeignAnswer';
 /** Failure type of a workflow that was started by something without the payload keys. That run sent nothing. */
 export const FOREIGN_START = 'ForeignStart';
 
-/** What workflow code reads in the place of a value that was refused. */
+/** No JSON has it, and every copy of this module knows it: the SDK loads a worker's converters by `require`. */
+const REFUSED = Symbol.for('payment-orders.refused');
+
+/** What a worker's code reads in the place of a value that was refused. */
 export class Refused {
+  readonly [REFUSED] = true;
+
   constructor(
     readonly kind: RefusedKind,
     readonly why: string,
   ) {}
 }
+
+/** True for such a value. */
+export const isRefused = (value: unknown): value is Refused =>
+  typeof value === 'object' && value !== null && REFUSED in value;
 
 const ENCODING = 'binary/refused';
 const KIND = 'refused-kind';

@@ -19,6 +19,7 @@ import {
 import { openAccounts, queueLimits } from './accounts.js';
 import { bundleFile, bundleWorkflows, converterPaths, type EncryptionMode, encryptionMode } from './bundle.js';
 import { installLogger } from './log.js';
+import { refuseForeign } from './refuse-foreign.js';
 import { markOfKeys, takeKeys } from './take-keys.js';
 
 /** A create must be let finish: its attempt may take 50 s, so a stopping worker waits a little longer. */
@@ -71,7 +72,13 @@ export async function createWorkers(
   const accounts = opened ?? (await openAccounts(config.accounts));
   const audit = config.auditDir ? { audit: await openAudit(config.auditDir) } : {};
   const activities = createActivities({ ...config, ...audit, accounts, confirmAttempt, ...(nowMs && { nowMs }) });
-  const common = { connection, namespace, shutdownGraceTime: SHUTDOWN_GRACE, dataConverter: workerConverter(config) };
+  const common = {
+    connection,
+    namespace,
+    shutdownGraceTime: SHUTDOWN_GRACE,
+    dataConverter: workerConverter(config),
+    interceptors: { activity: [refuseForeign] },
+  };
   const perAccount = [...config.accounts.values()].flatMap(({ name, requestsPerSecond }) => {
     const limits = queueLimits(requestsPerSecond);
     return [

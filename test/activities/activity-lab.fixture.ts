@@ -33,6 +33,8 @@ export const CALLBACK = { baseUrl: 'http://127.0.0.1:1', tokenKeys: ['a-token-ke
 export interface AttemptInfo {
   attempt?: number;
   runId?: string;
+  /** What an attempt before it left. */
+  heartbeatDetails?: unknown;
   onHeartbeat?: (details: unknown, environment: MockActivityEnvironment) => void;
 }
 
@@ -88,9 +90,9 @@ export async function activitiesFor(
     confirmAttempt: async (details) => heartbeat(details),
   });
   const run = async (name: keyof Activities, input: unknown, info: AttemptInfo = {}) => {
-    const { attempt = 1, runId = RUN_ID, onHeartbeat } = info;
+    const { attempt = 1, runId = RUN_ID, heartbeatDetails, onHeartbeat } = info;
     const env = new MockActivityEnvironment(
-      { attempt, workflowExecution: { workflowId: 'order:default:x', runId } },
+      { attempt, heartbeatDetails, workflowExecution: { workflowId: 'order:default:x', runId } },
       { logger },
     );
     if (onHeartbeat) env.on('heartbeat', (details) => onHeartbeat(details, env));

@@ -11,6 +11,7 @@ import { validateScheduledBatchInput } from '../../validation/batch-input.js';
 import { fileOfPeriod, periodAt } from '../../validation/periods.js';
 import type { ActivityDeps } from '../deps.js';
 import { batchFailure, comeBackIn, invalidInput } from '../failures.js';
+import { lastHeartbeat } from '../last-heartbeat.js';
 
 const DEFAULT_WAIT_MS = 30 * 60_000;
 /** Between two looks at a file that is missing. */
@@ -59,7 +60,7 @@ export function awaitBatchFileActivity(deps: ActivityDeps) {
 
 /** Returns once the file is whole; until then it throws the failure that brings the next look. */
 async function letRest(deps: ActivityDeps, path: string, found: FoundFile, leftMs: number): Promise<void> {
-  const before: Sighting | undefined = activityInfo().heartbeatDetails;
+  const before = lastHeartbeat<Sighting>();
   const same = before?.sha256 === found.sha256 && before.modifiedMs === found.modifiedMs;
   const looks = same ? before.looks + 1 : 1;
   const isOld = Date.now() - found.modifiedMs >= OLD_MS;

@@ -3,9 +3,10 @@ import { activityInfo, cancellationSignal, getClient } from '@temporalio/activit
 import { ActivityCancelledError } from '@temporalio/client';
 import { openBatchSource } from '../../batch-files/source.js';
 import type { SendBatchRowsAnswer, SendBatchRowsInput } from '../../contract/batch/activities.js';
-import { type BatchProgress, DEFAULT_IN_FLIGHT, type OpenRow } from '../../contract/batch/batch.js';
+import { DEFAULT_IN_FLIGHT, isProgress, type OpenRow } from '../../contract/batch/batch.js';
 import type { ActivityDeps } from '../deps.js';
 import { batchFailure } from '../failures.js';
+import { lastHeartbeat } from '../last-heartbeat.js';
 import { beyondPlan } from './rows/beyond-plan.js';
 import { countStarted, countTaken } from './rows/count.js';
 import { findStarted, takeStarted } from './rows/find-started.js';
@@ -48,7 +49,9 @@ interface Chunk extends BatchWork {
  */
 export function sendBatchRowsActivity(deps: ActivityDeps) {
   return async function sendBatchRows(batch: SendBatchRowsInput): Promise<SendBatchRowsAnswer> {
-    const progress: BatchProgress = activityInfo().heartbeatDetails ?? batch.progress;
+    const left = lastHeartbeat();
+    // What is none of ours is none at all: rows that were started since are attached to.
+    const progress = isProgress(left) ? left : batch.progress;
     const times = { nextWatchMs: 0, watchEveryMs: WATCH_EVERY_MS.shortest, confirmedAtMs: 0, confirmedAtWallMs: 0 };
     const chunk: Chunk = { client: getClient(), deps, batch, progress, uncertain: [], ...times };
     // A beat that fails is no answer: whether this attempt may go on is asked apart.

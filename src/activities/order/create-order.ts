@@ -6,8 +6,10 @@ import { describeFieldErrors } from '../../contract/failures.js';
 import type { Circumstances, CreateAnswer, CreateOrderInput, CreateVerdict } from '../../contract/order/activities.js';
 import type { OrderInput } from '../../contract/order/input-and-result.js';
 import type { CreateRequest } from '../../contract/order/request.js';
+import { isRefused, type Refused } from '../../contract/refused.js';
 import type { Order } from '../../contract/service-objects.js';
 import { NotSentError } from '../../payment-service/errors.js';
+import { PayloadDecryptionError } from '../../temporal.js';
 import { validateOrderInput } from '../../validation/order-input.js';
 import { payersOf } from '../../validation/rate-checks.js';
 import { recordSend } from '../audit.js';
@@ -53,7 +55,10 @@ const isRepeated = (): boolean => activityInfo().attempt > 1 || activityInfo().h
 
 /** The attempt before this one may have sent, and may be sending still: only the workflow's readings can tell. */
 function leftOpen(deps: ActivityDeps, account: Account): CreateAnswer {
-  const { sentTo }: Pinned = activityInfo().heartbeatDetails ?? whereSent(account);
+  const left: Pinned | Refused | undefined = activityInfo().heartbeatDetails;
+  // An answer would have to say where it was sent to: without one the workflow knows that nobody does.
+  if (isRefused(left)) throw new PayloadDecryptionError(left.why, left.kind);
+  const { sentTo } = left ?? whereSent(account);
   const reason = 'the server repeated the create attempt';
   return { kind: 'uncertain', reason, timedOut: true, pace: deps.pace, runId: runId(), sentTo };
 }

@@ -4,6 +4,7 @@ import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import { isFinal, isKnownStatus, type Order } from '../../contract/service-objects.js';
 import { type ActivityDeps, accountOf } from '../deps.js';
 import { comeBackIn, noReading, retryLater } from '../failures.js';
+import { lastHeartbeat } from '../last-heartbeat.js';
 import { isElsewhere, isOtherEndpoint, refuseElsewhere } from './sent-to.js';
 
 /** Polls until the status is final or not reported yet; each poll is an attempt, which leaves no event in the history. */
@@ -31,7 +32,7 @@ interface Silence {
   sinceMs?: number;
 }
 
-const silenceSoFar = (): Silence => activityInfo().heartbeatDetails ?? {};
+const silenceSoFar = (): Silence => lastHeartbeat() ?? {};
 
 /** Remembers that there was no reading; true where it is time to say so. */
 function noteSilence({ silence }: PollInput): boolean {

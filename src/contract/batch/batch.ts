@@ -125,6 +125,10 @@ export interface BatchProgress {
   held?: string;
 }
 
+/** True for what may be a progress: heartbeats of other activities are bound to the same workflow. */
+export const isProgress = (value: unknown): value is BatchProgress =>
+  typeof value === 'object' && value !== null && 'taken' in value && 'open' in value && 'outcomes' in value;
+
 /** `by` of a pause or stop that a batch made by its own limits. */
 export const BY_ITSELF = 'the batch itself';
 

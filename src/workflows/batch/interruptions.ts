@@ -6,8 +6,13 @@ import {
   TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow';
-import { BATCH_UNRESOLVED, type BatchInstruction, BY_ITSELF } from '../../contract/batch/batch.js';
-import { Refused } from '../../contract/refused.js';
+import {
+  BATCH_UNRESOLVED,
+  type BatchInstruction,
+  type BatchProgress,
+  BY_ITSELF,
+  isProgress,
+} from '../../contract/batch/batch.js';
 import type { BatchRun } from './state.js';
 
 /** True while rows may still be sent. */
@@ -43,7 +48,7 @@ const now = (): string => new Date().toISOString();
 export async function interruptible<T>(
   run: BatchRun,
   call: () => Promise<T>,
-  onLost?: (details: unknown) => void,
+  onLost?: (progress: BatchProgress) => void,
 ): Promise<T | undefined> {
   const scope = new CancellationScope();
   let interrupted = false;
@@ -59,7 +64,7 @@ export async function interruptible<T>(
     if (interrupted && error instanceof ActivityFailure) {
       const { cause } = error;
       const details = cause instanceof TimeoutFailure ? cause.lastHeartbeatDetails : undefined;
-      if (details && !(details instanceof Refused)) onLost?.(details);
+      if (isProgress(details)) onLost?.(details);
       return undefined;
     }
     throw error;

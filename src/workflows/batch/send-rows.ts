@@ -56,8 +56,8 @@ async function sendChunk(run: BatchRun, plan: BatchPlan, durationMs: number): Pr
     const answer = await interruptible(
       run,
       () => sendBatchRows({ account, input, plan: plannedRows(plan), startedAt, progress, mode, durationMs, knownRun }),
-      (details) => {
-        run.progress = details as BatchProgress;
+      (lost) => {
+        run.progress = lost;
       },
     );
     // Without an answer the rows since its last heartbeat are started again, or looked for when the batch was stopped.

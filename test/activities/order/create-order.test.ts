@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { verifyCallbackPath } from '../../../src/contract/callback-url.js';
 import { ORDER_TYPES } from '../../../src/contract/order/types.js';
+import { Refused } from '../../../src/contract/refused.js';
 import { answer, startServer } from '../../payment-service/server.fixture.js';
 import { orderInput } from '../../support/inputs.js';
 import {
@@ -82,6 +83,14 @@ describe('an attempt that the server repeats', () => {
     const { sandbox, run, sentTo } = await openActivities();
     const answer = await run('createOrder', attemptOf('withdraw'), { attempt: 2 });
     expect(answer).toMatchObject({ kind: 'uncertain', timedOut: true, runId: RUN_ID, sentTo });
+    expect(operations(sandbox)).toEqual([]);
+  });
+
+  // Reset by an operator, it counts from 1 again: what was left tells that there was one before.
+  test('sends nothing either where what was left cannot be read, and answers nothing', async () => {
+    const { sandbox, run } = await openActivities();
+    const heartbeatDetails = new Refused('foreign', 'plain');
+    await expect(run('createOrder', attemptOf('withdraw'), { heartbeatDetails })).rejects.toThrow('plain');
     expect(operations(sandbox)).toEqual([]);
   });
 });
