@@ -115,7 +115,8 @@ export function batchLine(state: BatchState | undefined, nowMs: number): string 
 
 /** Where a batch stands, for people. */
 export function batchStateText(state: BatchState, nowMs: number): string {
-  const { batchId, phase, waitingFor, attention, startedBy, approvedBy, paused, stopped, progress, plan } = state;
+  const { batchId, phase, waitingFor, attention, startedBy, approvals = [], paused, stopped, progress, plan } = state;
+  const { approvedBy = approvals.map(({ by }) => `${by}, and another one is needed`).join() } = state;
   const rows = plan
     ? `${plan.rows}: ${progress.started} started, ${progress.open.length} open, ended: ${outcomesText(progress.outcomes)}`
     : undefined;
@@ -124,7 +125,7 @@ export function batchStateText(state: BatchState, nowMs: number): string {
     ['phase', `${phase}, waiting for ${waitingFor}`],
     ['attention', attention],
     ['started by', startedBy],
-    ['approved by', approvedBy],
+    ['approved by', approvedBy || undefined],
     ['paused', paused && `by ${paused.by}: ${paused.reason}`],
     ['stopped', stopped && `by ${stopped.by}: ${stopped.reason}`],
     ['rows', rows],

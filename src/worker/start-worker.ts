@@ -51,7 +51,7 @@ export async function startWorker(config: WorkerConfig, read: () => Promise<Work
   });
   const run = Promise.all(workers.map((worker) => worker.run())).then(() => connection.close());
   return {
-    description: `temporal=${address} namespace=${namespace} accounts=${[...config.accounts.keys()].join(',')} ${signedOf(config)}`,
+    description: `temporal=${address} namespace=${namespace} accounts=${[...config.accounts.keys()].join(',')} ${protectionsOf(config)}`,
     run,
     stop: () => {
       stopReading();
@@ -111,9 +111,13 @@ async function openAudit(folder: string): Promise<AuditRecord> {
   }
 }
 
-/** For which accounts decisions must be signed: every worker of an account must say the same. */
-const signedOf = ({ approvers }: WorkerConfig): string =>
-  `signed=${[...(approvers?.keys() ?? [])].join(',') || 'none'}`;
+/** How payloads are protected, for which accounts decisions must be signed, whether a record is kept: all workers must say the same. */
+const protectionsOf = (config: WorkerConfig): string =>
+  [
+    `payloads=${encryptionMode(config)}`,
+    `signed=${[...(config.approvers?.keys() ?? [])].join(',') || 'none'}`,
+    `audit=${config.auditDir ? 'kept' : 'none'}`,
+  ].join(' ');
 
 /**
  * A worker writes failures, too, and their messages must not stay in the clear beside encrypted payloads. It is also the

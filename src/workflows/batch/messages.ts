@@ -53,7 +53,8 @@ export function setBatchHandlers(run: BatchRun): void {
     {
       description:
         'Approves exactly this plan: {"digest", "by"}; "by" must not be who started the batch. Where the account asks for "signature" {keyId, value}: two persons.',
-      validator: (approval) => refuseFor(approvalRefusal(run, withoutNulls(approval))),
+      // Twice by one person is refused before the check, which keeps a line of what counts. The handler looks as well, for two at once.
+      validator: (approval) => refuseFor(approvalRefusal(run, withoutNulls(approval)) ?? repeated(run, approval?.by)),
     },
   );
   onInstruction(
@@ -94,10 +95,13 @@ function takeApproval(run: BatchRun, approval: BatchApproval): Promise<void> {
   });
 }
 
+const repeated = ({ approvals = [] }: BatchRun, name: string | undefined): string | undefined =>
+  approvals.some(({ by }) => by === name) ? 'by: has approved it already; another person must, too' : undefined;
+
 /** Persons, not keys: who has two keys is one of them. */
 function noteApproval(run: BatchRun, approval: SignedApproval): void {
   const { approvals = [] } = run;
-  if (approvals.some(({ by }) => by === approval.by)) refuse('by: has approved it already; another person must, too');
+  refuseFor(repeated(run, approval.by));
   run.approvals = [...approvals, approval];
   if (approvals.length > 0) run.approvedBy = run.approvals.map(({ by }) => by).join(' and ');
   showBatch(run);
