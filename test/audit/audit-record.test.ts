@@ -135,13 +135,17 @@ describe('an audit record', () => {
 
 const FIXTURE = fileURLToPath(new URL('writer.fixture.ts', import.meta.url));
 
-/** Writers in processes of their own, killed after `ms`; what each of them told. */
-const killedWriters = (path: string, names: string[], ms: number, shell = '') =>
+/** Writers in processes of their own, killed once they told so many lines, amid the next one; what each of them told. */
+const killedWriters = (path: string, names: string[], lines: number, shell = '') =>
   Promise.all(
     names.map(async (name) => {
       const command = `${shell} exec "${process.execPath}" --import tsx "${FIXTURE}" "${path}" ${name}`;
       const writer = execa('bash', ['-c', command], { reject: false, killSignal: 'SIGKILL' });
-      writer.stdout.once('data', () => setTimeout(() => writer.kill('SIGKILL'), ms));
+      let told = 0;
+      writer.stdout.on('data', (text) => {
+        told += String(text).split('\n').length - 1;
+        if (told >= lines) writer.kill('SIGKILL');
+      });
       return (await writer).stdout;
     }),
   );
@@ -149,7 +153,7 @@ const killedWriters = (path: string, names: string[], ms: number, shell = '') =>
 describe('audit records of several processes', () => {
   it('that share a folder and are killed in the middle lose no line they told', async () => {
     const path = await folder();
-    const told = await killedWriters(path, ['a', 'b', 'c'], 700);
+    const told = await killedWriters(path, ['a', 'b', 'c'], 30);
     const anchors = anchorsIn(told.join('\n'));
     expect(anchors.length).toBeGreaterThan(30);
     const files = await filesIn(path);
@@ -162,7 +166,7 @@ describe('audit records of several processes', () => {
   it('go on in a new file when the system takes half of a line, and the half counts for nothing', async () => {
     const path = await folder();
     // The system cuts every file at 8 KiB, in the middle of a line, as a full disk does.
-    const told = await killedWriters(path, ['a'], 700, 'ulimit -f 8;');
+    const told = await killedWriters(path, ['a'], 100, 'ulimit -f 8;');
     const files = await filesIn(path);
     expect(files.length).toBeGreaterThan(2);
     const found = await verifyAudit(files, anchorsIn(told.join('\n')));
