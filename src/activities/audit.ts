@@ -3,7 +3,6 @@ import type { AuditEntry, AuditEvent } from '../audit/line.js';
 import type { ReportBatchInput } from '../contract/batch/activities.js';
 import { maskName, maskWallet, maskWords } from '../contract/masking.js';
 import type { CreateOrderInput } from '../contract/order/activities.js';
-import type { Decision } from '../contract/order/messages.js';
 import { type CreateRequest, REQUEST_FIELDS } from '../contract/order/request.js';
 import type { CheckSignatureInput } from '../contract/signature.js';
 import { maskWallets } from '../contract/wallets.js';
@@ -18,11 +17,11 @@ export async function recordSend(
   const { type, account, permission, provenIn, approved, followUp } = attempt;
   await audit?.append({
     ...frameOf('send', account),
-    type,
-    permission,
-    ...(provenIn && { provenIn }),
-    ...(approved && { approved }),
-    ...(followUp && { followUp }),
+    type: shownCode(type),
+    permission: shownCode(permission),
+    ...(provenIn && { provenIn: shownCode(provenIn) }),
+    ...(approved && { approved: true }),
+    ...(followUp && { followUp: true }),
     request: shown(request),
   });
 }
@@ -34,9 +33,9 @@ export async function recordChoice({ audit }: Audit, input: CheckSignatureInput,
   const { account, update, choice, paused } = input;
   await audit?.append({
     ...frameOf(update, account),
-    ...maskedChoice(choice),
+    choice: shownChoice(choice),
     ...(keyId && { keyId }),
-    ...(paused && { paused: maskedChoice(paused) }),
+    ...(paused && { paused: shownChoice(paused) }),
   });
 }
 
@@ -49,32 +48,66 @@ export async function recordInterruptions({ audit }: Audit, input: ReportBatchIn
     const interruption = event === 'pause' ? input.paused : input.stopped;
     if (!interruption) continue;
     const frame = frameOf(event, input.account);
-    await audit?.append({ ...frame, id: `${frame.id}/${event}`, ...maskedChoice(interruption) });
+    await audit?.append({ ...frame, id: `${frame.id}/${event}`, choice: shownChoice(interruption) });
   }
-}
-
-/** The fields of what was chosen; what persons wrote and where money goes is masked. Which run it is for is this task's to say. */
-function maskedChoice(choice: object): Record<string, unknown> {
-  const { by, reason, runId: _, revertTo, wallet_details: cards, ...others } = choice as Partial<Decision>;
-  return {
-    ...others,
-    ...(by !== undefined && { by: maskPerson(by) }),
-    ...(reason !== undefined && { reason: maskWords(reason) }),
-    ...(revertTo && { revertTo: { network: maskName(revertTo.network), wallet: maskWallet(revertTo.wallet) } }),
-    ...(Array.isArray(cards) && {
-      wallet_details: cards.map(({ amount, wallet }) => ({ amount, wallet: maskWallet(wallet) })),
-    }),
-  };
 }
 
 /** Who acted must be told, by an e-mail address too; long numbers and tokens are of nobody. */
 const maskPerson = (by: string): string => by.split('@').map(maskWords).join('@');
 
+const textBy =
+  (mask: (text: string) => string) =>
+  (value: unknown): string =>
+    typeof value === 'string' ? mask(value) : '****';
+
+/** A name, a code, a time or a hash. */
+const shownCode = textBy((code) => (code.length > MAX_CODE ? '****' : maskWallets(code)));
+
+const MAX_CODE = 120;
+
+const shownWallet = textBy(maskWallet);
+
+const shownList = (show: (item: unknown) => unknown) => (value: unknown) =>
+  Array.isArray(value) ? value.map(show) : '****';
+
+const shownFields = (fields: Record<string, (value: unknown) => unknown>) => (value: unknown) =>
+  Object.fromEntries(
+    Object.entries(fields).flatMap(([name, show]) => {
+      const field: unknown = Object(value)[name];
+      return field === undefined ? [] : [[name, show(field)]];
+    }),
+  );
+
+/** All that a line tells of a choice, an approval or an interruption: whatever else may be in one stays out. Its run is the task's to say. */
+const shownChoice = shownFields({
+  action: shownCode,
+  by: textBy(maskPerson),
+  reason: textBy(maskWords),
+  // A larger number is none that anybody saw.
+  revision: (value) => (Math.abs(Number(value)) < 1e9 ? Number(value) : '****'),
+  digest: shownCode,
+  at: shownCode,
+  pausedAt: shownCode,
+  order_uuid: shownCode,
+  differences: shownList(shownCode),
+  kind: shownCode,
+  as: shownCode,
+  revertTo: shownFields({ network: textBy(maskName), wallet: shownWallet }),
+  wallet_details: shownList(shownFields({ amount: shownCode, wallet: shownWallet })),
+});
+
 /** Who asked and why: the same in every attempt of one activity. */
 function frameOf(event: AuditEvent, account: string): AuditEntry {
   const { workflowExecution, activityId, attempt } = activityInfo();
   const { workflowId = '', runId = '' } = workflowExecution ?? {};
-  return { id: `${runId}/${activityId}`, event, account, workflowId: maskWallets(workflowId), runId, attempt };
+  return {
+    id: `${runId}/${activityId}`,
+    event,
+    account: shownCode(account),
+    workflowId: maskWallets(workflowId),
+    runId,
+    attempt,
+  };
 }
 
 /** The fields of a request that anybody may see; of a wallet its last characters. */

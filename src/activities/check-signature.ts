@@ -2,7 +2,7 @@ import { verify } from 'node:crypto';
 import { activityInfo } from '@temporalio/activity';
 import { AuditNotWrittenError } from '../audit/audit-record.js';
 import type { Approvers } from '../config.js';
-import { type CheckSignatureInput, type SignatureCheck, textToSign } from '../contract/signature.js';
+import { type CheckSignatureInput, SIGNED_UPDATES, type SignatureCheck, textToSign } from '../contract/signature.js';
 import { recordChoice } from './audit.js';
 import type { ActivityDeps } from './deps.js';
 
@@ -17,6 +17,8 @@ const refused = (reason: string): SignatureCheck => ({ kind: 'refused', reason }
  */
 export function checkSignatureActivity(deps: Pick<ActivityDeps, 'approvers' | 'audit'>) {
   return async function checkSignature(input: CheckSignatureInput): Promise<SignatureCheck> {
+    // What asks is a workflow task, which anybody with access to Temporal may answer.
+    if (!SIGNED_UPDATES.includes(input.update)) return refused('update: is none that persons sign');
     const check = checked(deps.approvers?.get(input.account), input);
     if (check.kind === 'refused') return check;
     try {

@@ -24,6 +24,7 @@ export class AuditFile {
   #seq = 0;
   #last = NO_LINE;
   #size = 0;
+  #unsure: string[] = [];
 
   private constructor(folder: string, at: Date) {
     this.#day = dayOf(at);
@@ -57,7 +58,8 @@ export class AuditFile {
 
   /** What the next file names as the one before it. */
   get end(): Continues {
-    return { file: this.#id, hash: this.#last };
+    const unsure = this.#unsure;
+    return { file: this.#id, hash: this.#last, ...(unsure.length > 0 && { unsure }) };
   }
 
   /** Returns once the lines are on the disk. Throws what the system throws, and then takes nothing more. */
@@ -66,6 +68,7 @@ export class AuditFile {
     const bytes = Buffer.from(lines.map(({ text }) => `${text}\n`).join(''));
     const size = this.#size;
     this.#size = Number.NaN;
+    if (!Number.isNaN(size)) this.#unsure = lines.map(({ hash }) => hash);
     const handle = await open(this.#path, constants.O_WRONLY | constants.O_APPEND);
     try {
       if ((await handle.stat()).size !== size) throw Object.assign(new Error(), { code: 'CHANGED_FROM_OUTSIDE' });
@@ -75,6 +78,7 @@ export class AuditFile {
       await handle.close();
     }
     this.#size = size + bytes.length;
+    this.#unsure = [];
     this.#seq += lines.length;
     this.#last = lines.at(-1)?.hash ?? this.#last;
     return lines;

@@ -18,6 +18,8 @@ export interface AuditEntry {
 export interface Continues {
   file: string;
   hash: string;
+  /** Of the lines that it tried to write behind that one, and that may stand there: nothing relied on them. */
+  unsure?: string[];
 }
 
 /** What every line has besides its entry. `prev`: hash of the line before; `at`: ISO time. */
@@ -35,5 +37,5 @@ export const NO_LINE = '0'.repeat(64);
 /** SHA-256 in hex over the bytes of a line, without its line break. */
 export const hashOf = (line: string | Uint8Array): string => createHash('sha256').update(line).digest('hex');
 
-/** The text of a line, which has no line break in it. */
-export const lineOf = (frame: LineFrame, entry: object): string => JSON.stringify({ ...frame, ...entry });
+/** The text of a line, which has no line break in it. No field of an entry takes the place of the frame's. */
+export const lineOf = (frame: LineFrame, entry: object): string => JSON.stringify({ ...frame, ...entry, ...frame });

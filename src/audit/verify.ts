@@ -2,13 +2,13 @@ import { createReadStream } from 'node:fs';
 import { jsonOr } from '../contract/json.js';
 import { type Continues, hashOf, type LineFrame, NO_LINE } from './line.js';
 
-/** What one file shows. `problem`: the first thing that is wrong with it; `lastHash`: of the last line that follows from the others. */
+/** What one file shows. `problems`: all that is wrong with it; `lastHash`: of its last line. */
 export interface FileCheck {
   path: string;
   file?: string;
   lines: number;
   lastHash: string;
-  problem?: string;
+  problems: string[];
   /** Bytes after the last line break: a line that was being written when its worker died, and that nothing relied on. */
   tornBytes: number;
   /** Lines whose entry stands in the file already: the server repeated what wrote them. */
@@ -27,74 +27,133 @@ export interface Verification {
   missing: string[];
 }
 
+/** A file with the hashes of its lines; `breaks`: indexes of lines that do not name the one before. */
+interface ReadFile {
+  check: FileCheck;
+  at: string;
+  hashes: string[];
+  breaks: Set<number>;
+}
+
+type Line = Partial<LineFrame & { event: string; id: string; continues: Continues }>;
+
 /** Checks each file and how they follow from each other; `anchors`: hashes that were kept elsewhere. Throws what the system throws. */
 export async function verifyAudit(paths: readonly string[], anchors: readonly string[] = []): Promise<Verification> {
-  const seen = new Map<string, Set<string>>();
-  const files: FileCheck[] = [];
+  const read: ReadFile[] = [];
+  for (const path of paths) read.push(await readAudit(path));
+  const byId = new Map<string, ReadFile>();
   const problems: string[] = [];
-  for (const path of paths) {
-    const hashes = new Set<string>();
-    const check = await checkFile(path, hashes);
-    files.push(check);
-    if (!check.file) continue;
-    if (seen.has(check.file)) problems.push(`${path}: another file has the same id ${check.file}`);
-    else seen.set(check.file, hashes);
+  for (const file of read) {
+    const { path, file: id } = file.check;
+    if (id === undefined) continue;
+    if (byId.has(id)) problems.push(`${path}: another file has the same id ${id}`);
+    else byId.set(id, file);
   }
-  const notGiven: string[] = [];
-  for (const { path, continues } of files) {
-    const before = continues && seen.get(continues.file);
-    if (continues && !before) notGiven.push(continues.file);
-    if (continues && before && !before.has(continues.hash)) {
-      problems.push(
-        `${path}: goes on from a line that file ${continues.file} does not have any more: its end was cut or changed`,
+  const files = read.map(({ check }) => check);
+  problems.push(...files.flatMap((check) => continuationProblem(check, byId)));
+  if (anchors.length > 0) findAdded(read, new Set(anchors));
+  const notGiven = files.flatMap(({ continues }) => (continues && !byId.has(continues.file) ? [continues.file] : []));
+  const everywhere = new Set(read.flatMap(({ hashes }) => hashes));
+  return {
+    files,
+    problems,
+    notGiven,
+    anchors: anchors.length,
+    missing: anchors.filter((hash) => !everywhere.has(hash)),
+  };
+}
+
+/** A worker goes on in another file from its last line alone, but for lines of which it did not know that they stand there. */
+function continuationProblem({ path, continues }: FileCheck, byId: ReadonlyMap<string, ReadFile>): string[] {
+  const before = continues && byId.get(continues.file);
+  if (!before) return [];
+  const { file, hash, unsure = [] } = continues;
+  const from = before.hashes.lastIndexOf(hash);
+  if (from < 0) {
+    return [`${path}: goes on from a line that file ${file} does not have any more: its end was cut or changed`];
+  }
+  const isUnsure = before.hashes.slice(from + 1).every((later, index) => later === unsure[index]);
+  return isUnsure ? [] : [`${path}: goes on from line ${from + 1} of file ${file}, behind which lines were added`];
+}
+
+/** Finds lines that no anchor stands for. An anchor stands for all lines before its own, of files that were gone on from, too. */
+function findAdded(read: readonly ReadFile[], known: Set<string>): void {
+  for (const { check, hashes, breaks } of [...read].sort((a, b) => (a.at < b.at ? 1 : -1))) {
+    const unknown: number[] = [];
+    let isKnown = false;
+    for (let index = hashes.length - 1; index >= 0; index -= 1) {
+      isKnown = known.has(hashes[index] ?? '') || (isKnown && !breaks.has(index + 1));
+      if (!isKnown) unknown.push(index + 1);
+    }
+    if (isKnown && check.continues) {
+      for (const hash of [check.continues.hash, ...(check.continues.unsure ?? [])]) known.add(hash);
+    }
+    if (unknown.length > 0) {
+      const which = inWords(unknown.reverse());
+      check.problems.push(
+        `${which}: no anchor is of or behind them: added, or their worker died before it logged them`,
       );
     }
   }
-  const everywhere = [...seen.values()];
-  const missing = anchors.filter((hash) => !everywhere.some((hashes) => hashes.has(hash)));
-  return { files, problems, notGiven, anchors: anchors.length, missing };
 }
 
-async function checkFile(path: string, hashes: Set<string>): Promise<FileCheck> {
-  const check: FileCheck = { path, lines: 0, lastHash: NO_LINE, tornBytes: 0, repeated: 0 };
+/** Rising numbers of lines as `lines 2, 5 to 7`. */
+function inWords(numbers: readonly number[]): string {
+  const ranges: [from: number, to: number][] = [];
+  for (const number of numbers) {
+    const last = ranges.at(-1);
+    if (last?.[1] === number - 1) last[1] = number;
+    else ranges.push([number, number]);
+  }
+  return `lines ${ranges.map(([from, to]) => (from === to ? from : `${from} to ${to}`)).join(', ')}`;
+}
+
+async function readAudit(path: string): Promise<ReadFile> {
+  const check: FileCheck = { path, lines: 0, lastHash: NO_LINE, problems: [], tornBytes: 0, repeated: 0 };
+  const file: ReadFile = { check, at: '', hashes: [], breaks: new Set() };
   const ids = new Set<unknown>();
+  let seq = 0;
   for await (const { bytes, whole } of linesOf(path)) {
     if (!whole) {
       check.tornBytes = bytes.length;
       break;
     }
-    const line = jsonOr(bytes.toString()) as Partial<LineFrame & { event: string; id: string; continues: Continues }>;
-    check.problem = problemOf(check, line);
-    if (check.problem) return check;
-    if (check.lines === 0) Object.assign(check, { file: line.file, continues: line.continues });
+    const line: Line = Object(jsonOr(bytes.toString()));
+    const problem = problemOf(check, line, seq);
+    if (problem) check.problems.push(problem);
+    if (check.lines === 0 && !problem) takeFirst(file, line);
+    if (line.prev !== check.lastHash) file.breaks.add(check.lines);
+    // Later lines are held against where this one says it stands: one bad line is one problem.
+    seq = Number.isSafeInteger(line.seq) ? Number(line.seq) + 1 : seq + 1;
     check.lines += 1;
     check.lastHash = hashOf(bytes);
-    hashes.add(check.lastHash);
+    file.hashes.push(check.lastHash);
     if (line.id !== undefined && ids.has(line.id)) check.repeated += 1;
     ids.add(line.id);
   }
-  if (check.lines === 0) check.problem = 'holds no line of an audit record';
-  return check;
+  if (check.lines === 0) check.problems.push('holds no line of an audit record');
+  return file;
+}
+
+function takeFirst(file: ReadFile, { file: id, at, continues }: Line): void {
+  file.check.file = id;
+  file.at = String(at);
+  const { file: before, hash, unsure } = Object(continues) as Partial<Continues>;
+  if (typeof before !== 'string' || typeof hash !== 'string') return;
+  file.check.continues = { file: before, hash, ...(Array.isArray(unsure) && { unsure }) };
 }
 
 /** What is wrong with the next line of a file, seen from the lines before it. */
-function problemOf(
-  { file, lines, lastHash }: FileCheck,
-  line: Partial<LineFrame & { event: string }> | null | undefined,
-): string | undefined {
+function problemOf({ file, lines, lastHash }: FileCheck, line: Line, seq: number): string | undefined {
   const number = lines + 1;
-  if (typeof line !== 'object' || line === null || line.v !== 1) return `line ${number} is none of an audit record`;
-  if (lines === 0 && (line.event !== 'opened' || typeof line.file !== 'string'))
-    return 'line 1 is not the first of a file';
-  if (lines > 0 && line.file !== file) return `line ${number} is of another file`;
-  if (line.seq !== lines)
+  if (line.v !== 1) return `line ${number} is none of an audit record`;
+  const isFirst = line.event === 'opened' && typeof line.file === 'string' && line.prev === NO_LINE && line.seq === 0;
+  if (lines === 0) return isFirst ? undefined : 'line 1 is not the first of a file';
+  if (file !== undefined && line.file !== file) return `line ${number} is of another file`;
+  if (line.seq !== seq)
     return `line ${number} has the number ${Number(line.seq) + 1}: lines were removed, added or moved`;
-  if (line.prev !== lastHash) {
-    return lines === 0
-      ? 'line 1 is not the first of a file'
-      : `line ${number} does not follow from line ${lines}: one of the two was changed`;
-  }
-  return undefined;
+  if (line.prev === lastHash) return undefined;
+  return `line ${number} does not follow from line ${lines}: one of the two was changed`;
 }
 
 /** The lines of a file, byte for byte: what a text reader drops, such as a carriage return, is a change too. */

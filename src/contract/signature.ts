@@ -15,7 +15,10 @@ export function signatureProblem(signature: unknown): string | undefined {
 }
 
 /** The updates that are signed: a decision on an order, the approval of a batch's plan, and the resume of a batch. */
-export type SignedUpdate = 'decide' | 'approve' | 'resume';
+export const SIGNED_UPDATES = ['decide', 'approve', 'resume'] as const;
+
+/** One of them. */
+export type SignedUpdate = (typeof SIGNED_UPDATES)[number];
 
 /** Which run an update is for. A reset makes another run: what was signed for the one before counts no more. */
 export interface SignedRun {

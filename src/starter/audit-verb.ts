@@ -39,24 +39,29 @@ async function filesOf(path: string): Promise<string[]> {
 
 function reportOf(found: Verification): Report {
   const { files, problems, notGiven, anchors, missing } = found;
-  const ok = problems.length === 0 && missing.length === 0 && files.every(({ problem }) => !problem);
+  const ok = problems.length === 0 && missing.length === 0 && files.every((file) => file.problems.length === 0);
   const anchored =
     anchors > 0
       ? `${anchors - missing.length} of ${anchors} anchors found${missing.length > 0 ? `; missing: ${missing[0]}${missing.length > 1 ? ' …' : ''}` : ''}`
-      : "a cut end and a record written anew show only against hashes kept elsewhere: --anchors with the workers' log";
+      : "not shown without hashes kept elsewhere (--anchors with the workers' log): a cut end, lines added at an end, files added, gone or written anew";
   const text = [
     ...files.map(textOf),
     ...problems,
     ...notGiven.map((file) => `goes on from file ${file}, which was not given`),
     anchored,
-    ok ? 'nothing contradicts the record' : 'THE RECORD WAS CHANGED',
+    ok ? 'nothing contradicts the record' : 'THE RECORD DOES NOT HOLD',
   ];
   return { exitCode: ok ? EXIT.done : EXIT.endedWithoutSuccess, json: { ok, ...found }, text: text.join('\n') };
 }
 
-function textOf({ path, lines, lastHash, problem, tornBytes, repeated }: FileCheck): string {
+/** Problems of one file that are printed; `--json` has them all. */
+const SHOWN = 10;
+
+function textOf({ path, lines, lastHash, problems, tornBytes, repeated }: FileCheck): string {
   const torn =
     tornBytes > 0 ? `; ${tornBytes} bytes of a line that was never finished, and that nothing relied on` : '';
   const again = repeated > 0 ? `; ${repeated} written more than once by a repeated activity` : '';
-  return `${path}: ${problem ? `${problem}; ${lines} lines before it hold` : `${lines} lines`}, last ${lastHash}${torn}${again}`;
+  const more = problems.length > SHOWN ? [`  and ${problems.length - SHOWN} more problems`] : [];
+  const wrong = problems.slice(0, SHOWN).map((problem) => `  ${problem}`);
+  return [`${path}: ${lines} lines, last ${lastHash}${torn}${again}`, ...wrong, ...more].join('\n');
 }

@@ -1,9 +1,13 @@
+import { createHash, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AuditRecord } from '../../src/audit/audit-record.js';
+import { verifyAudit } from '../../src/audit/verify.js';
+import type { CheckSignatureInput } from '../../src/contract/signature.js';
+import { CARD } from '../contract/inputs.fixture.js';
 import { answer, startServer } from '../payment-service/server.fixture.js';
 import { orderInput } from '../support/inputs.js';
 import { activitiesFor, attemptOf, openActivities } from './activity-lab.fixture.js';
@@ -20,12 +24,13 @@ const textIn = (folder: string): string =>
     .map((name) => readFileSync(join(folder, name), 'utf8'))
     .join('');
 
-const sendsIn = (folder: string) =>
+const linesIn = (folder: string) =>
   textIn(folder)
     .trim()
     .split('\n')
-    .map((line) => JSON.parse(line))
-    .filter(({ event }) => event === 'send');
+    .map((line) => JSON.parse(line));
+
+const sendsIn = (folder: string) => linesIn(folder).filter(({ event }) => event === 'send');
 
 async function openRecord() {
   const folder = await mkdtemp(join(root, 'f-'));
@@ -91,5 +96,85 @@ describe('the audit record of sends', () => {
     await rename(`${folder}.gone`, folder);
     expect(await run('createOrder', attempt)).toMatchObject({ kind: 'accepted' });
     expect(sendsIn(folder)).toHaveLength(1);
+  });
+});
+
+describe('the audit record of choices', () => {
+  /** What anybody who can have this activity run may hand to it. */
+  const chosen = async (choice: object, update = 'decide', account = 'default') => {
+    const { folder, audit } = await openRecord();
+    const { run } = await openActivities({}, { audit });
+    const input = { account, update, choice, paused: choice } as unknown as CheckSignatureInput;
+    const answer = await run('checkSignature', input);
+    const found = await verifyAudit(readdirSync(folder).map((name) => join(folder, name)));
+    expect(found.files.map(({ problems }) => problems)).toEqual([[]]);
+    return { answer, lines: linesIn(folder).slice(1), text: textIn(folder) };
+  };
+
+  it('has a frame that no choice takes the place of', async () => {
+    const frame = { v: 7, file: 'f', seq: 77, at: '2020-01-01T00:00:00Z', prev: 'p', id: 'order-of-somebody/1' };
+    const own = {
+      event: 'send',
+      account: 'ceo',
+      workflowId: 'order:default:bonus',
+      runId: 'r',
+      attempt: 9,
+      keyId: 'k',
+    };
+    const { lines } = await chosen({ ...frame, ...own, continues: {}, action: 'accept', by: 'Ann', revision: 3 });
+    expect(lines).toMatchObject([
+      {
+        v: 1,
+        seq: 1,
+        event: 'decide',
+        account: 'default',
+        workflowId: 'order:default:x',
+        runId: 'run-1',
+        choice: { action: 'accept', by: 'Ann', revision: 3, at: '2020-01-01T00:00:00Z' },
+      },
+    ]);
+    expect(lines[0]).not.toHaveProperty('keyId');
+    expect(lines[0]).not.toHaveProperty('continues');
+    expect(Object.keys(lines[0].choice)).toEqual(['action', 'by', 'revision', 'at']);
+  });
+
+  it.each<object>([
+    { wallet: CARD },
+    { action: CARD },
+    { revision: Number(CARD) },
+    { revision: -Number(CARD) },
+    { revision: CARD },
+    { reason: { said: CARD } },
+    { by: [CARD] },
+    { by: `ann ${CARD}` },
+    { order_uuid: CARD },
+    { order_uuid: `${'x '.repeat(100)}${CARD}` },
+    { differences: [CARD, { field: CARD }] },
+    { differences: CARD },
+    { digest: CARD },
+    { revertTo: { network: CARD, wallet: CARD, wallet_memo: CARD } },
+    { revertTo: CARD },
+    { wallet_details: [{ amount: CARD, wallet: CARD, name: CARD }] },
+    { wallet_details: { recipient_name: CARD } },
+    { pausedAt: CARD },
+    { [CARD]: 1 },
+  ])('shows no card, wherever it stands: %j', async (choice) => {
+    expect((await chosen(choice)).text).not.toContain(CARD);
+  });
+
+  it('keeps ids, digests and times as they are', async () => {
+    const choice = {
+      digest: createHash('sha256').update('plan').digest('hex'),
+      order_uuid: randomUUID(),
+      pausedAt: new Date().toISOString(),
+      differences: ['amount_from', 'wallet_to'],
+    };
+    expect((await chosen(choice)).lines).toMatchObject([{ choice, paused: choice }]);
+  });
+
+  it.each(['send', 'opened', 'pause', CARD])('has no line for an update that nobody signs: %s', async (update) => {
+    const { answer, lines } = await chosen({ by: 'Ann' }, update);
+    expect(answer).toMatchObject({ kind: 'refused' });
+    expect(lines).toEqual([]);
   });
 });

@@ -1,4 +1,16 @@
-import { appendFile, mkdtemp, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +19,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { WrittenLine } from '../../src/audit/audit-file.js';
 import { AuditNotWrittenError, AuditRecord } from '../../src/audit/audit-record.js';
 import type { AuditEntry } from '../../src/audit/line.js';
-import { anchorsIn, verifyAudit } from '../../src/audit/verify.js';
+import { anchorsIn, type FileCheck, verifyAudit } from '../../src/audit/verify.js';
 
 let root: string;
 
@@ -54,7 +66,7 @@ describe('an audit record', () => {
     ).toEqual(Array.from({ length: 200 }, (_, index) => `o-${index}`));
     const { files, missing } = await verifyAudit([file], hashes());
     expect(files).toMatchObject([{ lines: 201, lastHash: hashes().at(-1), tornBytes: 0, repeated: 0 }]);
-    expect(files[0]?.problem).toBeUndefined();
+    expect(files[0]?.problems).toEqual([]);
     expect(missing).toEqual([]);
   });
 
@@ -83,6 +95,24 @@ describe('an audit record', () => {
       const shown = (await verifyAudit([after])).files[0];
       expect(shown).toMatchObject({ lines: 2, continues: { file: last?.file, hash: last?.lastHash } });
     }
+  });
+
+  it('tells in the next file which lines it tried to write and does not know of', async () => {
+    const path = await folder();
+    const { record, hashes } = await opened(path);
+    await record.append(entry('a'));
+    const [before = ''] = await filesIn(path);
+    // The lines come to stand there although the writer was told that they do not: here by way of a folder in between.
+    await rename(before, `${before}.away`);
+    await mkdir(before);
+    const written = Promise.all([record.append(entry('b')), record.append(entry('c'))]);
+    await written;
+    await rmdir(before);
+    await rename(`${before}.away`, before);
+    const after = (await filesIn(path)).find((name) => name !== before) ?? '';
+    const { continues } = JSON.parse((await readFile(after, 'utf8')).split('\n')[0] ?? '');
+    expect(continues.unsure).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]);
+    expect(await verifyAudit([before, after], hashes())).toMatchObject({ problems: [], missing: [] });
   });
 
   it('takes up a new file each day', async () => {
@@ -129,7 +159,7 @@ describe('an audit record', () => {
     const late = results.filter((result) => result.status === 'rejected');
     for (const { reason } of late) expect(reason).toMatchObject({ code: 'ETIMEDOUT' });
     expect(late.length).toBeGreaterThan(0);
-    expect((await verifyAudit(await filesIn(path))).files[0]?.problem).toBeUndefined();
+    expect((await verifyAudit(await filesIn(path))).files[0]?.problems).toEqual([]);
   });
 });
 
@@ -150,6 +180,12 @@ const killedWriters = (path: string, names: string[], lines: number, shell = '')
     }),
   );
 
+/** Problems that no kill makes. It may leave a file before its first line, and a last line whose hash is not told yet. */
+const unexplained = ({ problems, lines }: FileCheck): string[] =>
+  lines === 0
+    ? []
+    : problems.filter((problem) => !problem.startsWith(`lines ${lines}: no anchor is of or behind them`));
+
 describe('audit records of several processes', () => {
   it('that share a folder and are killed in the middle lose no line they told', async () => {
     const path = await folder();
@@ -159,8 +195,8 @@ describe('audit records of several processes', () => {
     const files = await filesIn(path);
     expect(files).toHaveLength(3);
     const found = await verifyAudit(files, anchors);
-    expect(found.files.map(({ problem }) => problem)).toEqual([undefined, undefined, undefined]);
     expect(found.missing).toEqual([]);
+    expect(found.files.flatMap(unexplained)).toEqual([]);
   }, 60_000);
 
   it('go on in a new file when the system takes half of a line, and the half counts for nothing', async () => {
@@ -170,7 +206,7 @@ describe('audit records of several processes', () => {
     const files = await filesIn(path);
     expect(files.length).toBeGreaterThan(2);
     const found = await verifyAudit(files, anchorsIn(told.join('\n')));
-    expect(found.files.every(({ problem }) => problem === undefined)).toBe(true);
+    expect(found.files.flatMap(unexplained)).toEqual([]);
     expect(found.files.some(({ tornBytes }) => tornBytes > 0)).toBe(true);
     expect(found).toMatchObject({ problems: [], missing: [], notGiven: [] });
   }, 60_000);

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AuditRecord } from '../../src/audit/audit-record.js';
-import { hashOf } from '../../src/audit/line.js';
-import { anchorsIn } from '../../src/audit/verify.js';
+import { hashOf, lineOf, NO_LINE } from '../../src/audit/line.js';
+import { anchorsIn, type Verification } from '../../src/audit/verify.js';
 import { runStarterAlone } from '../support/run-starter.js';
 
 let folder: string;
@@ -55,6 +55,12 @@ function rewritten(changed: readonly string[]): string[] {
     prev = hashOf(text);
     return text;
   });
+}
+
+/** A line that goes on from these, as somebody would write it who has nothing but the files. */
+function following(before: readonly string[], entry: object, file = JSON.parse(before[0] ?? '').file): string {
+  const prev = before.length > 0 ? hashOf(before.at(-1) ?? '') : NO_LINE;
+  return lineOf({ v: 1, file, seq: before.length, at: new Date().toISOString(), prev }, entry);
 }
 
 describe('payment-orders audit verify', () => {
@@ -120,6 +126,70 @@ describe('payment-orders audit verify', () => {
     const told = await runStarterAlone(['audit', 'verify', at]);
     expect(told.code).toBe(1);
     expect(told.stdout).toContain('its end was cut or changed');
+    await rm(at, { recursive: true });
+  });
+
+  it('names every bad line and goes on behind it', async () => {
+    const [first = '', ...others] = lines;
+    const changed = [first, ...others.slice(0, 1), 'nonsense', ...others.slice(2, 3), '{"v":1,"file":"x","seq":4}'];
+    const told = await verified([...changed, ...others.slice(3)], hashes());
+    const [{ problems }] = JSON.parse(told.stdout).files;
+    expect(problems).toEqual([
+      'line 3 is none of an audit record',
+      'line 4 does not follow from line 3: one of the two was changed',
+      'line 5 is of another file',
+      expect.stringMatching(/^line 6 /),
+      expect.stringMatching(/^lines 3, 5: no anchor is of or behind them/),
+    ]);
+    // Of the genuine lines behind the bad ones none is missing but the one that was replaced.
+    expect(JSON.parse(told.stdout).missing).toEqual([hashes()[2]]);
+  });
+
+  it('finds lines added to a file and whole files by the hashes of the log, whatever follows from what', async () => {
+    const at = await mkdtemp(join(tmpdir(), 'audit-added-'));
+    const anchors: string[] = [];
+    const record = await AuditRecord.open(at, ({ hash }) => anchors.push(hash));
+    const entry = { event: 'send', account: 'default', workflowId: 'order:default:o', runId: 'r' } as const;
+    await record.append({ ...entry, id: 'r/1' });
+    const path = join(at, (await readdir(at))[0] ?? '');
+    const genuine = (await readFile(path, 'utf8')).trimEnd().split('\n');
+    await writeFile(path, [...genuine, following(genuine, { event: 'approve', by: 'Bob Jones' }), ''].join('\n'));
+    await record.append({ ...entry, id: 'r/2' });
+    const opened = following([], { event: 'opened' }, 'forged');
+    const forged = [opened, following([opened], { event: 'decide', by: 'Ann Smith', keyId: 'f'.repeat(16) }, 'forged')];
+    await writeFile(join(at, 'audit-forged.ndjson'), `${forged.join('\n')}\n`);
+    const log = join(at, 'worker.log');
+    await writeFile(log, anchors.map((hash) => JSON.stringify({ auditHash: hash })).join('\n'));
+
+    const told = await runStarterAlone(['audit', 'verify', at, '--json', '--anchors', log]);
+    expect(told.code).toBe(1);
+    const found: Verification = JSON.parse(told.stdout);
+    expect(found.missing).toEqual([]);
+    const added = (name: RegExp) => found.files.filter((file) => name.test(file.path)).map(({ problems }) => problems);
+    expect(added(/forged/)).toEqual([[expect.stringMatching(/^lines 1 to 2: no anchor is of or behind them/)]]);
+    const others = added(/audit-2/).flat();
+    expect(others).toEqual([expect.stringMatching(/^lines 3: no anchor is of or behind them/)]);
+    expect(found.problems).toEqual([
+      expect.stringMatching(/goes on from line 2 of file .*, behind which lines were added/),
+    ]);
+
+    // The forged file apart, the added line shows by the genuine file that goes on before it, without any log.
+    const alone = await runStarterAlone(['audit', 'verify', at]);
+    expect(alone.code).toBe(1);
+    expect(alone.stdout).toContain('not shown without hashes kept elsewhere');
+    await rm(at, { recursive: true });
+  });
+
+  it('takes the last hash of a file, and of those that go on from it, for all lines before', async () => {
+    expect((await verified(lines, hashes().slice(-1))).code).toBe(0);
+    expect((await verified(lines, hashes().slice(0, -1))).code).toBe(1);
+    const at = await mkdtemp(join(tmpdir(), 'audit-chain-'));
+    const continues = { file: JSON.parse(lines[0] ?? '').file, hash: hashes().at(-2), unsure: hashes().slice(-1) };
+    const next = following([], { event: 'opened', continues }, 'next');
+    await writeFile(join(at, 'a.ndjson'), `${lines.join('\n')}\n`);
+    await writeFile(join(at, 'b.ndjson'), `${next}\n`);
+    await writeFile(join(at, 'kept'), hashOf(next));
+    expect((await runStarterAlone(['audit', 'verify', at, '--anchors', join(at, 'kept')])).code).toBe(0);
     await rm(at, { recursive: true });
   });
 

@@ -45,7 +45,7 @@ const isShownForAttention = async (workflowId: string): Promise<boolean | undefi
 const stopsWritten = async (workflowId: string): Promise<string[]> => {
   const texts = await Promise.all((await readdir(auditDir())).map((name) => readFile(join(auditDir(), name), 'utf8')));
   const lines = texts.flatMap((text) => text.trim().split('\n')).map((line) => JSON.parse(line));
-  return lines.filter((line) => line.workflowId === workflowId && line.event === 'stop').map(({ by }) => by);
+  return lines.filter((line) => line.workflowId === workflowId && line.event === 'stop').map(({ choice }) => choice.by);
 };
 
 // Before: the report was tried again for ever, and the batch said that it waits for its report.

@@ -19,7 +19,7 @@ afterAll(async () => {
   const found = await verifyAudit((await readdir(folder)).map((name) => join(folder, name)));
   await rm(folder, { recursive: true, force: true });
   expect(found.problems).toEqual([]);
-  expect(found.files.filter(({ problem }) => problem)).toEqual([]);
+  expect(found.files.flatMap(({ problems }) => problems)).toEqual([]);
 });
 
 const linesOf = async (workflowId: string): Promise<Record<string, unknown>[]> => {
@@ -65,11 +65,8 @@ test('a decision is written before it counts, by whom, why and on what; unwritte
   const lines = await linesOf(handle.workflowId);
   expect(lines.map(({ event }) => event)).toEqual(['send', 'decide', 'send']);
   expect(lines[1]).toMatchObject({
-    action: 'resend',
-    by: 'Ann Smith',
+    choice: { action: 'resend', by: 'Ann Smith', reason: 'card **** of **** is proven unpaid', revision },
     keyId: expect.any(String),
-    reason: 'card **** of **** is proven unpaid',
-    revision,
     runId: expect.any(String),
   });
   expect(lines[2]).toMatchObject({ permission: 'absent' });
@@ -95,10 +92,14 @@ test('approvals, pauses, resumes and the stop of a batch are written; without it
   await batch.result();
   const lines = await linesOf(batch.workflowId);
   expect(lines).toMatchObject([
-    { event: 'approve', by: 'Ann Smith', digest },
-    { event: 'approve', by: 'Bob Jones', digest },
-    { event: 'resume', by: 'Bob Jones', paused: { by: 'anybody@example.com', reason: 'looks odd' } },
-    { event: 'stop', by: 'Cid Low', reason: 'it was after all' },
+    { event: 'approve', choice: { by: 'Ann Smith', digest } },
+    { event: 'approve', choice: { by: 'Bob Jones', digest } },
+    {
+      event: 'resume',
+      choice: { by: 'Bob Jones', pausedAt: expect.stringMatching(/^2/) },
+      paused: { by: 'anybody@example.com', reason: 'looks odd', at: expect.stringMatching(/^2/) },
+    },
+    { event: 'stop', choice: { by: 'Cid Low', reason: 'it was after all', at: expect.stringMatching(/^2/) } },
   ]);
   const sends = await Promise.all(rows.map(({ id }) => linesOf(`order:default:${id}`)));
   expect(sends.flat().length).toBeGreaterThanOrEqual(executedOf(lab, rows));
