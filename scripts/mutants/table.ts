@@ -127,6 +127,26 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    name: 'a copy of a create or chunk sends',
+    file: 'src/activities/only-attempt.ts',
+    find: 'return scheduled !== 1;',
+    replacement: 'return scheduled === 0;',
+    test: {
+      file: 'test/temporal/rogue-copies.server.test.ts',
+      name: 'a create that something without the keys schedules once more in its run sends nothing',
+    },
+  },
+  {
+    name: 'an unpaused create taken for a first one',
+    file: 'src/activities/only-attempt.ts',
+    find: ' || currentAttemptScheduledTimestampMs !== scheduledTimestampMs',
+    replacement: '',
+    test: {
+      file: 'test/workflows/create/unpaused-create.server.test.ts',
+      name: 'a create that is paused, failed and unpaused with attempts and heartbeat reset sends nothing more: it is adopted',
+    },
+  },
+  {
     name: 'our order in another form taken for a stranger',
     file: 'src/contract/differences/echo.ts',
     find: "return { hard: named('other'), soft: named('form') };",

@@ -33,6 +33,8 @@ export interface ActivityDeps {
   pace: Pace;
   /** Throws unless the server still waits for this very attempt; see order/create-attempt.ts. */
   confirmAttempt: (details: unknown) => Promise<void>;
+  /** See only-attempt.ts. Absent where payloads may be anybody's: there an attempt need not be copied to be forged. */
+  isCopied?: () => Promise<boolean>;
   /** Absent: orders get no callback URL and are followed by polling alone. */
   callback?: CallbackConfig;
   /** Above its currency's cap an order waits for a person. Decimal strings by currency. */

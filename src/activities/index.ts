@@ -16,6 +16,7 @@ import { readServiceActivity } from './read-service.js';
 import { reconcileAccountActivity } from './reconcile/reconcile-account.js';
 
 export { type Account, type ActivityDeps, SharedRates } from './deps.js';
+export { isCopied } from './only-attempt.js';
 export { confirmAttempt } from './order/create-attempt.js';
 
 /** All activities of a worker, by the names that histories know them by. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { DataConverter } from '@temporalio/common';
 import { NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
-import { type ActivityDeps, confirmAttempt, createActivities } from '../activities/index.js';
+import { type ActivityDeps, confirmAttempt, createActivities, isCopied } from '../activities/index.js';
 import { AuditNotWrittenError, AuditRecord } from '../audit/audit-record.js';
 import { ConfigError, keepReading, type WorkerConfig, type WorkerKeys } from '../config.js';
 import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../contract/names.js';
@@ -71,7 +71,9 @@ export async function createWorkers(
 ): Promise<Worker[]> {
   const accounts = opened ?? (await openAccounts(config.accounts));
   const audit = config.auditDir ? { audit: await openAudit(config.auditDir) } : {};
-  const activities = createActivities({ ...config, ...audit, accounts, confirmAttempt, ...(nowMs && { nowMs }) });
+  const copies = config.encryptionRequired && { isCopied };
+  const clock = nowMs && { nowMs };
+  const activities = createActivities({ ...config, ...audit, ...copies, ...clock, accounts, confirmAttempt });
   const common = {
     connection,
     namespace,

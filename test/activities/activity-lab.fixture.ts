@@ -35,6 +35,8 @@ export interface AttemptInfo {
   runId?: string;
   /** What an attempt before it left. */
   heartbeatDetails?: unknown;
+  /** By how much later than its activity it was scheduled. */
+  laterMs?: number;
   onHeartbeat?: (details: unknown, environment: MockActivityEnvironment) => void;
 }
 
@@ -90,11 +92,10 @@ export async function activitiesFor(
     confirmAttempt: async (details) => heartbeat(details),
   });
   const run = async (name: keyof Activities, input: unknown, info: AttemptInfo = {}) => {
-    const { attempt = 1, runId = RUN_ID, heartbeatDetails, onHeartbeat } = info;
-    const env = new MockActivityEnvironment(
-      { attempt, heartbeatDetails, workflowExecution: { workflowId: 'order:default:x', runId } },
-      { logger },
-    );
+    const { attempt = 1, runId = RUN_ID, heartbeatDetails, laterMs = 0, onHeartbeat } = info;
+    const workflowExecution = { workflowId: 'order:default:x', runId };
+    const scheduled = { scheduledTimestampMs: 1, currentAttemptScheduledTimestampMs: 1 + laterMs };
+    const env = new MockActivityEnvironment({ attempt, heartbeatDetails, workflowExecution, ...scheduled }, { logger });
     if (onHeartbeat) env.on('heartbeat', (details) => onHeartbeat(details, env));
     return env.run(activities[name] as (input: unknown) => Promise<unknown>, input);
   };

@@ -8,6 +8,7 @@ import type { CreateOrderInput } from '../../src/contract/order/activities.js';
 import { openAccounts } from '../../src/worker/accounts.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { pendingActivity } from '../support/pending-activity.js';
 import { workflowBundle } from '../support/temporal.js';
 import { serviceView } from '../workflows/create/service-view.fixture.js';
 
@@ -59,7 +60,7 @@ test('an operator lets the server repeat a create attempt: the second one sends 
     namespace,
     execution: { workflowId: handle.workflowId },
     identity: 'operator',
-    id: '1',
+    id: await pendingActivity(client, handle.workflowId, 'createOrder'),
     activityOptions: { retryPolicy: { maximumAttempts: 3 } },
     updateMask: { paths: ['retry_policy.maximum_attempts'] },
   });

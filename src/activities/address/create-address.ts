@@ -12,6 +12,7 @@ import { addressCreateSchema } from '../../payment-service/queries.js';
 import { shownName } from '../../validation/request-schemas.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { comeBackIn, invalidInput, reasonOf, retryLater, validInput } from '../failures.js';
+import { isRepeated } from '../only-attempt.js';
 import { AttemptDeadline, confirmSend, meaningOf, retryAfterOf } from '../order/create-attempt.js';
 import { searchAddress, shownAddress } from './address-list.js';
 
@@ -53,6 +54,8 @@ export function createAddressActivity(deps: ActivityDeps) {
     if (knownRun !== undefined && runId !== knownRun) {
       return { kind: 'uncertain', reason: 'the workflow was reset', timedOut: true, ...(runId && { resetRun: runId }) };
     }
+    // The attempt before this one may be sending still.
+    if (isRepeated()) return { kind: 'uncertain', reason: 'the server repeated the create attempt', timedOut: true };
     try {
       const created = await service.createDepositAddress(
         { ...address, callback_url: url },

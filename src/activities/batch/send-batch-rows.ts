@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo, cancellationSignal, getClient } from '@temporalio/activity';
 import { ActivityCancelledError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
 import { openBatchSource } from '../../batch-files/source.js';
 import type { SendBatchRowsAnswer, SendBatchRowsInput } from '../../contract/batch/activities.js';
 import { DEFAULT_IN_FLIGHT, isProgress, type OpenRow } from '../../contract/batch/batch.js';
@@ -57,6 +58,8 @@ export function sendBatchRowsActivity(deps: ActivityDeps) {
     // A beat that fails is no answer: whether this attempt may go on is asked apart.
     const beat = setInterval(() => void deps.confirmAttempt(progress).catch(() => undefined), BEAT_EVERY_MS);
     try {
+      // The batch may have been paused or stopped since what this was copied from.
+      if (await deps.isCopied?.()) throw ApplicationFailure.nonRetryable('scheduled again by something else', 'Copied');
       if (!progress.exhausted && batch.mode !== 'wait') {
         const source = await openBatchSource(deps.directories, batch.input, batch.plan);
         chunk.reader = readFrom(source, progress);

@@ -27,15 +27,25 @@ export async function confirmAttempt(details: unknown): Promise<void> {
 /** The attempt is too old, or no longer the one that counts: nothing was sent. */
 export class AttemptTooOldError extends Error {}
 
-/** The last step before a create is written; `details` reach the workflow even if this worker dies. Throws AttemptTooOldError. */
+/** The attempt is a copy: it sent nothing, but what it was copied from may have. */
+class CopiedAttemptError extends Error {
+  override name = 'CopiedAttemptError';
+}
+
+/**
+ * The last step before a create is written; `details` reach the workflow even if this worker dies. Throws AttemptTooOldError
+ * and CopiedAttemptError.
+ */
 export async function confirmSend(
-  { confirmAttempt }: ActivityDeps,
+  { confirmAttempt, isCopied }: ActivityDeps,
   deadline: AttemptDeadline,
   details: object,
 ): Promise<void> {
-  await confirmAttempt(details).catch(() => {
+  const tooOld = (): never => {
     throw new AttemptTooOldError();
-  });
+  };
+  if (await isCopied?.().catch(tooOld)) throw new CopiedAttemptError();
+  await confirmAttempt(details).catch(tooOld);
   // Last of all, because the waits for the rate limit and the server lie in between.
   if (!deadline.allowsSend()) throw new AttemptTooOldError();
 }

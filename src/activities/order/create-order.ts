@@ -1,4 +1,5 @@
 import { activityInfo, log } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
 import { AuditNotWrittenError } from '../../audit/audit-record.js';
 import { callbackUrl } from '../../contract/callback-url.js';
 import { echoDifferences } from '../../contract/differences/echo.js';
@@ -15,6 +16,7 @@ import { payersOf } from '../../validation/rate-checks.js';
 import { recordSend } from '../audit.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { invalidOrder } from '../failures.js';
+import { isRepeated } from '../only-attempt.js';
 import { AttemptDeadline, confirmSend, meaningOf, notSentBecause } from './create-attempt.js';
 import { exceededCap, refuseBeyondLimits } from './limits.js';
 import { probe } from './probe.js';
@@ -30,7 +32,7 @@ export function createOrderActivity(deps: ActivityDeps) {
     const deadline = new AttemptDeadline();
     const account = accountOf(deps, attempt.account);
     const { request, told } = validRequest(account, attempt);
-    if (isRepeated()) return leftOpen(deps, account);
+    if (isRepeated()) return leftOpen(deps, account, attempt);
     const refused = await refuseElsewhere(account, attempt);
     const rates = await account.rates.current();
     // Once something may have been sent, limits no longer decide: InvalidOrder would say that no order exists.
@@ -50,16 +52,16 @@ export function createOrderActivity(deps: ActivityDeps) {
   };
 }
 
-/** True for what must not be: an operator had the server repeat the attempt (`activity update-options`). */
-const isRepeated = (): boolean => activityInfo().attempt > 1 || activityInfo().heartbeatDetails !== undefined;
-
 /** The attempt before this one may have sent, and may be sending still: only the workflow's readings can tell. */
-function leftOpen(deps: ActivityDeps, account: Account): CreateAnswer {
+function leftOpen(deps: ActivityDeps, account: Account, attempt: CreateOrderInput): CreateAnswer {
+  const closed = sendGate(attempt);
+  if (closed) return { ...closed, ...circumstancesOf(deps, account) };
   const left: Pinned | Refused | undefined = activityInfo().heartbeatDetails;
   // An answer would have to say where it was sent to: without one the workflow knows that nobody does.
   if (isRefused(left)) throw new PayloadDecryptionError(left.why, left.kind);
-  const { sentTo } = left ?? whereSent(account);
   const reason = 'the server repeated the create attempt';
+  if (!left) throw ApplicationFailure.nonRetryable(`${reason}, and nothing says where the one before it sent to`);
+  const { sentTo } = left;
   return { kind: 'uncertain', reason, timedOut: true, pace: deps.pace, runId: runId(), sentTo };
 }
 

@@ -8,6 +8,7 @@ import {
   activitiesFor,
   attemptOf,
   CALLBACK,
+  ELSEWHERE,
   failureOf,
   openActivities,
   operations,
@@ -80,9 +81,25 @@ describe('an accepted create', () => {
 
 describe('an attempt that the server repeats', () => {
   test('sends nothing: the one before it may have sent, and may be sending still', async () => {
-    const { sandbox, run, sentTo } = await openActivities();
-    const answer = await run('createOrder', attemptOf('withdraw'), { attempt: 2 });
-    expect(answer).toMatchObject({ kind: 'uncertain', timedOut: true, runId: RUN_ID, sentTo });
+    const { sandbox, run } = await openActivities();
+    const heartbeatDetails = { sentTo: ELSEWHERE };
+    const answer = await run('createOrder', attemptOf('withdraw'), { attempt: 2, heartbeatDetails });
+    expect(answer).toMatchObject({ kind: 'uncertain', timedOut: true, runId: RUN_ID, sentTo: ELSEWHERE });
+    expect(operations(sandbox)).toEqual([]);
+  });
+
+  // Unpaused with attempts and heartbeat reset, it looks like a first one but for its time.
+  test.for([{ attempt: 2 }, { laterMs: 1 }])('sends and answers nothing where nothing was left: %o', async (info) => {
+    const { sandbox, run } = await openActivities();
+    const failure = await failureOf(run('createOrder', attemptOf('withdraw'), info));
+    expect(failure).toMatchObject({ nonRetryable: true, message: expect.stringContaining('nothing says where') });
+    expect(operations(sandbox)).toEqual([]);
+  });
+
+  test('of a run that was reset says so: the run before may have sent', async () => {
+    const { sandbox, run } = await openActivities();
+    const answer = await run('createOrder', attemptOf('withdraw'), { laterMs: 1, runId: 'run-2' });
+    expect(answer).toMatchObject({ kind: 'uncertain', reset: true, runId: 'run-2' });
     expect(operations(sandbox)).toEqual([]);
   });
 

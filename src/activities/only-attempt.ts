@@ -1,0 +1,28 @@
+import { activityInfo, getClient } from '@temporalio/activity';
+
+/**
+ * True for an attempt that follows another one, since an operator had the server repeat it. Attempt and heartbeat are those of a first
+ * one again after `activity unpause --reset-attempts --reset-heartbeats`; the time it was scheduled for tells.
+ */
+export function isRepeated(): boolean {
+  const { attempt, heartbeatDetails, scheduledTimestampMs, currentAttemptScheduledTimestampMs } = activityInfo();
+  return attempt > 1 || heartbeatDetails !== undefined || currentAttemptScheduledTimestampMs !== scheduledTimestampMs;
+}
+
+/**
+ * True where the history of this run has the activity scheduled more than once. No workflow of ours does that: its id is its own, and
+ * the server refuses a second one while the first is open. So something without the keys did, with a copy of its encrypted input.
+ */
+export async function isCopied(): Promise<boolean> {
+  const { activityId, workflowExecution: execution, workflowNamespace: namespace } = activityInfo();
+  const { workflowService } = getClient();
+  let scheduled = 0;
+  let nextPageToken: Uint8Array | undefined;
+  do {
+    const page = await workflowService.getWorkflowExecutionHistory({ namespace, execution, nextPageToken });
+    const ids = (page.history?.events ?? []).map((event) => event.activityTaskScheduledEventAttributes?.activityId);
+    scheduled += ids.filter((id) => id === activityId).length;
+    nextPageToken = page.nextPageToken;
+  } while (nextPageToken?.length);
+  return scheduled !== 1;
+}
