@@ -25,8 +25,8 @@ export const KEY_MUTANTS: readonly Mutant[] = [
   {
     name: 'two keys of one person are two persons',
     file: 'src/workflows/batch/messages.ts',
-    find: 'approvals.some(({ by }) => by === approval.by)',
-    replacement: 'approvals.some(({ keyId }) => keyId === approval.keyId)',
+    find: 'approvals.some(({ by }) => by === name)',
+    replacement: 'approvals.some(({ keyId }) => keyId === name)',
     test: {
       file: 'test/workflows/batch/signed-approvals.server.test.ts',
       name: 'a batch of an account of APPROVERS_FILE is paid for no single person: neither by two keys, nor under two names, nor twice',
