@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { activityInfo, cancellationSignal, getClient } from '@temporalio/activity';
+import { activityInfo, cancellationDetails, cancellationSignal, getClient, heartbeat } from '@temporalio/activity';
 import { ActivityCancelledError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { openBatchSource } from '../../batch-files/source.js';
@@ -55,8 +55,8 @@ export function sendBatchRowsActivity(deps: ActivityDeps) {
     const progress = isProgress(left) ? left : batch.progress;
     const times = { nextWatchMs: 0, watchEveryMs: WATCH_EVERY_MS.shortest, confirmedAtMs: 0, confirmedAtWallMs: 0 };
     const chunk: Chunk = { client: getClient(), deps, batch, progress, uncertain: [], ...times };
-    // A beat that fails is no answer: whether this attempt may go on is asked apart.
-    const beat = setInterval(() => void deps.confirmAttempt(progress).catch(() => undefined), BEAT_EVERY_MS);
+    // Through the worker, which drops the answer of an activity whose beats it does not see. Whether this attempt may go on is asked apart.
+    const beat = setInterval(() => heartbeat(progress), BEAT_EVERY_MS);
     try {
       // The batch may have been paused or stopped since what this was copied from.
       if (await deps.isCopied?.()) throw ApplicationFailure.nonRetryable('scheduled again by something else', 'Copied');
@@ -148,7 +148,9 @@ const isIdle = ({ batch, progress }: Chunk): boolean =>
 
 /** Hands the progress to the server and hears whether this attempt still counts; false = answer now. Throws when it does not. */
 async function mayGoOn(chunk: Chunk): Promise<boolean> {
-  if (cancellationSignal().aborted) return false;
+  // Paused or reset by an operator it must fail, not answer: the server says so below.
+  const { paused, reset } = cancellationDetails() ?? {};
+  if (cancellationSignal().aborted && !paused && !reset) return false;
   try {
     await chunk.deps.confirmAttempt(chunk.progress);
     chunk.confirmedAtMs = performance.now();
