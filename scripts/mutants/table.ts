@@ -167,6 +167,16 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    name: 'an end of another run is read',
+    file: 'src/client/history.ts',
+    find: 'run === undefined || run === runId',
+    replacement: 'run !== runId || run === runId',
+    test: {
+      file: 'test/temporal/earlier-ends.server.test.ts',
+      name: 'an order that a run of before did not make is not said to be absent in the next one',
+    },
+  },
+  {
     name: 'changed block read',
     file: 'src/batch-files/pinned-file.ts',
     find: 'hashOf(block) !== (this.content.blocks[index] ?? OF_NOTHING)',

@@ -12,6 +12,7 @@ import {
 import { batchWorkflowId } from '../contract/names.js';
 import { heartbeatOf, ofActivity } from './history.js';
 import { RemoteRun, type WaitOptions } from './remote-run.js';
+import { resultWith } from './run-result.js';
 import { type SignOptions, signed } from './signing.js';
 
 /** The `bulkWithdraw` workflow as clients see it. */
@@ -84,8 +85,8 @@ export class BatchHandle {
    * The end of the batch: every row is final, parked or was never sent. Throws FailedError (nothing was sent),
    * UnresolvedError (terminated) and NotDecidedYetError after `timeoutMs`.
    */
-  result(options?: WaitOptions): Promise<BatchResult> {
-    return this.#run.result(options);
+  async result(options?: WaitOptions): Promise<BatchResult> {
+    return resultWith('outcomes', await this.#run.result(options));
   }
 
   /** True while the batch's workflow is open; needs no worker. */

@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { Payload, ProtoFailure, SerializationContext } from '@temporalio/common';
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { OrderInput } from '../contract/order/input-and-result.js';
+import { runThatWrote } from '../contract/written-in.js';
 import { GRPC, grpcStatus, PayloadDecryptionError } from '../temporal.js';
 import { callTemporal } from './temporal-calls.js';
 
@@ -17,6 +18,15 @@ export async function readFirstInput<I = OrderInput>(client: Client, workflowId:
   // A run without any argument compares as one that asks for nothing.
   return { workflowType: started?.workflowType?.name ?? '', input: input ?? ({} as I) };
 }
+
+/** Which run of an id is read. */
+interface RunName {
+  workflowId: string;
+  runId: string;
+}
+
+/** The newest event of a run; undefined and one that closes nothing stand for a run that goes on. */
+export type HistoryEvent = Exclude<Awaited<ReturnType<typeof readLastEvent>>, 'unknown'>;
 
 type Payloads = { payloads?: Payload[] | null } | null | undefined;
 
@@ -62,10 +72,17 @@ export async function heartbeatOf<T>(
 
 /** Payloads that the server handed out as they are. Throws PayloadDecryptionError for what belongs to something else. */
 export async function decodeAll(client: Client, given: Payloads, context: SerializationContext): Promise<unknown[]> {
-  const { payloadCodecs, payloadConverter } = client.workflow.options.loadedDataConverter;
-  let payloads = given?.payloads ?? [];
-  for (const codec of payloadCodecs.toReversed()) payloads = await codec.decode(payloads, context);
+  const { payloadConverter } = client.workflow.options.loadedDataConverter;
+  const payloads = await decrypted(client, given?.payloads ?? [], context);
   return payloads.map((payload) => payloadConverter.fromPayload<unknown>(payload, context));
+}
+
+async function decrypted(client: Client, given: Payload[], context: SerializationContext): Promise<Payload[]> {
+  let payloads = given;
+  for (const codec of client.workflow.options.loadedDataConverter.payloadCodecs.toReversed()) {
+    payloads = await codec.decode(payloads, context);
+  }
+  return payloads;
 }
 
 /** The error that a failure of the server's API stands for. Throws PayloadDecryptionError where its type is nobody's word. */
@@ -77,18 +94,30 @@ export const errorOf = (
   decodeOptionalFailureToOptionalError(client.workflow.options.loadedDataConverter, failure, context);
 
 /**
- * Throws PayloadDecryptionError where the type of a failure is nobody's word. Where plain failures are read, too, one that needs
- * a key which is not here says no less than those.
+ * Throws PayloadDecryptionError where a run was ended by what nobody with the keys, or another run of the id, has written. Where
+ * plain failures are read, too, one that needs a key which is not here says no less than those.
  */
-export async function refuseForeignFailure(...[client, failure, context]: Parameters<typeof errorOf>): Promise<void> {
+export async function refuseForeignEnd(
+  client: Client,
+  end: HistoryEvent,
+  { workflowId, runId }: RunName,
+): Promise<void> {
   const { failureConverter } = client.workflow.options.loadedDataConverter;
+  const context = ofWorkflow(client, workflowId);
+  const result = end?.workflowExecutionCompletedEventAttributes?.result?.payloads ?? [];
+  const failure = end?.workflowExecutionFailedEventAttributes?.failure;
+  const said = failure?.encodedAttributes ? [failure.encodedAttributes] : result;
   try {
     await errorOf(client, failure, context);
+    const runs = (await decrypted(client, said, context)).map(runThatWrote);
+    // Runs of before the mark name none.
+    if (runs.every((run) => run === undefined || run === runId)) return;
   } catch (error) {
     const isRequired = 'required' in failureConverter && failureConverter.required;
-    if (!isRequired && PayloadDecryptionError.is(error) && error.refused === 'unreadable') return;
+    if (failure && !isRequired && PayloadDecryptionError.is(error) && error.refused === 'unreadable') return;
     throw error;
   }
+  throw new PayloadDecryptionError('the workflow was ended with what another run of its id wrote', 'foreign');
 }
 
 /**

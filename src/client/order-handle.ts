@@ -11,6 +11,7 @@ import type { OrderResult } from '../contract/order/input-and-result.js';
 import type { Decision, OrderState } from '../contract/order/messages.js';
 import type { Order } from '../contract/service-objects.js';
 import { RemoteRun, type WaitOptions } from './remote-run.js';
+import { resultOfRun } from './run-result.js';
 import { type SignOptions, signed } from './signing.js';
 import { orderResult } from './standing.js';
 import type { OrderWorkflow } from './start-options.js';
@@ -110,14 +111,14 @@ export class OrderHandle {
 
   /** The update's order; once the workflow has ended, the order of its result, which is the same one. */
   #orderFrom(update: string, options?: WaitOptions): Promise<Order> {
-    const { handle } = this.#run;
+    const { client, handle } = this.#run;
     const call = async (): Promise<Order> => {
       try {
         // A fixed id: any number of callers share one update in the history.
         return await untilTaken(() => handle.executeUpdate<Order, []>(update, { updateId: update }));
       } catch (error) {
         if (!cameTooLate(error)) throw error;
-        return orderResult(await handle.result()).order;
+        return orderResult(await resultOfRun<OrderWorkflow>(client, this.workflowId)).order;
       }
     };
     return this.#run.wait(call, options);

@@ -12,6 +12,7 @@ import { accepted } from './checked-input.js';
 import { InvalidInputError, NotDecidedYetError } from './errors.js';
 import { errorOf, heartbeatOf, ofActivity, readFirstInput } from './history.js';
 import { checkTimeout, failureOf, type WaitOptions } from './remote-run.js';
+import { resultOfRun, resultWith } from './run-result.js';
 import { callTemporal, isTimeOver, startUnlessTaken, translated } from './temporal-calls.js';
 
 /** Pace of the look at a reconciliation; the wait for its end in between is what paces it. */
@@ -90,9 +91,9 @@ async function resultWithin(
   runId: string,
   waitMs: number,
 ): Promise<ReconcileResult | undefined> {
-  const handle = client.workflow.getHandle<ReconcileWorkflow>(reconcileWorkflowId(account), runId);
+  const result = () => resultOfRun<ReconcileWorkflow>(client, reconcileWorkflowId(account), runId);
   try {
-    return await client.withDeadline(Date.now() + waitMs, () => handle.result());
+    return resultWith('classes', await client.withDeadline(Date.now() + waitMs, result));
   } catch (error) {
     if (error instanceof WorkflowFailedError) throw failureOf('reconcile', account, error.cause);
     if (isTimeOver(error)) return undefined;

@@ -22,6 +22,7 @@ import {
   UnknownIdError,
   UnresolvedError,
 } from './errors.js';
+import { resultOfRun } from './run-result.js';
 import { standingOfFailure } from './standing.js';
 import { type CallOptions, callTemporal, isNobodyAnswering, isTimeOver, translated } from './temporal-calls.js';
 import { cameTooLate, untilTaken } from './updates.js';
@@ -140,7 +141,7 @@ export class RemoteRun<W extends Workflow> {
 
   /** The workflow's result. Throws as `wait` does. */
   result(options?: WaitOptions): Promise<WorkflowResultType<W>> {
-    return this.wait(() => this.handle.result(), options);
+    return this.wait(() => resultOfRun<W>(this.client, this.about.workflowId), options);
   }
 
   /** Runs a call that waits for the workflow, and says in the library's errors why it did not get there. */

@@ -24,6 +24,7 @@ import type { ServiceReadInput } from '../contract/service-objects.js';
 import { holdsWallet, NO_WALLET } from '../contract/wallets.js';
 import { FailedError, InvalidInputError, NoWorkerError } from './errors.js';
 import { failureOf } from './remote-run.js';
+import { resultOfRun } from './run-result.js';
 import { callTemporal, isTimeOver, translated } from './temporal-calls.js';
 
 /** A read gives up after 60 s by itself; longer silence means that no worker took it. */
@@ -106,7 +107,7 @@ export async function createDepositAddress(
       await start().catch((error: unknown) => {
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
       });
-      return client.workflow.getHandle<AddressWorkflow>(workflowId).result();
+      return resultOfRun<AddressWorkflow>(client, workflowId);
     });
     requireSameAddress(request, result);
     return result;

@@ -10,7 +10,7 @@ import { searchAttribute } from '../contract/names.js';
 import type { OrderResult } from '../contract/order/input-and-result.js';
 import { isFinal } from '../contract/service-objects.js';
 import { PayloadDecryptionError } from './errors.js';
-import { decodeFirst, ofWorkflow, readLastEvent, refuseForeignFailure } from './history.js';
+import { decodeFirst, type HistoryEvent, ofWorkflow, readLastEvent, refuseForeignEnd } from './history.js';
 import { callTemporal } from './temporal-calls.js';
 
 /** How a workflow was stopped from outside. A cancelled order workflow ends by itself. */
@@ -57,12 +57,9 @@ export function standingOfFailure(
   return { kind: 'unresolved', how: 'failed', ...(type && { type }) };
 }
 
-/** The newest event of a run; undefined and an event that closes nothing stand for one that goes on. */
-type LastEvent = Exclude<Awaited<ReturnType<typeof readLastEvent>>, 'unknown'>;
-
 /** What the newest event of a run says; the result of a completed one is encoded still. */
 export function standingOfEvent(
-  event: LastEvent,
+  event: HistoryEvent,
 ): Exclude<Standing, { kind: 'completed' }> | { kind: 'completed'; encoded: { payloads?: Payload[] | null } } {
   if (event?.workflowExecutionCompletedEventAttributes) {
     return { kind: 'completed', encoded: event.workflowExecutionCompletedEventAttributes.result ?? {} };
@@ -76,15 +73,15 @@ export function standingOfEvent(
   return { kind: 'open' };
 }
 
-/** Reads how a run ended (the newest one, unless `runId` names it), in one call that does not wait; 'open' when it did not. */
-export async function readEnd(client: Client, workflowId: string, runId?: string): Promise<Standing> {
+/** Reads how a run ended, in one call that does not wait; 'open' when it did not. */
+export async function readEnd(client: Client, workflowId: string, runId: string): Promise<Standing> {
   const event = await readLastEvent(client, workflowId, runId);
   if (event === 'unknown') return { kind: 'notStarted' };
   const standing = standingOfEvent(event);
   const context = ofWorkflow(client, workflowId);
   try {
     // The type of a failure says whether an order exists: it counts only as the word of a worker of ours.
-    await refuseForeignFailure(client, event?.workflowExecutionFailedEventAttributes?.failure, context);
+    await refuseForeignEnd(client, event, { workflowId, runId });
     if (standing.kind !== 'completed') return standing;
     return { kind: 'completed', result: orderResult(await decodeFirst(client, standing.encoded, context)) };
   } catch (error) {
@@ -104,11 +101,11 @@ export function orderResult(value: unknown): OrderResult {
   throw new PayloadDecryptionError('the workflow ended with something that is no result of an order', 'foreign');
 }
 
-/** Reads how the newest run of an order stands, also why it waits; one call more than `readEnd`. Needs no worker. */
+/** Reads how the newest run of an order stands, also why it waits. Needs no worker. */
 export async function readStanding(client: Client, workflowId: string): Promise<Standing> {
   const found = await describeRun(client, workflowId);
   if (!found) return { kind: 'notStarted' };
-  return standingOfRun(found) ?? readEnd(client, workflowId);
+  return standingOfRun(found) ?? readEnd(client, workflowId, found.runId);
 }
 
 /** The newest run of a workflow id, or `runId`; undefined when there is none. */

@@ -5,8 +5,10 @@ import {
   type SerializationContext,
 } from '@temporalio/common';
 import { decode, encode } from '@temporalio/common/lib/encoding.js';
+import { workflowInfo } from '@temporalio/workflow';
 import { EncodedFailures } from '../contract/encoded-failures.js';
 import { Refused, refusedIn } from '../contract/refused.js';
+import { writtenIn } from '../contract/written-in.js';
 
 /** Encodings of codecs that the worker lacks: whoever reads that must fail, not guess. */
 const CODEC_ENCODING = /encrypt|compress/;
@@ -23,6 +25,8 @@ const ASKED = 'asked-by-workflow';
 export const payloadConverter: PayloadConverter = {
   toPayload: (value, context) => {
     const payload = defaultPayloadConverter.toPayload(value);
+    // A result or a failure ends this run only, and not the next one of its id.
+    if (context?.type === 'workflow') return writtenIn(workflowInfo().runId, payload);
     if (context?.type !== 'activity') return payload;
     return { ...payload, metadata: { ...payload.metadata, [ASKED]: encode('1') } };
   },

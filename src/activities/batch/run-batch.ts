@@ -4,6 +4,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { BatchWorkflow } from '../../client/batch-handle.js';
 import { batchStartOptions } from '../../client/batches.js';
 import { readFirstInput } from '../../client/history.js';
+import { resultOfRun, resultWith } from '../../client/run-result.js';
 import { describeRun, whyUnreadable } from '../../client/standing.js';
 import { startUnlessTaken } from '../../client/temporal-calls.js';
 import type { PeriodBatch } from '../../contract/batch/activities.js';
@@ -27,15 +28,14 @@ export function runBatchActivity(deps: ActivityDeps) {
   return async function runBatch(batch: PeriodBatch): Promise<BatchResult> {
     const client = getClient();
     const workflowId = batchWorkflowId(batch.account ?? DEFAULT_ACCOUNT, batch.batchId);
-    const handle = client.workflow.getHandle<BatchWorkflow>(workflowId);
     const found = await describeRun(client, workflowId);
     if (!found) await start(batch);
     else await refuseOtherFile(batch, workflowId).catch(failIfUnreadable(batch));
     if (!found || found.status.name === 'RUNNING') {
       throw comeBackIn(pollDelayMs(deps.pace, activityInfo().attempt + 1), `batch ${batch.batchId} goes on`);
     }
-    return handle
-      .result()
+    return resultOfRun<BatchWorkflow>(client, workflowId, found.runId)
+      .then((result) => resultWith('outcomes', result))
       .catch((error: unknown) => {
         throw error instanceof WorkflowFailedError ? failureOf(batch, error) : error;
       })

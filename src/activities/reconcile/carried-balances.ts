@@ -1,5 +1,7 @@
 import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import { quoted } from '../../client/list-orders.js';
+import type { ReconcileWorkflow } from '../../client/reconcile.js';
+import { resultOfRun } from '../../client/run-result.js';
 import { whyUnreadable } from '../../client/standing.js';
 import { callTemporal } from '../../client/temporal-calls.js';
 import { type Amount, decimal, toAmount } from '../../contract/money.js';
@@ -45,8 +47,7 @@ export async function carriedBalances(client: Client, account: string, beforeMs:
 
 async function balancesLeftBy(client: Client, workflowId: string, runId: string) {
   try {
-    const handle = client.workflow.getHandle<() => Promise<ReconcileResult>>(workflowId, runId);
-    return (await callTemporal(client, () => handle.result())).balances;
+    return (await callTemporal(client, () => resultOfRun<ReconcileWorkflow>(client, workflowId, runId))).balances;
   } catch (error) {
     // Removed by the retention a moment ago, reset, or not to be read by this worker.
     const isGone = error instanceof WorkflowNotFoundError || error instanceof WorkflowFailedError;

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { ConflictError, FailedError, UnresolvedError } from '../../../client/errors.js';
 import { OrderHandle } from '../../../client/order-handle.js';
-import { readEnd, readStanding, type Standing, standingOfFailure, whyUnreadable } from '../../../client/standing.js';
+import { readStanding, type Standing, standingOfFailure, whyUnreadable } from '../../../client/standing.js';
 import { refuseOtherInput } from '../../../client/start-order.js';
 import type { ReportBatchAnswer } from '../../../contract/batch/activities.js';
 import { NONE_ENDED } from '../../../contract/batch/batch.js';
@@ -25,8 +25,7 @@ export interface RowEnd {
  */
 export async function readRowEnd(client: Client, input: OrderInput<'withdraw'>, taken: boolean): Promise<RowEnd> {
   const handle = new OrderHandle(client, input.account ?? DEFAULT_ACCOUNT, input.order.order_id);
-  // The common end in one call; only the others are worth more of them.
-  const end = await readEnd(client, handle.workflowId);
+  const end = await readStanding(client, handle.workflowId);
   if (end.kind === 'notStarted') {
     const reason = `${whyUnresolved(end)}; the order may exist, look it up at the service`;
     return taken ? { outcome: outcomeOf(end), reason } : { outcome: 'notStarted' };
@@ -36,8 +35,7 @@ export async function readRowEnd(client: Client, input: OrderInput<'withdraw'>, 
     await refuseOtherInput(client, 'withdraw', input);
     compared = true;
     if (end.kind === 'completed') return endOf(end.result);
-    const now = await readStanding(client, handle.workflowId);
-    return now.kind === 'open' ? await openEnd(handle, now) : endOf(await handle.result());
+    return end.kind === 'open' ? await openEnd(handle, end) : endOf(await handle.result());
   } catch (error) {
     const found = endWithoutResult(error) ?? unreadableEnd(error, compared ? end : undefined);
     if (!found) throw error;

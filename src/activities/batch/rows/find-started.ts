@@ -69,6 +69,6 @@ async function lookUp({ client, batch }: BatchWork, { row, order }: BatchRow): P
   const found = await describeRun(client, orderWorkflowId(batch.account, orderId));
   if (!found) return { exists: false };
   if (!startedBy(batch, found)) return { exists: true };
-  const standing = standingOfRun(found) ?? (await readEnd(client, found.workflowId));
+  const standing = standingOfRun(found) ?? (await readEnd(client, found.workflowId, found.runId));
   return { exists: true, own: { row, orderId, standing } };
 }

@@ -1,5 +1,5 @@
 import { OrderHandle } from '../../../client/order-handle.js';
-import { readEnd, readStanding, type Standing, standingOfRun } from '../../../client/standing.js';
+import { readStanding, type Standing, standingOfRun } from '../../../client/standing.js';
 import { callTemporal } from '../../../client/temporal-calls.js';
 import type { OpenRow } from '../../../contract/batch/batch.js';
 import { orderWorkflowId } from '../../../contract/names.js';
@@ -23,7 +23,7 @@ export async function watchRows(work: BatchWork): Promise<OpenRow[]> {
   const own = new Map(ownRows.map((open) => [workflowIdOf(work, open), open]));
   const readClosed = async (open: OpenRow) => ({
     open,
-    standing: await readEnd(work.client, workflowIdOf(work, open)),
+    standing: await readStanding(work.client, workflowIdOf(work, open)),
   });
   const uncertain: OpenRow[] = [];
   if (own.size > 0) {
