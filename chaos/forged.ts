@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { callbackUrl } from '../src/contract/callback-url.js';
 import { DEFAULT_ACCOUNT } from '../src/contract/names.js';
+import { canary } from './canaries.js';
 
 /** What became of forged callbacks. */
 export interface ForgedCounts {
@@ -45,7 +46,10 @@ const urlOf = ({ receiverUrl, tokenKey }: Forgery, orderId: string): string =>
 
 /** The HTTP status; 0 when none came. */
 async function post(url: string, orderId: string): Promise<number> {
-  const body = { order_uuid: randomUUID(), user_order_id: orderId, status: 'completed', amount_to: '999999' };
+  const body = {
+    ...{ order_uuid: randomUUID(), user_order_id: orderId, status: 'completed', amount_to: '999999' },
+    client_info: { client_email: canary('a field of a forged callback', orderId) },
+  };
   try {
     const answer = await fetch(url, {
       method: 'POST',

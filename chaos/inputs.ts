@@ -1,6 +1,7 @@
 import { chance } from '../sandbox/chance.js';
 import type { OrderInput } from '../src/contract/order/input-and-result.js';
 import { ORDER_TYPES, type OrderType } from '../src/contract/order/types.js';
+import { type CanaryKind, canary } from './canaries.js';
 
 /** One order as the run asks for it. */
 export interface PlannedOrder {
@@ -9,21 +10,37 @@ export interface PlannedOrder {
   input: OrderInput;
 }
 
-const CARDS = ['4111111111111111', '5555555555554444', '4242424242424242', '6011111111111117'] as const;
-const TRON = 'TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC';
-const ETHEREUM = '0x52908400098527886E0F7030069857D2E4169EE7';
-const BITCOIN = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
-const IBAN = 'DE89370400440532013000';
-const UA_IBAN = 'UA213223130000026007233566001';
-const PAYEE_EMAIL = 'erika.mustermann@example.com';
-const CLIENT_EMAIL = 'client.of.chaos@example.com';
+/** Brands of the cards that are paid out to, by turns. */
+const BRANDS = [
+  'a Visa number',
+  'a Mastercard number',
+  'an American Express number',
+  'a Discover number',
+  'a JCB number',
+  'a UnionPay number',
+  'a Maestro number',
+] as const satisfies readonly CanaryKind[];
 
-/** Card numbers, IBANs and e-mails in the inputs: where they may not appear is what the oracle looks for. */
-export const PERSONAL_DATA: readonly string[] = [...CARDS, IBAN, UA_IBAN, PAYEE_EMAIL, CLIENT_EMAIL];
+/** Where a field of a template wants a canary of the order. */
+class Wanted {
+  constructor(readonly kind: CanaryKind | 'a card') {}
+}
 
-const SEPA = { network_to: 'sepa', wallet: IBAN };
-const SEPA_DETAILS = { recipient_email: PAYEE_EMAIL, recipient_name: 'Erika Mustermann' };
-const UA_DETAILS = { recipient_bank: 'Privat', recipient_name: 'Olena Petrenko', taxpayer_number: '12345678' };
+const a = (kind: CanaryKind | 'a card'): Wanted => new Wanted(kind);
+
+const CARD = { wallet: a('a card') };
+const TRON = { wallet: a('a Tron address'), wallet_memo: a('a wallet memo') };
+const ETHEREUM = { wallet: a('an Ethereum address') };
+const SEPA = {
+  network_to: 'sepa',
+  wallet: a('a German IBAN'),
+  wallet_details: { recipient_email: a("a payee's e-mail"), recipient_name: a('a name with accents and quotes') },
+};
+const UA_DETAILS = {
+  recipient_bank: a('a bank name'),
+  recipient_name: a("a payee's name"),
+  taxpayer_number: a('a tax number'),
+};
 
 /** A request without id and amount; amounts are drawn between `low` and `high`, in units of 10^-decimals. */
 interface Template {
@@ -58,19 +75,12 @@ const TEMPLATES: Readonly<Record<OrderType, readonly Template[]>> = {
     template({ currency_from: 'uah', network_from: 'card', currency_to: 'eth' }, HRYVNIA),
   ],
   deposit_exchange_withdraw: [
+    template({ currency_from: 'usd', network_from: 'card', currency_to: 'usdt', network_to: 'tron', ...TRON }, CENTS),
     template(
-      { currency_from: 'usd', network_from: 'card', currency_to: 'usdt', network_to: 'tron', wallet: TRON },
-      CENTS,
-    ),
-    template(
-      { currency_from: 'btc', network_from: 'bitcoin', currency_to: 'uah', network_to: 'card', wallet: CARDS[0] },
+      { currency_from: 'btc', network_from: 'bitcoin', currency_to: 'uah', network_to: 'card', ...CARD },
       SATOSHI,
     ),
-    template(
-      { currency_from: 'usdt', network_from: 'tron', currency_to: 'eur', ...SEPA, wallet_details: SEPA_DETAILS },
-      CENTS,
-      'amount_to',
-    ),
+    template({ currency_from: 'usdt', network_from: 'tron', currency_to: 'eur', ...SEPA }, CENTS, 'amount_to'),
   ],
   exchange: [
     template({ currency_from: 'usd', currency_to: 'btc' }, CENTS),
@@ -78,21 +88,36 @@ const TEMPLATES: Readonly<Record<OrderType, readonly Template[]>> = {
     template({ currency_from: 'usdt', currency_to: 'eth' }, USDT),
   ],
   exchange_withdraw: [
-    template({ currency_from: 'usd', currency_to: 'usdt', network_to: 'tron', wallet: TRON }, CENTS),
+    template({ currency_from: 'usd', currency_to: 'usdt', network_to: 'tron', ...TRON }, CENTS),
     template(
-      { currency_from: 'eur', currency_to: 'uah', network_to: 'bank_ua', wallet: UA_IBAN, wallet_details: UA_DETAILS },
+      {
+        currency_from: 'eur',
+        currency_to: 'uah',
+        network_to: 'bank_ua',
+        wallet: a('a Ukrainian IBAN'),
+        wallet_details: UA_DETAILS,
+      },
       CENTS,
     ),
-    template({ currency_from: 'usd', currency_to: 'eur', ...SEPA, wallet_details: SEPA_DETAILS }, CENTS, 'amount_to'),
-    template({ currency_from: 'usdt', currency_to: 'eth', network_to: 'ethereum', wallet: ETHEREUM }, USDT),
+    template({ currency_from: 'usd', currency_to: 'eur', ...SEPA }, CENTS, 'amount_to'),
+    template({ currency_from: 'usdt', currency_to: 'eth', network_to: 'ethereum', ...ETHEREUM }, USDT),
   ],
   withdraw: [
-    template({ currency: 'usd', network: 'card', wallet: CARDS[1] }, CENTS),
-    template({ currency: 'eur', network: 'sepa', wallet: IBAN, wallet_details: SEPA_DETAILS }, CENTS),
-    template({ currency: 'btc', network: 'bitcoin', wallet: BITCOIN }, SATOSHI),
-    template({ currency: 'uah', network: 'card', wallet: CARDS[2] }, HRYVNIA),
+    template({ currency: 'usd', network: 'card', ...CARD }, CENTS),
     template(
-      { currency: 'usd', network: 'bank', wallet: '26007233566001', wallet_details: { bank_code: '322313' } },
+      { currency: 'eur', network: 'sepa', wallet: a('a French IBAN'), wallet_details: SEPA.wallet_details },
+      CENTS,
+    ),
+    template({ currency: 'btc', network: 'bitcoin', wallet: a('a Bitcoin address') }, SATOSHI),
+    template({ currency: 'btc', network: 'bitcoin', wallet: a('an old Bitcoin address') }, SATOSHI),
+    template({ currency: 'uah', network: 'card', ...CARD }, HRYVNIA),
+    template(
+      {
+        currency: 'usd',
+        network: 'bank',
+        wallet: a('an account number'),
+        wallet_details: { bank_code: a('a bank code') },
+      },
       CENTS,
     ),
     template({ currency: 'usd', network: 'multiple_cards', wallet: 'multiple_cards' }, CENTS),
@@ -122,18 +147,47 @@ function planOrder(index: number, seed: string): PlannedOrder {
   const { fields, low, high, decimals, amountField = 'amount' } = pickFrom(TEMPLATES[type], draw('template'));
   const units = BigInt(low + Math.floor(draw('amount') * (high - low)));
   const marker = draw('marked') < MARKER_RATE ? pickFrom(MARKERS, draw('marker')) : undefined;
+  const card = BRANDS[index % BRANDS.length] ?? BRANDS[0];
   const order = {
-    ...fields,
+    ...(filled(fields, orderId, card) as object),
     order_id: orderId,
     [amountField]: decimalText(units, decimals),
-    ...(fields.network === 'multiple_cards' && { wallet_details: cardParts(units, decimals) }),
-    ...(marker && { description: `[sandbox ${marker}]` }),
-    ...(draw('client') < 0.3 && { client_info: { client_id: `c-${index}`, client_email: CLIENT_EMAIL } }),
+    ...(fields.network === 'multiple_cards' && { wallet_details: cardParts(orderId, units, decimals) }),
+    ...((marker || draw('words') < 0.5) && { description: descriptionOf(orderId, marker) }),
+    ...(draw('client') < 0.5 && { client_info: clientOf(orderId) }),
   };
   // A deposit leaves nothing that could be finished.
   const compensation = type === 'deposit' || draw('policy') < 0.5 ? 'report' : 'finish';
-  return { orderId, type, input: { order, compensation } as unknown as OrderInput };
+  const revertTo = { network: 'ethereum', wallet: canary('a refund wallet', orderId) };
+  const input = { order, compensation, ...(compensation === 'report' && draw('refund') < 0.5 && { revertTo }) };
+  return { orderId, type, input: input as unknown as OrderInput };
 }
+
+/** The fields of a template with the canaries of an order where it wants them. */
+function filled(value: unknown, orderId: string, card: CanaryKind): unknown {
+  if (value instanceof Wanted) return canary(value.kind === 'a card' ? card : value.kind, orderId);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, filled(each, orderId, card)]));
+}
+
+/** What people write there although nobody asked for it. */
+function descriptionOf(orderId: string, marker: string | undefined): string {
+  const words = [
+    'words of a description',
+    'a phone number',
+    'a passport number',
+    'a card number with hyphens',
+    'an IBAN with blanks',
+  ] as const;
+  const fate = marker ? [`[sandbox ${marker}]`] : [];
+  return [...fate, ...words.map((kind) => canary(kind, orderId))].join(', ');
+}
+
+const clientOf = (orderId: string) => ({
+  client_id: `${canary("a client's id", orderId)} ${canary('a card number with blanks', orderId)}`,
+  client_ip: canary("a client's IP address", orderId),
+  client_email: canary("a client's e-mail", orderId),
+});
 
 function pickFrom<T>(all: readonly T[], draw: number): T {
   const picked = all[Math.floor(draw * all.length)];
@@ -141,11 +195,11 @@ function pickFrom<T>(all: readonly T[], draw: number): T {
   return picked;
 }
 
-function cardParts(units: bigint, decimals: number) {
+function cardParts(orderId: string, units: bigint, decimals: number) {
   const first = units / 3n;
   return [
-    { amount: decimalText(first, decimals), wallet: CARDS[0] },
-    { amount: decimalText(units - first, decimals), wallet: CARDS[3] },
+    { amount: decimalText(first, decimals), wallet: canary('a Visa number', orderId) },
+    { amount: decimalText(units - first, decimals), wallet: canary('a Discover number', orderId) },
   ];
 }
 

@@ -1,7 +1,10 @@
 import { mkdir, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { PayloadCodec } from '@temporalio/common';
+import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { DEFAULT_ACCOUNT, orderWorkflowId } from '../src/contract/names.js';
 import type { Evidence } from './evidence/evidence.js';
+import { payloadsOf } from './evidence/texts.js';
 import { ROOT } from './product.js';
 import type { Judged } from './report.js';
 import type { ChaosStack } from './stack.js';
@@ -17,6 +20,7 @@ requested.ndjson      every start and when Temporal took it
 sandbox/              the service's journal (orders, ledger) and every request and callback
 temporal.db           the server's database with all histories
 logs/                 what the processes printed
+batches/, reports/    the batch file, and what the batch and the reconciliation wrote
 findings.json         what the oracle found, once it was asked; beside it the ledger, the service's orders, our verdicts
 histories/            the histories of the orders it found something about
 `;
@@ -52,8 +56,14 @@ export async function keepEvidence(
   for (const orderId of [...offenders].slice(0, MAX_HISTORIES)) {
     const handle = stack.client.workflow.getHandle(orderWorkflowId(DEFAULT_ACCOUNT, orderId));
     const history = await handle.fetchHistory().catch(() => undefined);
-    if (history) await json(join('histories', `${orderId}.json`), history);
+    if (history) await json(join('histories', `${orderId}.json`), await decrypted(history, stack.codec));
   }
+}
+
+/** Nobody has the key any more once the run is over: what is kept is kept in the clear. */
+async function decrypted(history: History, codec: PayloadCodec): Promise<History> {
+  for (const payload of payloadsOf(history)) Object.assign(payload, (await codec.decode([payload]))[0]);
+  return history;
 }
 
 /** Payloads as the text they hold; without it JSON shows numbers. */

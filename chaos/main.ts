@@ -2,6 +2,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { BATCH_WITHIN_MS, planBatch, runBatch } from './batch.js';
 import { collectEvidence } from './evidence/collect.js';
 import { underFire } from './faults.js';
 import { fire, fireMs } from './fire.js';
@@ -10,11 +11,12 @@ import { planOrders } from './inputs.js';
 import { explainFolder, folderOf, keepEvidence, removeFolder } from './keep.js';
 import { scheduleText } from './killer.js';
 import { Load } from './load.js';
+import { lookAround } from './look-around.js';
 import { countOrders, operate } from './operator.js';
 import { type ChaosOptions, readOptions } from './options.js';
 import { withProgress } from './progress.js';
 import { forgedText, ratesReached } from './rates.js';
-import { courseLines, isClean, judge, killedText, verdictLines } from './report.js';
+import { auditText, courseLines, isClean, judge, killedText, searchedLine, verdictLines } from './report.js';
 import { type ChaosStack, startStack } from './stack.js';
 
 /** All orders must be final within this time of healing. */
@@ -32,7 +34,8 @@ const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
 await rm(folder, { recursive: true, force: true });
 await mkdir(folder, { recursive: true });
-print(`chaos: ${options.orders} orders, seed ${options.seed}; kills: ${scheduleText()}`);
+const { orders, seed, plain } = options;
+print(`chaos: ${orders} orders, seed ${seed}, payloads ${plain ? 'plain' : 'encrypted'}; kills: ${scheduleText()}`);
 const startedAt = performance.now();
 const ended = await run().catch((error: unknown): End => {
   log(error instanceof Error ? `${error.stack}` : 'the run failed');
@@ -51,7 +54,7 @@ async function run(): Promise<End> {
   const interrupted = new Promise<End>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve('interrupted'));
   });
-  const stack = await startStack(folder, options.seed, log);
+  const stack = await startStack(folder, options, log);
   try {
     return await Promise.race([runChaos(stack, options), interrupted, tooLate(options)]);
   } finally {
@@ -62,7 +65,7 @@ async function run(): Promise<End> {
 
 /** A run that hangs has failed. */
 async function tooLate({ orders, rate }: ChaosOptions): Promise<End> {
-  const limitMs = fireMs(orders, rate) + FINAL_WITHIN_MS + SPARE_MS;
+  const limitMs = fireMs(orders, rate) + FINAL_WITHIN_MS + BATCH_WITHIN_MS + SPARE_MS;
   await sleep(limitMs, undefined, { ref: false });
   log(`not over after ${Math.round(limitMs / 1000)} s`);
   return 'failed';
@@ -84,16 +87,30 @@ async function runChaos(stack: ChaosStack, { orders: count, seed, rate }: ChaosO
   await withProgress('under fire', state, () => fire(stack, load, rate, aborted.signal));
   const healedAtMs = await heal(stack);
   const operator = await withProgress('healed', state, () => operate(stack, healedAtMs, FINAL_WITHIN_MS));
+  const batch = planBatch(seed);
+  const { choices } = operator;
+  const isFinal = operator.allFinalAfterMs !== undefined;
+  const [approved] = await withProgress(
+    'batch',
+    async () => '',
+    () => Promise.all([isFinal ? runBatch(stack, batch) : undefined, lookAround(stack, load, batch.batchId)]),
+  );
+  if (approved) {
+    choices.push(approved);
+    for (const { orderId } of batch.rows) load.accepted.add(orderId);
+  }
   const evidence = await withProgress(
     'oracle',
     async () => '',
-    () => collectEvidence(stack, load, ledgerAtStart),
+    () => collectEvidence(stack, load, { batch, choices, ledgerAtStart }),
   );
   const judged = judge(evidence, operator);
   for (const line of courseLines(evidence, load, operator)) print(line);
   print(killedText(stack));
   for (const line of ratesReached(evidence, seed, healedAtMs)) print(line);
   print(forgedText(load));
+  print(auditText(evidence));
+  print(searchedLine(evidence));
   for (const line of verdictLines(judged)) print(line);
   if (isClean(judged)) return 'clean';
   await keepEvidence(folder, stack, evidence, judged);

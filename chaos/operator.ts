@@ -1,14 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ORDER_TYPES, workflowTypeOf } from '../src/contract/order/types.js';
 import { NoWorkerError, type OrderState, type PaymentOrders, RefusedError } from '../src/index.js';
+import { canary } from './canaries.js';
+import type { Choice } from './evidence/evidence.js';
 import { restartWorkers } from './healing.js';
 import type { ChaosStack } from './stack.js';
 
 /** How often the operator looks at the list of parked orders. */
 const ROUND_MS = 2_000;
 const MAX_PARKED = 10_000;
-/** Longer than settling takes, and than the server waits between two attempts of a look-up (a minute). */
-const STILL_MS = 70_000;
+/** A key is given longer than the server waits between two attempts of a look-up (a minute): before that, orders say what was true of the one before. */
+const TURN_MS = 70_000;
+/** Longer than settling takes. */
+const STILL_MS = 25_000;
 /** An order's account is healed once its key is back: to the other account, and to the right one again. */
 const MAX_TURNS = 2;
 
@@ -18,6 +22,8 @@ export interface OperatorReport {
   parks: Map<string, number>;
   /** Decisions taken, by action. */
   decisions: Map<string, number>;
+  /** The same, each with the order's workflow. */
+  choices: Choice[];
   /** How long after healing the last order was final, ms; undefined when some never were. */
   allFinalAfterMs?: number;
 }
@@ -36,9 +42,10 @@ export async function countOrders(orders: PaymentOrders, which: 'open' | 'closed
  */
 export async function operate(stack: ChaosStack, healedAtMs: number, limitMs: number): Promise<OperatorReport> {
   const { orders } = stack;
-  const report: OperatorReport = { parks: new Map(), decisions: new Map() };
+  const report: OperatorReport = { parks: new Map(), decisions: new Map(), choices: [] };
   let last = { open: Number.POSITIVE_INFINITY, atMs: Date.now() };
   let turns = { made: 0, lastAtMs: healedAtMs };
+  let swappedAtMs = healedAtMs;
   while (Date.now() - turns.lastAtMs < limitMs) {
     for (const { orderId } of await orders.list({ status: 'parked', limit: MAX_PARKED })) {
       await decideOne(orders, orderId, report);
@@ -46,31 +53,16 @@ export async function operate(stack: ChaosStack, healedAtMs: number, limitMs: nu
     const open = await countOrders(orders, 'open');
     if (open === 0) return { ...report, allFinalAfterMs: Date.now() - healedAtMs };
     if (open !== last.open) last = { open, atMs: Date.now() };
-    if (Date.now() - last.atMs > STILL_MS || (await allAreElsewhere(orders, open))) {
+    if (Date.now() - swappedAtMs > TURN_MS && Date.now() - last.atMs > STILL_MS) {
       await stack.accounts.swap();
       await restartWorkers(stack);
-      last = { open, atMs: Date.now() };
+      swappedAtMs = Date.now();
+      last = { open, atMs: swappedAtMs };
       if (turns.made < MAX_TURNS) turns = { made: turns.made + 1, lastAtMs: Date.now() };
     }
     await sleep(ROUND_MS);
   }
   return report;
-}
-
-/** True when every open order says that another account answers. */
-async function allAreElsewhere(orders: PaymentOrders, open: number): Promise<boolean> {
-  const asking = await orders.list({ needsAttention: true, limit: MAX_PARKED });
-  if (asking.length < open) return false;
-  const reasons = await Promise.all(asking.map(({ orderId }) => reasonOf(orders, orderId)));
-  return reasons.filter((reason) => reason?.includes('Set the key')).length >= open;
-}
-
-async function reasonOf(orders: PaymentOrders, orderId: string): Promise<string | undefined> {
-  const state = await orders
-    .order(orderId)
-    .state()
-    .catch(() => undefined);
-  return state?.phase === 'done' ? undefined : state?.attention?.reason;
 }
 
 /** What an order proven absent needs is another send; everything else stays as it is. */
@@ -86,7 +78,10 @@ async function decideOne(orders: PaymentOrders, orderId: string, report: Operato
     const action = choose(state);
     // Stays parked, and the oracle says so.
     if (!action) return;
-    await handle.decide({ action, by: 'chaos', reason: 'after healing', revision: state.revision });
+    const said = { by: canary('who decided', orderId), reason: canary('why it was decided', orderId) };
+    const { revision, runId } = state;
+    await handle.decide({ action, ...said, revision, runId });
+    report.choices.push({ event: 'decide', workflowId: handle.workflowId, revision });
     count(report.parks, kindOf(state.attention.reason));
     count(report.decisions, action);
   } catch (error) {

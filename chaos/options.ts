@@ -8,6 +8,8 @@ export interface ChaosOptions {
   seed: string;
   /** Orders started per second. */
   rate: number;
+  /** Payloads are not encrypted: personal data may then stand in what Temporal stores of orders. */
+  plain?: true;
 }
 
 function wholeNumber(text: string): number {
@@ -27,6 +29,7 @@ export function readOptions(argv: readonly string[]): ChaosOptions {
     .addOption(new Option('--orders <n>', 'orders to start').default(300).argParser(wholeNumber))
     .addOption(new Option('--seed <s>', 'decides inputs, faults and outcomes').default('1').argParser(seedText))
     .addOption(new Option('--rate <n>', 'orders started per second').default(4).argParser(wholeNumber))
+    .addOption(new Option('--plain', 'do not encrypt payloads'))
     .addHelpText('after', '\nORDER_SETTLE_WINDOW and its companions override the pace of the workers.')
     .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
   return program.parse(argv).opts<ChaosOptions>();

@@ -62,5 +62,16 @@ export function courseLines(evidence: Evidence, load: Load, operator: OperatorRe
   ];
 }
 
+/** How much the audit record tells. */
+export function auditText({ audit: { files, lines }, choices }: Evidence): string {
+  const sends = lines.filter(({ event }) => event === 'send').length;
+  return `audit record: ${files} files, ${sends} lines about sends, ${lines.length - sends} others for ${choices.length} choices that counted`;
+}
+
+/** What was looked for, in how much. */
+export function searchedLine({ searched: { values, forms, bytes, kinds } }: Evidence): string {
+  return `looked for ${values} secrets and personal values of ${kinds} kinds, in ${forms} forms, in ${Math.round(bytes / 2 ** 20)} MiB`;
+}
+
 const listed = (counts: ReadonlyMap<string, number>): string =>
   [...counts].map(([name, count]) => ` ${name} ${count}`).join(',');

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import type { Sandbox } from './index.js';
 
@@ -23,9 +23,14 @@ const KEY_HEADER = 'api-key';
 /**
  * Opens a front on a free port of 127.0.0.1. Two routes with different keys to one sandbox are one account whose key was
  * rotated. Other paths are answered 404, other keys 401. All sandboxes must have the secret that the client signs with.
+ * `onRequest` is shown the headers of every request.
  */
-export async function startFront(routes: readonly FrontRoute[]): Promise<Front> {
+export async function startFront(
+  routes: readonly FrontRoute[],
+  onRequest: (headers: IncomingHttpHeaders) => void = () => undefined,
+): Promise<Front> {
   const server = createServer((incoming, outgoing) => {
+    onRequest(incoming.headers);
     const onPath = routes.filter(({ path }) => incoming.url?.startsWith(`${path}/`));
     const route = onPath.find(({ apiKey }) => apiKey === incoming.headers[KEY_HEADER]);
     if (route) return forward(route, incoming, outgoing);

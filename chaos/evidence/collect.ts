@@ -1,25 +1,34 @@
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { WorkflowNotFoundError } from '@temporalio/client';
+import type { History } from '@temporalio/common/lib/proto-utils.js';
 import type { TrafficLine } from '../../sandbox/index.js';
 import { DEFAULT_ACCOUNT, orderWorkflowId } from '../../src/contract/names.js';
 import { NoWorkerError } from '../../src/index.js';
+import type { PlannedBatch } from '../batch.js';
 import type { Load } from '../load.js';
 import type { ChaosStack } from '../stack.js';
-import type { Evidence, FollowedOrder, Leak } from './evidence.js';
+import { readAudit } from './audit.js';
+import type { Choice, Evidence, FollowedOrder } from './evidence.js';
 import { followedOrder } from './followed.js';
-import { SecretScanner } from './secrets.js';
+import { searchEverything } from './search.js';
 
 /** Histories read at once. */
 const CONCURRENCY = 8;
 /** Most orders of one run, follow-ups included. */
 const MAX_ORDERS = 10_000;
 
+/** What else a run was about: its batch, what people chose that counted, and the balances before the first order. */
+interface Course {
+  batch: PlannedBatch;
+  choices: readonly Choice[];
+  ledgerAtStart: Readonly<Record<string, string>>;
+}
+
 /** Gathers everything the oracle judges. Temporal and the sandbox must be up; nothing is changed. */
 export async function collectEvidence(
   stack: ChaosStack,
   load: Load,
-  ledgerAtStart: Readonly<Record<string, string>>,
+  { batch, choices, ledgerAtStart }: Course,
 ): Promise<Evidence> {
   const [service, ledgerAtEnd, traffic] = [
     await stack.service.orders(),
@@ -32,16 +41,10 @@ export async function collectEvidence(
     ...service.map(({ order }) => order.user_order_id),
     ...listed.map(({ orderId }) => orderId),
   ]);
-  const scanner = new SecretScanner(
-    stack.secrets,
-    orderIds,
-    service.map(({ order }) => order.order_uuid),
-  );
-  const { followed, leaks } = await readHistories(stack, [...orderIds], scanner);
-  for (const file of stack.logFiles) leaks.push(...(await scanner.leaksOfFile(file, 'log')));
-  // The write-ahead log is part of the database.
-  for (const file of [stack.dbFile, `${stack.dbFile}-wal`].filter(existsSync))
-    leaks.push(...(await scanner.leaksOfFile(file, 'database')));
+  const { followed, histories } = await readHistories(stack, [...orderIds]);
+  const said = { orderId: batch.batchId, input: batch.said };
+  const planted = [...load.planned, ...(load.accepted.has(batch.rows[0]?.orderId ?? '') ? [...batch.rows, said] : [])];
+  const { leaks, searched } = await searchEverything(stack, { planted, service, orderIds, histories });
   return {
     accepted: load.accepted,
     followed,
@@ -49,7 +52,11 @@ export async function collectEvidence(
     ledger: { start: ledgerAtStart, end: ledgerAtEnd },
     requests: traffic.flatMap((line) => (line.kind === 'request' ? [line] : [])),
     callbacks: traffic.flatMap((line) => (line.kind === 'callback' ? [line] : [])),
-    leaks,
+    ...{ leaks, searched, choices },
+    audit: await readAudit(
+      stack.auditDir,
+      stack.workers.map(({ program }) => program.logFile),
+    ),
     wronglyAccepted: load.forged.wronglyAccepted,
   };
 }
@@ -66,31 +73,30 @@ const timeOf = (line: TrafficLine): number => (line.kind === 'request' ? line.at
 async function readHistories(
   stack: ChaosStack,
   orderIds: string[],
-  scanner: SecretScanner,
-): Promise<{ followed: Map<string, FollowedOrder>; leaks: Leak[] }> {
+): Promise<{ followed: Map<string, FollowedOrder>; histories: Map<string, History> }> {
   const followed = new Map<string, FollowedOrder>();
-  const leaks: Leak[] = [];
+  const histories = new Map<string, History>();
   const waiting = [...orderIds];
   const reader = async () => {
     for (let orderId = waiting.pop(); orderId !== undefined; orderId = waiting.pop()) {
-      const read = await readOne(stack, orderId, scanner);
+      const read = await readOne(stack, orderId);
       if (!read) continue;
       followed.set(orderId, read.order);
-      leaks.push(...read.leaks);
+      histories.set(read.workflowId, read.history);
     }
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, reader));
-  return { followed, leaks };
+  return { followed, histories };
 }
 
 /** Undefined when Temporal has no workflow of that order. */
-async function readOne(stack: ChaosStack, orderId: string, scanner: SecretScanner) {
+async function readOne(stack: ChaosStack, orderId: string) {
   const workflowId = orderWorkflowId(DEFAULT_ACCOUNT, orderId);
   try {
     const history = await stack.client.workflow.getHandle(workflowId).fetchHistory();
-    const order = followedOrder(orderId, history);
-    const leaks = scanner.leaksOf(workflowId, history);
-    return { order: order.end === 'open' ? { ...order, parkedFor: await parkedFor(stack, orderId) } : order, leaks };
+    const order = await followedOrder(orderId, history, stack.codec);
+    const parked = order.end === 'open' ? { parkedFor: await parkedFor(stack, orderId) } : {};
+    return { workflowId, history, order: { ...order, ...parked } };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;

@@ -1,5 +1,6 @@
 import type { CallbackLogEntry, RequestLogEntry, SandboxOrder } from '../../sandbox/index.js';
 import type { OrderResult } from '../../src/contract/order/input-and-result.js';
+import type { AuditEvidence, AuditLine } from './audit.js';
 
 /** What a workflow's history tells about its order. Times are ms since the epoch. */
 export interface FollowedOrder {
@@ -18,10 +19,23 @@ export interface FollowedOrder {
   createsCutOff: number;
 }
 
+/** What a person decided about an order, or approved of a batch, and was told that it counts. */
+export type Choice = Pick<AuditLine, 'event' | 'workflowId' | 'revision'>;
+
 /** A value in a place where it must not be; the value itself is not repeated. */
 export interface Leak {
   place: string;
   what: string;
+}
+
+/** What was looked for, and where: finding nothing proves something only of what was seen where it may be. */
+export interface Searched {
+  values: number;
+  forms: number;
+  bytes: number;
+  kinds: number;
+  /** Personal data that was nowhere, not even where it may be. */
+  neverSeen: readonly string[];
 }
 
 /** Everything the oracle judges: what was asked for, what the service did, what our side says, and what was written down. */
@@ -37,6 +51,9 @@ export interface Evidence {
   requests: readonly RequestLogEntry[];
   callbacks: readonly CallbackLogEntry[];
   leaks: readonly Leak[];
+  searched: Searched;
+  audit: AuditEvidence;
+  choices: readonly Choice[];
   /** Forged callbacks that were not refused. */
   wronglyAccepted: readonly string[];
 }

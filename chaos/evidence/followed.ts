@@ -1,4 +1,4 @@
-import { defaultPayloadConverter } from '@temporalio/common';
+import { defaultPayloadConverter, type PayloadCodec } from '@temporalio/common';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { optionalTsToMs, tsToMs } from '@temporalio/common/lib/time.js';
 import { ORDER_CALLBACK_SIGNAL } from '../../src/contract/names.js';
@@ -18,15 +18,15 @@ const OTHER_ENDS = {
   workflowExecutionContinuedAsNewEventAttributes: 'continued as new',
 } as const;
 
-/** Reads out of a history what became of its order. */
-export function followedOrder(orderId: string, { events }: History): FollowedOrder {
+/** Reads out of a history, as it is stored, what became of its order. */
+export async function followedOrder(orderId: string, { events }: History, codec: PayloadCodec): Promise<FollowedOrder> {
   const all = events ?? [];
   const signalsAtMs = all
     .filter((event) => event.workflowExecutionSignaledEventAttributes?.signalName === ORDER_CALLBACK_SIGNAL)
     .map(({ eventTime }) => tsToMs(eventTime));
   const seen = { orderId, signalsAtMs, createsCutOff: createsCutOff(all) };
   const last = all.at(-1);
-  const end = last && endOf(last);
+  const end = last && (await endOf(last, codec));
   if (!end) return { ...seen, end: 'open' };
   return { ...seen, ...end, endedAtMs: optionalTsToMs(last.eventTime) };
 }
@@ -42,10 +42,13 @@ function createsCutOff(events: readonly Event[]): number {
   ).length;
 }
 
-function endOf(event: Event): Pick<FollowedOrder, 'end' | 'result' | 'failureType'> | undefined {
+async function endOf(
+  event: Event,
+  codec: PayloadCodec,
+): Promise<Pick<FollowedOrder, 'end' | 'result' | 'failureType'> | undefined> {
   const completed = event.workflowExecutionCompletedEventAttributes;
   if (completed) {
-    const [payload] = completed.result?.payloads ?? [];
+    const [payload] = await codec.decode(completed.result?.payloads ?? []);
     return { end: 'completed', result: payload && defaultPayloadConverter.fromPayload<OrderResult>(payload) };
   }
   const failure = event.workflowExecutionFailedEventAttributes?.failure;

@@ -1,74 +1,100 @@
-import { createHmac } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { PERSONAL_DATA } from '../inputs.js';
-import type { Secrets } from '../stack.js';
 import type { Leak } from './evidence.js';
-import { clearPlaceOf, textsOf } from './texts.js';
+import { formsOf } from './forms.js';
+import { Needles } from './needles.js';
+import { clearPlaceOf, FOR_PEOPLE, textsOf } from './texts.js';
 
-/** Longer than any secret: so much of a chunk is looked at again with the next one. */
-const OVERLAP_BYTES = 256;
 const CHUNK_BYTES = 8 * 1024 * 1024;
 
-/** Signatures are HMAC-SHA256 in hex. */
-const SIGNATURE = /[0-9a-f]{64}/g;
+/** A value that has to be looked for. */
+export interface Hidden {
+  /** What it is, in words that may be shown. */
+  kind: string;
+  /** Whose it is; undefined = the installation's. */
+  orderId?: string;
+  value: string | Buffer;
+  /** A credential may be nowhere; personal data may be where orders are kept in the clear. */
+  sort: 'credential' | 'personal';
+  /** The command line shows it to people, who need it: where a client pays, who decided. */
+  shown?: boolean;
+  /** The audit record says who chose what and why. */
+  audited?: boolean;
+}
 
-/** Finds secrets and personal data in texts, without ever repeating them. */
+/** What a place may hold: `orders` in the clear, with all that is personal in them; what is `shown` to people or `audited`; or nothing. */
+export type Allowed = 'orders' | 'shown' | 'audited' | 'nothing';
+
+const MAY_HOLD: Readonly<Record<Allowed, (hidden: Hidden) => boolean>> = {
+  orders: ({ sort }) => sort === 'personal',
+  shown: ({ shown = false }) => shown,
+  audited: ({ audited = false }) => audited,
+  nothing: () => false,
+};
+
+interface Found {
+  hidden: Hidden;
+  form: string;
+}
+
+/** Finds secrets and personal data in any form, without ever repeating them. */
 export class SecretScanner {
-  readonly #secrets: readonly (readonly [name: string, value: string])[];
-  readonly #signatures: ReadonlySet<string>;
+  readonly #needles = new Needles<Found>();
+  /** Bytes that were looked at. */
+  searched = 0;
 
-  /** Signatures are known for the requests whose bodies are: the look-ups of every order id and uuid. */
-  constructor({ apiKeys, apiSecret, tokenKey }: Secrets, orderIds: Iterable<string>, orderUuids: Iterable<string>) {
-    this.#secrets = [
-      ...apiKeys.map((apiKey) => ['an API key', apiKey] as const),
-      ['the API secret', apiSecret],
-      ['CALLBACK_TOKEN_KEY', tokenKey],
-    ];
-    const bodies = [
-      {},
-      ...[...orderIds].flatMap((id) => [{ order_ids: [id] }, { order_id: id }]),
-      ...[...orderUuids].map((uuid) => ({ order_uuid: uuid })),
-    ];
-    const sign = (body: object) => createHmac('sha256', apiSecret).update(JSON.stringify(body)).digest('hex');
-    this.#signatures = new Set(bodies.map(sign));
-  }
-
-  /** Names of the secrets in a text. */
-  secretsIn(text: string): string[] {
-    const found = this.#secrets.filter(([, value]) => text.includes(value)).map(([name]) => name);
-    const signed = (text.match(SIGNATURE) ?? []).some((hex) => this.#signatures.has(hex));
-    return signed ? [...found, 'a signature'] : found;
-  }
-
-  /** Leaks of a whole history: secrets anywhere in it, personal data in what is shown in clear. */
-  leaksOf(workflowId: string, history: unknown): Leak[] {
-    const texts = textsOf(history);
-    const inHistory = new Set(texts.flatMap(({ text }) => this.secretsIn(text)));
-    const inClear = new Set(
-      texts.flatMap((text) => {
-        const place = clearPlaceOf(text);
-        return place && hasPersonalData(text.text) ? [place] : [];
-      }),
-    );
-    if (hasPersonalData(workflowId)) inClear.add('a workflow id');
-    return [
-      ...[...inHistory].map((what) => ({ place: `the history of ${workflowId}`, what })),
-      ...[...inClear].map((place) => ({ place: `${place} of ${workflowId}`, what: 'personal data' })),
-    ];
-  }
-
-  /** Leaks of a file, read piece by piece. A database holds orders, so personal data is looked for in logs only. */
-  async leaksOfFile(file: string, kind: 'log' | 'database'): Promise<Leak[]> {
-    const found = new Set<string>();
-    let rest = '';
-    for await (const chunk of createReadStream(file, { highWaterMark: CHUNK_BYTES, encoding: 'latin1' })) {
-      const text = rest + chunk;
-      for (const what of this.secretsIn(text)) found.add(what);
-      if (kind === 'log' && hasPersonalData(text)) found.add('personal data');
-      rest = text.slice(-OVERLAP_BYTES);
+  constructor(hidden: Iterable<Hidden>) {
+    for (const each of hidden) {
+      for (const { form, bytes } of formsOf(each.value)) this.#needles.add(bytes, { hidden: each, form });
     }
-    return [...found].map((what) => ({ place: file, what }));
+  }
+
+  /** In how many forms all values are looked for. */
+  get forms(): number {
+    return this.#needles.count;
+  }
+
+  /** Everything that is in the bytes, in whatever form. */
+  foundIn(bytes: Buffer): Found[] {
+    this.searched += bytes.length;
+    return [...this.#needles.foundIn(bytes)];
+  }
+
+  /** Leaks of a place whose bytes are at hand. */
+  leaksOf(place: string, bytes: Buffer, allowed: Allowed): Leak[] {
+    return leaksAmong(place, this.foundIn(bytes), allowed);
+  }
+
+  /** Leaks of what a history shows in clear, whatever is encrypted. */
+  leaksInClear(workflowId: string, history: unknown): Leak[] {
+    const texts = textsOf(history).flatMap((text) => {
+      const place = clearPlaceOf(text);
+      return place ? [{ place, text: text.text }] : [];
+    });
+    return [...texts, { place: 'a workflow id', text: workflowId }].flatMap(({ place, text }) =>
+      this.leaksOf(`${place} of ${workflowId}`, Buffer.from(text), place === FOR_PEOPLE ? 'shown' : 'nothing'),
+    );
+  }
+
+  /** All that is in a file, read piece by piece. */
+  async foundInFile(file: string): Promise<Found[]> {
+    const found = new Set<Found>();
+    let rest = Buffer.alloc(0);
+    for await (const chunk of createReadStream(file, { highWaterMark: CHUNK_BYTES })) {
+      const bytes = Buffer.concat([rest, chunk as Buffer]);
+      for (const each of this.foundIn(bytes)) found.add(each);
+      rest = bytes.subarray(-this.#needles.longest);
+    }
+    return [...found];
   }
 }
 
-const hasPersonalData = (text: string): boolean => PERSONAL_DATA.some((value) => text.includes(value));
+/** Those of the finds that must not be in a place; a value is told once, whatever the number of its forms. */
+export function leaksAmong(place: string, found: readonly Found[], allowed: Allowed): Leak[] {
+  const leaks = found.filter(({ hidden }) => !MAY_HOLD[allowed](hidden));
+  const byValue = new Map<Hidden, string>();
+  for (const { hidden, form } of leaks) if (form === 'plain' || !byValue.has(hidden)) byValue.set(hidden, form);
+  return [...byValue].map(([{ kind, orderId }, form]) => ({
+    place,
+    what: `${kind}${orderId === undefined ? '' : ` of ${orderId}`}${form === 'plain' ? '' : ` (${form})`}`,
+  }));
+}

@@ -1,3 +1,4 @@
+import type { AuditLine } from '../../chaos/evidence/audit.js';
 import type { Evidence, FollowedOrder } from '../../chaos/evidence/evidence.js';
 import type { BalanceChange, OrderObject, SandboxOrder } from '../../sandbox/index.js';
 import type { OrderResult } from '../../src/contract/order/input-and-result.js';
@@ -45,6 +46,10 @@ export function truthfully({ order, truth }: SandboxOrder): FollowedOrder {
   return { orderId, end: 'completed', endedAtMs: 60_000, result, signalsAtMs: [50_000], createsCutOff: 0 };
 }
 
+const sendLine = ({ order: { user_order_id: orderId } }: SandboxOrder, index: number): AuditLine => ({
+  ...{ id: `${index}`, event: 'send', atMs: 0, workflowId: `order:default:${orderId}`, orderId },
+});
+
 /** A run without fault: a payout of 10, and one of 20 of which 5 were not paid at first but by its follow-up. */
 export function cleanEvidence(): Draft {
   const service = [
@@ -69,6 +74,10 @@ export function cleanEvidence(): Draft {
       orderStatus: order.status,
     })),
     leaks: [],
+    searched: { values: 1, forms: 1, bytes: 1, kinds: 1, neverSeen: [] },
+    // More than were sent, so that tests may add creates; the oracle asks for one line for each that arrived.
+    audit: { files: 1, problems: [], lines: [...service, ...service, ...service, ...service].map(sendLine) },
+    choices: [],
     wronglyAccepted: [],
   };
 }

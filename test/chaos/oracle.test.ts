@@ -170,6 +170,47 @@ const FAULTS: [title: string, change: (evidence: Draft) => void, found: Record<s
     { secrets: 1 },
   ],
   [
+    'a canary that came nowhere shows',
+    (evidence) => {
+      evidence.searched = { ...evidence.searched, neverSeen: ['a Visa number'] };
+    },
+    { 'canaries never seen': 1 },
+  ],
+  [
+    'an audit record that does not hold shows',
+    (evidence) => {
+      evidence.audit = { ...evidence.audit, problems: ['line 2 does not follow from line 1'] };
+    },
+    { 'gaps in the audit record': 1 },
+  ],
+  [
+    'a create without a line, or with one that was written after it, shows',
+    (evidence) => {
+      const [a, b, ...others] = evidence.audit.lines.slice(0, 3);
+      if (a && b) evidence.audit = { ...evidence.audit, lines: [{ ...b, atMs: 1_011 }, ...others] };
+    },
+    { 'gaps in the audit record': 2 },
+  ],
+  [
+    'lines with one id count once, for creates that are two',
+    (evidence) => {
+      evidence.audit = { ...evidence.audit, lines: evidence.audit.lines.map((line) => ({ ...line, id: 'one' })) };
+      evidence.requests = [...evidence.requests.slice(0, 2), ...evidence.requests.slice(0, 2)];
+    },
+    { 'gaps in the audit record': 1 },
+  ],
+  [
+    'a decision that counted on another revision than that of its line shows, and so does an approval',
+    (evidence) => {
+      const workflowId = 'order:default:a';
+      const line = { id: 'd', event: 'decide', atMs: 0, workflowId, revision: 3 };
+      evidence.audit = { ...evidence.audit, lines: [...evidence.audit.lines, line] };
+      const approval = { event: 'approve', workflowId: 'bulk:default:b' };
+      evidence.choices = [line, { ...line, revision: 4 }, approval];
+    },
+    { 'gaps in the audit record': 2 },
+  ],
+  [
     'a callback acknowledged without a signal shows',
     (evidence) => say(evidence, 'a', { signalsAtMs: [] }),
     { 'callbacks acknowledged without effect': 1 },
@@ -235,7 +276,7 @@ test('callbacks that were not acknowledged, came after the end or are about unkn
 });
 
 test('a run is clean only when every line is 0 and all orders were final in time', () => {
-  const operator = { parks: new Map(), decisions: new Map() };
+  const operator = { parks: new Map(), decisions: new Map(), choices: [] };
   expect(isClean(judge(cleanEvidence(), { ...operator, allFinalAfterMs: 1_000 }))).toBe(true);
   expect(isClean(judge(cleanEvidence(), operator))).toBe(false);
   const evidence = cleanEvidence();

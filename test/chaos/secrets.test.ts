@@ -1,72 +1,109 @@
-import { createHmac } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { SecretScanner } from '../../chaos/evidence/secrets.js';
-import { PERSONAL_DATA } from '../../chaos/inputs.js';
+import { planBatch } from '../../chaos/batch.js';
+import { CANARY_KINDS, canary } from '../../chaos/canaries.js';
+import { credentials, personalData } from '../../chaos/evidence/hidden.js';
+import { leaksAmong, SecretScanner } from '../../chaos/evidence/secrets.js';
+import { planOrders } from '../../chaos/inputs.js';
+import { madeOrder, SECRETS, SIGNATURE } from './secrets.fixture.js';
 
-const SECRETS = {
-  apiKeys: ['the-key-of-the-run', 'the-other-key'],
-  apiSecret: 'the-secret-of-the-run',
-  tokenKey: 'the-token-key',
-};
-const scanner = new SecretScanner(SECRETS, ['order-1'], ['uuid-1']);
-const CARD = PERSONAL_DATA[0] ?? '';
-const bytes = (text: string) => new TextEncoder().encode(text);
+/** Ways to write a value, made without any help of what looks for them. */
+const WRITINGS: readonly (readonly [string, (value: Buffer) => string | Buffer])[] = [
+  ['as it is', (value) => value],
+  ['in capitals', (value) => value.toString().toUpperCase()],
+  ['in lower case', (value) => value.toString().toLowerCase()],
+  ['in JSON', (value) => JSON.stringify({ x: value.toString() })],
+  ['in JSON in JSON', (value) => JSON.stringify({ x: JSON.stringify({ x: value.toString() }) })],
+  ['in a URL', (value) => `https://x.example/?q=${encodeURIComponent(value.toString())}&y`],
+  ['in a form', (value) => new URLSearchParams({ q: value.toString() }).toString()],
+  ...['', 'a', 'ab'].flatMap((before) =>
+    (['base64', 'base64url'] as const).map(
+      (encoding) =>
+        [
+          `in ${encoding} after ${before.length}`,
+          (value: Buffer) => Buffer.from(`${before}${value}`).toString(encoding),
+        ] as const,
+    ),
+  ),
+  ['in base64 of JSON', (value) => Buffer.from(JSON.stringify([value.toString()])).toString('base64')],
+  ['in hex', (value) => value.toString('hex')],
+  ['in hex capitals', (value) => value.toString('hex').toUpperCase()],
+  ['in UTF-16', (value) => Buffer.from(value.toString(), 'utf16le')],
+];
 
-const signed = (body: object) => createHmac('sha256', SECRETS.apiSecret).update(JSON.stringify(body)).digest('hex');
+/** What a run of 300 orders looks for. */
+const batch = planBatch('1');
+const planted = [...planOrders(300, '1'), ...batch.rows, { orderId: batch.batchId, input: batch.said }];
+const HIDDEN = [...credentials(SECRETS, [SIGNATURE], ['chaos-1-00001']), ...personalData(planted, [madeOrder('d-1')])];
+/** One of each kind. */
+const ONE_OF_EACH = [...new Map(HIDDEN.map((hidden) => [hidden.kind, hidden])).values()];
+const scanner = new SecretScanner(HIDDEN);
+const NOISE = Buffer.from(Array.from({ length: 997 }, (_, index) => (index * 7) % 256));
 
-async function fileWith(content: string): Promise<string> {
+async function fileWith(...content: (string | Buffer)[]): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'chaos-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  await writeFile(join(folder, 'file'), content);
+  await writeFile(join(folder, 'file'), Buffer.concat(content.map((part) => Buffer.from(part))));
   return join(folder, 'file');
 }
 
-test.each([
-  ['an API key', 'the-key-of-the-run'],
-  ['an API key', 'the-other-key'],
-  ['the API secret', SECRETS.apiSecret],
-  ['CALLBACK_TOKEN_KEY', SECRETS.tokenKey],
-  ['a signature', signed({ order_ids: ['order-1'] })],
-  ['a signature', signed({ order_id: 'order-1' })],
-  ['a signature', signed({ order_uuid: 'uuid-1' })],
-  ['a signature', signed({})],
-])('%s is found in a payload, in a log and in a database', async (what, secret) => {
-  const history = { events: [{ attributes: { input: { payloads: [{ data: bytes(`{"x":"${secret}"}`) }] } } }] };
-  expect(scanner.leaksOf('w', history)).toEqual([{ place: 'the history of w', what }]);
-  const file = await fileWith(`\u0000binary ${secret} rest`);
-  expect(await scanner.leaksOfFile(file, 'log')).toEqual([{ place: file, what }]);
-  expect(await scanner.leaksOfFile(file, 'database')).toEqual([{ place: file, what }]);
+test('a run plants all kinds of canaries, and looks for more than 40 kinds in all', () => {
+  const kinds = new Set(HIDDEN.map(({ kind }) => kind));
+  for (const kind of CANARY_KINDS) expect(kinds).toContain(kind);
+  expect(kinds.size).toBeGreaterThan(40);
 });
 
-test('other hashes of 64 hex digits are no signatures', () => {
-  expect(scanner.secretsIn(createHmac('sha256', 'other').update('{}').digest('hex'))).toEqual([]);
+test('every canary is of one order alone', () => {
+  const personal = HIDDEN.filter(({ sort }) => sort === 'personal');
+  expect(new Set(personal.map(({ value }) => `${value}`)).size).toBe(personal.length);
 });
 
-test('a secret that lies across two pieces of a large file is found', async () => {
-  const file = await fileWith(`${'.'.repeat(8 * 1024 * 1024 - 5)}the-key-of-the-run`);
-  expect(await scanner.leaksOfFile(file, 'database')).toHaveLength(1);
+test.each(ONE_OF_EACH)('$kind is found however it is written, named by kind and order, and not repeated', (hidden) => {
+  const { kind, orderId, value } = hidden;
+  const missed = WRITINGS.filter(([, write]) => {
+    // Bytes that are no text are written as bytes only.
+    if (typeof value !== 'string' && !Buffer.from(`${write(value)}`, 'latin1').includes(value)) return false;
+    const bytes = Buffer.concat([NOISE, Buffer.from(write(Buffer.from(value))), NOISE]);
+    const leaks = scanner.leaksOf('p', bytes, 'nothing');
+    return !leaks.some(({ what }) => what.startsWith(kind) && (!orderId || what.includes(orderId)));
+  });
+  expect(missed.map(([name]) => name)).toEqual([]);
+  expect(scanner.leaksOf('p', NOISE, 'nothing')).toEqual([]);
+  const told = scanner.leaksOf('p', Buffer.from(value), 'nothing');
+  expect(JSON.stringify(told)).not.toContain(`${value}`);
 });
 
-test('personal data is a leak in logs, and none in the database, which holds the orders', async () => {
-  const file = await fileWith(`payout to ${CARD}`);
-  expect(await scanner.leaksOfFile(file, 'log')).toEqual([{ place: file, what: 'personal data' }]);
-  expect(await scanner.leaksOfFile(file, 'database')).toEqual([]);
+test('the payload key is found as bytes, in hex and in base64', () => {
+  for (const written of [
+    SECRETS.payloadKey,
+    ...(['hex', 'base64'] as const).map((of) => SECRETS.payloadKey.toString(of)),
+  ])
+    expect(scanner.leaksOf('p', Buffer.from(written), 'nothing')).not.toEqual([]);
 });
 
-test.each([
-  ['a search attribute', { attributes: { searchAttributes: { indexedFields: { Some: { data: bytes(CARD) } } } } }],
-  ['a summary or the details', { userMetadata: { summary: { data: bytes(`withdraw to ${CARD}`) } } }],
-  ['a failure message', { attributes: { failure: { message: `bad wallet ${CARD}` } } }],
-  ['a failure message', { attributes: { failure: { cause: { stackTrace: `at ${CARD}` } } } }],
-])('personal data in %s of a history is a leak', (place, event) => {
-  expect(scanner.leaksOf('w', { events: [event] })).toEqual([{ place: `${place} of w`, what: 'personal data' }]);
+test('card numbers and IBANs are found with and without groups, and in a part that tells them', () => {
+  const [card, iban] = [canary('a Visa number', 'o'), canary('a German IBAN', 'o')];
+  const own = new SecretScanner([card, iban].map((value) => ({ kind: 'it', orderId: 'o', value, sort: 'personal' })));
+  for (const value of [card, iban]) {
+    for (const separator of [' ', '-']) {
+      expect(own.foundIn(Buffer.from((value.match(/.{1,4}/g) ?? []).join(separator)))).toHaveLength(1);
+    }
+    expect(own.foundIn(Buffer.from(value.slice(0, -4)))).toHaveLength(1);
+    expect(own.foundIn(Buffer.from(value.slice(4)))).toHaveLength(1);
+    expect(own.foundIn(Buffer.from(`****${value.slice(-4)}`))).toHaveLength(0);
+  }
 });
 
-test('personal data in a workflow id is a leak, in an input it is none', () => {
-  expect(scanner.leaksOf(`order:default:${CARD}`, {})).toHaveLength(1);
-  const input = { attributes: { input: { payloads: [{ data: bytes(`{"wallet":"${CARD}"}`) }] } } };
-  expect(scanner.leaksOf('w', { events: [input] })).toEqual([]);
+test('where orders are kept in the clear personal data is no leak, a credential is', () => {
+  const found = scanner.foundIn(Buffer.from(`${canary('who decided', 'chaos-1-00001')} ${SECRETS.apiSecret}`));
+  expect(leaksAmong('p', found, 'orders')).toEqual([{ place: 'p', what: 'the API secret' }]);
+  expect(leaksAmong('p', found, 'nothing')).toHaveLength(2);
+});
+
+test('what lies across two pieces of a large file is found', async () => {
+  const file = await fileWith('.'.repeat(8 * 1024 * 1024 - 5), SECRETS.tokenKey);
+  const found = await scanner.foundInFile(file);
+  expect(leaksAmong(file, found, 'orders')).toEqual([{ place: file, what: 'CALLBACK_TOKEN_KEY' }]);
 });
