@@ -91,12 +91,13 @@ export class OrderHandle {
   /**
    * Hands a person's decision to a parked order and returns the state right after it was taken; what follows from it
    * shows later. Throws RefusedError with the reason when it is not taken, and NoWorkerError when no worker answers
-   * within `timeoutMs`, 15 s when omitted. What a `signer` signs counts for this very decision in the run of its `runId`, which is
-   * the newest one when omitted.
+   * within `timeoutMs`, 15 s when omitted. A decision, and what a `signer` signs of it, counts in the run of its `runId` alone, which
+   * is the newest one when omitted.
    */
   async decide(decision: Decision, { signer, ...wait }: WaitOptions & SignOptions = {}): Promise<OrderState> {
-    const about = signer && ({ update: 'decide', run: await this.#run.signedRun(decision.runId) } as const);
-    return this.#run.tell(DECIDE_UPDATE, about ? await signed(decision, signer, about) : decision, {
+    const run = await this.#run.signedRun(decision.runId);
+    const named = { ...decision, runId: run.runId };
+    return this.#run.tell(DECIDE_UPDATE, signer ? await signed(named, signer, { update: 'decide', run }) : named, {
       ...wait,
       refused: 'decision',
       request: 'decision',

@@ -40,7 +40,7 @@ export async function bundleWorkflows({
   const { code } = await bundleWorkflowCode({
     workflowsPath: pathOf('index'),
     payloadConverterPath: pathOf('converters'),
-    workflowInterceptorModules: [pathOf('interceptors')],
+    workflowInterceptorModules: [pathOf('interceptors'), ...(mode === 'required' ? [pathOf('required')] : [])],
     ...(failures && { failureConverterPath: pathOf(failures) }),
     ...(logger && { logger }),
   });

@@ -11,7 +11,6 @@ import {
 import { maskName } from '../../contract/masking.js';
 import { signatureProblem } from '../../contract/signature.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
-import { isPatched } from '../patches.js';
 import { takeSigned } from '../signed.js';
 import { maySend, pause, resume, stop } from './interruptions.js';
 import { showBatch } from './show.js';
@@ -67,7 +66,7 @@ export function setBatchHandlers(run: BatchRun): void {
   onInstruction(
     run,
     BATCH_MESSAGES.resume,
-    'Goes on sending, with "pausedAt": the time of the pause that it ends.',
+    'Goes on sending; "pausedAt": the time of the pause that it ends.',
     resumeRefusal,
     takeResume,
   );
@@ -110,8 +109,7 @@ function noteApproval(run: BatchRun, approval: SignedApproval): void {
 /** Goes on sending once it is known who signed that, for this very pause. Pause and stop pay nobody: they need no key. */
 function takeResume(run: BatchRun, instruction: BatchInstruction): Promise<void> {
   const { signature, by, reason } = instruction;
-  // Asked here as well: whoever answers workflow tasks can have an update accepted that no validator has seen.
-  const pausedAt = isPatched('activities-of-one-run') ? instruction.pausedAt : run.paused?.at;
+  const pausedAt = instruction.pausedAt ?? run.paused?.at;
   return takeSigned({
     input: { account: run.account, update: 'resume', choice: { by, reason, pausedAt }, signature, paused: run.paused },
     refusal: () => resumeRefusal(run, { ...instruction, pausedAt }),
@@ -177,9 +175,9 @@ function resumeRefusal(run: BatchRun, instruction: BatchInstruction | undefined)
   return busy() ?? instructionProblem(instruction) ?? pauseProblem(run.paused, instruction);
 }
 
-/** Without it, a copy of what paused the batch, or of an earlier resume, would send the rest. */
+/** Else a copy of an earlier resume would send the rest. Who names no pause means this one: see `workflows/required.ts`. */
 const pauseProblem = ({ at }: BatchInterruption, instruction: BatchInstruction | undefined): string | undefined =>
-  instruction?.pausedAt === at
+  (instruction?.pausedAt ?? at) === at
     ? undefined
     : `pausedAt: must be "${at}", the time of the pause that it ends. Look why it was paused before you send that`;
 
