@@ -10,7 +10,7 @@ import {
 import type { OrderResult } from '../contract/order/input-and-result.js';
 import type { Decision, OrderState } from '../contract/order/messages.js';
 import type { Order } from '../contract/service-objects.js';
-import { RemoteRun, type WaitOptions } from './remote-run.js';
+import { checkTimeout, RemoteRun, type WaitOptions } from './remote-run.js';
 import { resultOfRun } from './run-result.js';
 import { type SignOptions, signed } from './signing.js';
 import { orderResult } from './standing.js';
@@ -95,6 +95,7 @@ export class OrderHandle {
    * is the newest one when omitted.
    */
   async decide(decision: Decision, { signer, ...wait }: WaitOptions & SignOptions = {}): Promise<OrderState> {
+    checkTimeout(wait);
     const run = await this.#run.signedRun(decision.runId);
     const named = { ...decision, runId: run.runId };
     return this.#run.tell(DECIDE_UPDATE, signer ? await signed(named, signer, { update: 'decide', run }) : named, {
