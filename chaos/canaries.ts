@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { passesLuhn, passesMod97 } from '../src/contract/wallets.js';
+import { passesLuhn, passesMod97 } from '../src/contract/wallet-numbers.js';
 
 /** Makes a value out of a key: the same again for the same key, another one for every other. */
 type Make = (key: string) => string;

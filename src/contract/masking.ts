@@ -1,3 +1,5 @@
+import { replaceNumbers } from './wallet-numbers.js';
+
 /** A wallet as it may be shown: `****1111`, or `****` where the last characters would tell too much. */
 export function maskWallet(wallet: string): string {
   const bare = wallet.replace(/[^A-Za-z0-9]/g, '');
@@ -6,10 +8,21 @@ export function maskWallet(wallet: string): string {
   return bare.length >= 12 && !mayEndInCode ? `****${bare.slice(-4)}` : '****';
 }
 
-/** Words of a person or of the service, safe to show: no long digit runs, e-mails or control characters. */
+/** Digits as other scripts and fonts write them. */
+const FOREIGN_DIGITS = /(?:(?![0-9])\p{Nd})+/gu;
+
+/**
+ * THE way to show words of a person or of the service: without cards, IBANs, e-mails, long digit runs and control characters,
+ * however they are typed.
+ */
 export const maskWords = (words: string): string =>
-  words
-    .replace(/[^\s.[\]]*@[^\s[\]]*/g, '****')
+  replaceNumbers(
+    words
+      .replace(FOREIGN_DIGITS, (digits) => digits.normalize('NFKC').replace(/[^\d]+/g, '****'))
+      .replace(/[^\s.[\]]*@[^\s[\]]*/g, '****'),
+    () => '****',
+    'anyhow',
+  )
     .replace(/[A-Za-z0-9]*\d{6,}[A-Za-z0-9]*/g, '****')
     .replace(/\w{26,}/g, '****')
     .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');

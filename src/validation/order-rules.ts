@@ -124,17 +124,20 @@ function leakErrors(input: Unchecked): FieldError[] {
     const leaks =
       telling.some((wallet) => squeezed.includes(wallet)) ||
       emails.some((email) => lowercase.includes(email.toLowerCase()));
-    if (leaks) return [{ field, reason: "contains the order's own wallet or e-mail" }];
-    return field === 'batchId' && holdsWallet(text) ? [{ field, reason: NO_WALLET }] : [];
+    return leaks ? [{ field, reason: "contains the order's own wallet or e-mail" }] : [];
   });
 }
 
-/** Why an order may not be started under its id, which everybody sees. */
+/** Why an order may not be started under its id, or that of its batch, which everybody sees. */
 export function shownIdErrors(input: unknown): FieldError[] {
-  const { order_id: orderId } = fieldsOf(fieldsOf(input).order);
-  if (typeof orderId !== 'string' || !holdsWallet(orderId)) return [];
+  const { order, batchId } = fieldsOf(input);
+  const { order_id: orderId } = fieldsOf(order);
+  const holds = (name: unknown) => typeof name === 'string' && holdsWallet(name);
   const reason = `${NO_WALLET}; what was ever started with this id must not be paid under another one`;
-  return [{ field: 'order.order_id', reason }];
+  return [
+    ...(holds(orderId) ? [{ field: 'order.order_id', reason }] : []),
+    ...(holds(batchId) ? [{ field: 'batchId', reason: NO_WALLET }] : []),
+  ];
 }
 
 /** Everything wrong with an input that no single field can tell. */

@@ -1,12 +1,6 @@
 import { maskWallet } from '../contract/masking.js';
-import {
-  canonicalWallet,
-  MULTIPLE_CARDS,
-  passesLuhn,
-  passesMod97,
-  SEPA_IBAN_LENGTHS,
-  UA_IBAN_LENGTHS,
-} from '../contract/wallets.js';
+import { passesLuhn, passesMod97, SEPA_IBAN_LENGTHS, UA_IBAN_LENGTHS } from '../contract/wallet-numbers.js';
+import { canonicalWallet, MULTIPLE_CARDS } from '../contract/wallets.js';
 
 /** Longest wallet accepted from a caller, in characters. */
 export const MAX_WALLET_LENGTH = 200;

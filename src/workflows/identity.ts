@@ -62,7 +62,11 @@ export function checkOrder(run: OrderRun): void {
   if (typeof orderId !== 'string' || !ORDER_ID_FORMAT.test(orderId.replace(/\.r\d{1,4}$/, ''))) {
     refuse('order.order_id', 'must match [A-Za-z0-9._:-]{1,120}');
   }
-  if (!run.followUp) checkShownName(refuse, 'order.order_id', orderId, noRunEverSent(run));
+  if (!run.followUp) {
+    const { batchId } = run.input;
+    checkShownName(refuse, 'order.order_id', orderId, noRunEverSent(run));
+    if (typeof batchId === 'string') checkShownName(refuse, 'batchId', batchId, noRunEverSent(run));
+  }
   // A recovered run sends nothing, so the id cannot be used to pay beside the order it extends.
   if (/\.r\d+$/.test(orderId) && !run.followUp && !run.input.recovered) {
     refuse('order.order_id', 'must not end in .r<digits>: those ids belong to follow-ups');

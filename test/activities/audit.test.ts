@@ -162,6 +162,13 @@ describe('the audit record of choices', () => {
     expect((await chosen(choice)).text).not.toContain(CARD);
   });
 
+  it('shows no card and no IBAN that somebody typed in groups', async () => {
+    const reason = 'card 4111 1111 1111 1111, not 5555-5555-5555-4444 or DE89 3704 0044 0532 0130 00';
+    const { lines } = await chosen({ by: 'ann 3782 822463 10005', reason, action: 'accept' });
+    const choice = { by: 'ann ****', reason: 'card ****, not **** or ****', action: 'accept' };
+    expect(lines).toMatchObject([{ choice, paused: choice }]);
+  });
+
   it('keeps ids, digests and times as they are', async () => {
     const choice = {
       digest: createHash('sha256').update('plan').digest('hex'),

@@ -133,8 +133,11 @@ describe('a schedule', () => {
     await orders.schedules.create(input('noted'));
     await orders.schedules.pause('noted', { by: 'bob@example.com', reason: 'card 4111111111111111' });
     expect(await orders.schedules.show('noted')).toMatchObject({ note: 'paused by ****: card ****' });
-    await orders.schedules.resume('noted', { by: 'bob', reason: 'card 4111111111111111 is fine' });
-    expect(await orders.schedules.show('noted')).toMatchObject({ note: 'resumed by bob: card **** is fine' });
+    await orders.schedules.resume('noted', {
+      by: 'bob 4111 1111 1111 1111',
+      reason: 'not DE89 3704 0044 0532 0130 00, 5555-5555-5555-4444 is fine',
+    });
+    expect(await orders.schedules.show('noted')).toMatchObject({ note: 'resumed by bob ****: not ****, **** is fine' });
   });
 
   it('is triggered for a period, also while it is paused', async () => {

@@ -16,6 +16,22 @@ const HELD = [
   'de89370400440532013000',
   'pay-DE89-3704-0044-0532-0130-00',
   'UA213223130000026007233566001',
+  '4111-1111-1111-1111-1',
+  '4111-1111-1111-1111-12',
+  '4111-1111-1111-1111-2026',
+  '4000-4111-1111-1111-1111',
+  '2026-4111-1111-1111-1111',
+  '9.4111-1111-1111-1111.r1',
+  '4111--1111--1111--1111',
+  '411111-1111111111',
+  '41-11-11-11-11-11-11-11',
+  '3782-822463-10005-1',
+  '4111.1111.1111.1111.001',
+  '4111111111111111:5555555555554444',
+  '4111/1111/1111/1111',
+  '4111\u00a01111\u00a01111\u00a01111',
+  'DE89-3704-0044-0532-0130-00-1',
+  'gb82-west-1234-5698-7654-32',
 ];
 
 const FREE = [
@@ -27,6 +43,10 @@ const FREE = [
   '2026-11-22-0001',
   'DE89370400440532013001',
   'NO2026112200012345',
+  // A customer's number and a time in seconds, whose check digit fits.
+  '400001-1795366797',
+  '4711-20261122-0001',
+  'at20-2026-1122-0001-0002',
 ];
 
 describe('a name', () => {
@@ -64,6 +84,10 @@ describe('ids that programs make up', () => {
     ['of a time in milliseconds', () => String(1_700_000_000_000 + randomInt(200_000_000_000))],
     ['of a date and a number', () => `20261122${digits(8)()}`],
     ['that are UUIDs', randomUUID],
+    ['that are UUIDs and a row', () => `${randomUUID()}-${randomInt(1_000)}`],
+    ['of a date and a number in groups', () => `2026-11-22-${digits(4)()}-${digits(5)()}`],
+    ['of a number, a date and a number', () => `${digits(4)()}-20261122-${digits(4)()}`],
+    ['of a number and a time in seconds', () => `${digits(6)()}-${1_700_000_000 + randomInt(200_000_000)}`],
     ['that are hashes', () => createHash('sha256').update(randomBytes(8)).digest('hex')],
   ])('%s are never refused', ([, make]) => {
     expect(refused(make)).toBe(0);

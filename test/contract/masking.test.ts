@@ -1,5 +1,6 @@
+import { randomInt } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { maskName, maskWallet } from '../../src/contract/masking.js';
+import { maskName, maskWallet, maskWords } from '../../src/contract/masking.js';
 import { BITCOIN, CARD, SEPA_IBAN } from './inputs.fixture.js';
 
 describe('maskWallet', () => {
@@ -38,5 +39,83 @@ describe('maskName', () => {
 
   it('cuts long names', () => {
     expect(maskName('x '.repeat(500))).toHaveLength(121);
+  });
+});
+
+describe('maskWords', () => {
+  const typed = [
+    '4111 1111 1111 1111',
+    '4111-1111-1111-1111',
+    '4111.1111.1111.1111',
+    '4111/1111/1111/1111',
+    '4111 - 1111 - 1111 - 1111',
+    '4111--1111--1111--1111',
+    '4111\u00a01111\u00a01111\u00a01111',
+    '4111\u20091111\u20091111\u20091111',
+    '4111\u20111111\u20111111\u20111111',
+    '4111\u20131111\u20131111\u20131111',
+    '4111\u200b1111\u200b1111\u200b1111',
+    '4111\u00ad1111\u00ad1111\u00ad1111',
+    '4111_1111_1111_1111',
+    '4111:1111:1111:1111',
+    '4111\n1111\n1111\n1111',
+    '41 11 11 11 11 11 11 11',
+    '4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1',
+    '411 111 111 111 111 1',
+    '41111 11111 11111 1',
+    '4111 111 1111 11111',
+    'Visa4111 1111 1111 1111',
+    '４１１１ １１１１ １１１１ １１１１',
+    '٤١١١ ١١١١ ١١١١ ١١١١',
+    '4111 1111 1111 1111 737',
+    '4111-1111-1111-1111-12',
+    '4000-4111-1111-1111-1111',
+    '3782 822463 10005',
+    '3782-82246-310005',
+    // The check digit is wrong: somebody mistyped it.
+    '4111 1111 1111 1112',
+    'DE89 3704 0044 0532 0130 00',
+    'de89-3704-0044-0532-0130-00',
+    'DE 89 3704 0044 0532 0130 00',
+    'DE893 70400 44053 20130 00',
+    'GB82 WEST 1234 5698 7654 32',
+    'FR14 2004 1010 0505 0001 3M02 606',
+    'BE68 5390 0754 7034',
+    'NO93 8601 1117 947',
+    'UA21 3223 1300 0002 6007 2335 6600 1',
+  ];
+  it.each(typed)('hides what somebody typed as %j', (number) => {
+    const shown = maskWords(`pay ${number}, then go`);
+    expect(shown).toMatch(/^pay \S*\*{4}[ *\d-]*, then go$/);
+    expect(shown.replace(/[^\p{Nd}]/gu, '').length).toBeLessThanOrEqual(4);
+    expect(shown).not.toMatch(/1111|WEST|2004|5390|8601|3223/);
+  });
+
+  const harmless = [
+    'paid 45 000.00 / 32 000.00 usd, 12 500.00 and 1 234 567 890.12',
+    'from 2026-11-22 10:30 - 2026-11-23 11:00, 2026-11-22T10:30:15.123Z',
+    '2026-11-22 2026-11-23 2027-01-02; 22.11.2026 23.11.2026 24.12.2026; 2024 2025 2026',
+    'call +43 660 123 4567, 0043-660-1234-567 or (01) 512 34 56',
+    'invoice 2026-11, flat 4711 in 1010 Vienna, rows 12 to 4500, batch payroll.2026-11-27.r2',
+    'order w-1 of 10.235.29.254:4292, version 1.24.0, 50 rounds, HTTP 400: code 1042',
+    'so12 that when they also came back home here',
+  ];
+  it.each(harmless)('leaves %j as it is', (words) => {
+    expect(maskWords(words)).toBe(words);
+  });
+
+  const digits = (length: number) => Array.from({ length }, () => randomInt(10)).join('');
+  const two = () => digits(2);
+  /** Nothing with a check digit that fits by chance in one of ten may be among them. */
+  it.each<[string, () => string]>([
+    ['amounts', () => `${randomInt(1, 999)} ${digits(3)}.${two()} ${randomInt(1, 999)} ${digits(3)}.${two()}`],
+    ['times', () => `20${two()}-${two()}-${two()} ${two()}:${two()} 20${two()}-${two()}-${two()} ${two()}:${two()}`],
+    ['addresses', () => `10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}:${randomInt(65_536)}`],
+    ['phone numbers', () => `+43 660 ${digits(3)} ${digits(4)}`],
+    ['dates with a number', () => `p-20${two()}-${two()}-${two()}-${digits(5)}`],
+  ])('leaves %s as they are', (_, make) => {
+    for (const words of Array.from({ length: 5_000 }, make)) {
+      if (!/\d{6}/.test(words)) expect(maskWords(words)).toBe(words);
+    }
   });
 });
