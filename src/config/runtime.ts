@@ -11,14 +11,14 @@ export function refuseUncheckedCertificates(env: Env, problems: Problems): void 
   problems.add('NODE_TLS_REJECT_UNAUTHORIZED', `must not be 0: ${instead}`);
 }
 
-/** Refuses what the environment makes of Node.js itself, where that opens a hole. */
-export function checkRuntime(env: Env, problems: Problems): void {
+/** Refuses what the environment, or the command line, makes of Node.js itself, where that opens a hole. */
+export function checkRuntime(env: Env, problems: Problems, commandLine: readonly string[] = process.execArgv): void {
   refuseUncheckedCertificates(env, problems);
+  const what = 'opens a debugger, writes secrets down or makes HTTP or TLS less strict: take that option out';
   // Node.js reads `_` in options as `-`.
-  if (DANGEROUS_OPTION.test(env.NODE_OPTIONS?.replaceAll('_', '-') ?? '')) {
-    const what = 'opens a debugger, writes secrets down or makes HTTP or TLS less strict: take that option out';
-    problems.weak('ALLOW_DEBUGGING', 'NODE_OPTIONS', what);
-  }
+  const isDangerous = (options: string) => DANGEROUS_OPTION.test(options.replaceAll('_', '-'));
+  if (isDangerous(env.NODE_OPTIONS ?? '')) problems.weak('ALLOW_DEBUGGING', 'NODE_OPTIONS', what);
+  if (commandLine.some(isDangerous)) problems.weak('ALLOW_DEBUGGING', 'command line of node', what);
   if (env.NODE_DEBUG) {
     problems.weak('ALLOW_DEBUGGING', 'NODE_DEBUG', 'writes keys and request bodies to the log: unset it');
   }

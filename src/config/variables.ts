@@ -98,7 +98,7 @@ export const commandNames = (reader: Reader): readonly string[] =>
   settingsOf(reader).filter((name) => name.endsWith('_COMMAND'));
 
 /** Beginnings of names that are ours, in a process of ours. */
-const PREFIXES = /^(PAYMENT|APPROVERS?|ORDER|CALLBACK|PAYLOAD|CODEC|BATCH|REPORT|TEMPORAL_TLS)_/;
+const PREFIXES = /^((PAYMENT|APPROVER|ORDER|CALLBACK|PAYLOAD|CODEC|BATCH|REPORT|AUDIT)S?|TEMPORAL_TLS)_/;
 
 /** As many letters may be wrong for a name to be meant as another one. */
 const TYPING_ERRORS = 2;
@@ -128,15 +128,20 @@ export const allowedBy = (env: Env, reader: Reader): readonly string[] =>
 
 function refuseUnknown(env: Env, name: string, known: readonly string[], reader: Reader, problems: Problems): void {
   const asOurs = name.toUpperCase().replaceAll('-', '_');
-  const isOurs = PREFIXES.test(asOurs);
+  const base = known.find((other) => isMeantBy(asOurs, other));
+  const isOurs = base !== undefined || PREFIXES.test(asOurs);
   if (!isOurs && asOurs.length < MIN_LENGTH_OF_LIKENESS) return;
-  const [nearest = '', errors = Number.POSITIVE_INFINITY] = nearestOf(asOurs, known);
+  const [nearest = '', errors = Number.POSITIVE_INFINITY] = nearestOf(asOurs, known, isOurs);
   const shown = name.replace(/[^\x21-\x7e]/g, '?');
-  const mistake = `is not a setting: did you mean ${nearest}?`;
+  const mistake = `is not a setting: did you mean ${base ?? nearest}?`;
   if (errors <= TYPING_ERRORS && name !== nearest) problems.add(shown, mistake);
   else if (isOurs && reader !== 'L' && !isServiceLink(env, name))
     problems.weak('ALLOW_UNKNOWN_VARIABLES', shown, mistake);
 }
+
+/** True for a name of ours without its `_`, or with an ending that others take but it does not. */
+const isMeantBy = (name: string, ours: string): boolean =>
+  name.replaceAll('_', '') === ours.replaceAll('_', '') || name === `${ours}_FILE` || name === `${ours}_COMMAND`;
 
 /** What Kubernetes sets for a service whose name begins like ours, unless the pod has enableServiceLinks: false. */
 function isServiceLink(env: Env, name: string): boolean {
@@ -145,8 +150,13 @@ function isServiceLink(env: Env, name: string): boolean {
   return link !== undefined && env[`${link}_SERVICE_HOST`] !== undefined;
 }
 
-function nearestOf(name: string, known: readonly string[]): [name: string, errors: number] | [] {
-  const all = known.map((other): [string, number] => [other, typingErrors(name, other)]);
+/** `isOurs`: a name may also lack the first word of the one that was meant. */
+function nearestOf(name: string, known: readonly string[], isOurs: boolean): [name: string, errors: number] | [] {
+  const all = known.map((other): [string, number] => {
+    const tail = other.slice(other.indexOf('_') + 1);
+    const ofTail = isOurs && PREFIXES.test(tail) ? typingErrors(name, tail) : Number.POSITIVE_INFINITY;
+    return [other, Math.min(typingErrors(name, other), ofTail)];
+  });
   return all.reduce<[string, number] | []>((best, next) => (next[1] < (best[1] ?? Infinity) ? next : best), []);
 }
 

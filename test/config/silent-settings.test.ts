@@ -1,6 +1,8 @@
 import { chmodSync, chownSync, mkdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { Problems } from '../../src/config/env.js';
+import { checkRuntime } from '../../src/config/runtime.js';
 import { loadCodecConfig, loadEncryption, loadReceiverConfig, loadWorkerConfig } from '../../src/config.js';
 import { ENCRYPTION_KEY, problemsOf, TOKEN_KEY, tempFile, WORKER_ENV } from './config.fixture.js';
 
@@ -86,6 +88,21 @@ describe('a misspelt name', () => {
     ['PAYMENT_CLIENT_CERT', 'PAYMENT_CLIENT_CERT_FILE'],
     ['PAYMENT_PROXY', 'PAYMENT_PROXY_URL'],
     ['ALLOW_PLAIN_TEMPORL', 'ALLOW_PLAIN_TEMPORAL'],
+    ['AUDIT_DRI', 'AUDIT_DIR'],
+    ['AUDITDIR', 'AUDIT_DIR'],
+    ['AUDIT_DIRS', 'AUDIT_DIR'],
+    ['AUDITS_DIR', 'AUDIT_DIR'],
+    ['AUDIT_DIRECTORY', 'AUDIT_DIR'],
+    ['AUDIT_FOLDER', 'AUDIT_DIR'],
+    ['AUDIT_DIR_FILE', 'AUDIT_DIR'],
+    ['audit_dir', 'AUDIT_DIR'],
+    ['Audit-Dir', 'AUDIT_DIR'],
+    ['batchdir', 'BATCH_DIR'],
+    ['ORDERS_CAPS', 'PAYMENT_ORDER_CAPS'],
+    ['ORDER_CAPS', 'PAYMENT_ORDER_CAPS'],
+    ['TEMPORAL_API_KEY_FILE', 'TEMPORAL_API_KEY'],
+    ['TEMPORAL_API_KEY_COMMAND', 'TEMPORAL_API_KEY'],
+    ['temporal_api_key_file', 'TEMPORAL_API_KEY'],
   ])('%s is a mistake that names %s', ([name, known]) => {
     const given = worker({ [name]: 'zz-value' });
     expect(given).toHaveLength(1);
@@ -100,7 +117,9 @@ describe('a misspelt name', () => {
 
   test('of a key is one at a client, whose process may have variables of its own that begin like ours', () => {
     expect(client({ PAYLOAD_ENCRYPTION_KEY: 'zz' })[0]).toContain(meant('PAYLOAD_ENCRYPTION_KEYS'));
-    expect(client({ PAYLOAD_SECRET: 'zz', ORDER_QUEUE_URL: 'zz', PAYMENT_ORDER_CAP: 'zz' })).toEqual([]);
+    expect(client({ PAYLOAD_SECRET: 'zz', ORDER_QUEUE_URL: 'zz', PAYMENT_ORDER_CAP: 'zz', AUDIT_DRI: 'zz' })).toEqual(
+      [],
+    );
   });
 
   test('that nobody can have meant is let be once that is said', () => {
@@ -368,6 +387,23 @@ describe('what is weak but may be wanted has to be said', () => {
     said(worker(change), variable, allowance);
     expect(worker({ ...change, [allowance]: 'true' })).toEqual([]);
     said(worker({ ...change, [allowance]: 'false' }), variable, allowance);
+  });
+
+  test.for([
+    ['--inspect'],
+    ['--inspect-brk=127.0.0.1:0'],
+    ['--import', 'tsx', '--inspect'],
+    ['--tls_keylog=/tmp/keys'],
+  ])('command line of node: %j', (commandLine) => {
+    const problemsWith = (env: Settings, options: readonly string[]) =>
+      problemsOf((given) => {
+        const problems = new Problems(given);
+        checkRuntime(given, problems, options);
+        problems.throwIfAny();
+      }, env);
+    said(problemsWith({}, commandLine), 'command line of node', 'ALLOW_DEBUGGING');
+    expect(problemsWith({ ALLOW_DEBUGGING: 'true' }, commandLine)).toEqual([]);
+    expect(problemsWith({}, ['--import', 'tsx', '--max-old-space-size=512', '--enable-source-maps'])).toEqual([]);
   });
 
   test('what is usual is not asked about', () => {

@@ -38,10 +38,10 @@ export const programOf = (entry: string): string =>
 export function startProcess(
   entry: string,
   env: Env,
-  { args = [], stdin = '' }: { args?: string[]; stdin?: string } = {},
+  { args = [], stdin = '', nodeOptions = [] }: { args?: string[]; stdin?: string; nodeOptions?: string[] } = {},
 ): Process {
   const { PATH = '', TMPDIR } = process.env;
-  const child = spawn(process.execPath, [programOf(entry), ...args], {
+  const child = spawn(process.execPath, [...nodeOptions, programOf(entry), ...args], {
     cwd: ROOT,
     env: { PATH, ...(TMPDIR && { TMPDIR }), ...env },
     stdio: 'pipe',
