@@ -167,6 +167,16 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    name: 'an approval without its run is taken where payloads are encrypted',
+    file: 'src/workflows/required.ts',
+    find: "  [BATCH_MESSAGES.approve]: 'runId',\n",
+    replacement: '',
+    test: {
+      file: 'test/temporal/earlier-choices.server.test.ts',
+      name: 'the approval of a plan in an earlier run of a batch approves nothing in a later one',
+    },
+  },
+  {
     name: 'an end of another run is read',
     file: 'src/client/history.ts',
     find: 'run === undefined || run === runId',

@@ -2,7 +2,13 @@ import { verify } from 'node:crypto';
 import { activityInfo } from '@temporalio/activity';
 import { AuditNotWrittenError } from '../audit/audit-record.js';
 import type { Approvers } from '../config.js';
-import { type CheckSignatureInput, SIGNED_UPDATES, type SignatureCheck, textToSign } from '../contract/signature.js';
+import {
+  type CheckSignatureInput,
+  OTHER_RUN,
+  SIGNED_UPDATES,
+  type SignatureCheck,
+  textToSign,
+} from '../contract/signature.js';
 import { recordChoice } from './audit.js';
 import type { ActivityDeps } from './deps.js';
 
@@ -21,6 +27,8 @@ export function checkSignatureActivity(deps: Pick<ActivityDeps, 'approvers' | 'a
     if (!SIGNED_UPDATES.includes(input.update)) return refused('update: is none that persons sign');
     const check = checked(deps.approvers?.get(input.account), input);
     if (check.kind === 'refused') return check;
+    const problem = runProblem(input.choice);
+    if (problem) return refused(problem);
     try {
       await recordChoice(deps, input, check.kind === 'signed' ? check.keyId : undefined);
       return check;
@@ -30,6 +38,13 @@ export function checkSignatureActivity(deps: Pick<ActivityDeps, 'approvers' | 'a
     }
   };
 }
+
+/**
+ * Why a choice is none of this task's run: what is encrypted for the id fits each run of it. It is asked here since workflow code cannot:
+ * the run that a reset makes replays what the one before took.
+ */
+const runProblem = ({ runId }: { runId?: unknown }): string | undefined =>
+  runId === undefined || runId === activityInfo().workflowExecution?.runId ? undefined : OTHER_RUN;
 
 function checked(known: Approvers | undefined, input: CheckSignatureInput): SignatureCheck {
   const { account, update, choice, signature } = input;

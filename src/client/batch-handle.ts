@@ -13,7 +13,7 @@ import { batchWorkflowId } from '../contract/names.js';
 import { heartbeatOf, ofActivity } from './history.js';
 import { RemoteRun, type WaitOptions } from './remote-run.js';
 import { resultWith } from './run-result.js';
-import { type SignOptions, signed } from './signing.js';
+import type { SignOptions } from './signing.js';
 
 /** The `bulkWithdraw` workflow as clients see it. */
 export type BatchWorkflow = (input: BatchInput) => Promise<BatchResult>;
@@ -56,8 +56,7 @@ export class BatchHandle {
    * RefusedError: another digest, the starter's own name, too late.
    */
   async approve(approval: BatchApproval, { signer }: SignOptions = {}): Promise<void> {
-    const about = signer && ({ update: 'approve', run: await this.#run.signedRun() } as const);
-    await this.#tell(BATCH_MESSAGES.approve, about ? await signed(approval, signer, about) : approval);
+    await this.#tell(BATCH_MESSAGES.approve, await this.#run.chosen('approve', approval, { signer }));
   }
 
   /** Starts no more orders until `resume`. Throws RefusedError when it has ended. */
@@ -70,10 +69,11 @@ export class BatchHandle {
    * or was paused anew.
    */
   async resume(instruction: BatchInstruction, { signer }: SignOptions = {}): Promise<void> {
-    const about = signer && ({ update: 'resume', run: await this.#run.signedRun() } as const);
+    // Before the pause is read: of the two, the run must not be the newer one.
+    const { runId } = await this.#run.signedRun(instruction?.runId ?? undefined);
     const pausedAt = instruction?.pausedAt ?? (await this.state()).paused?.at;
-    const named = { ...instruction, pausedAt };
-    await this.#tell(BATCH_MESSAGES.resume, about ? await signed(named, signer, about) : named);
+    const named = instruction?.signature ? instruction : { ...instruction, runId, pausedAt };
+    await this.#tell(BATCH_MESSAGES.resume, await this.#run.chosen('resume', named, { signer }));
   }
 
   /** Starts no more orders at all; those started are followed to their end. Throws RefusedError. */

@@ -1,10 +1,13 @@
 import type { Client } from '@temporalio/client';
 import type { Payload, ProtoFailure, SerializationContext } from '@temporalio/common';
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import proto from '@temporalio/proto';
 import type { OrderInput } from '../contract/order/input-and-result.js';
 import { runThatWrote } from '../contract/written-in.js';
 import { GRPC, grpcStatus, PayloadDecryptionError } from '../temporal.js';
 import { callTemporal } from './temporal-calls.js';
+
+const { HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT } = proto.temporal.api.enums.v1.HistoryEventFilterType;
 
 /** How the newest run of a workflow id was started, closed or not; the input is unchecked: anybody may have started it. */
 export async function readFirstInput<I = OrderInput>(client: Client, workflowId: string) {
@@ -92,6 +95,16 @@ export const errorOf = (
   context: SerializationContext,
 ): Promise<Error | undefined> =>
   decodeOptionalFailureToOptionalError(client.workflow.options.loadedDataConverter, failure, context);
+
+/** The event that closed a run, which must have ended. */
+export async function readClosingEvent(client: Client, { workflowId, runId }: RunName): Promise<HistoryEvent> {
+  const { history } = await client.workflowService.getWorkflowExecutionHistory({
+    namespace: client.options.namespace,
+    execution: { workflowId, runId },
+    historyEventFilterType: HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT,
+  });
+  return history?.events?.at(-1);
+}
 
 /**
  * Throws PayloadDecryptionError where a run was ended by what nobody with the keys, or another run of the id, has written. Where

@@ -12,7 +12,7 @@ import type { Decision, OrderState } from '../contract/order/messages.js';
 import type { Order } from '../contract/service-objects.js';
 import { checkTimeout, RemoteRun, type WaitOptions } from './remote-run.js';
 import { resultOfRun } from './run-result.js';
-import { type SignOptions, signed } from './signing.js';
+import type { SignOptions } from './signing.js';
 import { orderResult } from './standing.js';
 import type { OrderWorkflow } from './start-options.js';
 import { cameTooLate, untilTaken } from './updates.js';
@@ -96,9 +96,7 @@ export class OrderHandle {
    */
   async decide(decision: Decision, { signer, ...wait }: WaitOptions & SignOptions = {}): Promise<OrderState> {
     checkTimeout(wait);
-    const run = await this.#run.signedRun(decision.runId);
-    const named = { ...decision, runId: run.runId };
-    return this.#run.tell(DECIDE_UPDATE, signer ? await signed(named, signer, { update: 'decide', run }) : named, {
+    return this.#run.tell(DECIDE_UPDATE, await this.#run.chosen('decide', decision, { signer }), {
       ...wait,
       refused: 'decision',
       request: 'decision',

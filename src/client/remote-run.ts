@@ -11,7 +11,7 @@ import {
 import { ApplicationFailure } from '@temporalio/common';
 import { type FieldError, INVALID_INPUT } from '../contract/failures.js';
 import { ORDERS_TASK_QUEUE } from '../contract/names.js';
-import { CHECK_TIMEOUT_MS, type SignedRun } from '../contract/signature.js';
+import { CHECK_TIMEOUT_MS, type Signature, type SignedRun, type SignedUpdate } from '../contract/signature.js';
 import {
   BATCH_FAILURES,
   FailedError,
@@ -23,6 +23,7 @@ import {
   UnresolvedError,
 } from './errors.js';
 import { resultOfRun } from './run-result.js';
+import { type SignOptions, signed } from './signing.js';
 import { standingOfFailure } from './standing.js';
 import { type CallOptions, callTemporal, isNobodyAnswering, isTimeOver, translated } from './temporal-calls.js';
 import { cameTooLate, untilTaken } from './updates.js';
@@ -47,6 +48,12 @@ interface RunOptions {
   workflowId: string;
   /** Set when Temporal has accepted the start or named it as started before. */
   attached?: boolean;
+}
+
+/** What a person chooses by an update. */
+interface Choice {
+  runId?: string;
+  signature?: Signature;
 }
 
 /** How an update is told. `request` and `meanwhile`: as NoWorkerError has them. */
@@ -87,7 +94,7 @@ export class RemoteRun<W extends Workflow> {
     }
   }
 
-  /** Which run a signature is for: the one that was shown, or the newest one. */
+  /** Which run a choice is for: the one that was shown, or the newest one. */
   async signedRun(shown?: string): Promise<SignedRun> {
     const { account, workflowId } = this.about;
     if (shown !== undefined) return { namespace: this.client.options.namespace, account, workflowId, runId: shown };
@@ -97,6 +104,17 @@ export class RemoteRun<W extends Workflow> {
     } catch (error) {
       throw await this.#explained(error);
     }
+  }
+
+  /**
+   * What a person chose, for the run that it names, the newest one when it names none, and signed where somebody signs. What was
+   * signed before stays as it is.
+   */
+  async chosen<T extends Choice>(update: SignedUpdate, choice: T, { signer }: SignOptions): Promise<T> {
+    if (choice?.signature && !signer) return choice;
+    const run = await this.signedRun(choice?.runId ?? undefined);
+    const named = { ...choice, runId: run.runId };
+    return signer ? signed(named, signer, { update, run }) : named;
   }
 
   /** The answer of a query, with what `add` makes of it. Throws NoWorkerError within 15 s when no worker answers. */

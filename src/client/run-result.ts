@@ -6,7 +6,7 @@ import {
   type WorkflowResultType,
 } from '@temporalio/client';
 import { PayloadDecryptionError } from './errors.js';
-import { type HistoryEvent, readLastEvent, refuseForeignEnd } from './history.js';
+import { type HistoryEvent, readClosingEvent, refuseForeignEnd } from './history.js';
 
 /**
  * Waits for the end of the newest run of an id, or of `runId`, and of runs that it goes on in. Resolves and throws as the SDK's
@@ -22,11 +22,10 @@ export async function resultOfRun<W extends Workflow>(
   await result.catch((error: unknown) => {
     if (!(error instanceof WorkflowFailedError || error instanceof WorkflowContinuedAsNewError)) throw error;
   });
-  const end = await readLastEvent(client, workflowId, run);
-  const event = end === 'unknown' ? undefined : end;
-  const next = goesOnIn(event);
+  const end = await readClosingEvent(client, { workflowId, runId: run });
+  const next = goesOnIn(end);
   if (next) return resultOfRun<W>(client, workflowId, next);
-  await refuseForeignEnd(client, event, { workflowId, runId: run });
+  await refuseForeignEnd(client, end, { workflowId, runId: run });
   return result;
 }
 

@@ -31,6 +31,10 @@ export interface SignedRun {
 /** A check that nobody made in this time, in ms, is none: less than callers wait, so that none counts after they were told. */
 export const CHECK_TIMEOUT_MS = 10_000;
 
+/** Why a choice for another run than this one is refused, in words for the caller. */
+export const OTHER_RUN =
+  'runId: the run that was shown is over: it was reset or started again. Look again, then choose';
+
 /** What the activity `checkSignature` takes. `choice`: all that was chosen, without its signature. */
 export interface CheckSignatureInput {
   account: string;

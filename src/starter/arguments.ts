@@ -40,6 +40,12 @@ export const parseWhole = (min: number) => (text: string) => {
 /** Temporal's id of a run. */
 export const parseRun = fitting(/^[A-Za-z0-9-]{1,64}$/, 'It must be the id of a run, as `order show` prints it.');
 
+/** The time of a pause. */
+export const parsePausedAt = fitting(
+  /^[0-9TZ:.+-]{1,40}$/,
+  'It must be the time of the pause, as `batch show` prints it.',
+);
+
 /** Names, separated by commas. */
 export const parseNames = (text: string): string[] =>
   text

@@ -126,7 +126,7 @@ export function batchStateText(state: BatchState, nowMs: number): string {
     ['attention', attention],
     ['started by', startedBy],
     ['approved by', approvedBy || undefined],
-    ['paused', paused && `by ${paused.by}: ${paused.reason}`],
+    ['paused', paused && `at ${paused.at} by ${paused.by}: ${paused.reason}`],
     ['stopped', stopped && `by ${stopped.by}: ${stopped.reason}`],
     ['rows', rows],
     ['paid', amountsText(progress.moved)],
@@ -161,7 +161,7 @@ export function batchCommands(self: string, account: string, { batchId, phase, p
     ...(phase === 'awaitingApproval' && plan
       ? [`${self} batch approve ${of} --digest ${plan.digest} --by <somebody else>`]
       : []),
-    ...(paused ? [`${self} batch resume ${of} --by <you> --reason "<why>"`] : []),
+    ...(paused ? [`${self} batch resume ${of} --by <you> --reason "<why>" --paused-at ${paused.at}`] : []),
     ...(phase === 'awaitingApproval' || paused ? [`${self} batch stop ${of} --by <you> --reason "<why>"`] : []),
   ];
   return lines.length === 0 ? '' : ['a person has to decide, one of:', ...lines.map((line) => `  ${line}`)].join('\n');

@@ -7,6 +7,7 @@ import {
   BATCH_ID,
   type CommonOptions,
   parseBatchId,
+  parsePausedAt,
   signerOf,
   withBatchOptions,
   withKey,
@@ -17,7 +18,7 @@ import { batchCommands, batchResultText, batchStateText, planText } from './batc
 import { type FollowEnd, follow, look } from './follow.js';
 import { type BatchStartOptions, readBatchInput } from './input.js';
 import { startBatchView, whileShowing } from './progress.js';
-import { EXIT, exitCodeOfBatch, type Report, type StarterIo, type Verbs } from './report.js';
+import { EXIT, exitCodeOfBatch, notDecided, type Report, type StarterIo, type Verbs } from './report.js';
 
 type BatchEnd = FollowEnd<BatchState, BatchResult>;
 
@@ -157,26 +158,54 @@ function addApprove(batch: Command, io: StarterIo, verbs: Verbs): void {
 
 const INSTRUCTIONS = [
   ['pause', 'start no more orders until resume; started ones go on', 'paused'],
-  ['resume', 'go on sending', 'resumed'],
   ['stop', 'start no more orders at all; started ones are followed to their end', 'stopped'],
 ] as const;
 
 function addInstructions(batch: Command, verbs: Verbs): void {
   for (const [verb, description, done] of INSTRUCTIONS) {
     const command = withReason(batch.command(verb).description(description)).argument(...BATCH_ID);
-    type InstructionOptions = CommonOptions & BatchInstruction & { key?: string };
-    verbs.addChecked(
-      verb === 'resume' ? withKey(command) : command,
-      async (run, batchId: string, { account, by, reason, key }: InstructionOptions) => {
-        const sign = verb === 'resume' ? signerOf({ key }) : {};
-        await run(async (orders) => {
-          const handle = orders.batches.handle(batchId, { account });
-          await handle[verb]({ by, reason }, sign);
-          return { exitCode: EXIT.done, json: { ...idOf(handle), [done]: true }, text: `batch ${batchId} is ${done}` };
-        });
-      },
-    );
+    verbs.add(command, async (orders, batchId: string, { account, by, reason }: InstructionOptions) => {
+      const handle = orders.batches.handle(batchId, { account });
+      await handle[verb]({ by, reason });
+      return isDone(handle, done);
+    });
   }
+}
+
+type InstructionOptions = CommonOptions & BatchInstruction;
+
+const isDone = (handle: BatchHandle, done: string): Report => ({
+  exitCode: EXIT.done,
+  json: { ...idOf(handle), [done]: true },
+  text: `batch ${handle.batchId} is ${done}`,
+});
+
+/** Ends the pause that was shown; without `--paused-at` it shows what there is to end. */
+async function resumeBatch(
+  io: StarterIo,
+  handle: BatchHandle,
+  instruction: BatchInstruction,
+  sign: SignOptions,
+): Promise<Report> {
+  if (instruction.pausedAt === undefined) {
+    const missing = '--paused-at is missing: look why it is paused, then resume as the command here says';
+    return notDecided(await showBatch(io, handle), missing);
+  }
+  await handle.resume(instruction, sign);
+  return isDone(handle, 'resumed');
+}
+
+function addResume(batch: Command, io: StarterIo, verbs: Verbs): void {
+  const resume = withKey(
+    withReason(batch.command('resume').description('go on sending after the pause that was shown')),
+  )
+    .argument(...BATCH_ID)
+    .option('--paused-at <time>', 'the pause that it ends, as `batch show` prints it', parsePausedAt);
+  type ResumeOptions = InstructionOptions & { key?: string };
+  verbs.addChecked(resume, async (run, batchId: string, { account, by, reason, pausedAt, key }: ResumeOptions) => {
+    const sign = signerOf({ key });
+    await run((orders) => resumeBatch(io, orders.batches.handle(batchId, { account }), { by, reason, pausedAt }, sign));
+  });
 }
 
 /** Adds `batch plan`, `start`, `approve`, `pause`, `resume`, `stop` and `show`. */
@@ -187,6 +216,7 @@ export function addBatchVerbs(program: Command, io: StarterIo, verbs: Verbs): vo
   addPlanAndStart(batch, io, verbs);
   addApprove(batch, io, verbs);
   addInstructions(batch, verbs);
+  addResume(batch, io, verbs);
   const show = batch
     .command('show')
     .description('where a batch stands, or how it ended')

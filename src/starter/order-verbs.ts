@@ -12,7 +12,15 @@ import type { OrderType } from '../contract/order/types.js';
 import { type FollowEnd, follow, look } from './follow.js';
 import { checkWith, parseInput, readInput, settingOf } from './input.js';
 import { whileShowing } from './progress.js';
-import { EXIT, exitCodeOfResult, type Report, reportOfError, type StarterIo, UsageError } from './report.js';
+import {
+  EXIT,
+  exitCodeOfResult,
+  notDecided,
+  type Report,
+  reportOfError,
+  type StarterIo,
+  UsageError,
+} from './report.js';
 import { decideText, elsewhereText, listText, NOBODY_ANSWERS, progressLine, resultText, stateText } from './text.js';
 
 /** What names an order on every line of JSON. */
@@ -159,15 +167,8 @@ export async function decideOrder(
 ): Promise<Report> {
   const { revision, runId } = typed;
   if (revision === undefined || runId === undefined) {
-    const { json, text } = await showOrder(io, handle);
-    const { message } = new UsageError(
-      '--revision or --run is missing: decide on what is shown here, as the commands name it',
-    );
-    return {
-      exitCode: EXIT.badUsage,
-      json: { ...json, error: { type: 'UsageError', message } },
-      text: `${text}\nerror: ${message}`,
-    };
+    const missing = '--revision or --run is missing: decide on what is shown here, as the commands name it';
+    return notDecided(await showOrder(io, handle), missing);
   }
   const taken = await handle.decide({ ...typed, revision }, sign);
   // The answer is from before the workflow acted on it, and would still show what was decided just now.

@@ -19,6 +19,13 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+/** Where it was not said on what to decide, nothing is decided: this shows what there is. */
+export const notDecided = ({ json, text }: Report, message: string): Report => ({
+  exitCode: EXIT.badUsage,
+  json: { ...json, error: { type: UsageError.name, message } },
+  text: `${text}\nerror: ${message}`,
+});
+
 /** 0 for a completed order and for a partial one whose compensation is done; 1 for every other end. */
 export function exitCodeOfResult({ outcome, compensation }: OrderResult): ExitCode {
   const madeUp = outcome === 'completed_partially' && compensation?.status === 'done';

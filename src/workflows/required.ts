@@ -4,7 +4,11 @@ import { DECIDE_UPDATE } from '../contract/names.js';
 import { isPatched } from './patches.js';
 
 /** What a choice names so that no copy of it counts elsewhere. */
-const NAMED: Readonly<Record<string, string>> = { [DECIDE_UPDATE]: 'runId', [BATCH_MESSAGES.resume]: 'pausedAt' };
+const NAMED: Readonly<Record<string, string>> = {
+  [DECIDE_UPDATE]: 'runId',
+  [BATCH_MESSAGES.approve]: 'runId',
+  [BATCH_MESSAGES.resume]: 'pausedAt',
+};
 
 /**
  * With PAYLOAD_ENCRYPTION=required a choice must name what it was made on: payloads are bound to a workflow id, which may have had

@@ -1,6 +1,13 @@
-import { ActivityFailure, CancellationScope, condition, isCancellation, proxyActivities } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  CancellationScope,
+  condition,
+  isCancellation,
+  proxyActivities,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import type { CheckSignatureInput, SignatureCheck } from '../contract/signature.js';
+import { type CheckSignatureInput, OTHER_RUN, type SignatureCheck } from '../contract/signature.js';
 import { quickCheck, watch } from './activity-calls.js';
 import { isPatched } from './patches.js';
 
@@ -13,6 +20,13 @@ export interface SignedRequest<T> {
   /** Takes it; `keyId`: of the key that signed it, undefined where the account asks for no signatures. */
   take: (keyId?: string) => T;
 }
+
+/**
+ * Why a choice that is for another run is refused. Asked of what is sent to this run alone: one that was reset has taken the choices
+ * of the one before as its own. `checkSignature` has the last word; this spares a history what is refused.
+ */
+export const otherRun = (choice: { runId?: string } | undefined): string | undefined =>
+  choice?.runId === undefined || choice.runId === workflowInfo().runId ? undefined : OTHER_RUN;
 
 /** THE place where it is asked who signed an update. False of the patch replays what an older version took unchecked. */
 export async function takeSigned<T>({ input, refusal, refuse, take }: SignedRequest<T>): Promise<T> {

@@ -117,7 +117,8 @@ describe('the audit record of choices', () => {
       event: 'send',
       account: 'ceo',
       workflowId: 'order:default:bonus',
-      runId: 'r',
+      // Of any other run it is refused, and leaves no line.
+      runId: 'run-1',
       attempt: 9,
       keyId: 'k',
     };

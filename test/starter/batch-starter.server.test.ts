@@ -81,7 +81,16 @@ describe.concurrent('a batch on the command line', () => {
       code: 4,
       stdout: expect.stringContaining('by bob: wrong file'),
     });
-    expect((await tell('resume')).code).toBe(0);
+    // What it is paused for may be another reason than the one that was seen.
+    const blind = await tell('resume');
+    expect(blind).toMatchObject({ code: 2, stdout: expect.stringContaining('--paused-at is missing') });
+    const at = /batch resume .* --paused-at (\S+)/.exec(blind.stdout)?.[1] ?? '';
+    const resume = (time: string) =>
+      starter(['batch', 'resume', batchId, '--by', 'bob', '--reason', 'it is not', '--paused-at', time]);
+    const other = await resume('2020-01-01T00:00:00.000Z');
+    expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('pausedAt: must be') });
+    expect((await starter(['batch', 'show', batchId])).stdout).toContain(`at ${at} by bob`);
+    expect((await resume(at)).code).toBe(0);
     expect((await tell('stop')).code).toBe(0);
     const end = await starter(['batch', 'show', batchId, '--watch']);
     expect(end).toMatchObject({ code: 1, stdout: expect.stringMatching(/stopped +by bob: wrong file/) });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from '@temporalio/client';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
-import type proto from '@temporalio/proto';
+import proto from '@temporalio/proto';
 import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../../src/contract/names.js';
 import type { Lab } from '../support/lab.js';
 
@@ -20,6 +20,8 @@ export interface Rogue {
   answerActivities(answer: AnswerActivity): { answered: string[]; stop(): Promise<void> };
   /** Answers workflow tasks until it is closed. */
   answerWorkflowTasks(command: AnswerWorkflowTask): { answered: string[]; stop(): Promise<void> };
+  /** Accepts every update that comes with a workflow task, as no validator would, until it is closed. */
+  acceptUpdates(): { answered: string[]; stop(): Promise<void> };
 }
 
 type Event = proto.temporal.api.history.v1.IHistoryEvent;
@@ -28,6 +30,11 @@ type ActivityTask = proto.temporal.api.workflowservice.v1.IPollActivityTaskQueue
 type WorkflowTask = proto.temporal.api.workflowservice.v1.IPollWorkflowTaskQueueResponse;
 type Failure = proto.temporal.api.failure.v1.IFailure;
 
+type WorkflowAnswer = Pick<
+  proto.temporal.api.workflowservice.v1.IRespondWorkflowTaskCompletedRequest,
+  'commands' | 'messages'
+>;
+
 /** What a rogue answers to an activity. */
 export type AnswerActivity = (
   task: ActivityTask,
@@ -35,6 +42,27 @@ export type AnswerActivity = (
 
 /** The commands that a rogue answers a workflow task with. */
 export type AnswerWorkflowTask = (task: WorkflowTask) => proto.temporal.api.command.v1.ICommand[];
+
+const { Acceptance, Request } = proto.temporal.api.update.v1;
+const TYPE_OF_ACCEPTANCE = 'type.googleapis.com/temporal.api.update.v1.Acceptance';
+
+/** The message that takes the update which another one asks for, and the command that carries it. */
+function acceptanceOf(asked: proto.temporal.api.protocol.v1.IMessage) {
+  const acceptance = Acceptance.encode({
+    acceptedRequestMessageId: asked.id,
+    acceptedRequestSequencingEventId: asked.eventId,
+    acceptedRequest: Request.decode(asked.body?.value ?? new Uint8Array()),
+  });
+  const id = `${asked.id}/accept`;
+  const body = { type_url: TYPE_OF_ACCEPTANCE, value: acceptance.finish() };
+  return {
+    message: { id, protocolInstanceId: asked.protocolInstanceId, body },
+    command: {
+      commandType: proto.temporal.api.enums.v1.CommandType.COMMAND_TYPE_PROTOCOL_MESSAGE,
+      protocolMessageCommandAttributes: { messageId: id },
+    },
+  };
+}
 
 /** The arguments of the updates of a name that a history has, oldest first, as anybody reads them. */
 export const updatesIn = (events: readonly Event[], name: string): Payload[][] =>
@@ -67,6 +95,14 @@ export function rogueAt(lab: Lab): Rogue {
     };
     return { answered, stop };
   };
+  const workflowTasks = (answer: (task: WorkflowTask) => WorkflowAnswer) =>
+    loop(2, async (answered) => {
+      const taskQueue = { name: ORDERS_TASK_QUEUE };
+      const task = await service.pollWorkflowTaskQueue({ namespace, taskQueue, identity: 'rogue' });
+      if (!task.taskToken?.length) return;
+      await service.respondWorkflowTaskCompleted({ taskToken: task.taskToken, ...answer(task), namespace });
+      answered.push(task.workflowExecution?.workflowId ?? '');
+    });
   return {
     client,
     historyOf: async (workflowId, runId) => {
@@ -116,14 +152,11 @@ export function rogueAt(lab: Lab): Rogue {
         answered.push(`${task.activityType?.name} ${task.workflowExecution?.workflowId}`);
       });
     },
-    answerWorkflowTasks: (commandsOf) =>
-      loop(2, async (answered) => {
-        const taskQueue = { name: ORDERS_TASK_QUEUE };
-        const task = await service.pollWorkflowTaskQueue({ namespace, taskQueue, identity: 'rogue' });
-        if (!task.taskToken?.length) return;
-        const { taskToken } = task;
-        await service.respondWorkflowTaskCompleted({ taskToken, commands: commandsOf(task), namespace });
-        answered.push(task.workflowExecution?.workflowId ?? '');
+    answerWorkflowTasks: (commandsOf) => workflowTasks((task) => ({ commands: commandsOf(task) })),
+    acceptUpdates: () =>
+      workflowTasks(({ messages }) => {
+        const accepted = (messages ?? []).map(acceptanceOf);
+        return { commands: accepted.map(({ command }) => command), messages: accepted.map(({ message }) => message) };
       }),
   };
 }

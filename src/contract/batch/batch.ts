@@ -177,6 +177,8 @@ export interface BatchResult extends Pick<BatchPlan, 'batchId' | 'digest' | 'row
 export interface BatchApproval {
   digest: string;
   by: string;
+  /** Temporal's id of the run that it is for; the library fills it in. */
+  runId?: string;
   /** Accounts of APPROVERS_FILE take no approval without. */
   signature?: Signature;
 }
@@ -193,6 +195,8 @@ export interface BatchInstruction {
   reason: string;
   /** Of a `resume`: `paused.at` of the pause that it ends; the library fills it in. */
   pausedAt?: string;
+  /** Of a `resume`: Temporal's id of the run that it is for; the library fills it in. */
+  runId?: string;
   /** Of a `resume`: accounts of APPROVERS_FILE take none without. */
   signature?: Signature;
 }

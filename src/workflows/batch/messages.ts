@@ -11,7 +11,7 @@ import {
 import { maskName } from '../../contract/masking.js';
 import { signatureProblem } from '../../contract/signature.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
-import { takeSigned } from '../signed.js';
+import { otherRun, takeSigned } from '../signed.js';
 import { maySend, pause, resume, stop } from './interruptions.js';
 import { showBatch } from './show.js';
 import { type BatchRun, batchState } from './state.js';
@@ -28,7 +28,10 @@ function onInstruction(
 ): void {
   setHandler(defineUpdate<void, [BatchInstruction]>(name), (instruction) => obey(run, withoutNulls(instruction)), {
     description: `${description} {"by", "reason"}`,
-    validator: (instruction) => refuseFor(refusal(run, withoutNulls(instruction))),
+    validator: (sent) => {
+      const instruction = withoutNulls(sent);
+      refuseFor(refusal(run, instruction) ?? otherRun(instruction));
+    },
   });
 }
 
@@ -53,7 +56,10 @@ export function setBatchHandlers(run: BatchRun): void {
       description:
         'Approves exactly this plan: {"digest", "by"}; "by" must not be who started the batch. Where the account asks for "signature" {keyId, value}: two persons.',
       // Twice by one person is refused before the check, which keeps a line of what counts. The handler looks as well, for two at once.
-      validator: (approval) => refuseFor(approvalRefusal(run, withoutNulls(approval)) ?? repeated(run, approval?.by)),
+      validator: (sent) => {
+        const approval = withoutNulls(sent);
+        refuseFor(approvalRefusal(run, approval) ?? repeated(run, approval?.by) ?? otherRun(approval));
+      },
     },
   );
   onInstruction(
@@ -81,9 +87,9 @@ export function setBatchHandlers(run: BatchRun): void {
 
 /** Takes an approval once it is known who signed it. Signed ones are of two persons, since a starter's name is a claim. */
 function takeApproval(run: BatchRun, approval: BatchApproval): Promise<void> {
-  const { signature, digest, by } = approval;
+  const { signature, digest, by, runId } = approval;
   return takeSigned({
-    input: { account: run.account, update: 'approve', choice: { digest, by }, signature },
+    input: { account: run.account, update: 'approve', choice: { digest, by, runId }, signature },
     refusal: () => approvalRefusal(run, approval),
     refuse,
     take: (keyId) => {
@@ -108,10 +114,11 @@ function noteApproval(run: BatchRun, approval: SignedApproval): void {
 
 /** Goes on sending once it is known who signed that, for this very pause. Pause and stop pay nobody: they need no key. */
 function takeResume(run: BatchRun, instruction: BatchInstruction): Promise<void> {
-  const { signature, by, reason } = instruction;
+  const { signature, by, reason, runId } = instruction;
   const pausedAt = instruction.pausedAt ?? run.paused?.at;
+  const choice = { by, reason, pausedAt, runId };
   return takeSigned({
-    input: { account: run.account, update: 'resume', choice: { by, reason, pausedAt }, signature, paused: run.paused },
+    input: { account: run.account, update: 'resume', choice, signature, paused: run.paused },
     refusal: () => resumeRefusal(run, { ...instruction, pausedAt }),
     refuse,
     take: () => resume(run),

@@ -1,4 +1,4 @@
-import { condition, workflowInfo } from '@temporalio/workflow';
+import { condition } from '@temporalio/workflow';
 import { ADOPTABLE_DIFFERENCES } from '../../contract/differences/echo.js';
 import { maskWallet } from '../../contract/masking.js';
 import { AMOUNT_FORMAT, decimal, MAX_AMOUNT_LENGTH, toAmount } from '../../contract/money.js';
@@ -79,15 +79,6 @@ export function refusal(run: OrderRun, decision: unknown): string | undefined {
   }
   return signatureProblem(signature) ?? fieldsProblem(run, decision as Partial<Decision>);
 }
-
-/**
- * Why a decision on what another run showed is refused. Asked of what is sent to this run alone: a run that was reset has taken
- * the decisions of the one before as its own.
- */
-export const otherRun = ({ runId }: Decision): string | undefined =>
-  runId === undefined || runId === workflowInfo().runId
-    ? undefined
-    : 'runId: the order was reset since this was shown, or it is of another order; look again (orderState), then decide';
 
 /** What is wrong with the fields that an action takes besides. */
 function fieldsProblem(run: OrderRun, decision: Partial<Decision>): string | undefined {

@@ -24,8 +24,8 @@ import type { OrderType } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import { checkOrder, checkReceived } from '../identity.js';
-import { takeSigned } from '../signed.js';
-import { otherRun, REVERT_TARGET, refusal } from './decision.js';
+import { otherRun, takeSigned } from '../signed.js';
+import { REVERT_TARGET, refusal } from './decision.js';
 import { currentDetails, enterDone, orderState, tellCancelled } from './show.js';
 import { type OrderRun, openReceivedRun, openRun } from './state.js';
 
