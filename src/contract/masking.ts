@@ -19,11 +19,11 @@ export const maskWords = (words: string): string =>
   replaceNumbers(
     words
       .replace(FOREIGN_DIGITS, (digits) => digits.normalize('NFKC').replace(/[^\d]+/g, '****'))
-      .replace(/[^\s.[\]]*@[^\s[\]]*/g, '****'),
+      .replace(/(?<![^\s.[\]])[^\s.[\]]*@[^\s[\]]*/g, '****'),
     () => '****',
     'anyhow',
   )
-    .replace(/[A-Za-z0-9]*\d{6,}[A-Za-z0-9]*/g, '****')
+    .replace(/(?<![A-Za-z0-9])[A-Za-z0-9]*\d{6,}[A-Za-z0-9]*/g, '****')
     .replace(/\w{26,}/g, '****')
     .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
 

@@ -54,7 +54,7 @@ const DIGITS_OF_NAMES = /(?<![A-Za-z0-9])\d+(?![A-Za-z0-9])/g;
 
 /** Dates, times, addresses and amounts are no groups of a card; two of them side by side would often be one. */
 const DIGITS_OF_WORDS =
-  /20\d\d([-./])\d\d\1\d\d(?!\d)|\d\d([-./])\d\d\2(?:20)\d\d(?!\d)|\d\d:\d\d(?::\d\d)?(?![\d:])|\d{1,3}(?:\.\d{1,3}){3}(?![\d.])|\d{1,3}(?:[ ,.]\d{3})*[.,]\d\d(?![.,]?\d)|\d+/g;
+  /20\d\d([-./])\d\d\1\d\d(?!\d)|\d\d([-./])\d\d\2(?:20)\d\d(?!\d)|\d\d:\d\d(?::\d\d)?(?![\d:])|\d{1,3}(?:\.\d{1,3}){3}(?![\d.])|\d{1,3}(?:[ ,.]\d{3}){0,6}[.,]\d\d(?![.,]?\d)|\d+/g;
 
 /** Numbers in the groups of a card or an IBAN, whose check digit does not fit: somebody may have mistyped one. */
 const GROUPED =
