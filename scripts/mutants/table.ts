@@ -139,7 +139,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'an unpaused create taken for a first one',
     file: 'src/activities/only-attempt.ts',
-    find: ' || currentAttemptScheduledTimestampMs !== scheduledTimestampMs',
+    find: ' || laterMs > ONE_SCHEDULE_MS',
     replacement: '',
     test: {
       file: 'test/workflows/create/unpaused-create.server.test.ts',

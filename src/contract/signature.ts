@@ -33,7 +33,7 @@ export const CHECK_TIMEOUT_MS = 10_000;
 
 /** Why a choice for another run than this one is refused, in words for the caller. */
 export const OTHER_RUN =
-  'runId: the run that was shown is over: it was reset or started again. Look again, then choose';
+  'runId: the run that was shown is over: it was reset, started again or went on in a new one. Look again, then choose';
 
 /** What the activity `checkSignature` takes. `choice`: all that was chosen, without its signature. */
 export interface CheckSignatureInput {

@@ -153,7 +153,9 @@ describe('sandbox, receiver, worker and starter, each with its own environment',
       temporal: temporal.address,
       namespace: temporal.namespace,
       accounts: 'default',
+      payloads: 'off',
       signed: 'none',
+      audit: 'none',
       allowed: 'ALLOW_SHORT_WINDOWS',
     });
 

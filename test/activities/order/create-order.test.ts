@@ -89,7 +89,7 @@ describe('an attempt that the server repeats', () => {
   });
 
   // Unpaused with attempts and heartbeat reset, it looks like a first one but for its time.
-  test.for([{ attempt: 2 }, { laterMs: 1 }])('sends and answers nothing where nothing was left: %o', async (info) => {
+  test.for([{ attempt: 2 }, { laterMs: 20 }])('sends and answers nothing where nothing was left: %o', async (info) => {
     const { sandbox, run } = await openActivities();
     const failure = await failureOf(run('createOrder', attemptOf('withdraw'), info));
     expect(failure).toMatchObject({ nonRetryable: true, message: expect.stringContaining('nothing says where') });
@@ -98,7 +98,7 @@ describe('an attempt that the server repeats', () => {
 
   test('of a run that was reset says so: the run before may have sent', async () => {
     const { sandbox, run } = await openActivities();
-    const answer = await run('createOrder', attemptOf('withdraw'), { laterMs: 1, runId: 'run-2' });
+    const answer = await run('createOrder', attemptOf('withdraw'), { laterMs: 20, runId: 'run-2' });
     expect(answer).toMatchObject({ kind: 'uncertain', reset: true, runId: 'run-2' });
     expect(operations(sandbox)).toEqual([]);
   });
