@@ -1,7 +1,13 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { DataConverter } from '@temporalio/common';
-import { NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
+import {
+  NativeConnection,
+  type NativeConnectionOptions,
+  Runtime,
+  Worker,
+  type WorkerOptions,
+} from '@temporalio/worker';
 import { type ActivityDeps, confirmAttempt, createActivities, isCopied } from '../activities/index.js';
 import { AuditNotWrittenError, AuditRecord } from '../audit/audit-record.js';
 import { ConfigError, keepReading, type WorkerConfig, type WorkerKeys } from '../config.js';
@@ -38,9 +44,11 @@ export async function startWorker(config: WorkerConfig, read: () => Promise<Work
   const accounts = await openAccounts(config.accounts);
   const { connectionOptions, address, namespace } = temporalTarget();
   await refuseWithoutSearchAttributes();
-  const connection = await NativeConnection.connect(connectionOptions).catch((error: unknown) => {
-    throw new TemporalUnreachableError(address, namespace, error instanceof Error ? error.message : 'unknown error');
-  });
+  const connection = await NativeConnection.connect({ ...connectionOptions, ...uncompressed(config) }).catch(
+    (error: unknown) => {
+      throw new TemporalUnreachableError(address, namespace, error instanceof Error ? error.message : 'unknown error');
+    },
+  );
   const code = await workflowCode(encryptionMode(config));
   const workers = await createWorkers(config, { connection, namespace }, code, accounts);
   const stopReading = keepReading({
@@ -60,6 +68,10 @@ export async function startWorker(config: WorkerConfig, read: () => Promise<Work
     },
   };
 }
+
+/** Ciphertext does not get smaller: compressing it costs the worker and the server a tenth of their work for nothing. */
+const uncompressed = ({ encryptionKeys }: WorkerConfig): Pick<NativeConnectionOptions, 'grpcCompression'> =>
+  encryptionKeys ? { grpcCompression: { codec: 'none' } } : {};
 
 /** One worker per task queue: workflows on one, and per account creates and look-ups apart. `nowMs`: their clock. */
 export async function createWorkers(
