@@ -5,7 +5,7 @@ import { changeSettings, type SandboxSettings } from './options.js';
 import type { BalanceChange, OrderObject, StoredOrder } from './orders.js';
 import type { Regression } from './plan.js';
 import { type Receipt, receiveDeposit } from './receipts.js';
-import type { RequestsOfSecond } from './traffic.js';
+import type { RequestLogEntry, RequestsOfSecond } from './traffic.js';
 import type { World } from './world.js';
 
 /** Counters of a sandbox. Records by order id or path. */
@@ -63,6 +63,16 @@ export class Admin {
   rate(windowMs: number): RequestRate {
     const { traffic } = this.world;
     return { perSecond: traffic.perSecond(), busiest: traffic.busiest(windowMs) };
+  }
+
+  /** Every request since then (ms since the epoch), in the order in which they came. */
+  requests(sinceMs = 0): RequestLogEntry[] {
+    return this.world.traffic.requests.filter(({ atMs }) => atMs >= sinceMs);
+  }
+
+  /** Every open order becomes final now. */
+  finishAll(): void {
+    this.life.finishAll();
   }
 
   /** Every order, or those under an order id; removed ones included. */

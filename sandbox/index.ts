@@ -40,6 +40,8 @@ export interface Sandbox {
   ledger(): Record<string, string>;
   /** Every request so far, oldest first. */
   requests(): RequestLogEntry[];
+  /** Every open order becomes final now, whatever it waits for. */
+  finishAll(): void;
   /** A deposit arrives at a permanent address. Throws RangeError on a bad receipt. */
   receiveDeposit(receipt: Receipt): SandboxOrder;
   /** The order vanishes from status and lists; its balance changes stay, as a gap. Throws RangeError. */
@@ -104,7 +106,8 @@ function describe(world: World, admin: Admin, running: Pick<Sandbox, 'url' | 'ad
     orders: () => admin.orders(),
     addresses: () => admin.addresses(),
     ledger: () => admin.ledger(),
-    requests: () => [...world.traffic.requests],
+    requests: () => admin.requests(),
+    finishAll: () => admin.finishAll(),
     receiveDeposit: (receipt) => admin.receive(receipt),
     removeOrder: (orderUuid) => admin.remove(orderUuid),
     turnOrder: (orderUuid, status) => admin.turn(orderUuid, status),

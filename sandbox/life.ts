@@ -1,5 +1,6 @@
 import { dateTime } from './clock.js';
 import { execute } from './execution.js';
+import { markerNumber } from './markers.js';
 import {
   createOrderObject,
   finalFields,
@@ -62,6 +63,20 @@ export class Life {
     if (isFinal(order.status)) this.#followFinal(stored);
     else if (pays) this.#timers.at(payAtMs, () => this.#pay(order.order_uuid));
     else this.#timers.at(finalAtMs, () => this.#finish(order.order_uuid));
+  }
+
+  /** A look-up was counted: an order that is marked so becomes final at its n-th, which sees it final. */
+  looked(key: string): void {
+    const { store } = this.world;
+    const watch = store.watches.get(key);
+    const wanted = watch && markerNumber(watch.marker, 'after_looks');
+    if (!watch || wanted === undefined || watch.looks.status + watch.looks.list < wanted) return;
+    for (const { order } of store.ordersOf(key)) this.#finish(order.order_uuid);
+  }
+
+  /** Every open order becomes final now, whatever it waits for. */
+  finishAll(): void {
+    for (const uuid of [...this.world.store.orders.keys()]) this.#finish(uuid);
   }
 
   stop(): void {

@@ -1,6 +1,7 @@
 import { type Answer, refusal, success } from './answer.js';
 import { chance } from './chance.js';
 import { chooseFault, withFault } from './choose-fault.js';
+import type { Life } from './life.js';
 import { type Marker, markerNumber } from './markers.js';
 import type { StoredOrder } from './orders.js';
 import { check, STATUS_SCHEMA } from './requests.js';
@@ -42,13 +43,15 @@ function unknownOrder(mode: World['settings']['unknownMode']): Answer {
 }
 
 /** Answers the order status operation. Throws BadRequest. */
-export function answerStatus(world: World, value: unknown): Answer {
+export function answerStatus(world: World, life: Life, value: unknown): Answer {
   const { order_id: orderId, order_uuid: uuid } = check(STATUS_SCHEMA, value);
   const { store } = world;
-  const stored =
+  const asked =
     uuid === undefined ? store.ordersOf(orderId ?? '')[0] : (store.shown(uuid) ?? store.shown(ownUuid(uuid)));
-  const key = stored?.key ?? orderId ?? '';
+  const key = asked?.key ?? orderId ?? '';
   const chosen = chooseFault(world, 'status', key);
+  life.looked(key);
+  const stored = asked && store.orders.get(asked.order.order_uuid);
   const seen = stored && !lags(world, 'status', stored) && !chosen?.fault.hides?.(chosen.n);
   const plain = seen ? success(stored.order) : unknownOrder(world.settings.unknownMode);
   return withFault(plain, chosen, store.markerOf(key));

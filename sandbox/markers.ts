@@ -13,6 +13,7 @@ export const MARKER_KEYS = [
   'rate',
   'pay_ms',
   'after_ms',
+  'after_looks',
   'then',
   'then_ms',
   'create',

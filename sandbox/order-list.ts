@@ -20,6 +20,7 @@ export function answerList(world: World, life: Life, value: unknown): Answer {
   const query = check(LIST_SCHEMA, value);
   const ids = wantedIds(query);
   const faults = faultsOf(world, ids);
+  for (const id of ids ?? []) life.looked(world.store.ordersOf(id)[0]?.key ?? id);
   const found = findUpToPage(world, query, ids, faults);
   const first = (query.page - 1) * query.limit;
   const page = found.slice(first, first + query.limit);

@@ -42,7 +42,7 @@ export class Service {
     const on = (path: string, place: Place, answer: Operation['answer']) => [path, { place, answer }] as const;
     this.#operations = new Map<string, Operation>([
       ...ORDER_TYPES.map((type) => on(`/v2/order/${type}`, 'create', (value) => creates.answer(type, value))),
-      on('/v2/order/status', 'status', (value) => answerStatus(world, value)),
+      on('/v2/order/status', 'status', (value) => answerStatus(world, life, value)),
       on('/v2/order/list', 'list', (value) => answerList(world, life, value)),
       on('/v2/deposit_address/create', 'address-create', (value) => creates.answerAddress(value)),
       on('/v2/deposit_address/list', 'address-list', (value) => answerAddressList(world, value)),

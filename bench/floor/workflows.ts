@@ -1,10 +1,10 @@
 /** The smallest correct workflows of the same shape as ours, and two that are often written instead. */
 import { condition, defineSignal, proxyActivities, setHandler, sleep } from '@temporalio/workflow';
-import type { FloorActivities } from './activities.js';
+import type { FloorActivities, FloorOrder, FloorRequest } from './activities.js';
 
 /** What our receiver signals when the service called back. */
 const callback = defineSignal('orderCallback');
-const final = defineSignal<[string]>('final');
+const final = defineSignal<[FloorOrder]>('final');
 
 const { create, status, schedulePolls } = proxyActivities<FloorActivities>({ startToCloseTimeout: '30s' });
 /** Repeated by the server until the status is final, as ours is. */
@@ -14,42 +14,42 @@ const { poll } = proxyActivities<FloorActivities>({
 });
 
 /** Create, wait for the callback, look up. */
-export async function floorByCallback(orderId: string): Promise<string> {
+export async function floorByCallback(order: FloorRequest): Promise<FloorOrder> {
   let called = false;
   setHandler(callback, () => {
     called = true;
   });
-  await create(orderId, true);
+  await create(order, { withCallback: true });
   await condition(() => called, '5m');
-  return status(orderId);
+  return status(order.order_id);
 }
 
 /** Create, poll by an activity that the server repeats. */
-export async function floorByPolling(orderId: string): Promise<string> {
-  await create(orderId, false);
-  return poll(orderId);
+export async function floorByPolling(order: FloorRequest): Promise<FloorOrder> {
+  await create(order);
+  return poll(order.order_id);
 }
 
 /** Create, then a loop of timer and look-up. */
-export async function timerLoop(orderId: string): Promise<string> {
-  await create(orderId, false);
+export async function timerLoop(order: FloorRequest): Promise<FloorOrder> {
+  await create(order);
   for (let waitMs = 50; ; waitMs *= 2) {
     await sleep(waitMs);
-    const seen = await status(orderId);
-    if (seen === 'completed') return seen;
+    const seen = await status(order.order_id);
+    if (seen.status === 'completed') return seen;
   }
 }
 
 /** Create, then a schedule for this payout alone, whose runs look up. */
-export async function schedulePerPayout(orderId: string): Promise<string> {
-  let seen: string | undefined;
-  setHandler(final, (status) => {
-    seen = status;
+export async function schedulePerPayout(order: FloorRequest): Promise<FloorOrder> {
+  let seen: FloorOrder | undefined;
+  setHandler(final, (order) => {
+    seen = order;
   });
-  await create(orderId, false);
-  await schedulePolls(orderId);
+  await create(order);
+  await schedulePolls(order.order_id);
   await condition(() => seen !== undefined);
-  return seen ?? '';
+  return seen as unknown as FloorOrder;
 }
 
 const { lookOnce } = proxyActivities<FloorActivities>({ startToCloseTimeout: '30s' });

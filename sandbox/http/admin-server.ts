@@ -5,6 +5,7 @@ import type { Admin } from '../admin.js';
 const RECEIPT = z.strictObject({ addressUuid: z.string(), amount: z.string(), description: z.string().optional() });
 const RECEIPTS = z.union([RECEIPT, z.array(RECEIPT)]);
 const RATE = z.strictObject({ windowMs: z.coerce.number().positive().default(1000) });
+const SINCE = z.strictObject({ sinceMs: z.coerce.number().min(0).default(0) });
 const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
 
 /** An order in a path, by the service's identifier. */
@@ -23,6 +24,11 @@ export function createAdminServer(admin: Admin): FastifyInstance {
   });
   server.get('/state', async () => admin.stats());
   server.get('/rate', async (request) => admin.rate(RATE.parse(request.query).windowMs));
+  server.get('/requests', async (request) => admin.requests(SINCE.parse(request.query).sinceMs));
+  server.post('/finish', async () => {
+    admin.finishAll();
+    return {};
+  });
   server.get('/orders', async () => admin.orders());
   server.get<{ Params: { order_id: string } }>('/orders/:order_id', async (request, reply) => {
     const orders = admin.orders(request.params.order_id);

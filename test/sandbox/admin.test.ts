@@ -113,3 +113,16 @@ test('a taken port is an error and leaves nothing open', async () => {
   const sandbox = await start();
   await expect(start({ port: Number(new URL(sandbox.url).port) })).rejects.toThrow('EADDRINUSE');
 });
+
+test('requests are told since a time, and all open orders finished, over the admin port', async () => {
+  const sandbox = await start();
+  await create(sandbox, 'exchange', 'a', { description: '[sandbox after_ms=600000]' });
+  const [first] = sandbox.requests();
+  expect((await get(`${sandbox.adminUrl}/requests`)).body).toMatchObject([
+    { path: '/v2/order/exchange', orderId: 'a' },
+  ]);
+  expect((await get(`${sandbox.adminUrl}/requests?sinceMs=${(first?.atMs ?? 0) + 1}`)).body).toEqual([]);
+  expect((await call(sandbox, 'order/status', { order_id: 'a' })).body.data).toMatchObject({ status: 'processing' });
+  expect((await send('POST', `${sandbox.adminUrl}/finish`, {})).status).toBe(200);
+  expect((await call(sandbox, 'order/status', { order_id: 'a' })).body.data).toMatchObject({ status: 'completed' });
+});

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { OrderObject } from '../../sandbox/orders.js';
 import { BODIES, call, create, finalItem, type Rates, start, TYPES } from './sandbox.fixture.js';
 
 for (const type of TYPES) {
@@ -40,4 +41,15 @@ test('rates and balances answer the empty object', async () => {
     network_to: 'card',
   });
   expect(balances.body.data).toMatchObject({ eth: { currency: 'eth', overdraft: '0', currency_precision: 18 } });
+});
+
+test('a marked order is final at its n-th look-up, by status or by list', async () => {
+  const sandbox = await start();
+  await create(sandbox, 'exchange', 'a', { description: '[sandbox after_ms=600000 after_looks=3]' });
+  const statusOf = async () => (await call(sandbox, 'order/status', { order_id: 'a' })).body.data.status;
+  expect(await statusOf()).toBe('processing');
+  expect((await call<OrderObject[]>(sandbox, 'order/list', { order_ids: ['a'] })).body.data).toMatchObject([
+    { status: 'processing' },
+  ]);
+  expect(await statusOf()).toBe('completed');
 });
