@@ -29,8 +29,13 @@ const MAX_OBJECT_BYTES = 1024 * 1024;
 /** Largest answer with a list or all rates, in bytes. */
 const MAX_LIST_BYTES = 32 * 1024 * 1024;
 
-/** POSTs a request and returns the body of the 200 answer. */
-type Call = (path: string, request: object, maxBytes: number, options?: CallOptions) => Promise<Buffer>;
+/** POSTs a request and returns the body of the 200 answer. A function makes the request once its turn has come. */
+type Call = (
+  path: string,
+  request: object | (() => object),
+  maxBytes: number,
+  options?: CallOptions,
+) => Promise<Buffer>;
 
 /** Where the service is and how its requests are signed. */
 export interface PaymentServiceOptions extends RouteOptions {
@@ -63,9 +68,10 @@ export type PaymentService = ReturnType<typeof createPaymentService>;
  */
 export function createPaymentService(options: PaymentServiceOptions) {
   const call = createCall(options);
-  /** One page of orders; their order is not documented. */
-  const listOrders = async (query: OrderListQuery, callOptions?: CallOptions) => {
-    const request = checkRequest(orderListSchema, query);
+  /** One page of orders; their order is not documented. A function is asked for the query once the request's turn has come. */
+  const listOrders = async (query: OrderListQuery | (() => OrderListQuery), callOptions?: CallOptions) => {
+    const request =
+      typeof query === 'function' ? () => checkRequest(orderListSchema, query()) : checkRequest(orderListSchema, query);
     return readPage(orderListItemSchema, await call('order/list', request, MAX_LIST_BYTES, callOptions));
   };
   const listDepositAddresses = async (query: AddressListQuery, callOptions?: CallOptions) => {
@@ -134,9 +140,10 @@ function createCall(options: PaymentServiceOptions): Call {
   if (apiSecret === '') throw new TypeError('apiSecret is empty');
   const route = createRoute(base, options);
   const waitForTurn = createLimiter(options.requestsPerSecond);
-  return async (path, request, maxBytes, { signal, timeoutMs = requestTimeoutMs, beforeSend } = {}) => {
-    const body = toWireBytes(request);
+  return async (path, asked, maxBytes, { signal, timeoutMs = requestTimeoutMs, beforeSend } = {}) => {
     await waitForTurn(signal);
+    const request = typeof asked === 'function' ? asked() : asked;
+    const body = toWireBytes(request);
     const signature = await signatureOf(sign, body, apiSecret);
     const headers = {
       'Content-Type': 'application/json',

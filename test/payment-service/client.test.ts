@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { createServer as createHttpsServer } from 'node:https';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { ORDER_TYPES } from '../../src/contract/order/types.js';
 import { createPaymentService } from '../../src/payment-service/client.js';
@@ -182,6 +183,18 @@ describe('the rate limit', () => {
     const afterMs = times.map((time) => time - begun);
     expect(afterMs).toHaveLength(4);
     for (const [index, ms] of afterMs.entries()) expect(ms).toBeGreaterThan(index * 50 - 5);
+  });
+
+  test('asks for the query of a list only once its turn has come', async () => {
+    const { baseUrl, received } = await startServer((response) => answer(response, []));
+    const service = clientFor(baseUrl, { requestsPerSecond: 5 });
+    await service.listOrders({});
+    const ids = ['w-1'];
+    const listing = service.listOrders(() => ({ order_ids: ids }));
+    await sleep(50);
+    ids.push('w-2');
+    await listing;
+    expect(received[1]?.body.toString()).toBe('{"order_ids":["w-1","w-2"]}');
   });
 
   test('lets a caller give up while waiting, and nothing is sent', async () => {
