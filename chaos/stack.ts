@@ -84,7 +84,7 @@ async function bringUp(
 ): Promise<ChaosStack> {
   const folders = await foldersIn(folder);
   log('compiling the product');
-  await buildProduct(folders.dist);
+  await buildProduct(folders.dist, [plain ? 'off' : 'required']);
   log('starting Temporal, sandbox, receiver, codec and two workers');
   const temporal = await MortalTemporal.start(folders.dbFile, log);
   started.push(temporal);

@@ -1,11 +1,10 @@
 /** `npm run build`: the compiled package and the workflow bundles that workers load in production. */
-import { rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
-import { bundleFile, ENCRYPTION_MODES } from '../src/worker/bundle.js';
-import { withRelativeSources } from './build/relative-sources.js';
-import { buildWorkflowBundle } from './workflow-bundle.js';
+import { ENCRYPTION_MODES } from '../src/worker/bundle.js';
+import { writeBundles } from './build/write-bundles.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -18,10 +17,5 @@ const { exitCode } = await execa('tsc', ['-p', 'tsconfig.build.json'], {
   stdio: 'inherit',
   reject: false,
 });
-if (exitCode === 0) {
-  for (const mode of ENCRYPTION_MODES) {
-    const { code } = await buildWorkflowBundle(mode);
-    await writeFile(join(dist, bundleFile(mode)), withRelativeSources(code, root));
-  }
-}
+if (exitCode === 0) await writeBundles(dist, ENCRYPTION_MODES, root);
 process.exitCode = exitCode ?? 1;
