@@ -25,12 +25,12 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a decision on the state of another run is taken',
-    file: 'src/workflows/order/frame.ts',
-    find: ' ?? otherRun(decision)',
-    replacement: '',
+    file: 'src/activities/check-signature.ts',
+    find: 'const problem = runProblem(input.choice);',
+    replacement: 'const problem = undefined as string | undefined;',
     test: {
-      file: 'test/workflows/order/decided-run.server.test.ts',
-      name: 'a decision that a reset repeats is not taken by the run that it makes',
+      file: 'test/workflows/order/unchecked-decisions.server.test.ts',
+      name: 'a decision that a run took up before it was reset, and that is checked after that, is not taken',
     },
   },
   {

@@ -1,7 +1,9 @@
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { ORDER_CALLBACK_SIGNAL } from '../../../src/contract/names.js';
 import type { Decision } from '../../../src/contract/order/messages.js';
 import { createWorkers } from '../../../src/worker/start-worker.js';
+import { resetTo, resettableEvents, runOf, WITHOUT_UPDATES } from '../../reliability/reset.fixture.js';
 import { KEYS, testApprovers } from '../../support/approvers.js';
 import { orderInput } from '../../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../../support/lab.js';
@@ -99,6 +101,33 @@ test('a decision that waits for a worker of the account is checked by it, and ta
   expect(await good.handle.result()).toMatchObject({ outcome: 'completed', decisions: [{ by: 'Ann Smith' }] });
   expect(await bad.handle.state()).toMatchObject({ phase: 'parked', revision: bad.decision.revision });
   expect([executions(lab, good.orderId), executions(lab, bad.orderId)]).toEqual([1, 0]);
+  await lab.stopWorkers();
+});
+
+test('a decision that a run took up before it was reset, and that is checked after that, is not taken', async () => {
+  await lab.startWorkers();
+  const { orderId, handle, decision } = await overCap();
+  const { runId } = await handle.state();
+  await lab.stopWorkers();
+  await lab.startWorkers(elsewhere());
+  const asked = handle.decide({ ...decision, runId }, { timeoutMs: 60_000 }).catch((error: Error) => error);
+  const workflow = lab.temporal.client.workflow.getHandle(handle.workflowId);
+  const isAsked = async () => (await workflow.describe()).raw.pendingActivities?.length === 1;
+  await vi.waitUntil(isAsked, 20_000);
+  const run = await runOf(lab, handle);
+  const before = (await resettableEvents(lab, run)).length;
+  await workflow.signal(ORDER_CALLBACK_SIGNAL, {});
+  const events = await vi.waitUntil(async () => {
+    const now = await resettableEvents(lab, run);
+    return now.length > before && now;
+  }, 20_000);
+  const made = await resetTo(lab, run, events.at(-1) ?? '', WITHOUT_UPDATES);
+  await lab.stopWorkers();
+  await lab.startWorkers();
+  await vi.waitUntil(async () => !(await isAsked()), 30_000);
+  expect(await handle.state()).toMatchObject({ phase: 'parked', revision: decision.revision, runId: made.runId });
+  expect(executions(lab, orderId)).toBe(0);
+  expect(await asked).toBeInstanceOf(Error);
   await lab.stopWorkers();
 });
 
