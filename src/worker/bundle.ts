@@ -37,11 +37,17 @@ export async function bundleWorkflows({
   mode?: EncryptionMode;
 } = {}): Promise<{ code: string }> {
   const failures = FAILURES[mode];
+  const workflowsPath = pathOf('index');
+  const payloadConverterPath = pathOf('converters');
+  const failureConverterPath = failures && pathOf(failures);
+  const workflowInterceptorModules = [pathOf('interceptors'), ...(mode === 'required' ? [pathOf('required')] : [])];
+  const converters = [payloadConverterPath, ...(failureConverterPath ? [failureConverterPath] : [])];
   const { code } = await bundleWorkflowCode({
-    workflowsPath: pathOf('index'),
-    payloadConverterPath: pathOf('converters'),
-    workflowInterceptorModules: [pathOf('interceptors'), ...(mode === 'required' ? [pathOf('required')] : [])],
-    ...(failures && { failureConverterPath: pathOf(failures) }),
+    workflowsPath,
+    payloadConverterPath,
+    workflowInterceptorModules,
+    preloadModules: [workflowsPath, ...workflowInterceptorModules, ...converters],
+    ...(failureConverterPath && { failureConverterPath }),
     ...(logger && { logger }),
   });
   return { code };
