@@ -19,7 +19,7 @@ export async function runParts(options: Options, say: Bench['say']): Promise<{ r
   const stand = await Stand.open(say, options.seed);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void giveUp(stand, say));
   // What a part left behind when its time was over still fails in the background.
-  process.on('unhandledRejection', () => undefined);
+  process.on('unhandledRejection', (error: Error) => say(`left behind: ${error.message?.split('\n', 1)[0]}`));
   const [tables, failed]: [Table[], string[]] = [[], []];
   try {
     const facts = await factsOf(stand, options);
