@@ -9,7 +9,7 @@ export interface Sizes {
   open: number;
   /** Limits of the account, requests a second; 0: none. */
   limits: readonly number[];
-  /** Rows of a batch; undefined: what a limit lets pass in a quarter of a minute. */
+  /** Rows of a batch; undefined: what a limit lets pass in some seconds. */
   rows?: number;
   /** Numbers of orders that wait, growing. */
   waiting: readonly number[];
@@ -25,8 +25,8 @@ export interface Sizes {
 
 /** What is measured unless told otherwise: 12 minutes on two cores. */
 const USUAL: Sizes = {
-  ...{ rounds: 3, orders: 150, open: 50, limits: [8, 20, 40, 0] },
-  ...{ waiting: [250, 1_000], pollEvery: 30, growth: [300, 1_000], cached: [250, 500], requests: 1_000 },
+  ...{ rounds: 3, orders: 100, open: 50, limits: [8, 20, 40, 0] },
+  ...{ waiting: [250, 1_000], pollEvery: 20, growth: [200, 700], cached: [250, 500], requests: 1_000 },
 };
 
 /** `--full`. */
@@ -37,6 +37,8 @@ const FULL: Sizes = {
 
 /** Everything that a run is told. */
 export interface Options extends Sizes {
+  /** The large sizes were asked for. */
+  full: boolean;
   /** Names of parts. */
   only?: readonly string[];
   /** Names of contenders of the part `orders`. */
@@ -80,7 +82,7 @@ export function readOptions(argv: readonly string[], parts: readonly { name: str
     .option('--open <n>', 'orders: open at a time', count)
     .option('--contenders <names>', 'orders: only these', names)
     .option('--limits <n,…>', 'batches: requests a second of the account, none for no limit', limits)
-    .option('--rows <n>', 'batches: rows; by default what the limit lets pass in 15 s', count)
+    .option('--rows <n>', 'batches: rows; by default what the limit lets pass in 12 s', count)
     .option('--waiting <n,…>', 'waiting: numbers of orders that wait, growing', counts)
     .option('--poll-every <seconds>', 'waiting: a round of the polling', count)
     .option('--growth <n,…>', 'growth: after so many orders', counts)
@@ -96,8 +98,8 @@ export function readOptions(argv: readonly string[], parts: readonly { name: str
       'after',
       `\nParts:\n${parts.map(({ name, about }) => `  ${name.padEnd(9)} ${about}`).join('\n')}\n${EXAMPLES}`,
     );
-  const { full, ...given } = program.parse([...argv], { from: 'user' }).opts<Partial<Options> & { full?: true }>();
+  const { full = false, ...given } = program.parse([...argv], { from: 'user' }).opts<Partial<Options>>();
   const unknown = given.only?.find((name) => !parts.some((part) => part.name === name));
   if (unknown !== undefined) program.error(`--only: no part ${unknown}`);
-  return { ...(full ? FULL : USUAL), seed: '1', ...given };
+  return { ...(full ? FULL : USUAL), full, seed: '1', ...given };
 }

@@ -11,7 +11,6 @@ import type { Table } from './table.js';
 
 /** A part that takes longer hangs: in the usual sizes none takes as long. */
 const LONGEST_MINUTES = { usual: 6, full: 30 };
-const FULL_ORDERS = 300;
 
 /** Measures the parts that are wanted and stops all that it started, also on Ctrl-C. `complete`: none failed. */
 export async function runParts(options: Options, say: Bench['say']): Promise<{ report: Report; complete: boolean }> {
@@ -46,7 +45,8 @@ async function giveUp(stand: Stand, say: Bench['say']): Promise<never> {
 }
 
 async function withinTime(part: Part, bench: Bench): Promise<Table[]> {
-  const minutes = bench.options.orders >= FULL_ORDERS ? LONGEST_MINUTES.full : LONGEST_MINUTES.usual;
+  const builds = bench.other ? 2 : 1;
+  const minutes = builds * (bench.options.full ? LONGEST_MINUTES.full : LONGEST_MINUTES.usual);
   const over = new AbortController();
   const tooLate = sleep(minutes * 60_000, undefined, { signal: over.signal }).then(() => {
     throw new Error(`it is not over after ${minutes} min`);

@@ -25,11 +25,11 @@ const FIGURES: readonly Figure[] = [
 const WORKERS = 2;
 const WINDOW_MS = 5_000;
 /** Rows by default: what the limit lets pass in so many seconds, with so many requests a row. */
-const SECONDS = 15;
+const SECONDS = 12;
 const REQUESTS_PER_ROW = 1.2;
-const ROWS_WITHOUT_LIMIT = 500;
+const ROWS_WITHOUT_LIMIT = 300;
 /** A batch that takes longer is measured by what it did until then. */
-const LONGEST_SECONDS = { usual: 90, asked: 600 };
+const LONGEST_SECONDS = { usual: 24, asked: 600 };
 
 const rowsFor = (limit: number): number =>
   limit === 0 ? ROWS_WITHOUT_LIMIT : Math.round((limit * SECONDS) / REQUESTS_PER_ROW);

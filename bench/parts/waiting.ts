@@ -27,7 +27,7 @@ const END_FIGURES: readonly Figure[] = [
 const HEAP_MB = 512;
 /** Other orders that come meanwhile, a second. */
 const OTHERS_PER_SECOND = 4;
-const OTHERS = 100;
+const OTHERS = 80;
 /** Orders that are final and not seen so after so many rounds of the polling are given up. */
 const ROUNDS_TO_END = 6;
 const MB_IN_KB = 1_024;
@@ -59,16 +59,19 @@ export function latenciesOf(doneAtMs: ReadonlyMap<string, number>, arrivals: rea
   });
 }
 
-/** One round of the polling in which nothing else happens, and then other orders at a steady pace. */
-async function oneRound(site: OurSite, label: string, pollEvery: number): Promise<Record<string, number>> {
-  const quietSinceMs = Date.now();
+/** What the service is asked in one round of the polling in which nothing else happens. */
+async function quietRound({ service }: OurSite, pollEvery: number): Promise<{ requestsPerRound: number }> {
+  const sinceMs = Date.now();
   await sleep(pollEvery * 1_000);
-  const quiet = await site.service.arrivals(quietSinceMs);
+  return { requestsPerRound: (await service.arrivals(sinceMs)).length };
+}
+
+/** Other orders at a steady pace. */
+async function othersRound(site: OurSite, label: string): Promise<Record<string, number>> {
   const busySinceMs = Date.now();
   const doneAtMs = await others(site, label);
   const latencies = latenciesOf(doneAtMs, await site.service.arrivals(busySinceMs));
   return {
-    requestsPerRound: quiet.length,
     p50Ms: percentile(latencies, 0.5),
     p99Ms: percentile(latencies, 0.99),
     rssMb: await memoryMb((site.workers[0] as BenchProcess).pid, 'VmRSS'),
@@ -111,7 +114,8 @@ async function grow({ options, say }: Bench, name: string, site: OurSite, rows: 
     const others = index * OTHERS;
     await startWaiting(site, 'waits', before + others, count + others);
     before = count;
-    rows[index]?.rounds.push(await oneRound(site, `other-${count}`, pollEvery));
+    const quiet = count > 0 ? await quietRound(site, pollEvery) : {};
+    rows[index]?.rounds.push({ ...quiet, ...(await othersRound(site, `other-${count}`)) });
   }
   end.rounds.push(await toTheirEnd(site, before, pollEvery));
 }
