@@ -41,6 +41,8 @@ export type DevServerOptions = {
   port?: number;
   /** Port of the Web UI, `true` = a free one; omitted = no Web UI. */
   uiPort?: number | true;
+  /** More of the server's dynamic settings, such as limits of histories that a test wants to meet soon. */
+  dynamicConfig?: Record<string, number>;
 };
 
 /** A running dev server. It also ends when this process ends, however that happens. */
@@ -67,7 +69,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
     options.dbFile === undefined ? await mkdtemp(join(tmpdir(), 'payment-orders-temporal-')) : undefined;
   const dbFile = options.dbFile ?? join(tempFolder ?? '', 'temporal.db');
   const address = `${HOST}:${port}`;
-  const server = await launch(cli, commandLine(dbFile, port, uiPort), `${dbFile}.log`);
+  const server = await launch(cli, commandLine(dbFile, port, uiPort, options.dynamicConfig), `${dbFile}.log`);
   const release = endWithParent(server, tempFolder);
 
   const end = async (signal: NodeJS.Signals): Promise<void> => {
@@ -92,7 +94,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   };
 }
 
-function commandLine(dbFile: string, port: number, uiPort: number | undefined): string[] {
+function commandLine(dbFile: string, port: number, uiPort: number | undefined, more: object = {}): string[] {
   // biome-ignore format: flags read best in pairs
   return [
     'server', 'start-dev', '--log-level', 'error',
@@ -100,7 +102,7 @@ function commandLine(dbFile: string, port: number, uiPort: number | undefined): 
     ...(uiPort === undefined ? ['--headless'] : ['--ui-ip', HOST, '--ui-port', `${uiPort}`]),
     // As fast as a database in memory, and it survives a kill of the process (not of the machine).
     '--db-filename', dbFile, '--sqlite-pragma', 'journal_mode=wal', '--sqlite-pragma', 'synchronous=off',
-    ...Object.entries(DYNAMIC_CONFIG).flatMap(([key, value]) => ['--dynamic-config-value', `${key}=${JSON.stringify(value)}`]),
+    ...Object.entries({ ...DYNAMIC_CONFIG, ...more }).flatMap(([key, value]) => ['--dynamic-config-value', `${key}=${JSON.stringify(value)}`]),
     ...Object.entries(SEARCH_ATTRIBUTES).flatMap(([name, type]) => ['--search-attribute', `${name}=${cliTypeOf(type)}`]),
   ];
 }

@@ -4,7 +4,7 @@ import { ActivityCancelledError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { openBatchSource } from '../../batch-files/source.js';
 import type { SendBatchRowsAnswer, SendBatchRowsInput } from '../../contract/batch/activities.js';
-import { DEFAULT_IN_FLIGHT, isProgress, type OpenRow } from '../../contract/batch/batch.js';
+import { DEFAULT_IN_FLIGHT, isProgress } from '../../contract/batch/batch.js';
 import type { ActivityDeps } from '../deps.js';
 import { batchFailure } from '../failures.js';
 import { lastHeartbeat } from '../last-heartbeat.js';
@@ -36,7 +36,6 @@ interface Chunk extends BatchWork {
   deps: ActivityDeps;
   /** Absent where no row may be taken. */
   reader?: RowReader;
-  uncertain: readonly OpenRow[];
   nextWatchMs: number;
   watchEveryMs: number;
   confirmedAtMs: number;
@@ -54,7 +53,7 @@ export function sendBatchRowsActivity(deps: ActivityDeps) {
     // What is none of ours is none at all: rows that were started since are attached to.
     const progress = isProgress(left) ? left : batch.progress;
     const times = { nextWatchMs: 0, watchEveryMs: WATCH_EVERY_MS.shortest, confirmedAtMs: 0, confirmedAtWallMs: 0 };
-    const chunk: Chunk = { client: getClient(), deps, batch, progress, uncertain: [], ...times };
+    const chunk: Chunk = { client: getClient(), deps, batch, progress, ...times };
     // Through the worker, which drops the answer of an activity whose beats it does not see. Whether this attempt may go on is asked apart.
     const beat = setInterval(() => heartbeat(progress), BEAT_EVERY_MS);
     try {
@@ -120,22 +119,21 @@ async function watchNowAndThen(chunk: Chunk): Promise<void> {
   const { progress } = chunk;
   if (performance.now() < chunk.nextWatchMs) return;
   const before = progress.open.length;
-  chunk.uncertain = await watchRows(chunk);
   const { shortest, longest } = WATCH_EVERY_MS;
+  await watchRows(chunk, { quiet: chunk.watchEveryMs > shortest });
   chunk.watchEveryMs = progress.open.length < before ? shortest : Math.min(longest, chunk.watchEveryMs * 1.5);
   chunk.nextWatchMs = performance.now() + chunk.watchEveryMs;
 }
 
 /** Why the chunk answers before its time; {}: only to have it shown that sending is held, or goes on. */
-function reasonToEnd({ batch, progress, uncertain }: Chunk): Omit<SendBatchRowsAnswer, 'progress'> | undefined {
+function reasonToEnd({ batch, progress }: Chunk): Omit<SendBatchRowsAnswer, 'progress'> | undefined {
   if (batch.mode !== 'send' || progress.exhausted) {
     progress.held = undefined;
     return undefined;
   }
   const halt = haltReason(batch.input, progress, Date.now());
   if (halt) return { halt };
-  const rows = uncertain.map(({ row }) => row);
-  const { pause, held } = holdReason(batch.input, progress, rows);
+  const { pause, held } = holdReason(batch.input, progress);
   if (pause) return { pause };
   if (held === progress.held) return undefined;
   progress.held = held;

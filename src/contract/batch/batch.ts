@@ -102,6 +102,14 @@ export interface OpenRow {
   elsewhere?: true;
 }
 
+/** What Temporal's list was last asked: when (ISO time of a worker), in how many calls, and the last end that it showed. */
+export interface ListLook {
+  askedAt: string;
+  calls: number;
+  /** ISO time of the server. */
+  closedUntil: string;
+}
+
 /** How far a batch is. Everything needed to go on; small, whatever the number of rows. */
 export interface BatchProgress {
   /** Where the next row begins in the file (bytes; 0 = the first row), or how many inline rows were taken. */
@@ -119,6 +127,10 @@ export interface BatchProgress {
   exhausted: boolean;
   /** The last rows that were parked while nobody knew whether their order exists; they count for `uncertainInARow`. */
   unsettled: number[];
+  /** Open rows whose create was uncertain when they were last looked at; they count for `uncertainInARow`, too. */
+  uncertain?: number[];
+  /** Absent before the list was asked for the first time. */
+  listed?: ListLook;
   /** Why a person should look, such as an order whose workflow was terminated. */
   attention?: string;
   /** Why nothing is sent for now; it goes on by itself. */

@@ -38,7 +38,11 @@ const isSettled = ({ progress }: BatchRun): boolean => progress.open.length === 
 const isIdle = ({ paused, stopped, progress }: BatchRun): boolean =>
   paused !== undefined && !stopped && progress.open.length === 0;
 
-const isLong = (): boolean => workflowInfo().historyLength >= MAX_EVENTS;
+/** The server suggests it by size, too: 500 open rows beside inline ones make a history large before it is long. */
+const isLong = (): boolean => {
+  const { historyLength, continueAsNewSuggested } = workflowInfo();
+  return historyLength >= MAX_EVENTS || continueAsNewSuggested;
+};
 
 async function untilAsked(run: BatchRun): Promise<void> {
   enter(run, 'paused', 'resume or stop');

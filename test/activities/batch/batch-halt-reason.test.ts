@@ -80,7 +80,7 @@ const HOLDS: HoldCase[] = [
 describe('why a batch sends nothing for now', () => {
   test.for(HOLDS)('$what', ({ uncertainInARow, uncertain = [], unsettled = [], held, pause }) => {
     const stopAfter = uncertainInARow === undefined ? {} : { uncertainInARow };
-    expect(holdReason({ stopAfter }, { unsettled }, uncertain)).toEqual({
+    expect(holdReason({ stopAfter }, { unsettled, uncertain })).toEqual({
       ...(held && { held: expect.stringMatching(held) }),
       ...(pause && { pause: expect.stringMatching(pause) }),
     });

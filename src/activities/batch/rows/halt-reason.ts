@@ -33,8 +33,7 @@ function tooMany({ failures, share }: StopAfter, { outcomes }: Pick<BatchProgres
  */
 export function holdReason(
   { stopAfter = {} }: Limits,
-  { unsettled }: Pick<BatchProgress, 'unsettled'>,
-  uncertain: readonly number[],
+  { unsettled, uncertain = [] }: Pick<BatchProgress, 'unsettled' | 'uncertain'>,
 ): { held?: string; pause?: string } {
   const limit = stopAfter.uncertainInARow ?? UNCERTAIN_IN_A_ROW;
   const parked = inARow(unsettled, limit);

@@ -1,105 +1,70 @@
 import { OrderHandle } from '../../../client/order-handle.js';
-import { readStanding, type Standing, standingOfRun } from '../../../client/standing.js';
-import { callTemporal } from '../../../client/temporal-calls.js';
-import type { OpenRow } from '../../../contract/batch/batch.js';
+import { readStanding, type Standing } from '../../../client/standing.js';
+import type { BatchProgress, OpenRow } from '../../../contract/batch/batch.js';
 import { orderWorkflowId } from '../../../contract/names.js';
 import { mapInOrder } from '../../paced-reads.js';
 import { countEnd, countParked } from './count.js';
+import { isListDue, listMoved } from './list-moved.js';
 import type { BatchWork } from './start-row.js';
 
-/** Rows of one answer of Temporal's list; behind so many that are known already, nothing new is looked for. */
-const PAGE = 20;
 /** Orders read at the same time. */
 const READS_AT_ONCE = 20;
-/** Rows looked at one by one: those the list need not show, and some it may have missed. */
-const LOOKS = { attached: 20, own: 2 };
+/** Rows looked at one by one: attached ones, which the list need not show, and own ones, which it shows late and may miss. */
+const LOOKS = { attached: 20, own: 20, ownWhileQuiet: 5 };
 
 const isAttached = ({ elsewhere }: OpenRow): boolean => elsewhere === true;
 
-/** Counts open rows that are final or parked, and answers the uncertain ones; Temporal's list says where to look. */
-export async function watchRows(work: BatchWork): Promise<OpenRow[]> {
-  const { progress } = work;
-  const ownRows = progress.open.filter((open) => !isAttached(open));
-  const own = new Map(ownRows.map((open) => [workflowIdOf(work, open), open]));
-  const readClosed = async (open: OpenRow) => ({
-    open,
-    standing: await readStanding(work.client, workflowIdOf(work, open)),
-  });
-  const uncertain: OpenRow[] = [];
-  if (own.size > 0) {
-    for await (const { open, standing } of mapInOrder(await closedOf(work, own), READS_AT_ONCE, readClosed)) {
-      await note(work, open, standing);
-    }
-    for (const { open, standing } of await oddOnes(work, own)) {
-      if (isUncertain(standing)) uncertain.push(open);
-      else await note(work, open, standing);
-    }
-  }
-  return [...uncertain, ...(await lookOneByOne(work))];
+/**
+ * Counts open rows that are final or parked, and notes the uncertain ones: those that Temporal's list shows, where it may be
+ * asked, and a few in turn. `quiet`: nothing ended lately, so that the few are fewer.
+ */
+export async function watchRows(work: BatchWork, { quiet = false } = {}): Promise<void> {
+  if (isListDue(work.progress) && work.progress.open.some((open) => !isAttached(open))) await lookAtListed(work);
+  const { open } = work.progress;
+  await lookInTurn(work, [
+    ...open.filter(isAttached).slice(0, LOOKS.attached),
+    ...open.filter((row) => !isAttached(row)).slice(0, quiet ? LOOKS.ownWhileQuiet : LOOKS.own),
+  ]);
 }
 
-const isUncertain = (standing: Standing): boolean => standing.kind === 'open' && standing.waits === 'uncertain';
+/** Looks at what the list shows, and at what was uncertain and may have gone on since. */
+async function lookAtListed(work: BatchWork): Promise<void> {
+  const { progress } = work;
+  const { shown, listed } = await listMoved(work);
+  const moved = (open: OpenRow) => progress.uncertain?.includes(open.row) || shown.has(workflowIdOf(work, open));
+  await lookAt(
+    work,
+    progress.open.filter((open) => !isAttached(open) && moved(open)),
+  );
+  progress.listed = listed;
+}
+
+/** Looks at some rows and puts them behind the others, which come next time. */
+async function lookInTurn(work: BatchWork, rows: readonly OpenRow[]): Promise<void> {
+  const { progress } = work;
+  progress.open = [...progress.open.filter((open) => !rows.includes(open)), ...rows];
+  await lookAt(work, rows);
+}
+
+async function lookAt(work: BatchWork, rows: readonly OpenRow[]): Promise<void> {
+  const read = async (open: OpenRow) => {
+    const standing = await readStanding(work.client, workflowIdOf(work, open));
+    const isParked = standing.kind === 'open' && standing.waits === 'parked';
+    return { open, standing, ...(isParked && { parked: { unsettled: await isUnsettled(work, open) } }) };
+  };
+  for await (const { open, standing, parked } of mapInOrder(rows, READS_AT_ONCE, read)) {
+    noteUncertain(work.progress, open, standing);
+    if (parked) countParked(work.progress, open, parked.unsettled);
+    else countEnd(work.progress, open, standing);
+  }
+}
 
 const workflowIdOf = ({ batch }: BatchWork, { orderId }: OpenRow): string => orderWorkflowId(batch.account, orderId);
 
-/** Own rows that the list shows as closed. It begins with those closed last. */
-async function closedOf({ client, batch }: BatchWork, own: ReadonlyMap<string, OpenRow>): Promise<OpenRow[]> {
-  return callTemporal(client, async () => {
-    const closed: OpenRow[] = [];
-    let known = 0;
-    const query = `PaymentBatchId = '${batch.input.batchId}' AND ExecutionStatus != 'Running'`;
-    for await (const { workflowId } of client.workflow.list({ query, pageSize: PAGE })) {
-      const open = own.get(workflowId);
-      known = open ? 0 : known + 1;
-      if (open) closed.push(open);
-      if (known >= PAGE || closed.length === own.size) break;
-    }
-    return closed;
-  });
-}
-
-/** Own rows that wait for a person, or whose create is uncertain. */
-async function oddOnes({ client, batch }: BatchWork, own: ReadonlyMap<string, OpenRow>) {
-  // Without the account: one more condition would keep the list from using the index of the batch id.
-  const query = `PaymentBatchId = '${batch.input.batchId}' AND ExecutionStatus = 'Running' AND PaymentOrderStatus IN ('parked', 'uncertain')`;
-  return callTemporal(client, async () => {
-    const odd: { open: OpenRow; standing: Standing }[] = [];
-    for await (const info of client.workflow.list({ query })) {
-      const [open, standing] = [own.get(info.workflowId), standingOfRun(info)];
-      if (open && standing) odd.push({ open, standing });
-    }
-    return odd;
-  });
-}
-
-/** Looks at a few rows in turn and answers those that are uncertain. */
-async function lookOneByOne(work: BatchWork): Promise<OpenRow[]> {
-  const { client, progress } = work;
-  const looked = [
-    ...progress.open.filter(isAttached).slice(0, LOOKS.attached),
-    ...progress.open.filter((open) => !isAttached(open)).slice(0, LOOKS.own),
-  ];
-  // To the end, so that the others come next time.
-  progress.open = [...progress.open.filter((open) => !looked.includes(open)), ...looked];
-  const uncertain = await Promise.all(
-    looked.map(async (open) => {
-      const standing = await readStanding(client, workflowIdOf(work, open));
-      await note(work, open, standing);
-      return isUncertain(standing) ? [open] : [];
-    }),
-  );
-  return uncertain.flat();
-}
-
-async function note(work: BatchWork, open: OpenRow, standing: Standing): Promise<void> {
-  const { progress } = work;
-  const isParked = standing.kind === 'open' && standing.waits === 'parked';
-  if (standing.kind === 'open' && !isParked) return;
-  const unsettled = isParked && (await isUnsettled(work, open));
-  // The list is a little late: what it shows may have been counted a moment ago.
-  if (!progress.open.includes(open)) return;
-  if (isParked) countParked(progress, open, unsettled);
-  else countEnd(progress, open, standing);
+function noteUncertain(progress: BatchProgress, { row }: OpenRow, standing: Standing): void {
+  const others = (progress.uncertain ?? []).filter((other) => other !== row);
+  const isUncertain = standing.kind === 'open' && standing.waits === 'uncertain';
+  progress.uncertain = isUncertain ? [...others, row] : others;
 }
 
 /** True when an order was parked because nobody knows whether it exists: it could still be closed as absent. */
