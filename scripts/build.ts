@@ -1,14 +1,17 @@
 /** `npm run build`: the compiled package and the workflow bundles that workers load in production. */
-import { rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { ENCRYPTION_MODES } from '../src/worker/bundle.js';
+import { STAMP, sourcesHash } from './build/sources-hash.mjs';
 import { writeBundles } from './build/write-bundles.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
 
+// Taken before anything is compiled: what is changed meanwhile must not pass for built.
+const hash = sourcesHash(root);
 // A file that is no longer in `src` must not stay in the package.
 await rm(dist, { recursive: true, force: true });
 const { exitCode } = await execa('tsc', ['-p', 'tsconfig.build.json'], {
@@ -17,5 +20,9 @@ const { exitCode } = await execa('tsc', ['-p', 'tsconfig.build.json'], {
   stdio: 'inherit',
   reject: false,
 });
-if (exitCode === 0) await writeBundles(dist, ENCRYPTION_MODES, root);
+if (exitCode === 0) {
+  await writeBundles(dist, ENCRYPTION_MODES, root);
+  // The last thing: without it `npm run worker` takes the build for none.
+  await writeFile(join(root, STAMP), hash);
+}
 process.exitCode = exitCode ?? 1;

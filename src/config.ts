@@ -1,6 +1,7 @@
 import { type AccountConfig, readAccounts } from './config/accounts.js';
 import { addressList, host, isLoopback, origin, urlProblem, withoutTrailingSlash } from './config/addresses.js';
 import { type Approvers, readApprovers } from './config/approvers.js';
+import { type Capacity, readCapacity } from './config/capacity.js';
 import { type Outputs, runCommands } from './config/commands.js';
 import { type Directories, folder, readDirectories } from './config/directories.js';
 import { type Encryption, readEncryption, requireEncryptionKeys } from './config/encryption-keys.js';
@@ -25,6 +26,7 @@ import type { Pace } from './contract/order/activities.js';
 export type { AccountConfig } from './config/accounts.js';
 export { loadApproverKey } from './config/approver-key.js';
 export type { Approvers } from './config/approvers.js';
+export type { Capacity } from './config/capacity.js';
 export { runCommands } from './config/commands.js';
 export type { Directories } from './config/directories.js';
 export type { Encryption, EncryptionKey } from './config/encryption-keys.js';
@@ -56,6 +58,8 @@ export interface WorkerConfig extends Encryption {
   allowed?: readonly string[];
   /** Where the audit record goes; absent = none is kept. */
   auditDir?: string;
+  /** Absent = that of a process of 512 MB. */
+  capacity?: Capacity;
 }
 
 const DEPOSIT_SETTLE_WINDOW_MS = 15_000;
@@ -133,6 +137,7 @@ export const loadWorkerConfig = (env: Env = process.env, outputs?: Outputs): Wor
         ...secrets,
         approvers: readApprovers(env, accounts.keys(), problems),
         pace: readPace(env, problems),
+        capacity: readCapacity(env, problems),
         caps: amountsByCurrency(env, 'PAYMENT_ORDER_CAPS', problems),
         checkBalance: oneOf(env, 'PAYMENT_CHECK_BALANCE', ['true', 'false'], problems) === 'true',
         directories: readDirectories(env, problems),

@@ -28,6 +28,8 @@ export const VARIABLES = {
   ORDER_POLL_MAX: { by: 'W' },
   ORDER_SETTLE_WINDOW: { by: 'W' },
   ORDER_CONFIRM_DELAY: { by: 'W' },
+  ORDER_CACHE_SIZE: { by: 'W' },
+  ORDER_LOOKUPS_AT_ONCE: { by: 'W' },
   CALLBACK_BASE_URL: { by: 'W' },
   CALLBACK_TOKEN_KEY: { by: 'WR', file: true, command: true },
   CALLBACK_HOST: { by: 'R' },

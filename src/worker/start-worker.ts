@@ -24,6 +24,7 @@ import {
 } from '../temporal.js';
 import { openAccounts, queueLimits } from './accounts.js';
 import { bundleFile, bundleWorkflows, converterPaths, type EncryptionMode, encryptionMode } from './bundle.js';
+import { createsCapacity, lookupsCapacity, ordersCapacity } from './capacity.js';
 import { installLogger } from './log.js';
 import { refuseForeign } from './refuse-foreign.js';
 import { markOfKeys, takeKeys } from './take-keys.js';
@@ -93,11 +94,12 @@ export async function createWorkers(
     dataConverter: workerConverter(config),
     interceptors: { activity: [refuseForeign] },
   };
+  const { capacity = {} } = config;
   const perAccount = [...config.accounts.values()].flatMap(({ name, requestsPerSecond }) => {
     const limits = queueLimits(requestsPerSecond);
     return [
-      { ...common, taskQueue: createTaskQueue(name), activities, ...limits.create },
-      { ...common, taskQueue: lookupTaskQueue(name), activities, ...limits.lookup },
+      { ...common, taskQueue: createTaskQueue(name), activities, ...createsCapacity, ...limits.create },
+      { ...common, taskQueue: lookupTaskQueue(name), activities, ...lookupsCapacity(capacity), ...limits.lookup },
     ];
   });
   return Promise.all([
@@ -107,6 +109,7 @@ export async function createWorkers(
       taskQueue: ORDERS_TASK_QUEUE,
       activities,
       maxHeartbeatThrottleInterval: '1s',
+      ...ordersCapacity(capacity),
       ...workflows,
     }),
     ...perAccount.map((options) => Worker.create(options)),

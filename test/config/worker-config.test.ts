@@ -25,6 +25,12 @@ describe('a complete environment', () => {
     });
   });
 
+  test('says how much a process takes on, and leaves the rest to the worker', () => {
+    expect(loadWorkerConfig(WORKER_ENV).capacity).toEqual({});
+    const env = { ...WORKER_ENV, ORDER_CACHE_SIZE: '3000', ORDER_LOOKUPS_AT_ONCE: '2000' };
+    expect(loadWorkerConfig(env).capacity).toEqual({ cachedOrders: 3_000, lookupsAtOnce: 2_000 });
+  });
+
   test('ORDER_SETTLE_WINDOW sets both windows', () => {
     const { pace } = loadWorkerConfig({ ...WORKER_ENV, ORDER_SETTLE_WINDOW: '3m' });
     expect(pace.settleWindowMs).toEqual({ atOnce: 180_000, deposit: 180_000 });
@@ -150,6 +156,10 @@ const MISTAKES: [string, string | undefined, string][] = [
   ['ORDER_POLL_INITIAL', '0s', DURATION],
   ['ORDER_POLL_INITIAL', '7', DURATION],
   ['ORDER_POLL_MAX', '7 m', DURATION],
+  ['ORDER_CACHE_SIZE', '9', 'must be a whole number from 10 to 100000'],
+  ['ORDER_CACHE_SIZE', '1e3', 'must be a whole number from 10 to 100000'],
+  ['ORDER_LOOKUPS_AT_ONCE', '0', 'must be a whole number from 1 to 100000'],
+  ['ORDER_LOOKUPS_AT_ONCE', '100001', 'must be a whole number from 1 to 100000'],
   ['ORDER_POLL_MAX', '7m\n', DURATION],
   ['ORDER_SETTLE_WINDOW', '-7s', DURATION],
   ['ORDER_SETTLE_WINDOW', '1.7s', DURATION],
