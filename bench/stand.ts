@@ -112,9 +112,7 @@ export class Stand {
     const connection = await temporal.Connection.connect({ address: this.address });
     const options = { connection, namespace: name, dataConverter: dataConverter(loadEncryption(keys)) };
     const orders = new library.PaymentOrders(new temporal.Client(options));
-    return this.#site({ workers, client, orders, service }, [...workers, ...(receiver ? [receiver] : [])], () =>
-      connection.close(),
-    );
+    return this.#site({ workers, client, orders, service }, [...workers, ...(receiver ? [receiver] : [])]);
   }
 
   /** A worker of the floor's workflows, and a receiver, in a namespace of that name. */
@@ -152,18 +150,17 @@ export class Stand {
     await Promise.all(running.map((one) => one.stop()));
   }
 
+  /** Connections stay open until this process exits: an SDK retry on a closed one throws where nobody can catch it. */
   async close(): Promise<void> {
     await this.clear();
     await this.service.process.stop();
-    await this.connection.close();
     await this.server.stop();
   }
 
-  #site<T extends object>(site: T, processes: BenchProcess[], close: () => Promise<void> = async () => {}) {
+  #site<T extends object>(site: T, processes: BenchProcess[]) {
     const stop = async (): Promise<void> => {
       for (const one of processes) this.#running.delete(one);
       await Promise.all(processes.map((one) => one.stop()));
-      await close();
     };
     return { ...site, stop };
   }
