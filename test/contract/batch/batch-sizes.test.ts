@@ -72,6 +72,8 @@ const progressWith = (open: OpenRow[]): BatchProgress => ({
   moved: MOVED,
   exhausted: false,
   unsettled: Array.from({ length: 50 }, () => 999_999),
+  uncertain: open.map(({ row }) => row),
+  listed: { askedAt: '2026-11-27T10:00:00.000Z', calls: 100, closedUntil: '2026-11-27T10:00:00.000Z' },
   attention: 'x'.repeat(400),
 });
 
