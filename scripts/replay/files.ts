@@ -21,12 +21,12 @@ export async function recordedNames(folder = HISTORIES_FOLDER): Promise<string[]
 }
 
 /** All recorded histories, for `Worker.runReplayHistories`. */
-export async function readHistories(folder = HISTORIES_FOLDER): Promise<RecordedHistory[]> {
+export async function readHistories(folder = HISTORIES_FOLDER): Promise<(RecordedHistory & { name: string })[]> {
   const names = await recordedNames(folder);
   return Promise.all(
     names.sort().map(async (name) => {
       const history = HistoryMessage.fromObject(JSON.parse(await readFile(join(folder, `${name}.json`), 'utf8')));
-      return { workflowId: idOf(history), history };
+      return { name, workflowId: idOf(history), history };
     }),
   );
 }
