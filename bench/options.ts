@@ -32,7 +32,7 @@ const USUAL: Sizes = {
 /** `--full`. */
 const FULL: Sizes = {
   ...{ rounds: 3, orders: 300, open: 50, limits: [8, 20, 40, 0], rows: 1_000 },
-  ...{ waiting: [1_000, 5_000], pollEvery: 60, growth: [300, 1_000, 4_000], cached: [500, 1_000], requests: 3_000 },
+  ...{ waiting: [1_000, 5_000], pollEvery: 60, growth: [300, 1_000, 4_000], cached: [250, 500], requests: 3_000 },
 };
 
 /** Everything that a run is told. */

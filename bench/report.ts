@@ -18,7 +18,13 @@ export interface Report {
 /** Reads what `--json` wrote; of a table that stands in several the last one holds. */
 export async function readReports(files: readonly string[]): Promise<Report> {
   const read = await Promise.all(files.map(async (file) => JSON.parse(await readFile(file, 'utf8')) as Report));
-  return { runs: read.flatMap(({ runs }) => runs) };
+  const runs = read.flatMap((report) => report.runs);
+  const later = (index: number) => runs.slice(index + 1).flatMap(({ tables }) => tables.map(({ id }) => id));
+  const last = runs.map(({ facts, tables }, index) => ({
+    facts,
+    tables: tables.filter(({ id }) => !later(index).includes(id)),
+  }));
+  return { runs: last.filter(({ tables }) => tables.length > 0) };
 }
 
 /** One line of what the figures depend on. */

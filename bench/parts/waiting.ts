@@ -19,8 +19,8 @@ const FIGURES: readonly Figure[] = [
 const END_FIGURES: readonly Figure[] = [
   { id: 'orders', title: 'orders' },
   { id: 'ended', title: 'completed' },
-  { id: 'endSeconds', title: 'from final to the last result', unit: 's' },
-  { id: 'peakMb', title: "worker's memory at its most, resident", unit: 'MB' },
+  { id: 'endSeconds', title: 'from final to the last result', unit: 's', drawn: true },
+  { id: 'peakMb', title: "worker's memory at its most, resident", unit: 'MB', drawn: true },
 ];
 
 /** Heap of the worker, in MB: it must carry all of them. */

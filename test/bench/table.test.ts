@@ -1,5 +1,9 @@
-import { expect, test } from 'vitest';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 import { filledPage } from '../../bench/report/page.js';
+import { readReports } from '../../bench/report.js';
 import { markdown, type Row, ratio, shown, type Table } from '../../bench/table.js';
 
 const floor: Row = { name: 'floor', rounds: [{ rate: 10 }, { rate: 20 }, { rate: 30 }] };
@@ -51,4 +55,18 @@ test('a page gets each table between its markers and keeps all else, however oft
 
 test('a table without a place in the page is refused', () => {
   expect(() => filledPage('nothing', report)).toThrow('<!-- bench orders -->');
+});
+
+test('of a table that several files have, the last one holds', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'bench-report-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const other = { ...table, id: 'other' };
+  const files = [join(folder, 'a.json'), join(folder, 'b.json')];
+  await writeFile(files[0] ?? '', JSON.stringify({ runs: [{ facts: { commit: 'a' }, tables: [table, other] }] }));
+  await writeFile(files[1] ?? '', JSON.stringify({ runs: [{ facts: { commit: 'b' }, tables: [table] }] }));
+  const { runs } = await readReports(files);
+  expect(runs.map(({ facts, tables }) => [facts.commit, ...tables.map(({ id }) => id)])).toEqual([
+    ['a', 'other'],
+    ['b', 'orders'],
+  ]);
 });
