@@ -3,6 +3,7 @@ import type { Callbacks } from './callbacks.js';
 import { isFinal, type Life } from './life.js';
 import { changeSettings, type SandboxSettings } from './options.js';
 import type { BalanceChange, OrderObject, StoredOrder } from './orders.js';
+import { addPast, type Past } from './past.js';
 import type { Regression } from './plan.js';
 import { type Receipt, receiveDeposit } from './receipts.js';
 import type { RequestLogEntry, RequestsOfSecond } from './traffic.js';
@@ -106,6 +107,11 @@ export class Admin {
   /** Throws RangeError on a bad receipt. */
   receive(receipt: Receipt): SandboxOrder {
     return this.#shownToTests(receiveDeposit(this.world, this.life, receipt));
+  }
+
+  /** Makes payouts of the past; how many. Throws RangeError where there are orders already. */
+  past(past: Past): number {
+    return addPast(this.world, past);
   }
 
   /** Removes an order from status and lists; its balance changes stay. Throws RangeError when there is none. */

@@ -7,6 +7,7 @@ import { createAdminServer } from './http/admin-server.js';
 import { createServiceServer } from './http/service-server.js';
 import { Life } from './life.js';
 import type { SandboxOptions, SettingsChange } from './options.js';
+import type { Past } from './past.js';
 import type { Regression } from './plan.js';
 import type { Receipt } from './receipts.js';
 import { Service } from './service.js';
@@ -17,6 +18,7 @@ export type { DepositAddress } from './addresses.js';
 export type { RequestRate, SandboxOrder, SandboxStats } from './admin.js';
 export type { SandboxOptions, SandboxSettings, SettingsChange } from './options.js';
 export type { BalanceChange, OrderObject } from './orders.js';
+export type { Past } from './past.js';
 export type { Receipt } from './receipts.js';
 export type { CallbackLogEntry, RequestLogEntry, RequestsOfSecond, TrafficLine } from './traffic.js';
 
@@ -44,6 +46,8 @@ export interface Sandbox {
   finishAll(): void;
   /** A deposit arrives at a permanent address. Throws RangeError on a bad receipt. */
   receiveDeposit(receipt: Receipt): SandboxOrder;
+  /** Makes completed payouts of the past, with balance changes that lead to the balance of now. Throws RangeError after the first order. */
+  addPast(past: Past): number;
   /** The order vanishes from status and lists; its balance changes stay, as a gap. Throws RangeError. */
   removeOrder(orderUuid: string): SandboxOrder;
   /** A final order turns into another status now, as `then` in a marker has it do later. Throws RangeError. */
@@ -109,6 +113,7 @@ function describe(world: World, admin: Admin, running: Pick<Sandbox, 'url' | 'ad
     requests: () => admin.requests(),
     finishAll: () => admin.finishAll(),
     receiveDeposit: (receipt) => admin.receive(receipt),
+    addPast: (past) => admin.past(past),
     removeOrder: (orderUuid) => admin.remove(orderUuid),
     turnOrder: (orderUuid, status) => admin.turn(orderUuid, status),
     // Async, so that an unknown order rejects instead of throwing.

@@ -5,6 +5,7 @@ import type { Admin } from '../admin.js';
 const RECEIPT = z.strictObject({ addressUuid: z.string(), amount: z.string(), description: z.string().optional() });
 const RECEIPTS = z.union([RECEIPT, z.array(RECEIPT)]);
 const RATE = z.strictObject({ windowMs: z.coerce.number().positive().default(1000) });
+const PAST = z.strictObject({ count: z.int().positive(), fromMs: z.number(), toMs: z.number() });
 const SINCE = z.strictObject({ sinceMs: z.coerce.number().min(0).default(0) });
 const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
 
@@ -42,6 +43,7 @@ export function createAdminServer(admin: Admin): FastifyInstance {
   server.get('/ledger', async () => admin.ledger());
   server.get('/settings', async () => admin.settings());
   server.put('/settings', async (request) => admin.set(request.body));
+  server.post('/past', async (request) => ({ orders: admin.past(PAST.parse(request.body)) }));
   server.post('/receipts', async (request) => {
     const receipts = RECEIPTS.parse(request.body);
     return Array.isArray(receipts) ? receipts.map((receipt) => admin.receive(receipt)) : admin.receive(receipts);

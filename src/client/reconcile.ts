@@ -23,7 +23,7 @@ export type ReconcileWorkflow = (input?: ReconcileInput) => Promise<ReconcileRes
 
 /** Where a reconciliation stands. `trouble`: why its last attempt failed; it is begun again by itself. */
 export interface ReconcileState {
-  progress?: ReconcileProgress;
+  progress?: Omit<ReconcileProgress, 'kept'>;
   trouble?: string;
 }
 
@@ -107,7 +107,8 @@ async function stateOf(client: Client, account: string): Promise<ReconcileState>
   const { raw } = await callTemporal(client, () => client.workflow.getHandle(workflowId).describe());
   const [pending] = raw.pendingActivities ?? [];
   const context = ofActivity(client, workflowId, pending?.activityId);
-  const progress = await heartbeatOf<ReconcileProgress>(client, pending?.heartbeatDetails, context);
+  const told = await heartbeatOf<ReconcileProgress>(client, pending?.heartbeatDetails, context);
+  const progress = told && { step: told.step, seen: told.seen, windows: told.windows };
   const trouble = (await errorOf(client, pending?.lastFailure, context))?.message;
   return { ...(progress && { progress }), ...(trouble && { trouble }) };
 }

@@ -10,6 +10,8 @@ export interface BalanceStep {
   before: Amount;
   after: Amount;
   at: string;
+  /** Of a step that stands for many: the time of the last one. */
+  until?: string;
 }
 
 /** A piece of the trail, from one balance to another; `holds` says which balances it touches. */
@@ -22,7 +24,7 @@ export interface Trail {
 }
 
 /** The pieces in their order, and `asides`: pieces that begin and end while the main trail goes on. */
-interface Trails {
+export interface Trails {
   trails: Trail[];
   asides: Trail[];
   start: Amount;
@@ -74,10 +76,12 @@ function nodesOf(steps: readonly BalanceStep[]): Map<Amount, Node> {
   };
   for (const step of steps) {
     at(step.before).departures.push(step.at);
-    at(step.after).arrivals.push(step.at);
+    at(step.after).arrivals.push(arrivalOf(step));
   }
   return nodes;
 }
+
+const arrivalOf = ({ at, until = at }: BalanceStep): string => until;
 
 /** How much more often a balance is left than arrived at. */
 const surplus = (node: Node | undefined): number => (node ? node.departures.length - node.arrivals.length : 0);
@@ -89,10 +93,11 @@ function endsOf(
   partOf: (balance: Amount) => Amount,
   balance: Amount | undefined,
 ): { start: Amount; end: Amount } {
-  const [first, last] = [steps[0], steps.at(-1)];
-  if (!first || !last) throw new Error('trails need steps');
+  const first = steps[0];
+  if (!first) throw new Error('trails need steps');
+  const last = steps.reduce((one, step) => (arrivalOf(step) >= arrivalOf(one) ? step : one), first);
   const earliest = steps.filter(({ at }) => at === first.at).map(({ before }) => before);
-  const latest = steps.filter(({ at }) => at === last.at).map(({ after }) => after);
+  const latest = steps.filter((step) => arrivalOf(step) === arrivalOf(last)).map(({ after }) => after);
   const begins = earliest.filter((value) => surplus(nodes.get(value)) > 0);
   const ends = latest.filter((value) => surplus(nodes.get(value)) < 0);
   if (begins.length === 0 && ends.length === 0) {

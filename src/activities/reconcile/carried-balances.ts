@@ -13,8 +13,8 @@ import type {
   ReconcileAccountInput,
   ReconcileResult,
 } from '../../contract/reconcile/reconcile.js';
-import type { BalanceChange } from '../../contract/service-objects.js';
-import { type Chain, gapOf, type Missing, spelled } from './balance-chain.js';
+import type { Chain } from './balance-chain.js';
+import { gapOf, type Missing, spelled } from './balance-fold.js';
 
 /** Balances by currency, as an earlier run left them. */
 export type Carried = ReadonlyMap<string, CarriedBalance>;
@@ -60,8 +60,8 @@ async function balancesLeftBy(client: Client, workflowId: string, runId: string)
 export interface BalancesNow {
   /** Of currencies with changes in the window. */
   chains: readonly Chain[];
-  /** The changes behind them. */
-  changes: readonly BalanceChange[];
+  /** Those whose changes pass through the carried balance. */
+  passing: ReadonlySet<string>;
   /** Balances that stood still during the scan, a debt below 0. */
   shown: ReadonlyMap<string, Amount>;
   /** Currencies that the service shows, or that moved while they were read. */
@@ -143,12 +143,7 @@ function differenceOf(
   const shown = shownOf(currency, now);
   const chain = now.chains.find((one) => one.currency === currency);
   if (chain) {
-    const passes = now.changes.some(
-      (change) =>
-        change.currency === currency &&
-        (spelled(change.amount_before) === after || spelled(change.amount_after) === after),
-    );
-    return passes ? undefined : { after, before: chain.start };
+    return now.passing.has(currency) ? undefined : { after, before: chain.start };
   }
   if (shown === undefined || now.open.has(currency) || decimal(shown).eq(decimal(after))) return undefined;
   return { after, before: toAmount(decimal(shown)), now: true };

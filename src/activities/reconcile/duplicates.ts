@@ -1,6 +1,8 @@
 import type { Client } from '@temporalio/client';
 import { orderWorkflowId, receivedWorkflowId } from '../../contract/names.js';
 import { isReceivedType } from '../../contract/order/types.js';
+import { dateTimeMs } from '../../contract/reconcile/input.js';
+import { ZONE_SLACK_MS } from '../../payment-service/paging.js';
 import type { Comparison, OurWord } from './compare.js';
 import { findOurRun, type OurRun } from './our-runs.js';
 import { isOwnId, type Reconciliation, type Scan, type SeenOrder, type ServiceView } from './scan.js';
@@ -15,21 +17,40 @@ export const uuidOf = (word: OurWord): string | undefined => {
   return word.kind === 'running' ? (word.known?.orderUuid ?? word.orderUuid) : undefined;
 };
 
-/** The run that follows an order, or did. What the list of runs does not show may only be very new or very old. */
+/** The run that follows an order, or did. What Temporal's list does not show may only be very new. */
 export async function runOf(
-  { client, input: { account } }: Reconciliation,
+  { client, input: { account }, kept: { atMs } }: Reconciliation,
   { view, runs, refOf }: Scan,
   order: SeenOrder,
 ): Promise<OurRun | undefined> {
-  const { order_uuid: uuid, user_order_id: id, order_type: type } = order;
   // A receipt may share its id with an order of ours, whose run knows nothing of it.
   const receipt = hasDuplicates(view, order) && (await refOf(order)) !== undefined;
-  const ids = [
-    ...(isReceivedType(type) ? [receivedWorkflowId(account, uuid)] : []),
-    ...(isOwnId(id) && !receipt ? [orderWorkflowId(account, id)] : []),
-  ];
+  const ids = workflowIdsOf(account, receipt ? { ...order, user_order_id: '' } : order);
   const known = ids.flatMap((workflowId) => runs.get(workflowId) ?? []);
-  return known.find(isOfOrder) ?? (await findFirst(client, ids)) ?? known[0];
+  return known.find(isOfOrder) ?? (isNew(order, atMs) ? await findFirst(client, ids) : undefined) ?? known[0];
+}
+
+/** The ids of the workflows that may follow an order. */
+export const workflowIdsOf = (
+  account: string,
+  { order_uuid: uuid, user_order_id: id, order_type: type }: SeenOrder,
+): string[] => [
+  ...(isReceivedType(type) ? [receivedWorkflowId(account, uuid)] : []),
+  ...(isOwnId(id) ? [orderWorkflowId(account, id)] : []),
+];
+
+/** True where none of these runs names this very order: then only a look-up by its id shows what else is under that. */
+export const isUnnamed = (account: string, runs: Scan['runs'], order: SeenOrder): boolean =>
+  isOwnId(order.user_order_id) &&
+  !workflowIdsOf(account, order).some((id) => runs.get(id)?.orderUuid === order.order_uuid);
+
+/** How far Temporal's list may be behind. */
+const LIST_LAG_MS = 2 * 3_600_000;
+
+/** True where a run may be too new for Temporal's list: the date has an unknown zone. */
+function isNew({ created_at: at }: SeenOrder, nowMs: number): boolean {
+  const createdMs = dateTimeMs(at ?? '');
+  return createdMs === undefined || createdMs >= nowMs - ZONE_SLACK_MS - LIST_LAG_MS;
 }
 
 /** False for a run that found no receipt: a forged callback may have claimed that an order of ours is one. */

@@ -6,8 +6,6 @@ import { compareDuplicates, hasDuplicates, runOf, uuidOf } from './duplicates.js
 import { followReceipt, recover } from './followers.js';
 import { type OurRun, wake, wordOf } from './our-runs.js';
 import {
-  belongs,
-  isSeen,
   type Reconciliation,
   readIds,
   type Scan,
@@ -21,18 +19,23 @@ import {
 /** Orders compared at the same time: each asks Temporal for the end of its workflow. */
 const CONCURRENCY = 10;
 
-/** Compares every order of both sides, and mends what is safe to mend: starts followers, wakes workflows that wait. */
-export async function* findings(work: Reconciliation, scan: Scan): AsyncGenerator<Finding> {
+/** What is compared with each other: orders of the service, and runs of ours whose order it did not show. */
+export interface Compared extends Scan {
+  orders: readonly SeenOrder[];
+  unseen: readonly OurRun[];
+}
+
+/** Compares orders of both sides, and mends what is safe to mend: starts followers, wakes workflows that wait. */
+export async function* findings(work: Reconciliation, compared: Compared): AsyncGenerator<Finding> {
   const age = { nowMs: Date.now(), openTooLongMs: work.input.openTooLongMs };
   const doubts: BothSides[] = [];
-  const look = (order: SeenOrder) => findingOrDoubt(work, scan, age, order);
-  for await (const one of mapInOrder(scan.view.orders.values(), CONCURRENCY, look)) {
+  const look = (order: SeenOrder) => findingOrDoubt(work, compared, age, order);
+  for await (const one of mapInOrder(compared.orders, CONCURRENCY, look)) {
     if ('word' in one) doubts.push(one);
     else yield one;
   }
   yield* mapInOrder(readAgain(work, doubts), CONCURRENCY, (doubt) => findingOf(work, age, doubt));
-  const unseen = [...scan.runs.values()].filter((run) => !isSeen(scan.view, run) && belongs(run, work.input));
-  yield* mapInOrder(unseen, CONCURRENCY, (run) => findingOfUnseen(work, age, run));
+  yield* mapInOrder(compared.unseen, CONCURRENCY, (run) => findingOfUnseen(work, age, run));
 }
 
 /** An order as the service shows it, and what our workflow says about it. */
@@ -84,7 +87,7 @@ async function wordAbout(
 
 /** The orders in doubt as the service shows them now. */
 async function* readAgain(work: Reconciliation, doubts: readonly BothSides[]): AsyncGenerator<BothSides> {
-  const view = new ServiceView({ ...work.progress });
+  const view = new ServiceView();
   const ids = new Set(doubts.map(({ order }) => order.user_order_id).filter((id) => id !== ''));
   await readIds(work, view, [...ids]);
   for (const doubt of doubts) {

@@ -13,27 +13,34 @@ import { validateRecoveredInput } from '../../validation/order-input.js';
 import { readAddressList } from '../address/address-list.js';
 import { sentToOf } from '../order/sent-to.js';
 import type { Comparison } from './compare.js';
-import type { Reconciliation, Scan, ServiceView } from './scan.js';
+import { addMalformed } from './kept.js';
+import type { Reconciliation, Scan } from './scan.js';
 
 /** An address's place in the book: tags are part of it, because several may share one address. */
 const placeOf = (address: string, memo: string | null): string => `${canonicalWallet(null, address)}\0${memo ?? ''}`;
 
 /** Tells receipts by the account's addresses that carry a reference of ours; reads those once, and only when it is needed. */
-export function referencesOf(work: Reconciliation, view: ServiceView): Scan['refOf'] {
+export function referencesOf(work: Omit<Reconciliation, 'refOf'>): Scan['refOf'] {
   let refs: Promise<ReadonlyMap<string, string>> | undefined;
   return async ({ order_type: type, deposit_address: address, deposit_memo: memo }) => {
     if (!isReceivedType(type) || !address) return undefined;
-    refs ??= refsByPlace(work, view);
+    refs ??= refsByPlace(work);
     return (await refs).get(placeOf(address, memo));
   };
 }
 
-async function refsByPlace({ reads, input }: Reconciliation, view: ServiceView): Promise<Map<string, string>> {
+async function refsByPlace({
+  reads,
+  input,
+  kept,
+}: Pick<Reconciliation, 'reads' | 'input' | 'kept'>): Promise<Map<string, string>> {
   const list = (query: { limit?: number; page?: number }) =>
     reads.ask((service, options) => service.listDepositAddresses(query, options));
   const pages = allPages({ limit: 100 }, list, ({ uuid }: DepositAddress) => uuid);
   const { byRef, malformed } = await readAddressList(input.account, pages);
-  view.malformed.push(...malformed);
+  // An attempt after a killed one reads them again; what is wrong with them is said once.
+  if (!kept.addressesRead) addMalformed(kept, malformed);
+  kept.addressesRead = true;
   const places = [...byRef].flatMap(([ref, addresses]) =>
     addresses.map(({ address, memo }) => [placeOf(address, memo), ref] as const),
   );

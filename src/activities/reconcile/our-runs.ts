@@ -1,5 +1,6 @@
 import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '@temporalio/client';
 import { NoWorkerError, UnknownIdError } from '../../client/errors.js';
+import { quoted } from '../../client/list-orders.js';
 import { OrderHandle } from '../../client/order-handle.js';
 import { describeRun, readEnd, type Standing, standingOfRun } from '../../client/standing.js';
 import { isStuck } from '../../client/stuck.js';
@@ -32,23 +33,43 @@ export interface OurRun {
   noOrder: boolean;
 }
 
-/** Our orders that run or ended since, by the prefix of their ids: the search attribute of the account may come late. */
-export async function listOurRuns(
+/** Ids in one query; each is up to 170 characters long. */
+const IDS_AT_ONCE = 200;
+
+/** Our orders that were started within a time and run or ended since; by the prefix of their ids: the account's attribute may come late. */
+export async function* ourRuns(
   client: Client,
   account: string,
-  { endedSinceMs, startedUntilMs }: { endedSinceMs: number; startedUntilMs: number },
-): Promise<Map<string, OurRun>> {
-  const [since, until] = [endedSinceMs, startedUntilMs].map((ms) => new Date(ms).toISOString());
+  { endedSinceMs, fromMs, toMs }: { endedSinceMs: number; fromMs?: number; toMs: number },
+): AsyncGenerator<OurRun> {
+  const time = (ms: number) => `'${new Date(ms).toISOString()}'`;
   const query = [
     `(WorkflowId STARTS_WITH 'order:${account}:' OR WorkflowId STARTS_WITH 'received:${account}:')`,
-    `(ExecutionStatus = 'Running' OR CloseTime >= '${since}')`,
-    `StartTime <= '${until}'`,
+    `(ExecutionStatus = 'Running' OR CloseTime >= ${time(endedSinceMs)})`,
+    `StartTime < ${time(toMs)}`,
+    ...(fromMs === undefined ? [] : [`StartTime >= ${time(fromMs)}`]),
   ].join(' AND ');
-  const runs = new Map<string, OurRun>();
   for await (const info of client.workflow.list({ query, pageSize: 1000 })) {
     const run = toRun(info);
-    const known = run && runs.get(run.workflowId);
-    if (run && !(known && known.startedAtMs > run.startedAtMs)) runs.set(run.workflowId, run);
+    if (run) yield run;
+  }
+}
+
+/** The newest runs of these workflow ids, by the list: what has just been started may not be there yet. */
+export async function newestRuns(client: Client, workflowIds: readonly string[]): Promise<Map<string, OurRun>> {
+  const runs = new Map<string, OurRun>();
+  for (let at = 0; at < workflowIds.length; at += IDS_AT_ONCE) {
+    const query = `WorkflowId IN (${workflowIds
+      .slice(at, at + IDS_AT_ONCE)
+      .map(quoted)
+      .join(', ')})`;
+    await callTemporal(client, async () => {
+      for await (const info of client.workflow.list({ query, pageSize: 1000 })) {
+        const run = toRun(info);
+        const known = run && runs.get(run.workflowId);
+        if (run && !(known && known.startedAtMs > run.startedAtMs)) runs.set(run.workflowId, run);
+      }
+    });
   }
   return runs;
 }

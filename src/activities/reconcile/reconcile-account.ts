@@ -1,42 +1,49 @@
 import { activityInfo, getClient, heartbeat, sleep } from '@temporalio/activity';
 import type { ReportFile } from '../../contract/batch/batch.js';
 import {
-  AGREED_CLASSES,
-  DISAGREEING_CLASSES,
   type Finding,
   MAX_SHOWN,
   type ReconcileAccountInput,
-  type ReconcileClass,
   type ReconcileProgress,
   type ReconcileResult,
 } from '../../contract/reconcile/reconcile.js';
+import { isMalformed } from '../../contract/service-objects.js';
+import { serviceDateTime } from '../../payment-service/paging.js';
 import { openCsvReport, openJsonReport } from '../../reports/formats.js';
-import type { ActivityDeps } from '../deps.js';
+import type { Account, ActivityDeps } from '../deps.js';
 import { noReading, retryLater } from '../failures.js';
+import { lastHeartbeat } from '../last-heartbeat.js';
 import { PacedReads } from '../paced-reads.js';
 import { type Proof, prove } from './balance-chain.js';
-import { type Carried, type CarriedComparison, carriedBalances, compareCarried } from './carried-balances.js';
-import { findings } from './findings.js';
-import { type Reconciliation, type Scan, scan } from './scan.js';
+import { BalanceFold, spelled } from './balance-fold.js';
+import { type CarriedComparison, carriedBalances, compareCarried } from './carried-balances.js';
+import { referencesOf } from './followers.js';
+import { addNote, isDisagreement, type Kept, MAX_ROWS, nothingYet, packed, unpacked } from './kept.js';
+import { scan } from './passes.js';
+import { type BalancesSeen, balancesOf, type Reconciliation, together } from './scan.js';
+import { SeenIds } from './seen-ids.js';
 
 const HEARTBEAT_EVERY_MS = 2_000;
+/** What is kept is packed so often at most. */
+const KEEP_EVERY_MS = 1_000;
 /** Time until a second scan: one that lags behind has caught up, and the clock's second is another one. */
 const [SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS] = [2_000, 30_000];
-/** Classes of orders that need no line in the report. */
-const SILENT: readonly ReconcileClass[] = ['equal', 'open', 'noOrder'];
 
-/** Compares orders, workflows and balance changes, starts followers, wakes workflows; moves no money, may be repeated. */
+/**
+ * Compares orders, workflows and balance changes, starts followers, wakes workflows; moves no money, may be repeated. An
+ * attempt goes on from what the one before left in its heartbeat.
+ */
 export function reconcileAccountActivity(deps: ActivityDeps) {
   return async function reconcileAccount(input: ReconcileAccountInput): Promise<ReconcileResult> {
     const account = deps.accounts.get(input.account);
     // The queue is shared by all workers: another one may serve the account.
     if (!account) throw noReading(`this worker does not serve the account ${input.account}; another one has to`);
-    const progress = { step: 'starting', seen: 0, windows: 0 };
-    const work = { account, client: getClient(), reads: new PacedReads(account), input, progress };
+    const progress: ReconcileProgress = { step: 'starting', seen: 0, windows: 0 };
     const beat = setInterval(() => heartbeat({ ...progress } satisfies ReconcileProgress), HEARTBEAT_EVERY_MS);
     try {
-      const { found, proof } = await scanUntilProven(work, deps.pace.confirmDelayMs);
-      return await conclude(deps, work, found, proof);
+      const work = await begin(account, input, progress);
+      const found = await scanUntilProven(work, deps.pace.confirmDelayMs);
+      return await conclude(deps, work, found);
     } catch (error) {
       throw retryLater(error);
     } finally {
@@ -45,90 +52,125 @@ export function reconcileAccountActivity(deps: ActivityDeps) {
   };
 }
 
+/** Takes up what an attempt before left, or begins. */
+async function begin(account: Account, input: ReconcileAccountInput, progress: ReconcileProgress) {
+  const left = lastHeartbeat<Partial<ReconcileProgress>>()?.kept;
+  const tools = { account, client: getClient(), reads: new PacedReads(account), input, progress };
+  const kept = unpacked(left) ?? (await firstScan(tools));
+  Object.assign(progress, { seen: kept.seen, windows: kept.windows, kept: packed(kept) });
+  const work = { ...tools, kept, keep: keeper(kept, progress), ids: new SeenIds(), fold: foldOf(input, kept) };
+  return { ...work, refOf: referencesOf(work) };
+}
+
+async function firstScan(tools: Pick<Reconciliation, 'account' | 'client' | 'reads' | 'input' | 'progress'>) {
+  const atMs = Date.now();
+  const before = await balancesOf(tools);
+  const carried = await carriedBalances(tools.client, tools.input.account, atMs);
+  return nothingYet({ atMs, nextMs: 0, carried: [...carried.values()], ...(before && { before }) });
+}
+
+/** Packs what is kept for the next heartbeat: at a new phase, and now and then. */
+function keeper(kept: Kept, progress: ReconcileProgress): () => void {
+  let phase = kept.phase;
+  let dueMs = 0;
+  return () => {
+    if (phase === kept.phase && Date.now() < dueMs) return;
+    phase = kept.phase;
+    dueMs = Date.now() + KEEP_EVERY_MS;
+    progress.kept = packed(kept) ?? progress.kept;
+  };
+}
+
+function foldOf({ fromMs, toMs, untilNow }: ReconcileAccountInput, { currencies, carried, until }: Kept): BalanceFold {
+  const to = untilNow ? undefined : serviceDateTime(toMs);
+  const amounts = new Map(carried.map(({ currency, amount }) => [currency, spelled(amount)]));
+  return new BalanceFold({ from: serviceDateTime(fromMs), to, until, carried: amounts }, currencies);
+}
+
+/** What a scan proves by itself and beside what an earlier run left; `balances` absent: the service showed none. */
+type Found = Proof & CarriedComparison & { compared?: BalancesSeen };
+
 /** Money moves while a scan goes on: a gap counts only when a second scan finds it, too. */
-async function scanUntilProven(
-  work: Reconciliation,
-  confirmDelayMs: number,
-): Promise<{ found: Scan; proof: Proof & CarriedComparison }> {
-  const first = await scan(work);
-  const carried = await carriedBalances(work.client, work.input.account, first.atMs);
-  const proof = compared(carried, work, first);
-  if (proof.gaps.length === 0) return { found: first, proof };
+async function scanUntilProven(work: Reconciliation, confirmDelayMs: number): Promise<Found> {
+  await scan(work);
+  const found = await compared(work);
+  const { kept } = work;
+  if (found.gaps.length === 0 || kept.second) return found;
   work.progress.step = 'waiting before a second look at gaps between balances';
   await sleep(Math.min(Math.max(confirmDelayMs, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS));
-  const second = await scan(work);
-  return { found: second, proof: compared(carried, work, second, proof.newest) };
+  const atMs = Date.now();
+  const before = await balancesOf(work);
+  const until = Object.fromEntries(Object.entries(kept.currencies).map(([name, { newest }]) => [name, newest]));
+  const again = {
+    phase: 'earlier',
+    second: true,
+    atMs,
+    before,
+    until,
+    currencies: {},
+    handled: [],
+  } satisfies Partial<Kept>;
+  Object.assign(kept, again, { edge: { at: '', uuids: [] } });
+  work.keep();
+  const second = { ...work, fold: foldOf(work.input, kept) };
+  await scan(second);
+  return compared(second);
 }
 
-/** What a scan proves by itself and beside what an earlier run left. */
-function compared(
-  carried: Carried,
-  { input }: Reconciliation,
-  found: Scan,
-  until?: ReadonlyMap<string, string>,
-): Proof & CarriedComparison {
-  const proof = prove(found, input, until);
-  const comparison = compareCarried(carried, proof.now, input, found.atMs);
-  return { ...proof, ...comparison, gaps: [...proof.gaps, ...comparison.gaps] };
+async function compared(work: Reconciliation): Promise<Found> {
+  const { kept, input, fold } = work;
+  const after = await balancesOf(work);
+  const unreadable = Object.entries(after ?? {}).flatMap(([currency, entry]) => (isMalformed(entry) ? [currency] : []));
+  if (unreadable.length > 0) addNote(kept, `balances that cannot be read were not compared: ${unreadable.join(', ')}`);
+  const seen = together(kept.before, after);
+  const proof = prove(fold, seen, input);
+  const carried = new Map(kept.carried.map((balance) => [balance.currency, balance]));
+  const comparison = compareCarried(carried, proof.now, input, kept.atMs);
+  return {
+    ...proof,
+    ...comparison,
+    gaps: [...proof.gaps, ...comparison.gaps],
+    gapCount: proof.gapCount + comparison.gaps.length,
+    ...(seen && { compared: seen }),
+  };
 }
 
-async function conclude(
-  { directories }: ActivityDeps,
-  work: Reconciliation,
-  found: Scan,
-  { chains, gaps, balances, notes }: Proof & CarriedComparison,
-): Promise<ReconcileResult> {
-  const { input, progress } = work;
-  const { view } = found;
-  progress.step = 'comparing';
-  const classes = noneYet();
-  const rows: Finding[] = [];
-  for await (const row of findings(work, found)) {
-    classes[row.class] += 1;
-    if (!SILENT.includes(row.class)) rows.push(row);
-  }
-  rows.sort(byGravity);
-  if (!found.balances)
-    view.notes.add('the service showed no balances: the end of the balance changes was not compared');
+async function conclude({ directories }: ActivityDeps, work: Reconciliation, found: Found): Promise<ReconcileResult> {
+  const { input, progress, kept } = work;
+  if (!found.compared) addNote(kept, NO_BALANCES);
+  if (kept.rowCount > MAX_ROWS) addNote(kept, leftOut(kept.rowCount));
   const whole = {
     account: input.account,
     from: new Date(input.fromMs).toISOString(),
     to: new Date(input.toMs).toISOString(),
-    seen: view.orders.size,
-    windows: progress.windows,
-    classes,
-    malformed: view.malformed,
-    malformedCount: view.malformed.length,
-    gaps,
-    gapCount: gaps.length,
-    chains,
-    balances,
-    notes: [...view.notes, ...notes],
+    seen: kept.seen,
+    windows: kept.windows,
+    classes: kept.classes,
+    malformed: kept.malformed,
+    malformedCount: kept.malformedCount,
+    gaps: found.gaps,
+    gapCount: found.gapCount,
+    chains: found.chains,
+    balances: found.balances,
+    notes: [...kept.notes, ...found.notes],
   };
   progress.step = 'writing the report';
   const reportDir = directories?.reportDir;
-  const files = reportDir ? await writeReports(reportDir, reportName(input.account), rows, whole) : {};
+  const files = reportDir ? await writeReports(reportDir, reportName(input.account), kept.rows, whole) : {};
   return {
     ...whole,
-    disagreements: rows.filter((row) => gravityOf(row) >= 0).slice(0, MAX_SHOWN),
+    disagreements: kept.rows.filter(isDisagreement).slice(0, MAX_SHOWN),
     malformed: whole.malformed.slice(0, MAX_SHOWN),
-    gaps: gaps.slice(0, MAX_SHOWN),
+    gaps: whole.gaps.slice(0, MAX_SHOWN),
     notes: whole.notes.slice(0, MAX_SHOWN),
     ...files,
   };
 }
 
-/** Rank of a row's class among the disagreements, 0 = the gravest; −1: none. */
-const gravityOf = ({ class: name }: Finding): number =>
-  (DISAGREEING_CLASSES as readonly ReconcileClass[]).indexOf(name);
+const NO_BALANCES = 'the service showed no balances: the end of the balance changes was not compared';
 
-/** A thousand orders of somebody else must not hide the one that was paid twice. */
-const byGravity = (a: Finding, b: Finding): number => gravityOf(a) - gravityOf(b);
-
-const noneYet = (): Record<ReconcileClass, number> => {
-  const none = [...AGREED_CLASSES, ...DISAGREEING_CLASSES].map((name) => [name, 0]);
-  return Object.fromEntries(none) as Record<ReconcileClass, number>;
-};
+const leftOut = (rows: number): string =>
+  `the report holds the ${MAX_ROWS} gravest of ${rows} rows; a shorter --from to --to shows the others`;
 
 /** The same for every attempt, so that one that is begun anew replaces the file. */
 const reportName = (account: string): string =>

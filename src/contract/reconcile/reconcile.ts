@@ -142,6 +142,8 @@ export interface ReconcileResult {
 /** Heartbeat of the activity: what it does, and how much it has seen. */
 export interface ReconcileProgress extends Pick<ReconcileResult, 'seen' | 'windows'> {
   step: string;
+  /** For the next attempt, where this one's worker goes: what was found so far, packed. */
+  kept?: string;
 }
 
 /** Input of the activity `reconcileAccount`; times in ms since the epoch. */

@@ -1,8 +1,10 @@
 import Big from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { chainsOf, spelled } from '../../../src/activities/reconcile/balance-chain.js';
+import { chainsOf } from '../../../src/activities/reconcile/balance-chain.js';
+import { fold, spelled } from '../../../src/activities/reconcile/balance-fold.js';
 import type { BalanceChange } from '../../../src/contract/service-objects.js';
+import { foldOf } from './cases.fixture.js';
 
 const at = (second: number): string =>
   new Date(1_760_000_000_000 + second * 1000).toISOString().slice(0, 19).replace('T', ' ');
@@ -26,7 +28,7 @@ const total = (amounts: readonly string[]): string =>
   amounts.reduce((sum, amount) => sum.plus(amount), new Big(0)).toFixed();
 
 const chainOf = (changes: readonly BalanceChange[]) => {
-  const [chain] = chainsOf(changes);
+  const [chain] = chainsOf(foldOf(changes).currencies);
   if (!chain) throw new Error('no chain');
   return chain;
 };
@@ -47,7 +49,7 @@ describe('a chain of balance changes', () => {
   test('has no gap where nothing is missing, in any order, with any number of changes in one second', () => {
     fc.assert(
       fc.property(crowded, fc.integer({ min: 1, max: 40 }), keys, (balances, perSecond, order) => {
-        expect(chainOf(shuffle(trail(balances, perSecond), order)).gaps).toEqual([]);
+        expect(chainOf(shuffle(trail(balances, perSecond), order)).gaps).toBe(0);
       }),
       { numRuns: 500 },
     );
@@ -68,7 +70,7 @@ describe('a chain of balance changes', () => {
           if (last && removed.has(index - 1)) last.before = change.amount_after;
           else runs.push({ after: change.amount_before, before: change.amount_after });
         }
-        const { gaps } = chainOf(shuffle(kept, order));
+        const { shown: gaps } = chainOf(shuffle(kept, order));
         expect(gaps.map(({ after, before }) => ({ after, before }))).toEqual(runs);
         for (const gap of gaps) expect(gap.amount).toBe(new Big(gap.before).minus(gap.after).toFixed());
       }),
@@ -84,7 +86,7 @@ describe('a chain of balance changes', () => {
         if (all.length < 3) return;
         const missing = all.filter((_, index) => removed.has(index)).map(({ amount_change }) => amount_change);
         const kept = all.filter((_, index) => !removed.has(index));
-        expect(total(chainOf(shuffle(kept, order)).gaps.map(({ amount }) => amount))).toBe(total(missing));
+        expect(total(chainOf(shuffle(kept, order)).shown.map(({ amount }) => amount))).toBe(total(missing));
       }),
       { numRuns: 500 },
     );
@@ -97,8 +99,8 @@ describe('a chain of balance changes', () => {
         const index = 1 + (n % (all.length - 2));
         const missing = all[index];
         const known = new Map([['usd', all.at(-1)?.amount_after ?? '']]);
-        const [chain] = chainsOf(shuffle(all.toSpliced(index, 1), order), known);
-        expect(chain?.gaps).toEqual([
+        const [chain] = chainsOf(foldOf(shuffle(all.toSpliced(index, 1), order)).currencies, known);
+        expect(chain?.shown).toEqual([
           {
             currency: 'usd',
             amount: missing?.amount_change,
@@ -108,6 +110,63 @@ describe('a chain of balance changes', () => {
         ]);
       }),
     );
+  });
+});
+
+describe('a chain that is folded on the way', () => {
+  /** The changes in pieces, everything before a piece folded when it comes. */
+  function chainInPieces(changes: readonly BalanceChange[], pieces: number) {
+    const size = Math.max(1, Math.ceil(changes.length / pieces));
+    const whole = foldOf([]);
+    for (let start = 0; start < changes.length; start += size) {
+      whole.take(changes.slice(start, start + size));
+      const next = changes[start + size];
+      const usd = whole.currencies.usd;
+      if (usd && next) fold(usd, next.created_at);
+    }
+    const [chain] = chainsOf(whole.currencies);
+    return chain;
+  }
+  const pieces = fc.integer({ min: 1, max: 12 });
+
+  test('is the same where nothing is missing, also where balances come back to where they were', () => {
+    fc.assert(
+      fc.property(crowded, pieces, fc.integer({ min: 1, max: 8 }), (balances, count, perSecond) => {
+        const all = trail(balances, perSecond);
+        expect(chainInPieces(all, count)).toMatchObject({ gaps: 0, changes: all.length });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('shows the same gaps as one that is looked at whole', () => {
+    fc.assert(
+      fc.property(
+        distinct,
+        fc.array(fc.nat(), { minLength: 1, maxLength: 10 }),
+        pieces,
+        (balances, removals, count) => {
+          const all = trail(balances, 1);
+          const removed = new Set(removals.map((n) => 1 + (n % Math.max(1, all.length - 2))));
+          if (all.length < 3) return;
+          const rest = all.filter((_, index) => !removed.has(index));
+          expect(chainInPieces(rest, count)).toEqual(chainOf(rest));
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  test('holds little of many changes', () => {
+    const many = foldOf(
+      trail(
+        Array.from({ length: 10_001 }, (_, n) => n),
+        10,
+      ),
+    );
+    many.foldBefore(at(990));
+    expect(many.currencies.usd?.held).toHaveLength(100);
+    expect(chainsOf(many.currencies)).toMatchObject([{ changes: 10_000, gaps: 0, start: '0', end: '100' }]);
   });
 });
 

@@ -1,3 +1,4 @@
+import { BalanceFold, type FoldScope } from '../../../src/activities/reconcile/balance-fold.js';
 import type { OurEnd } from '../../../src/activities/reconcile/compare.js';
 import type { SeenOrder } from '../../../src/activities/reconcile/scan.js';
 import type { BalanceChange } from '../../../src/contract/service-objects.js';
@@ -39,3 +40,10 @@ export const ourEnd = (changes: Partial<OurEnd> = {}): OurEnd => ({
   nothingLeft: true,
   ...changes,
 });
+
+/** Balance changes as a scan takes them; all of them count unless the scope says otherwise. */
+export function foldOf(changes: readonly BalanceChange[], scope: Partial<FoldScope> = {}): BalanceFold {
+  const fold = new BalanceFold({ from: '', ...scope });
+  fold.take(changes);
+  return fold;
+}

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { chainsOf } from '../../../src/activities/reconcile/balance-chain.js';
+import { spelled } from '../../../src/activities/reconcile/balance-fold.js';
 import { type BalancesNow, compareCarried } from '../../../src/activities/reconcile/carried-balances.js';
 import type { CarriedBalance } from '../../../src/contract/reconcile/reconcile.js';
 import type { BalanceChange } from '../../../src/contract/service-objects.js';
+import { foldOf } from './cases.fixture.js';
 
 const HOUR_MS = 3_600_000;
 const NOW_MS = Date.UTC(2026, 10, 22, 12);
@@ -20,10 +22,17 @@ const change = (before: string, after: string): BalanceChange => ({
   created_at: '2026-11-22 09:00:00',
 });
 
-function seen(shown: string | undefined, changes: BalanceChange[] = [], open: string[] = []): BalancesNow {
+/** `carried`: what the changes are held against. */
+function seen(
+  shown: string | undefined,
+  changes: BalanceChange[] = [],
+  open: string[] = [],
+  carried = '100',
+): BalancesNow {
+  const { currencies } = foldOf(changes, { carried: new Map([['usd', spelled(carried)]]) });
   return {
-    chains: chainsOf(changes),
-    changes,
+    chains: chainsOf(currencies),
+    passing: new Set(currencies.usd?.passesCarried ? ['usd'] : []),
     shown: new Map(shown === undefined ? [] : [['usd', shown]]),
     known: new Set(['usd']),
     open: new Set(open),
@@ -81,11 +90,15 @@ describe('a balance with changes', () => {
   const CHANGES = [change('100.0', '70'), change('70', '60')];
 
   test.each(['100', '70', '60'])('that once was the carried one is proven anew: %s', (amount) => {
-    expect(compare(carry(amount), seen('60', CHANGES))).toEqual({ gaps: [], notes: [], balances: [fresh('60')] });
+    expect(compare(carry(amount), seen('60', CHANGES, [], amount))).toEqual({
+      gaps: [],
+      notes: [],
+      balances: [fresh('60')],
+    });
   });
 
   test('that never was the carried one has moved before them', () => {
-    const { gaps } = compare(carry('130'), seen('60', CHANGES));
+    const { gaps } = compare(carry('130'), seen('60', CHANGES, [], '130'));
     expect(gaps).toEqual([{ currency: 'usd', amount: '-30', after: '130', before: '100', since: at(24) }]);
   });
 

@@ -1,18 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { prove } from '../../../src/activities/reconcile/balance-chain.js';
 import { ServiceView } from '../../../src/activities/reconcile/scan.js';
-import type { ReconcileAccountInput } from '../../../src/contract/reconcile/reconcile.js';
 import type { Balance, BalanceChange, OrderListItem } from '../../../src/contract/service-objects.js';
-import { seenOrder } from './cases.fixture.js';
+import { foldOf, seenOrder } from './cases.fixture.js';
 
-const input: ReconcileAccountInput = {
-  account: 'default',
-  fromMs: Date.UTC(2026, 10, 20),
-  toMs: Date.UTC(2026, 10, 21),
-  untilNow: true,
-  recover: false,
-  openTooLongMs: 1,
-};
+const input = { untilNow: true };
 
 const at = (hour: number): string => `2026-11-20 ${String(hour).padStart(2, '0')}:00:00`;
 
@@ -26,7 +18,7 @@ const change = (hour: number, before: number, after: number): BalanceChange => (
 
 /** A view of orders with one change each. */
 function viewOf(changes: readonly BalanceChange[]): ServiceView {
-  const view = new ServiceView({ step: '', seen: 0, windows: 0 });
+  const view = new ServiceView();
   const items = changes.map((one, n) => ({ ...seenOrder({ order_uuid: `uuid-${n}` }), balance_changes: [one] }));
   view.take({ items: items as OrderListItem[], malformed: [], total: items.length }, 'window 1');
   return view;
@@ -52,22 +44,21 @@ describe('the end of the balance changes', () => {
     ['moves while it is looked at', new Map([['usd', { before: usd('75'), after: usd('70') }]]), 'moving'],
     ['has no balance to compare with', undefined, 'not compared'],
   ])('%s', (_, balances, expected) => {
-    const { chains } = prove({ view: viewOf(CHAIN), balances }, input);
+    const { chains } = prove(foldOf(CHAIN), balances, input);
     expect(chains).toEqual([{ currency: 'usd', changes: 3, start: '100', end: '75', gaps: 0, balance: expected }]);
   });
 
   test('that is not the balance is a gap up to now', () => {
-    const { gaps } = prove({ view: viewOf(CHAIN), balances: quiet('60') }, input);
+    const { gaps } = prove(foldOf(CHAIN), quiet('60'), input);
     expect(gaps).toEqual([{ currency: 'usd', amount: '-15', after: '75', before: '60', now: true }]);
   });
 
   test('below zero is a debt', () => {
-    const view = viewOf([change(1, 5, -7)]);
-    expect(prove({ view, balances: quiet('0', '7') }, input).chains).toMatchObject([{ balance: 'equal' }]);
+    expect(prove(foldOf([change(1, 5, -7)]), quiet('0', '7'), input).chains).toMatchObject([{ balance: 'equal' }]);
   });
 
   test('is not compared with the balance of now for a window of the past', () => {
-    const { gaps, chains } = prove({ view: viewOf(CHAIN), balances: quiet('60') }, { ...input, untilNow: false });
+    const { gaps, chains } = prove(foldOf(CHAIN), quiet('60'), { untilNow: false });
     expect([gaps, chains[0]?.balance]).toEqual([[], 'not compared']);
   });
 });
@@ -75,22 +66,25 @@ describe('the end of the balance changes', () => {
 test('changes outside the window are left out: those between them and it were not asked for', () => {
   const early = { ...change(1, 500, 400), created_at: '2026-11-19 20:00:00' };
   const late = { ...change(1, 10, 5), created_at: '2026-11-21 01:00:00' };
-  const view = viewOf([early, ...CHAIN, late]);
-  expect(prove({ view }, { ...input, untilNow: false }).gaps).toEqual([]);
+  const window = { from: '2026-11-20 00:00:00', to: '2026-11-21 00:00:00' };
+  expect(prove(foldOf([early, ...CHAIN, late], window), undefined, { untilNow: false }).gaps).toEqual([]);
+  expect(prove(foldOf([early, ...CHAIN, late]), undefined, { untilNow: false }).gaps).toHaveLength(2);
 });
 
 describe('a second scan', () => {
-  const first = prove({ view: viewOf(CHAIN.filter((_, n) => n !== 1)) }, input);
+  const tooEarly = foldOf(CHAIN.filter((_, n) => n !== 1));
+  const first = prove(tooEarly, undefined, input);
+  const until = { usd: tooEarly.currencies.usd?.newest ?? '' };
 
   test('closes a gap of an order that was only read too early', () => {
     expect(first.gaps).toMatchObject([{ amount: '-20' }]);
-    expect(prove({ view: viewOf(CHAIN) }, input, first.newest).gaps).toEqual([]);
+    expect(prove(foldOf(CHAIN, { until }), undefined, input).gaps).toEqual([]);
   });
 
   test('leaves out what moved since the first, and keeps what is missing since before', () => {
     const since = [change(5, 75, 60), change(6, 20, 10)];
-    const view = viewOf([...CHAIN.filter((_, n) => n !== 1), ...since]);
-    const { gaps, chains } = prove({ view, balances: quiet('10') }, input, first.newest);
+    const second = foldOf([...CHAIN.filter((_, n) => n !== 1), ...since], { until });
+    const { gaps, chains } = prove(second, quiet('10'), input);
     expect(gaps).toEqual(first.gaps);
     expect(chains).toMatchObject([{ end: '75', balance: 'moving' }]);
   });
@@ -98,7 +92,7 @@ describe('a second scan', () => {
 
 describe('a view of the order list', () => {
   test('tells where a malformed item stands', () => {
-    const view = new ServiceView({ step: '', seen: 0, windows: 0 });
+    const view = new ServiceView();
     view.take({ items: [], malformed: [{ index: 2, reason: 'order_uuid: required' }], total: 7 }, 'window 1');
     expect(view.malformed).toEqual([{ place: 'window 1, item 3 of 7', reason: 'order_uuid: required' }]);
   });

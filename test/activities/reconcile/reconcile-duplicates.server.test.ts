@@ -96,7 +96,7 @@ test('a receipt that shares its id with another order is no duplicate of it, and
 
 test('an open order that our workflow ended in a conflict with is followed with --recover, and only then', async () => {
   const orderId = newOrderId('conflict');
-  const uuid = await createElsewhere(orderId, 'after_ms=8000', { amount: '99' });
+  const uuid = await createElsewhere(orderId, 'after_ms=20000', { amount: '99' });
   const started = await lab.orders.start('withdraw', orderInput('withdraw', orderId));
   await expect(started.result()).rejects.toMatchObject({ type: 'OrderConflict' });
   expect(classesOf(await lab.orders.reconcile(), orderId, [uuid])).toEqual(['foreign']);
