@@ -36,8 +36,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a permission given in time counts for the late order',
     file: 'src/workflows/create/create-order.ts',
-    find: "isLate && !wasLate && isPatched('late-is-asked-anew')",
-    replacement: 'false',
+    find: 'isLate: isLate && wasLate',
+    replacement: 'isLate',
     test: {
       file: 'test/workflows/create/delayed-resend.server.test.ts',
       name: 'a delayed order whose create is uncertain and absent asks again when its time passed while a person was asked: what they permitted was no late payment',

@@ -61,8 +61,9 @@ export async function openInstallation(
     PAYMENT_NOT_EXECUTED_STATUSES: '429',
     CALLBACK_BASE_URL: receiver.url,
     CALLBACK_TOKEN_KEY: TOKEN_KEY,
-    ORDER_POLL_INITIAL: '300ms',
-    ORDER_POLL_MAX: '1s',
+    // Long enough for the timer before the first poll.
+    ORDER_POLL_INITIAL: '1s',
+    ORDER_POLL_MAX: '2s',
     ORDER_SETTLE_WINDOW: '1s',
     ORDER_CONFIRM_DELAY: '100ms',
     ALLOW_SHORT_WINDOWS: 'true',

@@ -1,3 +1,4 @@
+import { leanAnswer } from '../contract/order/lean.js';
 import { createAddressActivity, findAddressActivity } from './address/create-address.js';
 import { awaitBatchFileActivity } from './batch/await-batch-file.js';
 import { planBatchActivity } from './batch/plan-batch.js';
@@ -19,14 +20,20 @@ export { type Account, type ActivityDeps, SharedRates } from './deps.js';
 export { isCopied } from './only-attempt.js';
 export { confirmAttempt } from './order/create-attempt.js';
 
+/** An activity whose answer holds an order: without what workflows know anyway. */
+const lean =
+  <Input, Answer>(activity: (input: Input) => Promise<Answer>) =>
+  async (input: Input): Promise<Answer> =>
+    leanAnswer(await activity(input));
+
 /** All activities of a worker, by the names that histories know them by. */
 export const createActivities = (deps: ActivityDeps) => ({
-  createOrder: createOrderActivity(deps),
-  lookUpOrder: lookUpOrderActivity(deps),
-  lookUpReceived: lookUpReceivedActivity(deps),
-  lookUpRecovered: lookUpRecoveredActivity(deps),
-  pollOrder: pollOrderActivity(deps),
-  readOutcome: readOutcomeActivity(deps),
+  createOrder: lean(createOrderActivity(deps)),
+  lookUpOrder: lean(lookUpOrderActivity(deps)),
+  lookUpReceived: lean(lookUpReceivedActivity(deps)),
+  lookUpRecovered: lean(lookUpRecoveredActivity(deps)),
+  pollOrder: lean(pollOrderActivity(deps)),
+  readOutcome: lean(readOutcomeActivity(deps)),
   checkFollowUp: checkFollowUpActivity(deps),
   checkSignature: checkSignatureActivity(deps),
   readService: readServiceActivity(deps),

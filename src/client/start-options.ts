@@ -33,17 +33,19 @@ export const orderSummary = (type: OrderType, input: OrderInput): string => `${t
 export const detailsTable = (rows: readonly (readonly [string, string])[]): string =>
   ['| | |', '|---|---|', ...rows.map(([name, value]) => `| ${name} | ${value.replaceAll('|', '\\|')} |`)].join('\n');
 
+/** A row for what a caller chose; what is as usual needs none. */
+const given = (name: string, value: string | undefined): [string, string][] => (value ? [[name, value]] : []);
+
 /** What the Temporal UI shows of an order; no wallet, e-mail or description. */
 export function orderDetails(type: OrderType, input: OrderInput): string {
   const { currencyFrom: from, currencyTo: to } = orderSides(type, input.order);
   const rows: [string, string][] = [
-    ['type', type],
     ['order_id', input.order.order_id],
-    ['account', input.account ?? DEFAULT_ACCOUNT],
+    ...given('account', input.account),
     ['currencies', from === to ? from : `${from} → ${to}`],
     ['amount', whatMoves(type, input)],
-    ['compensation', input.compensation ?? 'by the table'],
-    ['resend', input.resend ?? 'once'],
+    ...given('compensation', input.compensation),
+    ...given('resend', input.resend),
   ];
   return detailsTable(rows);
 }

@@ -73,8 +73,8 @@ const REQUESTS_PER_TASK = 2;
 
 /**
  * Shares of the account's limit. Together they stay below it: the server's limit is bursty (about a fifth above over a few
- * seconds), and plans, reconciliations and shared rates calls come on top. An order takes one create and at least two
- * tasks of the look-up queue (the first attempt of a poll asks nothing, but counts), so that the larger share goes there.
+ * seconds), and plans, reconciliations and shared rates calls come on top. An order takes one create and as a
+ * rule more than one task of the look-up queue, so that the larger share goes there.
  */
 const SHARE = { create: 0.33, lookup: 0.55 };
 

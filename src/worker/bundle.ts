@@ -21,11 +21,11 @@ export function encryptionMode({ encryptionKeys, encryptionRequired }: Encryptio
   return encryptionRequired ? 'required' : 'on';
 }
 
-/** Modules that hide messages and stacks of failures; only for encrypted payloads: in plain ones the UI must show them. */
-const FAILURES: Record<EncryptionMode, string | undefined> = {
-  off: undefined,
-  on: 'converters',
-  required: 'converters-required',
+/** Modules of converters. Those of failures hide messages and stacks, where payloads are encrypted: in plain ones the UI must show them. */
+const CONVERTERS: Record<EncryptionMode, { payloads: string; failures?: string }> = {
+  off: { payloads: 'converters' },
+  on: { payloads: 'converters-encrypted', failures: 'converters-encrypted' },
+  required: { payloads: 'converters-encrypted', failures: 'converters-required' },
 };
 
 /** Bundles the workflow code, with its converters and interceptors; every worker and replay must run exactly this bundle. */
@@ -36,9 +36,9 @@ export async function bundleWorkflows({
   logger?: Logger;
   mode?: EncryptionMode;
 } = {}): Promise<{ code: string }> {
-  const failures = FAILURES[mode];
+  const { payloads, failures } = CONVERTERS[mode];
   const workflowsPath = pathOf('index');
-  const payloadConverterPath = pathOf('converters');
+  const payloadConverterPath = pathOf(payloads);
   const failureConverterPath = failures && pathOf(failures);
   const workflowInterceptorModules = [pathOf('interceptors'), ...(mode === 'required' ? [pathOf('required')] : [])];
   const converters = [payloadConverterPath, ...(failureConverterPath ? [failureConverterPath] : [])];

@@ -45,7 +45,7 @@ export async function startWorker(config: WorkerConfig, read: () => Promise<Work
   const accounts = await openAccounts(config.accounts);
   const { connectionOptions, address, namespace } = temporalTarget();
   await refuseWithoutSearchAttributes();
-  const connection = await NativeConnection.connect({ ...connectionOptions, ...uncompressed(config) }).catch(
+  const connection = await NativeConnection.connect({ ...connectionOptions, ...UNCOMPRESSED }).catch(
     (error: unknown) => {
       throw new TemporalUnreachableError(address, namespace, error instanceof Error ? error.message : 'unknown error');
     },
@@ -70,9 +70,8 @@ export async function startWorker(config: WorkerConfig, read: () => Promise<Work
   };
 }
 
-/** Ciphertext does not get smaller: compressing it costs the worker and the server a tenth of their work for nothing. */
-const uncompressed = ({ encryptionKeys }: WorkerConfig): Pick<NativeConnectionOptions, 'grpcCompression'> =>
-  encryptionKeys ? { grpcCompression: { codec: 'none' } } : {};
+/** Compressing what is a few hundred bytes, or ciphertext, costs the worker and the server more work than it saves. */
+const UNCOMPRESSED: Pick<NativeConnectionOptions, 'grpcCompression'> = { grpcCompression: { codec: 'none' } };
 
 /** One worker per task queue: workflows on one, and per account creates and look-ups apart. `nowMs`: their clock. */
 export async function createWorkers(

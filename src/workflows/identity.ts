@@ -25,7 +25,6 @@ import { isReset } from './batch/interruptions.js';
 import type { BatchRun } from './batch/state.js';
 import { close, closed, closeWithoutOrder } from './order/end.js';
 import { noRunEverSent, type OrderRun } from './order/state.js';
-import { isPatched } from './patches.js';
 
 /*
  * A run goes on only under the workflow id that its input demands: the id is what keeps an order, an address or a batch from
@@ -178,10 +177,10 @@ function checkAccount(refuse: Refuse, account: unknown, isFirst?: boolean): void
 
 /**
  * Search attributes, failures and logs show the name. What an earlier run may have paid under it is never refused: nobody may
- * take it for unsent. Most ask for no patch: it would cost each run an event.
+ * take it for unsent.
  */
 function checkShownName(refuse: Refuse, field: string, name: string, isFirst = !isReset()): void {
-  if (isFirst && holdsWallet(name) && isPatched('names-without-wallets')) refuse(field, NO_WALLET);
+  if (isFirst && holdsWallet(name)) refuse(field, NO_WALLET);
 }
 
 function checkNoTimeLimit(refuse: Refuse, why: string): void {

@@ -11,7 +11,6 @@ import {
 } from '@temporalio/workflow';
 import { searchAttribute } from '../contract/names.js';
 import { FOREIGN_ANSWER, FOREIGN_START, Refused } from '../contract/refused.js';
-import { isPatched } from './patches.js';
 import { show } from './show.js';
 
 /**
@@ -74,13 +73,16 @@ const outbound: WorkflowOutboundCallsInterceptor = {
   },
 };
 
+/** Of a random id: none of the other activities of an order, which are few, draws the same. */
+const OWN_DIGITS = 12;
+
 /**
  * Payloads are bound to the id, so that it must mean one activity of one run: another one's answer is none of this. A reset run
  * draws the same ids for what it keeps and others from there on, since the server then gives it another seed.
  */
 function idOf({ options, seq }: ActivityInput): string {
   const name = options.activityId ?? `${seq}`;
-  return isPatched('activities-of-one-run') ? `${name}-${uuid4()}` : name;
+  return `${name}-${uuid4().slice(-OWN_DIGITS)}`;
 }
 
 const refusedOf = (args: readonly unknown[]): Refused | undefined => args.find((arg) => arg instanceof Refused);

@@ -1,7 +1,6 @@
 import { ApplicationFailure, type UpdateInput, type WorkflowInterceptors } from '@temporalio/workflow';
 import { BATCH_MESSAGES } from '../contract/batch/batch.js';
 import { DECIDE_UPDATE } from '../contract/names.js';
-import { isPatched } from './patches.js';
 
 /** What a choice names so that no copy of it counts elsewhere. */
 const NAMED: Readonly<Record<string, string>> = {
@@ -23,7 +22,7 @@ export const interceptors = (): WorkflowInterceptors => ({
       },
       // Whoever answers workflow tasks without the keys can accept an update that no validator of ours has seen.
       handleUpdate: async (input, next) => {
-        if (isUnnamed(input) && isPatched('activities-of-one-run')) refuseUnnamed(input);
+        refuseUnnamed(input);
         return next(input);
       },
     },

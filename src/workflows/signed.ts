@@ -9,7 +9,6 @@ import {
 import type { Activities } from '../activities/index.js';
 import { type CheckSignatureInput, OTHER_RUN, type SignatureCheck } from '../contract/signature.js';
 import { quickCheck, watch } from './activity-calls.js';
-import { isPatched } from './patches.js';
 
 /** An update that counts once it is known who signed it. */
 export interface SignedRequest<T> {
@@ -28,9 +27,8 @@ export interface SignedRequest<T> {
 export const otherRun = (choice: { runId?: string } | undefined): string | undefined =>
   choice?.runId === undefined || choice.runId === workflowInfo().runId ? undefined : OTHER_RUN;
 
-/** THE place where it is asked who signed an update. False of the patch replays what an older version took unchecked. */
+/** THE place where it is asked who signed an update. */
 export async function takeSigned<T>({ input, refusal, refuse, take }: SignedRequest<T>): Promise<T> {
-  if (!isPatched('signed-decisions')) return take();
   const check = await checked(input, refusal);
   // In one breath with the taking: another one may have been checked beside it.
   const reason = refusal() ?? (check.kind === 'refused' ? check.reason : undefined);

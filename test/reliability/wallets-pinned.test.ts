@@ -62,7 +62,7 @@ describe('a look-up whose order is pinned to wallets', () => {
 test('an order pinned to another endpoint: neither look-up, poll nor create asks this one anything', async () => {
   const { sandbox, run } = await openActivities();
   const sentTo = ELSEWHERE;
-  const poll = { account: 'default', orderId: 'w-1', orderUuid: 'u-1', sentTo, firstDelayMs: 0, toleratedStatuses: [] };
+  const poll = { account: 'default', orderId: 'w-1', orderUuid: 'u-1', sentTo, toleratedStatuses: [] };
   expect(await run('lookUpOrder', lookUpOf({ sentTo }))).toMatchObject({ kind: 'elsewhere' });
   expect(await failureOf(run('pollOrder', poll, { attempt: 2 }))).toMatchObject({ type: 'Elsewhere' });
   expect(await run('createOrder', attemptOf('withdraw', undefined, { sentTo }))).toMatchObject({ kind: 'notSent' });

@@ -75,11 +75,11 @@ export async function impatientWorkflowBundle(attentionAfterMs: number): Promise
   return { code: `${before}${attentionAfterMs}${after}` };
 }
 
-/** The workflows as they were before any patch: none is asked for, and so none is marked in a history. */
+/** The workflows as an older version had them, which asked no name for a wallet. */
 export async function olderWorkflowBundle(): Promise<{ code: string }> {
   const code = await readFile(workflowBundle().codePath, 'utf8');
-  const older = code.replace(/\(0, ?[\w.]+\.patched\)\(id\)/, 'false');
-  if (older === code) throw new Error('isPatched is not in the bundle as workflows/patches.ts has it');
+  const older = code.replace(/isFirst && \(0, ?[\w.]+\.holdsWallet\)\(name\)/, 'false');
+  if (older === code) throw new Error('checkShownName is not in the bundle as workflows/identity.ts has it');
   return { code: older };
 }
 

@@ -47,6 +47,8 @@ export function createOrderActivity(deps: ActivityDeps) {
     return {
       ...verdict,
       ...circumstancesOf(deps, account, payersOf(rates, attempt.type, request)),
+      // Of the first run the workflow knows it.
+      ...(attempt.firstExecutionRunId === runId() && { runId: undefined }),
       ...(notes.length > 0 && { notes }),
     };
   };
@@ -68,7 +70,7 @@ function leftOpen(deps: ActivityDeps, account: Account, attempt: CreateOrderInpu
 /** The checked request, and what was found in it and is only told. Throws InvalidOrder. */
 function validRequest(
   { formatChecks }: Account,
-  { type, input, followUp }: CreateOrderInput,
+  { type, input, followUp = false }: CreateOrderInput,
 ): { request: CreateRequest; told: string[] } {
   const checked = validateOrderInput(type, input, { followUp, formatChecks, started: true });
   if ('errors' in checked) throw invalidOrder(checked.errors);

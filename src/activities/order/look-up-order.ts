@@ -21,6 +21,7 @@ export function lookUpOrderActivity(deps: ActivityDeps) {
       if (reading.kind === 'elsewhere') return reading;
       const readAtMs = await (deps.nowMs ?? Date.now)();
       const payers = payersOf(await account.rates.current(), input.type, input.request);
+      if (input.known && input.sentTo) return { ...reading, readAtMs, ...(payers && { payers }) };
       return { ...reading, readAtMs, ...circumstancesOf(deps, account, payers) };
     } catch (error) {
       throw retryLater(error);

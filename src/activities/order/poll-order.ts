@@ -11,8 +11,6 @@ import { isElsewhere, isOtherEndpoint, refuseElsewhere } from './sent-to.js';
 export function pollOrderActivity(deps: ActivityDeps) {
   return async function pollOrder(input: PollInput): Promise<PollAnswer> {
     const { attempt } = activityInfo();
-    // The first attempt asks nothing: an order that was just created is not final, and a callback may come first.
-    if (attempt === 1) throw comeBackIn(input.firstDelayMs || deps.pace.pollInitialMs, 'waiting before the first poll');
     const delayMs = pollDelayMs(deps.pace, attempt);
     let order: Order;
     try {
@@ -73,7 +71,7 @@ async function askStatus(deps: ActivityDeps, input: PollInput, delayMs: number):
 
 /** Doubles from the initial to the longest delay; up to a tenth shorter, so that many orders do not ask in step. */
 export function pollDelayMs({ pollInitialMs, pollMaxMs }: Pace, attempt: number, random = Math.random()): number {
-  // Attempt 2 is the first poll. The exponent is capped because 2 ** 1100 is Infinity.
-  const doublings = Math.min(Math.max(attempt - 1, 0), 40);
+  // The workflow has waited once before the first poll. The exponent is capped because 2 ** 1100 is Infinity.
+  const doublings = Math.min(attempt, 40);
   return Math.min(pollInitialMs * 2 ** doublings, pollMaxMs) * (1 - random / 10);
 }

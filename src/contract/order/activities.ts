@@ -54,8 +54,8 @@ export interface CreateOrderInput {
   approved?: boolean;
   /** What is left of `delay_order_for_minutes` at a re-send. */
   delayMinutes?: number;
-  /** True for a follow-up whose parent workflow is the order it extends. */
-  followUp: boolean;
+  /** A follow-up whose parent workflow is the order it extends. */
+  followUp?: boolean;
 }
 
 /** Several orders under one order id; `ours`: those of them that are what we asked for. */
@@ -110,8 +110,11 @@ export type LookUpReading =
   /** `said`: how the status operation shows no order, for people; a wrong path may answer in the same way. */
   | { kind: 'absent'; said?: string };
 
-/** Answer of the look-up activity. `readAtMs`: when it read this, on the clock of its worker. */
-export type LookUpAnswer = Circumstances & LookUpReading & { readAtMs: number };
+/**
+ * Answer of the look-up activity. `readAtMs`: when it read this, on the clock of its worker. Of a known order the workflow has the
+ * circumstances already: only who pays the commissions is told again.
+ */
+export type LookUpAnswer = Partial<Circumstances> & LookUpReading & { readAtMs: number };
 
 /** What a look-up answers, once for each reason, where it cannot show that it asks the account of the order. No reading. */
 export type ElsewhereAnswer = { kind: 'elsewhere' } & Elsewhere;
@@ -123,7 +126,6 @@ export interface PollInput {
   /** Absent only for a follow-up that another run started. */
   orderUuid?: string;
   sentTo?: SentTo;
-  firstDelayMs: number;
   /** Statuses outside the documentation that were reported already. */
   toleratedStatuses: string[];
   /** So many were reported that all others are tolerated, too. */

@@ -8,8 +8,8 @@ export interface SentTo {
   key: string;
 }
 
-/** So many of an account's wallets tell it from every other; more would only swell the histories. */
-export const MAX_PINNED_WALLETS = 10;
+/** Ids of wallets are the service's own: so many tell an account from every other, and more would only swell the histories. */
+export const MAX_PINNED_WALLETS = 2;
 
 /** The account asked is not shown to be the one that an order was sent to. */
 export interface Elsewhere {

@@ -9,6 +9,7 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
 import type { Circumstances, ElsewhereAnswer, LookUpAnswer, LookUpInput } from '../../contract/order/activities.js';
+import { wholeAnswer } from '../../contract/order/lean.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import { answersWithin, failureOf, isMoneyMoving, readOnly } from '../activity-calls.js';
 import { isForeign } from '../interceptors.js';
@@ -48,7 +49,7 @@ export function ask<T>(
 }
 
 /** What an attempt or a look-up answered: a verdict or a reading, with the circumstances. */
-type Answer = Circumstances & { kind: string; said?: string };
+type Answer = Partial<Circumstances> & { kind: string; said?: string };
 
 /** THE place where look-ups wait for the account that the order was sent to; only its readings count. */
 export async function askForReading<T extends Answer>(
@@ -87,7 +88,7 @@ const SHOWN = ['accepted', 'adopted', 'found'];
  * before that the account asked may be the wrong one.
  */
 export function noteAnswer(run: OrderRun, answer: Answer, mayHaveSent = false): void {
-  run.pace = answer.pace;
+  run.pace = answer.pace ?? run.pace;
   run.answeredIn = answer.runId ?? run.answeredIn;
   if (mayHaveSent || SHOWN.includes(answer.kind)) run.sentTo ??= answer.sentTo;
   notePayers(run, answer.payers);
@@ -178,12 +179,12 @@ export async function untilTaken<T>(
 ): Promise<T> {
   const limited = { ...options, scheduleToStartTimeout: ATTENTION_AFTER_MS };
   try {
-    return await schedule(proxyActivities<Activities>(limited), false);
+    return wholeAnswer(await schedule(proxyActivities<Activities>(limited), false));
   } catch (error) {
     if (!isUntaken(error, options)) throw error;
   }
   const takeBack = tell();
-  return schedule(proxyActivities<Activities>(options), true).finally(takeBack);
+  return wholeAnswer(await schedule(proxyActivities<Activities>(options), true).finally(takeBack));
 }
 
 /**

@@ -140,7 +140,6 @@ async function pollToFinal(run: OrderRun, { request }: FollowUp): Promise<Order>
       account: run.account,
       orderId: request.order_id,
       sentTo: run.sentTo,
-      firstDelayMs: 0,
       ...toleratedStatuses(reported),
     };
     const order = await ask(run, { summary }, ({ pollOrder }) => pollOrder(input));

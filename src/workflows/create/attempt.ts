@@ -74,7 +74,7 @@ function attemptInput(run: OrderRun, permission: SendPermission): CreateOrderInp
     ...(run.sentTo && { sentTo: run.sentTo }),
     ...(run.approved && { approved: true }),
     ...(delayMinutes !== undefined && { delayMinutes }),
-    followUp: run.followUp,
+    ...(run.followUp && { followUp: true }),
   };
 }
 

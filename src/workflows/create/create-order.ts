@@ -5,7 +5,6 @@ import { findRecovered } from '../follow/find-order.js';
 import { cancelled, close } from '../order/end.js';
 import { raiseAttention } from '../order/show.js';
 import { noSendInDoubt, type OrderRun, showsNone } from '../order/state.js';
-import { isPatched } from '../patches.js';
 import { type Rounds, stepAfter } from './after-attempt.js';
 import { attemptCreate, delayHasPassed } from './attempt.js';
 import { conclude, type Step } from './conclude.js';
@@ -80,8 +79,8 @@ function notePermission(run: OrderRun, wasLate = delayHasPassed(run)): void {
   const { settled } = run.sends;
   if (settled?.kind !== 'absent') return;
   const { isLate, cancelRequested } = evidenceOf(run);
-  const asksAnew = isLate && !wasLate && isPatched('late-is-asked-anew');
-  run.sends.settled = { ...settled, permitted: { isLate: isLate && !asksAnew, cancelRequested } };
+  // What was permitted before the time of a delayed order passed is no permission for the late one.
+  run.sends.settled = { ...settled, permitted: { isLate: isLate && wasLate, cancelRequested } };
 }
 
 /** THE place where a run gets its order, which is looked up by its `order_uuid` from here on. */

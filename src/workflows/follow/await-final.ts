@@ -1,4 +1,4 @@
-import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
+import { CancellationScope, condition, isCancellation, sleep } from '@temporalio/workflow';
 import type { PollAnswer, PollInput } from '../../contract/order/activities.js';
 import { isFinal, isKnownStatus, type Order } from '../../contract/service-objects.js';
 import { watch } from '../activity-calls.js';
@@ -54,8 +54,9 @@ function startPolling(run: OrderRun): CancellationScope {
     const reported: string[] = [];
     let silence: PollInput['silence'] = 'untold';
     let silences = 0;
-    while (!run.finalOrder) {
-      const answer = await pollOnce(run, reported, silence);
+    for (;;) {
+      await beforePoll(run);
+      const answer: PollAnswer = run.finalOrder ?? (await pollOnce(run, reported, silence));
       if (run.finalOrder) return;
       if ('silent' in answer) {
         silences += 1;
@@ -77,21 +78,28 @@ function startPolling(run: OrderRun): CancellationScope {
   return scope;
 }
 
-function pollOnce(run: OrderRun, reported: string[], silence: PollInput['silence']): Promise<PollAnswer> {
+/** A shorter wait is not worth a timer and its workflow task: asking too early costs less. */
+const SHORTEST_TIMER_MS = 1_000;
+
+/** An order that was just created is not final, and a callback may come first: then this timer is all that polling has cost. */
+async function beforePoll(run: OrderRun): Promise<void> {
   const delayedMs = untilDelayedStartMs(run);
-  const summary =
-    delayedMs > 0 ? 'Poll the status once the delayed order has started' : 'Poll the status until it is final';
+  const waitMs = delayedMs || (run.pace?.pollInitialMs ?? 0);
+  if (waitMs < SHORTEST_TIMER_MS) return;
+  await sleep(waitMs, delayedMs > 0 ? { summary: 'The delayed order has not started yet' } : {});
+}
+
+function pollOnce(run: OrderRun, reported: string[], silence: PollInput['silence']): Promise<PollAnswer> {
   const input: PollInput = {
     account: run.account,
     orderId: run.orderId,
     orderUuid: run.order?.order_uuid,
     sentTo: run.sentTo,
-    firstDelayMs: delayedMs,
     ...toleratedStatuses(reported),
     silence,
   };
   // Its first reading then says that somebody serves the account again.
-  return ask(run, { activityId: 'poll-status', summary }, ({ pollOrder }, late) =>
+  return ask(run, { activityId: 'poll-status', summary: 'Poll the status until it is final' }, ({ pollOrder }, late) =>
     pollOrder(late ? { ...input, silence: 'told' } : input),
   );
 }

@@ -18,29 +18,16 @@ async function withOrder(marker: string, changes: Partial<PollInput> = {}) {
   const lab = await openActivities();
   const created = await lab.run('createOrder', attemptOf('withdraw', orderInput('withdraw', 'w-1', { marker })));
   const orderUuid = 'order' in created ? created.order.order_uuid : '';
-  const input = { account: 'default', orderId: 'w-1', orderUuid, firstDelayMs: 0, toleratedStatuses: [], ...changes };
+  const input = { account: 'default', orderId: 'w-1', orderUuid, toleratedStatuses: [], ...changes };
   return { ...lab, input, polls: () => operations(lab.sandbox).filter((operation) => operation === 'status').length };
 }
 
 const OPEN = 'after_ms=1000000';
 
-describe('the first attempt', () => {
-  test.for([
-    [0, PACE.pollInitialMs],
-    [5_400_000, 5_400_000],
-  ])('with a first delay of %i ms asks nothing and comes back after %i ms', async ([firstDelayMs, nextRetryDelay]) => {
-    const { run, input, polls } = await withOrder(OPEN, { firstDelayMs });
-    const failure = await failureOf(run('pollOrder', input));
-    expect(failure).toMatchObject({ nextRetryDelay, category: ApplicationFailureCategory.BENIGN });
-    expect(failure.nonRetryable).not.toBe(true);
-    expect(polls()).toBe(0);
-  });
-});
-
 describe('a poll', () => {
   test('of an order that is not final comes back, with the status in words', async () => {
     const { run, input, polls } = await withOrder(OPEN);
-    const failure = await failureOf(run('pollOrder', input, { attempt: 2 }));
+    const failure = await failureOf(run('pollOrder', input, { attempt: 1 }));
     expect(failure).toMatchObject({
       category: ApplicationFailureCategory.BENIGN,
       message: expect.stringContaining('processing'),
@@ -50,11 +37,11 @@ describe('a poll', () => {
   });
 
   test.for([
-    [2, 10_000],
-    [3, 20_000],
-    [4, 40_000],
+    [1, 10_000],
+    [2, 20_000],
+    [3, 40_000],
+    [6, 300_000],
     [7, 300_000],
-    [8, 300_000],
     [5_000, 300_000],
   ])('at attempt %i comes back after at most %i ms, and a tenth less', async ([attempt = 0, longestMs = 0]) => {
     const { run, input } = await withOrder(OPEN);
@@ -64,30 +51,30 @@ describe('a poll', () => {
   });
 
   test('spreads its delay over a tenth', () => {
-    expect(pollDelayMs(PACE, 3, 0)).toBe(20_000);
-    expect(pollDelayMs(PACE, 3, 1)).toBe(18_000);
+    expect(pollDelayMs(PACE, 2, 0)).toBe(20_000);
+    expect(pollDelayMs(PACE, 2, 1)).toBe(18_000);
   });
 
   test.for(['completed', 'completed_partially', 'canceled', 'error'])(
     'of an order that is %s returns it',
     async (outcome) => {
       const { run, input } = await withOrder(`outcome=${outcome} after_ms=0`);
-      expect(await run('pollOrder', input, { attempt: 2 })).toMatchObject({ status: outcome, user_order_id: 'w-1' });
+      expect(await run('pollOrder', input, { attempt: 1 })).toMatchObject({ status: outcome, user_order_id: 'w-1' });
     },
   );
 
   test('by order id, where no order_uuid is known, returns the order', async () => {
     const { run, input } = await withOrder('after_ms=0', { orderUuid: undefined });
-    expect(await run('pollOrder', { ...input, orderUuid: undefined }, { attempt: 2 })).toMatchObject({
+    expect(await run('pollOrder', { ...input, orderUuid: undefined }, { attempt: 1 })).toMatchObject({
       status: 'completed',
     });
   });
 
   test('returns an undocumented status once and then tolerates it', async () => {
     const { run, input } = await withOrder('status=unknown-status status_times=all');
-    expect(await run('pollOrder', input, { attempt: 2 })).toMatchObject({ status: 'on_hold' });
+    expect(await run('pollOrder', input, { attempt: 1 })).toMatchObject({ status: 'on_hold' });
     for (const tolerant of [{ toleratedStatuses: ['on_hold'] }, { toleratedStatuses: ['held'], tolerateAll: true }]) {
-      expect(await failureOf(run('pollOrder', { ...input, ...tolerant }, { attempt: 2 }))).toMatchObject({
+      expect(await failureOf(run('pollOrder', { ...input, ...tolerant }, { attempt: 1 }))).toMatchObject({
         category: ApplicationFailureCategory.BENIGN,
         message: expect.stringContaining('on_hold'),
       });
@@ -98,7 +85,7 @@ describe('a poll', () => {
 describe('a poll without an answer', () => {
   test.for(UNCLEAR_FAULTS)('%s: comes back in the pace of the polling', async (fault) => {
     const { run, input } = await withOrder(`status=${fault} status_times=all`);
-    const failure = await failureOf(run('pollOrder', input, { attempt: 3 }));
+    const failure = await failureOf(run('pollOrder', input, { attempt: 2 }));
     expect(failure.nonRetryable).not.toBe(true);
     expect(failure.nextRetryDelay).toBeGreaterThanOrEqual(18_000);
     expect(failure.nextRetryDelay).toBeLessThanOrEqual(20_000);
@@ -106,26 +93,26 @@ describe('a poll without an answer', () => {
 
   test('429: comes back when the service says', async () => {
     const { run, input } = await withOrder('status=429 retry_after=42 status_times=all');
-    expect(await failureOf(run('pollOrder', input, { attempt: 3 }))).toMatchObject({ nextRetryDelay: 42_000 });
+    expect(await failureOf(run('pollOrder', input, { attempt: 2 }))).toMatchObject({ nextRetryDelay: 42_000 });
   });
 
   test('an order that is not shown right now: comes back', async () => {
     const { run, input } = await withOrder('status=unseen');
-    const failure = await failureOf(run('pollOrder', input, { attempt: 3 }));
+    const failure = await failureOf(run('pollOrder', input, { attempt: 2 }));
     expect(failure.category).toBe(ApplicationFailureCategory.BENIGN);
     expect(failure.nextRetryDelay).toBeGreaterThanOrEqual(18_000);
   });
 
   test('another order: is no reading, and comes back in the pace of the polling', async () => {
     const { run, input } = await withOrder('status=crossed status_times=all');
-    const failure = await failureOf(run('pollOrder', input, { attempt: 3 }));
+    const failure = await failureOf(run('pollOrder', input, { attempt: 2 }));
     expect(failure.type).toBe('NoReading');
     expect(failure.nextRetryDelay).toBeGreaterThanOrEqual(18_000);
   });
 
   test('another endpoint: is not even asked', async () => {
     const { run, input, polls } = await withOrder(OPEN, { sentTo: ELSEWHERE });
-    expect(await failureOf(run('pollOrder', input, { attempt: 2 }))).toMatchObject({ type: 'Elsewhere' });
+    expect(await failureOf(run('pollOrder', input, { attempt: 1 }))).toMatchObject({ type: 'Elsewhere' });
     expect(polls()).toBe(0);
   });
 });

@@ -1,13 +1,10 @@
-import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { ORDER_CALLBACK_SIGNAL } from '../../../src/contract/names.js';
 import type { Decision } from '../../../src/contract/order/messages.js';
-import { createWorkers } from '../../../src/worker/start-worker.js';
 import { resetTo, resettableEvents, runOf, WITHOUT_UPDATES } from '../../reliability/reset.fixture.js';
 import { KEYS, testApprovers } from '../../support/approvers.js';
 import { orderInput } from '../../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../../support/lab.js';
-import { olderWorkflowBundle, workflowBundle } from '../../support/temporal.js';
 import { executions, parkedFor } from '../compensation/parked-orders.fixture.js';
 
 const APPROVERS = testApprovers();
@@ -129,37 +126,4 @@ test('a decision that a run took up before it was reset, and that is checked aft
   expect(executions(lab, orderId)).toBe(0);
   expect(await asked).toBeInstanceOf(Error);
   await lab.stopWorkers();
-});
-
-test('an order that an older version took a decision of goes on, and its next decision is checked', async () => {
-  const { nativeConnection: connection, namespace, client } = lab.temporal;
-  const older = { workflowBundle: await olderWorkflowBundle(), debugMode: true };
-  const workers = await createWorkers({ ...lab.config, caps: undefined }, { connection, namespace }, older);
-  const runs = workers.map((worker) => worker.run());
-  const marker = 'create=500-before';
-  const input = orderInput('withdraw', newOrderId('older'), { marker, resend: 'never' });
-  const handle = await lab.orders.start('withdraw', input);
-  const first = await parkedFor(handle);
-  const adopt = {
-    action: 'adopt',
-    order_uuid: 'not-there',
-    by: 'anybody',
-    reason: 'x',
-    revision: first.revision,
-  } as const;
-  await handle.decide(adopt);
-  const { revision } = await parkedFor(handle, 'not-there');
-  for (const worker of workers) worker.shutdown();
-  await Promise.all(runs);
-  await lab.startWorkers({ ...signed, caps: undefined });
-  const resend = { action: 'resend', by: 'Ann Smith', reason: 'proven absent', revision } as const;
-  await expect(handle.decide(resend)).rejects.toThrow('takes nothing unsigned');
-  await handle.decide(resend, { signer: KEYS.ann });
-  expect(await handle.result()).toMatchObject({
-    outcome: 'completed',
-    decisions: [{ by: 'anybody' }, { by: 'Ann Smith' }],
-  });
-  await lab.stopWorkers();
-  const history = await client.workflow.getHandle(handle.workflowId).fetchHistory();
-  await Worker.runReplayHistory({ workflowBundle: workflowBundle() }, history, handle.workflowId);
 });

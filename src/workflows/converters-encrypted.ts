@@ -1,0 +1,24 @@
+import { defaultPayloadConverter, type PayloadConverter } from '@temporalio/common';
+import { encode } from '@temporalio/common/lib/encoding.js';
+import { workflowInfo } from '@temporalio/workflow';
+import { EncodedFailures } from '../contract/encoded-failures.js';
+import { writtenIn } from '../contract/written-in.js';
+import { ASKED, payloadConverter as plain } from './converters.js';
+
+/**
+ * The same for payloads that are encrypted: what a workflow writes is marked, so that nobody without the keys can hand it back as
+ * something else. In plain ones anybody could write the marks as well.
+ */
+export const payloadConverter: PayloadConverter = {
+  toPayload: (value, context) => {
+    const payload = defaultPayloadConverter.toPayload(value);
+    // A result or a failure ends this run only, and not the next one of its id.
+    if (context?.type === 'workflow') return writtenIn(workflowInfo().runId, payload);
+    if (context?.type !== 'activity') return payload;
+    return { ...payload, metadata: { ...payload.metadata, [ASKED]: encode('1') } };
+  },
+  fromPayload: plain.fromPayload,
+};
+
+/** For workers that encrypt: messages and stack traces, which may tell amounts, pass the codec; types stay readable. */
+export const failureConverter = new EncodedFailures(false);
