@@ -13,6 +13,7 @@ import {
 } from '../../src/activities/index.js';
 import type { CreateOrderInput, OutcomeReading, Pace, ReadOutcomeInput } from '../../src/contract/order/activities.js';
 import type { OrderInput } from '../../src/contract/order/input-and-result.js';
+import { wholeAnswer } from '../../src/contract/order/lean.js';
 import type { SentTo } from '../../src/contract/order/sent-to.js';
 import type { OrderType } from '../../src/contract/order/types.js';
 import type { Balance } from '../../src/contract/service-objects.js';
@@ -97,7 +98,8 @@ export async function activitiesFor(
     const scheduled = { scheduledTimestampMs: 1, currentAttemptScheduledTimestampMs: 1 + laterMs };
     const env = new MockActivityEnvironment({ attempt, heartbeatDetails, workflowExecution, ...scheduled }, { logger });
     if (onHeartbeat) env.on('heartbeat', (details) => onHeartbeat(details, env));
-    return env.run(activities[name] as (input: unknown) => Promise<unknown>, input);
+    // As workflows read it.
+    return wholeAnswer(await env.run(activities[name] as (input: unknown) => Promise<unknown>, input));
   };
   return run as RunActivity;
 }
