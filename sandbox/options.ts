@@ -100,8 +100,12 @@ const SETTINGS = z.strictObject({
   visibilityLagMs: durationMs,
   /** Share of orders that lag. */
   visibilityLagRate: rate,
-  /** `fixed`: by identifier, always the same; `random`: a new order in every answer. */
-  listOrder: z.enum(['fixed', 'random']),
+  /** `fixed`: by identifier, always the same; `random`: a new order in every answer; else by creation. */
+  listOrder: z.enum(['fixed', 'random', 'newest', 'oldest']),
+  /** A list shows so many orders at most, whatever its limit; null: as many as were asked for. */
+  listAtMost: z.number().int().min(0).max(1000).nullable(),
+  /** The part of order_ids that is read, as `slice` takes it: [0, 100], [-100], [0, -1]; null: all. */
+  orderIdsRead: z.array(z.number().int()).min(1).max(2).nullable(),
   /** So many orders of somebody else appear, first in the list, after every full page. */
   newOrdersWhilePaging: z.number().int().min(0).max(100),
   /** The clock of date_from and date_to is so many hours ahead of that of created_at. */
@@ -145,6 +149,8 @@ export const DEFAULT_SETTINGS: SandboxSettings = {
   visibilityLagMs: 0,
   visibilityLagRate: 1,
   listOrder: 'fixed',
+  listAtMost: null,
+  orderIdsRead: null,
   newOrdersWhilePaging: 0,
   dateFilterShiftHours: 0,
   malformedIndex: 0,

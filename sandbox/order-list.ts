@@ -17,8 +17,10 @@ type ListFault = FaultNow & { key?: string };
 
 /** Answers the order list operation. Throws BadRequest. */
 export function answerList(world: World, life: Life, value: unknown): Answer {
-  const query = check(LIST_SCHEMA, value);
-  const ids = wantedIds(query);
+  const { settings } = world;
+  const asked = check(LIST_SCHEMA, value);
+  const query = { ...asked, limit: Math.min(asked.limit, settings.listAtMost ?? asked.limit) };
+  const ids = wantedIds(query, settings.orderIdsRead);
   const faults = faultsOf(world, ids);
   for (const id of ids ?? []) life.looked(world.store.ordersOf(id)[0]?.key ?? id);
   const found = findUpToPage(world, query, ids, faults);
@@ -28,9 +30,10 @@ export function answerList(world: World, life: Life, value: unknown): Answer {
   return brokenBy(world, faults, page);
 }
 
-/** The order ids a query asks for; undefined when it asks for none. */
-function wantedIds(query: ListQuery): string[] | undefined {
-  const { order_id: one, order_ids: many } = query;
+/** The order ids a query asks for, as far as they are read; undefined when it asks for none. */
+function wantedIds(query: ListQuery, read: readonly number[] | null): string[] | undefined {
+  const { order_id: one, order_ids: all } = query;
+  const many = read ? all?.slice(...read) : all;
   if (one === undefined) return many && [...new Set(many)];
   return many === undefined || many.includes(one) ? [one] : [];
 }
@@ -59,15 +62,18 @@ function findUpToPage(
   const hidden = new Set(hiding.map(({ key }) => key));
   const filtered = faults.some(({ fault }) => fault.ignoresFilter) ? undefined : ids;
   const { settings, options, traffic } = world;
-  const random = settings.listOrder === 'random';
+  const { listOrder } = settings;
   const matches = matcherOf(query);
   const found: StoredOrder[] = [];
   for (const stored of candidates(world, query, filtered)) {
     // Nobody sees what comes after the page, and the list may be long.
-    if (!random && found.length === query.page * query.limit) break;
+    if (listOrder === 'fixed' && found.length === query.page * query.limit) break;
     if (matches(stored) && !hidden.has(stored.key) && !lags(world, 'list', stored)) found.push(stored);
   }
-  return random ? shuffled(found, options.seed, `list ${traffic.requests.length}`) : found;
+  if (listOrder === 'fixed') return found;
+  if (listOrder === 'random') return shuffled(found, options.seed, `list ${traffic.requests.length}`);
+  const sign = listOrder === 'oldest' ? 1 : -1;
+  return found.sort((a, b) => sign * (a.createdAtMs - b.createdAtMs));
 }
 
 /** The orders of a time window, or those of the wanted ids in it, in the list's fixed order. */

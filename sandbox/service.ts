@@ -22,6 +22,7 @@ export interface ServiceRequest {
 export interface Served {
   answer: Answer;
   orderId?: string;
+  orderIds?: string[];
 }
 
 interface Operation {
@@ -65,13 +66,13 @@ export class Service {
     if (!operation) return { answer: refusal(404, 'no such operation') };
     const refused = this.#refuse(request);
     if (refused) return { answer: refused };
-    let orderId: string | undefined;
+    let about: Pick<Served, 'orderId' | 'orderIds'> = {};
     try {
       const value = parseBody(request.body);
-      orderId = this.#orderIdOf(value);
-      return { answer: operation.answer(value), orderId };
+      about = this.#about(value);
+      return { answer: operation.answer(value), ...about };
     } catch (error) {
-      if (error instanceof BadRequest) return { answer: refusal(400, 'validation failed', error.errors), orderId };
+      if (error instanceof BadRequest) return { answer: refusal(400, 'validation failed', error.errors), ...about };
       throw error;
     }
   }
@@ -116,12 +117,13 @@ export class Service {
     return withFault(success(data()), chooseFault(this.world, place, ''), {});
   }
 
-  /** The one order a request is about, for the log. */
-  #orderIdOf(value: unknown): string | undefined {
-    if (!isObject(value)) return undefined;
+  /** The order or orders a request is about, for the log. */
+  #about(value: unknown): Pick<Served, 'orderId' | 'orderIds'> {
+    if (!isObject(value)) return {};
     const { order_id: id, order_uuid: uuid, order_ids: ids } = value;
-    if (typeof id === 'string') return id;
-    if (typeof uuid === 'string') return this.world.store.orders.get(uuid)?.order.user_order_id;
-    return Array.isArray(ids) && ids.length === 1 && typeof ids[0] === 'string' ? ids[0] : undefined;
+    if (typeof id === 'string') return { orderId: id };
+    if (typeof uuid === 'string') return { orderId: this.world.store.orders.get(uuid)?.order.user_order_id };
+    const orderIds = Array.isArray(ids) ? ids.filter((item) => typeof item === 'string') : [];
+    return orderIds.length > 1 ? { orderIds } : { orderId: orderIds[0] };
   }
 }

@@ -6,6 +6,8 @@ export interface RequestLogEntry {
   atMs: number;
   path: string;
   orderId?: string;
+  /** The orders that a list of several asks for. */
+  orderIds?: string[];
   status: number;
   /** The fault it met, such as `500-after`. */
   fault?: string;

@@ -18,7 +18,9 @@ export function blindSends({ requests }: Evidence): Finding[] {
   const lastAbout = new Map<string, RequestLogEntry>();
   const findings: Finding[] = [];
   for (const request of requests) {
-    const { orderId, atMs } = request;
+    const { orderId, orderIds = [], atMs } = request;
+    // Probes before first sends may be one request for many orders.
+    for (const id of orderIds) lastAbout.set(id, request);
     if (orderId === undefined) continue;
     const before = lastAbout.get(orderId);
     lastAbout.set(orderId, request);

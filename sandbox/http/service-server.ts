@@ -34,10 +34,10 @@ export function createServiceServer(world: World, service: Service): FastifyInst
   server.post('/*', (request, reply) => {
     const path = request.url;
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-    const { answer, orderId } = service.serve({ path, headers: request.headers, body });
+    const { answer, orderId, orderIds } = service.serve({ path, headers: request.headers, body });
     const { fault, malformed } = answer;
     const status = visibleStatus(answer);
-    const facts = { ...(fault && { fault }), ...(malformed && { malformed }) };
+    const facts = { ...(fault && { fault }), ...(malformed && { malformed }), ...(orderIds && { orderIds }) };
     world.traffic.request({ atMs: Date.now(), path, orderId, status, ...facts });
     reply.hijack();
     deliver(reply.raw, answer).catch(() => reply.raw.destroy());

@@ -14,6 +14,16 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    name: 'a list without its canaries is believed',
+    file: 'src/activities/order/grouped-look-ups.ts',
+    find: 'canaries.every(([id, uuid]) => uuids.get(id) === uuid)',
+    replacement: 'true',
+    test: {
+      file: 'test/activities/order/grouped-probes.test.ts',
+      name: 'a list is not believed that shows nothing, after it told the truth for a while',
+    },
+  },
+  {
     name: 'settle window 0',
     file: 'src/workflows/create/settle.ts',
     find: 'const windowMs = settleWindowMs(run);',

@@ -5,11 +5,14 @@ import type { Rates } from '../contract/service-objects.js';
 import type { PaymentService } from '../payment-service/client.js';
 import type { FormatChecks } from '../validation/field-errors.js';
 import { invalidOrder } from './failures.js';
+import type { GroupedLookUps } from './order/grouped-look-ups.js';
 
 /** One account as activities use it. */
 export interface Account {
   name: string;
   service: PaymentService;
+  /** Look-ups that one request answers together, of this pair of keys alone. */
+  lookUps: GroupedLookUps;
   /** Origin and path of the base URL. Pinned with every order at its first send, as are fingerprint and wallets. */
   endpoint: string;
   /** Keyed fingerprint of the API key. */

@@ -19,6 +19,7 @@ import { reconcileAccountActivity } from './reconcile/reconcile-account.js';
 export { type Account, type ActivityDeps, SharedRates } from './deps.js';
 export { isCopied } from './only-attempt.js';
 export { confirmAttempt } from './order/create-attempt.js';
+export { GroupedLookUps } from './order/grouped-look-ups.js';
 
 /** An activity whose answer holds an order: without what workflows know anyway. */
 const lean =

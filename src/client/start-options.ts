@@ -1,5 +1,6 @@
 import type { Client, WorkflowStartOptions } from '@temporalio/client';
 import {
+  BATCH_ROW_PRIORITY,
   DEFAULT_ACCOUNT,
   ORDERS_TASK_QUEUE,
   orderWorkflowId,
@@ -14,8 +15,6 @@ import { startUnlessTaken } from './temporal-calls.js';
 
 /** Single orders run before polls (3) and rows of batches (4). */
 export const INTERACTIVE_PRIORITY = 2;
-/** Nobody waits for a single row of a batch. */
-const BATCH_ROW_PRIORITY = 4;
 
 /** What is exchanged or paid, such as `12.50 usd`, `100 usd → btc` or `usd → 0.001 btc`; never a wallet. */
 function whatMoves(type: OrderType, { order }: OrderInput): string {

@@ -11,6 +11,9 @@ export const createTaskQueue = (account: string): string => `payment-service:${a
 /** Task queue of the signed reads of one account. */
 export const lookupTaskQueue = (account: string): string => `payment-service:${account}:lookup`;
 
+/** Priority of rows of batches: nobody waits for a single one. */
+export const BATCH_ROW_PRIORITY = 4;
+
 /** Workflow types that are not orders. */
 export const SERVICE_READ_WORKFLOW = 'serviceRead';
 /** Creates one permanent deposit address. */

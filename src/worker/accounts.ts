@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { type Account, SharedRates } from '../activities/index.js';
+import { type Account, GroupedLookUps, SharedRates } from '../activities/index.js';
 import { withoutTrailingSlash } from '../config/addresses.js';
 import { type AccountConfig, ConfigError } from '../config.js';
 import { createPaymentService } from '../payment-service/client.js';
@@ -31,6 +31,7 @@ export async function openAccount(config: AccountConfig): Promise<Account> {
   return {
     name: config.name,
     service,
+    lookUps: new GroupedLookUps(service),
     ...pinOfConfig(config),
     rates,
     ...limit,

@@ -9,6 +9,7 @@ import {
   type Activities,
   type ActivityDeps,
   createActivities,
+  GroupedLookUps,
   SharedRates,
 } from '../../src/activities/index.js';
 import type { CreateOrderInput, OutcomeReading, Pace, ReadOutcomeInput } from '../../src/contract/order/activities.js';
@@ -77,6 +78,7 @@ export async function activitiesFor(
   const account: Account = {
     name: 'default',
     service,
+    lookUps: new GroupedLookUps(service),
     endpoint: baseUrl,
     keyFingerprint: KEY_FINGERPRINT,
     rates,

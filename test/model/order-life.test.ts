@@ -25,7 +25,11 @@ vi.setConfig({ maxConcurrency: LABS.length });
 let labs: Lab[];
 beforeAll(async () => {
   const balances = Object.fromEntries(['usd', 'btc', 'usdt'].map((currency) => [currency, '1000000000']));
-  const options = { pace: { settleWindowMs: SETTLE_WINDOW_MS }, sandbox: { settings: { balances, overdraft: true } } };
+  const options = {
+    groups: true,
+    pace: { settleWindowMs: SETTLE_WINDOW_MS },
+    sandbox: { settings: { balances, overdraft: true } },
+  };
   labs = await Promise.all(LABS.map(() => openLab(options)));
 });
 afterAll(() => Promise.all((labs ?? []).map((lab) => lab.close())));

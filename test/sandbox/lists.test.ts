@@ -58,6 +58,41 @@ test('listOrder random: every answer has all orders, each in another order', asy
   expect(first).toHaveLength(12);
 });
 
+test.each([
+  ['newest', ['w2', 'w1', 'w0']],
+  ['oldest', ['w0', 'w1', 'w2']],
+] as const)('listOrder %s: by creation', async (listOrder, ids) => {
+  const sandbox = await start({ timeScale: 1000, settings: { listOrder } });
+  for (const id of ['w0', 'w1', 'w2']) {
+    await create(sandbox, 'withdraw', id);
+    // Two of one millisecond would have no order.
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  expect(idsOf(await list(sandbox))).toEqual(ids);
+});
+
+test('listAtMost cuts pages off, also where more was asked for', async () => {
+  const sandbox = await withOrders(5, { listAtMost: 2 });
+  expect(await list(sandbox, { limit: 1000 })).toHaveLength(2);
+  expect(await list(sandbox, { limit: 1 })).toHaveLength(1);
+  expect(await list(sandbox, { order_ids: ['w0', 'w1', 'w2'], limit: 1000 })).toHaveLength(2);
+});
+
+test.each([
+  [
+    [0, 2],
+    ['w0', 'w1'],
+  ],
+  [[-2], ['w2', 'w3']],
+  [
+    [0, -1],
+    ['w0', 'w1', 'w2'],
+  ],
+])('orderIdsRead %j: the other ids are as if nobody asked for them', async (orderIdsRead, ids) => {
+  const sandbox = await withOrders(4, { orderIdsRead });
+  expect(idsOf(await list(sandbox, { order_ids: ['w0', 'w1', 'w2', 'w3'] })).sort()).toEqual(ids);
+});
+
 test('new orders appear after every full page and shift what follows', async () => {
   const sandbox = await withOrders(4, { newOrdersWhilePaging: 1 });
   const [first, second, third] = [

@@ -17,6 +17,7 @@ import {
   type TestNamespace,
   workflowBundle,
 } from './temporal.js';
+import { openUngrouped } from './ungrouped.js';
 
 /** Fast enough for tests; the embedded server keeps timers well below a second. */
 export const QUICK_PACE: Pace = {
@@ -68,6 +69,8 @@ export interface LabOptions {
    * long as starting the worker, so only tests of large batches and those of worker processes have it.
    */
   workflowThread?: boolean;
+  /** True: look-ups of many orders are one request, as in production. Otherwise each order asks as it does alone. */
+  groups?: boolean;
   /** A Temporal server of the test's own; that of the run when omitted. */
   temporalAddress?: string;
 }
@@ -101,6 +104,7 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
     attentionAfterMs,
     temporalAddress: address,
     workflowThread = false,
+    groups = false,
   } = options;
   const temporal = await createTestNamespace({
     address,
@@ -131,7 +135,13 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
     const plain = attentionAfterMs ? await impatientWorkflowBundle(attentionAfterMs) : workflowBundle();
     const mode = encryptionMode(changed);
     const code = mode === 'off' ? plain : await encryptedWorkflowBundle(mode);
-    const started = await createWorkers(changed, target, { workflowBundle: code, debugMode: !workflowThread });
+    const accounts = groups ? undefined : await openUngrouped(changed.accounts);
+    const started = await createWorkers(
+      changed,
+      target,
+      { workflowBundle: code, debugMode: !workflowThread },
+      accounts,
+    );
     running.push(...started.map((worker) => ({ worker, run: worker.run() })));
   };
   const stopWorkers = async (): Promise<void> => {
@@ -149,7 +159,11 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
       const handle = temporal.client.workflow.getHandle(`order:${DEFAULT_ACCOUNT}:${orderId}`);
       return (await handle.fetchHistory()).events?.length ?? 0;
     },
-    requestsOf: (orderId) => sandbox.requests().flatMap((entry) => (entry.orderId === orderId ? [entry.path] : [])),
+    requestsOf: (orderId) =>
+      sandbox
+        .requests()
+        .filter((entry) => entry.orderId === orderId || entry.orderIds?.includes(orderId))
+        .map(({ path }) => path),
     startWorkers,
     stopWorkers,
     close: async () => {

@@ -11,6 +11,7 @@ import type { OrderState } from '../../src/contract/order/messages.js';
 import { createWorkers } from '../../src/worker/start-worker.js';
 import { ServiceGate } from './service-gate.js';
 import { quietWorkers, workflowBundle } from './temporal.js';
+import { openUngrouped } from './ungrouped.js';
 
 export const SECOND_MS = 1_000;
 export const MINUTE_MS = 60 * SECOND_MS;
@@ -90,7 +91,7 @@ export async function openSkippingLab(
     config,
     target,
     { workflowBundle: workflowBundle(), debugMode: true },
-    undefined,
+    await openUngrouped(config.accounts),
     clock(nowMs),
   );
   const running = workers.map((worker) => worker.run());

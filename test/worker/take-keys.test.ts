@@ -1,9 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../sandbox/index.js';
 import { elsewhereOf, learnWallets, sentToOf } from '../../src/activities/order/sent-to.js';
 import { type AccountConfig, Secret } from '../../src/config.js';
+import type { Order } from '../../src/contract/service-objects.js';
 import { openAccounts } from '../../src/worker/accounts.js';
 import { takeKeys } from '../../src/worker/take-keys.js';
+import { create } from '../sandbox/sandbox.fixture.js';
 import { workerConfigFor } from '../support/lab.js';
 import { openRotatedKeys } from './rotated-keys.fixture.js';
 
@@ -71,6 +74,28 @@ test('a new pair of the same account is taken by what begins from then on, and w
   const before = service.asked().length;
   expect(await take(config('default', NEW))).toEqual([]);
   expect(service.asked().length).toBe(before);
+});
+
+test('orders that were known to exist by the pair before prove nothing by the next one: its probes ask alone', async () => {
+  const { service, first, config, take, asked, current } = await open();
+  const under = current();
+  for (let n = 0; n < 10; n += 1) {
+    under.lookUps.noteCreated((await create(first, 'withdraw', `w-${n}`)).body.data as unknown as Order);
+  }
+  await sleep(2_100);
+  const probe = ({ lookUps }: typeof under, id: string) =>
+    lookUps.probe<number | 'alone'>(
+      id,
+      { patienceMs: 50 },
+      { shown: (items) => items.length, alone: async () => 'alone' },
+    );
+  const probes = (account: typeof under) => Promise.all(['n-1', 'n-2', 'n-3'].map((id) => probe(account, id)));
+  expect(await probes(under)).toEqual(['alone', 0, 0]);
+  service.allow(...NEW, first);
+  expect(await take(config('default', NEW))).toEqual([]);
+  const from = service.asked().length;
+  expect(await probes(current())).toEqual(['alone', 'alone', 'alone']);
+  expect(asked(from)).toEqual([]);
 });
 
 test('only one of both is replaced: neither is used, until the other one has followed', async () => {

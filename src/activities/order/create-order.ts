@@ -19,7 +19,8 @@ import { invalidOrder } from '../failures.js';
 import { isRepeated } from '../only-attempt.js';
 import { AttemptDeadline, confirmSend, meaningOf, notSentBecause } from './create-attempt.js';
 import { exceededCap, refuseBeyondLimits } from './limits.js';
-import { probe } from './probe.js';
+import { patience } from './patience.js';
+import { probe, probeFirst } from './probe.js';
 import { staleBasis } from './read-outcome.js';
 import { circumstancesOf, elsewhereOf, learnWallets, sentToOf } from './sent-to.js';
 
@@ -94,7 +95,7 @@ async function probeThenSend(sending: Sending): Promise<CreateVerdict> {
   if (stale && stale.kind !== 'stale') return stale;
   let seen: Awaited<ReturnType<typeof probe>>;
   try {
-    seen = await probe(account.service, attempt.type, request);
+    seen = await probeBefore(account, attempt, request);
   } catch (error) {
     // A look-up that failed proves nothing, so nothing is sent.
     return notSentBecause('the probe before the create failed', error);
@@ -115,6 +116,12 @@ async function probeThenSend(sending: Sending): Promise<CreateVerdict> {
   if (cap) return { kind: 'overCap', reason: cap };
   return send(sending);
 }
+
+/** Only where nothing was sent before may the answer to a group of probes say so. */
+const probeBefore = (account: Account, attempt: CreateOrderInput, request: CreateRequest) =>
+  attempt.permission === 'first' && !sendGate(attempt)
+    ? probeFirst(account, attempt.type, request, patience())
+    : probe(account.service, attempt.type, request);
 
 /**
  * THE gate before every send, the last line of defence behind the workflow's decision (`may-resend.ts`): only an activity knows
@@ -164,7 +171,9 @@ async function send({ deps, account, attempt, request, deadline }: Sending): Pro
         await confirmSend(deps, deadline, whereSent(account));
       },
     });
-    return verdictOfAnswer(attempt, request, order);
+    const verdict = verdictOfAnswer(attempt, request, order);
+    if (verdict.kind === 'accepted') account.lookUps.noteCreated(order);
+    return verdict;
   } catch (error) {
     return verdictOfError(error, account);
   }

@@ -5,7 +5,8 @@ import { validateRecoveredInput } from '../../validation/order-input.js';
 import { payersOf } from '../../validation/rate-checks.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { comeBackIn, invalidOrder, noReading, retryLater } from '../failures.js';
-import { foundOrder, readByOrderId } from './probe.js';
+import { patience } from './patience.js';
+import { foundOrder, readByOrderId, withoutChanges } from './probe.js';
 import { circumstancesOf, elsewhereOf, failedElsewhere, isOtherEndpoint } from './sent-to.js';
 
 /**
@@ -32,7 +33,7 @@ export function lookUpOrderActivity(deps: ActivityDeps) {
 async function read(account: Account, input: LookUpInput): Promise<LookUpReading | ElsewhereAnswer> {
   const { orderUuid, sentTo, known } = input;
   const proves = known && !isOtherEndpoint(account, sentTo);
-  const shown = orderUuid && proves ? await readByUuid(account, input, orderUuid) : undefined;
+  const shown = orderUuid && proves ? await readKnown(account, input, orderUuid) : undefined;
   if (shown?.kind === 'found') return shown;
   const found = await elsewhereOf(account, sentTo);
   if (found && found.why === input.told) throw failedElsewhere(found.why);
@@ -43,6 +44,14 @@ async function read(account: Account, input: LookUpInput): Promise<LookUpReading
   if (known && reading.kind === 'absent')
     throw noReading(`the status operation does not show the order (${reading.said})`);
   return reading;
+}
+
+/** An order that was seen before, with others where many are asked for at once: seeing it again is all that counts. */
+function readKnown(account: Account, input: LookUpInput, orderUuid: string): Promise<LookUpReading> {
+  return account.lookUps.read({ orderId: input.request.order_id, orderUuid }, patience(), {
+    shown: (item) => foundOrder(input, withoutChanges(item)),
+    alone: () => readByUuid(account, input, orderUuid),
+  });
 }
 
 async function readByUuid({ service }: Account, input: LookUpInput, orderUuid: string): Promise<LookUpReading> {

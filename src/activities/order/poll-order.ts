@@ -1,10 +1,13 @@
-import { activityInfo, heartbeat } from '@temporalio/activity';
+import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
+import { statusText } from '../../contract/failures.js';
 import type { Pace, PollAnswer, PollInput } from '../../contract/order/activities.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import { isFinal, isKnownStatus, type Order } from '../../contract/service-objects.js';
-import { type ActivityDeps, accountOf } from '../deps.js';
+import type { StatusAnswer } from '../../payment-service/client.js';
+import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { comeBackIn, noReading, retryLater } from '../failures.js';
 import { lastHeartbeat } from '../last-heartbeat.js';
+import { withoutChanges } from './probe.js';
 import { isElsewhere, isOtherEndpoint, refuseElsewhere } from './sent-to.js';
 
 /** Polls until the status is final or not reported yet; each poll is an attempt, which leaves no event in the history. */
@@ -54,8 +57,7 @@ async function askStatus(deps: ActivityDeps, input: PollInput, delayMs: number):
   try {
     // Without a uuid nothing in the answer tells whose order it is.
     if (!orderUuid || isOtherEndpoint(account, sentTo)) await refuseElsewhere(account, sentTo);
-    const query = orderUuid ? { order_uuid: orderUuid } : { order_id: orderId };
-    const { order, said } = await account.service.orderStatus(query);
+    const { order, said } = await status(account, input, delayMs);
     if (!order) {
       await refuseElsewhere(account, sentTo);
       throw comeBackIn(delayMs, `the service does not show the order right now (${said})`);
@@ -67,6 +69,27 @@ async function askStatus(deps: ActivityDeps, input: PollInput, delayMs: number):
   } catch (error) {
     throw retryLater(error, delayMs);
   }
+}
+
+/** Longest wait of a poll for others: with an answer for the group and one of its own it must end within its attempt. */
+const LONGEST_PATIENCE_MS = 15_000;
+
+/** What the status operation shows, or the order list of many orders at once: polls wait for each other for a tenth of their delay. */
+function status(
+  { service, lookUps }: Account,
+  { orderId, orderUuid }: PollInput,
+  delayMs: number,
+): Promise<StatusAnswer> {
+  if (!orderUuid) return service.orderStatus({ order_id: orderId });
+  const patienceMs = Math.min(delayMs / 10, LONGEST_PATIENCE_MS);
+  return lookUps.poll(
+    { orderId, orderUuid },
+    { patienceMs, signal: cancellationSignal() },
+    {
+      shown: (item) => ({ order: withoutChanges(item), said: statusText(200) }),
+      alone: () => service.orderStatus({ order_uuid: orderUuid }),
+    },
+  );
 }
 
 /** Doubles from the initial to the longest delay; up to a tenth shorter, so that many orders do not ask in step. */

@@ -2,10 +2,12 @@ import { echoDifferences } from '../../contract/differences/echo.js';
 import type { LookUpReading } from '../../contract/order/activities.js';
 import type { CreateRequest } from '../../contract/order/request.js';
 import type { OrderType } from '../../contract/order/types.js';
-import type { Order } from '../../contract/service-objects.js';
+import type { Order, OrderListItem } from '../../contract/service-objects.js';
 import type { PaymentService } from '../../payment-service/client.js';
 import { RateLimitedError } from '../../payment-service/errors.js';
+import type { Account } from '../deps.js';
 import { noReading } from '../failures.js';
+import type { Patience } from './gathering.js';
 
 /** What was asked for. */
 interface Asked {
@@ -31,6 +33,22 @@ export async function probe(service: PaymentService, type: OrderType, request: C
   const listed = await listOrders(service, request.order_id);
   const reading = readingOf(asked, listed.orders);
   return showsOurs(reading) || !listed.unclear ? reading : withStatus(service, asked, listed);
+}
+
+/**
+ * The look-up before a first send, with those of other orders where their answer is as good as its own, else alone. Nothing
+ * of that id was sent before, so that neither waits for what is under way.
+ */
+export function probeFirst(
+  { service, lookUps }: Account,
+  type: OrderType,
+  request: CreateRequest,
+  patience: Patience,
+): Promise<LookUpReading> {
+  return lookUps.probe(request.order_id, patience, {
+    shown: (items) => readingOf({ type, request }, items.map(withoutChanges)),
+    alone: () => probe(service, type, request),
+  });
 }
 
 /**
@@ -62,13 +80,14 @@ async function withStatus(service: PaymentService, asked: Asked, { orders, uncle
 /** Asks the order list for one order id. An item that cannot be read, or one of another id, means that more may be there. */
 async function listOrders(service: PaymentService, orderId: string): Promise<Listed> {
   const { items, malformed } = await service.listOrders({ order_ids: [orderId] });
-  const orders = items
-    .filter((item) => item.user_order_id === orderId)
-    .map(({ balance_changes: _, ...order }) => order);
+  const orders = items.filter((item) => item.user_order_id === orderId).map(withoutChanges);
   if (malformed.length > 0) return { orders, unclear: noReading('the order list shows an item that cannot be read') };
   if (orders.length === items.length) return { orders };
   return { orders, unclear: noReading('the order list shows orders of other ids: its filter was ignored') };
 }
+
+/** The order of a list item, as the other operations show it. */
+export const withoutChanges = ({ balance_changes: _, ...order }: OrderListItem): Order => order;
 
 const showsOurs = (reading: LookUpReading): boolean =>
   (reading.kind === 'found' && reading.differences.length === 0) ||

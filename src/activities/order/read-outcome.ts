@@ -15,6 +15,8 @@ import type { CallOptions } from '../../payment-service/transport.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { noReading, retryLater } from '../failures.js';
 import { notSentBecause } from './create-attempt.js';
+import type { KnownOrder } from './grouped-look-ups.js';
+import { patience } from './patience.js';
 import { elsewhereOf, isOtherEndpoint } from './sent-to.js';
 
 /** Fields on which status and list item must agree before money is moved by what they say. */
@@ -26,7 +28,7 @@ export function readOutcomeActivity(deps: ActivityDeps) {
     const account = accountOf(deps, input.account);
     try {
       if (isOtherEndpoint(account, input.sentTo)) return { elsewhere: true };
-      const { reading, said } = await shownOutcome(account, input);
+      const { reading, said } = await shownOutcome(account, input, (order) => itemAmongOthers(account, order, input));
       if (reading) return reading;
       if (await elsewhereOf(account, input.sentTo)) return { elsewhere: true };
       throw notShown(said);
@@ -41,12 +43,13 @@ const notShown = (said: string) => noReading(`the status operation does not show
 /** Both views of the order, none where its status does not show it. One that does proves the account. `said`: what it said. */
 async function shownOutcome(
   { service }: Account,
-  { orderUuid, orderId }: Pick<ReadOutcomeInput, 'orderUuid' | 'orderId'>,
+  { orderUuid }: Pick<ReadOutcomeInput, 'orderUuid'>,
+  readItem: (order: Order) => Promise<OrderListItem>,
   options?: CallOptions,
 ): Promise<{ reading?: OutcomeReading; said: string }> {
   const { order, said } = await service.orderStatus({ order_uuid: orderUuid }, options);
   if (order?.order_uuid !== orderUuid) return { said };
-  const item = await readListItem(service, order, orderId, options);
+  const item = await readItem(order);
   const reading = { order, changes: item.balance_changes, disagreements: disagreementsOf(order, item) };
   return { reading, said };
 }
@@ -56,6 +59,16 @@ function disagreementsOf(order: Order, item: Order): string[] {
   const fields = order.status === item.status ? amounts : ['status', ...amounts];
   return fields.map((field) => `status operation and order list differ in ${field}`);
 }
+
+/**
+ * The list's half, with those of other orders: still a request of its own kind, built after the status was answered, so that the
+ * two remain two readings. What is read right before money is sent (`staleBasis`) asks for one order alone.
+ */
+const itemAmongOthers = ({ service, lookUps }: Account, order: Order, known: KnownOrder): Promise<OrderListItem> =>
+  lookUps.read(known, patience(), {
+    shown: (item) => item,
+    alone: () => readListItem(service, order, known.orderId),
+  });
 
 /** The list item, which alone has the balance changes; a receipt without an id is searched among the orders of its time. */
 async function readListItem(
@@ -99,7 +112,8 @@ export async function staleBasis(account: Account, basis: readonly Basis[]): Pro
     const { order_uuid: orderUuid, user_order_id: orderId } = was;
     const name = `order ${orderId || orderUuid}`;
     try {
-      const { reading, said } = await shownOutcome(account, { orderUuid, orderId }, options);
+      const readItem = (order: Order) => readListItem(account.service, order, orderId, options);
+      const { reading, said } = await shownOutcome(account, { orderUuid }, readItem, options);
       if (!reading) throw notShown(said);
       const differences = basisDifferences(was, reading);
       if (differences.length > 0) {

@@ -23,9 +23,10 @@ export async function awaitFinal(run: OrderRun): Promise<Order> {
 /** Remembers what a look-up showed. The first final status wins: a later one changes nothing. */
 function observe(run: OrderRun, order: Order | undefined): void {
   if (!order || run.finalOrder) return;
-  run.order = order;
+  // The order list does not show it, and one look-up of many may be its.
+  run.order = { ...order, client_info: order.client_info ?? run.order?.client_info };
   if (isFinal(order.status)) {
-    run.finalOrder = order;
+    run.finalOrder = run.order;
     run.attention = undefined;
   } else if (!isKnownStatus(order.status)) {
     raiseAttention(

@@ -5,7 +5,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { serviceOf } from '../../../scripts/service-of.js';
-import { type Activities, createActivities, SharedRates } from '../../../src/activities/index.js';
+import { type Activities, createActivities, GroupedLookUps, SharedRates } from '../../../src/activities/index.js';
 import { openBatchSource, orderInputOf } from '../../../src/batch-files/source.js';
 import type { ReportBatchAnswer } from '../../../src/contract/batch/activities.js';
 import type { BatchInput, BatchPlan } from '../../../src/contract/batch/batch.js';
@@ -46,6 +46,7 @@ beforeAll(async () => {
     service,
     endpoint: '',
     keyFingerprint: '',
+    lookUps: new GroupedLookUps(service),
     rates: new SharedRates(() => service.rates()),
   };
   const { pace } = lab.config;

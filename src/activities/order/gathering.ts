@@ -1,0 +1,143 @@
+import { NotSentError, RateLimitedError } from '../../payment-service/errors.js';
+
+/** How long a question may wait for others, and what takes it back. */
+export interface Patience {
+  patienceMs: number;
+  signal?: AbortSignal;
+}
+
+/** How an answer of a group is read, and how the question is asked alone. */
+export interface Ways<A, T> {
+  shown: (answer: A) => T;
+  alone: () => Promise<T>;
+}
+
+/** What one group may hold, and how many may wait in all groups of a gathering. */
+export interface GatheringLimits {
+  most: number;
+  mostWaiting: number;
+}
+
+/**
+ * One request for a group. `close` is called once, when the request is built: it ends joining and gives the questions. The
+ * answer gives each question its own; undefined: nothing that counts, so that the question is asked alone.
+ */
+export type AskGroup<Q, A> = (close: () => readonly Q[]) => Promise<(question: Q) => A | undefined>;
+
+interface Member<Q, A> {
+  question: Q;
+  resolve: (answer: A | undefined) => void;
+  reject: (error: unknown) => void;
+}
+
+interface Group<Q, A> {
+  members: Set<Member<Q, A>>;
+  leavesAtMs: number;
+  timer?: NodeJS.Timeout;
+  /** Its request is asked for: others may join until it is built, which may take as long as the turn of the rate limit. */
+  left: boolean;
+}
+
+/** After a group that nobody got an answer from, questions are asked alone for so long. */
+const REST_MS = 5_000;
+
+/** Where more than this share, and more than a few, get no answer, the next groups are smaller: the service may cut its lists. */
+const UNANSWERED = { share: 0.1, few: 3 };
+
+/**
+ * Questions that one request answers together. One that comes alone waits for nobody; otherwise a group leaves at the earliest
+ * deadline of its members, or when it is full, and whom it does not answer asks alone.
+ */
+export class Gathering<Q, A> {
+  #open?: Group<Q, A>;
+  #asking = 0;
+  #askedAtMs = Number.NEGATIVE_INFINITY;
+  #restUntilMs = Number.NEGATIVE_INFINITY;
+  #most: number;
+
+  constructor(
+    private readonly askGroup: AskGroup<Q, A>,
+    private readonly limits: GatheringLimits,
+  ) {
+    this.#most = limits.most;
+  }
+
+  /** Asks one question, with others or alone. Throws what `alone` throws, and RateLimitedError. */
+  async ask<T>(question: Q, { patienceMs, signal }: Patience, { shown, alone }: Ways<A, T>): Promise<T> {
+    const nowMs = performance.now();
+    const isAlone = this.#asking === 0 && nowMs - this.#askedAtMs > patienceMs;
+    this.#askedAtMs = nowMs;
+    this.#asking += 1;
+    try {
+      const asksAlone = isAlone || nowMs < this.#restUntilMs;
+      const answer = asksAlone ? undefined : await this.#join(question, nowMs + patienceMs, signal);
+      return answer === undefined ? await alone() : shown(answer);
+    } finally {
+      this.#asking -= 1;
+    }
+  }
+
+  #join(question: Q, leavesAtMs: number, signal?: AbortSignal): Promise<A | undefined> {
+    this.#open ??= { members: new Set(), leavesAtMs: Number.POSITIVE_INFINITY, left: false };
+    const group = this.#open;
+    return new Promise((resolve, reject) => {
+      const member = { question, resolve, reject };
+      const giveUp = () => {
+        group.members.delete(member);
+        reject(new NotSentError('aborted'));
+      };
+      if (signal?.aborted) return giveUp();
+      signal?.addEventListener('abort', giveUp, { once: true });
+      group.members.add(member);
+      if (group.members.size >= this.#most || this.#asking >= this.limits.mostWaiting) this.#leave(group);
+      else this.#leaveBy(group, leavesAtMs);
+      if (group.members.size >= this.#most) this.#close(group);
+    });
+  }
+
+  #leaveBy(group: Group<Q, A>, atMs: number): void {
+    if (group.left || atMs >= group.leavesAtMs) return;
+    clearTimeout(group.timer);
+    group.leavesAtMs = atMs;
+    group.timer = setTimeout(() => this.#leave(group), atMs - performance.now());
+  }
+
+  #leave(group: Group<Q, A>): void {
+    if (group.left) return;
+    group.left = true;
+    clearTimeout(group.timer);
+    // One that nobody joined asks as it would have without any group.
+    if (group.members.size < 2) this.#answer(this.#close(group), () => undefined);
+    else void this.#send(group);
+  }
+
+  /** Nobody joins any more. */
+  #close(group: Group<Q, A>): readonly Member<Q, A>[] {
+    if (this.#open === group) this.#open = undefined;
+    return [...group.members];
+  }
+
+  async #send(group: Group<Q, A>): Promise<void> {
+    try {
+      const answerOf = await this.askGroup(() => this.#close(group).map(({ question }) => question));
+      this.#answer(this.#close(group), answerOf);
+    } catch (error) {
+      const members = this.#close(group);
+      // Too many requests: those of its members alone would be refused, too.
+      if (error instanceof RateLimitedError) for (const { reject } of members) reject(error);
+      else this.#answer(members, () => undefined);
+    }
+  }
+
+  #answer(members: readonly Member<Q, A>[], answerOf: (question: Q) => A | undefined): void {
+    const answers = members.map(({ question }) => answerOf(question));
+    if (members.length > 1) this.#learn(answers.length, answers.filter((answer) => answer !== undefined).length);
+    for (const [index, { resolve }] of members.entries()) resolve(answers[index]);
+  }
+
+  #learn(asked: number, answered: number): void {
+    const isEnough = answered > 0 && asked - answered <= Math.max(UNANSWERED.share * asked, UNANSWERED.few);
+    this.#most = isEnough ? Math.min(2 * this.#most, this.limits.most) : Math.max(answered, 2);
+    if (answered === 0) this.#restUntilMs = performance.now() + REST_MS;
+  }
+}

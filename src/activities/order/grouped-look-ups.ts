@@ -1,0 +1,162 @@
+import type { Order, OrderListItem } from '../../contract/service-objects.js';
+import type { PaymentService } from '../../payment-service/client.js';
+import type { Page } from '../../payment-service/paging.js';
+import { isOrderId, MAX_ORDERS_PER_PAGE } from '../../payment-service/queries.js';
+import { Canaries, type Canary } from './canaries.js';
+import { Gathering, type Patience, type Ways } from './gathering.js';
+
+/** An order that was seen before: only an item with both counts as this one. */
+export interface KnownOrder {
+  orderId: string;
+  orderUuid: string;
+}
+
+/** Most orders of one request that finds orders, below the documented 1000. */
+const MOST_KNOWN = 900;
+/** Most probes of one request: each answer must be provably whole, and one that is not costs them all a request. */
+const MOST_PROBES = 20;
+/** So many orders the list must have shown at once before a full group of probes may be believed: more than it asks for. */
+const SHOWN_FOR_PROBES = MOST_PROBES + 3;
+/** From so many orders in an answer nothing is absent by it: a service that has begun to cut its lists cuts no lower. */
+const FEW = 10;
+/** Whoever waits for a group that the service leaves without an answer goes on alone; soon where somebody waits for it. */
+const TIMEOUT_MS = { soon: 2_000, late: 5_000 };
+/** How far the list may lag behind. A probe is no older when its create is sent. */
+const LAG_MS = 2_000;
+/** Below the default slots of a look-up queue (`ORDER_LOOKUPS_AT_ONCE`): whoever waits for others does not hold all of them. */
+const MOST_WAITING = 400;
+
+/** Settings of an account's grouped look-ups. */
+export interface GroupedLookUpsOptions {
+  /** Look-ups of a kind under way, waiting or asking, from which on a group leaves at once. */
+  mostWaiting?: number;
+  /** Age from which an order that was noted may be asked for as a canary; 2 s when not given. */
+  lagMs?: number;
+}
+
+/**
+ * Look-ups of one account that fall due within a short window, answered by one request of its order list. An order that is in
+ * the answer counts as if it were asked for alone. One that is not, is absent only where the answer is provably whole;
+ * otherwise it is asked for alone. One object per key: another one begins without canaries.
+ */
+export class GroupedLookUps {
+  readonly #canaries: Canaries;
+  /** Most orders of ours that one answer showed: the service neither cuts its list nor the ids at fewer. */
+  #shownAtOnce = 0;
+  #calibratedWith = 0;
+  readonly #polls: Gathering<KnownOrder, OrderListItem>;
+  readonly #readings: Gathering<KnownOrder, OrderListItem>;
+  readonly #probes: Gathering<string, OrderListItem[]>;
+
+  constructor(
+    private readonly service: Pick<PaymentService, 'listOrders'>,
+    { mostWaiting = MOST_WAITING, lagMs = LAG_MS }: GroupedLookUpsOptions = {},
+  ) {
+    this.#canaries = new Canaries(lagMs);
+    this.#polls = new Gathering((close) => this.#find(close, TIMEOUT_MS.late), { most: MOST_KNOWN, mostWaiting });
+    // Apart from the polls, which wait for long and make long answers: somebody waits for what a callback is about.
+    this.#readings = new Gathering((close) => this.#find(close, TIMEOUT_MS.soon), { most: MOST_KNOWN, mostWaiting });
+    this.#probes = new Gathering((close) => this.#probe(close), { most: MOST_PROBES, mostWaiting });
+  }
+
+  /** Notes an order that the service answered to a create: it exists. */
+  noteCreated(order: Order): void {
+    this.#canaries.note([order]);
+  }
+
+  /** Polls an order that was seen before. */
+  poll<T>(known: KnownOrder, patience: Patience, ways: Ways<OrderListItem, T>): Promise<T> {
+    return isOrderId(known.orderId) ? this.#polls.ask(known, patience, ways) : ways.alone();
+  }
+
+  /** Reads an order that was seen before. */
+  read<T>(known: KnownOrder, patience: Patience, ways: Ways<OrderListItem, T>): Promise<T> {
+    return isOrderId(known.orderId) ? this.#readings.ask(known, patience, ways) : ways.alone();
+  }
+
+  /** Everything under an order id that nothing was sent under yet; nothing: it is absent. */
+  probe<T>(orderId: string, patience: Patience, ways: Ways<OrderListItem[], T>): Promise<T> {
+    return this.#canaries.pair() ? this.#probes.ask(orderId, patience, ways) : ways.alone();
+  }
+
+  #list(ids: () => readonly string[], timeoutMs: number): Promise<Page<OrderListItem>> {
+    const query = () => ({ order_ids: [...new Set(ids())], limit: MAX_ORDERS_PER_PAGE });
+    return this.service.listOrders(query, { timeoutMs });
+  }
+
+  async #find(
+    close: () => readonly KnownOrder[],
+    timeoutMs: number,
+  ): Promise<(known: KnownOrder) => OrderListItem | undefined> {
+    let asked: readonly KnownOrder[] = [];
+    const { items } = await this.#list(() => {
+      asked = close();
+      return asked.map(({ orderId }) => orderId);
+    }, timeoutMs);
+    const found = matching(items, asked);
+    this.#canaries.note([...found.values()]);
+    this.#shownAtOnce = Math.max(this.#shownAtOnce, found.size);
+    return ({ orderUuid }) => found.get(orderUuid);
+  }
+
+  async #probe(close: () => readonly string[]): Promise<(orderId: string) => OrderListItem[] | undefined> {
+    const canaries = this.#canaries.take();
+    if (!canaries) return () => undefined;
+    await this.#calibrate();
+    const [[first], [last]] = canaries;
+    let asked: readonly string[] = [];
+    const page = await this.#list(() => {
+      const room = Math.max(this.#shownAtOnce - canaries.length - 1, 0);
+      asked = [...new Set(close())].filter((id) => id !== first && id !== last).slice(0, room);
+      return [first, ...asked, last];
+    }, TIMEOUT_MS.soon);
+    if (!isWhole(page, [first, ...asked, last], canaries)) return () => undefined;
+    return (orderId) => {
+      const items = page.items.filter((item) => item.user_order_id === orderId);
+      const isTold = asked.includes(orderId) && (items.length > 0 || page.items.length < FEW);
+      return isTold ? items : undefined;
+    };
+  }
+
+  /** Lets the list show as many orders at once as a full group of probes needs, where so many are known. */
+  async #calibrate(): Promise<void> {
+    if (this.#shownAtOnce >= SHOWN_FOR_PROBES) return;
+    const known = this.#canaries.usable().slice(0, SHOWN_FOR_PROBES);
+    if (known.length <= this.#calibratedWith) return;
+    this.#calibratedWith = known.length;
+    await this.#find(() => known.map(([orderId, orderUuid]) => ({ orderId, orderUuid })), TIMEOUT_MS.soon);
+  }
+}
+
+/** The items that are orders asked for, by uuid; none that is listed twice. */
+function matching(items: readonly OrderListItem[], asked: readonly KnownOrder[]): Map<string, OrderListItem> {
+  const idOf = new Map(asked.map(({ orderId, orderUuid }) => [orderUuid, orderId]));
+  const found = new Map<string, OrderListItem>();
+  const repeated = new Set<string>();
+  for (const item of items) {
+    if (idOf.get(item.order_uuid) !== item.user_order_id) continue;
+    if (found.has(item.order_uuid)) repeated.add(item.order_uuid);
+    found.set(item.order_uuid, item);
+  }
+  for (const uuid of repeated) found.delete(uuid);
+  return found;
+}
+
+/**
+ * THE place that says whether what is not in an answer is absent. The request names fewer orders than the list has shown at once,
+ * so that nothing was cut, neither of the ids nor of the answer. Both canaries, one at each end of the ids, show that it is
+ * of this account, of this request, and not behind. Every item was asked for, under an id of its own, and can be read.
+ */
+function isWhole(
+  { items, malformed }: Page<OrderListItem>,
+  asked: readonly string[],
+  canaries: readonly Canary[],
+): boolean {
+  const uuids = new Map(items.map((item) => [item.user_order_id, item.order_uuid]));
+  return (
+    malformed.length === 0 &&
+    uuids.size === items.length &&
+    items.every((item) => asked.includes(item.user_order_id)) &&
+    canaries.every(([id, uuid]) => uuids.get(id) === uuid)
+  );
+}

@@ -1,0 +1,13 @@
+import { type Account, GroupedLookUps } from '../../src/activities/index.js';
+import type { AccountConfig } from '../../src/config.js';
+import { openAccounts } from '../../src/worker/accounts.js';
+
+/**
+ * Accounts whose look-ups wait for nobody, as those of one order alone do: tests count the requests of an order while others run
+ * beside it, and where time is skipped a look-up cannot wait in real time.
+ */
+export async function openUngrouped(configs: ReadonlyMap<string, AccountConfig>): Promise<Map<string, Account>> {
+  const accounts = await openAccounts(configs);
+  for (const account of accounts.values()) account.lookUps = new GroupedLookUps(account.service, { mostWaiting: 1 });
+  return accounts;
+}
