@@ -216,5 +216,15 @@ export const MUTANTS: readonly Mutant[] = [
       name: "rows are not started beyond a plan 'by one cent'",
     },
   },
+  {
+    name: 'the whole limit for each worker',
+    file: 'src/worker/limit-shares.ts',
+    find: 'used)) / workers',
+    replacement: 'used)) / Math.min(workers, 1)',
+    test: {
+      file: 'test/worker/limit-shares.test.ts',
+      name: 'requests that all want to be sent at once, and arrive late by chance, stay below 1.05 times the limit over 5 s',
+    },
+  },
   ...KEY_MUTANTS,
 ];

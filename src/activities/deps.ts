@@ -3,6 +3,7 @@ import type { Approvers, CallbackConfig, Directories } from '../config.js';
 import type { Pace } from '../contract/order/activities.js';
 import type { Rates } from '../contract/service-objects.js';
 import type { PaymentService } from '../payment-service/client.js';
+import type { Limiter } from '../payment-service/limiter.js';
 import type { FormatChecks } from '../validation/field-errors.js';
 import { invalidOrder } from './failures.js';
 import type { GroupedLookUps } from './order/grouped-look-ups.js';
@@ -18,8 +19,8 @@ export interface Account {
   /** Keyed fingerprint of the API key. */
   keyFingerprint: string;
   rates: SharedRates;
-  /** The account's total over all workers; absent = no limit. */
-  requestsPerSecond?: number;
+  /** The turns of its requests in this worker. */
+  limiter: Limiter;
   /** Statuses of creates that the service guarantees to have executed nothing; absent = none. */
   notExecutedStatuses?: readonly number[];
   /** PAYMENT_FORMAT_CHECKS: what becomes of rules that are ours and not the service's; absent = 'refuse'. */

@@ -9,45 +9,27 @@ import {
 import type { CallOptions } from '../payment-service/transport.js';
 import type { Account } from './deps.js';
 
-/**
- * Share of the account's requests a second that a scan may take. It makes hundreds of requests inside one activity, which
- * the limits of the task queues do not see: those count tasks. The queues may take 0.88 (`SHARE` in `worker/accounts.ts`), a
- * scan this 0.1, shared rates the rest.
- */
-const SHARE = 0.1;
-
 /** A scan is begun anew when its activity fails, so that one lost answer of hundreds must not fail it. Others name their own. */
 const TRIES = 6;
 const FIRST_WAIT_MS = 1_000;
 
-/** The reads of one scan: evenly spaced, and each one tried again a few times before it fails the scan. */
+/** The reads of one scan, which get a tenth of the account's turns; each is tried again a few times before it fails the scan. */
 export class PacedReads {
-  #nextAtMs = 0;
-
   constructor(
-    private readonly account: Pick<Account, 'service' | 'requestsPerSecond'>,
+    private readonly account: Pick<Account, 'service'>,
     private readonly tries = TRIES,
   ) {}
 
   /** One read in its turn. Throws the last error of the service. */
   async ask<T>(read: (service: PaymentService, options: CallOptions) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
-      await this.#turn();
       try {
-        return await read(this.account.service, { signal: cancellationSignal() });
+        return await read(this.account.service, { turn: 'scan', signal: cancellationSignal() });
       } catch (error) {
         if (attempt >= this.tries || !mayPass(error)) throw error;
         await sleep(error instanceof RateLimitedError ? error.retryAfterMs : FIRST_WAIT_MS * 2 ** (attempt - 1));
       }
     }
-  }
-
-  async #turn(): Promise<void> {
-    const nowMs = Date.now();
-    const atMs = Math.max(nowMs, this.#nextAtMs);
-    const { requestsPerSecond } = this.account;
-    this.#nextAtMs = atMs + (requestsPerSecond === undefined ? 0 : 1_000 / (requestsPerSecond * SHARE));
-    if (atMs > nowMs) await sleep(atMs - nowMs);
   }
 }
 

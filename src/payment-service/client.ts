@@ -1,11 +1,11 @@
-import pThrottle from 'p-throttle';
 import { statusText } from '../contract/failures.js';
 import type { CreateRequests } from '../contract/order/request.js';
 import type { OrderType } from '../contract/order/types.js';
 import type { Order } from '../contract/service-objects.js';
 import { createRoute, type RouteOptions } from './connection.js';
-import { errorFromResponse, NotSentError, RejectedError, UnexpectedStatusError } from './errors.js';
+import { errorFromResponse, RateLimitedError, RejectedError, UnexpectedStatusError } from './errors.js';
 import { excerptOf } from './excerpt.js';
+import { Limiter } from './limiter.js';
 import { allPages } from './paging.js';
 import {
   type AddressCreateRequest,
@@ -46,8 +46,8 @@ export interface PaymentServiceOptions extends RouteOptions {
   sign: Signer;
   /** From connecting to the last byte of the answer; 20 s when not given. */
   requestTimeoutMs?: number;
-  /** Evenly spaced, without bursts; unlimited when not given. */
-  requestsPerSecond?: number;
+  /** The turns of this account's requests; unlimited when not given. */
+  limiter?: Limiter;
 }
 
 /**
@@ -87,7 +87,10 @@ export function createPaymentService(options: PaymentServiceOptions) {
       request: CreateRequests[T] & { callback_url?: string },
       callOptions?: CallOptions,
     ): Promise<Order> {
-      return readObject(orderSchema, await call(`order/${type}`, request, MAX_OBJECT_BYTES, callOptions));
+      return readObject(
+        orderSchema,
+        await call(`order/${type}`, request, MAX_OBJECT_BYTES, { turn: 'create', ...callOptions }),
+      );
     },
     orderStatus: (query: OrderStatusQuery, callOptions?: CallOptions) => askStatus(call, query, callOptions),
     /** All pages from `query.page` on, each order once. Orders created meanwhile may be missed: use closed date windows. */
@@ -98,7 +101,7 @@ export function createPaymentService(options: PaymentServiceOptions) {
         (order) => order.order_uuid,
       ),
     async createDepositAddress(request: AddressCreateRequest & { callback_url?: string }, callOptions?: CallOptions) {
-      const body = await call('deposit_address/create', request, MAX_OBJECT_BYTES, callOptions);
+      const body = await call('deposit_address/create', request, MAX_OBJECT_BYTES, { turn: 'create', ...callOptions });
       return readObject(depositAddressSchema, body);
     },
     /** All pages from `query.page` on, each address once. */
@@ -139,9 +142,9 @@ function createCall(options: PaymentServiceOptions): Call {
   if (!isHeaderValue(apiKey)) throw new TypeError('apiKey cannot be sent as a header');
   if (apiSecret === '') throw new TypeError('apiSecret is empty');
   const route = createRoute(base, options);
-  const waitForTurn = createLimiter(options.requestsPerSecond);
-  return async (path, asked, maxBytes, { signal, timeoutMs = requestTimeoutMs, beforeSend } = {}) => {
-    await waitForTurn(signal);
+  const { limiter = new Limiter() } = options;
+  return async (path, asked, maxBytes, { turn = 'look-up', signal, timeoutMs = requestTimeoutMs, beforeSend } = {}) => {
+    if (turn !== 'taken') await limiter.turn(turn, { signal });
     const request = typeof asked === 'function' ? asked() : asked;
     const body = toWireBytes(request);
     const signature = await signatureOf(sign, body, apiSecret);
@@ -155,6 +158,7 @@ function createCall(options: PaymentServiceOptions): Call {
     const answer = await send({ url, headers, body, maxBytes, timeoutMs, signal, beforeSend, route });
     const excerpt = answer.status === 200 ? undefined : excerptOf(answer.body, request, [apiKey, apiSecret, signature]);
     const error = errorFromResponse(answer.status, answer.headers, Date.now(), excerpt);
+    if (error instanceof RateLimitedError) limiter.slowDown(error.retryAfterMs);
     if (error) throw error;
     return answer.body;
   };
@@ -167,21 +171,4 @@ function checkedBaseUrl(baseUrl: string): string {
     throw new TypeError('baseUrl must not have credentials, query or fragment');
   }
   return url.href.replace(/\/+$/, '');
-}
-
-/** Lets callers through one by one, evenly spaced. A caller that gives up while waiting has sent nothing. */
-function createLimiter(requestsPerSecond?: number): (signal?: AbortSignal) => Promise<void> {
-  const turn =
-    requestsPerSecond === undefined
-      ? async () => {}
-      : pThrottle({ limit: 1, interval: 1000 / requestsPerSecond })(async () => {});
-  return (signal) =>
-    new Promise((resolve, reject) => {
-      const abort = () => reject(new NotSentError('aborted'));
-      if (signal?.aborted) return abort();
-      signal?.addEventListener('abort', abort, { once: true });
-      turn()
-        .then(resolve, reject)
-        .finally(() => signal?.removeEventListener('abort', abort));
-    });
 }

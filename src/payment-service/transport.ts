@@ -3,9 +3,12 @@ import type { Socket } from 'node:net';
 import { got, type Request } from 'got';
 import { codeOf, openConnection, type Route } from './connection.js';
 import { NoAnswerError, NotSentError, PaymentServiceError } from './errors.js';
+import type { RequestKind } from './limiter.js';
 
 /** Options of a single call. */
 export interface CallOptions {
+  /** What it waits for its turn as; 'taken': it has its turn. A look-up, or a create, when not given. */
+  turn?: RequestKind | 'taken';
   signal?: AbortSignal;
   /** From connecting to the answer's last byte, without the rate limit's wait; replaces `requestTimeoutMs`. */
   timeoutMs?: number;
@@ -14,7 +17,7 @@ export interface CallOptions {
 }
 
 /** One HTTP POST. */
-interface WireRequest extends CallOptions {
+interface WireRequest extends Omit<CallOptions, 'turn'> {
   url: URL;
   headers: Record<string, string>;
   body: Buffer;

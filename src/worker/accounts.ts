@@ -4,6 +4,7 @@ import { withoutTrailingSlash } from '../config/addresses.js';
 import { type AccountConfig, ConfigError } from '../config.js';
 import { createPaymentService } from '../payment-service/client.js';
 import type { RouteOptions } from '../payment-service/connection.js';
+import { Limiter } from '../payment-service/limiter.js';
 import { loadSigner, type Signer } from '../payment-service/signers.js';
 
 /** Creates do not wait long for rates: without them the checks are skipped. */
@@ -11,19 +12,21 @@ const RATES_TIMEOUT_MS = 5_000;
 
 /** Opens every configured account; throws ConfigError when a signer cannot be loaded. */
 export async function openAccounts(configs: ReadonlyMap<string, AccountConfig>): Promise<Map<string, Account>> {
-  const accounts = await Promise.all([...configs.values()].map(openAccount));
+  const accounts = await Promise.all([...configs.values()].map((config) => openAccount(config)));
   return new Map(accounts.map((account) => [account.name, account]));
 }
 
-/** Opens one account; throws ConfigError when its signer cannot be loaded. */
-export async function openAccount(config: AccountConfig): Promise<Account> {
-  const limit = config.requestsPerSecond ? { requestsPerSecond: config.requestsPerSecond } : {};
+/** Opens one account; throws ConfigError when its signer cannot be loaded. `limiter`: of the same account, opened before. */
+export async function openAccount(
+  config: AccountConfig,
+  limiter: Limiter = new Limiter(config.requestsPerSecond),
+): Promise<Account> {
   const service = createPaymentService({
     baseUrl: config.baseUrl,
     apiKey: config.apiKey.reveal(),
     apiSecret: config.apiSecret.reveal(),
     sign: await signerOf(config),
-    ...limit,
+    limiter,
     ...routeOf(config),
   });
   const { notExecutedStatuses, formatChecks } = config;
@@ -34,7 +37,7 @@ export async function openAccount(config: AccountConfig): Promise<Account> {
     lookUps: new GroupedLookUps(service),
     ...pinOfConfig(config),
     rates,
-    ...limit,
+    limiter,
     ...(notExecutedStatuses && { notExecutedStatuses }),
     ...(formatChecks && { formatChecks }),
   };
@@ -66,24 +69,11 @@ async function signerOf({ name, signer }: AccountConfig): Promise<Signer> {
   }
 }
 
-/**
- * Requests that one task of either queue makes at worst: probe and create; list and status. The create of a follow-up also
- * reads what it was made for (two for each order before it), which is rare enough for the share that is left.
- */
-const REQUESTS_PER_TASK = 2;
+/** Creates that wait in a worker: so many seconds of the limit. All others wait at the server, which goes by their priority. */
+const WAITING_S = 1.5;
 
-/**
- * Shares of the account's limit. Together they stay below it: the server's limit is bursty (about a fifth above over a few
- * seconds), and plans, reconciliations and shared rates calls come on top. An order takes one create and as a
- * rule more than one task of the look-up queue, so that the larger share goes there.
- */
-const SHARE = { create: 0.33, lookup: 0.55 };
-
-/** Options of the two queues of an account: tasks per second over all workers; none without a configured limit. */
-export function queueLimits(requestsPerSecond: number | undefined) {
-  if (requestsPerSecond === undefined) return { create: {}, lookup: {} };
-  const tasksPerSecond = (share: number) => ({
-    maxTaskQueueActivitiesPerSecond: (requestsPerSecond * share) / REQUESTS_PER_TASK,
-  });
-  return { create: tasksPerSecond(SHARE.create), lookup: tasksPerSecond(SHARE.lookup) };
-}
+/** Options of the create queue's worker; none without a configured limit. */
+export const createSlots = (requestsPerSecond: number | undefined): { maxConcurrentActivityTaskExecutions?: number } =>
+  requestsPerSecond === undefined
+    ? {}
+    : { maxConcurrentActivityTaskExecutions: Math.max(2, Math.ceil(requestsPerSecond * WAITING_S)) };

@@ -22,9 +22,10 @@ import {
   temporalTarget,
   warnOfPlainPayloads,
 } from '../temporal.js';
-import { openAccounts, queueLimits } from './accounts.js';
+import { createSlots, openAccounts } from './accounts.js';
 import { bundleFile, bundleWorkflows, converterPaths, type EncryptionMode, encryptionMode } from './bundle.js';
 import { createsCapacity, lookupsCapacity, ordersCapacity } from './capacity.js';
+import { newIdentity, shareLimits } from './limit-shares.js';
 import { installLogger } from './log.js';
 import { refuseForeign } from './refuse-foreign.js';
 import { markOfKeys, takeKeys } from './take-keys.js';
@@ -51,14 +52,27 @@ export async function startWorker(config: WorkerConfig, read: () => Promise<Work
     },
   );
   const code = await workflowCode(encryptionMode(config));
-  const workers = await createWorkers(config, { connection, namespace }, code, accounts);
+  const identity = newIdentity();
+  const workers = await createWorkers(config, { connection, namespace, identity }, code, accounts);
+  const stopSharing = shareLimits(
+    [...accounts.values()].map(({ name, limiter }) => ({
+      name,
+      limiter,
+      requestsPerSecond: config.accounts.get(name)?.requestsPerSecond,
+    })),
+    { connection, namespace, identity },
+    (message, meta) => Runtime.instance().logger.info(message, { ...meta }),
+  );
   const stopReading = keepReading({
     read,
     markOf: markOfKeys,
     take: (keys) => takeKeys(config, accounts, keys),
     tell: (problem) => Runtime.instance().logger.warn(`keys stay as they are: ${problem}`),
   });
-  const run = Promise.all(workers.map((worker) => worker.run())).then(() => connection.close());
+  const run = Promise.all(workers.map((worker) => worker.run())).then(() => {
+    stopSharing();
+    return connection.close();
+  });
   return {
     description: `temporal=${address} namespace=${namespace} accounts=${[...config.accounts.keys()].join(',')} ${protectionsOf(config)}`,
     run,
@@ -76,7 +90,7 @@ const UNCOMPRESSED: Pick<NativeConnectionOptions, 'grpcCompression'> = { grpcCom
 /** One worker per task queue: workflows on one, and per account creates and look-ups apart. `nowMs`: their clock. */
 export async function createWorkers(
   config: WorkerConfig,
-  { connection, namespace }: { connection: NativeConnection; namespace: string },
+  { connection, namespace, identity }: { connection: NativeConnection; namespace: string; identity?: string },
   workflows: WorkflowCode,
   opened?: Awaited<ReturnType<typeof openAccounts>>,
   nowMs?: ActivityDeps['nowMs'],
@@ -89,16 +103,22 @@ export async function createWorkers(
   const common = {
     connection,
     namespace,
+    ...(identity && { identity }),
     shutdownGraceTime: SHUTDOWN_GRACE,
     dataConverter: workerConverter(config),
     interceptors: { activity: [refuseForeign] },
   };
   const { capacity = {} } = config;
   const perAccount = [...config.accounts.values()].flatMap(({ name, requestsPerSecond }) => {
-    const limits = queueLimits(requestsPerSecond);
     return [
-      { ...common, taskQueue: createTaskQueue(name), activities, ...createsCapacity, ...limits.create },
-      { ...common, taskQueue: lookupTaskQueue(name), activities, ...lookupsCapacity(capacity), ...limits.lookup },
+      {
+        ...common,
+        taskQueue: createTaskQueue(name),
+        activities,
+        ...createsCapacity,
+        ...createSlots(requestsPerSecond),
+      },
+      { ...common, taskQueue: lookupTaskQueue(name), activities, ...lookupsCapacity(capacity) },
     ];
   });
   return Promise.all([

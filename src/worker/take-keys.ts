@@ -38,7 +38,7 @@ export async function takeKeys(
 async function takePair(accounts: Map<string, Account>, read: AccountConfig): Promise<string | undefined> {
   const current = accounts.get(read.name);
   if (!current || current.keyFingerprint === pinOfConfig(read).keyFingerprint) return undefined;
-  const next = await openAccount(read);
+  const next = await openAccount(read, current.limiter);
   const problem = await whyNot(current, next);
   if (problem) return `account ${read.name}: the keys that were read anew are not used, ${problem}`;
   accounts.set(read.name, next);

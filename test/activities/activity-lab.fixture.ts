@@ -19,6 +19,7 @@ import type { SentTo } from '../../src/contract/order/sent-to.js';
 import type { OrderType } from '../../src/contract/order/types.js';
 import type { Balance } from '../../src/contract/service-objects.js';
 import { createPaymentService } from '../../src/payment-service/client.js';
+import { Limiter } from '../../src/payment-service/limiter.js';
 import { loadSigner } from '../../src/payment-service/signers.js';
 import { orderInput } from '../support/inputs.js';
 
@@ -82,6 +83,7 @@ export async function activitiesFor(
     endpoint: baseUrl,
     keyFingerprint: KEY_FINGERPRINT,
     rates,
+    limiter: new Limiter(),
     notExecutedStatuses,
   };
   // Taken for read: what creates ask first of all would stand in every count of requests.

@@ -38,8 +38,7 @@ describe('the summary', () => {
 describe('the details', () => {
   it('name id, account, currencies, amount and policy', () => {
     const text = orderDetails('exchange_withdraw', { ...exchangeWithdraw, account: 'shop', compensation: 'ask' });
-    for (const value of ['o-1', 'shop', 'usd → btc', '0.001', 'ask'])
-      expect(text).toContain(value);
+    for (const value of ['o-1', 'shop', 'usd → btc', '0.001', 'ask']) expect(text).toContain(value);
   });
 
   it('show no wallet, e-mail or description', () => {

@@ -5,6 +5,8 @@ import type { BatchLab } from '../workflows/batch/batches.fixture.js';
 export interface KillableWorkers {
   /** kill -9 of all of them, and as many new ones in their place, which are not ready yet. */
   replace(): Promise<void>;
+  /** The same with the first of them alone. */
+  replaceOne(): Promise<void>;
   pids(): number[];
 }
 
@@ -34,6 +36,12 @@ export async function startKillableWorkers(
       for (const worker of workers) worker.kill('SIGKILL');
       await Promise.all(workers.map(({ exited }) => exited));
       workers = start();
+    },
+    replaceOne: async () => {
+      const [first] = workers;
+      first?.kill('SIGKILL');
+      await first?.exited;
+      workers = [startBatchWorker(lab, settings), ...workers.slice(1)];
     },
     pids: () => workers.map(({ pid }) => pid),
   };

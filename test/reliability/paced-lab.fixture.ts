@@ -36,9 +36,12 @@ export function usePacedLab(requestsPerSecond: number, { settings, env }: PacedO
 /** Writes a line into the test's output: figures that are worth a look although they are within the bounds. */
 export const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
+/** The most requests that reached the service in any window of that length so far. */
+export const busiest = ({ sandbox }: PacedLab, windowMs: number): number => sandbox.requestRate(windowMs).busiest;
+
 /** The service saw at most `requestsPerSecond` over any 60 s so far, and 1.25 times as many over any 5 s. */
-export function expectWithinLimit({ sandbox }: PacedLab, requestsPerSecond: number): void {
-  const perSecond = (windowMs: number) => sandbox.requestRate(windowMs).busiest / (windowMs / 1_000);
+export function expectWithinLimit(lab: PacedLab, requestsPerSecond: number): void {
+  const perSecond = (windowMs: number) => busiest(lab, windowMs) / (windowMs / 1_000);
   const [minute, moment] = [perSecond(60_000), perSecond(5_000)];
   say(`requests a second: ${minute.toFixed(1)} over 60 s, ${moment.toFixed(1)} over 5 s (limit ${requestsPerSecond})`);
   expect(minute).toBeLessThanOrEqual(requestsPerSecond);

@@ -67,8 +67,13 @@ export class AttemptDeadline {
 
   /** True while there is time to send and to hear the answer. */
   allowsSend(): boolean {
+    return this.leftToWaitMs() >= 0;
+  }
+
+  /** How long the attempt may wait yet before it sends; negative once it is too late. */
+  leftToWaitMs(): number {
     const elapsedMs = Math.max(performance.now() - this.#startedAt, Date.now() - this.#startedAtWall);
-    return ATTEMPT_MS - elapsedMs >= NEEDED_FOR_SEND_MS;
+    return ATTEMPT_MS - NEEDED_FOR_SEND_MS - elapsedMs;
   }
 }
 

@@ -19,7 +19,7 @@ import { invalidOrder } from '../failures.js';
 import { isRepeated } from '../only-attempt.js';
 import { AttemptDeadline, confirmSend, meaningOf, notSentBecause } from './create-attempt.js';
 import { exceededCap, refuseBeyondLimits } from './limits.js';
-import { patience } from './patience.js';
+import { probePatience } from './patience.js';
 import { probe, probeFirst } from './probe.js';
 import { staleBasis } from './read-outcome.js';
 import { circumstancesOf, elsewhereOf, learnWallets, sentToOf } from './sent-to.js';
@@ -90,9 +90,39 @@ interface Sending {
 }
 
 async function probeThenSend(sending: Sending): Promise<CreateVerdict> {
-  const { deps, account, attempt, request } = sending;
+  const { account, attempt, deadline } = sending;
   const stale = await refuseStale(account, attempt);
   if (stale && stale.kind !== 'stale') return stale;
+  const place = account.limiter.place({
+    priority: activityInfo().priority?.priorityKey,
+    signal: AbortSignal.timeout(Math.max(0, Math.floor(deadline.leftToWaitMs()))),
+  });
+  try {
+    // Where something may have been sent, the probe is made at once and alone.
+    if (attempt.permission === 'first') await place.near();
+    for (;;) {
+      const refused = await refusedByProbe(sending, stale);
+      if (refused) return refused;
+      if (await place.take(freshUntilMs(account))) break;
+    }
+  } catch (error) {
+    return notSentBecause('the limit left no turn for the create', error);
+  } finally {
+    place.leave();
+  }
+  return send(sending);
+}
+
+/** A probe may be this old when the turn of its create comes. */
+const PROBE_FRESH_MS = 2_000;
+
+/** Under a limit of less than one request a second the turn after the probe's own comes later. */
+const freshUntilMs = ({ limiter }: Account): number =>
+  performance.now() + Math.max(PROBE_FRESH_MS, 3 * limiter.intervalMs);
+
+/** Why nothing may be sent, by a probe made now; undefined = the create may go. */
+async function refusedByProbe(sending: Sending, stale: CreateVerdict | undefined): Promise<CreateVerdict | undefined> {
+  const { deps, account, attempt, request } = sending;
   let seen: Awaited<ReturnType<typeof probe>>;
   try {
     seen = await probeBefore(account, attempt, request);
@@ -113,14 +143,13 @@ async function probeThenSend(sending: Sending): Promise<CreateVerdict> {
   // Not before the probe: what was sent already is followed, whatever became of its order.
   if (stale) return stale;
   const cap = attempt.approved ? undefined : exceededCap(deps, attempt.type, request, await account.rates.current());
-  if (cap) return { kind: 'overCap', reason: cap };
-  return send(sending);
+  return cap ? { kind: 'overCap', reason: cap } : undefined;
 }
 
 /** Only where nothing was sent before may the answer to a group of probes say so. */
 const probeBefore = (account: Account, attempt: CreateOrderInput, request: CreateRequest) =>
   attempt.permission === 'first' && !sendGate(attempt)
-    ? probeFirst(account, attempt.type, request, patience())
+    ? probeFirst(account, attempt.type, request, probePatience(account))
     : probe(account.service, attempt.type, request);
 
 /**
@@ -165,6 +194,7 @@ const notSent = (reason: string): CreateVerdict => ({ kind: 'notSent', reason })
 async function send({ deps, account, attempt, request, deadline }: Sending): Promise<CreateVerdict> {
   try {
     const order = await account.service.createOrder(attempt.type, wireRequest(deps, attempt, request), {
+      turn: 'taken',
       beforeSend: async () => {
         // First, since a slow disk must not make the attempt older than what is confirmed next.
         await recordSend(deps, attempt, request);

@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type SettingsChange, startSandbox } from '../../../sandbox/index.js';
 import { GroupedLookUps, type KnownOrder } from '../../../src/activities/order/grouped-look-ups.js';
 import { createPaymentService } from '../../../src/payment-service/client.js';
+import { Limiter } from '../../../src/payment-service/limiter.js';
 import { loadSigner } from '../../../src/payment-service/signers.js';
 import { create } from '../../sandbox/sandbox.fixture.js';
 
@@ -36,7 +37,7 @@ async function open(
   sandbox.set(settings);
   const { url: baseUrl, apiKey, apiSecret } = sandbox;
   const sign = await loadSigner('hmac-sha256');
-  const service = createPaymentService({ baseUrl, apiKey, apiSecret, sign, requestsPerSecond });
+  const service = createPaymentService({ baseUrl, apiKey, apiSecret, sign, limiter: new Limiter(requestsPerSecond) });
   const lookUps = new GroupedLookUps(service, { mostWaiting, lagMs: 0 });
   /** The order id that is shown, from a group or alone. */
   const look = (asked: KnownOrder, patienceMs: number, signal?: AbortSignal) =>

@@ -11,6 +11,7 @@ import type { ReportBatchAnswer } from '../../../src/contract/batch/activities.j
 import type { BatchInput, BatchPlan } from '../../../src/contract/batch/batch.js';
 import type { OrderInput } from '../../../src/contract/order/input-and-result.js';
 import type { PaymentService } from '../../../src/payment-service/client.js';
+import { Limiter } from '../../../src/payment-service/limiter.js';
 import { cardNumber, newFolder } from '../../support/batch-files.js';
 import { type Lab, openLab } from '../../support/lab.js';
 
@@ -48,6 +49,7 @@ beforeAll(async () => {
     keyFingerprint: '',
     lookUps: new GroupedLookUps(service),
     rates: new SharedRates(() => service.rates()),
+    limiter: new Limiter(),
   };
   const { pace } = lab.config;
   const deps = { accounts: new Map([['default', account]]), pace, confirmAttempt: async () => {} };

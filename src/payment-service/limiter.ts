@@ -1,0 +1,247 @@
+import { NotSentError } from './errors.js';
+
+/** What a request is for. A scan is a long row of look-ups that nobody waits for. */
+export type RequestKind = 'create' | 'look-up' | 'scan';
+
+/** A lower number goes first; orders of a person have 1, rows of a batch 5, as at the queues of Temporal. */
+const NORMAL_PRIORITY = 3;
+
+/** A late turn is made up for by this much at most, so that a busy process neither loses turns nor sends a burst. */
+const CATCH_UP_MS = 50;
+
+/** A scan gets every tenth turn at most, and waits no longer for it. */
+const TURNS_PER_SCAN = 10;
+
+/** So much of the limit is awake at once: creates that may probe together, and be sent while their probe is young. */
+const WAVE_S = 1.5;
+/** The next wave is woken when so little of the one before it is left, that its probe is answered in time. */
+const WAVE_LEFT_S = 0.2;
+
+/** After "too many requests" the rate is halved, and is whole again so much later. */
+const RECOVERY_MS = 30_000;
+const LEAST_FACTOR = 1 / 16;
+
+/** An attempt that waits longer would be given up by the server with its request still to come. A scan has hours. */
+const LONGEST_WAIT_MS = 15_000;
+
+/** How a caller waits for its turn. */
+export interface TurnOptions {
+  priority?: number | undefined;
+  /** Ends the wait. */
+  signal?: AbortSignal | undefined;
+}
+
+interface Waiting {
+  kind: RequestKind;
+  priority: number;
+  /** After this much time (by performance.now) the turn is of no use any more. */
+  usefulUntilMs: number;
+  settle: (granted: boolean) => void;
+}
+
+/**
+ * The requests of one account in this process, evenly spaced. Look-ups and creates alternate while both wait, scans get a
+ * tenth, and among creates the lower priority number goes first. Without a rate only "too many requests" holds them up.
+ */
+export class Limiter {
+  #rate: number | undefined;
+  #nextAtMs = 0;
+  #lastAtMs = performance.now();
+  #nextScanAtMs = 0;
+  #last: RequestKind = 'look-up';
+  #timer: NodeJS.Timeout | undefined;
+  #waiting: Waiting[] = [];
+  #places = new Set<Place>();
+  #slowed = { factor: 1, fromMs: 0 };
+
+  constructor(requestsPerSecond?: number) {
+    this.#rate = requestsPerSecond;
+  }
+
+  /** Requests a second from now on, spaced from the one before; none = no limit. */
+  setRate(requestsPerSecond: number | undefined): void {
+    if (requestsPerSecond === this.#rate) return;
+    this.#rate = requestsPerSecond;
+    this.#nextAtMs = Math.max(this.#lastAtMs + this.intervalMs, this.#slowed.fromMs);
+    this.wake();
+    this.#run();
+  }
+
+  /** The service answered "too many requests": nothing is sent for as long as it asks, then at half the rate, which recovers. */
+  slowDown(retryAfterMs: number): void {
+    const nowMs = performance.now();
+    // Answers to requests that were under way together count once.
+    const isNew = nowMs >= this.#slowed.fromMs;
+    const factor = isNew ? Math.max(LEAST_FACTOR, this.#factor(nowMs) / 2) : this.#slowed.factor;
+    this.#slowed = { factor, fromMs: Math.max(this.#slowed.fromMs, nowMs + retryAfterMs) };
+    this.#nextAtMs = Math.max(this.#nextAtMs, this.#slowed.fromMs);
+    this.#run();
+  }
+
+  /** Waits for the turn of one request. A caller that gives up, or whose turn is too far, has sent nothing: NotSentError. */
+  async turn(kind: RequestKind, options: TurnOptions = {}): Promise<void> {
+    const usefulUntilMs = kind === 'scan' ? Number.POSITIVE_INFINITY : performance.now() + LONGEST_WAIT_MS;
+    if (!(await this.ask(kind, options, usefulUntilMs))) throw new NotSentError('the limit left no turn in time');
+  }
+
+  /** A place among the creates, for one that probes when its turn is near. Leave it when done. */
+  place(options: TurnOptions = {}): Place {
+    const place = new Place(this, options);
+    this.#places.add(place);
+    this.wake();
+    return place;
+  }
+
+  /** Waits as `turn` does; false once no turn can come before `usefulUntilMs`, and none was spent. */
+  ask(kind: RequestKind, options: TurnOptions, usefulUntilMs = Number.POSITIVE_INFINITY): Promise<boolean> {
+    const { priority = NORMAL_PRIORITY, signal } = options;
+    return new Promise((resolve, reject) => {
+      const abort = () => {
+        this.#waiting = this.#waiting.filter((other) => other !== waiting);
+        reject(new NotSentError('aborted'));
+      };
+      const settle = (granted: boolean) => {
+        signal?.removeEventListener('abort', abort);
+        resolve(granted);
+      };
+      const waiting: Waiting = { kind, priority, usefulUntilMs, settle };
+      if (signal?.aborted) {
+        abort();
+        return;
+      }
+      signal?.addEventListener('abort', abort, { once: true });
+      this.#waiting.push(waiting);
+      this.#run();
+    });
+  }
+
+  /** Time between two turns now, in ms; 0 without a limit. */
+  get intervalMs(): number {
+    return this.#rate === undefined ? 0 : 1_000 / (this.#rate * this.#factor(performance.now()));
+  }
+
+  /** Takes a place out: it was sent, or given up. */
+  leave(place: Place): void {
+    if (this.#places.delete(place)) this.wake();
+  }
+
+  /**
+   * Wakes places in waves, so that one request can probe for many. A place with few awake before it wakes at once: an order
+   * of a person does not wait for the rows of a batch.
+   */
+  wake(): void {
+    const perSecond = 1_000 / this.intervalMs;
+    const asleep = [...this.#places].filter(({ awake }) => !awake).sort((one, other) => one.priority - other.priority);
+    const [first] = asleep;
+    if (!first) return;
+    const awake = [...this.#places].filter((place) => place.awake);
+    const ahead = awake.filter(({ priority }) => priority <= first.priority).length;
+    if (ahead > Math.round(perSecond * WAVE_LEFT_S)) return;
+    const wave = Math.max(1, Math.round(perSecond * WAVE_S) - ahead);
+    for (const place of asleep.slice(0, wave)) place.wakeUp();
+  }
+
+  /** Steadily back to 1 after a slow-down. */
+  #factor(nowMs: number): number {
+    const { factor, fromMs } = this.#slowed;
+    return Math.min(1, factor + (1 - factor) * Math.max(0, (nowMs - fromMs) / RECOVERY_MS));
+  }
+
+  #run(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    for (let nowMs = performance.now(); this.#waiting.length > 0; nowMs = performance.now()) {
+      this.#dropUseless(nowMs);
+      const next = nowMs >= this.#nextAtMs ? this.#next(nowMs) : undefined;
+      if (!next) {
+        this.#runAt(nowMs);
+        return;
+      }
+      this.#waiting = this.#waiting.filter((waiting) => waiting !== next);
+      this.#spend(next.kind, nowMs);
+      next.settle(true);
+    }
+  }
+
+  #dropUseless(nowMs: number): void {
+    const earliestMs = Math.max(nowMs, this.#nextAtMs);
+    const useless = this.#waiting.filter(({ usefulUntilMs }) => usefulUntilMs < earliestMs);
+    if (useless.length === 0) return;
+    this.#waiting = this.#waiting.filter((waiting) => !useless.includes(waiting));
+    for (const { settle } of useless) settle(false);
+  }
+
+  #runAt(nowMs: number): void {
+    if (this.#waiting.length === 0) return;
+    const onlyScans = this.#waiting.every(({ kind }) => kind === 'scan');
+    const atMs = onlyScans ? Math.max(this.#nextAtMs, this.#nextScanAtMs) : this.#nextAtMs;
+    this.#timer = setTimeout(() => this.#run(), Math.max(1, Math.ceil(atMs - nowMs)));
+  }
+
+  #spend(kind: RequestKind, nowMs: number): void {
+    const { intervalMs } = this;
+    this.#lastAtMs = nowMs;
+    this.#nextAtMs = Math.max(this.#nextAtMs + intervalMs, nowMs + intervalMs - CATCH_UP_MS);
+    if (kind === 'scan') this.#nextScanAtMs = nowMs + intervalMs * TURNS_PER_SCAN;
+    else this.#last = kind;
+  }
+
+  #next(nowMs: number): Waiting | undefined {
+    const first = (kind: RequestKind) =>
+      this.#waiting
+        .filter((waiting) => waiting.kind === kind)
+        .reduce<Waiting | undefined>(
+          (best, waiting) => (best && best.priority <= waiting.priority ? best : waiting),
+          undefined,
+        );
+    const scan = nowMs >= this.#nextScanAtMs ? first('scan') : undefined;
+    const [create, lookUp] = [first('create'), first('look-up')];
+    return scan ?? (this.#last === 'create' ? (lookUp ?? create) : (create ?? lookUp));
+  }
+}
+
+/** The place of one create among those of its account: it wakes when its turn is near, probes, and takes its turn. */
+export class Place {
+  readonly priority: number;
+  #wake: () => void = () => undefined;
+  #woken = new Promise<void>((resolve) => {
+    this.#wake = resolve;
+  });
+  #awake = false;
+
+  constructor(
+    private readonly limiter: Limiter,
+    private readonly options: TurnOptions,
+  ) {
+    this.priority = options.priority ?? NORMAL_PRIORITY;
+  }
+
+  get awake(): boolean {
+    return this.#awake;
+  }
+
+  wakeUp(): void {
+    this.#awake = true;
+    this.#wake();
+  }
+
+  /** Waits until the turn is near; throws NotSentError when the wait is ended. */
+  async near(): Promise<void> {
+    const { signal } = this.options;
+    const ended = new Promise<never>((_, reject) => {
+      const abort = () => reject(new NotSentError('aborted'));
+      if (signal?.aborted) abort();
+      signal?.addEventListener('abort', abort, { once: true });
+    });
+    await Promise.race([this.#woken, ended]);
+  }
+
+  /** Waits for the turn; false where it came too late, with the place kept for another try. Throws NotSentError. */
+  async take(usefulUntilMs?: number): Promise<boolean> {
+    return this.limiter.ask('create', this.options, usefulUntilMs);
+  }
+
+  leave(): void {
+    this.limiter.leave(this);
+  }
+}
