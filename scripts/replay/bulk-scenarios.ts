@@ -119,7 +119,7 @@ export const unwritableScenario = (reportDir: string): Scenario => ({
     await rm(reportDir, { recursive: true });
     const batch = await startBatch(client, { batchId: name, rows: rows(name, ['']), startedBy: 'ann' });
     while ((await batch.state()).attention === undefined) await sleep(50);
-    await mkdir(reportDir);
+    await mkdir(reportDir, { mode: 0o700 });
     await batch.result();
     return batch.workflowId;
   },

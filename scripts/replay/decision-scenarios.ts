@@ -111,7 +111,7 @@ const repeatedTooLate = (name: string): Scenario => ({
 });
 
 /** A delayed order whose time passes while a person is asked about its uncertain create, which is then decided. */
-const lateWhileAsked = (name: string, isAskedAgain: boolean): Scenario => ({
+const lateWhileAsked = (name: string): Scenario => ({
   name,
   run: async ({ orders }) => {
     const uncertain = input('withdraw', name, 'create=500-before', { resend: 'never' });
@@ -121,7 +121,7 @@ const lateWhileAsked = (name: string, isAskedAgain: boolean): Scenario => ({
     while ((await handle.state()).phase !== 'parked') await sleep(100);
     await sleep(startedAtMs + 65_000 - Date.now());
     await decide(handle, '', { action: 'resend' });
-    if (isAskedAgain) await decide(handle, 'has passed', { action: 'resend' });
+    await decide(handle, 'has passed', { action: 'resend' });
     await handle.result();
     return handle.workflowId;
   },
@@ -196,8 +196,6 @@ export const DECISION_SCENARIOS: Scenario[] = [
   startedAgain('refused-and-again'),
   cancelledPartial('partial-cancelled'),
   repeatedTooLate('repeated-too-late'),
-  // The first was recorded before the patch late-is-asked-anew.
-  lateWhileAsked('resent-though-late', false),
-  lateWhileAsked('asked-anew-when-late', true),
+  lateWhileAsked('asked-anew-when-late'),
   uncertainAddress('deposit-address-uncertain'),
 ];

@@ -6,7 +6,7 @@ import { newOrderId } from '../support/lab.js';
 import { executedOf, startRows, testRows } from '../workflows/batch/batches.fixture.js';
 import { busiest, say, usePacedLab } from './paced-lab.fixture.js';
 
-const ROWS = 40;
+const ROWS = Number(process.env.LIMIT_ROWS ?? 40);
 const REQUESTS_PER_SECOND = 8;
 const TEST_LIMIT_MS = 10 * 60_000;
 /** The second worker has noticed the first one by then, and the first one it. */

@@ -91,7 +91,7 @@ export async function openSkippingLab(
     config,
     target,
     { workflowBundle: workflowBundle(), debugMode: true },
-    await openUngrouped(config.accounts),
+    await openUngrouped(config.accounts, { realTime: false }),
     clock(nowMs),
   );
   const running = workers.map((worker) => worker.run());

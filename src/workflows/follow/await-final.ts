@@ -55,8 +55,8 @@ function startPolling(run: OrderRun): CancellationScope {
     const reported: string[] = [];
     let silence: PollInput['silence'] = 'untold';
     let silences = 0;
+    await beforePolls(run);
     for (;;) {
-      await beforePoll(run);
       const answer: PollAnswer = run.finalOrder ?? (await pollOnce(run, reported, silence));
       if (run.finalOrder) return;
       if ('silent' in answer) {
@@ -83,7 +83,7 @@ function startPolling(run: OrderRun): CancellationScope {
 const SHORTEST_TIMER_MS = 1_000;
 
 /** An order that was just created is not final, and a callback may come first: then this timer is all that polling has cost. */
-async function beforePoll(run: OrderRun): Promise<void> {
+async function beforePolls(run: OrderRun): Promise<void> {
   const delayedMs = untilDelayedStartMs(run);
   const waitMs = delayedMs || (run.pace?.pollInitialMs ?? 0);
   if (waitMs < SHORTEST_TIMER_MS) return;

@@ -42,6 +42,20 @@ describe('where the service guarantees that a 429 is never executed', () => {
   });
   afterAll(() => trusting?.close());
 
+  test('it is sent again at once: nothing is settled', async () => {
+    const orderId = newOrderId('at-once');
+    const input = orderInput('withdraw', orderId, { marker: 'create=429', resend: 'never' });
+    expect(await (await trusting.orders.start('withdraw', input)).result()).toMatchObject({ outcome: 'completed' });
+    // Probe, create; one look-up (list and status); probe, create.
+    expect(
+      trusting
+        .requestsOf(orderId)
+        .slice(0, 6)
+        .map((path) => path.split('/').at(-1)),
+    ).toEqual(['list', 'withdraw', 'list', 'status', 'list', 'withdraw']);
+  });
+
+  // Behind the others: their requests would wait as well.
   test('a create waits for a minute at most, and as nothing was sent the order can still be cancelled', async () => {
     const orderId = newOrderId('huge');
     const { workflowId } = await trusting.orders.start(
@@ -58,19 +72,6 @@ describe('where the service guarantees that a 429 is never executed', () => {
     await handle.cancel();
     await expect(trusting.orders.order(orderId).result()).rejects.toMatchObject({ type: 'OrderCancelled' });
     expect(serviceView(trusting, orderId)).toEqual({ creates: 1, executed: 0, blindCreates: 0 });
-  });
-
-  test('it is sent again at once: nothing is settled', async () => {
-    const orderId = newOrderId('at-once');
-    const input = orderInput('withdraw', orderId, { marker: 'create=429', resend: 'never' });
-    expect(await (await trusting.orders.start('withdraw', input)).result()).toMatchObject({ outcome: 'completed' });
-    // Probe, create; one look-up (list and status); probe, create.
-    expect(
-      trusting
-        .requestsOf(orderId)
-        .slice(0, 6)
-        .map((path) => path.split('/').at(-1)),
-    ).toEqual(['list', 'withdraw', 'list', 'status', 'list', 'withdraw']);
   });
 });
 

@@ -32,7 +32,7 @@ test('a callback that comes after 20 days ends the order by one look-up, and the
   const history = await lab.history(orderId);
   expect(history.scheduled('lookUpOrder')).toHaveLength(1);
   expect(history.scheduled('pollOrder')).toHaveLength(1);
-  expect(history.events).toBeLessThanOrEqual(26);
+  expect(history.events).toBeLessThanOrEqual(28);
   expect(lab.sandbox.stats().executedByOrderId[orderId]).toBe(1);
 });
 

@@ -57,7 +57,7 @@ describe('an order followed by polling alone', () => {
     expect(lab.gate.about(orderId, 'status')).toHaveLength(1);
     const { events } = await lab.history(orderId);
     expect((await lab.history(ORDER_ID)).events).toBe(events);
-    expect(events).toBeLessThanOrEqual(20);
+    expect(events).toBeLessThanOrEqual(24);
   });
 });
 
