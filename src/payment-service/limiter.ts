@@ -3,7 +3,7 @@ import { NotSentError } from './errors.js';
 /** What a request is for. A scan is a long row of look-ups that nobody waits for. */
 export type RequestKind = 'create' | 'look-up' | 'scan';
 
-/** A lower number goes first; orders of a person have 1, rows of a batch 5, as at the queues of Temporal. */
+/** A lower number goes first, as at the queues of Temporal; this is what a task has there that names none. */
 const NORMAL_PRIORITY = 3;
 
 /** A late turn is made up for by this much at most, so that a busy process neither loses turns nor sends a burst. */
