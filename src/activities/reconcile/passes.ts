@@ -3,7 +3,7 @@ import type { ReconcileAccountInput } from '../../contract/reconcile/reconcile.j
 import type { OrderListItem } from '../../contract/service-objects.js';
 import { orderWindows, serviceDateTime, type WindowPage, ZONE_SLACK_MS } from '../../payment-service/paging.js';
 import type { OrderListQuery } from '../../payment-service/queries.js';
-import { addNote, type Phase } from './kept.js';
+import { addNote, type Kept, type Phase } from './kept.js';
 import { type Reconciliation, readIds, ServiceView } from './scan.js';
 import { addIds, comparePage, compareRuns, placeOf, type Span } from './take.js';
 
@@ -98,7 +98,7 @@ async function readWindows(work: Reconciliation, span: Span): Promise<void> {
   const handled = new Set(kept.handled);
   for await (const one of windowsOf(work, { ...span, fromMs: kept.nextMs })) {
     await comparePage(work, one, new Set([...handled, ...kept.edge.uuids]));
-    moveEdge(work, one);
+    kept.edge = edgeAfter(kept.edge, one);
     const newestMs = dateTimeMs(kept.edge.at);
     if (newestMs !== undefined) fold.foldBefore(serviceDateTime(newestMs - LIST_LAG_MS));
     // The pages of a second that is full count together, with the window after them.
@@ -125,14 +125,14 @@ async function* windowsOf(
   }
 }
 
-/** Windows share a second: its orders are remembered until the next window. */
-function moveEdge({ kept }: Reconciliation, { page, paged }: WindowPage): void {
-  if (page.items.length === 0) return;
+/** The orders of the last second that windows showed: they share it with the next one. */
+export function edgeAfter(edge: Kept['edge'], { page, paged }: WindowPage): Kept['edge'] {
+  if (page.items.length === 0) return edge;
   const timeOf = ({ created_at: at }: OrderListItem) => dateTimeMs(at ?? '');
   const newestMs = page.items.reduce((newest, item) => Math.max(newest, timeOf(item) ?? 0), 0);
   const last = page.items.filter((item) => (timeOf(item) ?? newestMs) >= newestMs - EDGE_MS);
   const uuids = last.map(({ order_uuid }) => order_uuid);
-  kept.edge = { at: serviceDateTime(newestMs), uuids: [...(paged ? kept.edge.uuids : []), ...uuids] };
+  return { at: serviceDateTime(newestMs), uuids: [...(paged ? edge.uuids : []), ...uuids] };
 }
 
 /** Our runs that no window showed, by the day on which they were started. */
