@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
-import { endProcesses, startProcess } from '../worker/process.fixture.js';
+import { endProcesses, peakMib, startProcess } from '../worker/process.fixture.js';
 
 const LIMIT_MIB = 256;
 const CALLERS = 12;
@@ -29,12 +28,6 @@ function post(url: string, body: Buffer): Promise<number> {
     });
     sent.on('error', () => resolve(0)).end(body);
   });
-}
-
-/** The most memory that the process had so far, in MiB. */
-async function peakMib(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1024;
 }
 
 // 175 MiB at most; without its collections 277 to 325, also with one large body at a time.

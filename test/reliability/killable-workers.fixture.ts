@@ -1,3 +1,4 @@
+import { RECONCILE_WORKFLOW } from '../../src/contract/names.js';
 import { type Process, startProcess, temporalEnv, workerEnv } from '../worker/process.fixture.js';
 import type { BatchLab } from '../workflows/batch/batches.fixture.js';
 
@@ -45,4 +46,10 @@ export async function startKillableWorkers(
     },
     pids: () => workers.map(({ pid }) => pid),
   };
+}
+
+/** Number of the attempt that gave the result of the newest reconciliation. */
+export async function reconcileAttempts({ temporal }: BatchLab): Promise<number | null | undefined> {
+  const { events } = await temporal.client.workflow.getHandle(`${RECONCILE_WORKFLOW}:default`).fetchHistory();
+  return events?.flatMap(({ activityTaskStartedEventAttributes: started }) => started ?? [])[0]?.attempt;
 }

@@ -1,6 +1,5 @@
 import { readdir } from 'node:fs/promises';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
-import { RECONCILE_WORKFLOW } from '../../src/contract/names.js';
 import { disagreementOf, type ReconcileResult } from '../../src/contract/reconcile/reconcile.js';
 import {
   creditedByService,
@@ -11,7 +10,7 @@ import {
 } from '../activities/reconcile/lost-receipts.fixture.js';
 import { endProcesses } from '../worker/process.fixture.js';
 import { type BatchLab, openBatchLab } from '../workflows/batch/batches.fixture.js';
-import { type KillableWorkers, startKillableWorkers } from './killable-workers.fixture.js';
+import { type KillableWorkers, reconcileAttempts, startKillableWorkers } from './killable-workers.fixture.js';
 import { type Line, openLine } from './line.fixture.js';
 
 const ORDER_LIST = '/v2/order/list';
@@ -61,12 +60,6 @@ function said({ from: _from, to: _to, report: _report, csv: _csv, chains, balanc
   return { ...rest, balances: amounts, chains: chains.toSorted((a, b) => (a.currency < b.currency ? -1 : 1)) };
 }
 
-/** Number of the attempt that gave the result. */
-async function attemptsOf({ temporal }: BatchLab): Promise<number | null | undefined> {
-  const { events } = await temporal.client.workflow.getHandle(`${RECONCILE_WORKFLOW}:default`).fetchHistory();
-  return events?.flatMap(({ activityTaskStartedEventAttributes: started }) => started ?? [])[0]?.attempt;
-}
-
 /** Every receipt is followed to its end by one run, and what was credited is what the service credited. */
 async function expectAllFollowedOnce(lab: BatchLab, { orderUuids }: LostReceipts): Promise<void> {
   expect(await creditedByUs(lab, orderUuids)).toEqual(creditedByService(lab));
@@ -88,7 +81,7 @@ describe('a worker killed in the middle of a reconciliation', () => {
     await worker.replace();
     const result = await pending;
 
-    expect(await attemptsOf(killed.lab)).toBe(2);
+    expect(await reconcileAttempts(killed.lab)).toBe(2);
     expect(said(result)).toEqual(said(expected));
     expect(result.classes).toMatchObject({ receiptFollowed: FEW / 2, equal: FEW / 2 });
     expect(await readdir(killed.lab.folder)).toHaveLength(2);
@@ -108,7 +101,7 @@ describe('a worker killed in the middle of a reconciliation', () => {
     const followedAtKill = await followers(lab);
     const result = await pending;
 
-    expect(await attemptsOf(lab)).toBe(2);
+    expect(await reconcileAttempts(lab)).toBe(2);
     expect(followedAtKill).toBeLessThan(MANY);
     expect(disagreementOf(result)).toBeUndefined();
     const { receiptFollowed, equal, open, woken, ...others } = result.classes;

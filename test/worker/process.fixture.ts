@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inject } from 'vitest';
@@ -95,6 +96,12 @@ export async function endProcesses(): Promise<void> {
   const ends = [...running].map((child) => once(child, 'close'));
   for (const child of running) child.kill('SIGKILL');
   await Promise.all(ends);
+}
+
+/** The most memory that a process had so far, in MiB. Throws once it is gone. */
+export async function peakMib(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1024;
 }
 
 /** Where to find a namespace: the whole Temporal part of a process's environment. */
