@@ -149,10 +149,12 @@ describe.concurrent('a batch of an account of APPROVERS_FILE', () => {
 
 describe.concurrent('a paused batch of an account of APPROVERS_FILE', () => {
   const BY = { by: 'night shift', reason: 'a call from the bank' };
-  const SLOW = () => 'after_ms=100';
+  // Enough of them that the batch is not done before a busy machine has paused it a second time.
+  const ROWS = 16;
+  const SLOW = () => 'after_ms=300';
 
   async function paused(label: string) {
-    const rows = testRows(label, 9, SLOW);
+    const rows = testRows(label, ROWS, SLOW);
     const batch = await startRows(lab, rows, { approval: 'required', maxInFlight: 2 });
     const digest = (await untilPhase(batch, 'awaitingApproval')).plan?.digest ?? '';
     await batch.approve({ digest, by: 'Dan High' }, { signer: KEYS.dan });
@@ -180,13 +182,13 @@ describe.concurrent('a paused batch of an account of APPROVERS_FILE', () => {
       batch,
       (now) => now.phase === 'paused' && now.progress.open.length === 0,
     );
-    expect(progress.started).toBeLessThan(9);
+    expect(progress.started).toBeLessThan(ROWS);
     expect(await sendRaw(batch, 'resume', old)).toContain('pausedAt: must be');
     const moved = { ...old, pausedAt: again?.at };
     expect(await sendRaw(batch, 'resume', moved)).toContain('is not of this choice');
     expect(executedOf(lab, rows)).toBe(progress.started);
     await batch.resume(resume, { signer: KEYS.bob });
-    expect((await batch.result()).outcomes.completed).toBe(9);
+    expect((await batch.result()).outcomes.completed).toBe(ROWS);
   });
 
   test('is stopped without a key', async () => {
