@@ -82,8 +82,8 @@ export class LimitShare {
   }
 }
 
-/** Tells workers apart also where containers share host name and process id. */
-export const newIdentity = (): string => `${process.pid}@${hostname()}-${randomBytes(3).toString('hex')}`;
+/** Tells workers apart also where containers share host name and process id. Short, since most events of a history name it. */
+export const newIdentity = (): string => `${hostname()}-${randomBytes(3).toString('base64url')}`;
 
 /** An account whose limit is shared. */
 export interface SharedAccount {

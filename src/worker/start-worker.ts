@@ -74,7 +74,7 @@ export async function startWorker(config: WorkerConfig, read: () => Promise<Work
     return connection.close();
   });
   return {
-    description: `temporal=${address} namespace=${namespace} accounts=${[...config.accounts.keys()].join(',')} ${protectionsOf(config)}`,
+    description: `temporal=${address} namespace=${namespace} identity=${identity} accounts=${[...config.accounts.keys()].join(',')} ${protectionsOf(config)}`,
     run,
     stop: () => {
       stopReading();

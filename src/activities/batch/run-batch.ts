@@ -32,7 +32,7 @@ export function runBatchActivity(deps: ActivityDeps) {
     if (!found) await start(batch);
     else await refuseOtherFile(batch, workflowId).catch(failIfUnreadable(batch));
     if (!found || found.status.name === 'RUNNING') {
-      throw comeBackIn(pollDelayMs(deps.pace, activityInfo().attempt + 1), `batch ${batch.batchId} goes on`);
+      throw comeBackIn(pollDelayMs(deps.pace, activityInfo().attempt), `batch ${batch.batchId} goes on`);
     }
     return resultOfRun<BatchWorkflow>(client, workflowId, found.runId)
       .then((result) => resultWith('outcomes', result))

@@ -21,7 +21,10 @@ export function lookUpOrderActivity(deps: ActivityDeps) {
       const reading = await read(account, input);
       if (reading.kind === 'elsewhere') return reading;
       const readAtMs = await (deps.nowMs ?? Date.now)();
-      const payers = payersOf(await account.rates.current(), input.type, input.request);
+      // Who pays commissions matters where something is left of an order, which nothing is of a completed one.
+      const payers = isCompleted(reading)
+        ? undefined
+        : payersOf(await account.rates.current(), input.type, input.request);
       if (input.known && input.sentTo) return { ...reading, readAtMs, ...(payers && { payers }) };
       return { ...reading, readAtMs, ...circumstancesOf(deps, account, payers) };
     } catch (error) {
@@ -29,6 +32,9 @@ export function lookUpOrderActivity(deps: ActivityDeps) {
     }
   };
 }
+
+const isCompleted = (reading: LookUpReading): boolean =>
+  reading.kind === 'found' && reading.order.status === 'completed';
 
 async function read(account: Account, input: LookUpInput): Promise<LookUpReading | ElsewhereAnswer> {
   const { orderUuid, sentTo, known } = input;
@@ -48,7 +54,7 @@ async function read(account: Account, input: LookUpInput): Promise<LookUpReading
 
 /** An order that was seen before, with others where many are asked for at once: seeing it again is all that counts. */
 function readKnown(account: Account, input: LookUpInput, orderUuid: string): Promise<LookUpReading> {
-  return account.lookUps.read({ orderId: input.request.order_id, orderUuid }, patience(), {
+  return account.lookUps.read({ orderId: input.request.order_id, orderUuid }, patience(account), {
     shown: (item) => foundOrder(input, withoutChanges(item)),
     alone: () => readByUuid(account, input, orderUuid),
   });

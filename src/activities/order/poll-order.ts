@@ -1,6 +1,6 @@
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import { statusText } from '../../contract/failures.js';
-import type { Pace, PollAnswer, PollInput } from '../../contract/order/activities.js';
+import { beforePollsMs, type Pace, type PollAnswer, type PollInput } from '../../contract/order/activities.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import { isFinal, isKnownStatus, type Order } from '../../contract/service-objects.js';
 import type { StatusAnswer } from '../../payment-service/client.js';
@@ -93,8 +93,9 @@ function status(
 }
 
 /** Doubles from the initial to the longest delay; up to a tenth shorter, so that many orders do not ask in step. */
-export function pollDelayMs({ pollInitialMs, pollMaxMs }: Pace, attempt: number, random = Math.random()): number {
-  // The workflow has waited once before the first poll. The exponent is capped because 2 ** 1100 is Infinity.
-  const doublings = Math.min(attempt, 40);
+export function pollDelayMs(pace: Pace, attempt: number, random = Math.random()): number {
+  const { pollInitialMs, pollMaxMs } = pace;
+  // The workflow may have waited once before the first poll. The exponent is capped because 2 ** 1100 is Infinity.
+  const doublings = Math.min(beforePollsMs(pace) > 0 ? attempt : attempt - 1, 40);
   return Math.min(pollInitialMs * 2 ** doublings, pollMaxMs) * (1 - random / 10);
 }

@@ -64,10 +64,10 @@ function disagreementsOf(order: Order, item: Order): string[] {
  * The list's half, with those of other orders: still a request of its own kind, built after the status was answered, so that the
  * two remain two readings. What is read right before money is sent (`staleBasis`) asks for one order alone.
  */
-const itemAmongOthers = ({ service, lookUps }: Account, order: Order, known: KnownOrder): Promise<OrderListItem> =>
-  lookUps.read(known, patience(), {
+const itemAmongOthers = (account: Account, order: Order, known: KnownOrder): Promise<OrderListItem> =>
+  account.lookUps.read(known, patience(account), {
     shown: (item) => item,
-    alone: () => readListItem(service, order, known.orderId),
+    alone: () => readListItem(account.service, order, known.orderId),
   });
 
 /** The list item, which alone has the balance changes; a receipt without an id is searched among the orders of its time. */

@@ -17,6 +17,13 @@ export interface Pace {
   confirmDelayMs: number;
 }
 
+/** A shorter first wait is not worth a timer and its workflow task: asking too early costs less. */
+const SHORTEST_TIMER_MS = 1_000;
+
+/** What a workflow waits before the first poll, as the first wait of the polling; 0: it polls at once. */
+export const beforePollsMs = (pace: Pace | undefined): number =>
+  pace && pace.pollInitialMs >= SHORTEST_TIMER_MS ? pace.pollInitialMs : 0;
+
 /** Who pays a commission, from rates when the order was created; null where that side has none. */
 export interface Payers {
   from: string | null;

@@ -1,5 +1,5 @@
 import { CancellationScope, condition, isCancellation, sleep } from '@temporalio/workflow';
-import type { PollAnswer, PollInput } from '../../contract/order/activities.js';
+import { beforePollsMs, type PollAnswer, type PollInput } from '../../contract/order/activities.js';
 import { isFinal, isKnownStatus, type Order } from '../../contract/service-objects.js';
 import { watch } from '../activity-calls.js';
 import { ask, endSilence, lookUp, raiseSilence } from '../ask/ask.js';
@@ -79,14 +79,11 @@ function startPolling(run: OrderRun): CancellationScope {
   return scope;
 }
 
-/** A shorter wait is not worth a timer and its workflow task: asking too early costs less. */
-const SHORTEST_TIMER_MS = 1_000;
-
 /** An order that was just created is not final, and a callback may come first: then this timer is all that polling has cost. */
 async function beforePolls(run: OrderRun): Promise<void> {
   const delayedMs = untilDelayedStartMs(run);
-  const waitMs = delayedMs || (run.pace?.pollInitialMs ?? 0);
-  if (waitMs < SHORTEST_TIMER_MS) return;
+  const waitMs = delayedMs || beforePollsMs(run.pace);
+  if (waitMs === 0) return;
   await sleep(waitMs, delayedMs > 0 ? { summary: 'The delayed order has not started yet' } : {});
 }
 

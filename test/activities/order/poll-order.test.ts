@@ -55,6 +55,11 @@ describe('a poll', () => {
     expect(pollDelayMs(PACE, 2, 1)).toBe(18_000);
   });
 
+  test('has had no wait before it where the first one is too short for a timer', () => {
+    const pace = { ...PACE, pollInitialMs: 500 };
+    expect([1, 2, 3].map((attempt) => pollDelayMs(pace, attempt, 0))).toEqual([500, 1_000, 2_000]);
+  });
+
   test.for(['completed', 'completed_partially', 'canceled', 'error'])(
     'of an order that is %s returns it',
     async (outcome) => {
