@@ -204,9 +204,7 @@ export class Limiter {
 export class Place {
   readonly priority: number;
   #wake: () => void = () => undefined;
-  #woken = new Promise<void>((resolve) => {
-    this.#wake = resolve;
-  });
+  #woken = Promise.resolve();
   #awake = false;
 
   constructor(
@@ -214,6 +212,14 @@ export class Place {
     private readonly options: TurnOptions,
   ) {
     this.priority = options.priority ?? NORMAL_PRIORITY;
+    this.#sleep();
+  }
+
+  #sleep(): void {
+    this.#awake = false;
+    this.#woken = new Promise((resolve) => {
+      this.#wake = resolve;
+    });
   }
 
   get awake(): boolean {
@@ -225,8 +231,9 @@ export class Place {
     this.#wake();
   }
 
-  /** Waits until the turn is near; throws NotSentError when the wait is ended. */
-  async near(): Promise<void> {
+  /** Waits until the turn is near; true where it was not at once. Throws NotSentError when the wait is ended. */
+  async near(): Promise<boolean> {
+    if (this.#awake) return false;
     const { signal } = this.options;
     const ended = new Promise<never>((_, reject) => {
       const abort = () => reject(new NotSentError('aborted'));
@@ -234,11 +241,15 @@ export class Place {
       signal?.addEventListener('abort', abort, { once: true });
     });
     await Promise.race([this.#woken, ended]);
+    return true;
   }
 
-  /** Waits for the turn; false where it came too late, with the place kept for another try. Throws NotSentError. */
+  /** Waits for the turn; false where it came too late: the place is among the next that wake. Throws NotSentError. */
   async take(usefulUntilMs?: number): Promise<boolean> {
-    return this.limiter.ask('create', this.options, usefulUntilMs);
+    if (await this.limiter.ask('create', this.options, usefulUntilMs)) return true;
+    this.#sleep();
+    this.limiter.wake();
+    return false;
   }
 
   leave(): void {

@@ -20,7 +20,7 @@ import { watchRows } from './rows/watch-rows.js';
 /** Rows started at the same time, after one question whether the batch may go on. */
 const ROWS_AT_ONCE = 20;
 /** How often the open orders are looked after: less often while nothing happens to them. */
-const WATCH_EVERY_MS = { shortest: 1_000, longest: 3_000 };
+const WATCH_EVERY_MS = { shortest: 500, longest: 3_000 };
 /** How soon a pause or stop is heard of while nothing can be started. */
 const ASK_EVERY_MS = 1_000;
 const TURN_MS = 250;
@@ -121,7 +121,7 @@ async function watchNowAndThen(chunk: Chunk): Promise<void> {
   const before = progress.open.length;
   const { shortest, longest } = WATCH_EVERY_MS;
   await watchRows(chunk, { quiet: chunk.watchEveryMs > shortest });
-  chunk.watchEveryMs = progress.open.length < before ? shortest : Math.min(longest, chunk.watchEveryMs * 1.5);
+  chunk.watchEveryMs = progress.open.length < before ? shortest : Math.min(longest, chunk.watchEveryMs * 1.2);
   chunk.nextWatchMs = performance.now() + chunk.watchEveryMs;
 }
 

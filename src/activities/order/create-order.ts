@@ -98,10 +98,10 @@ async function probeThenSend(sending: Sending): Promise<CreateVerdict> {
     signal: AbortSignal.timeout(Math.max(0, Math.floor(deadline.leftToWaitMs()))),
   });
   try {
-    // Where something may have been sent, the probe is made at once and alone.
-    if (attempt.permission === 'first') await place.near();
     for (;;) {
-      const refused = await refusedByProbe(sending, stale);
+      // Where something may have been sent, the probe is made at once and alone.
+      const heldUp = attempt.permission === 'first' && (await place.near());
+      const refused = await refusedByProbe(sending, { stale, heldUp });
       if (refused) return refused;
       if (await place.take(freshUntilMs(account))) break;
     }
@@ -121,11 +121,14 @@ const freshUntilMs = ({ limiter }: Account): number =>
   performance.now() + Math.max(PROBE_FRESH_MS, 3 * limiter.intervalMs);
 
 /** Why nothing may be sent, by a probe made now; undefined = the create may go. */
-async function refusedByProbe(sending: Sending, stale: CreateVerdict | undefined): Promise<CreateVerdict | undefined> {
+async function refusedByProbe(
+  sending: Sending,
+  { stale, heldUp }: { stale: CreateVerdict | undefined; heldUp: boolean },
+): Promise<CreateVerdict | undefined> {
   const { deps, account, attempt, request } = sending;
   let seen: Awaited<ReturnType<typeof probe>>;
   try {
-    seen = await probeBefore(account, attempt, request);
+    seen = await probeBefore(account, attempt, request, heldUp);
   } catch (error) {
     // A look-up that failed proves nothing, so nothing is sent.
     return notSentBecause('the probe before the create failed', error);
@@ -147,9 +150,9 @@ async function refusedByProbe(sending: Sending, stale: CreateVerdict | undefined
 }
 
 /** Only where nothing was sent before may the answer to a group of probes say so. */
-const probeBefore = (account: Account, attempt: CreateOrderInput, request: CreateRequest) =>
+const probeBefore = (account: Account, attempt: CreateOrderInput, request: CreateRequest, heldUp: boolean) =>
   attempt.permission === 'first' && !sendGate(attempt)
-    ? probeFirst(account, attempt.type, request, probePatience(account))
+    ? probeFirst(account, attempt.type, request, probePatience(account, heldUp))
     : probe(account.service, attempt.type, request);
 
 /**

@@ -3,6 +3,8 @@ import { NotSentError, RateLimitedError } from '../../payment-service/errors.js'
 /** How long a question may wait for others, and what takes it back. */
 export interface Patience {
   patienceMs: number;
+  /** Others are sure to come: even the first one waits for them. */
+  othersCome?: boolean;
   signal?: AbortSignal;
 }
 
@@ -45,7 +47,7 @@ const REST_MS = 5_000;
 const UNANSWERED = { share: 0.1, few: 3 };
 
 /**
- * Questions that one request answers together. One that comes alone waits for nobody; otherwise a group leaves at the earliest
+ * Questions that one request answers together. One that comes alone waits for nobody, unless others are sure to come; otherwise a group leaves at the earliest
  * deadline of its members, or when it is full, and whom it does not answer asks alone.
  */
 export class Gathering<Q, A> {
@@ -63,9 +65,10 @@ export class Gathering<Q, A> {
   }
 
   /** Asks one question, with others or alone. Throws what `alone` throws, and RateLimitedError. */
-  async ask<T>(question: Q, { patienceMs, signal }: Patience, { shown, alone }: Ways<A, T>): Promise<T> {
+  async ask<T>(question: Q, patience: Patience, { shown, alone }: Ways<A, T>): Promise<T> {
+    const { patienceMs, othersCome = false, signal } = patience;
     const nowMs = performance.now();
-    const isAlone = this.#asking === 0 && nowMs - this.#askedAtMs > patienceMs;
+    const isAlone = !othersCome && this.#asking === 0 && nowMs - this.#askedAtMs > patienceMs;
     this.#askedAtMs = nowMs;
     this.#asking += 1;
     try {

@@ -14,9 +14,11 @@ export interface KnownOrder {
 /** Most orders of one request that finds orders, below the documented 1000. */
 const MOST_KNOWN = 900;
 /** Most probes of one request: each answer must be provably whole, and one that is not costs them all a request. */
-const MOST_PROBES = 20;
+const MOST_PROBES = 30;
 /** So many orders the list must have shown at once before a full group of probes may be believed: more than it asks for. */
 const SHOWN_FOR_PROBES = MOST_PROBES + 3;
+/** A smaller group saves nothing worth its doubt. */
+const FEWEST_PROBES = 2;
 /** From so many orders in an answer nothing is absent by it: a service that has begun to cut its lists cuts no lower. */
 const FEW = 10;
 /** Whoever waits for a group that the service leaves without an answer goes on alone; soon where somebody waits for it. */
@@ -76,8 +78,13 @@ export class GroupedLookUps {
 
   /** Everything under an order id that nothing was sent under yet; nothing: it is absent. */
   probe<T>(orderId: string, patience: Patience, ways: Ways<OrderListItem[], T>): Promise<T> {
-    return this.#canaries.pair() ? this.#probes.ask(orderId, patience, ways) : ways.alone();
+    const mayBeGrouped =
+      this.#canaries.pair() && roomFor(Math.max(this.#shownAtOnce, this.#couldShow())) >= FEWEST_PROBES;
+    return mayBeGrouped ? this.#probes.ask(orderId, patience, ways) : ways.alone();
   }
+
+  /** So many known orders the list could be asked for now, beside the next two canaries: no answer may have shown both. */
+  #couldShow = (): number => Math.min(Math.max(this.#canaries.usable().length - 2, 0), SHOWN_FOR_PROBES);
 
   #list(ids: () => readonly string[], timeoutMs: number): Promise<Page<OrderListItem>> {
     const query = () => ({ order_ids: [...new Set(ids())], limit: MAX_ORDERS_PER_PAGE });
@@ -100,13 +107,13 @@ export class GroupedLookUps {
   }
 
   async #probe(close: () => readonly string[]): Promise<(orderId: string) => OrderListItem[] | undefined> {
-    const canaries = this.#canaries.take();
-    if (!canaries) return () => undefined;
     await this.#calibrate();
+    const room = roomFor(this.#shownAtOnce);
+    const canaries = room >= FEWEST_PROBES && this.#canaries.take();
+    if (!canaries) return () => undefined;
     const [[first], [last]] = canaries;
     let asked: readonly string[] = [];
     const page = await this.#list(() => {
-      const room = Math.max(this.#shownAtOnce - canaries.length - 1, 0);
       asked = [...new Set(close())].filter((id) => id !== first && id !== last).slice(0, room);
       return [first, ...asked, last];
     }, TIMEOUT_MS.soon);
@@ -118,15 +125,19 @@ export class GroupedLookUps {
     };
   }
 
-  /** Lets the list show as many orders at once as a full group of probes needs, where so many are known. */
+  /** Lets the list show more orders at once, up to what a full group of probes needs: whenever twice as many are known. */
   async #calibrate(): Promise<void> {
-    if (this.#shownAtOnce >= SHOWN_FOR_PROBES) return;
-    const known = this.#canaries.usable().slice(0, SHOWN_FOR_PROBES);
-    if (known.length <= this.#calibratedWith) return;
-    this.#calibratedWith = known.length;
+    const could = this.#couldShow();
+    const enough = Math.min(SHOWN_FOR_PROBES, 2 * Math.max(this.#shownAtOnce, this.#calibratedWith));
+    if (could <= this.#shownAtOnce || could < enough) return;
+    this.#calibratedWith = could;
+    const known = this.#canaries.usable().slice(2, 2 + could);
     await this.#find(() => known.map(([orderId, orderUuid]) => ({ orderId, orderUuid })), TIMEOUT_MS.soon);
   }
 }
+
+/** Orders that a group of probes may name beside its two canaries: fewer in all than the list has shown at once. */
+const roomFor = (shownAtOnce: number): number => shownAtOnce - 3;
 
 /** The items that are orders asked for, by uuid; none that is listed twice. */
 function matching(items: readonly OrderListItem[], asked: readonly KnownOrder[]): Map<string, OrderListItem> {

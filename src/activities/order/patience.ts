@@ -5,12 +5,12 @@ import type { Patience } from './gathering.js';
 
 /** Somebody waits for a single order; nobody for one row of a batch, of which there are many. */
 const PATIENCE_MS = { single: 20, row: 1_000 };
-/** Creates that a limit holds up come near their turns together: they need not wait for each other any longer. */
-const HELD_UP_MS = 50;
+/** Creates that a limit held up come near their turns together; a row that it did not hold up leaves others time to come. */
+const PROBE_MS = { heldUp: 50, row: 600 };
 
 /** Under a low limit rows come slowly: one waits for as many turns as make its look-up a small part of what a row costs. */
-const TURNS_PER_ROW_LOOK_UP = 16;
-const LONGEST_ROW_MS = 5_000;
+const TURNS_PER_ROW_LOOK_UP = 20;
+const LONGEST_ROW_MS = 8_000;
 
 /** How long the look-up of this activity may wait for others. */
 export function patience({ limiter }: Pick<Account, 'limiter'>): Patience {
@@ -20,8 +20,10 @@ export function patience({ limiter }: Pick<Account, 'limiter'>): Patience {
 
 const isRow = (): boolean => (activityInfo().priority?.priorityKey ?? 0) >= BATCH_ROW_PRIORITY;
 
-/** The same for the probe before a create. */
-export function probePatience(account: Pick<Account, 'limiter'>): Patience {
-  const { patienceMs, signal } = patience(account);
-  return { patienceMs: account.limiter.intervalMs > 0 ? Math.min(patienceMs, HELD_UP_MS) : patienceMs, signal };
+/** The same for the probe before a create; `heldUp`: its turn was not near at once. */
+export function probePatience({ limiter }: Pick<Account, 'limiter'>, heldUp: boolean): Patience {
+  const signal = cancellationSignal();
+  if (!isRow()) return { patienceMs: PATIENCE_MS.single, signal };
+  if (limiter.intervalMs === 0) return { patienceMs: PATIENCE_MS.row, othersCome: true, signal };
+  return { patienceMs: heldUp ? PROBE_MS.heldUp : PROBE_MS.row, othersCome: true, signal };
 }

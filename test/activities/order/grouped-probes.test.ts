@@ -9,7 +9,7 @@ import { ServiceGate } from '../../support/service-gate.js';
 
 const numbered = (prefix: string, count: number) => Array.from({ length: count }, (_, n) => `${prefix}-${n}`);
 
-const OURS = numbered('ours', 30);
+const OURS = numbered('ours', 40);
 /** They exist although we did not make them. */
 const THERE = numbered('there', 6);
 const NEW = numbered('new', 6);
@@ -26,7 +26,7 @@ async function make(sandbox: Sandbox, ids: readonly string[]): Promise<Order[]> 
   return orders;
 }
 
-/** Look-ups of an account behind a gate, which knows 30 orders of its own; 6 others are there as well. */
+/** Look-ups of an account behind a gate, which knows 40 orders of its own; 6 others are there as well. */
 async function open({ mostWaiting = 1_000 } = {}) {
   const sandbox = await openSandbox();
   const gate = new ServiceGate(sandbox.url, async () => Date.now());

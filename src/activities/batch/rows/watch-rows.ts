@@ -20,11 +20,18 @@ const isAttached = ({ elsewhere }: OpenRow): boolean => elsewhere === true;
  */
 export async function watchRows(work: BatchWork, { quiet = false } = {}): Promise<void> {
   if (isListDue(work.progress) && work.progress.open.some((open) => !isAttached(open))) await lookAtListed(work);
-  const { open } = work.progress;
-  await lookInTurn(work, [
-    ...open.filter(isAttached).slice(0, LOOKS.attached),
-    ...open.filter((row) => !isAttached(row)).slice(0, quiet ? LOOKS.ownWhileQuiet : LOOKS.own),
-  ]);
+  const { progress } = work;
+  await lookInTurn(work, progress.open.filter(isAttached).slice(0, LOOKS.attached));
+  const own = progress.open.filter((row) => !isAttached(row));
+  let most = quiet ? LOOKS.ownWhileQuiet : LOOKS.own;
+  while (own.length > 0) {
+    const rows = own.splice(0, most);
+    await lookInTurn(work, rows);
+    // Rows end about in the order in which they began: where some of these did, the next ones may have as well.
+    const ended = rows.filter((row) => !progress.open.includes(row));
+    if (ended.length < rows.length / 4) break;
+    most = LOOKS.own;
+  }
 }
 
 /** Looks at what the list shows, and at what was uncertain and may have gone on since. */
