@@ -222,6 +222,17 @@ describe('the places of creates', () => {
     expect(at()).toEqual([0, 950]);
   });
 
+  test('whose turn came too late wake again with the next ones, as the first of them', async () => {
+    const limiter = new Limiter(10);
+    const places = times(20, () => limiter.place({ priority: 5 }));
+    const [late] = places;
+    limiter.turn('look-up');
+    expect(await late?.take(performance.now() + 10)).toBe(false);
+    expect(await late?.near()).toBe(false);
+    // Three were awake from the beginning, of which it was one; a wave is 15.
+    expect(places.map((place) => place.awake)).toEqual([...Array(15).fill(true), ...Array(5).fill(false)]);
+  });
+
   test('end their wait when told to', async () => {
     const limiter = new Limiter(1);
     limiter.place();

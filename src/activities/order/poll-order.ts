@@ -71,8 +71,9 @@ async function askStatus(deps: ActivityDeps, input: PollInput, delayMs: number):
   }
 }
 
-/** Longest wait of a poll for others: with an answer for the group and one of its own it must end within its attempt. */
-const LONGEST_PATIENCE_MS = 15_000;
+/** Longest wait of a poll for others: with 5 s for the group's answer and its own one it must end within its attempt of 45 s. */
+const LONGEST_PATIENCE_MS = 20_000;
+const OWN_ANSWER_MS = 15_000;
 
 /** What the status operation shows, or the order list of many orders at once: polls wait for each other for a tenth of their delay. */
 function status(
@@ -87,7 +88,7 @@ function status(
     { patienceMs, signal: cancellationSignal() },
     {
       shown: (item) => ({ order: withoutChanges(item), said: statusText(200) }),
-      alone: () => service.orderStatus({ order_uuid: orderUuid }),
+      alone: () => service.orderStatus({ order_uuid: orderUuid }, { timeoutMs: OWN_ANSWER_MS }),
     },
   );
 }
