@@ -1,24 +1,29 @@
 import { createHmac } from 'node:crypto';
 import { type Account, GroupedLookUps, SharedRates } from '../activities/index.js';
 import { withoutTrailingSlash } from '../config/addresses.js';
-import { type AccountConfig, ConfigError } from '../config.js';
+import { type AccountConfig, type Capacity, ConfigError } from '../config.js';
 import { createPaymentService } from '../payment-service/client.js';
 import type { RouteOptions } from '../payment-service/connection.js';
 import { Limiter } from '../payment-service/limiter.js';
 import { loadSigner, type Signer } from '../payment-service/signers.js';
+import { mostWaiting } from './capacity.js';
 
 /** Creates do not wait long for rates: without them the checks are skipped. */
 const RATES_TIMEOUT_MS = 5_000;
 
 /** Opens every configured account; throws ConfigError when a signer cannot be loaded. */
-export async function openAccounts(configs: ReadonlyMap<string, AccountConfig>): Promise<Map<string, Account>> {
-  const accounts = await Promise.all([...configs.values()].map((config) => openAccount(config)));
+export async function openAccounts(
+  configs: ReadonlyMap<string, AccountConfig>,
+  capacity: Capacity = {},
+): Promise<Map<string, Account>> {
+  const accounts = await Promise.all([...configs.values()].map((config) => openAccount(config, capacity)));
   return new Map(accounts.map((account) => [account.name, account]));
 }
 
 /** Opens one account; throws ConfigError when its signer cannot be loaded. `limiter`: of the same account, opened before. */
 export async function openAccount(
   config: AccountConfig,
+  capacity: Capacity,
   limiter: Limiter = new Limiter(config.requestsPerSecond),
 ): Promise<Account> {
   const service = createPaymentService({
@@ -34,7 +39,7 @@ export async function openAccount(
   return {
     name: config.name,
     service,
-    lookUps: new GroupedLookUps(service),
+    lookUps: new GroupedLookUps(service, { mostWaiting: mostWaiting(capacity) }),
     ...pinOfConfig(config),
     rates,
     limiter,

@@ -17,6 +17,13 @@ export const ordersCapacity = ({ cachedOrders = CACHED_ORDERS }: Capacity) =>
     activityTaskPollerBehavior: POLLERS,
   }) satisfies Partial<WorkerOptions>;
 
+/** Of the slots for look-ups those that wait for others hold no more: somebody waits for what a callback is about. */
+const WAITING_SHARE = 0.8;
+
+/** Look-ups of an account that may wait for each other. */
+export const mostWaiting = ({ lookupsAtOnce = LOOKUPS_AT_ONCE }: Capacity): number =>
+  Math.floor(WAITING_SHARE * lookupsAtOnce);
+
 /** How the look-ups of an account are. */
 export const lookupsCapacity = ({ lookupsAtOnce = LOOKUPS_AT_ONCE }: Capacity) =>
   ({

@@ -43,7 +43,7 @@ export type WorkflowCode = Pick<WorkerOptions, 'workflowBundle' | 'debugMode'>;
 export async function startWorker(config: WorkerConfig, read: () => Promise<WorkerKeys>) {
   installLogger();
   // A signer that cannot be loaded is a mistake of configuration: it is said before anything that takes long.
-  const accounts = await openAccounts(config.accounts);
+  const accounts = await openAccounts(config.accounts, config.capacity);
   const { connectionOptions, address, namespace } = temporalTarget();
   await refuseWithoutSearchAttributes();
   const connection = await NativeConnection.connect({ ...connectionOptions, ...UNCOMPRESSED }).catch(
@@ -74,7 +74,7 @@ export async function startWorker(config: WorkerConfig, read: () => Promise<Work
     return connection.close();
   });
   return {
-    description: `temporal=${address} namespace=${namespace} identity=${identity} accounts=${[...config.accounts.keys()].join(',')} ${protectionsOf(config)}`,
+    description: `temporal=${address} namespace=${namespace} accounts=${[...config.accounts.keys()].join(',')} ${protectionsOf(config)} identity=${identity}`,
     run,
     stop: () => {
       stopReading();
@@ -95,7 +95,7 @@ export async function createWorkers(
   opened?: Awaited<ReturnType<typeof openAccounts>>,
   nowMs?: ActivityDeps['nowMs'],
 ): Promise<Worker[]> {
-  const accounts = opened ?? (await openAccounts(config.accounts));
+  const accounts = opened ?? (await openAccounts(config.accounts, config.capacity));
   const audit = config.auditDir ? { audit: await openAudit(config.auditDir) } : {};
   const copies = config.encryptionRequired && { isCopied };
   const clock = nowMs && { nowMs };

@@ -2,7 +2,7 @@ import { Runtime } from '@temporalio/worker';
 import type { Account } from '../activities/index.js';
 import { readBalances } from '../activities/order/balances.js';
 import { sentToOf } from '../activities/order/sent-to.js';
-import type { AccountConfig, WorkerConfig, WorkerKeys } from '../config.js';
+import type { AccountConfig, Capacity, WorkerConfig, WorkerKeys } from '../config.js';
 import { elsewhere } from '../contract/order/sent-to.js';
 import { openAccount, pinOfConfig } from './accounts.js';
 
@@ -22,7 +22,7 @@ export const markOfKeys = ({ accounts, callback }: WorkerKeys): string =>
  * with the pair it began with. Answers which keys are not used, and why; shows none.
  */
 export async function takeKeys(
-  { accounts: configured, callback }: WorkerConfig,
+  { accounts: configured, callback, capacity }: WorkerConfig,
   accounts: Map<string, Account>,
   read: WorkerKeys,
 ): Promise<readonly string[]> {
@@ -31,14 +31,20 @@ export async function takeKeys(
     return ['settings of accounts have changed in more than keys: restart the worker, or put the rest back'];
   }
   callback?.tokenKeys.splice(0, callback.tokenKeys.length, ...(read.callback?.tokenKeys ?? callback.tokenKeys));
-  const problems = await Promise.all([...read.accounts.values()].map((account) => takePair(accounts, account)));
+  const problems = await Promise.all(
+    [...read.accounts.values()].map((account) => takePair(accounts, account, capacity)),
+  );
   return problems.filter((problem) => problem !== undefined);
 }
 
-async function takePair(accounts: Map<string, Account>, read: AccountConfig): Promise<string | undefined> {
+async function takePair(
+  accounts: Map<string, Account>,
+  read: AccountConfig,
+  capacity: Capacity = {},
+): Promise<string | undefined> {
   const current = accounts.get(read.name);
   if (!current || current.keyFingerprint === pinOfConfig(read).keyFingerprint) return undefined;
-  const next = await openAccount(read, current.limiter);
+  const next = await openAccount(read, capacity, current.limiter);
   const problem = await whyNot(current, next);
   if (problem) return `account ${read.name}: the keys that were read anew are not used, ${problem}`;
   accounts.set(read.name, next);

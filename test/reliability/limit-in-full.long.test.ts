@@ -15,8 +15,18 @@ const NOTICED_MS = 12_000;
 // The service's own limit is off: what is held here is what the workers send, not what they are refused.
 const lab = usePacedLab(REQUESTS_PER_SECOND, { settings: { requestsPerSecond: null } });
 
+/** Until the list has shown enough orders, rows are probed for one by one, and the first of them wait for their shares. */
+const STARTING = { requests: 50, seconds: 15 };
+const REQUESTS_PER_ROW = 1.3;
+/** Of the limit, in rows a second. */
+const ROWS_SHARE = 0.62;
+const SINGLE_MS = 5_000;
+
 interface Ran {
   result: BatchResult;
+  requests: number;
+  seconds: number;
+  singleMs: number;
 }
 
 async function run(label: string, meanwhile: () => Promise<void>): Promise<Ran> {
@@ -32,7 +42,7 @@ async function run(label: string, meanwhile: () => Promise<void>): Promise<Ran> 
   say(
     `${label}: ${perSecond.toFixed(2)} rows/s, ${perRow.toFixed(2)} requests a row, single ${singleMs} ms, at most ${worst} in 5 s`,
   );
-  return { result };
+  return { result, requests, seconds, singleMs };
 }
 
 /** From the start of a single order in the middle of the batch to the answer of its create, in ms. */
@@ -52,6 +62,15 @@ describe(`${ROWS} rows at ${REQUESTS_PER_SECOND} requests a second that two work
 
   test('all of them are paid', () => {
     expect(ran.result.outcomes).toMatchObject({ completed: ROWS, notStarted: 0 });
+  });
+
+  test(`a row costs ${REQUESTS_PER_ROW} requests, so that most of the limit is creates`, () => {
+    expect(ran.requests).toBeLessThanOrEqual(REQUESTS_PER_ROW * ROWS + STARTING.requests);
+    expect(ran.seconds).toBeLessThanOrEqual(ROWS / (ROWS_SHARE * REQUESTS_PER_SECOND) + STARTING.seconds);
+  });
+
+  test('a single order does not wait for them', () => {
+    expect(ran.singleMs).toBeLessThanOrEqual(SINGLE_MS);
   });
 });
 

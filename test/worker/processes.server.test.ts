@@ -156,6 +156,7 @@ describe('sandbox, receiver, worker and starter, each with its own environment',
       payloads: 'off',
       signed: 'none',
       audit: 'none',
+      identity: expect.stringMatching(/-[\w-]{4}$/),
       allowed: 'ALLOW_SHORT_WINDOWS',
     });
 

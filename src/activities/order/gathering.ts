@@ -92,10 +92,16 @@ export class Gathering<Q, A> {
       if (signal?.aborted) return giveUp();
       signal?.addEventListener('abort', giveUp, { once: true });
       group.members.add(member);
-      if (group.members.size >= this.#most || this.#asking >= this.limits.mostWaiting) this.#leave(group);
+      if (group.members.size >= this.#most || this.#isCrowded(group)) this.#leave(group);
       else this.#leaveBy(group, leavesAtMs);
       if (group.members.size >= this.#most) this.#close(group);
     });
+  }
+
+  /** Too many hold a slot, and half of those that may are in this group: what is under way before it gives back the others. */
+  #isCrowded({ members }: Group<Q, A>): boolean {
+    const { mostWaiting } = this.limits;
+    return this.#asking >= mostWaiting && members.size >= mostWaiting / 2;
   }
 
   #leaveBy(group: Group<Q, A>, atMs: number): void {

@@ -25,12 +25,10 @@ const FEW = 10;
 const TIMEOUT_MS = { soon: 2_000, late: 5_000 };
 /** How far the list may lag behind. A probe is no older when its create is sent. */
 const LAG_MS = 2_000;
-/** Below the default slots of a look-up queue (`ORDER_LOOKUPS_AT_ONCE`): whoever waits for others does not hold all of them. */
-const MOST_WAITING = 400;
 
 /** Settings of an account's grouped look-ups. */
 export interface GroupedLookUpsOptions {
-  /** Look-ups of a kind under way, waiting or asking, from which on a group leaves at once. */
+  /** Look-ups of a kind under way, waiting or asking, from which on a group leaves at once; no end when not given. */
   mostWaiting?: number;
   /** Age from which an order that was noted may be asked for as a canary; 2 s when not given. */
   lagMs?: number;
@@ -52,7 +50,7 @@ export class GroupedLookUps {
 
   constructor(
     private readonly service: Pick<PaymentService, 'listOrders'>,
-    { mostWaiting = MOST_WAITING, lagMs = LAG_MS }: GroupedLookUpsOptions = {},
+    { mostWaiting = Number.POSITIVE_INFINITY, lagMs = LAG_MS }: GroupedLookUpsOptions = {},
   ) {
     this.#canaries = new Canaries(lagMs);
     this.#polls = new Gathering((close) => this.#find(close, TIMEOUT_MS.late), { most: MOST_KNOWN, mostWaiting });
