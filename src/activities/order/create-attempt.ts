@@ -1,7 +1,9 @@
 import { activityInfo, getClient } from '@temporalio/activity';
 import type { ActivitySerializationContext } from '@temporalio/common';
 import { AuditNotWrittenError } from '../../audit/audit-record.js';
-import type { CreateVerdict } from '../../contract/order/activities.js';
+import { callbackUrl } from '../../contract/callback-url.js';
+import type { CreateOrderInput, CreateVerdict } from '../../contract/order/activities.js';
+import type { CreateRequest } from '../../contract/order/request.js';
 import { NotSentError, RateLimitedError, RejectedError, UnexpectedStatusError } from '../../payment-service/errors.js';
 import type { Account, ActivityDeps } from '../deps.js';
 import { reasonOf } from '../failures.js';
@@ -117,3 +119,21 @@ const hasStatus = (error: unknown): error is RateLimitedError | UnexpectedStatus
 /** How long the service asked to wait, in milliseconds, as a field to spread; {} where it did not. */
 export const retryAfterOf = (error: unknown): { retryAfterMs?: number } =>
   error instanceof RateLimitedError ? { retryAfterMs: error.retryAfterMs } : {};
+
+/** What is sent: the checked request, what is left of its delay, and where the service calls back. */
+export function wireRequest(deps: ActivityDeps, { account, delayMinutes }: CreateOrderInput, request: CreateRequest) {
+  const { callback } = deps;
+  const [signingKey] = callback?.tokenKeys ?? [];
+  return {
+    ...request,
+    ...(delayMinutes !== undefined && { delay_order_for_minutes: delayMinutes }),
+    ...(callback &&
+      signingKey && {
+        callback_url: callbackUrl(callback.baseUrl, signingKey, {
+          kind: 'order',
+          account,
+          orderId: request.order_id,
+        }),
+      }),
+  };
+}

@@ -1,7 +1,6 @@
 import { activityInfo, log } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { AuditNotWrittenError } from '../../audit/audit-record.js';
-import { callbackUrl } from '../../contract/callback-url.js';
 import { echoDifferences } from '../../contract/differences/echo.js';
 import { describeFieldErrors } from '../../contract/failures.js';
 import type { Circumstances, CreateAnswer, CreateOrderInput, CreateVerdict } from '../../contract/order/activities.js';
@@ -17,7 +16,7 @@ import { recordSend } from '../audit.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { invalidOrder } from '../failures.js';
 import { isRepeated } from '../only-attempt.js';
-import { AttemptDeadline, confirmSend, meaningOf, notSentBecause } from './create-attempt.js';
+import { AttemptDeadline, confirmSend, meaningOf, notSentBecause, wireRequest } from './create-attempt.js';
 import { exceededCap, refuseBeyondLimits } from './limits.js';
 import { probePatience } from './patience.js';
 import { probe, probeFirst } from './probe.js';
@@ -42,7 +41,7 @@ export function createOrderActivity(deps: ActivityDeps) {
     const notes = [...told, ...unchecked];
     if (notes.length > 0) log.warn('checks were passed over', { notes });
     if (!refused) await learnWallets(account);
-    const verdict = refused ?? (await probeThenSend({ deps, account, attempt, request, deadline }));
+    const verdict = refused ?? (await probeThenSend({ deps, account, attempt, request, rates, deadline }));
     const excerpt = verdict.kind === 'rejected' ? verdict.excerpt : undefined;
     log.info('create attempt ended', { verdict: verdict.kind, permission: attempt.permission, excerpt });
     return {
@@ -86,6 +85,8 @@ interface Sending {
   account: Account;
   attempt: CreateOrderInput;
   request: CreateRequest;
+  /** Read before the probe: nothing is waited for between its answer and the turn of the create. */
+  rates: Awaited<ReturnType<Account['rates']['current']>>;
   deadline: AttemptDeadline;
 }
 
@@ -125,7 +126,7 @@ async function refusedByProbe(
   sending: Sending,
   { stale, heldUp }: { stale: CreateVerdict | undefined; heldUp: boolean },
 ): Promise<CreateVerdict | undefined> {
-  const { deps, account, attempt, request } = sending;
+  const { deps, account, attempt, request, rates } = sending;
   let seen: Awaited<ReturnType<typeof probe>>;
   try {
     seen = await probeBefore(account, attempt, request, heldUp);
@@ -145,7 +146,7 @@ async function refusedByProbe(
   if (refused) return refused;
   // Not before the probe: what was sent already is followed, whatever became of its order.
   if (stale) return stale;
-  const cap = attempt.approved ? undefined : exceededCap(deps, attempt.type, request, await account.rates.current());
+  const cap = attempt.approved ? undefined : exceededCap(deps, attempt.type, request, rates);
   return cap ? { kind: 'overCap', reason: cap } : undefined;
 }
 
@@ -234,21 +235,4 @@ function verdictOfAnswer({ type }: CreateOrderInput, request: CreateRequest, ord
   const { hard, soft } = echoDifferences(type, request, order);
   if (hard.length === 0) return { kind: 'accepted', order, ...(soft.length > 0 && { soft }) };
   return { kind: 'uncertain', reason: `the create was answered with another order (${hard.join(', ')})` };
-}
-
-function wireRequest(deps: ActivityDeps, { account, delayMinutes }: CreateOrderInput, request: CreateRequest) {
-  const { callback } = deps;
-  const [signingKey] = callback?.tokenKeys ?? [];
-  return {
-    ...request,
-    ...(delayMinutes !== undefined && { delay_order_for_minutes: delayMinutes }),
-    ...(callback &&
-      signingKey && {
-        callback_url: callbackUrl(callback.baseUrl, signingKey, {
-          kind: 'order',
-          account,
-          orderId: request.order_id,
-        }),
-      }),
-  };
 }
