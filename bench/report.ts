@@ -41,6 +41,7 @@ export async function publish(
   const tables = report.runs.flatMap(({ facts, tables }) => tables.map((table) => ({ table, facts })));
   for (const { table } of tables) process.stdout.write(`${markdown(table)}\n\n`);
   for (const { facts } of report.runs) process.stdout.write(`${factsLine(facts)}\n`);
+  if (json) await mkdir(dirname(json), { recursive: true });
   if (json) await writeFile(json, `${JSON.stringify(report, undefined, 2)}\n`);
   if (charts) {
     await mkdir(charts, { recursive: true });

@@ -53,6 +53,8 @@ export class Limiter {
   #waiting: Waiting[] = [];
   #places = new Set<Place>();
   #slowed = { factor: 1, fromMs: 0 };
+  /** Told when "too many requests" was answered, once for answers that came together. */
+  onSlowDown: (retryAfterMs: number) => void = () => undefined;
 
   constructor(requestsPerSecond?: number) {
     this.#rate = requestsPerSecond;
@@ -75,6 +77,7 @@ export class Limiter {
     const factor = isNew ? Math.max(LEAST_FACTOR, this.#factor(nowMs) / 2) : this.#slowed.factor;
     this.#slowed = { factor, fromMs: Math.max(this.#slowed.fromMs, nowMs + retryAfterMs) };
     this.#nextAtMs = Math.max(this.#nextAtMs, this.#slowed.fromMs);
+    if (isNew) this.onSlowDown(retryAfterMs);
     this.#run();
   }
 

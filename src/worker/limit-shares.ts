@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { NativeConnection } from '@temporalio/worker';
+import type { Logger, NativeConnection } from '@temporalio/worker';
 import { createTaskQueue } from '../contract/names.js';
 import type { Limiter } from '../payment-service/limiter.js';
 
@@ -92,21 +92,26 @@ export interface SharedAccount {
   limiter: Limiter;
 }
 
-/** Keeps the rates of the accounts' limiters right until `stop`; `tell` hears of changes. */
+/** Keeps the rates of the accounts' limiters right until `stop`; the log hears of changes, and of what the service refused. */
 export function shareLimits(
   accounts: readonly SharedAccount[],
   { connection, namespace, identity }: { connection: NativeConnection; namespace: string; identity: string },
-  tell: (message: string, meta: object) => void,
+  log: Pick<Logger, 'info' | 'warn'>,
 ): () => void {
   const shares = accounts.map((account) => {
     const share = new LimitShare(identity, account.requestsPerSecond);
     let told: number | undefined;
     account.limiter.setRate(share.unnoticed);
+    account.limiter.onSlowDown = (retryAfterMs) =>
+      log.warn('the service answers 429: nothing is sent for so long, then the pace is halved', {
+        account: account.name,
+        retryAfterMs,
+      });
     return async () => {
       const rate = share.rate(await seenQueue(connection, namespace, account.name), performance.now());
       account.limiter.setRate(rate);
       if (rate !== told)
-        tell("share of the account's limit", { account: account.name, requestsPerSecond: rate ?? null });
+        log.info("share of the account's limit", { account: account.name, requestsPerSecond: rate ?? null });
       told = rate;
       return share.isSeen;
     };

@@ -19,6 +19,9 @@ const SHOWN = new Set([
   'excerpt',
   'audit',
   'auditHash',
+  'account',
+  'requestsPerSecond',
+  'retryAfterMs',
 ]);
 
 /** Workflow ids carry the names that callers choose. */

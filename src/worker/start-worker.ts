@@ -61,7 +61,7 @@ export async function startWorker(config: WorkerConfig, read: () => Promise<Work
       requestsPerSecond: config.accounts.get(name)?.requestsPerSecond,
     })),
     { connection, namespace, identity },
-    (message, meta) => Runtime.instance().logger.info(message, { ...meta }),
+    Runtime.instance().logger,
   );
   const stopReading = keepReading({
     read,

@@ -120,9 +120,12 @@ describe('"too many requests"', () => {
   test('stops all for as long as it asks, then halves the rate, which is whole again 30 s later', async () => {
     const limiter = new Limiter(10);
     const { ask, times: at } = recorder(limiter);
+    const told: number[] = [];
+    limiter.onSlowDown = (retryAfterMs) => told.push(retryAfterMs);
     limiter.slowDown(2_000);
     // Answers to what was under way at the same time.
     limiter.slowDown(1_000);
+    expect(told).toEqual([2_000]);
     const asking = setInterval(() => undefined, 1_000);
     for (let second = 0; second < 40; second += 1) {
       times(10, () => ask('look-up'));

@@ -29,6 +29,11 @@ describe('fields of a log entry', () => {
     expect(shownFields(where)).toEqual(where);
   });
 
+  test('show an account and what it may send', () => {
+    const pace = { account: 'default', requestsPerSecond: 18.6, retryAfterMs: 2_000 };
+    expect(shownFields(pace)).toEqual(pace);
+  });
+
   test('mask a card number, an IBAN or an e-mail that somebody chose as an id, and that an error repeats', () => {
     const { workflowId, error } = shownFields({
       workflowId: `order:${WALLET}:DE89370400440532013000`,
