@@ -9,7 +9,7 @@ const PATIENCE_MS = { single: 20, row: 1_000 };
 const PROBE_MS = { heldUp: 50, row: 600 };
 
 /** Under a low limit rows come slowly: one waits for as many turns as make its look-up a small part of what a row costs. */
-const TURNS_PER_ROW_LOOK_UP = 20;
+const TURNS_PER_ROW_LOOK_UP = 26;
 const LONGEST_ROW_MS = 8_000;
 
 /** How long the look-up of this activity may wait for others. */
