@@ -31,9 +31,11 @@ const MAY_IMPORT: Record<string, string[]> = {
     'types workflows',
   ],
   process: ['config', 'temporal'],
-  receiver: ['contract', 'client', 'temporal', 'config', 'process'],
+  monitoring: ['contract', 'types config'],
+  receiver: ['monitoring', 'contract', 'client', 'temporal', 'config', 'process'],
   codec: ['temporal', 'config', 'process'],
   worker: [
+    'monitoring',
     'contract',
     'validation',
     'audit',

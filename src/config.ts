@@ -16,6 +16,7 @@ import {
   tokenKeys,
   tokenProblem,
 } from './config/env.js';
+import { type LogLevel, type Monitoring, readLogLevel, readMonitoring } from './config/monitoring.js';
 import { checkRuntime, refuseUnusedProxy } from './config/runtime.js';
 import { Secret } from './config/secret.js';
 import { sourceOf, valueOrFile } from './config/sources.js';
@@ -32,6 +33,7 @@ export type { Directories } from './config/directories.js';
 export type { Encryption, EncryptionKey } from './config/encryption-keys.js';
 export { ConfigError } from './config/env.js';
 export { keepReading } from './config/keep-reading.js';
+export type { LogLevel, Monitoring } from './config/monitoring.js';
 export { Secret } from './config/secret.js';
 
 /** How the worker makes callback URLs; absent = every order is followed by polling alone. */
@@ -60,6 +62,8 @@ export interface WorkerConfig extends Encryption {
   auditDir?: string;
   /** Absent = that of a process of 512 MB. */
   capacity?: Capacity;
+  /** Absent = the usual log, and no metrics. */
+  monitoring?: Monitoring;
 }
 
 const DEPOSIT_SETTLE_WINDOW_MS = 15_000;
@@ -142,6 +146,7 @@ export const loadWorkerConfig = (env: Env = process.env, outputs?: Outputs): Wor
         checkBalance: oneOf(env, 'PAYMENT_CHECK_BALANCE', ['true', 'false'], problems) === 'true',
         directories: readDirectories(env, problems),
         auditDir: env.AUDIT_DIR ? folder(env.AUDIT_DIR, 'AUDIT_DIR', problems, { create: true }) : undefined,
+        monitoring: readMonitoring(env, problems),
         allowed: allowedBy(env, 'W'),
       };
     },
@@ -173,6 +178,7 @@ export const loadReceiverConfig = (env: Env = process.env, outputs?: Outputs) =>
       ...receiverSecrets(env, problems),
       trustedProxies: addressList(env, 'CALLBACK_TRUSTED_PROXIES', problems),
       allowedAddresses: addressList(env, 'CALLBACK_ALLOWED_ADDRESSES', problems),
+      monitoring: readMonitoring(env, problems),
       allowed: allowedBy(env, 'R'),
     }),
     { outputs },
@@ -199,6 +205,7 @@ export const loadCodecConfig = (env: Env = process.env) =>
     port: port(env, 'CODEC_PORT', 8081, problems),
     encryptionKeys: requireEncryptionKeys(env, problems),
     uiOrigin: origin(env, 'CODEC_UI_ORIGIN', problems),
+    logLevel: readLogLevel(env, problems),
     allowed: allowedBy(env, 'C'),
   }));
 
@@ -219,4 +226,7 @@ function codecAccess(env: Env, problems: Problems): { host: string; token?: Secr
 }
 
 /** Everything the codec endpoint needs; `uiOrigin`: of the Temporal UI whose pages may ask, undefined = no web page may. */
-export type CodecConfig = Omit<ReturnType<typeof loadCodecConfig>, 'allowed'>;
+export type CodecConfig = Omit<ReturnType<typeof loadCodecConfig>, 'allowed' | 'logLevel'> & {
+  /** Absent = info. */
+  logLevel?: LogLevel;
+};

@@ -1,6 +1,9 @@
 #!/usr/bin/env node
 import { pino } from 'pino';
+import { Registry } from 'prom-client';
 import { keepReading, loadReceiverConfig, rereadTokenKeys, runCommands } from './config.js';
+import { temporalReachable } from './monitoring/reachable.js';
+import { startMonitoring } from './monitoring/server.js';
 import { exitOnFailure, sayReady, untilStopped } from './process.js';
 import { startReceiver } from './receiver/server.js';
 import { createSignalOrder, createSignalReceived } from './receiver/signals.js';
@@ -9,10 +12,13 @@ import { connectTemporal } from './temporal.js';
 /** The callback receiver process: verifies callbacks and wakes the order they are about. Holds no service secret. */
 await exitOnFailure(async () => {
   const config = loadReceiverConfig(undefined, await runCommands('R'));
-  const log = pino({ base: { service: 'payment-orders-receiver' } }, pino.destination(2));
+  const { logLevel, metricsAddress } = config.monitoring;
+  const log = pino({ level: logLevel, base: { service: 'payment-orders-receiver' } }, pino.destination(2));
   const { client } = await connectTemporal(config);
+  const whyNotReady = temporalReachable(client.connection, client.options.namespace);
   const received = createSignalReceived(client);
-  const receiver = await startReceiver({ ...config, signal: createSignalOrder(client), received, log });
+  const receiver = await startReceiver({ ...config, signal: createSignalOrder(client), received, log, whyNotReady });
+  const monitoring = await startMonitoring(metricsAddress, { whyNotReady, registry: new Registry() });
   const stopReading = keepReading({
     read: rereadTokenKeys,
     markOf: (keys) => keys.join(),
@@ -24,9 +30,9 @@ await exitOnFailure(async () => {
   });
   const stopped = untilStopped(() => {
     stopReading();
-    return receiver.close();
+    return Promise.all([receiver.close(), monitoring?.close()]).then(() => undefined);
   });
-  sayReady(`receiver=${receiver.url}`, config.allowed);
+  sayReady(`receiver=${receiver.url}${monitoring ? ` metrics=${monitoring.url}` : ''}`, config.allowed);
   await stopped;
   // The Temporal connection is not closed: a retry of a failed signal may still be due and would throw on a closed one.
 });

@@ -18,6 +18,9 @@ const LARGE_BYTES = 1024 * 1024;
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
+/** Where checkers ask. */
+export const HEALTH: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
+
 /** A body whose length is not told might be the largest. */
 const lengthOf = ({ 'content-length': length }: IncomingHttpHeaders): number => Number(length ?? BODY_LIMIT_BYTES);
 
@@ -32,7 +35,9 @@ const refuse = (reply: FastifyReply, status: number, message: string) =>
  */
 export function admitKnown(app: FastifyInstance, { token }: Pick<CodecConfig, 'token'>): void {
   const wanted = token && digest(`Bearer ${token.reveal()}`);
-  app.addHook('onRequest', async ({ headers, method }, reply) => {
+  app.addHook('onRequest', async ({ headers, method, url }, reply) => {
+    // What a checker learns is no secret, and it has no token.
+    if (method === 'GET' && HEALTH.has(url)) return;
     // Browsers ask without the token whether they may send it; nothing but that is answered.
     if (method === 'OPTIONS') return;
     if (wanted && !timingSafeEqual(wanted, digest(headers.authorization ?? ''))) {

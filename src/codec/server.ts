@@ -1,9 +1,10 @@
 import type { Payload } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import fastify, { type FastifyError, type FastifyInstance } from 'fastify';
+import { pino } from 'pino';
 import type { CodecConfig } from '../config.js';
 import { encryptionCodec, PayloadDecryptionError } from '../temporal/encryption-codec.js';
-import { admitKnown, BODY_LIMIT_BYTES, limitBodies } from './admission.js';
+import { admitKnown, BODY_LIMIT_BYTES, HEALTH, limitBodies } from './admission.js';
 
 const { Payloads } = proto.temporal.api.common.v1;
 
@@ -21,9 +22,17 @@ export interface Codec {
 }
 
 /** Starts Temporal's codec protocol: POST /decode and /encode, JSON `{payloads}` in and out. Port 0 takes a free one. */
-export async function startCodec({ host, port, encryptionKeys, uiOrigin, token }: CodecConfig): Promise<Codec> {
+export async function startCodec({
+  host,
+  port,
+  encryptionKeys,
+  uiOrigin,
+  token,
+  logLevel = 'info',
+}: CodecConfig): Promise<Codec> {
   const codec = encryptionCodec(encryptionKeys);
   const timeouts = { connectionTimeout: IDLE_MS, requestTimeout: IDLE_MS };
+  const log = pino({ level: logLevel, base: { service: 'payment-orders-codec' } }, pino.destination(2));
   const app = fastify({ logger: false, bodyLimit: BODY_LIMIT_BYTES, ...timeouts });
   app.server.maxConnections = MAX_CONNECTIONS;
   // Browsers send plain text across origins without asking first.
@@ -33,9 +42,12 @@ export async function startCodec({ host, port, encryptionKeys, uiOrigin, token }
   limitBodies(app);
   app.post('/decode', async ({ body }) => toJson(await codec.decode(fromJson(body))));
   app.post('/encode', async ({ body }) => toJson(await codec.encode(fromJson(body))));
+  // Without its keys it would not have started.
+  for (const path of HEALTH) app.get(path, async () => ({ result: 'ok' }));
   app.setErrorHandler<FastifyError>(async (error, _request, reply) => {
     const told = error instanceof PayloadDecryptionError || error instanceof MalformedError;
     // Other messages could quote the body.
+    if (!told && (error.statusCode ?? 500) >= 500) log.warn({ error: error.name }, 'question not answered');
     return reply.code(told ? 400 : (error.statusCode ?? 500)).send({ message: told ? error.message : 'not possible' });
   });
   const url = await app.listen({ host, port });

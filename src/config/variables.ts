@@ -41,6 +41,8 @@ export const VARIABLES = {
   AUDIT_DIR: { by: 'W' },
   PAYLOAD_ENCRYPTION: { by: 'WRL' },
   PAYLOAD_ENCRYPTION_KEYS: { by: 'WRCL', file: true },
+  LOG_LEVEL: { by: 'WRC' },
+  METRICS_ADDRESS: { by: 'WR' },
   CODEC_HOST: { by: 'C' },
   CODEC_PORT: { by: 'C' },
   CODEC_TOKEN: { by: 'C', file: true },

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { type AddressInfo, createServer, isIPv6, type Server, type Socket } from 'node:net';
 import { type CallbackTarget, verifyCallbackPath } from '../contract/callback-url.js';
 import { ANSWERS, type AnswerName, type CallbackAnswer } from './answers.js';
@@ -20,6 +21,8 @@ export interface ReceiverOptions extends SenderRules {
   /** Wakes up, or starts, followers of receipts on permanent addresses. */
   received: SignalReceived;
   log: ReceiverLog;
+  /** Why callbacks cannot be handed on now; absent = nobody looks. Never rejects. */
+  whyNotReady?: () => Promise<string | undefined>;
 }
 
 /** A listening receiver. `close` lets callbacks under way finish. */
@@ -47,6 +50,10 @@ function subjectOf(target: CallbackTarget): { account: string; orderId?: string;
     : { account: target.account, addressRef: target.ref };
 }
 
+/** True for a checker's question. */
+const isAsked = ({ method, url = '' }: IncomingMessage, path: string): boolean =>
+  method === 'GET' && url.split('?', 1)[0] === path;
+
 /** Starts the callback receiver: sender → token → body → allowance → parse → signal → answer. */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
   const { log, trustedProxies, allowedAddresses } = options;
@@ -63,8 +70,11 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
     log.warn({ error: error instanceof Error ? error.name : 'unknown' }, 'callback not handled');
     return ANSWERS.unavailable;
   };
+  const readiness = async (): Promise<CallbackAnswer> =>
+    (await options.whyNotReady?.()) === undefined ? ANSWERS.healthy : ANSWERS.unavailable;
   const handle = (asked: Asked): CallbackAnswer | Promise<CallbackAnswer | undefined> => {
     try {
+      if (isAsked(asked.request, '/readyz')) return readiness();
       const first = answering.atOnce(asked);
       if (typeof first === 'string') return answered(first);
       return answering.callback(first, asked).then((name) => name && answered(name), failed);
@@ -122,7 +132,7 @@ function createAnswering(options: ReceiverOptions, connections: Connections) {
   /** From the headers alone: the answer, or what the callback is about. */
   function atOnce({ request, connection }: Asked): AnswerName | CallbackTarget {
     const [path = ''] = (request.url ?? '').split('?', 1);
-    if (request.method === 'GET' && path === '/healthz') return 'healthy';
+    if (isAsked(request, '/healthz')) return 'healthy';
     const target = request.method === 'POST' ? verifyCallbackPath(path, tokenKeys) : undefined;
     if (!target) return 'notFound';
     const forwardedFor = request.headers['x-forwarded-for'];

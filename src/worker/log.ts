@@ -1,5 +1,6 @@
-import { DefaultLogger, type LogLevel, Runtime } from '@temporalio/worker';
+import { DefaultLogger, type LogEntry, type LogLevel, type MetricsBuffer, Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
+import type { Monitoring } from '../config.js';
 import { maskWallets } from '../contract/wallets.js';
 
 /** What a log line may carry. The SDK hands whole errors and inputs to its logger; nothing else gets through. */
@@ -38,14 +39,51 @@ export function shownFields(meta: Readonly<Record<string, unknown>> = {}): Recor
   return { ...shown, error: { type, message: maskWallets(error.message) } };
 }
 
-/** Sends the worker's logs to stderr as JSON lines. Must run before anything else of the SDK. */
-export function installLogger(): void {
-  const sink = pino({ level: 'info', base: { service: 'payment-orders-worker' } }, pino.destination(2));
+/** Failures by which a workflow ends; whatever else is thrown fails its task, which the server then repeats. */
+const ENDS_WORKFLOW = /(?:Failure|^ContinueAsNew)$/;
+
+/** Of a failure as the SDK's native part prints it only the first message: behind it come payloads. */
+const causeOf = (failure: unknown): string => /message: "((?:[^"\\]|\\.)*)"/.exec(String(failure))?.[1] ?? 'not told';
+
+const TASK_FAILED = 'workflow task failed: the workflow makes no progress, and the server repeats the task';
+
+const taskFields = ({ error: _, ...meta }: Readonly<Record<string, unknown>>, cause = 'not told') => ({
+  ...shownFields(meta),
+  cause: maskWallets(cause),
+});
+
+/** An entry as it is shown: a workflow task that fails is one error line, whoever tells it; undefined = told already. */
+export function shownEntry(
+  { level, message, meta = {} }: Pick<LogEntry, 'level' | 'message' | 'meta'>,
+  told: Set<unknown> = new Set(),
+): { level: LogLevel; message: string; fields: Record<string, unknown> } | undefined {
+  const { error, runId, failure } = meta as { error?: Error; runId?: unknown; failure?: unknown };
+  if (message === 'Workflow failed' && !ENDS_WORKFLOW.test(error?.name ?? '')) {
+    told.add(runId);
+    return { level: 'ERROR', message: TASK_FAILED, fields: taskFields(meta, error?.message) };
+  }
+  if (message === 'Failing workflow task') {
+    // The workflow itself has said more: its id, its type, and its words before they were encrypted.
+    if (told.delete(runId)) return undefined;
+    return { level: 'ERROR', message: TASK_FAILED, fields: taskFields(meta, causeOf(failure)) };
+  }
+  return { level, message, fields: shownFields(meta) };
+}
+
+/** Sends the worker's logs, those of the SDK's native part too, to stderr as JSON lines. Must run before anything else of the SDK. */
+export function installLogger(logLevel: Monitoring['logLevel'] = 'info', buffer?: MetricsBuffer): void {
+  const sink = pino({ level: logLevel, base: { service: 'payment-orders-worker' } }, pino.destination(2));
+  const told = new Set<unknown>();
   Runtime.install({
     // SIGTERM is ours: the worker ends once its tasks are done.
     shutdownSignals: [],
-    logger: new DefaultLogger('INFO', ({ level, message, meta }) =>
-      sink[level.toLowerCase() as Lowercase<LogLevel>](shownFields(meta), message),
-    ),
+    telemetryOptions: {
+      logging: { filter: { core: logLevel === 'debug' ? 'INFO' : 'WARN', other: 'ERROR' }, forward: {} },
+      ...(buffer && { metrics: { buffer } }),
+    },
+    logger: new DefaultLogger(logLevel.toUpperCase() as LogLevel, (entry) => {
+      const shown = shownEntry(entry, told);
+      if (shown) sink[shown.level.toLowerCase() as Lowercase<LogLevel>](shown.fields, shown.message);
+    }),
   });
 }

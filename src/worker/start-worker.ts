@@ -26,7 +26,7 @@ import { createSlots, openAccounts } from './accounts.js';
 import { bundleFile, bundleWorkflows, converterPaths, type EncryptionMode, encryptionMode } from './bundle.js';
 import { createsCapacity, lookupsCapacity, ordersCapacity } from './capacity.js';
 import { newIdentity, shareLimits } from './limit-shares.js';
-import { installLogger } from './log.js';
+import { createMonitor } from './monitor.js';
 import { refuseForeign } from './refuse-foreign.js';
 import { markOfKeys, takeKeys } from './take-keys.js';
 
@@ -41,7 +41,7 @@ export type WorkflowCode = Pick<WorkerOptions, 'workflowBundle' | 'debugMode'>;
  * is done. `read`: reads its keys anew. Throws ConfigError and TemporalUnreachableError.
  */
 export async function startWorker(config: WorkerConfig, read: () => Promise<WorkerKeys>) {
-  installLogger();
+  const monitor = createMonitor(config.monitoring);
   // A signer that cannot be loaded is a mistake of configuration: it is said before anything that takes long.
   const accounts = await openAccounts(config.accounts, config.capacity);
   const { connectionOptions, address, namespace } = temporalTarget();
@@ -54,6 +54,7 @@ export async function startWorker(config: WorkerConfig, read: () => Promise<Work
   const code = await workflowCode(encryptionMode(config));
   const identity = newIdentity();
   const workers = await createWorkers(config, { connection, namespace, identity }, code, accounts);
+  const monitoring = await monitor.start({ connection, namespace, workers, accounts });
   const stopSharing = shareLimits(
     [...accounts.values()].map(({ name, limiter }) => ({
       name,
@@ -71,10 +72,10 @@ export async function startWorker(config: WorkerConfig, read: () => Promise<Work
   });
   const run = Promise.all(workers.map((worker) => worker.run())).then(() => {
     stopSharing();
-    return connection.close();
+    return monitoring.stop().then(() => connection.close());
   });
   return {
-    description: `temporal=${address} namespace=${namespace} accounts=${[...config.accounts.keys()].join(',')} ${protectionsOf(config)} identity=${identity}`,
+    description: `temporal=${address} namespace=${namespace} accounts=${[...config.accounts.keys()].join(',')} ${protectionsOf(config)} identity=${identity}${monitoring.url ? ` metrics=${monitoring.url}` : ''}`,
     run,
     stop: () => {
       stopReading();
@@ -187,5 +188,9 @@ async function refuseWithoutSearchAttributes(): Promise<void> {
 /** The bundle that `npm run build` made, where there is one; otherwise the sources are bundled now. */
 async function workflowCode(mode: EncryptionMode): Promise<WorkflowCode> {
   const codePath = fileURLToPath(new URL(`../${bundleFile(mode)}`, import.meta.url));
-  return { workflowBundle: existsSync(codePath) ? { codePath } : await bundleWorkflows({ mode }) };
+  return {
+    workflowBundle: existsSync(codePath)
+      ? { codePath }
+      : await bundleWorkflows({ mode, logger: Runtime.instance().logger }),
+  };
 }

@@ -12,8 +12,17 @@ describe('the receiver’s environment', () => {
       host: '127.0.0.1',
       port: 8080,
       tokenKeys: [TOKEN_KEY],
+      monitoring: { logLevel: 'info' },
       allowed: [],
     });
+  });
+
+  test.for([
+    ['127.0.0.1:9464', '127.0.0.1', 9464],
+    ['[::]:0', '::', 0],
+  ] as const)('may show its metrics at %s', ([METRICS_ADDRESS, host, port]) => {
+    const { monitoring } = loadReceiverConfig({ CALLBACK_TOKEN_KEY: TOKEN_KEY, METRICS_ADDRESS, LOG_LEVEL: 'debug' });
+    expect(monitoring).toEqual({ logLevel: 'debug', metricsAddress: { host, port } });
   });
 
   test('takes several keys, from a file too', () => {
@@ -74,6 +83,11 @@ describe('the receiver’s environment', () => {
     ['CALLBACK_HOST', 'http://zz', 'must be a host name or IP address'],
     ['CALLBACK_HOST', 'zz:80', 'must be a host name or IP address'],
     ['CALLBACK_HOST', ' ', 'must be a host name or IP address'],
+    ['LOG_LEVEL', 'zz', 'must be debug or info or warn or error'],
+    ...['zz', '9464', 'localhost:9464', '::1:9464', '127.0.0.1:65536'].map(
+      (value) =>
+        ['METRICS_ADDRESS', value, 'must be an IP address and a port such as 127.0.0.1:9464 or [::1]:9464'] as const,
+    ),
   ] as const)('%s = %j is one line without the value', ([name, value, reason]) => {
     expect(problems({ [name]: value })).toEqual([`${name}: ${reason}`]);
   });

@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
-import { shownFields } from '../../src/worker/log.js';
+import { shownEntry, shownFields } from '../../src/worker/log.js';
 
 const WALLET = '4111111111111111';
 const SECRETS = [WALLET, 'the-api-secret', 'the-signature', 'anna@example.com', 'DE89370400440532013000'];
@@ -66,5 +66,31 @@ describe('fields of a log entry', () => {
   test('show an error by its type and message alone, without its stack', () => {
     const error = ApplicationFailure.create({ type: 'UnavailableError', message: 'HTTP 503', details: [order] });
     expect(shownFields({ error })).toEqual({ error: { type: 'UnavailableError', message: 'HTTP 503' } });
+  });
+});
+
+describe('a workflow task that fails', () => {
+  const message = 'workflow task failed: the workflow makes no progress, and the server repeats the task';
+  const failure = `Failure { failure: Some(Failure { message: "no order \\"${WALLET}\\"", source: "", stack_trace: "zz" }) }`;
+
+  test('is told once, though the workflow and the native part of the SDK tell it', () => {
+    const told = new Set();
+    const error = new Error(`no order ${WALLET}`);
+    const first = shownEntry({ level: 'WARN', message: 'Workflow failed', meta: { runId: 'r', error } }, told);
+    const fields = { runId: 'r', cause: 'no order ****1111' };
+    expect(first).toEqual({ level: 'ERROR', message, fields });
+    const again = { level: 'WARN', message: 'Failing workflow task', meta: { runId: 'r', failure } } as const;
+    expect(shownEntry(again, told)).toBeUndefined();
+  });
+
+  test('is an error with its cause where the native part alone tells it', () => {
+    const shown = shownEntry({ level: 'WARN', message: 'Failing workflow task', meta: { runId: 'r', failure } });
+    expect(shown).toEqual({ level: 'ERROR', message, fields: { runId: 'r', cause: 'no order \\"****1111\\"' } });
+  });
+
+  test('is not a workflow that fails as it should', () => {
+    const error = ApplicationFailure.nonRetryable('bad', 'InvalidOrder');
+    const shown = shownEntry({ level: 'WARN', message: 'Workflow failed', meta: { error } });
+    expect(shown).toMatchObject({ level: 'WARN', message: 'Workflow failed' });
   });
 });

@@ -1,0 +1,78 @@
+import type { MetricTags } from '@temporalio/common';
+import type { MetricsBuffer } from '@temporalio/worker';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+type Update = ReturnType<MetricsBuffer['retrieveUpdates']> extends ArrayIterator<infer U> ? U : never;
+
+/** Seconds: from a request within a data centre to orders that end after days. */
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 60, 300, 900, 3_600, 21_600, 86_400];
+
+/** Series of one name; what is more would be a label that grows without bound, and is left out. */
+const MOST_SERIES = 500;
+
+/** Names and labels as Prometheus takes them: dots and dashes become underscores. */
+const plain = (name: string): string => name.replace(/[^a-zA-Z0-9_]/g, '_');
+
+const labelsOf = (tags: MetricTags): Record<string, string> =>
+  Object.fromEntries(Object.entries(tags).map(([name, value]) => [plain(name), String(value)]));
+
+/**
+ * What the SDK and the workflows counted, taken into the registry of the process, so that one scrape shows all. A
+ * metric's labels are those of its first update; others are left out of it.
+ */
+export class SdkMetrics {
+  readonly #known = new Map<string, { take: (update: Update) => void }>();
+
+  constructor(
+    private readonly buffer: MetricsBuffer,
+    private readonly registry: Registry,
+  ) {}
+
+  /** Takes what was counted since the last time. */
+  drain(): void {
+    for (const update of this.buffer.retrieveUpdates()) this.#of(update).take(update);
+  }
+
+  #of({ metric: { name, kind, description }, attributes }: Update): { take: (update: Update) => void } {
+    const shown = plain(name);
+    const known = this.#known.get(shown);
+    if (known) return known;
+    const labelNames = Object.keys(labelsOf(attributes));
+    const config = { name: shown, help: description || name, labelNames, registers: [this.registry] };
+    const made = seriesOf(kind, config);
+    const seen = new Set<string>();
+    const take = ({ attributes: tags, value }: Update): void => {
+      const all = labelsOf(tags);
+      const labels = Object.fromEntries(labelNames.map((label) => [label, all[label] ?? '']));
+      const series = JSON.stringify(labels);
+      if (!seen.has(series) && seen.size >= MOST_SERIES) return;
+      seen.add(series);
+      made(labels, value);
+    };
+    this.#known.set(shown, { take });
+    return { take };
+  }
+}
+
+interface Config {
+  name: string;
+  help: string;
+  labelNames: string[];
+  registers: Registry[];
+}
+
+function seriesOf(
+  kind: Update['metric']['kind'],
+  config: Config,
+): (labels: Record<string, string>, value: number) => void {
+  if (kind === 'counter') {
+    const counter = new Counter(config);
+    return (labels, value) => counter.inc(labels, value);
+  }
+  if (kind === 'histogram') {
+    const histogram = new Histogram({ ...config, buckets: SECONDS });
+    return (labels, value) => histogram.observe(labels, value);
+  }
+  const gauge = new Gauge(config);
+  return kind === 'gauge' ? (labels, value) => gauge.set(labels, value) : (labels, value) => gauge.inc(labels, value);
+}

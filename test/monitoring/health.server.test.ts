@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { type DevServer, startDevServer } from '../../scripts/temporal/dev-server.js';
+import { ENCRYPTION_KEY } from '../config/config.fixture.js';
+import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
+import {
+  endProcesses,
+  receiverEnv,
+  startProcess,
+  startSandboxProcess,
+  temporalEnv,
+  workerEnv,
+} from '../worker/process.fixture.js';
+
+const NO_SERVICE = 'http://127.0.0.1:9';
+const METRICS = { METRICS_ADDRESS: '127.0.0.1:0' };
+
+let temporal: TestNamespace;
+beforeAll(async () => {
+  temporal = await createTestNamespace();
+});
+afterAll(async () => {
+  await endProcesses();
+  await temporal?.close();
+});
+
+const statusOf = async (url: string): Promise<number> => (await fetch(url)).status;
+
+describe('health', () => {
+  let server: DevServer | undefined;
+  afterAll(async () => server?.stop());
+
+  test('worker and receiver stay alive and stop being ready when Temporal is gone', async () => {
+    server = await startDevServer({ log: () => undefined });
+    const env = { ...temporalEnv(server), ...METRICS };
+    const worker = startProcess('src/worker.ts', workerEnv(env, NO_SERVICE));
+    const receiver = startProcess('src/receiver.ts', receiverEnv(env, 0));
+    const { metrics: ofWorker = '' } = await worker.ready;
+    const { metrics: ofReceiver = '', receiver: door = '' } = await receiver.ready;
+    const ports = [ofWorker, ofReceiver, door];
+    const statuses = (path: string) => Promise.all(ports.map((url) => statusOf(`${url}${path}`)));
+    await vi.waitFor(async () => expect(await statuses('/readyz')).toEqual([200, 200, 200]), 30_000);
+    expect(await statuses('/healthz')).toEqual([200, 200, 200]);
+    await server.stop();
+    await vi.waitFor(async () => expect(await statuses('/readyz')).toEqual([503, 503, 503]), 30_000);
+    expect(await statuses('/healthz')).toEqual([200, 200, 200]);
+  });
+
+  test('the codec endpoint shows it to checkers without a token, and nothing else', async () => {
+    const codec = startProcess('src/codec.ts', {
+      PAYLOAD_ENCRYPTION_KEYS: `a:${ENCRYPTION_KEY}`,
+      CODEC_PORT: '0',
+      CODEC_TOKEN: randomBytes(16).toString('hex'),
+    });
+    const { codec: url = '' } = await codec.ready;
+    expect(await statusOf(`${url}/healthz`)).toBe(200);
+    expect(await statusOf(`${url}/readyz`)).toBe(200);
+    expect(await statusOf(`${url}/decode`)).toBe(401);
+  });
+
+  test('nothing listens where no METRICS_ADDRESS is given', async () => {
+    const worker = startProcess('src/worker.ts', workerEnv(temporalEnv(temporal), NO_SERVICE));
+    expect(await worker.ready).not.toHaveProperty('metrics');
+  });
+});
+
+describe('the log of a worker', () => {
+  const order = {
+    order: { order_id: 'monitored-1', currency: 'usd', network: 'card', amount: '12.50', wallet: '4111111111111111' },
+  };
+
+  test('is JSON throughout, and a workflow task that fails is one error line with id, type, run and cause', async () => {
+    const { service } = await startSandboxProcess();
+    const env = temporalEnv(temporal);
+    const keys = { PAYLOAD_ENCRYPTION_KEYS: `a:${ENCRYPTION_KEY}` };
+    const worker = startProcess('src/worker.ts', { ...workerEnv(env, service), ...keys, LOG_LEVEL: 'warn' });
+    await worker.ready;
+    const otherKeys = { PAYLOAD_ENCRYPTION_KEYS: `b:${randomBytes(32).toString('base64')}` };
+    const args = ['order', 'start', 'withdraw', '-'];
+    const starter = startProcess('src/starter.ts', { ...env, ...otherKeys }, { args, stdin: JSON.stringify(order) });
+    expect(await starter.exited).toBe(0);
+    const entries = () =>
+      worker
+        .stderr()
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const ofTasks = () => entries().filter(({ msg }) => `${msg}`.startsWith('workflow task failed'));
+    await vi.waitFor(() => expect(ofTasks()).not.toEqual([]), 30_000);
+    expect(ofTasks()[0]).toMatchObject({
+      level: 50,
+      workflowId: 'order:default:monitored-1',
+      workflowType: 'withdraw',
+      runId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      cause: 'payload encrypted with key b: not in PAYLOAD_ENCRYPTION_KEYS',
+    });
+    worker.kill('SIGTERM');
+    await worker.exited;
+    expect(worker.stdout().split('\n')).toEqual([expect.stringMatching(/^ready /), '']);
+    expect(entries().filter(({ level }) => Number(level) < 40)).toEqual([]);
+    // The first attempt is told by the workflow and by the SDK's native part: as one line.
+    expect(entries().filter(({ msg }) => /Failing workflow task|Workflow failed/.test(`${msg}`))).toEqual([]);
+  });
+});
