@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { pino } from 'pino';
-import { Registry } from 'prom-client';
+import { Counter, Registry } from 'prom-client';
 import { keepReading, loadReceiverConfig, rereadTokenKeys, runCommands } from './config.js';
 import { temporalReachable } from './monitoring/reachable.js';
 import { startMonitoring } from './monitoring/server.js';
@@ -17,8 +17,23 @@ await exitOnFailure(async () => {
   const { client } = await connectTemporal(config);
   const whyNotReady = temporalReachable(client.connection, client.options.namespace);
   const received = createSignalReceived(client);
-  const receiver = await startReceiver({ ...config, signal: createSignalOrder(client), received, log, whyNotReady });
-  const monitoring = await startMonitoring(metricsAddress, { whyNotReady, registry: new Registry() });
+  const registry = new Registry();
+  const answered = new Counter({
+    name: 'payment_callbacks_total',
+    help: 'requests answered by the receiver, by answer',
+    labelNames: ['answer'],
+    registers: [registry],
+  });
+  const onAnswer = (answer: string): void => answered.inc({ answer });
+  const receiver = await startReceiver({
+    ...config,
+    signal: createSignalOrder(client),
+    received,
+    log,
+    whyNotReady,
+    onAnswer,
+  });
+  const monitoring = await startMonitoring(metricsAddress, { whyNotReady, registry });
   const stopReading = keepReading({
     read: rereadTokenKeys,
     markOf: (keys) => keys.join(),

@@ -26,6 +26,7 @@ export class SdkMetrics {
   constructor(
     private readonly buffer: MetricsBuffer,
     private readonly registry: Registry,
+    private readonly accounts: ReadonlyMap<string, unknown>,
   ) {}
 
   /** Takes what was counted since the last time. */
@@ -43,6 +44,8 @@ export class SdkMetrics {
     const seen = new Set<string>();
     const take = ({ attributes: tags, value }: Update): void => {
       const all = labelsOf(tags);
+      // Callers choose the names in their inputs.
+      if (all.account !== undefined && !this.accounts.has(all.account)) all.account = 'other';
       const labels = Object.fromEntries(labelNames.map((label) => [label, all[label] ?? '']));
       const series = JSON.stringify(labels);
       if (!seen.has(series) && seen.size >= MOST_SERIES) return;

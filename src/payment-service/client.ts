@@ -2,6 +2,7 @@ import { statusText } from '../contract/failures.js';
 import type { CreateRequests } from '../contract/order/request.js';
 import type { OrderType } from '../contract/order/types.js';
 import type { Order } from '../contract/service-objects.js';
+import { told } from './answers.js';
 import { createRoute, type RouteOptions } from './connection.js';
 import { errorFromResponse, RateLimitedError, RejectedError, UnexpectedStatusError } from './errors.js';
 import { excerptOf } from './excerpt.js';
@@ -41,6 +42,8 @@ type Call = (
 export interface PaymentServiceOptions extends RouteOptions {
   /** http or https, without credentials, query and fragment. A path prefix is kept. */
   baseUrl: string;
+  /** How its requests are counted; nameless when not given. */
+  account?: string;
   apiKey: string;
   apiSecret: string;
   sign: Signer;
@@ -142,7 +145,7 @@ function createCall(options: PaymentServiceOptions): Call {
   if (!isHeaderValue(apiKey)) throw new TypeError('apiKey cannot be sent as a header');
   if (apiSecret === '') throw new TypeError('apiSecret is empty');
   const route = createRoute(base, options);
-  const { limiter = new Limiter() } = options;
+  const { limiter = new Limiter(), account = '' } = options;
   return async (path, asked, maxBytes, { turn = 'look-up', signal, timeoutMs = requestTimeoutMs, beforeSend } = {}) => {
     if (turn !== 'taken') await limiter.turn(turn, { signal });
     const request = typeof asked === 'function' ? asked() : asked;
@@ -155,7 +158,8 @@ function createCall(options: PaymentServiceOptions): Call {
       Signature: signature,
     };
     const url = new URL(`${base}/v2/${path}`);
-    const answer = await send({ url, headers, body, maxBytes, timeoutMs, signal, beforeSend, route });
+    const sending = { url, headers, body, maxBytes, timeoutMs, signal, beforeSend, route };
+    const answer = await told({ account, operation: path }, () => send(sending));
     const excerpt = answer.status === 200 ? undefined : excerptOf(answer.body, request, [apiKey, apiSecret, signature]);
     const error = errorFromResponse(answer.status, answer.headers, Date.now(), excerpt);
     if (error instanceof RateLimitedError) limiter.slowDown(error.retryAfterMs);

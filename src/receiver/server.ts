@@ -23,6 +23,8 @@ export interface ReceiverOptions extends SenderRules {
   log: ReceiverLog;
   /** Why callbacks cannot be handed on now; absent = nobody looks. Never rejects. */
   whyNotReady?: () => Promise<string | undefined>;
+  /** Told each answer. */
+  onAnswer?: (name: AnswerName) => void;
 }
 
 /** A listening receiver. `close` lets callbacks under way finish. */
@@ -63,6 +65,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   const answered = (name: AnswerName): CallbackAnswer => {
     // A callback URL that got into wrong hands must not fill the log either.
     if (isCounted(name)) refusals.count(name);
+    options.onAnswer?.(name);
     return ANSWERS[name];
   };
   const failed = (error: unknown): CallbackAnswer => {

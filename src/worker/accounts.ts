@@ -27,6 +27,7 @@ export async function openAccount(
   limiter: Limiter = new Limiter(config.requestsPerSecond),
 ): Promise<Account> {
   const service = createPaymentService({
+    account: config.name,
     baseUrl: config.baseUrl,
     apiKey: config.apiKey.reveal(),
     apiSecret: config.apiSecret.reveal(),

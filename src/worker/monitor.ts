@@ -1,11 +1,13 @@
-import type { NativeConnection, Worker } from '@temporalio/worker';
-import { MetricsBuffer } from '@temporalio/worker';
-import { Registry } from 'prom-client';
+import { Client } from '@temporalio/client';
+import { MetricsBuffer, type NativeConnection, type Worker } from '@temporalio/worker';
+import { Gauge, Histogram, Registry } from 'prom-client';
 import type { Account } from '../activities/index.js';
 import type { Monitoring } from '../config.js';
 import { temporalReachable } from '../monitoring/reachable.js';
 import { SdkMetrics } from '../monitoring/sdk-metrics.js';
 import { startMonitoring } from '../monitoring/server.js';
+import { countVisible } from '../monitoring/visibility.js';
+import { type Answered, answers } from '../payment-service/answers.js';
 import { installLogger } from './log.js';
 
 /** What was counted is taken over so often; the buffer holds some seconds of the busiest worker. */
@@ -27,18 +29,63 @@ export function createMonitor({ logLevel, metricsAddress }: Monitoring = { logLe
   const registry = new Registry();
   return {
     registry,
-    async start({ connection, namespace, workers }: Running): Promise<{ url?: string; stop: () => Promise<void> }> {
+    async start({
+      connection,
+      namespace,
+      workers,
+      accounts,
+    }: Running): Promise<{ url?: string; stop: () => Promise<void> }> {
       const reachable = temporalReachable(connection, namespace);
       const whyNotReady = async () =>
         workers.every((worker) => worker.getState() === 'RUNNING') ? reachable() : 'not polling';
       const server = await startMonitoring(metricsAddress, { whyNotReady, registry });
-      const sdk = buffer && new SdkMetrics(buffer, registry);
+      const sdk = buffer && new SdkMetrics(buffer, registry, accounts);
       const timer = sdk && setInterval(() => sdk.drain(), DRAIN_MS).unref();
+      const stopCounting = buffer
+        ? countAll(registry, new Client({ connection, namespace }), accounts)
+        : () => undefined;
       const stop = async (): Promise<void> => {
         clearInterval(timer);
+        stopCounting();
         await server?.close();
       };
       return { ...(server && { url: server.url }), stop };
     },
+  };
+}
+
+const REQUEST_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
+
+/** Counts requests to the service and what Temporal's list shows, and shows each account's limit; answers how to stop. */
+function countAll(registry: Registry, client: Client, accounts: Running['accounts']): () => void {
+  const registers = [registry];
+  const requests = new Histogram({
+    name: 'payment_service_request_seconds',
+    help: 'requests to the payment service, without the wait for their turn',
+    labelNames: ['account', 'operation', 'answer'],
+    buckets: REQUEST_SECONDS,
+    registers,
+  });
+  new Gauge({
+    name: 'payment_service_limit_requests_per_second',
+    help: "this worker's part of the account's limit now; no series without a limit",
+    labelNames: ['account'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [account, { limiter }] of accounts) {
+        if (limiter && limiter.intervalMs > 0) this.set({ account }, 1_000 / limiter.intervalMs);
+      }
+    },
+  });
+  const count = (message: unknown): void => {
+    const { seconds, ...labels } = message as Answered;
+    requests.observe(labels, seconds);
+  };
+  answers.subscribe(count);
+  const stop = countVisible(client, registry);
+  return () => {
+    answers.unsubscribe(count);
+    stop();
   };
 }

@@ -25,6 +25,7 @@ import {
 import { createSlots, openAccounts } from './accounts.js';
 import { bundleFile, bundleWorkflows, converterPaths, type EncryptionMode, encryptionMode } from './bundle.js';
 import { createsCapacity, lookupsCapacity, ordersCapacity } from './capacity.js';
+import { countCreates } from './count-creates.js';
 import { newIdentity, shareLimits } from './limit-shares.js';
 import { createMonitor } from './monitor.js';
 import { refuseForeign } from './refuse-foreign.js';
@@ -107,7 +108,7 @@ export async function createWorkers(
     ...(identity && { identity }),
     shutdownGraceTime: SHUTDOWN_GRACE,
     dataConverter: workerConverter(config),
-    interceptors: { activity: [refuseForeign] },
+    interceptors: { activity: [refuseForeign, countCreates] },
   };
   const { capacity = {} } = config;
   const perAccount = [...config.accounts.values()].flatMap(({ name, requestsPerSecond }) => {

@@ -4,6 +4,7 @@ import { isFinal, isKnownStatus, type Order } from '../../contract/service-objec
 import { watch } from '../activity-calls.js';
 import { ask, endSilence, lookUp, raiseSilence } from '../ask/ask.js';
 import { untilDelayedStartMs } from '../create/attempt.js';
+import { countCallback } from '../order/count.js';
 import { enterPhase, raiseAttention } from '../order/show.js';
 import type { OrderRun } from '../order/state.js';
 
@@ -28,7 +29,11 @@ function observe(run: OrderRun, order: Order | undefined): void {
   if (isFinal(order.status)) {
     run.finalOrder = run.order;
     run.attention = undefined;
-  } else if (!isKnownStatus(order.status)) {
+    if (run.callbackAtMs !== undefined) countCallback(run, run.callbackAtMs);
+    return;
+  }
+  run.callbackAtMs = undefined;
+  if (!isKnownStatus(order.status)) {
     raiseAttention(
       run,
       `the service reports the status "${order.status.slice(0, 40)}", which is not documented; taken as not final`,

@@ -10,7 +10,7 @@ import {
   setCurrentDetails,
   setHandler,
 } from '@temporalio/workflow';
-import { endsOrder } from '../../contract/failures.js';
+import { endsOrder, ORDER_UNRESOLVED } from '../../contract/failures.js';
 import {
   CREATED_UPDATE,
   DECIDE_UPDATE,
@@ -25,6 +25,7 @@ import type { Order } from '../../contract/service-objects.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import { checkOrder, checkReceived } from '../identity.js';
 import { otherRun, takeSigned } from '../signed.js';
+import { countEnd } from './count.js';
 import { REVERT_TARGET, refusal } from './decision.js';
 import { currentDetails, enterDone, orderState, tellCancelled } from './show.js';
 import { type OrderRun, openReceivedRun, openRun } from './state.js';
@@ -72,6 +73,7 @@ async function inFrame(run: OrderRun, steps: Steps): Promise<OrderResult> {
       run.failure = error;
     }
     await condition(allHandlersFinished);
+    countEnd(run, result?.outcome ?? (run.failure?.type === ORDER_UNRESOLVED ? 'unresolved' : 'none'));
     if (result) return result;
     throw run.failure;
   });
@@ -126,6 +128,7 @@ function setHandlers(run: OrderRun): void {
     defineSignal(ORDER_CALLBACK_SIGNAL, { typeInfo: UNREAD }),
     () => {
       run.callbackPending = true;
+      run.callbackAtMs ??= Date.now();
     },
     { description: 'Something may have changed: look the order up now. The argument is ignored.' },
   );

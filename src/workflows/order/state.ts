@@ -47,6 +47,8 @@ export interface OrderRun {
   /** Those in spite of which a person adopted it: what is known of the request no longer says what the order is. */
   overruled?: string[];
   lastLookupAtMs?: number;
+  /** When the first callback came since a look-up showed no end. */
+  callbackAtMs?: number;
   /** How the status operation showed no order when it was last read as absent, for people. */
   statusSaid?: string;
   /** Set when no order comes to exist; `created` and `final` then fail with it. */

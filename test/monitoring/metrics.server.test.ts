@@ -1,0 +1,93 @@
+import { Registry } from 'prom-client';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { PaymentOrders } from '../../src/client.js';
+import { countVisible } from '../../src/monitoring/visibility.js';
+import { orderInput } from '../support/inputs.js';
+import { newOrderId } from '../support/lab.js';
+import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
+import {
+  endProcesses,
+  receiverEnv,
+  startProcess,
+  startSandboxProcess,
+  temporalEnv,
+  workerEnv,
+} from '../worker/process.fixture.js';
+import { scrape, sumOf } from './scrape.fixture.js';
+
+let temporal: TestNamespace;
+beforeAll(async () => {
+  temporal = await createTestNamespace();
+});
+afterAll(async () => {
+  await endProcesses();
+  await temporal?.close();
+});
+
+test('one scrape of a worker shows what the SDK counts and what became of orders, creates and requests', async () => {
+  const env = { ...temporalEnv(temporal), METRICS_ADDRESS: '127.0.0.1:0' };
+  const { service } = await startSandboxProcess();
+  const { receiver: door, metrics: ofReceiver = '' } = await startProcess('src/receiver.ts', receiverEnv(env, 0)).ready;
+  const worker = startProcess('src/worker.ts', {
+    ...workerEnv(env, service, door),
+    PAYMENT_REQUESTS_PER_SECOND: '50',
+  });
+  const { metrics = '' } = await worker.ready;
+  const orders = new PaymentOrders(temporal.client);
+  const paid = await orders.start('withdraw', orderInput('withdraw', newOrderId('monitored')));
+  const uncertain = await orders.start(
+    'withdraw',
+    orderInput('withdraw', newOrderId('monitored'), { marker: 'create=500-before' }),
+  );
+  expect((await paid.result()).outcome).toBe('completed');
+  expect((await uncertain.result()).outcome).toBe('completed');
+  await vi.waitFor(async () => {
+    const series = await scrape(metrics);
+    const sum = (name: string, labels?: Record<string, string>) => sumOf(series, name, labels);
+    const withdraw = { type: 'withdraw', account: 'default' };
+    expect(sum('payment_orders_ended_total', { ...withdraw, outcome: 'completed' })).toBe(2);
+    const attempts = 'payment_orders_create_attempts_total';
+    expect(sum(attempts, { ...withdraw, permission: 'first', verdict: 'accepted' })).toBe(1);
+    expect(sum(attempts, { ...withdraw, permission: 'first', verdict: 'uncertain' })).toBe(1);
+    expect(sum(attempts, { ...withdraw, permission: 'absent', verdict: 'accepted' })).toBe(1);
+    expect(sum('payment_orders_callback_to_final_seconds_count', { account: 'default' })).toBe(2);
+    const requests = 'payment_service_request_seconds_count';
+    expect(sum(requests, { account: 'default', operation: 'order/withdraw', answer: '200' })).toBe(2);
+    expect(sum(requests, { account: 'default', operation: 'order/withdraw', answer: '5xx' })).toBe(1);
+    expect(sum('payment_service_limit_requests_per_second', { account: 'default' })).toBeGreaterThan(0);
+    expect(sum('temporal_workflow_completed', { workflow_type: 'withdraw' })).toBe(2);
+    expect(sum('payment_orders_counted_timestamp_seconds')).toBeGreaterThan(0);
+    expect(JSON.stringify([...series.keys()])).not.toMatch(/order:default|4111/);
+  }, 30_000);
+  const callbacks = await scrape(ofReceiver);
+  expect(sumOf(callbacks, 'payment_callbacks_total', { answer: 'delivered' })).toBeGreaterThanOrEqual(2);
+});
+
+test('open orders, orders that need a person and stopped ones are counted from Temporal’s list, and leave it again', async () => {
+  const registry = new Registry();
+  const own = await createTestNamespace();
+  const stop = countVisible(own.client, registry, 500);
+  try {
+    const orders = new PaymentOrders(own.client);
+    // Nobody runs it: so it stays open.
+    const order = await orders.start('withdraw', orderInput('withdraw', newOrderId('monitored')));
+    const values = async () => {
+      const text = await registry.metrics();
+      return ['payment_orders_open{status="open",age="1h"}', 'payment_orders_stopped'].map((name) =>
+        Number(
+          text
+            .split('\n')
+            .find((line) => line.startsWith(`${name} `))
+            ?.split(' ')
+            .at(-1),
+        ),
+      );
+    };
+    await vi.waitFor(async () => expect(await values()).toEqual([1, 0]), 20_000);
+    await own.client.workflow.getHandle(order.workflowId).terminate('a test');
+    await vi.waitFor(async () => expect(await values()).toEqual([0, 1]), 20_000);
+  } finally {
+    stop();
+    await own.close();
+  }
+});
