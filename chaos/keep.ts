@@ -18,7 +18,7 @@ export const folderOf = (seed: string): string => join(ROOT, '.chaos', seed);
 const EXPLANATION = `What this run left:
 requested.ndjson      every start and when Temporal took it
 sandbox/              the service's journal (orders, ledger) and every request and callback
-temporal.db           the server's database with all histories
+temporal.db           the server's database with all histories; with --postgres the folders postgres and config
 logs/                 what the processes printed
 batches/, reports/    the batch file, and what the batch and the reconciliation wrote
 findings.json         what the oracle found, once it was asked; beside it the ledger, the service's orders, our verdicts

@@ -34,8 +34,9 @@ const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
 await rm(folder, { recursive: true, force: true });
 await mkdir(folder, { recursive: true });
-const { orders, seed, plain } = options;
-print(`chaos: ${orders} orders, seed ${seed}, payloads ${plain ? 'plain' : 'encrypted'}; kills: ${scheduleText()}`);
+const { orders, seed, plain, postgres } = options;
+const setting = `payloads ${plain ? 'plain' : 'encrypted'}${postgres ? ', Temporal on PostgreSQL' : ''}`;
+print(`chaos: ${orders} orders, seed ${seed}, ${setting}; kills: ${scheduleText()}`);
 const startedAt = performance.now();
 const ended = await run().catch((error: unknown): End => {
   log(error instanceof Error ? `${error.stack}` : 'the run failed');

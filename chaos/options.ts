@@ -10,6 +10,8 @@ export interface ChaosOptions {
   rate: number;
   /** Payloads are not encrypted: personal data may then stand in what Temporal stores of orders. */
   plain?: true;
+  /** Temporal runs on PostgreSQL and not on the dev server's SQLite. */
+  postgres?: true;
 }
 
 function wholeNumber(text: string): number {
@@ -30,6 +32,7 @@ export function readOptions(argv: readonly string[]): ChaosOptions {
     .addOption(new Option('--seed <s>', 'decides inputs, faults and outcomes').default('1').argParser(seedText))
     .addOption(new Option('--rate <n>', 'orders started per second').default(4).argParser(wholeNumber))
     .addOption(new Option('--plain', 'do not encrypt payloads'))
+    .addOption(new Option('--postgres', 'Temporal on PostgreSQL, as it is deployed (built with Go, once)'))
     .addHelpText('after', '\nORDER_SETTLE_WINDOW and its companions override the pace of the workers.')
     .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
   return program.parse(argv).opts<ChaosOptions>();

@@ -57,7 +57,7 @@ export interface ChaosStack {
 /** Brings everything up in a folder of its own, saying what it does. On failure all that was started is stopped. */
 export async function startStack(
   folder: string,
-  options: Pick<ChaosOptions, 'seed' | 'plain'>,
+  options: Pick<ChaosOptions, 'seed' | 'plain' | 'postgres'>,
   log: (line: string) => void,
 ): Promise<ChaosStack> {
   const started: { stop(): Promise<void> }[] = [];
@@ -77,7 +77,7 @@ type Started = { stop(): Promise<void> }[];
 
 async function bringUp(
   folder: string,
-  { seed, plain }: Pick<ChaosOptions, 'seed' | 'plain'>,
+  { seed, plain, postgres }: Pick<ChaosOptions, 'seed' | 'plain' | 'postgres'>,
   log: (line: string) => void,
   started: Started,
   stop: () => Promise<void>,
@@ -86,7 +86,9 @@ async function bringUp(
   log('compiling the product');
   await buildProduct(folders.dist, [plain ? 'off' : 'required']);
   log('starting Temporal, sandbox, receiver, codec and two workers');
-  const temporal = await MortalTemporal.start(folders.dbFile, log);
+  const temporal = await (postgres
+    ? MortalTemporal.startOnPostgres(folders.folder, log)
+    : MortalTemporal.start(folders.dbFile, log));
   started.push(temporal);
   const secrets = newSecrets();
   const services = await servicesOf(secrets, folder);

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DevServer, freePort, startDevServer } from '../scripts/temporal/dev-server.js';
+import { preparePostgresTemporal } from '../scripts/temporal/postgres-server.js';
 
 const ATTEMPTS = 5;
 
@@ -10,15 +11,28 @@ export class MortalTemporal {
 
   private constructor(
     server: DevServer,
-    private readonly port: number,
-    private readonly dbFile: string,
+    private readonly launch: () => Promise<DevServer>,
+    private readonly stopDatabase: () => Promise<void>,
   ) {
     this.#server = server;
   }
 
+  /** The dev server on SQLite. */
   static async start(dbFile: string, log: (line: string) => void): Promise<MortalTemporal> {
     const port = await freePort();
-    return new MortalTemporal(await startDevServer({ log, dbFile, port }), port, dbFile);
+    const launch = () => startDevServer({ log: () => {}, dbFile, port });
+    return new MortalTemporal(await startDevServer({ log, dbFile, port }), launch, async () => {});
+  }
+
+  /** The server of an installation, on a PostgreSQL of its own. */
+  static async startOnPostgres(folder: string, log: (line: string) => void): Promise<MortalTemporal> {
+    const { start, stop } = await preparePostgresTemporal(folder, log);
+    try {
+      return new MortalTemporal(await start(), start, stop);
+    } catch (error) {
+      await stop();
+      throw error;
+    }
   }
 
   get address(): string {
@@ -35,7 +49,7 @@ export class MortalTemporal {
     await this.#server.kill();
     for (let attempt = 1; ; attempt += 1) {
       try {
-        this.#server = await startDevServer({ log: () => {}, dbFile: this.dbFile, port: this.port });
+        this.#server = await this.launch();
         return;
       } catch (error) {
         // The port can stay taken for a moment.
@@ -45,7 +59,8 @@ export class MortalTemporal {
     }
   }
 
-  stop(): Promise<void> {
-    return this.#server.stop();
+  async stop(): Promise<void> {
+    await this.#server.stop();
+    await this.stopDatabase();
   }
 }

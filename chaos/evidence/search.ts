@@ -17,8 +17,8 @@ const PAGE = 1_000;
 
 /** Files of a run that are not the product's: its plan, the accounts, batch files, the service's own books, and the compiled product. */
 const NOT_OURS = /^(?:requested\.ndjson|accounts\.json|batches\/|dist\/|sandbox\/)/;
-/** SQLite's file, its write-ahead log and the index of that. */
-const DATABASE = /^temporal\.db(?:-wal|-shm)?$/;
+/** SQLite's file, its write-ahead log and the index of that; or all that PostgreSQL keeps. */
+const DATABASE = /^(?:temporal\.db(?:-wal|-shm)?$|postgres\/data\/)/;
 
 const WORKER_LOG = /^logs\/worker-\d+\.log$/;
 

@@ -12,7 +12,8 @@ import type { Log } from './cache.js';
 import { findTemporalCli } from './find-cli.js';
 import { endWithParent } from './watchdog.js';
 
-const HOST = '127.0.0.1';
+/** Where servers of ours listen. */
+export const HOST = '127.0.0.1';
 const NAMESPACE = 'default';
 /** The SDK allows 5 s, which a busy machine exceeds. */
 const START_LIMIT_MS = 60_000;
@@ -73,7 +74,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   const release = endWithParent(server, tempFolder);
 
   const end = async (signal: NodeJS.Signals): Promise<void> => {
-    await terminate(server, signal);
+    await endProcess(server, signal);
     release();
     if (tempFolder !== undefined) await rm(tempFolder, { recursive: true, force: true });
   };
@@ -110,7 +111,8 @@ function commandLine(dbFile: string, port: number, uiPort: number | undefined, m
 /** KEYWORD → Keyword, as the command line spells it. */
 const cliTypeOf = (type: string): string => type[0] + type.slice(1).toLowerCase();
 
-async function launch(cli: string, args: string[], logFile: string): Promise<ChildProcess> {
+/** Starts a server with its output in `logFile`. */
+export async function launch(cli: string, args: string[], logFile: string): Promise<ChildProcess> {
   const log = await open(logFile, 'a');
   try {
     // Detached: Ctrl-C reaches only our process, which then ends its workers before the server they talk to.
@@ -123,7 +125,8 @@ async function launch(cli: string, args: string[], logFile: string): Promise<Chi
   }
 }
 
-async function waitUntilUsable(address: string, server: ChildProcess): Promise<void> {
+/** Resolves once the server answers for its namespace, whose retention it gets. */
+export async function waitUntilUsable(address: string, server: ChildProcess): Promise<void> {
   const deadlineMs = Date.now() + START_LIMIT_MS;
   for (;;) {
     if (hasEnded(server)) throw new Error(`it ended with ${server.exitCode ?? server.signalCode}`);
@@ -151,7 +154,8 @@ async function prepareNamespace(address: string): Promise<void> {
 
 const hasEnded = (server: ChildProcess): boolean => server.exitCode !== null || server.signalCode !== null;
 
-async function terminate(server: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+/** Ends a server by a signal, and by SIGKILL where that takes too long. */
+export async function endProcess(server: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (hasEnded(server)) return;
   const exited = once(server, 'exit');
   server.ref();
