@@ -1,0 +1,32 @@
+import { randomUUID } from 'node:crypto';
+import { delimiter, dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { execa } from 'execa';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findTemporalCli } from '../../scripts/temporal/find-cli.js';
+import { SEARCH_ATTRIBUTES } from '../../src/contract/names.js';
+import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
+
+const SCRIPT = fileURLToPath(new URL('../../deploy/temporal/set-up-namespace.sh', import.meta.url));
+const THIRTY_DAYS_S = 30 * 24 * 3600;
+
+let temporal: TestNamespace;
+beforeAll(async () => {
+  temporal = await createTestNamespace();
+});
+afterAll(() => temporal.close());
+
+test('the set-up makes a namespace that keeps closed orders for 30 days and has every search attribute, and may run again', async () => {
+  const cli = await findTemporalCli(() => undefined);
+  const namespace = `set-up-${randomUUID()}`;
+  const PATH = [dirname(cli), process.env.PATH].join(delimiter);
+  const env = { PATH, HOME: process.env.HOME, TEMPORAL_ADDRESS: temporal.address, TEMPORAL_NAMESPACE: namespace };
+  for (const _time of ['new', 'again']) {
+    expect((await execa('sh', [SCRIPT], { env, extendEnv: false })).stdout).toMatch(`namespace ${namespace} is ready`);
+  }
+  const { workflowService, operatorService } = temporal.client.connection;
+  const { config } = await workflowService.describeNamespace({ namespace });
+  expect(Number(config?.workflowExecutionRetentionTtl?.seconds)).toBe(THIRTY_DAYS_S);
+  const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
+  expect(Object.keys(customAttributes).sort()).toEqual(Object.keys(SEARCH_ATTRIBUTES).sort());
+});
