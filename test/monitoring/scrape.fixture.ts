@@ -1,11 +1,16 @@
-/** The series of a scrape: value by name with its labels in the order of the text. */
-export async function scrape(url: string): Promise<Map<string, number>> {
-  const answer = await fetch(`${url}/metrics`);
-  if (answer.status !== 200) throw new Error(`HTTP ${answer.status}`);
-  const lines = (await answer.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+/** The series of Prometheus' text format: value by name with its labels in the order of the text. */
+export function parsed(text: string): Map<string, number> {
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return new Map(
     lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]),
   );
+}
+
+/** The series that a process shows. */
+export async function scrape(url: string): Promise<Map<string, number>> {
+  const answer = await fetch(`${url}/metrics`);
+  if (answer.status !== 200) throw new Error(`HTTP ${answer.status}`);
+  return parsed(await answer.text());
 }
 
 /** The sum of the series of a name whose labels contain all of `labels`. */
