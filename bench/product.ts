@@ -5,8 +5,8 @@ import { pathToFileURL } from 'node:url';
 import type * as TemporalClient from '@temporalio/client';
 import { execa } from 'execa';
 import { buildProduct, ROOT } from '../chaos/product.js';
+import { bundleFile } from '../src/bundle/bundle.js';
 import type * as Library from '../src/index.js';
-import { bundleFile } from '../src/worker/bundle.js';
 
 /** A build of the product. */
 export interface Product {

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { writeBundles } from '../scripts/build/write-bundles.js';
-import type { EncryptionMode } from '../src/worker/bundle.js';
+import type { EncryptionMode } from '../src/bundle/bundle.js';
 
 /** Root of the repository. */
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));

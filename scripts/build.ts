@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
-import { ENCRYPTION_MODES } from '../src/worker/bundle.js';
+import { ENCRYPTION_MODES } from '../src/bundle/bundle.js';
 import { STAMP, sourcesHash } from './build/sources-hash.mjs';
 import { writeBundles } from './build/write-bundles.js';
 

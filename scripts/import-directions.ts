@@ -34,6 +34,8 @@ const MAY_IMPORT: Record<string, string[]> = {
   monitoring: ['contract', 'types config'],
   receiver: ['monitoring', 'contract', 'client', 'temporal', 'config', 'process'],
   codec: ['temporal', 'config', 'process'],
+  // The workflows as workers run and replay them; it holds no secret.
+  bundle: ['contract', 'temporal', 'types config'],
   worker: [
     'monitoring',
     'contract',
@@ -45,6 +47,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     'temporal',
     'config',
     'process',
+    'bundle',
   ],
   // The starter and the library hold no service secret: they cannot even load what uses one.
   starter: ['contract', 'validation', 'audit', 'client', 'temporal', 'config', 'process'],

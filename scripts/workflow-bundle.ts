@@ -1,5 +1,5 @@
 import { DefaultLogger } from '@temporalio/worker';
-import { bundleWorkflows, type EncryptionMode } from '../src/worker/bundle.js';
+import { bundleWorkflows, type EncryptionMode } from '../src/bundle/bundle.js';
 
 /** The code a worker runs workflows from, the files it was made of, and what the bundler complained about. */
 export type WorkflowBundle = { code: string; sources: string[]; warnings: string[] };

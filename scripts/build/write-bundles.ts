@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { bundleFile, type EncryptionMode } from '../../src/worker/bundle.js';
+import { bundleFile, type EncryptionMode } from '../../src/bundle/bundle.js';
 import { buildWorkflowBundle } from '../workflow-bundle.js';
 import { withRelativeSources } from './relative-sources.js';
 

@@ -10,6 +10,7 @@ import {
 } from '@temporalio/worker';
 import { type ActivityDeps, confirmAttempt, createActivities, isCopied } from '../activities/index.js';
 import { AuditNotWrittenError, AuditRecord } from '../audit/audit-record.js';
+import { bundleFile, bundleWorkflows, converterPaths, type EncryptionMode, encryptionMode } from '../bundle/bundle.js';
 import { ConfigError, keepReading, type WorkerConfig, type WorkerKeys } from '../config.js';
 import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../contract/names.js';
 import {
@@ -23,7 +24,6 @@ import {
   warnOfPlainPayloads,
 } from '../temporal.js';
 import { createSlots, openAccounts } from './accounts.js';
-import { bundleFile, bundleWorkflows, converterPaths, type EncryptionMode, encryptionMode } from './bundle.js';
 import { createsCapacity, lookupsCapacity, ordersCapacity } from './capacity.js';
 import { countCreates } from './count-creates.js';
 import { newIdentity, shareLimits } from './limit-shares.js';

@@ -5,7 +5,7 @@ import type { TestProject } from 'vitest/node';
 import { resolveTemporal } from '../../scripts/temporal/resolve.js';
 import { findTimeSkippingServer } from '../../scripts/temporal/time-skipping.js';
 import { buildWorkflowBundle } from '../../scripts/workflow-bundle.js';
-import { bundleFile } from '../../src/worker/bundle.js';
+import { bundleFile } from '../../src/bundle/bundle.js';
 import { bundleInRun, compiledFolder, compileProcesses } from './compile.js';
 
 declare module 'vitest' {

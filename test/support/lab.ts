@@ -1,6 +1,7 @@
 import type { Worker } from '@temporalio/worker';
 import { pino } from 'pino';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/index.js';
+import { encryptionMode } from '../../src/bundle/bundle.js';
 import { PaymentOrders } from '../../src/client.js';
 import { type EncryptionKey, Secret, type WorkerConfig } from '../../src/config.js';
 import { DEFAULT_ACCOUNT } from '../../src/contract/names.js';
@@ -8,7 +9,6 @@ import type { Pace } from '../../src/contract/order/activities.js';
 import { startReceiver } from '../../src/receiver/server.js';
 import { createSignalOrder, createSignalReceived } from '../../src/receiver/signals.js';
 import { dataConverter } from '../../src/temporal.js';
-import { encryptionMode } from '../../src/worker/bundle.js';
 import { createWorkers } from '../../src/worker/start-worker.js';
 import {
   createTestNamespace,

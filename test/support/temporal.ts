@@ -15,7 +15,7 @@ import {
 import { register } from 'tsx/cjs/api';
 import { inject } from 'vitest';
 import { registerSearchAttributes } from '../../scripts/temporal/search-attributes.js';
-import { bundleWorkflows } from '../../src/worker/bundle.js';
+import { bundleWorkflows } from '../../src/bundle/bundle.js';
 import { bundleOnce } from './bundle-once.js';
 
 const USABLE_LIMIT_MS = 30_000;
