@@ -50,7 +50,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     'bundle',
   ],
   // The starter and the library hold no service secret: they cannot even load what uses one.
-  starter: ['contract', 'validation', 'audit', 'client', 'temporal', 'config', 'process'],
+  starter: ['contract', 'validation', 'audit', 'client', 'temporal', 'config', 'process', 'bundle'],
   index: ['contract', 'types validation', 'client', 'types temporal'],
 };
 

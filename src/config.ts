@@ -17,6 +17,7 @@ import {
   tokenProblem,
 } from './config/env.js';
 import { type LogLevel, type Monitoring, readLogLevel, readMonitoring } from './config/monitoring.js';
+import { type Rollout, readRollout } from './config/rollout.js';
 import { checkRuntime, refuseUnusedProxy } from './config/runtime.js';
 import { Secret } from './config/secret.js';
 import { sourceOf, valueOrFile } from './config/sources.js';
@@ -34,6 +35,7 @@ export type { Encryption, EncryptionKey } from './config/encryption-keys.js';
 export { ConfigError } from './config/env.js';
 export { keepReading } from './config/keep-reading.js';
 export type { LogLevel, Monitoring } from './config/monitoring.js';
+export type { Rollout } from './config/rollout.js';
 export { Secret } from './config/secret.js';
 
 /** How the worker makes callback URLs; absent = every order is followed by polling alone. */
@@ -64,6 +66,8 @@ export interface WorkerConfig extends Encryption {
   capacity?: Capacity;
   /** Absent = the usual log, and no metrics. */
   monitoring?: Monitoring;
+  /** Absent = one version at a time. */
+  rollout?: Rollout;
 }
 
 const DEPOSIT_SETTLE_WINDOW_MS = 15_000;
@@ -142,6 +146,7 @@ export const loadWorkerConfig = (env: Env = process.env, outputs?: Outputs): Wor
         approvers: readApprovers(env, accounts.keys(), problems),
         pace: readPace(env, problems),
         capacity: readCapacity(env, problems),
+        rollout: readRollout(env, problems),
         caps: amountsByCurrency(env, 'PAYMENT_ORDER_CAPS', problems),
         checkBalance: oneOf(env, 'PAYMENT_CHECK_BALANCE', ['true', 'false'], problems) === 'true',
         directories: readDirectories(env, problems),

@@ -1,3 +1,4 @@
+import { typingErrors } from '../contract/typing-errors.js';
 import type { Env, Problems } from './env.js';
 
 /** Who reads a variable: W the worker, R the receiver, C the codec endpoint, L the library and the starter. */
@@ -30,6 +31,10 @@ export const VARIABLES = {
   ORDER_CONFIRM_DELAY: { by: 'W' },
   ORDER_CACHE_SIZE: { by: 'W' },
   ORDER_LOOKUPS_AT_ONCE: { by: 'W' },
+  ORDER_QUEUE_POLLERS: { by: 'W' },
+  ORDER_PATCHES_HELD: { by: 'W' },
+  TEMPORAL_DEPLOYMENT_NAME: { by: 'W' },
+  TEMPORAL_WORKER_BUILD_ID: { by: 'W' },
   CALLBACK_BASE_URL: { by: 'W' },
   CALLBACK_TOKEN_KEY: { by: 'WR', file: true, command: true },
   CALLBACK_HOST: { by: 'R' },
@@ -162,18 +167,4 @@ function nearestOf(name: string, known: readonly string[], isOurs: boolean): [na
     return [other, Math.min(typingErrors(name, other), ofTail)];
   });
   return all.reduce<[string, number] | []>((best, next) => (next[1] < (best[1] ?? Infinity) ? next : best), []);
-}
-
-/** Letters to put in, leave out or replace to make one text of the other. */
-function typingErrors(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (const [i, letter] of [...a].entries()) {
-    const next = [i + 1];
-    for (const [j, other] of [...b].entries()) {
-      const replaced = (row[j] ?? 0) + (letter === other ? 0 : 1);
-      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
 }

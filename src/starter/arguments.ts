@@ -37,6 +37,9 @@ export const parseWhole = (min: number) => (text: string) => {
   return value;
 };
 
+/** The name of a workflow type. */
+export const parseWorkflowType = fitting(/^[A-Za-z0-9_-]{1,100}$/, 'It must be a name of letters, digits, - and _.');
+
 /** Temporal's id of a run. */
 export const parseRun = fitting(/^[A-Za-z0-9-]{1,64}$/, 'It must be the id of a run, as `order show` prints it.');
 
@@ -67,7 +70,8 @@ export const withCommonOptions = (command: Command): Command =>
 /** Adds `--json`. */
 export const withJson = (command: Command): Command => command.option('--json', 'print exactly one JSON object');
 
-const parseAccount = fitting(ACCOUNT_FORMAT, 'It must be 1 to 32 of a-z 0-9 -');
+/** The name of a service account. */
+export const parseAccount = fitting(ACCOUNT_FORMAT, 'It must be 1 to 32 of a-z 0-9 -');
 
 /** Adds `--show-wallets`, which `runStarter` looks for. */
 export const withShowWallets = (command: Command): Command =>

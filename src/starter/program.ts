@@ -31,6 +31,7 @@ import {
 } from './order-verbs.js';
 import { addPayloadsVerb } from './payloads-verb.js';
 import { addReconcileVerb } from './reconcile-verb.js';
+import { addReplayVerb } from './replay-verb.js';
 import { type Report, type Run, reportOfError, type StarterIo, type Verbs, withoutValue } from './report.js';
 import { addScheduleVerbs } from './schedule-verbs.js';
 import { addServiceVerbs } from './service-verbs.js';
@@ -165,6 +166,7 @@ function buildProgram(io: StarterIo, run: Run, print: (report: Report) => void):
   addReconcileVerb(program, io, verbs);
   addAuditVerb(program, verbs);
   addPayloadsVerb(program, io, verbs);
+  addReplayVerb(program, io, verbs);
   return program;
 }
 

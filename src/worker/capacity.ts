@@ -7,14 +7,22 @@ const CACHED_ORDERS = 600;
 /** A poll waits for others to be asked with it, so that a slot is a promise and no request: 5,000 waiting orders take about 500. */
 const LOOKUPS_AT_ONCE = 500;
 
-/** Fixed numbers would keep 10 polls open on each of the two queues of an account in every process, most of them in vain. */
-const POLLERS = { type: 'autoscaling', minimum: 1, initial: 2, maximum: 20 } as const;
+/** Enough for what one process does on a queue; a server that is far away needs more. */
+const QUEUE_POLLERS = 20;
+
+/**
+ * Each queue has one poll open while nothing happens, and more while the server sees tasks waiting. The first number is the least one:
+ * the server takes back only what it has asked for.
+ */
+const pollers = ({ queuePollers = QUEUE_POLLERS }: Capacity) =>
+  ({ type: 'autoscaling', minimum: 1, initial: 1, maximum: queuePollers }) as const;
 
 /** How the queue of the workflows is worked on. */
-export const ordersCapacity = ({ cachedOrders = CACHED_ORDERS }: Capacity) =>
+export const ordersCapacity = (capacity: Capacity) =>
   ({
-    maxCachedWorkflows: cachedOrders,
-    activityTaskPollerBehavior: POLLERS,
+    maxCachedWorkflows: capacity.cachedOrders ?? CACHED_ORDERS,
+    workflowTaskPollerBehavior: pollers(capacity),
+    activityTaskPollerBehavior: pollers(capacity),
   }) satisfies Partial<WorkerOptions>;
 
 /** Of the slots for look-ups those that wait for others hold no more: somebody waits for what a callback is about. */
@@ -25,11 +33,12 @@ export const mostWaiting = ({ lookupsAtOnce = LOOKUPS_AT_ONCE }: Capacity): numb
   Math.floor(WAITING_SHARE * lookupsAtOnce);
 
 /** How the look-ups of an account are. */
-export const lookupsCapacity = ({ lookupsAtOnce = LOOKUPS_AT_ONCE }: Capacity) =>
+export const lookupsCapacity = (capacity: Capacity) =>
   ({
-    maxConcurrentActivityTaskExecutions: lookupsAtOnce,
-    activityTaskPollerBehavior: POLLERS,
+    maxConcurrentActivityTaskExecutions: capacity.lookupsAtOnce ?? LOOKUPS_AT_ONCE,
+    activityTaskPollerBehavior: pollers(capacity),
   }) satisfies Partial<WorkerOptions>;
 
 /** How its creates are. */
-export const createsCapacity = { activityTaskPollerBehavior: POLLERS } satisfies Partial<WorkerOptions>;
+export const createsCapacity = (capacity: Capacity) =>
+  ({ activityTaskPollerBehavior: pollers(capacity) }) satisfies Partial<WorkerOptions>;

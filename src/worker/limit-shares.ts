@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Logger, NativeConnection } from '@temporalio/worker';
+import type { Rollout } from '../config.js';
 import { createTaskQueue } from '../contract/names.js';
 import type { Limiter } from '../payment-service/limiter.js';
 
@@ -95,11 +96,11 @@ export interface SharedAccount {
 /** Keeps the rates of the accounts' limiters right until `stop`; the log hears of changes, and of what the service refused. */
 export function shareLimits(
   accounts: readonly SharedAccount[],
-  { connection, namespace, identity }: { connection: NativeConnection; namespace: string; identity: string },
+  target: { connection: NativeConnection; namespace: string; identity: string; version?: Rollout['version'] },
   log: Pick<Logger, 'info' | 'warn'>,
 ): () => void {
   const shares = accounts.map((account) => {
-    const share = new LimitShare(identity, account.requestsPerSecond);
+    const share = new LimitShare(target.identity, account.requestsPerSecond);
     let told: number | undefined;
     account.limiter.setRate(share.unnoticed);
     account.limiter.onSlowDown = (retryAfterMs) =>
@@ -108,7 +109,7 @@ export function shareLimits(
         retryAfterMs,
       });
     return async () => {
-      const rate = share.rate(await seenQueue(connection, namespace, account.name), performance.now());
+      const rate = share.rate(await seenQueue(target, account.name), performance.now());
       account.limiter.setRate(rate);
       if (rate !== told)
         log.info("share of the account's limit", { account: account.name, requestsPerSecond: rate ?? null });
@@ -138,19 +139,38 @@ const FIRST_POLL_MS = 500;
 const ACTIVITY_QUEUE = 2;
 const ENHANCED_MODE = 1;
 
-/** Asks in both ways: the limit is told in the one, and only the other one counts pollers of all partitions. */
-async function seenQueue(connection: NativeConnection, namespace: string, account: string): Promise<SeenQueue> {
+/** What the server calls a version. */
+export const versionName = ({ deploymentName, buildId }: NonNullable<Rollout['version']>): string =>
+  `${deploymentName}:${buildId}`;
+
+interface Asking {
+  connection: NativeConnection;
+  namespace: string;
+  version?: Rollout['version'];
+}
+
+/**
+ * Asks in both ways: the limit is told in the one, and only the other one counts pollers of all partitions, of the versions that it
+ * is asked for. Those are the ones that may have work: this one, the current and the ramping one, and whatever else polls.
+ */
+async function seenQueue({ connection, namespace, version }: Asking, account: string): Promise<SeenQueue> {
   const asked = { namespace, taskQueue: { name: createTaskQueue(account) }, taskQueueType: ACTIVITY_QUEUE };
   const { workflowService } = connection;
-  const [{ pollers, config }, { versionsInfo }] = await Promise.all([
-    workflowService.describeTaskQueue({ ...asked, reportConfig: true }),
-    workflowService.describeTaskQueue({
-      ...asked,
-      apiMode: ENHANCED_MODE,
-      taskQueueTypes: [ACTIVITY_QUEUE],
-      reportPollers: true,
-    }),
-  ]);
+  const { pollers, config, versioningInfo } = await workflowService.describeTaskQueue({ ...asked, reportConfig: true });
+  const { currentDeploymentVersion, rampingDeploymentVersion } = versioningInfo ?? {};
+  const polling = (pollers ?? []).map(({ deploymentOptions }) => deploymentOptions);
+  const versions = [version, currentDeploymentVersion, rampingDeploymentVersion, ...polling].flatMap((other) =>
+    other?.deploymentName && other.buildId
+      ? [versionName({ deploymentName: other.deploymentName, buildId: other.buildId })]
+      : [],
+  );
+  const { versionsInfo } = await workflowService.describeTaskQueue({
+    ...asked,
+    apiMode: ENHANCED_MODE,
+    taskQueueTypes: [ACTIVITY_QUEUE],
+    reportPollers: true,
+    ...(versions.length > 0 && { versions: { unversioned: true, buildIds: [...new Set(versions)] } }),
+  });
   const everywhere = Object.values(versionsInfo ?? {}).flatMap(({ typesInfo }) =>
     Object.values(typesInfo ?? {}).flatMap((info) => info.pollers ?? []),
   );

@@ -1,21 +1,12 @@
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import type { DataConverter } from '@temporalio/common';
-import {
-  NativeConnection,
-  type NativeConnectionOptions,
-  Runtime,
-  Worker,
-  type WorkerOptions,
-} from '@temporalio/worker';
+import { NativeConnection, type NativeConnectionOptions, Runtime, Worker } from '@temporalio/worker';
 import { type ActivityDeps, confirmAttempt, createActivities, isCopied } from '../activities/index.js';
 import { AuditNotWrittenError, AuditRecord } from '../audit/audit-record.js';
-import { bundleFile, bundleWorkflows, converterPaths, type EncryptionMode, encryptionMode } from '../bundle/bundle.js';
+import { encryptionMode } from '../bundle/bundle.js';
+import { type WorkflowCode, workerConverter, workflowCode } from '../bundle/workflow-code.js';
 import { ConfigError, keepReading, type WorkerConfig, type WorkerKeys } from '../config.js';
 import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../contract/names.js';
 import {
   connectTemporal,
-  encryptionCodec,
   GRPC,
   grpcStatus,
   missingSearchAttributesCommand,
@@ -26,16 +17,14 @@ import {
 import { createSlots, openAccounts } from './accounts.js';
 import { createsCapacity, lookupsCapacity, ordersCapacity } from './capacity.js';
 import { countCreates } from './count-creates.js';
-import { newIdentity, shareLimits } from './limit-shares.js';
+import { newIdentity, shareLimits, versionName } from './limit-shares.js';
 import { createMonitor } from './monitor.js';
 import { refuseForeign } from './refuse-foreign.js';
+import { patchOptions, versionOptions } from './rollout.js';
 import { markOfKeys, takeKeys } from './take-keys.js';
 
 /** A create must be let finish: its attempt may take 50 s, so a stopping worker waits a little longer. */
 const SHUTDOWN_GRACE = '55s' as const;
-
-/** The bundle that workflows run from; `debugMode`: in the thread of their worker, and as long as they like. */
-export type WorkflowCode = Pick<WorkerOptions, 'workflowBundle' | 'debugMode'>;
 
 /**
  * Connects as `TEMPORAL_*` says, checks the namespace and polls all queues; `run` ends after `stop` once every task in hand
@@ -52,7 +41,7 @@ export async function startWorker(config: WorkerConfig, read: () => Promise<Work
       throw new TemporalUnreachableError(address, namespace, error instanceof Error ? error.message : 'unknown error');
     },
   );
-  const code = await workflowCode(encryptionMode(config));
+  const code = await workflowCode(encryptionMode(config), Runtime.instance().logger);
   const identity = newIdentity();
   const workers = await createWorkers(config, { connection, namespace, identity }, code, accounts);
   const monitoring = await monitor.start({ connection, namespace, workers, accounts });
@@ -62,7 +51,7 @@ export async function startWorker(config: WorkerConfig, read: () => Promise<Work
       limiter,
       requestsPerSecond: config.accounts.get(name)?.requestsPerSecond,
     })),
-    { connection, namespace, identity },
+    { connection, namespace, identity, version: config.rollout?.version },
     Runtime.instance().logger,
   );
   const stopReading = keepReading({
@@ -107,8 +96,9 @@ export async function createWorkers(
     namespace,
     ...(identity && { identity }),
     shutdownGraceTime: SHUTDOWN_GRACE,
-    dataConverter: workerConverter(config),
+    dataConverter: workerConverter(config, warnOfPlain()),
     interceptors: { activity: [refuseForeign, countCreates] },
+    ...versionOptions(config.rollout),
   };
   const { capacity = {} } = config;
   const perAccount = [...config.accounts.values()].flatMap(({ name, requestsPerSecond }) => {
@@ -117,7 +107,7 @@ export async function createWorkers(
         ...common,
         taskQueue: createTaskQueue(name),
         activities,
-        ...createsCapacity,
+        ...createsCapacity(capacity),
         ...createSlots(requestsPerSecond),
       },
       { ...common, taskQueue: lookupTaskQueue(name), activities, ...lookupsCapacity(capacity) },
@@ -131,11 +121,14 @@ export async function createWorkers(
       activities,
       maxHeartbeatThrottleInterval: '1s',
       ...ordersCapacity(capacity),
+      ...patchOptions(config.rollout),
       ...workflows,
     }),
     ...perAccount.map((options) => Worker.create(options)),
   ]);
 }
+
+const warnOfPlain = () => warnOfPlainPayloads((message, meta) => Runtime.instance().logger.warn(message, meta));
 
 /** Every line goes to the log as well: the hashes there, kept by another machine, are what shows a record written anew. */
 async function openAudit(folder: string): Promise<AuditRecord> {
@@ -155,19 +148,8 @@ const protectionsOf = (config: WorkerConfig): string =>
     `payloads=${encryptionMode(config)}`,
     `signed=${[...(config.approvers?.keys() ?? [])].join(',') || 'none'}`,
     `audit=${config.auditDir ? 'kept' : 'none'}`,
+    ...(config.rollout?.version ? [`version=${versionName(config.rollout.version)}`] : []),
   ].join(' ');
-
-/**
- * A worker writes failures, too, and their messages must not stay in the clear beside encrypted payloads. It is also the
- * one that reads what every client wrote, so that it can tell when one of them has no keys. What it refuses is marked: each
- * value of a workflow is judged by itself, and a bad one must not stop all others.
- */
-function workerConverter(config: WorkerConfig): DataConverter {
-  const onPlain = warnOfPlainPayloads((message, meta) => Runtime.instance().logger.warn(message, meta));
-  const { encryptionKeys, encryptionRequired = false } = config;
-  const codec = encryptionCodec(encryptionKeys, { required: encryptionRequired, marks: true, onPlain });
-  return { payloadCodecs: [codec], ...converterPaths(encryptionMode(config)) };
-}
 
 /** Without its search attributes a namespace refuses every order, so the worker refuses to start and says what to run. */
 async function refuseWithoutSearchAttributes(): Promise<void> {
@@ -184,14 +166,4 @@ async function refuseWithoutSearchAttributes(): Promise<void> {
   } finally {
     await close();
   }
-}
-
-/** The bundle that `npm run build` made, where there is one; otherwise the sources are bundled now. */
-async function workflowCode(mode: EncryptionMode): Promise<WorkflowCode> {
-  const codePath = fileURLToPath(new URL(`../${bundleFile(mode)}`, import.meta.url));
-  return {
-    workflowBundle: existsSync(codePath)
-      ? { codePath }
-      : await bundleWorkflows({ mode, logger: Runtime.instance().logger }),
-  };
 }

@@ -4,6 +4,7 @@ import {
   CancellationScope,
   condition,
   proxyActivities,
+  setWorkflowOptions,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
@@ -40,6 +41,12 @@ export async function bulkWithdraw(
     return result;
   });
 }
+
+// Where workers have versions a batch ends on the one it began on; the server refuses the word from a worker that has none.
+setWorkflowOptions(
+  () => (workflowInfo().currentDeploymentVersion?.deploymentName ? { versioningBehavior: 'PINNED' } : {}),
+  bulkWithdraw,
+);
 
 /** True for a run that the batch itself went on in. A cron and a retry hand on what anybody gave the run before. */
 function isContinued(): boolean {

@@ -27,8 +27,16 @@ describe('a complete environment', () => {
 
   test('says how much a process takes on, and leaves the rest to the worker', () => {
     expect(loadWorkerConfig(WORKER_ENV).capacity).toEqual({});
-    const env = { ...WORKER_ENV, ORDER_CACHE_SIZE: '3000', ORDER_LOOKUPS_AT_ONCE: '2000' };
-    expect(loadWorkerConfig(env).capacity).toEqual({ cachedOrders: 3_000, lookupsAtOnce: 2_000 });
+    const env = { ...WORKER_ENV, ORDER_CACHE_SIZE: '3000', ORDER_LOOKUPS_AT_ONCE: '2000', ORDER_QUEUE_POLLERS: '40' };
+    expect(loadWorkerConfig(env).capacity).toEqual({ cachedOrders: 3_000, lookupsAtOnce: 2_000, queuePollers: 40 });
+  });
+
+  test('says which version the process is, where Temporal tells versions apart', () => {
+    expect(loadWorkerConfig(WORKER_ENV).rollout).toEqual({});
+    const names = { TEMPORAL_DEPLOYMENT_NAME: 'payments/orders', TEMPORAL_WORKER_BUILD_ID: '1.4.0-a1b2' };
+    expect(loadWorkerConfig({ ...WORKER_ENV, ...names }).rollout).toEqual({
+      version: { deploymentName: 'payments/orders', buildId: '1.4.0-a1b2' },
+    });
   });
 
   test('ORDER_SETTLE_WINDOW sets both windows', () => {
@@ -160,6 +168,9 @@ const MISTAKES: [string, string | undefined, string][] = [
   ['ORDER_CACHE_SIZE', '1e3', 'must be a whole number from 10 to 100000'],
   ['ORDER_LOOKUPS_AT_ONCE', '0', 'must be a whole number from 1 to 100000'],
   ['ORDER_LOOKUPS_AT_ONCE', '100001', 'must be a whole number from 1 to 100000'],
+  ['ORDER_QUEUE_POLLERS', '0', 'must be a whole number from 1 to 100'],
+  ['ORDER_QUEUE_POLLERS', '101', 'must be a whole number from 1 to 100'],
+  ['ORDER_PATCHES_HELD', 'no-such-patch', 'this version has no patch to hold: unset it'],
   ['ORDER_POLL_MAX', '7m\n', DURATION],
   ['ORDER_SETTLE_WINDOW', '-7s', DURATION],
   ['ORDER_SETTLE_WINDOW', '1.7s', DURATION],
@@ -167,6 +178,19 @@ const MISTAKES: [string, string | undefined, string][] = [
   ['ORDER_CONFIRM_DELAY', '999999999d', DURATION],
   ['ORDER_POLL_MAX', '77ms', 'must not be shorter than ORDER_POLL_INITIAL'],
 ];
+
+test('a version has both of its names, and fitting ones', () => {
+  expect(problems({ TEMPORAL_DEPLOYMENT_NAME: 'payments' })).toEqual([
+    'TEMPORAL_WORKER_BUILD_ID: is required beside TEMPORAL_DEPLOYMENT_NAME',
+  ]);
+  expect(problems({ TEMPORAL_WORKER_BUILD_ID: '1' })).toEqual([
+    'TEMPORAL_DEPLOYMENT_NAME: is required beside TEMPORAL_WORKER_BUILD_ID',
+  ]);
+  expect(problems({ TEMPORAL_DEPLOYMENT_NAME: 'a:b', TEMPORAL_WORKER_BUILD_ID: '1:2' })).toEqual([
+    'TEMPORAL_DEPLOYMENT_NAME: must match [A-Za-z0-9_/-]{1,200}',
+    'TEMPORAL_WORKER_BUILD_ID: must match [A-Za-z0-9._+-]{1,200}',
+  ]);
+});
 
 describe('a mistake is one line that names the variable and not the value', () => {
   test.for(MISTAKES)('%s = %j', ([name, value, reason]) => {

@@ -4,7 +4,7 @@ import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
 import { describe, expect, test } from 'vitest';
 import { type RecordedHistory, readHistories } from '../../scripts/replay/files.js';
 import { forcedBundle } from '../../scripts/replay/forced-bundle.js';
-import { PATCHES } from '../../src/workflows/patches.js';
+import { PATCHES } from '../../src/contract/patches.js';
 import { createTestNamespace, quietWorkers, workflowBundle } from '../support/temporal.js';
 
 const SAMPLE_PATCH = 'sleeps-twice';

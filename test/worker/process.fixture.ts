@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inject } from 'vitest';
 import type { SandboxStats } from '../../sandbox/admin.js';
@@ -33,9 +33,9 @@ const running = new Set<ChildProcess>();
 
 /** The compiled program of a source file such as `src/worker.ts`; `sandbox` and `fixtures` beside this file are compiled, too. */
 export const programOf = (entry: string): string =>
-  join(compiledFolder(inject('runFolder')), entry.replace(/\.ts$/, '.js'));
+  isAbsolute(entry) ? entry : join(compiledFolder(inject('runFolder')), entry.replace(/\.ts$/, '.js'));
 
-/** Starts the compiled program of a source file with exactly that environment, PATH and TMPDIR apart. */
+/** Starts the compiled program of a source file, or one by its path, with exactly that environment, PATH and TMPDIR apart. */
 export function startProcess(
   entry: string,
   env: Env,

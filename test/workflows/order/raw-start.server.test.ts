@@ -200,16 +200,24 @@ describe('a start that would lose an order', () => {
       .catch(() => undefined);
   });
 
-  test('under a workflow type that does not exist ends at once, and the types that do are named', async () => {
+  test.for([
+    ['withdrawal', 'withdraw'],
+    ['Withdraw', 'withdraw'],
+    ['exchange_withdraw', 'exchangeWithdraw'],
+    ['depositExhange', 'depositExchange'],
+    ['bulk-withdraw', 'bulkWithdraw'],
+  ] as const)('under the mistyped workflow type %s ends at once, and %s is named', async ([typed, meant]) => {
     const input = orderInput('withdraw', newOrderId('mistyped'));
-    const handle = await lab.temporal.client.workflow.start('withdrawal', {
+    const handle = await lab.temporal.client.workflow.start(typed, {
       taskQueue: 'payment-orders',
       workflowId: `order:default:${input.order.order_id}`,
       args: [input],
     });
     const error = await handle.result().catch(({ cause }: { cause: unknown }) => cause);
     expect(error).toMatchObject({ type: 'InvalidOrder', details: [[{ field: 'workflow type' }]] });
-    expect((error as Error).message).toMatch(/withdrawal is not one of .*withdraw.*Nothing was sent/);
+    expect((error as Error).message).toMatch(
+      new RegExp(`${typed} is not one of deposit, .*Did you mean ${meant}\\? Nothing was sent`),
+    );
     expect(await failedTasks(handle.workflowId)).toEqual([]);
     expect(lab.requestsOf(input.order.order_id)).toEqual([]);
   });

@@ -1,0 +1,104 @@
+import { execa } from 'execa';
+import { findTemporalCli } from '../../scripts/temporal/find-cli.js';
+import { builtVersion, type Change } from '../support/built-version.js';
+import { orderInput } from '../support/inputs.js';
+import { type Lab, newOrderId } from '../support/lab.js';
+import { type Env, type Process, startProcess, temporalEnv, workerEnv } from './process.fixture.js';
+
+const WITHDRAW = 'workflows/withdraw.ts';
+const CREATE = 'await createOrder(run);';
+
+/** The next version: two more steps behind patches, one before an order is created and one after its end. */
+const PATCHED: readonly Change[] = [
+  [
+    'contract/patches.ts',
+    'export const PATCHES = {',
+    "export const PATCHES = { 'pauses-first': 'a sample', 'pauses-last': 'a sample',",
+  ],
+  [
+    WITHDRAW,
+    'import { createOrder }',
+    `import { sleep } from '@temporalio/workflow';
+import { isPatched } from './patches.js';
+const last = async <T>(final: T): Promise<T> => {
+  if (isPatched('pauses-last')) await sleep(1);
+  return final;
+};
+import { createOrder }`,
+  ],
+  [WITHDRAW, CREATE, `if (isPatched('pauses-first')) await sleep(1);\n    ${CREATE}`],
+  [WITHDRAW, 'await awaitFinal(run)', 'await last(await awaitFinal(run))'],
+];
+
+/** A version that forgot its patch: no order that is open can go on in it. */
+const INCOMPATIBLE: readonly Change[] = [
+  [WITHDRAW, 'import { createOrder }', "import { sleep } from '@temporalio/workflow';\nimport { createOrder }"],
+  [WITHDRAW, CREATE, `await sleep(1);\n    ${CREATE}`],
+];
+
+/** Programs of the present sources, of the next version, and of one that is not compatible. */
+export const versions = {
+  old: () => builtVersion('old', []),
+  next: () => builtVersion('next', PATCHED),
+  incompatible: () => builtVersion('incompatible', INCOMPATIBLE),
+};
+
+/** Names of a deployment, for the commands of docs/upgrading.md. */
+export const DEPLOYMENT = 'payment-orders';
+
+/** The plain command line tool, as an operator types it; the command as one text. */
+export async function temporal({ address, namespace }: Lab['temporal'], command: string): Promise<string> {
+  const cli = await findTemporalCli(() => undefined);
+  const { stdout } = await execa(cli, [...command.split(' '), '--address', address, '--namespace', namespace]);
+  return stdout;
+}
+
+/** A worker process of a version, ready. `buildId`: told apart by Temporal; without one it takes whatever there is. */
+export async function startVersion(lab: Lab, program: string, buildId?: string, env: Env = {}): Promise<Process> {
+  const { temporal: target, sandbox, config } = lab;
+  const worker = startProcess(program, {
+    ...workerEnv(temporalEnv(target), sandbox.url, config.callback?.baseUrl),
+    CALLBACK_TOKEN_KEY: config.callback?.tokenKeys[0] ?? '',
+    ...(buildId && { TEMPORAL_DEPLOYMENT_NAME: DEPLOYMENT, TEMPORAL_WORKER_BUILD_ID: buildId }),
+    ...env,
+  });
+  await worker.ready;
+  return worker;
+}
+
+/** Orders that exist at the service and end only when `lab.sandbox.finishAll()` says so. */
+export async function openOrders(lab: Lab, label: string, count: number): Promise<readonly string[]> {
+  const ids = Array.from({ length: count }, (_, index) => newOrderId(`${label}-${index + 1}`));
+  const open = async (id: string) => {
+    const handle = await lab.orders.start('withdraw', orderInput('withdraw', id, { marker: 'after_ms=3600000' }));
+    await handle.created({ timeoutMs: 120_000 });
+  };
+  await Promise.all(ids.map(open));
+  return ids;
+}
+
+/** What the histories of orders tell. */
+export interface Told {
+  completed: number;
+  failedTasks: number;
+  /** Orders by the versions that answered for them, in order. */
+  versions: Record<string, number>;
+  markers: number;
+}
+
+/** Waits for the ends of orders and reads their histories. */
+export async function endsOf({ orders, temporal: { client } }: Lab, ids: readonly string[]): Promise<Told> {
+  const told: Told = { completed: 0, failedTasks: 0, versions: {}, markers: 0 };
+  for (const id of ids) {
+    const { outcome } = await orders.order(id).result({ timeoutMs: 120_000 });
+    const { events = [] } = await client.workflow.getHandle(`order:default:${id}`).fetchHistory();
+    const answered = (events ?? []).flatMap((event) => event.workflowTaskCompletedEventAttributes ?? []);
+    const builds = [...new Set(answered.map(({ deploymentVersion }) => deploymentVersion?.buildId || 'none'))];
+    const name = builds.join('→');
+    told.completed += outcome === 'completed' ? 1 : 0;
+    told.failedTasks += (events ?? []).filter((event) => event.workflowTaskFailedEventAttributes).length;
+    told.markers += (events ?? []).filter((event) => event.markerRecordedEventAttributes).length;
+    told.versions[name] = (told.versions[name] ?? 0) + 1;
+  }
+  return told;
+}
