@@ -1,5 +1,11 @@
 import proto from '@temporalio/proto';
-import { DefaultLogger, type ReplayWorkerOptions, Runtime, Worker } from '@temporalio/worker';
+import {
+  DefaultLogger,
+  makeTelemetryFilterString,
+  type ReplayWorkerOptions,
+  Runtime,
+  Worker,
+} from '@temporalio/worker';
 import type { Encryption } from '../config.js';
 import { encryptionMode } from './bundle.js';
 import { workerConverter, workflowCode } from './workflow-code.js';
@@ -37,9 +43,7 @@ const described = ({ workflowId, history }: SourceHistory): Omit<Replayed, 'outc
 /** Why a history needs no replay; undefined for one that this version may have to go on with. */
 function leftOut({ history }: SourceHistory): 'pinned' | 'notBegun' | undefined {
   const answered = (history.events ?? []).flatMap((event) => event.workflowTaskCompletedEventAttributes ?? []);
-  // In a file the number has its name.
-  const behaviour: unknown = answered.at(-1)?.versioningBehavior;
-  if (behaviour === VERSIONING_BEHAVIOR_PINNED || behaviour === 'VERSIONING_BEHAVIOR_PINNED') return 'pinned';
+  if (answered.at(-1)?.versioningBehavior === VERSIONING_BEHAVIOR_PINNED) return 'pinned';
   return answered.length === 0 ? 'notBegun' : undefined;
 }
 
@@ -51,7 +55,9 @@ export async function* replayHistories(
   histories: AsyncIterable<SourceHistory>,
   { encryption, namespace }: { encryption: Encryption; namespace: string },
 ): AsyncGenerator<Replayed> {
-  Runtime.install({ logger: new DefaultLogger('ERROR', () => undefined) });
+  // Without `forward` the SDK's core writes its lines to stdout, between those of the answer.
+  const telemetryOptions = { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }), forward: {} } };
+  Runtime.install({ logger: new DefaultLogger('ERROR', () => undefined), telemetryOptions });
   const options: ReplayWorkerOptions & { namespace: string } = {
     ...(await workflowCode(encryptionMode(encryption))),
     dataConverter: workerConverter(encryption),

@@ -75,9 +75,9 @@ async function readHistory(file: string): Promise<SourceHistory['history']> {
   const parsed: unknown = await readFile(file, 'utf8')
     .then((text) => JSON.parse(text))
     .catch(() => undefined);
-  const history = parsed as SourceHistory['history'] | undefined;
-  if (!history?.events?.[0]?.workflowExecutionStartedEventAttributes)
-    throw new UsageError(`${file} is no history: export it by temporal workflow show --output json`);
+  const { exportedHistory } = await import('../bundle/exported-history.js');
+  const history = exportedHistory(parsed);
+  if (!history) throw new UsageError(`${file} is no history: export it by temporal workflow show --output json`);
   return history;
 }
 
