@@ -1,11 +1,11 @@
 import type { Order } from '../../contract/service-objects.js';
 
-/** An order that exists: what the service named it, when it made it, when that was noted here, and with which others last. */
+/** An order that exists: what the service named it, when it made it, when that was noted here, and the answers that showed it. */
 interface Known {
   uuid: string;
   createdAt: string;
   notedAtMs: number;
-  answer: number;
+  answers: Set<number>;
 }
 
 /** Order id and uuid of an order that exists. */
@@ -15,6 +15,8 @@ export type Canary = readonly [id: string, uuid: string];
 const MOST_KEPT = 64;
 /** So many that were used are remembered: none of them may be in the answer to a later request. */
 const MOST_SPENT = 2_000;
+/** One that more answers showed is no canary any more: it would take memory to know with which others. */
+const MOST_ANSWERS = 200;
 
 /**
  * Orders of one account that are known to exist. A list that does not show two of them, which no request before asked for as
@@ -34,8 +36,9 @@ export class Canaries {
     this.#answers += 1;
     for (const { user_order_id: id, order_uuid: uuid, created_at: createdAt } of orders) {
       const known = this.#known.get(id);
-      if (known) known.answer = answer;
-      else if (!this.#spent.has(id)) this.#known.set(id, { uuid, createdAt, notedAtMs, answer });
+      if (known) known.answers.add(answer);
+      else if (!this.#spent.has(id)) this.#known.set(id, { uuid, createdAt, notedAtMs, answers: new Set([answer]) });
+      if (known && known.answers.size > MOST_ANSWERS) this.#spend(id);
     }
     if (this.#known.size > MOST_KEPT) this.#known = new Map(this.#youngest().slice(0, MOST_KEPT));
   }
@@ -48,7 +51,7 @@ export class Canaries {
   /** Two that were never taken before; undefined where there are none. */
   pair(): readonly [Canary, Canary] | undefined {
     const [first, ...others] = this.#ripe();
-    const last = first && others.find(([, { answer }]) => answer !== first[1].answer);
+    const last = first && others.find(([, { answers }]) => isDisjoint(answers, first[1].answers));
     return (
       last && [
         [first[0], first[1].uuid],
@@ -60,15 +63,17 @@ export class Canaries {
   /** The same, never to be had again. */
   take(): readonly [Canary, Canary] | undefined {
     const pair = this.pair();
-    for (const [id] of pair ?? []) {
-      this.#known.delete(id);
-      this.#spent.add(id);
-    }
-    for (const id of this.#spent) {
-      if (this.#spent.size <= MOST_SPENT) break;
-      this.#spent.delete(id);
-    }
+    for (const [id] of pair ?? []) this.#spend(id);
     return pair;
+  }
+
+  #spend(id: string): void {
+    this.#known.delete(id);
+    this.#spent.add(id);
+    for (const oldest of this.#spent) {
+      if (this.#spent.size <= MOST_SPENT) break;
+      this.#spent.delete(oldest);
+    }
   }
 
   #ripe(): [id: string, known: Known][] {
@@ -80,3 +85,6 @@ export class Canaries {
     return [...this.#known].sort(([, a], [, b]) => b.createdAt.localeCompare(a.createdAt) || b.notedAtMs - a.notedAtMs);
   }
 }
+
+const isDisjoint = (some: ReadonlySet<number>, others: ReadonlySet<number>): boolean =>
+  [...some].every((one) => !others.has(one));

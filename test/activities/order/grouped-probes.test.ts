@@ -37,7 +37,8 @@ async function open({ mostWaiting = 1_000 } = {}) {
   const service = createPaymentService({ baseUrl: gate.url, apiKey, apiSecret, sign });
   const lookUps = new GroupedLookUps(service, { mostWaiting, lagMs: 0 });
   await make(sandbox, THERE);
-  for (const order of await make(sandbox, OURS)) lookUps.noteCreated(order);
+  const ours = await make(sandbox, OURS);
+  for (const order of ours) lookUps.noteCreated(order);
   /** What each id is told: the number of orders under it, or that it has to ask alone. */
   const probe = async (ids: readonly string[]) => {
     const told = (id: string) =>
@@ -50,7 +51,8 @@ async function open({ mostWaiting = 1_000 } = {}) {
     const [, ...answers] = await Promise.all(['first', ...ids].map(told));
     return Object.fromEntries(ids.map((id, index) => [id, answers[index]]));
   };
-  return { sandbox, gate, service, lookUps, probe, lists: () => gate.requests.filter((r) => r.path.endsWith('/list')) };
+  const lists = () => gate.requests.filter((r) => r.path.endsWith('/list'));
+  return { sandbox, gate, service, lookUps, ours, probe, lists };
 }
 
 const all = (ids: readonly string[], told: number | 'alone') => Object.fromEntries(ids.map((id) => [id, told]));
@@ -111,6 +113,36 @@ describe('probes that one request answers', () => {
     expect(new Set(canaries).size).toBe(8);
     expect(canaries.every((id) => id?.startsWith('ours-'))).toBe(true);
   });
+});
+
+test('an answer that once showed two orders never stands for a later one with both of them', async () => {
+  const { sandbox, gate, lookUps, ours, probe } = await open();
+  await probe(NEW);
+  const [one, other] = (await make(sandbox, numbered('young', 2))) as [Order, Order];
+  const [third, fourth] = ours as [Order, Order];
+  for (const order of [one, other]) lookUps.noteCreated(order);
+  const poll = (...orders: Order[]) => {
+    const shown = (order: Order) =>
+      lookUps.poll(
+        { orderId: order.user_order_id, orderUuid: order.order_uuid },
+        { patienceMs: 50, othersCome: true },
+        { shown: () => 'shown', alone: async () => 'alone' },
+      );
+    return Promise.all(orders.map(shown));
+  };
+  let kept = '';
+  gate.rule = async ({ path, body }) => {
+    if (!path.endsWith('/list')) return undefined;
+    const answer = await ask(sandbox, path, body);
+    kept = answer.body;
+    return answer;
+  };
+  expect(await poll(one, other)).toEqual(['shown', 'shown']);
+  gate.rule = () => undefined;
+  expect(await poll(one, third)).toEqual(['shown', 'shown']);
+  expect(await poll(other, fourth)).toEqual(['shown', 'shown']);
+  gate.rule = async ({ path }) => (path.endsWith('/list') ? { status: 200, body: kept } : undefined);
+  expect(await probe(THERE)).toEqual(all(THERE, 'alone'));
 });
 
 type Lab = Awaited<ReturnType<typeof open>>;
