@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
 import { ConfigError } from './config.js';
 import { TemporalUnreachableError } from './temporal.js';
 
@@ -61,4 +63,30 @@ export function untilStopped(stop: () => Promise<void>, running?: Promise<void>)
     process.once('SIGINT', stopOnce);
     running?.then(resolve, reject);
   });
+}
+
+/** The version of the package, as its package.json has it. */
+export function packageVersion(): string {
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  return version;
+}
+
+/**
+ * Answers `--help` and `--version`, and refuses every other argument with exit code 2: a program that is set up by its environment
+ * alone must not start as if what it was told meant nothing.
+ */
+export function refuseArguments(name: string, about: string): void {
+  const program = new Command(name)
+    .description(`${about} Set up by its environment alone: docs/running.md names the settings.`)
+    .option('-V, --version', 'print the version')
+    .on('option:version', () => {
+      process.stdout.write(`${packageVersion()}\n`);
+      process.exit(0);
+    })
+    .exitOverride();
+  try {
+    program.parse();
+  } catch (error) {
+    process.exit(error instanceof CommanderError && error.exitCode === 0 ? 0 : EXIT_BAD_CONFIGURATION);
+  }
 }

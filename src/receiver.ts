@@ -4,10 +4,15 @@ import { Counter, Registry } from 'prom-client';
 import { keepReading, loadReceiverConfig, rereadTokenKeys, runCommands } from './config.js';
 import { temporalReachable } from './monitoring/reachable.js';
 import { startMonitoring } from './monitoring/server.js';
-import { exitOnFailure, sayReady, untilStopped } from './process.js';
+import { exitOnFailure, refuseArguments, sayReady, untilStopped } from './process.js';
 import { startReceiver } from './receiver/server.js';
 import { createSignalOrder, createSignalReceived } from './receiver/signals.js';
 import { connectTemporal } from './temporal.js';
+
+refuseArguments(
+  'payment-orders-receiver',
+  'Takes the callbacks of the payment service and wakes the order that each is about.',
+);
 
 /** The callback receiver process: verifies callbacks and wakes the order they are about. Holds no service secret. */
 await exitOnFailure(async () => {

@@ -1,5 +1,6 @@
 import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
 import { type DataConverter, defaultPayloadConverter, type LoadedDataConverter } from '@temporalio/common';
+import { encodeSearchAttributeIndexedValueType } from '@temporalio/common/lib/search-attributes.js';
 import { type Encryption, loadEncryption, loadTemporalTarget } from './config.js';
 import { EncodedFailures } from './contract/encoded-failures.js';
 import { SEARCH_ATTRIBUTES } from './contract/names.js';
@@ -74,23 +75,49 @@ export async function connectTemporal(
   }
 }
 
-/** The command that creates search attributes a namespace lacks; undefined when it has them all. */
-export async function missingSearchAttributesCommand(client: Client): Promise<string | undefined> {
+/**
+ * The commands that give a namespace the search attributes of orders; undefined when it has them. One of another type is made anew:
+ * an order that sets it would start, and every one of its workflow tasks would fail.
+ */
+export async function searchAttributesCommand(client: Client): Promise<string | undefined> {
   const { namespace } = client.options;
-  const { customAttributes } = await client.connection.operatorService
+  const { customAttributes = {} } = await client.connection.operatorService
     .listSearchAttributes({ namespace })
     .catch(unlessNotOffered);
-  const missing = Object.entries(SEARCH_ATTRIBUTES).filter(([name]) => !(name in (customAttributes ?? {})));
-  if (missing.length === 0) return undefined;
-  const flags = missing.map(([name, type]) => `--name ${name} --type ${type === 'BOOL' ? 'Bool' : 'Keyword'}`);
-  return `temporal operator search-attribute create --namespace ${namespace} ${flags.join(' ')}`;
+  const wanted = Object.entries(SEARCH_ATTRIBUTES);
+  const lacking = wanted.filter(
+    ([name, type]) => customAttributes[name] !== encodeSearchAttributeIndexedValueType(type),
+  );
+  if (lacking.length === 0) return undefined;
+  const wrong = lacking.filter(([name]) => name in customAttributes).map(([name]) => `--name ${name}`);
+  const flags = lacking.map(([name, type]) => `--name ${name} --type ${type === 'BOOL' ? 'Bool' : 'Keyword'}`);
+  const remove = `temporal operator search-attribute remove --yes --namespace ${namespace} ${wrong.join(' ')} && `;
+  const create = `temporal operator search-attribute create --namespace ${namespace} ${flags.join(' ')}`;
+  return wrong.length > 0 ? remove + create : create;
 }
 
 /** Temporal Cloud offers no operator service: there the attributes are made in its console, and starts show what lacks. */
 function unlessNotOffered(error: unknown): { customAttributes: Record<string, unknown> } {
   const code = grpcStatus(error)?.code;
   if (code !== GRPC.unimplemented && code !== GRPC.permissionDenied) throw error;
-  return { customAttributes: SEARCH_ATTRIBUTES };
+  const types = Object.entries(SEARCH_ATTRIBUTES);
+  return {
+    customAttributes: Object.fromEntries(
+      types.map(([name, type]) => [name, encodeSearchAttributeIndexedValueType(type)]),
+    ),
+  };
+}
+
+/** Closed orders guard their ids for as long as a namespace keeps them. */
+const MIN_RETENTION_DAYS = 30;
+
+/** Why a namespace keeps closed orders for too short a time; undefined where it is long enough, or not told. */
+export async function retentionProblem({ connection, options: { namespace } }: Client): Promise<string | undefined> {
+  const told = await connection.workflowService.describeNamespace({ namespace }).catch(() => undefined);
+  const seconds = told?.config?.workflowExecutionRetentionTtl?.seconds;
+  const days = seconds === undefined || seconds === null ? MIN_RETENTION_DAYS : Number(seconds) / 86_400;
+  if (days >= MIN_RETENTION_DAYS) return undefined;
+  return `namespace ${namespace} keeps closed orders for ${+days.toFixed(1)} d, less than ${MIN_RETENTION_DAYS}: after that nothing but the service knows that an order id was used. Run: temporal operator namespace update --namespace ${namespace} --retention ${MIN_RETENTION_DAYS}d`;
 }
 
 /** Status codes of gRPC that are told apart here, by their number on the wire. */

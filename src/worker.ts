@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 import { loadWorkerConfig, rereadWorkerKeys, runCommands } from './config.js';
-import { exitOnFailure, sayReady, untilStopped } from './process.js';
+import { exitOnFailure, refuseArguments, sayReady, untilStopped } from './process.js';
 import { startWorker } from './worker/start-worker.js';
+
+refuseArguments('payment-orders-worker', 'Follows payment orders and makes the signed calls to the payment service.');
 
 /** The worker process: runs order workflows and the signed calls to the payment service. */
 await exitOnFailure(async () => {

@@ -70,10 +70,12 @@ export const MUTANTS: readonly Mutant[] = [
     find: `    defineSignal(ORDER_CALLBACK_SIGNAL, { typeInfo: UNREAD }),
     () => {
       run.callbackPending = true;
+      run.callbackAtMs ??= Date.now();
     },`,
     replacement: `    defineSignal<[{ status?: string }]>(ORDER_CALLBACK_SIGNAL),
     (hint) => {
       run.callbackPending = true;
+      run.callbackAtMs ??= Date.now();
       if (run.order && hint?.status) run.finalOrder = { ...run.order, status: hint.status };
     },`,
     test: {

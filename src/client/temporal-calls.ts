@@ -13,7 +13,7 @@ import { NamespaceNotFoundError } from '@temporalio/common';
 import {
   GRPC,
   grpcStatus,
-  missingSearchAttributesCommand,
+  searchAttributesCommand,
   TemporalSetupError,
   TemporalUnreachableError,
 } from '../temporal.js';
@@ -51,7 +51,7 @@ export const isAbortedUpdate = (error: unknown): boolean =>
   grpcStatus(error)?.details.includes('unexpected workflow task failure') ?? false;
 
 async function setupError(client: Client, details: string): Promise<TemporalSetupError> {
-  const command = await missingSearchAttributesCommand(client).catch(() => undefined);
+  const command = await searchAttributesCommand(client).catch(() => undefined);
   return new TemporalSetupError(details, command ? `Run: ${command}` : 'Check permissions and set-up of the namespace');
 }
 

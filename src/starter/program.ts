@@ -3,6 +3,7 @@ import type { PaymentOrders } from '../client.js';
 import { DECIDE_ACTIONS } from '../contract/order/messages.js';
 import { FOLLOW_UP_TYPES, ORDER_TYPES, type OrderType } from '../contract/order/types.js';
 import { maskWallets } from '../contract/wallets.js';
+import { packageVersion } from '../process.js';
 import {
   type CommonOptions,
   given,
@@ -146,6 +147,7 @@ function addOrderVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
 function buildProgram(io: StarterIo, run: Run, print: (report: Report) => void): Command {
   const program = new Command('payment-orders')
     .description('Starts, shows and decides payment orders. Talks to Temporal (TEMPORAL_*) and holds no secret.')
+    .version(packageVersion(), '-V, --version', 'print the version')
     .addHelpText('after', EXIT_CODES)
     .exitOverride()
     .configureOutput({

@@ -9,7 +9,8 @@ import {
   connectTemporal,
   GRPC,
   grpcStatus,
-  missingSearchAttributesCommand,
+  retentionProblem,
+  searchAttributesCommand,
   TemporalUnreachableError,
   temporalTarget,
   warnOfPlainPayloads,
@@ -35,7 +36,7 @@ export async function startWorker(config: WorkerConfig, read: () => Promise<Work
   // A signer that cannot be loaded is a mistake of configuration: it is said before anything that takes long.
   const accounts = await openAccounts(config.accounts, config.capacity);
   const { connectionOptions, address, namespace } = temporalTarget();
-  await refuseWithoutSearchAttributes();
+  await checkNamespace();
   const connection = await NativeConnection.connect({ ...connectionOptions, ...UNCOMPRESSED }).catch(
     (error: unknown) => {
       throw new TemporalUnreachableError(address, namespace, error instanceof Error ? error.message : 'unknown error');
@@ -151,18 +152,24 @@ const protectionsOf = (config: WorkerConfig): string =>
     ...(config.rollout?.version ? [`version=${versionName(config.rollout.version)}`] : []),
   ].join(' ');
 
-/** Without its search attributes a namespace refuses every order, so the worker refuses to start and says what to run. */
-async function refuseWithoutSearchAttributes(): Promise<void> {
+/** Without its search attributes, or with others of their names, no order of a namespace goes on: the worker says what to run, and ends. */
+async function checkNamespace(): Promise<void> {
   const { client, close } = await connectTemporal();
   const { namespace } = client.options;
   try {
-    const command = await missingSearchAttributesCommand(client).catch((error: unknown) => {
+    const command = await searchAttributesCommand(client).catch((error: unknown) => {
       if (grpcStatus(error)?.code !== GRPC.notFound) throw error;
       throw new ConfigError([
         `TEMPORAL_NAMESPACE: no such namespace ${namespace}. Create it: temporal operator namespace create ${namespace} --retention 30d`,
       ]);
     });
-    if (command) throw new ConfigError([`Temporal namespace ${namespace} lacks search attributes. Run: ${command}`]);
+    if (command) {
+      throw new ConfigError([
+        `Temporal namespace ${namespace} lacks search attributes of the right type. Run: ${command}`,
+      ]);
+    }
+    const problem = await retentionProblem(client);
+    if (problem) Runtime.instance().logger.warn(problem);
   } finally {
     await close();
   }

@@ -1,4 +1,4 @@
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
@@ -27,7 +27,8 @@ export const bundleInRun = (runFolder: string, name: string): string =>
 export async function compileProcesses(project: TestProject, runFolder: string): Promise<void> {
   const compiled = compiledFolder(runFolder);
   await mkdir(compiled, { recursive: true });
-  await writeFile(join(compiled, 'package.json'), '{ "type": "module" }');
+  const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+  await writeFile(join(compiled, 'package.json'), JSON.stringify({ type: 'module', version }));
   await symlink(join(ROOT, 'node_modules'), join(compiled, 'node_modules'));
   const options = ['--noCheck', '--rootDir', '.', '--declaration', 'false', '--outDir', compiled];
   await execa('tsc', ['-p', 'test/support/tsconfig.processes.json', ...options], { cwd: ROOT, preferLocal: true });

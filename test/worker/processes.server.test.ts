@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { freePort } from '../../scripts/temporal/dev-server.js';
@@ -27,7 +28,35 @@ afterAll(async () => {
   await temporal?.close();
 });
 
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '');
+
+describe.concurrent('what a program is told on its command line', () => {
+  const PROGRAMS = ['src/worker.ts', 'src/receiver.ts', 'src/codec.ts', 'src/starter.ts'];
+  // Whatever starts would end with 2 on so empty an environment.
+  const told = async (entry: string, ...args: string[]) => {
+    const run = startProcess(entry, {}, { args });
+    return { code: await run.exited, stdout: run.stdout(), stderr: run.stderr() };
+  };
+
+  test.for(PROGRAMS)('--help of %s is an answer, and nothing starts', async (entry) => {
+    const { code, stdout } = await told(entry, '--help');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Usage: payment-orders/);
+  });
+
+  test.for(PROGRAMS)('--version of %s is that of the package', async (entry) => {
+    expect(await told(entry, '--version')).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+  });
+
+  test.for(PROGRAMS)('what %s does not know is refused by its name', async (entry) => {
+    const { code, stderr } = await told(entry, '--zz');
+    expect(code).toBe(2);
+    expect(stderr).toContain("unknown option '--zz'");
+    const more = await told(entry, 'zz');
+    expect(more.code).toBe(2);
+  });
+});
 
 describe.concurrent('bad configuration ends a process with 2 and one line per mistake', () => {
   test.for<[string, string, Env, string[]]>([
@@ -121,6 +150,35 @@ test('a namespace without search attributes: the worker ends with 2, and the com
 
   const [, ...command] = line.slice(line.indexOf('temporal operator')).split(' ');
   await execa(await findTemporalCli(() => undefined), command, { env: { TEMPORAL_ADDRESS: temporal.address } });
+  const started = await vi.waitFor(
+    async () => {
+      const worker = startProcess('src/worker.ts', env);
+      await worker.ready;
+      return worker;
+    },
+    { timeout: 60_000 },
+  );
+  expect(started.stderr()).toContain(`keeps closed orders for 1 d, less than 30`);
+  expect(started.stderr()).toContain(`temporal operator namespace update --namespace ${namespace} --retention 30d`);
+  started.kill('SIGTERM');
+  expect(await started.exited).toBe(0);
+});
+
+test('a search attribute of another type is refused at the start, with the commands that make it anew', async () => {
+  const namespace = await createBareNamespace(temporal.client.connection);
+  const cli = await findTemporalCli(() => undefined);
+  const address = { env: { TEMPORAL_ADDRESS: temporal.address } };
+  const wrong = `--name PaymentAccount --type Keyword --name PaymentOrderStatus --type Text`;
+  await execa(cli, `operator search-attribute create --namespace ${namespace} ${wrong}`.split(' '), address);
+  const env = workerEnv(temporalEnv({ address: temporal.address, namespace }), NO_SERVICE);
+  const refused = startProcess('src/worker.ts', env);
+  expect(await refused.exited).toBe(2);
+  const [line = ''] = lines(refused.stderr());
+  expect(line).toContain(`remove --yes --namespace ${namespace} --name PaymentOrderStatus && `);
+  expect(line).not.toContain('--name PaymentAccount');
+  for (const command of line.slice(line.indexOf('temporal operator')).split(' && ')) {
+    await execa(cli, command.split(' ').slice(1), address);
+  }
   const started = await vi.waitFor(
     async () => {
       const worker = startProcess('src/worker.ts', env);
