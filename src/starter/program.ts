@@ -147,7 +147,12 @@ function addOrderVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
 function buildProgram(io: StarterIo, run: Run, print: (report: Report) => void): Command {
   const program = new Command('payment-orders')
     .description('Starts, shows and decides payment orders. Talks to Temporal (TEMPORAL_*) and holds no secret.')
-    .version(packageVersion(), '-V, --version', 'print the version')
+    .option('-V, --version', 'print the version')
+    .on('option:version', () => {
+      // Read only when asked for: no verb may depend on a file beside the programs.
+      io.stdout.write(`${packageVersion()}\n`);
+      throw new CommanderError(0, 'commander.version', '');
+    })
     .addHelpText('after', EXIT_CODES)
     .exitOverride()
     .configureOutput({

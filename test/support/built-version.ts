@@ -28,7 +28,7 @@ export async function builtVersion(name: string, changes: readonly Change[]): Pr
   await installOnce(folder, silent, async (building) => {
     await cp(join(ROOT, 'src'), join(building, 'src'), { recursive: true });
     for (const change of changes) await apply(building, change);
-    await writeFile(join(building, 'package.json'), '{ "type": "module", "version": "0.0.0" }');
+    await writeFile(join(building, 'package.json'), '{ "type": "module" }');
     await symlink(join(ROOT, 'node_modules'), join(building, 'node_modules'));
     const extended = { extends: join(ROOT, 'tsconfig.json'), include: ['src'] };
     const compilerOptions = { noEmit: false, noCheck: true, rootDir: '.', outDir: 'dist', declaration: false };
