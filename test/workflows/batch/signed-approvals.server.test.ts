@@ -124,19 +124,24 @@ describe.concurrent('a batch of an account of APPROVERS_FILE', () => {
     expect(executedOf(lab, [...rows, ...other.rows])).toBe(0);
   });
 
-  // Alone: the plan that the reset run makes anew has the same digest only while nobody else's payouts change the balance.
+  // The plan that the reset run makes anew has the same digest only while nobody else's payouts change the balance: then once more.
   test.sequential('is paid for no approval that was signed for the run before a reset', async () => {
-    const { rows, batch, digest } = await waiting('reset');
-    const run = await signedRunOf(batch);
-    const [ann, bob] = [
-      await approvalOf(digest, 'Ann Smith', KEYS.ann, run),
-      await approvalOf(digest, 'Bob Jones', KEYS.bob, run),
-    ];
-    const [first = ''] = await resettableEvents(lab, run);
-    await resetTo(lab, run, first, WITHOUT_UPDATES);
-    await untilState(batch, (state) => state.phase === 'awaitingApproval' && state.plan?.digest === digest);
-    for (const sent of [ann, bob]) expect(await sendRaw(batch, 'approve', sent)).toContain('is not of this choice');
-    expect(executedOf(lab, rows)).toBe(0);
+    for (let attempt = 1; ; attempt += 1) {
+      const { rows, batch, digest } = await waiting(`reset-${attempt}`);
+      const run = await signedRunOf(batch);
+      const [ann, bob] = [
+        await approvalOf(digest, 'Ann Smith', KEYS.ann, run),
+        await approvalOf(digest, 'Bob Jones', KEYS.bob, run),
+      ];
+      const [first = ''] = await resettableEvents(lab, run);
+      await resetTo(lab, run, first, WITHOUT_UPDATES);
+      const { plan } = await untilState(batch, (state) => state.phase === 'awaitingApproval');
+      if (plan?.digest !== digest && attempt < 10) continue;
+      expect(plan?.digest).toBe(digest);
+      for (const sent of [ann, bob]) expect(await sendRaw(batch, 'approve', sent)).toContain('is not of this choice');
+      expect(executedOf(lab, rows)).toBe(0);
+      return;
+    }
   });
 
   test('is refused without approval: whoever could start it with one could as well start it without', async () => {
