@@ -8,7 +8,7 @@ import {
   searchAttribute,
 } from '../contract/names.js';
 import { ORDER_TYPES, type OrderType, workflowTypeOf } from '../contract/order/types.js';
-import { FINAL_STATUSES } from '../contract/service-objects.js';
+import { SHOWN_STATUSES } from '../contract/service-objects.js';
 import { holdsWallet } from '../contract/wallets.js';
 import { InvalidInputError } from './errors.js';
 import { standingOfRun } from './standing.js';
@@ -18,7 +18,7 @@ const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 10_000;
 
 /** What `status` may be: the states of open orders, the final ones, and three for orders without an end. */
-const STATUSES: readonly string[] = ['open', 'uncertain', 'parked', ...FINAL_STATUSES, 'none', 'unresolved', 'stopped'];
+const STATUSES: readonly string[] = [...SHOWN_STATUSES, 'stopped'];
 
 /** Which orders to list; fields are combined with "and". */
 export interface OrderFilter {

@@ -127,6 +127,12 @@ export function parseOrderWorkflowId(workflowId: string): { account: string; ord
   return match?.[1] && match[2] ? { account: match[1], orderId: match[2] } : undefined;
 }
 
+/** Splits a batch's workflow id; undefined when it is not one. */
+export function parseBatchWorkflowId(workflowId: string): { account: string; batchId: string } | undefined {
+  const match = /^bulk:([a-z0-9-]{1,32}):([A-Za-z0-9._-]{1,120})$/.exec(workflowId);
+  return match?.[1] && match[2] ? { account: match[1], batchId: match[2] } : undefined;
+}
+
 /** Splits the workflow id of a follower of a receipt; undefined when it is not one. */
 export function parseReceivedWorkflowId(workflowId: string): { account: string; orderUuid: string } | undefined {
   const match = /^received:([a-z0-9-]{1,32}):([A-Za-z0-9_-]{1,64})$/.exec(workflowId);

@@ -1,5 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { Gauge, type Registry } from 'prom-client';
+import { BULK_WITHDRAW_WORKFLOW, parseBatchWorkflowId, searchAttribute } from '../contract/names.js';
+import { OPEN_STATUSES, SHOWN_STATUSES } from '../contract/service-objects.js';
 import { maskWallets } from '../contract/wallets.js';
 
 /** So often Temporal's list is asked: a dozen counts each time. */
@@ -8,16 +10,6 @@ const REFRESH_MS = 60_000;
 /** Batches whose rows are counted: those that started last. */
 const MOST_BATCHES = 5;
 
-const STATUSES = ['open', 'uncertain', 'parked'] as const;
-const ROW_STATUSES = [
-  ...STATUSES,
-  'completed',
-  'completed_partially',
-  'canceled',
-  'error',
-  'none',
-  'unresolved',
-] as const;
 const HOUR_MS = 3_600_000;
 
 /** Ages of open orders: the label, and from which to which time before now. */
@@ -27,83 +19,23 @@ const AGES = [
   ['older', 24 * HOUR_MS, undefined],
 ] as const;
 
+const [STATUS, ACCOUNT, BATCH] = [searchAttribute.orderStatus, searchAttribute.account, searchAttribute.batchId].map(
+  ({ name }) => name,
+);
+const IS_RUNNING = `ExecutionStatus = 'Running'`;
+const OPEN = `(${OPEN_STATUSES.map((status) => `'${status}'`).join(', ')})`;
+
 /**
  * Counts what Temporal's list shows: every worker shows the same figures, so that they are read as their maximum. What cannot be
  * counted keeps its last figure, and `payment_orders_counted_timestamp_seconds` its time.
  */
 export function countVisible(client: Pick<Client, 'workflow'>, registry: Registry, refreshMs = REFRESH_MS): () => void {
-  const registers = [registry];
-  const open = new Gauge({
-    name: 'payment_orders_open',
-    help: 'open orders by status and age; the same on every worker',
-    labelNames: ['status', 'age'],
-    registers,
-  });
-  const attention = new Gauge({
-    name: 'payment_orders_attention',
-    help: 'workflows that a person should look at; the same on every worker',
-    registers,
-  });
-  const stopped = new Gauge({
-    name: 'payment_orders_stopped',
-    help: 'orders whose workflow was terminated or timed out within a day; the same on every worker',
-    registers,
-  });
-  const rows = new Gauge({
-    name: 'payment_batch_rows',
-    help: `rows of the ${MOST_BATCHES} running batches that started last, by status; the same on every worker`,
-    labelNames: ['account', 'batch', 'status'],
-    registers,
-  });
-  const countedAt = new Gauge({
-    name: 'payment_orders_counted_timestamp_seconds',
-    help: 'when these were counted last',
-    registers,
-  });
-  const count = async (query: string): Promise<number> => (await client.workflow.count(query)).count;
-
-  async function countRows(): Promise<void> {
-    const found: { labels: { account: string; batch: string; status: string }; count: number }[] = [];
-    let batches = 0;
-    const query = `WorkflowType = 'bulkWithdraw' AND ExecutionStatus = 'Running'`;
-    for await (const { workflowId } of client.workflow.list({ query, pageSize: MOST_BATCHES })) {
-      const [, account = '', batch = ''] = /^bulk:([a-z0-9-]{1,32}):([A-Za-z0-9._-]{1,120})$/.exec(workflowId) ?? [];
-      if (batch === '') continue;
-      for (const status of ROW_STATUSES) {
-        const ofBatch = `PaymentBatchId = '${batch}' AND PaymentAccount = '${account}'`;
-        const counted = await count(`${ofBatch} AND PaymentOrderStatus = '${status}'`);
-        found.push({ labels: { account, batch: maskWallets(batch), status }, count: counted });
-      }
-      batches += 1;
-      if (batches === MOST_BATCHES) break;
-    }
-    // Ended batches leave.
-    rows.reset();
-    for (const { labels, count: counted } of found) rows.set(labels, counted);
-  }
-
-  async function refresh(): Promise<void> {
-    const now = Date.now();
-    const at = (ms: number): string => `'${new Date(now - ms).toISOString()}'`;
-    for (const status of STATUSES) {
-      for (const [age, from, to] of AGES) {
-        const started = `StartTime <= ${at(from)}${to === undefined ? '' : ` AND StartTime > ${at(to)}`}`;
-        const query = `PaymentOrderStatus = '${status}' AND ExecutionStatus = 'Running' AND ${started}`;
-        open.set({ status, age }, await count(query));
-      }
-    }
-    attention.set(await count(`PaymentNeedsAttention = true AND ExecutionStatus = 'Running'`));
-    const ended = `ExecutionStatus IN ('Terminated', 'TimedOut') AND CloseTime > ${at(24 * HOUR_MS)}`;
-    stopped.set(await count(`${ended} AND PaymentOrderStatus IN ('open', 'uncertain', 'parked')`));
-    await countRows();
-    countedAt.set(now / 1_000);
-  }
-
+  const gauges = gaugesIn(registry);
   let isRefreshing = false;
   const once = (): void => {
     if (isRefreshing) return;
     isRefreshing = true;
-    void refresh()
+    void refresh(client, gauges)
       .catch(() => undefined)
       .finally(() => {
         isRefreshing = false;
@@ -112,4 +44,62 @@ export function countVisible(client: Pick<Client, 'workflow'>, registry: Registr
   once();
   const timer = setInterval(once, refreshMs).unref();
   return () => clearInterval(timer);
+}
+
+type Gauges = ReturnType<typeof gaugesIn>;
+
+function gaugesIn(registry: Registry) {
+  const gauge = <T extends string = never>(name: string, help: string, labelNames: T[] = []): Gauge<T> =>
+    new Gauge({ name, help, labelNames, registers: [registry] });
+  return {
+    open: gauge('payment_orders_open', 'open orders by status and age; the same on every worker', ['status', 'age']),
+    attention: gauge('payment_orders_attention', 'workflows that a person should look at; the same on every worker'),
+    stopped: gauge(
+      'payment_orders_stopped',
+      'orders whose workflow was terminated or timed out within a day; the same on every worker',
+    ),
+    rows: gauge(
+      'payment_batch_rows',
+      `rows of the ${MOST_BATCHES} running batches that started last, by status; the same on every worker`,
+      ['account', 'batch', 'status'],
+    ),
+    countedAt: gauge('payment_orders_counted_timestamp_seconds', 'when these were counted last'),
+  };
+}
+
+async function refresh({ workflow }: Pick<Client, 'workflow'>, gauges: Gauges): Promise<void> {
+  const now = Date.now();
+  const count = async (...terms: string[]): Promise<number> => (await workflow.count(terms.join(' AND '))).count;
+  const at = (ms: number): string => `'${new Date(now - ms).toISOString()}'`;
+  for (const status of OPEN_STATUSES) {
+    for (const [age, from, to] of AGES) {
+      const started = [`StartTime <= ${at(from)}`, ...(to === undefined ? [] : [`StartTime > ${at(to)}`])];
+      gauges.open.set({ status, age }, await count(`${STATUS} = '${status}'`, IS_RUNNING, ...started));
+    }
+  }
+  gauges.attention.set(await count(`${searchAttribute.needsAttention.name} = true`, IS_RUNNING));
+  const stopped = [`ExecutionStatus IN ('Terminated', 'TimedOut')`, `CloseTime > ${at(24 * HOUR_MS)}`];
+  gauges.stopped.set(await count(...stopped, `${STATUS} IN ${OPEN}`));
+  const rows = [];
+  for (const { account, batchId } of await runningBatches(workflow)) {
+    for (const status of SHOWN_STATUSES) {
+      const counted = await count(`${BATCH} = '${batchId}'`, `${ACCOUNT} = '${account}'`, `${STATUS} = '${status}'`);
+      rows.push({ labels: { account, batch: maskWallets(batchId), status }, counted });
+    }
+  }
+  // Ended batches leave.
+  gauges.rows.reset();
+  for (const { labels, counted } of rows) gauges.rows.set(labels, counted);
+  gauges.countedAt.set(now / 1_000);
+}
+
+async function runningBatches(workflow: Client['workflow']): Promise<{ account: string; batchId: string }[]> {
+  const query = `WorkflowType = '${BULK_WITHDRAW_WORKFLOW}' AND ${IS_RUNNING}`;
+  const batches = [];
+  for await (const { workflowId } of workflow.list({ query, pageSize: MOST_BATCHES })) {
+    const batch = parseBatchWorkflowId(workflowId);
+    if (batch) batches.push(batch);
+    if (batches.length === MOST_BATCHES) break;
+  }
+  return batches;
 }

@@ -28,7 +28,6 @@ export function createMonitor({ logLevel, metricsAddress }: Monitoring = { logLe
   installLogger(logLevel, buffer);
   const registry = new Registry();
   return {
-    registry,
     async start({
       connection,
       namespace,
