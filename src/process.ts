@@ -65,11 +65,17 @@ export function untilStopped(stop: () => Promise<void>, running?: Promise<void>)
   });
 }
 
-/** The version of the package, as its package.json has it. */
-export function packageVersion(): string {
+function packageVersion(): string {
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
   return version;
 }
+
+/** Gives a program `--version`, whose answer goes to `write`. It is read only when asked for: nothing else may depend on that file. */
+export const withVersion = (program: Command, write: (text: string) => void): Command =>
+  program.option('-V, --version', 'print the version').on('option:version', () => {
+    write(`${packageVersion()}\n`);
+    throw new CommanderError(0, 'commander.version', '');
+  });
 
 /**
  * Answers `--help` and `--version`, and refuses every other argument with exit code 2: a program that is set up by its environment
@@ -78,14 +84,9 @@ export function packageVersion(): string {
 export function refuseArguments(name: string, about: string): void {
   const program = new Command(name)
     .description(`${about} Set up by its environment alone: docs/running.md names the settings.`)
-    .option('-V, --version', 'print the version')
-    .on('option:version', () => {
-      process.stdout.write(`${packageVersion()}\n`);
-      process.exit(0);
-    })
     .exitOverride();
   try {
-    program.parse();
+    withVersion(program, (text) => process.stdout.write(text)).parse();
   } catch (error) {
     process.exit(error instanceof CommanderError && error.exitCode === 0 ? 0 : EXIT_BAD_CONFIGURATION);
   }

@@ -81,9 +81,9 @@ export async function connectTemporal(
  */
 export async function searchAttributesCommand(client: Client): Promise<string | undefined> {
   const { namespace } = client.options;
-  const { customAttributes = {} } = await client.connection.operatorService
-    .listSearchAttributes({ namespace })
-    .catch(unlessNotOffered);
+  const told = await client.connection.operatorService.listSearchAttributes({ namespace }).catch(unlessNotOffered);
+  if (!told) return undefined;
+  const { customAttributes = {} } = told;
   const wanted = Object.entries(SEARCH_ATTRIBUTES);
   const lacking = wanted.filter(
     ([name, type]) => customAttributes[name] !== encodeSearchAttributeIndexedValueType(type),
@@ -97,15 +97,9 @@ export async function searchAttributesCommand(client: Client): Promise<string | 
 }
 
 /** Temporal Cloud offers no operator service: there the attributes are made in its console, and starts show what lacks. */
-function unlessNotOffered(error: unknown): { customAttributes: Record<string, unknown> } {
+function unlessNotOffered(error: unknown): undefined {
   const code = grpcStatus(error)?.code;
   if (code !== GRPC.unimplemented && code !== GRPC.permissionDenied) throw error;
-  const types = Object.entries(SEARCH_ATTRIBUTES);
-  return {
-    customAttributes: Object.fromEntries(
-      types.map(([name, type]) => [name, encodeSearchAttributeIndexedValueType(type)]),
-    ),
-  };
 }
 
 /** Closed orders guard their ids for as long as a namespace keeps them. */

@@ -5,7 +5,7 @@ import { chown, mkdir, open, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
-import { endProcess, freePort } from './dev-server.js';
+import { endProcess, freePort, HOST } from './dev-server.js';
 import { outputOf } from './run.js';
 import { endWithParent } from './watchdog.js';
 
@@ -37,7 +37,7 @@ export async function startPostgres(folder: string): Promise<PostgresCluster> {
   const log = await open(join(folder, 'postgres.log'), 'a');
   // biome-ignore format: flags read best in pairs
   const settings = [
-    '-D', data, '-p', `${port}`, '-h', '127.0.0.1', '-k', '',
+    '-D', data, '-p', `${port}`, '-h', HOST, '-k', '',
     '-c', 'max_connections=200',
     // It survives a kill of the processes, not of the machine.
     '-c', 'fsync=off',
@@ -72,7 +72,7 @@ async function ownerOfData(): Promise<{ uid: number; gid: number } | undefined> 
 async function untilItAnswers(server: ChildProcess, port: number): Promise<void> {
   const deadlineMs = Date.now() + START_LIMIT_MS;
   for (;;) {
-    const { exitCode } = await execa('pg_isready', ['-h', '127.0.0.1', '-p', `${port}`], {
+    const { exitCode } = await execa('pg_isready', ['-h', HOST, '-p', `${port}`], {
       env: { PATH },
       reject: false,
     });

@@ -3,7 +3,7 @@ import type { PaymentOrders } from '../client.js';
 import { DECIDE_ACTIONS } from '../contract/order/messages.js';
 import { FOLLOW_UP_TYPES, ORDER_TYPES, type OrderType } from '../contract/order/types.js';
 import { maskWallets } from '../contract/wallets.js';
-import { packageVersion } from '../process.js';
+import { withVersion } from '../process.js';
 import {
   type CommonOptions,
   given,
@@ -145,14 +145,8 @@ function addOrderVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
 }
 
 function buildProgram(io: StarterIo, run: Run, print: (report: Report) => void): Command {
-  const program = new Command('payment-orders')
+  const program = withVersion(new Command('payment-orders'), (text) => io.stdout.write(text))
     .description('Starts, shows and decides payment orders. Talks to Temporal (TEMPORAL_*) and holds no secret.')
-    .option('-V, --version', 'print the version')
-    .on('option:version', () => {
-      // Read only when asked for: no verb may depend on a file beside the programs.
-      io.stdout.write(`${packageVersion()}\n`);
-      throw new CommanderError(0, 'commander.version', '');
-    })
     .addHelpText('after', EXIT_CODES)
     .exitOverride()
     .configureOutput({

@@ -1,19 +1,11 @@
-import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { type DevServer, startDevServer } from '../../scripts/temporal/dev-server.js';
 import { shareOf } from '../../src/worker/limit-shares.js';
 import { openLab } from '../support/lab.js';
-import { endProcesses, type Process } from '../worker/process.fixture.js';
-import { startVersion } from '../worker/versions.fixture.js';
+import { endProcesses } from '../worker/process.fixture.js';
+import { startVersion, untilShares } from '../worker/versions.fixture.js';
 
 afterAll(endProcesses);
-
-const shareOfWorker = (worker: Process): number | undefined =>
-  worker
-    .stderr()
-    .split('\n')
-    .filter((line) => line.includes("share of the account's limit"))
-    .map((line): number => JSON.parse(line).requestsPerSecond)
-    .at(-1);
 
 // Four partitions, as servers have them: a worker's one poll is in one of them.
 test.for([1, 4])('workers of two versions share one limit, with %i partitions of each queue', async (partitions) => {
@@ -29,12 +21,7 @@ test.for([1, 4])('workers of two versions share one limit, with %i partitions of
   onTestFinished(() => lab.close());
   const env = { PAYMENT_REQUESTS_PER_SECOND: '40', TEMPORAL_ADDRESS: server.address };
   const workers = await Promise.all(['a', 'b'].map((build) => startVersion(lab, 'src/worker.ts', build, env)));
-  await vi.waitFor(
-    () => {
-      for (const worker of workers) expect(shareOfWorker(worker)).toBeCloseTo(shareOf(40, 2), 2);
-    },
-    { timeout: 90_000, interval: 250 },
-  );
+  await untilShares(workers, shareOf(40, 2), 90_000);
   for (const worker of workers) worker.kill('SIGTERM');
   expect(await Promise.all(workers.map(({ exited }) => exited))).toEqual([0, 0]);
 });

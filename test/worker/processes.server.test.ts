@@ -10,6 +10,7 @@ import { createBareNamespace } from './bare-namespace.fixture.js';
 import {
   type Env,
   endProcesses,
+  type Process,
   receiverEnv,
   startProcess,
   startSandboxProcess,
@@ -29,6 +30,17 @@ afterAll(async () => {
 });
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+/** A worker; the server takes its time to know new search attributes, and until then it is refused. */
+const startedOnceUsable = (env: Env): Promise<Process> =>
+  vi.waitFor(
+    async () => {
+      const worker = startProcess('src/worker.ts', env);
+      await worker.ready;
+      return worker;
+    },
+    { timeout: 60_000 },
+  );
+
 const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '');
 
 describe.concurrent('what a program is told on its command line', () => {
@@ -150,14 +162,7 @@ test('a namespace without search attributes: the worker ends with 2, and the com
 
   const [, ...command] = line.slice(line.indexOf('temporal operator')).split(' ');
   await execa(await findTemporalCli(() => undefined), command, { env: { TEMPORAL_ADDRESS: temporal.address } });
-  const started = await vi.waitFor(
-    async () => {
-      const worker = startProcess('src/worker.ts', env);
-      await worker.ready;
-      return worker;
-    },
-    { timeout: 60_000 },
-  );
+  const started = await startedOnceUsable(env);
   expect(started.stderr()).toContain(`keeps closed orders for 1 d, less than 30`);
   expect(started.stderr()).toContain(`temporal operator namespace update --namespace ${namespace} --retention 30d`);
   started.kill('SIGTERM');
@@ -179,14 +184,7 @@ test('a search attribute of another type is refused at the start, with the comma
   for (const command of line.slice(line.indexOf('temporal operator')).split(' && ')) {
     await execa(cli, command.split(' ').slice(1), address);
   }
-  const started = await vi.waitFor(
-    async () => {
-      const worker = startProcess('src/worker.ts', env);
-      await worker.ready;
-      return worker;
-    },
-    { timeout: 60_000 },
-  );
+  const started = await startedOnceUsable(env);
   started.kill('SIGTERM');
   expect(await started.exited).toBe(0);
 });

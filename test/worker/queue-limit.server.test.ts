@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { shareOf } from '../../src/worker/limit-shares.js';
 import { type Lab, openLab } from '../support/lab.js';
 import { endProcesses, type Process } from './process.fixture.js';
-import { startVersion, temporal } from './versions.fixture.js';
+import { startVersion, temporal, untilShares } from './versions.fixture.js';
 
 const LIMIT = { PAYMENT_REQUESTS_PER_SECOND: '40' };
 const WORKER = 'src/worker.ts';
@@ -16,22 +16,7 @@ afterAll(async () => {
   await lab?.close();
 });
 
-/** The share that a worker told last. */
-const shareOfWorker = (worker: Process): number | undefined =>
-  worker
-    .stderr()
-    .split('\n')
-    .filter((line) => line.includes("share of the account's limit"))
-    .map((line): number => JSON.parse(line).requestsPerSecond)
-    .at(-1);
-
-const shares = (workers: readonly Process[], expected: number) =>
-  vi.waitFor(
-    () => {
-      for (const worker of workers) expect(shareOfWorker(worker)).toBeCloseTo(expected, 2);
-    },
-    { timeout: 45_000, interval: 250 },
-  );
+const shares = (worker: Process, expected: number) => untilShares([worker], expected, 45_000);
 
 const setLimit = (limit: string) =>
   temporal(
@@ -41,11 +26,11 @@ const setLimit = (limit: string) =>
 
 test('an operator slows an account down by its queue, without a restart, and lets it go again', async () => {
   const worker = await startVersion(lab, WORKER, undefined, LIMIT);
-  await shares([worker], shareOf(40, 1));
+  await shares(worker, shareOf(40, 1));
   await setLimit('8');
-  await shares([worker], shareOf(8, 1));
+  await shares(worker, shareOf(8, 1));
   await setLimit('default');
-  await shares([worker], shareOf(40, 1));
+  await shares(worker, shareOf(40, 1));
   worker.kill('SIGTERM');
   expect(await worker.exited).toBe(0);
 });

@@ -1,4 +1,5 @@
 import { execa } from 'execa';
+import { expect, vi } from 'vitest';
 import { findTemporalCli } from '../../scripts/temporal/find-cli.js';
 import { builtVersion, type Change } from '../support/built-version.js';
 import { orderInput } from '../support/inputs.js';
@@ -102,3 +103,21 @@ export async function endsOf({ orders, temporal: { client } }: Lab, ids: readonl
   }
   return told;
 }
+
+/** The share of its account's limit that a worker told last. */
+const shareOfWorker = (worker: Process): number | undefined =>
+  worker
+    .stderr()
+    .split('\n')
+    .filter((line) => line.includes("share of the account's limit"))
+    .map((line): number => JSON.parse(line).requestsPerSecond)
+    .at(-1);
+
+/** Waits until each worker has told that share, in requests per second. */
+export const untilShares = (workers: readonly Process[], expected: number, timeout: number): Promise<void> =>
+  vi.waitFor(
+    () => {
+      for (const worker of workers) expect(shareOfWorker(worker)).toBeCloseTo(expected, 2);
+    },
+    { timeout, interval: 250 },
+  );
