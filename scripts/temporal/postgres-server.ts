@@ -20,6 +20,7 @@ const FOR_TESTS = {
   'system.namespaceCacheRefreshInterval': '500ms',
   'system.forceSearchAttributesCacheRefreshOnRead': true,
   'history.timerProcessorMaxTimeShift': '10ms',
+  'history.timerProcessorMaxPollRPS': 1000,
 };
 
 type Ports = Record<(typeof SERVICES)[number], { grpc: number; membership: number }>;
