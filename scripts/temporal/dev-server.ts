@@ -21,18 +21,23 @@ const STOP_LIMIT_MS = 10_000;
 /** Closed orders guard their ids for as long as they are kept: a month, as on Temporal Cloud. */
 const RETENTION = '30 days';
 
-const DYNAMIC_CONFIG = {
-  // Priorities need the new matcher, which is off by default in server 1.29.
-  'matching.useNewMatcher': true,
-  // Rate limits and priorities are kept per partition: one makes them exact.
-  'matching.numTaskqueueReadPartitions': 1,
-  'matching.numTaskqueueWritePartitions': 1,
+/** What every server of tests and the bench needs, whatever its database: timers below 1 s, and namespaces usable at once. */
+export const FOR_TESTS = {
   // Without it every timer and retry below 1 s takes 1 s.
   'history.timerProcessorMaxTimeShift': '10ms',
   // Each timer is then read by itself: with the default of 20 reads a second, busy servers fire timers many seconds late.
   'history.timerProcessorMaxPollRPS': 1000,
   // Schedules of a new namespace run only after the next refresh.
   'system.namespaceCacheRefreshInterval': '500ms',
+};
+
+const DYNAMIC_CONFIG = {
+  ...FOR_TESTS,
+  // Priorities need the new matcher, which is off by default in server 1.29.
+  'matching.useNewMatcher': true,
+  // Rate limits and priorities are kept per partition: one makes them exact.
+  'matching.numTaskqueueReadPartitions': 1,
+  'matching.numTaskqueueWritePartitions': 1,
 };
 
 /** Which database and ports a dev server uses; the same ones again = the same server after a crash. */

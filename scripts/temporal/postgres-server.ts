@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import type { Log } from './cache.js';
-import { type DevServer, endProcess, freePort, HOST, launch, waitUntilUsable } from './dev-server.js';
+import { type DevServer, endProcess, FOR_TESTS, freePort, HOST, launch, waitUntilUsable } from './dev-server.js';
 import { findTemporalCli } from './find-cli.js';
 import { findTemporalServer } from './find-server.js';
 import { type PostgresCluster, startPostgres } from './postgres-cluster.js';
@@ -15,13 +15,8 @@ const DEPLOY = fileURLToPath(new URL('../../deploy/temporal', import.meta.url));
 const NAMESPACE = 'default';
 const SERVICES = ['frontend', 'history', 'matching', 'worker'] as const;
 
-/** What only tests need beside deploy/temporal/dynamic-config.yaml: many namespaces, made and used within a second. */
-const FOR_TESTS = {
-  'system.namespaceCacheRefreshInterval': '500ms',
-  'system.forceSearchAttributesCacheRefreshOnRead': true,
-  'history.timerProcessorMaxTimeShift': '10ms',
-  'history.timerProcessorMaxPollRPS': 1000,
-};
+/** What only tests need beside deploy/temporal/dynamic-config.yaml: search attributes, too, are usable as soon as they are made. */
+const SETTINGS = { ...FOR_TESTS, 'system.forceSearchAttributesCacheRefreshOnRead': true };
 
 type Ports = Record<(typeof SERVICES)[number], { grpc: number; membership: number }>;
 
@@ -100,7 +95,7 @@ async function lowPort(): Promise<number> {
 /** JSON is YAML, too. */
 async function writeConfiguration(folder: string, postgres: PostgresCluster, ports: Ports): Promise<void> {
   const dynamic = join(folder, 'dynamic-config.yaml');
-  const more = Object.entries(FOR_TESTS).map(([key, value]) => `${key}:\n  - value: ${JSON.stringify(value)}\n`);
+  const more = Object.entries(SETTINGS).map(([key, value]) => `${key}:\n  - value: ${JSON.stringify(value)}\n`);
   await writeFile(dynamic, [await readFile(join(DEPLOY, 'dynamic-config.yaml'), 'utf8'), ...more].join(''));
   await mkdir(join(folder, 'config'), { recursive: true });
   const file = join(folder, 'config', 'server.yaml');
