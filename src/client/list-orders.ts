@@ -4,6 +4,7 @@ import {
   ACCOUNT_FORMAT,
   parseOrderWorkflowId,
   parseReceivedWorkflowId,
+  quoted,
   RECEIVED_DEPOSIT_WORKFLOW,
   searchAttribute,
 } from '../contract/names.js';
@@ -70,13 +71,6 @@ function filterErrors({ account, status, limit }: OrderFilter): FieldError[] {
   }
   return errors;
 }
-
-/** A string literal of the visibility query language. Control characters never occur in what is searched for. */
-export const quoted = (text: string): string =>
-  `'${text
-    .replace(/\p{Cc}/gu, '')
-    .replaceAll('\\', '\\\\')
-    .replaceAll("'", "\\'")}'`;
 
 const orderTypes = [...ORDER_TYPES.map(workflowTypeOf), RECEIVED_DEPOSIT_WORKFLOW].map(quoted).join(', ');
 

@@ -1,6 +1,6 @@
 import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '@temporalio/client';
-import { searchAttribute } from '../contract/names.js';
-import { type AttentionElsewhere, quoted } from './list-orders.js';
+import { quoted, searchAttribute } from '../contract/names.js';
+import type { AttentionElsewhere } from './list-orders.js';
 import { callTemporal } from './temporal-calls.js';
 
 /** A workflow task that failed twice in a row: the first time may have been a worker that went. */

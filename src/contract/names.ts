@@ -138,3 +138,10 @@ export function parseReceivedWorkflowId(workflowId: string): { account: string; 
   const match = /^received:([a-z0-9-]{1,32}):([A-Za-z0-9_-]{1,64})$/.exec(workflowId);
   return match?.[1] && match[2] ? { account: match[1], orderUuid: match[2] } : undefined;
 }
+
+/** A string literal of the visibility query language. Control characters never occur in what is searched for. */
+export const quoted = (text: string): string =>
+  `'${text
+    .replace(/\p{Cc}/gu, '')
+    .replaceAll('\\', '\\\\')
+    .replaceAll("'", "\\'")}'`;

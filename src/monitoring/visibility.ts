@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { Gauge, type Registry } from 'prom-client';
-import { BULK_WITHDRAW_WORKFLOW, parseBatchWorkflowId, searchAttribute } from '../contract/names.js';
+import { BULK_WITHDRAW_WORKFLOW, parseBatchWorkflowId, quoted, searchAttribute } from '../contract/names.js';
 import { OPEN_STATUSES, SHOWN_STATUSES } from '../contract/service-objects.js';
 import { maskWallets } from '../contract/wallets.js';
 
@@ -19,11 +19,11 @@ const AGES = [
   ['older', 24 * HOUR_MS, undefined],
 ] as const;
 
-const [STATUS, ACCOUNT, BATCH] = [searchAttribute.orderStatus, searchAttribute.account, searchAttribute.batchId].map(
-  ({ name }) => name,
-);
+const { name: STATUS } = searchAttribute.orderStatus;
+const { name: ACCOUNT } = searchAttribute.account;
+const { name: BATCH } = searchAttribute.batchId;
 const IS_RUNNING = `ExecutionStatus = 'Running'`;
-const OPEN = `(${OPEN_STATUSES.map((status) => `'${status}'`).join(', ')})`;
+const OPEN = `(${OPEN_STATUSES.map(quoted).join(', ')})`;
 
 /**
  * Counts what Temporal's list shows: every worker shows the same figures, so that they are read as their maximum. What cannot be
@@ -74,7 +74,7 @@ async function refresh({ workflow }: Pick<Client, 'workflow'>, gauges: Gauges): 
   for (const status of OPEN_STATUSES) {
     for (const [age, from, to] of AGES) {
       const started = [`StartTime <= ${at(from)}`, ...(to === undefined ? [] : [`StartTime > ${at(to)}`])];
-      gauges.open.set({ status, age }, await count(`${STATUS} = '${status}'`, IS_RUNNING, ...started));
+      gauges.open.set({ status, age }, await count(`${STATUS} = ${quoted(status)}`, IS_RUNNING, ...started));
     }
   }
   gauges.attention.set(await count(`${searchAttribute.needsAttention.name} = true`, IS_RUNNING));
@@ -82,8 +82,9 @@ async function refresh({ workflow }: Pick<Client, 'workflow'>, gauges: Gauges): 
   gauges.stopped.set(await count(...stopped, `${STATUS} IN ${OPEN}`));
   const rows = [];
   for (const { account, batchId } of await runningBatches(workflow)) {
+    const ofBatch = `${BATCH} = ${quoted(batchId)} AND ${ACCOUNT} = ${quoted(account)}`;
     for (const status of SHOWN_STATUSES) {
-      const counted = await count(`${BATCH} = '${batchId}'`, `${ACCOUNT} = '${account}'`, `${STATUS} = '${status}'`);
+      const counted = await count(ofBatch, `${STATUS} = ${quoted(status)}`);
       rows.push({ labels: { account, batch: maskWallets(batchId), status }, counted });
     }
   }

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { Replayed, SourceHistory } from '../bundle/replay.js';
 import type { PaymentOrders } from '../client.js';
 import { loadEncryption, loadTemporalTarget } from '../config.js';
-import { ORDERS_TASK_QUEUE, searchAttribute } from '../contract/names.js';
+import { ORDERS_TASK_QUEUE, quoted, searchAttribute } from '../contract/names.js';
 import { maskWallets } from '../contract/wallets.js';
 import { parseAccount, parseWhole, parseWorkflowType } from './arguments.js';
 import { whileShowing } from './progress.js';
@@ -48,7 +48,7 @@ function openHistories({ client }: PaymentOrders, { account, type }: ReplayOptio
   const query = [
     `ExecutionStatus = 'Running'`,
     `TaskQueue = '${ORDERS_TASK_QUEUE}'`,
-    ...(account ? [`${searchAttribute.account.name} = '${account}'`] : []),
+    ...(account ? [`${searchAttribute.account.name} = ${quoted(account)}`] : []),
     ...(type ? [`WorkflowType = '${type}'`] : []),
   ].join(' AND ');
   return client.workflow.list({ query }).intoHistories({ concurrency: FETCHED_AHEAD }) as AsyncIterable<SourceHistory>;

@@ -1,11 +1,10 @@
 import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
-import { quoted } from '../../client/list-orders.js';
 import type { ReconcileWorkflow } from '../../client/reconcile.js';
 import { resultOfRun } from '../../client/run-result.js';
 import { whyUnreadable } from '../../client/standing.js';
 import { callTemporal } from '../../client/temporal-calls.js';
 import { type Amount, decimal, toAmount } from '../../contract/money.js';
-import { RECONCILE_WORKFLOW, searchAttribute } from '../../contract/names.js';
+import { quoted, RECONCILE_WORKFLOW, searchAttribute } from '../../contract/names.js';
 import { AHEAD_OF_UTC_MS, DEFAULT_WINDOW_MS } from '../../contract/reconcile/input.js';
 import type {
   BalanceGap,

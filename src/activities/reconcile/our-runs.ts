@@ -1,6 +1,5 @@
 import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '@temporalio/client';
 import { NoWorkerError, UnknownIdError } from '../../client/errors.js';
-import { quoted } from '../../client/list-orders.js';
 import { OrderHandle } from '../../client/order-handle.js';
 import { describeRun, readEnd, type Standing, standingOfRun } from '../../client/standing.js';
 import { isStuck } from '../../client/stuck.js';
@@ -9,6 +8,7 @@ import {
   ORDER_CALLBACK_SIGNAL,
   parseOrderWorkflowId,
   parseReceivedWorkflowId,
+  quoted,
   searchAttribute,
 } from '../../contract/names.js';
 import { isFinal } from '../../contract/service-objects.js';
