@@ -1,4 +1,4 @@
-import type { Client } from '@temporalio/client';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { Payload, ProtoFailure, SerializationContext } from '@temporalio/common';
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
@@ -96,14 +96,29 @@ export const errorOf = (
 ): Promise<Error | undefined> =>
   decodeOptionalFailureToOptionalError(client.workflow.options.loadedDataConverter, failure, context);
 
-/** The event that closed a run, which must have ended. */
-export async function readClosingEvent(client: Client, { workflowId, runId }: RunName): Promise<HistoryEvent> {
-  const { history } = await client.workflowService.getWorkflowExecutionHistory({
-    namespace: client.options.namespace,
-    execution: { workflowId, runId },
-    historyEventFilterType: HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT,
-  });
-  return history?.events?.at(-1);
+/** Waits for the event that closes a run. Throws the SDK's WorkflowNotFoundError, and what a deadline around it throws. */
+export async function awaitClosingEvent(client: Client, { workflowId, runId }: RunName): Promise<HistoryEvent> {
+  let nextPageToken: Uint8Array | undefined;
+  for (;;) {
+    const answer = await client.workflowService
+      .getWorkflowExecutionHistory({
+        namespace: client.options.namespace,
+        execution: { workflowId, runId },
+        historyEventFilterType: HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT,
+        waitNewEvent: true,
+        // Looking into an archive as well costs the server a call for each wait.
+        skipArchival: true,
+        nextPageToken,
+      })
+      .catch((error: unknown) => {
+        const status = grpcStatus(error);
+        throw status?.code === GRPC.notFound ? new WorkflowNotFoundError(status.details, workflowId, runId) : error;
+      });
+    const end = answer.history?.events?.at(-1);
+    if (end) return end;
+    // The server answers after 20 s that the run is open still, and where to go on waiting.
+    nextPageToken = answer.nextPageToken;
+  }
 }
 
 /**

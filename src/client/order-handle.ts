@@ -25,6 +25,8 @@ export interface OrderHandleOptions {
   recovered?: boolean;
   /** Of an order that a receipt made; `order:<account>:<order_id>` when omitted. */
   workflowId?: string;
+  /** The run that `start` made. */
+  started?: string;
 }
 
 /** The run of an order, also of one that a receipt made. */
@@ -32,10 +34,10 @@ export function orderRun(
   client: Client,
   account: string,
   id: string,
-  { attached, workflowId = orderWorkflowId(account, id) }: OrderHandleOptions = {},
+  { attached, started, workflowId = orderWorkflowId(account, id) }: OrderHandleOptions = {},
 ): RemoteRun<OrderWorkflow> {
   const subject = parseReceivedWorkflowId(workflowId) ? 'received' : 'order';
-  return new RemoteRun(client, { subject, id, account, workflowId, attached });
+  return new RemoteRun(client, { subject, id, account, workflowId, attached, started });
 }
 
 /** One order, also one that a receipt made. Methods throw TemporalUnreachableError, and UnknownIdError where there is none. */

@@ -22,7 +22,7 @@ import {
   UnknownIdError,
   UnresolvedError,
 } from './errors.js';
-import { resultOfRun } from './run-result.js';
+import { resultOfNewest, resultOfRun } from './run-result.js';
 import { type SignOptions, signed } from './signing.js';
 import { standingOfFailure } from './standing.js';
 import { type CallOptions, callTemporal, isNobodyAnswering, isTimeOver, translated } from './temporal-calls.js';
@@ -48,6 +48,8 @@ interface RunOptions {
   workflowId: string;
   /** Set when Temporal has accepted the start or named it as started before. */
   attached?: boolean;
+  /** The run that a start made. */
+  started?: string;
 }
 
 /** What a person chooses by an update. */
@@ -159,7 +161,10 @@ export class RemoteRun<W extends Workflow> {
 
   /** The workflow's result. Throws as `wait` does. */
   result(options?: WaitOptions): Promise<WorkflowResultType<W>> {
-    return this.wait(() => resultOfRun<W>(this.client, this.about.workflowId), options);
+    const { workflowId, started } = this.about;
+    const result = () =>
+      started ? resultOfNewest<W>(this.client, workflowId, started) : resultOfRun<W>(this.client, workflowId);
+    return this.wait(result, options);
   }
 
   /** Runs a call that waits for the workflow, and says in the library's errors why it did not get there. */

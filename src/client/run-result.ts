@@ -1,12 +1,6 @@
-import {
-  type Client,
-  type Workflow,
-  WorkflowContinuedAsNewError,
-  WorkflowFailedError,
-  type WorkflowResultType,
-} from '@temporalio/client';
+import { type Client, type Workflow, WorkflowFailedError, type WorkflowResultType } from '@temporalio/client';
 import { PayloadDecryptionError } from './errors.js';
-import { type HistoryEvent, readClosingEvent, refuseForeignEnd } from './history.js';
+import { awaitClosingEvent, decodeFirst, type HistoryEvent, ofWorkflow, refuseForeignEnd } from './history.js';
 
 /**
  * Waits for the end of the newest run of an id, or of `runId`, and of runs that it goes on in. Resolves and throws as the SDK's
@@ -17,17 +11,38 @@ export async function resultOfRun<W extends Workflow>(
   workflowId: string,
   runId?: string,
 ): Promise<WorkflowResultType<W>> {
-  const run = runId ?? (await client.workflow.getHandle(workflowId).describe()).runId;
-  const result = client.workflow.result<W>(workflowId, run, { followRuns: false });
-  await result.catch((error: unknown) => {
-    if (!(error instanceof WorkflowFailedError || error instanceof WorkflowContinuedAsNewError)) throw error;
-  });
-  const end = await readClosingEvent(client, { workflowId, runId: run });
+  const run = runId ?? (await newestRun(client, workflowId));
+  const end = await awaitClosingEvent(client, { workflowId, runId: run });
   const next = goesOnIn(end);
   if (next) return resultOfRun<W>(client, workflowId, next);
   await refuseForeignEnd(client, end, { workflowId, runId: run });
-  return result;
+  const completed = end?.workflowExecutionCompletedEventAttributes;
+  // The SDK reads the run's end once more, and words it.
+  if (!completed) return client.workflow.result<W>(workflowId, run, { followRuns: false });
+  return (await decodeFirst(client, completed.result, ofWorkflow(client, workflowId))) as WorkflowResultType<W>;
 }
+
+/**
+ * As `resultOfRun` of the newest run, which is most likely `started`: that one is waited for without asking. Where it did not
+ * complete, a person may have reset it or started its id again, and what counts is how that run ends.
+ */
+export async function resultOfNewest<W extends Workflow>(
+  client: Client,
+  workflowId: string,
+  started: string,
+): Promise<WorkflowResultType<W>> {
+  try {
+    return await resultOfRun<W>(client, workflowId, started);
+  } catch (error) {
+    if (!(error instanceof WorkflowFailedError)) throw error;
+    const newest = await newestRun(client, workflowId);
+    if (newest === started) throw error;
+    return resultOfNewest<W>(client, workflowId, newest);
+  }
+}
+
+const newestRun = async (client: Client, workflowId: string): Promise<string> =>
+  (await client.workflow.getHandle(workflowId).describe()).runId;
 
 const goesOnIn = (end: HistoryEvent): string | null | undefined =>
   (

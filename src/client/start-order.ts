@@ -45,9 +45,8 @@ const unanswered = ({ order }: OrderInput): string =>
 /** Starts a checked order, or attaches to the run that has its id; throws ConflictError when that one differs. */
 export async function startOrder(client: Client, type: OrderType, input: OrderInput): Promise<OrderHandle> {
   const options = orderStartOptions(type, input);
-  if (await startUnlessTaken<OrderWorkflow>(client, workflowTypeOf(type), options, unanswered(input))) {
-    return handleOf(client, input, { attached: false });
-  }
+  const started = await startUnlessTaken<OrderWorkflow>(client, workflowTypeOf(type), options, unanswered(input));
+  if (started) return handleOf(client, input, { attached: false, started: started.firstExecutionRunId });
   const { recovered } = await refuseOtherInput(client, type, input);
   return handleOf(client, input, { attached: true, recovered });
 }

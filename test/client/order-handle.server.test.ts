@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
+import { PaymentOrders } from '../../src/client.js';
+import { openCountingLine } from '../support/counting-line.js';
 import { end, payout, useClient } from './client.fixture.js';
 
 const fixture = useClient();
@@ -115,6 +118,57 @@ describe('an order that ended without existing', () => {
   it('with a failure type that is none of ours counts as unresolved', async () => {
     const handle = await start('failed-2', 'fails:Bug');
     await expect(handle.result()).rejects.toMatchObject({ name: 'UnresolvedError', subject: 'order' });
+  });
+});
+
+describe('the result of an order that this caller started', () => {
+  it('costs one call beside the start, however it is waited for', async () => {
+    const { namespace } = fixture;
+    const line = await openCountingLine(namespace.address);
+    const connection = await Connection.connect({ address: line.address });
+    try {
+      const orders = new PaymentOrders(new Client({ connection, namespace: namespace.namespace }));
+      const before = line.calls();
+      const handle = await orders.start('withdraw', payout('counted'));
+      const result = handle.result();
+      await end(fixture, 'counted');
+      expect(await result).toMatchObject({ outcome: 'completed' });
+      const made = Object.entries(line.calls()).map(([name, count]) => [name, count - (before[name] ?? 0)]);
+      expect(made.filter(([, count]) => count)).toEqual([
+        ['StartWorkflowExecution', 1],
+        ['GetWorkflowExecutionHistory', 1],
+      ]);
+    } finally {
+      await connection.close();
+      await line.close();
+    }
+  });
+
+  it('is that of the newest run where its id was started again after it failed', async () => {
+    const first = await start('again-1', 'fails:OrderRejected');
+    await expect(first.result()).rejects.toMatchObject({ type: 'OrderRejected' });
+    const second = await fixture.orders.start('withdraw', payout('again-1'), { again: true });
+    const result = first.result();
+    await end(fixture, 'again-1');
+    expect(await result).toMatchObject({ outcome: 'completed' });
+    expect(await second.result()).toMatchObject({ outcome: 'completed' });
+  });
+
+  it('is that of the newest run where it was reset while the caller waits', async () => {
+    const { client, namespace } = fixture.namespace;
+    const handle = await start('reset-1');
+    await handle.created();
+    const result = handle.result();
+    const { events } = await client.workflow.getHandle(handle.workflowId).fetchHistory();
+    await client.workflowService.resetWorkflowExecution({
+      namespace,
+      workflowExecution: { workflowId: handle.workflowId },
+      workflowTaskFinishEventId: events?.find((event) => event.workflowTaskCompletedEventAttributes)?.eventId,
+      requestId: 'reset-1',
+      reason: 'test',
+    });
+    await end(fixture, 'reset-1');
+    expect(await result).toMatchObject({ outcome: 'completed' });
   });
 });
 
