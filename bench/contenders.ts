@@ -23,7 +23,8 @@ export interface OpenContender extends Site {
 /** The order that all of them make. */
 export const REQUEST = { currency: 'usd', network: 'card', amount: '12.50', wallet: '4111111111111111' } as const;
 
-/** Whoever polls finds the order final at the fifth look, however slow the machine is: all of them poll equally often. */
+/** Whoever polls finds the order final at the fifth look, however slow the machine is: all of them poll equally often, and all but
+ * the schedule, which runs every second, wait about 1.5 s between them. */
 const POLLED = { description: '[sandbox after_ms=600000 after_looks=5]' };
 
 const namespaceOf = (name: string): string => name.replaceAll(' ', '-');

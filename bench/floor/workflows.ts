@@ -7,10 +7,10 @@ const callback = defineSignal('orderCallback');
 const final = defineSignal<[FloorOrder]>('final');
 
 const { create, status, schedulePolls } = proxyActivities<FloorActivities>({ startToCloseTimeout: '30s' });
-/** Repeated by the server until the status is final, as ours is. */
+/** Repeated by the server until the status is final, as ours is, and with as much waiting before the fifth look: 1.5 s. */
 const { poll } = proxyActivities<FloorActivities>({
   startToCloseTimeout: '30s',
-  retry: { initialInterval: '50ms', backoffCoefficient: 2 },
+  retry: { initialInterval: '100ms', backoffCoefficient: 2 },
 });
 
 /** Create, wait for the callback, look up. */
