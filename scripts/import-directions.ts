@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 
 /**
  * Who may import whom. A part is a folder of `src`, or a file there without its ending (`config.ts` and `config/` are one part).
- * `types <part>` allows `import type` only. Whatever is not listed is refused: a new part needs a line here.
+ * `types <part>` allows `import type` only, `lazy <part>` that and `import()`. Whatever is not listed is refused: a new part needs a line here.
  */
 const MAY_IMPORT: Record<string, string[]> = {
   // Wire shapes: of the schemas they may know the types only, so that nothing of zod gets into workflow code.
@@ -32,11 +32,14 @@ const MAY_IMPORT: Record<string, string[]> = {
   ],
   process: ['config', 'temporal'],
   monitoring: ['contract', 'types config'],
-  receiver: ['monitoring', 'contract', 'client', 'temporal', 'config', 'process'],
+  // What is checked before a process starts and while it runs; its accounts are asked for their balances.
+  preflight: ['contract', 'payment-service', 'temporal', 'config'],
+  receiver: ['preflight', 'monitoring', 'contract', 'client', 'temporal', 'config', 'process'],
   codec: ['temporal', 'config', 'process'],
   // The workflows as workers run and replay them; it holds no secret.
   bundle: ['contract', 'temporal', 'types config'],
   worker: [
+    'preflight',
     'monitoring',
     'contract',
     'validation',
@@ -49,8 +52,8 @@ const MAY_IMPORT: Record<string, string[]> = {
     'process',
     'bundle',
   ],
-  // The starter and the library hold no service secret: they cannot even load what uses one.
-  starter: ['contract', 'validation', 'audit', 'client', 'temporal', 'config', 'process', 'bundle'],
+  // The starter and the library hold no service secret: they cannot even load what uses one, but for `doctor` once it is asked for.
+  starter: ['contract', 'validation', 'audit', 'client', 'temporal', 'config', 'process', 'bundle', 'lazy preflight'],
   index: ['contract', 'types validation', 'client', 'types temporal'],
 };
 
@@ -83,7 +86,7 @@ export function importViolations(files: SourceFile[]): string[] {
     const patches = path.startsWith('src/') && path !== PATCHES && /\b(patched|deprecatePatch)\b\(/.test(code);
     const environment = path.startsWith('src/') && partOf(path) !== READS_ENVIRONMENT && /\bprocess\.env\b/.test(code);
     return [
-      ...importsOf(code).flatMap(({ target, typeOnly }) => refusal(path, target, typeOnly) ?? []),
+      ...importsOf(code).flatMap((found) => refusal(path, found) ?? []),
       ...(local ? [`${path}: uses proxyLocalActivities; no attempt may be repeated unseen`] : []),
       ...(patches ? [`${path}: asks for a patch; only ${PATCHES} may, by isPatched`] : []),
       ...(environment ? [`${path}: reads process.env; only src/config may`] : []),
@@ -91,7 +94,7 @@ export function importViolations(files: SourceFile[]): string[] {
   });
 }
 
-function refusal(path: string, specifier: string, typeOnly: boolean): string | undefined {
+function refusal(path: string, { target: specifier, typeOnly, lazy }: Imported): string | undefined {
   if (!specifier.startsWith('.')) return undefined;
   const target = relative('.', resolve(dirname(path), specifier))
     .split(sep)
@@ -103,6 +106,7 @@ function refusal(path: string, specifier: string, typeOnly: boolean): string | u
   const allowed = MAY_IMPORT[from];
   if (allowed === undefined) return `${path}: ${from} has no line in scripts/import-directions.ts`;
   if (from === to || allowed.includes(to) || (typeOnly && allowed.includes(`types ${to}`))) return undefined;
+  if ((typeOnly || lazy) && allowed.includes(`lazy ${to}`)) return undefined;
   return `${path}: ${from} must not import ${typeOnly ? 'types of ' : ''}${to} (${specifier})`;
 }
 
@@ -115,9 +119,17 @@ const withoutComments = (text: string): string => text.replace(/\/\*[\s\S]*?\*\/
 const STATIC_IMPORT = /^\s*(?:import|export)\s(type\s)?(?:[^;'"]*?\sfrom\s*)?['"]([^'"]+)['"]/gm;
 const DYNAMIC_IMPORT = /\bimport\(\s*['"]([^'"]+)['"]/g;
 
-function importsOf(code: string): { target: string; typeOnly: boolean }[] {
+interface Imported {
+  target: string;
+  typeOnly: boolean;
+  /** By `import()`, when it is needed. */
+  lazy: boolean;
+}
+
+function importsOf(code: string): Imported[] {
+  const statics = [...code.matchAll(STATIC_IMPORT)];
   return [
-    ...[...code.matchAll(STATIC_IMPORT)].map(([, type, target = '']) => ({ target, typeOnly: type !== undefined })),
-    ...[...code.matchAll(DYNAMIC_IMPORT)].map(([, target = '']) => ({ target, typeOnly: false })),
+    ...statics.map(([, type, target = '']) => ({ target, typeOnly: type !== undefined, lazy: false })),
+    ...[...code.matchAll(DYNAMIC_IMPORT)].map(([, target = '']) => ({ target, typeOnly: false, lazy: true })),
   ];
 }

@@ -45,9 +45,10 @@ function fail(error: unknown): never {
   process.exit(EXIT_FAILED);
 }
 
-/** Says that a process is ready, and which protections its environment gave up by ALLOW_…=true. */
-export function sayReady(what: string, allowed: readonly string[] = []): void {
-  process.stdout.write(`ready ${what}${allowed.length > 0 ? ` allowed=${allowed.join(',')}` : ''}\n`);
+/** Says that a process is ready, which protections its environment gave up by ALLOW_…=true, and what should be mended. */
+export function sayReady(what: string, allowed: readonly string[] = [], findings: readonly string[] = []): void {
+  const some = (name: string, values: readonly string[]) => (values.length > 0 ? ` ${name}=${values.join(',')}` : '');
+  process.stdout.write(`ready ${what}${some('allowed', allowed)}${some('findings', findings)}\n`);
 }
 
 /** Resolves when `running`, or `stop` after SIGTERM or SIGINT, has ended. Call it before saying `ready`. */

@@ -4,6 +4,8 @@ import { Counter, Registry } from 'prom-client';
 import { keepReading, loadReceiverConfig, rereadTokenKeys, runCommands } from './config.js';
 import { temporalReachable } from './monitoring/reachable.js';
 import { startMonitoring } from './monitoring/server.js';
+import { namesOf } from './preflight/findings.js';
+import { checkStart, START_WITHIN } from './preflight/start.js';
 import { exitOnFailure, refuseArguments, sayReady, untilStopped } from './process.js';
 import { startReceiver } from './receiver/server.js';
 import { createSignalOrder, createSignalReceived } from './receiver/signals.js';
@@ -19,7 +21,10 @@ await exitOnFailure(async () => {
   const config = loadReceiverConfig(undefined, await runCommands('R'));
   const { logLevel, metricsAddress } = config.monitoring;
   const log = pino({ level: logLevel, base: { service: 'payment-orders-receiver' } }, pino.destination(2));
-  const { client } = await connectTemporal(config);
+  const { client } = await connectTemporal(config, START_WITHIN);
+  const findings = await checkStart({ client, config }, 'R', (level, text, about) =>
+    log[level === 'warning' ? 'warn' : level === 'note' ? 'info' : 'error'](about, text),
+  );
   const whyNotReady = temporalReachable(client.connection, client.options.namespace);
   const received = createSignalReceived(client);
   const registry = new Registry();
@@ -52,7 +57,8 @@ await exitOnFailure(async () => {
     stopReading();
     return Promise.all([receiver.close(), monitoring?.close()]).then(() => undefined);
   });
-  sayReady(`receiver=${receiver.url}${monitoring ? ` metrics=${monitoring.url}` : ''}`, config.allowed);
+  const shown = monitoring ? ` metrics=${monitoring.url}` : '';
+  sayReady(`receiver=${receiver.url}${shown}`, config.allowed, namesOf(findings));
   await stopped;
   // The Temporal connection is not closed: a retry of a failed signal may still be due and would throw on a closed one.
 });

@@ -60,14 +60,15 @@ export const configuredDataConverter = (): DataConverter => dataConverter(loadEn
 
 /**
  * Connects a client; throws TemporalUnreachableError. Close the connection when done. `encryption`: as the environment has it
- * when omitted; throws ConfigError where it is bad.
+ * when omitted; throws ConfigError where it is bad. `connectTimeout`: the longest time for it.
  */
 export async function connectTemporal(
   encryption: Encryption = loadEncryption(),
+  connectTimeout: `${number}s` = '10s',
 ): Promise<{ client: Client; close: () => Promise<void> }> {
   const { connectionOptions, address, namespace } = temporalTarget();
   try {
-    const connection = await Connection.connect({ ...connectionOptions, connectTimeout: '10s' });
+    const connection = await Connection.connect({ ...connectionOptions, connectTimeout });
     const client = new Client({ connection, namespace, dataConverter: dataConverter(encryption) });
     return { client, close: () => connection.close() };
   } catch (error) {

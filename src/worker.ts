@@ -10,6 +10,6 @@ await exitOnFailure(async () => {
   const config = loadWorkerConfig(undefined, await runCommands('W'));
   const worker = await startWorker(config, rereadWorkerKeys);
   const stopped = untilStopped(worker.stop, worker.run);
-  sayReady(`worker ${worker.description}`, config.allowed);
+  sayReady(`worker ${worker.description}`, config.allowed, worker.findings);
   await stopped;
 });

@@ -146,7 +146,8 @@ function createCall(options: PaymentServiceOptions): Call {
   if (apiSecret === '') throw new TypeError('apiSecret is empty');
   const route = createRoute(base, options);
   const { limiter = new Limiter(), account = '' } = options;
-  return async (path, asked, maxBytes, { turn = 'look-up', signal, timeoutMs = requestTimeoutMs, beforeSend } = {}) => {
+  return async (path, asked, maxBytes, callOptions = {}) => {
+    const { turn = 'look-up', signal, timeoutMs = requestTimeoutMs, beforeSend, onDate } = callOptions;
     if (turn !== 'taken') await limiter.turn(turn, { signal });
     const request = typeof asked === 'function' ? asked() : asked;
     const body = toWireBytes(request);
@@ -160,6 +161,7 @@ function createCall(options: PaymentServiceOptions): Call {
     const url = new URL(`${base}/v2/${path}`);
     const sending = { url, headers, body, maxBytes, timeoutMs, signal, beforeSend, route };
     const answer = await told({ account, operation: path }, () => send(sending));
+    onDate?.(answer.headers.date);
     const excerpt = answer.status === 200 ? undefined : excerptOf(answer.body, request, [apiKey, apiSecret, signature]);
     const error = errorFromResponse(answer.status, answer.headers, Date.now(), excerpt);
     if (error instanceof RateLimitedError) limiter.slowDown(error.retryAfterMs);

@@ -14,10 +14,12 @@ export interface CallOptions {
   timeoutMs?: number;
   /** Runs on an open connection, right before the request is written. When it throws, nothing is sent and its error comes out. */
   beforeSend?: () => void | Promise<void>;
+  /** Told the service's clock, whatever it answers. */
+  onDate?: (date: string | undefined) => void;
 }
 
 /** One HTTP POST. */
-interface WireRequest extends Omit<CallOptions, 'turn'> {
+interface WireRequest extends Omit<CallOptions, 'turn' | 'onDate'> {
   url: URL;
   headers: Record<string, string>;
   body: Buffer;

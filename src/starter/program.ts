@@ -20,6 +20,7 @@ import {
 } from './arguments.js';
 import { addAuditVerb } from './audit-verb.js';
 import { addBatchVerbs } from './batch-verbs.js';
+import { addDoctorVerb } from './doctor-verb.js';
 import {
   decideOrder,
   listOrders,
@@ -168,6 +169,7 @@ function buildProgram(io: StarterIo, run: Run, print: (report: Report) => void):
   addAuditVerb(program, verbs);
   addPayloadsVerb(program, io, verbs);
   addReplayVerb(program, io, verbs);
+  addDoctorVerb(program, io, verbs);
   return program;
 }
 

@@ -1,11 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { type Account, GroupedLookUps, SharedRates } from '../activities/index.js';
 import { withoutTrailingSlash } from '../config/addresses.js';
-import { type AccountConfig, type Capacity, ConfigError } from '../config.js';
-import { createPaymentService } from '../payment-service/client.js';
-import type { RouteOptions } from '../payment-service/connection.js';
+import type { AccountConfig, Capacity } from '../config.js';
 import { Limiter } from '../payment-service/limiter.js';
-import { loadSigner, type Signer } from '../payment-service/signers.js';
+import { openService } from '../preflight/open-service.js';
 import { mostWaiting } from './capacity.js';
 
 /** Creates do not wait long for rates: without them the checks are skipped. */
@@ -26,15 +24,7 @@ export async function openAccount(
   capacity: Capacity,
   limiter: Limiter = new Limiter(config.requestsPerSecond),
 ): Promise<Account> {
-  const service = createPaymentService({
-    account: config.name,
-    baseUrl: config.baseUrl,
-    apiKey: config.apiKey.reveal(),
-    apiSecret: config.apiSecret.reveal(),
-    sign: await signerOf(config),
-    limiter,
-    ...routeOf(config),
-  });
+  const service = await openService(config, limiter);
   const { notExecutedStatuses, formatChecks } = config;
   const rates = new SharedRates(() => service.rates({ timeoutMs: RATES_TIMEOUT_MS }));
   return {
@@ -49,30 +39,12 @@ export async function openAccount(
   };
 }
 
-function routeOf({ caCertificates, clientCertificate, proxy }: AccountConfig): RouteOptions {
-  const credentials = proxy?.credentials?.reveal();
-  return {
-    caCertificates,
-    ...(clientCertificate && { clientCertificate: { ...clientCertificate, key: clientCertificate.key.reveal() } }),
-    ...(proxy && { proxy: { ...proxy, credentials } }),
-  };
-}
-
 /** What orders are pinned to. The fingerprint is keyed: a key that can be guessed cannot be found by it. */
 export function pinOfConfig(config: AccountConfig): Pick<Account, 'endpoint' | 'keyFingerprint'> {
   const { baseUrl, apiKey, apiSecret } = config;
   const { origin, pathname } = new URL(baseUrl);
   const keyed = createHmac('sha256', apiSecret.reveal()).update(`payment-orders api key\0${apiKey.reveal()}`);
   return { endpoint: withoutTrailingSlash(origin + pathname), keyFingerprint: keyed.digest('hex').slice(0, 16) };
-}
-
-async function signerOf({ name, signer }: AccountConfig): Promise<Signer> {
-  try {
-    return await loadSigner(signer);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : 'cannot be loaded';
-    throw new ConfigError([`PAYMENT_SIGNER of account ${name}: ${reason}`]);
-  }
 }
 
 /** Creates that wait in a worker: so many seconds of the limit. All others wait at the server, which goes by their priority. */

@@ -21,6 +21,7 @@ const SHOWN = new Set([
   'audit',
   'auditHash',
   'account',
+  'check',
   'requestsPerSecond',
   'retryAfterMs',
 ]);

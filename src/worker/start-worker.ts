@@ -5,16 +5,9 @@ import { encryptionMode } from '../bundle/bundle.js';
 import { type WorkflowCode, workerConverter, workflowCode } from '../bundle/workflow-code.js';
 import { ConfigError, keepReading, type WorkerConfig, type WorkerKeys } from '../config.js';
 import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../contract/names.js';
-import {
-  connectTemporal,
-  GRPC,
-  grpcStatus,
-  retentionProblem,
-  searchAttributesCommand,
-  TemporalUnreachableError,
-  temporalTarget,
-  warnOfPlainPayloads,
-} from '../temporal.js';
+import { type Finding, namesOf, type Target } from '../preflight/findings.js';
+import { checkStart, START_WITHIN, type Tell } from '../preflight/start.js';
+import { connectTemporal, TemporalUnreachableError, temporalTarget, warnOfPlainPayloads } from '../temporal.js';
 import { createSlots, openAccounts } from './accounts.js';
 import { createsCapacity, lookupsCapacity, ordersCapacity } from './capacity.js';
 import { countCreates } from './count-creates.js';
@@ -36,7 +29,7 @@ export async function startWorker(config: WorkerConfig, read: () => Promise<Work
   // A signer that cannot be loaded is a mistake of configuration: it is said before anything that takes long.
   const accounts = await openAccounts(config.accounts, config.capacity);
   const { connectionOptions, address, namespace } = temporalTarget();
-  await checkNamespace();
+  const findings = await preflight(config, accounts);
   const connection = await NativeConnection.connect({ ...connectionOptions, ...UNCOMPRESSED }).catch(
     (error: unknown) => {
       throw new TemporalUnreachableError(address, namespace, error instanceof Error ? error.message : 'unknown error');
@@ -67,6 +60,7 @@ export async function startWorker(config: WorkerConfig, read: () => Promise<Work
   });
   return {
     description: `temporal=${address} namespace=${namespace} accounts=${[...config.accounts.keys()].join(',')} ${protectionsOf(config)} identity=${identity}${monitoring.url ? ` metrics=${monitoring.url}` : ''}`,
+    findings: namesOf(findings),
     run,
     stop: () => {
       stopReading();
@@ -152,25 +146,19 @@ const protectionsOf = (config: WorkerConfig): string =>
     ...(config.rollout?.version ? [`version=${versionName(config.rollout.version)}`] : []),
   ].join(' ');
 
-/** Without its search attributes, or with others of their names, no order of a namespace goes on: the worker says what to run, and ends. */
-async function checkNamespace(): Promise<void> {
-  const { client, close } = await connectTemporal();
-  const { namespace } = client.options;
+/** Ends a start that nothing could come of; what else is found is told. */
+async function preflight(config: WorkerConfig, accounts: Target['accounts']): Promise<readonly Finding[]> {
+  const { client, close } = await connectTemporal(config, START_WITHIN);
   try {
-    const command = await searchAttributesCommand(client).catch((error: unknown) => {
-      if (grpcStatus(error)?.code !== GRPC.notFound) throw error;
-      throw new ConfigError([
-        `TEMPORAL_NAMESPACE: no such namespace ${namespace}. Create it: temporal operator namespace create ${namespace} --retention 30d`,
-      ]);
-    });
-    if (command) {
-      throw new ConfigError([
-        `Temporal namespace ${namespace} lacks search attributes of the right type. Run: ${command}`,
-      ]);
-    }
-    const problem = await retentionProblem(client);
-    if (problem) Runtime.instance().logger.warn(problem);
+    return await checkStart({ client, config, accounts }, 'W', tell);
   } finally {
     await close();
   }
 }
+
+const tell: Tell = (level, text, about) => {
+  const { logger } = Runtime.instance();
+  if (level === 'error') logger.error(text, about);
+  else if (level === 'warning') logger.warn(text, about);
+  else logger.info(text, about);
+};

@@ -213,6 +213,7 @@ describe('sandbox, receiver, worker and starter, each with its own environment',
       signed: 'none',
       audit: 'none',
       identity: expect.stringMatching(/-[\w-]{4}$/),
+      findings: 'retention',
       allowed: 'ALLOW_SHORT_WINDOWS',
     });
 

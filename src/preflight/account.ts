@@ -1,0 +1,83 @@
+import {
+  MalformedResponseError,
+  NoAnswerError,
+  NotSentError,
+  RateLimitedError,
+  RejectedError,
+  UnexpectedStatusError,
+} from '../payment-service/errors.js';
+import type { AskedAccount, Finding, Target } from './findings.js';
+
+/** The longest time for an answer of the service. Below the time of a check, so that the reason is told. */
+const ANSWER_WITHIN_MS = 3_500;
+/** The longest wait, that for a turn within the account's limit included. */
+const READ_WITHIN_MS = 4_000;
+
+/** Clocks that differ by more are not what the network makes of them. */
+const MOST_SKEW_MS = 60_000;
+
+/** Asks each account once for its balances: that shows its URL, its key, its signature and the service's clock. */
+export async function accountFindings({ accounts = new Map() }: Target): Promise<readonly Finding[]> {
+  return (await Promise.all([...accounts].map(([name, account]) => askedOnce(name, account)))).flat();
+}
+
+async function askedOnce(account: string, { service }: AskedAccount): Promise<readonly Finding[]> {
+  const fromMs = Date.now();
+  let skewMs = 0;
+  const onDate = (date: string | undefined): void => {
+    // The service's second, by its middle, against ours between question and answer.
+    const theirs = Date.parse(date ?? '') + 500;
+    if (!Number.isNaN(theirs)) skewMs = theirs - (fromMs + Date.now()) / 2;
+  };
+  const signal = AbortSignal.timeout(READ_WITHIN_MS);
+  const error = await service.balances({ timeoutMs: ANSWER_WITHIN_MS, signal, onDate }).then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  return [...readFindings(account, error), ...clockFindings(account, skewMs)];
+}
+
+function readFindings(account: string, error: unknown): Finding[] {
+  if (error === undefined) return [];
+  const [level, why] = wordsOf(error);
+  return [{ check: 'signed-read', level, account, text: `account ${account}: ${why}` }];
+}
+
+const WAITS = 'Its orders wait until then, and none is lost: never start one again under another id';
+
+function wordsOf(error: unknown): ['error' | 'note', string] {
+  if (error instanceof RateLimitedError) return ['note', 'not checked, since the service asks to slow down (HTTP 429)'];
+  if (error instanceof NotSentError) return ofUnsent(error);
+  if (error instanceof NoAnswerError) {
+    return [
+      'error',
+      `the service does not answer (${error.reason}): look at its URL, at it and at the way to it. ${WAITS}`,
+    ];
+  }
+  if (error instanceof MalformedResponseError) {
+    return ['error', `what answers is not the payment service, or not as documented: is its base URL right? ${WAITS}`];
+  }
+  if (error instanceof UnexpectedStatusError || error instanceof RejectedError)
+    return ['error', ofStatus(error.status)];
+  return ['error', `cannot be asked (${(error as Error).name})`];
+}
+
+function ofUnsent({ reason }: NotSentError): ['error' | 'note', string] {
+  if (reason === 'aborted' || reason.startsWith('the limit')) return ['note', 'not checked: its limit left no turn'];
+  return ['error', `no connection to the service (${reason}): check its base URL, proxy and certificates. ${WAITS}`];
+}
+
+function ofStatus(status: number): string {
+  if (status === 401 || status === 403) {
+    return `the service refuses what is signed (HTTP ${status}). First compare its API key and secret with those that the service gave out; if they are right, its signer is not the service's algorithm. ${WAITS}`;
+  }
+  if (status >= 500) return `the service fails (HTTP ${status}): ask those who run it. ${WAITS}`;
+  return `the service does not answer balances (HTTP ${status}): is its base URL right? ${WAITS}`;
+}
+
+function clockFindings(account: string, skewMs: number): Finding[] {
+  if (Math.abs(skewMs) <= MOST_SKEW_MS) return [];
+  const [seconds, way] = [Math.round(Math.abs(skewMs) / 1_000), skewMs > 0 ? 'behind' : 'ahead of'];
+  const text = `account ${account}: this machine's clock is ${seconds} s ${way} the service's. Set it by NTP, or tell the service's operators: dates of batches, reconciliations and signatures go by it`;
+  return [{ check: 'clock', level: 'error', account, text }];
+}

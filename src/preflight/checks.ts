@@ -1,0 +1,69 @@
+import type { Client } from '@temporalio/client';
+import { grpcStatus } from '../temporal.js';
+import { accountFindings } from './account.js';
+import { callbackFindings } from './callback.js';
+import type { Finding, Target } from './findings.js';
+import { folderFindings } from './folders.js';
+import { payloadKeyFindings } from './payload-keys.js';
+import { attributeFindings, namespaceFindings, retentionFindings, serverFindings } from './temporal.js';
+
+/** The longest time that one check may take; all run at once. */
+export const CHECK_WITHIN_MS = 4_500;
+
+/** Who is checked: W the worker, R the receiver. */
+export type Checked = 'W' | 'R';
+
+interface Check {
+  name: string;
+  by: string;
+  ask?: (target: Target) => Promise<readonly Finding[]>;
+  /** Instead of `ask`, where Temporal is asked. */
+  askTemporal?: (client: Client, target: Target) => Promise<readonly Finding[]>;
+}
+
+/** Every check there is. `doctor`, the starts and the timer of a running worker go by this one table. */
+const CHECKS: readonly Check[] = [
+  { name: 'namespace', by: 'WR', askTemporal: namespaceFindings },
+  { name: 'retention', by: 'W', askTemporal: retentionFindings },
+  { name: 'search-attributes', by: 'W', askTemporal: attributeFindings },
+  { name: 'server', by: 'W', askTemporal: serverFindings },
+  { name: 'payload-keys', by: 'WR', askTemporal: payloadKeyFindings },
+  { name: 'signed-read', by: 'W', ask: accountFindings },
+  { name: 'callback', by: 'W', ask: callbackFindings },
+  { name: 'folders', by: 'W', ask: folderFindings },
+];
+
+/** The names of a process' checks, in the order of the table. */
+export const checkNames = (checked: Checked): readonly string[] =>
+  CHECKS.filter(({ by }) => by.includes(checked)).map(({ name }) => name);
+
+/** Runs all checks of a process at once, in seconds; what cannot be checked is a warning. Never rejects. */
+export async function findingsOf(target: Target, checked: Checked): Promise<readonly Finding[]> {
+  const made = CHECKS.filter(({ by, ask }) => by.includes(checked) && (ask || target.client));
+  return (await Promise.all(made.map((check) => within(check, target)))).flat();
+}
+
+async function within(check: Check, target: Target): Promise<readonly Finding[]> {
+  const { name } = check;
+  const unchecked = (why: string): Finding[] => [
+    { check: name, level: 'warning', text: `${name} could not be checked: ${why}` },
+  ];
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<Finding[]>((resolve) => {
+    timer = setTimeout(() => resolve(unchecked(`no answer within ${CHECK_WITHIN_MS / 1_000} s`)), CHECK_WITHIN_MS);
+  });
+  const found = asked(check, target).catch((error: unknown) => {
+    const status = grpcStatus(error);
+    // Other words could quote what was sent.
+    return unchecked(status ? `Temporal answers with gRPC status ${status.code}` : `${(error as Error).name}`);
+  });
+  return Promise.race([found, tooLate]).finally(() => clearTimeout(timer));
+}
+
+async function asked({ ask, askTemporal }: Check, target: Target): Promise<readonly Finding[]> {
+  const { client } = target;
+  if (ask) return ask(target);
+  if (!askTemporal || !client) return [];
+  // A call that nobody waits for any more must not be repeated for ever.
+  return client.withDeadline(Date.now() + CHECK_WITHIN_MS, () => askTemporal(client, target));
+}

@@ -1,0 +1,48 @@
+import { ConfigError, loadWorkerConfig, runCommands, type WorkerConfig } from '../config.js';
+import { connectTemporal, TemporalUnreachableError, temporalTarget } from '../temporal.js';
+import { checkNames, findingsOf } from './checks.js';
+import type { Finding, Target } from './findings.js';
+import { openService } from './open-service.js';
+import { START_WITHIN } from './start.js';
+
+/** What `doctor` came to: the names of all checks that were made, and what they found. */
+export interface Diagnosis {
+  checks: readonly string[];
+  findings: readonly Finding[];
+}
+
+/** Checks the environment of a worker without starting one: its settings, then all that they lead to. */
+export async function doctor(): Promise<Diagnosis> {
+  try {
+    const config = loadWorkerConfig(undefined, await runCommands('W'));
+    temporalTarget();
+    const opened = [...config.accounts.values()].map(async (account) => {
+      const service = await openService(account);
+      return [account.name, { service }] as const;
+    });
+    const accounts = new Map(await Promise.all(opened));
+    return { checks: ['settings', 'temporal', ...checkNames('W')], findings: await examined(config, accounts) };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const findings = error.problems.map(
+      (text): Finding => ({ check: 'settings', level: 'error', text, refuses: true }),
+    );
+    return { checks: ['settings'], findings };
+  }
+}
+
+async function examined(config: WorkerConfig, accounts: Target['accounts']): Promise<readonly Finding[]> {
+  const connected = await connectTemporal(config, START_WITHIN).catch((error: unknown) => {
+    if (error instanceof TemporalUnreachableError) return error;
+    throw error;
+  });
+  if (connected instanceof TemporalUnreachableError) {
+    const unreachable: Finding = { check: 'temporal', level: 'error', text: connected.message, refuses: true };
+    return [unreachable, ...(await findingsOf({ config, accounts }, 'W'))];
+  }
+  try {
+    return await findingsOf({ client: connected.client, config, accounts }, 'W');
+  } finally {
+    await connected.close();
+  }
+}

@@ -1,0 +1,39 @@
+import type { Client } from '@temporalio/client';
+import type { WorkerConfig } from '../config.js';
+import type { PaymentService } from '../payment-service/client.js';
+
+/** `error` has to be mended, `warning` is less than it should be, `note` is good to know. */
+export type Level = 'error' | 'warning' | 'note';
+
+/** What a check found. */
+export interface Finding {
+  check: string;
+  level: Level;
+  account?: string;
+  /** What is wrong and what to do, in one line; shows no secret. */
+  text: string;
+  /** Nothing could work with it: no process starts. */
+  refuses?: true;
+}
+
+/** One account that may be asked. */
+export interface AskedAccount {
+  service: Pick<PaymentService, 'balances'>;
+}
+
+/** What is checked. */
+export interface Target {
+  /** Absent where Temporal cannot be reached: then all else is checked. */
+  client?: Client;
+  config: Pick<WorkerConfig, 'encryptionKeys'> & Partial<Pick<WorkerConfig, 'callback' | 'directories' | 'auditDir'>>;
+  /** Accounts as they are now: keys are read anew. */
+  accounts?: ReadonlyMap<string, AskedAccount>;
+}
+
+/** Where somebody looks who knows the findings' names: `clock:eu`. */
+export const nameOf = ({ check, account }: Finding): string => (account === undefined ? check : `${check}:${account}`);
+
+/** The findings of a line `ready`: names of what should be mended, each once. */
+export const namesOf = (findings: readonly Finding[]): readonly string[] => [
+  ...new Set(findings.filter(({ level }) => level !== 'note').map(nameOf)),
+];

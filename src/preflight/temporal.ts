@@ -1,0 +1,48 @@
+import type { Client } from '@temporalio/client';
+import { GRPC, grpcStatus, retentionProblem, searchAttributesCommand } from '../temporal.js';
+import type { Finding } from './findings.js';
+
+/** One that is missing is told by its own check alone. */
+function unlessNoNamespace(error: unknown): undefined {
+  if (grpcStatus(error)?.code !== GRPC.notFound) throw error;
+}
+
+/** Without its namespace nothing runs. */
+export async function namespaceFindings(client: Client): Promise<readonly Finding[]> {
+  const { namespace } = client.options;
+  const found = await client.workflowService.describeNamespace({ namespace }).catch(unlessNoNamespace);
+  if (found) return [];
+  const text = `TEMPORAL_NAMESPACE: no such namespace ${namespace}. Create it: temporal operator namespace create ${namespace} --retention 30d`;
+  return [{ check: 'namespace', level: 'error', text, refuses: true }];
+}
+
+/** Closed orders guard their ids for as long as they are kept. */
+export async function retentionFindings(client: Client): Promise<readonly Finding[]> {
+  const text = await retentionProblem(client);
+  return text ? [{ check: 'retention', level: 'warning', text }] : [];
+}
+
+/** Without its search attributes, or with others of their names, no order of a namespace goes on. */
+export async function attributeFindings(client: Client): Promise<readonly Finding[]> {
+  const command = await searchAttributesCommand(client).catch(unlessNoNamespace);
+  if (!command) return [];
+  const { namespace } = client.options;
+  const text = `Temporal namespace ${namespace} lacks search attributes of the right type. Run: ${command}`;
+  return [{ check: 'search-attributes', level: 'error', text, refuses: true }];
+}
+
+/** Minor versions of server 1: the oldest one that is supported, and the first that goes by priorities without being told to. */
+const [OLDEST, WITH_PRIORITIES] = [29, 31];
+
+/** How old the server is. Whether an older one was told to go by priorities does not show from outside. */
+export async function serverFindings(client: Client): Promise<readonly Finding[]> {
+  const { serverVersion = '' } = await client.workflowService.getSystemInfo({});
+  const [, major, minor] = /^(\d+)\.(\d+)/.exec(serverVersion ?? '') ?? [];
+  if (major !== '1' || Number(minor) >= WITH_PRIORITIES) return [];
+  if (Number(minor) < OLDEST) {
+    const text = `Temporal server ${serverVersion} is older than 1.${OLDEST}, the oldest that this was tried with: upgrade it`;
+    return [{ check: 'server', level: 'warning', text }];
+  }
+  const text = `Temporal server ${serverVersion}: before 1.${WITH_PRIORITIES} a single order waits behind the rows of batches, unless the server has matching.useNewMatcher=true (docs/deploy.md)`;
+  return [{ check: 'server', level: 'note', text }];
+}

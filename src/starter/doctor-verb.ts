@@ -1,0 +1,33 @@
+import type { Command } from 'commander';
+import type { Diagnosis } from '../preflight/doctor.js';
+import { whileWaiting } from './progress.js';
+import { EXIT, type Report, type StarterIo, type Verbs } from './report.js';
+import { table } from './text.js';
+
+/** Adds `doctor`: a worker's environment, checked without starting one. The only verb that reads a worker's secrets. */
+export function addDoctorVerb(program: Command, { stderr }: StarterIo, verbs: Verbs): void {
+  const verb = program
+    .command('doctor')
+    .description(
+      "check a worker's environment and all that it leads to, within 10 s; 1 where something has to be mended",
+    );
+  verbs.addLocal(verb, async () => {
+    // Loaded for this verb alone: it reads secrets of the service, and asks each account once for its balances.
+    const { doctor } = await import('../preflight/doctor.js');
+    return reportOf(await whileWaiting(stderr, 'checking', doctor()));
+  });
+}
+
+function reportOf({ checks, findings }: Diagnosis): Report {
+  const passed = checks.filter((name) => !findings.some(({ check }) => check === name));
+  const found = findings.map(({ level, check, text }) => [level, check, text]);
+  const [errors, warnings] = ['error', 'warning'].map(
+    (wanted) => findings.filter(({ level }) => level === wanted).length,
+  );
+  const summary = `${errors} errors, ${warnings} warnings`;
+  return {
+    exitCode: errors ? EXIT.endedWithoutSuccess : EXIT.done,
+    json: { ok: errors === 0, checks, findings },
+    text: `${table([...passed.map((name) => ['ok', name, '']), ...found])}\n${summary}`,
+  };
+}
