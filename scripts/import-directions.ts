@@ -31,7 +31,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     'types workflows',
   ],
   process: ['config', 'temporal'],
-  monitoring: ['contract', 'types config'],
+  monitoring: ['contract', 'preflight', 'types config'],
   // What is checked before a process starts and while it runs; its accounts are asked for their balances.
   preflight: ['contract', 'payment-service', 'temporal', 'config'],
   receiver: ['preflight', 'monitoring', 'contract', 'client', 'temporal', 'config', 'process'],

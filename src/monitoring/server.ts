@@ -3,10 +3,13 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, isIPv6 } from 'node:net';
 import type { Registry } from 'prom-client';
 import type { Monitoring } from '../config.js';
+import { type Finding, nameOf } from '../preflight/findings.js';
 
 /** What is shown of a process. `whyNotReady`: why it should get no work now; undefined = it is ready. Never rejects. */
 export interface Shown {
   whyNotReady: () => Promise<string | undefined>;
+  /** What should be mended, though the process is ready; absent = nobody looks. */
+  findings?: () => readonly Finding[];
   registry: Registry;
 }
 
@@ -37,7 +40,9 @@ async function answer(path: string | undefined, shown: Shown, response: ServerRe
   if (path === '/healthz') send(response, 200, 'ok\n');
   else if (path === '/readyz') {
     const why = await shown.whyNotReady();
-    send(response, why === undefined ? 200 : 503, `${why ?? 'ready'}\n`);
+    const found = (shown.findings?.() ?? []).filter(({ level }) => level !== 'note');
+    const lines = [why ?? 'ready', ...found.map((finding) => `${finding.level} ${nameOf(finding)}`)];
+    send(response, why === undefined ? 200 : 503, `${lines.join('\n')}\n`);
   } else if (path === '/metrics') send(response, 200, await shown.registry.metrics(), shown.registry.contentType);
   else send(response, 404, 'not found\n');
 }

@@ -3,11 +3,13 @@ import { MetricsBuffer, type NativeConnection, type Worker } from '@temporalio/w
 import { Gauge, Histogram, Registry } from 'prom-client';
 import type { Account } from '../activities/index.js';
 import type { Monitoring } from '../config.js';
+import { showFindings } from '../monitoring/check-gauge.js';
 import { temporalReachable } from '../monitoring/reachable.js';
 import { SdkMetrics } from '../monitoring/sdk-metrics.js';
 import { startMonitoring } from '../monitoring/server.js';
 import { countVisible } from '../monitoring/visibility.js';
 import { type Answered, answers } from '../payment-service/answers.js';
+import type { Checking } from '../preflight/keep-checking.js';
 import { installLogger } from './log.js';
 
 /** What was counted is taken over so often; the buffer holds some seconds of the busiest worker. */
@@ -20,6 +22,8 @@ export interface Running {
   namespace: string;
   workers: readonly Worker[];
   accounts: ReadonlyMap<string, Account>;
+  /** What should be mended, as of the last check. */
+  findings: Checking['findings'];
 }
 
 /** Installs the SDK's logs and metrics, before anything else of it; `start` serves them, and answers how to stop. */
@@ -33,11 +37,13 @@ export function createMonitor({ logLevel, metricsAddress }: Monitoring = { logLe
       namespace,
       workers,
       accounts,
+      findings,
     }: Running): Promise<{ url?: string; stop: () => Promise<void> }> {
       const reachable = temporalReachable(connection, namespace);
       const whyNotReady = async () =>
         workers.every((worker) => worker.getState() === 'RUNNING') ? reachable() : 'not polling';
-      const server = await startMonitoring(metricsAddress, { whyNotReady, registry });
+      const server = await startMonitoring(metricsAddress, { whyNotReady, findings, registry });
+      showFindings(registry, findings);
       const sdk = buffer && new SdkMetrics(buffer, registry, accounts);
       const timer = sdk && setInterval(() => sdk.drain(), DRAIN_MS).unref();
       const stopCounting = buffer

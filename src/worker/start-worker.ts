@@ -1,3 +1,4 @@
+import { Client } from '@temporalio/client';
 import { NativeConnection, type NativeConnectionOptions, Runtime, Worker } from '@temporalio/worker';
 import { type ActivityDeps, confirmAttempt, createActivities, isCopied } from '../activities/index.js';
 import { AuditNotWrittenError, AuditRecord } from '../audit/audit-record.js';
@@ -5,7 +6,9 @@ import { encryptionMode } from '../bundle/bundle.js';
 import { type WorkflowCode, workerConverter, workflowCode } from '../bundle/workflow-code.js';
 import { ConfigError, keepReading, type WorkerConfig, type WorkerKeys } from '../config.js';
 import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../contract/names.js';
+import { findingsOf } from '../preflight/checks.js';
 import { type Finding, namesOf, type Target } from '../preflight/findings.js';
+import { keepChecking } from '../preflight/keep-checking.js';
 import { checkStart, START_WITHIN, type Tell } from '../preflight/start.js';
 import { connectTemporal, TemporalUnreachableError, temporalTarget, warnOfPlainPayloads } from '../temporal.js';
 import { createSlots, openAccounts } from './accounts.js';
@@ -38,7 +41,12 @@ export async function startWorker(config: WorkerConfig, read: () => Promise<Work
   const code = await workflowCode(encryptionMode(config), Runtime.instance().logger);
   const identity = newIdentity();
   const workers = await createWorkers(config, { connection, namespace, identity }, code, accounts);
-  const monitoring = await monitor.start({ connection, namespace, workers, accounts });
+  const checking = keepChecking({
+    first: findings,
+    check: () => findingsOf({ client: new Client({ connection, namespace }), config, accounts }, 'W'),
+    tell,
+  });
+  const monitoring = await monitor.start({ connection, namespace, workers, accounts, findings: checking.findings });
   const stopSharing = shareLimits(
     [...accounts.values()].map(({ name, limiter }) => ({
       name,
@@ -63,6 +71,7 @@ export async function startWorker(config: WorkerConfig, read: () => Promise<Work
     findings: namesOf(findings),
     run,
     stop: () => {
+      checking.stop();
       stopReading();
       for (const worker of workers) worker.shutdown();
       return run;

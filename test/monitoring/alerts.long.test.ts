@@ -197,6 +197,7 @@ test.skipIf(!WITH_PROMTOOL)(
     const back = await stage(grown(REQUESTS, { answer: '200' }));
     await check('PaymentProcessDown', calm, down, back);
     await check('PaymentKeyRefused', calm, refused, back);
+    await check('PaymentCheckFailed', calm, refused, back);
 
     await vi.waitFor(async () => {
       expect(sumOf((await now()).series, 'payment_service_limit_requests_per_second')).toBeGreaterThan(3);
@@ -236,6 +237,6 @@ test.skipIf(!WITH_PROMTOOL)(
     await check('PaymentCallbacksNotTaken', calm, cut, answering);
     await check('PaymentCountsStale', calm, cut, answering);
 
-    expect(Object.keys(found)).toHaveLength(10);
+    expect(Object.keys(found)).toHaveLength(11);
   },
 );
