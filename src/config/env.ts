@@ -75,6 +75,12 @@ export function durationMs(text: string): number | undefined {
   return ms > 0 && ms <= MAX_DURATION_MS ? ms : undefined;
 }
 
+/** The same the other way round, in the largest unit that says it exactly. */
+export function durationText(ms: number): string {
+  const [unit, size] = Object.entries(UNIT_MS).findLast(([, size]) => ms % size === 0) ?? ['ms', 1];
+  return `${ms / size}${unit}`;
+}
+
 /** What `read` makes of a variable; undefined when it is unset, and when `read` can make nothing of it, which is a mistake. */
 export function optional<T>(
   env: Env,

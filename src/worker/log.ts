@@ -48,17 +48,26 @@ const causeOf = (failure: unknown): string => /message: "((?:[^"\\]|\\.)*)"/.exe
 
 const TASK_FAILED = 'workflow task failed: the workflow makes no progress, and the server repeats the task';
 
+/** The native part's words, whose reason stands in a field that is not shown as it is. */
+const POLLS_FAIL = 'Task polling has encountered errors continuously; the worker will continue retrying';
+const NO_WORK = 'polls of Temporal fail: the worker gets no work, and goes on asking';
+
 const taskFields = ({ error: _, ...meta }: Readonly<Record<string, unknown>>, cause = 'not told') => ({
   ...shownFields(meta),
   cause: maskWallets(cause),
 });
 
-/** An entry as it is shown: a workflow task that fails is one error line, whoever tells it; undefined = told already. */
+/** Said of each queue of an account, at every healthy start: workflows have a queue of their own. */
+const NO_WORKFLOWS = 'No workflows registered, not polling for workflow tasks';
+
+/** An entry as it is shown: a workflow task that fails is one error line, whoever tells it; undefined = told already, or nothing worth it. */
 export function shownEntry(
   { level, message, meta = {} }: Pick<LogEntry, 'level' | 'message' | 'meta'>,
   told: Set<unknown> = new Set(),
 ): { level: LogLevel; message: string; fields: Record<string, unknown> } | undefined {
+  if (message === NO_WORKFLOWS) return undefined;
   const { error, runId, failure } = meta as { error?: Error; runId?: unknown; failure?: unknown };
+  if (message === POLLS_FAIL) return { level: 'ERROR', message: NO_WORK, fields: taskFields(meta, causeOf(error)) };
   if (message === 'Workflow failed' && !ENDS_WORKFLOW.test(error?.name ?? '')) {
     told.add(runId);
     return { level: 'ERROR', message: TASK_FAILED, fields: taskFields(meta, error?.message) };

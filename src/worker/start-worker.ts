@@ -18,6 +18,7 @@ import { newIdentity, shareLimits, versionName } from './limit-shares.js';
 import { createMonitor } from './monitor.js';
 import { refuseForeign } from './refuse-foreign.js';
 import { patchOptions, versionOptions } from './rollout.js';
+import { settingsText } from './settings.js';
 import { markOfKeys, takeKeys } from './take-keys.js';
 
 /** A create must be let finish: its attempt may take 50 s, so a stopping worker waits a little longer. */
@@ -67,7 +68,7 @@ export async function startWorker(config: WorkerConfig, read: () => Promise<Work
     return monitoring.stop().then(() => connection.close());
   });
   return {
-    description: `temporal=${address} namespace=${namespace} accounts=${[...config.accounts.keys()].join(',')} ${protectionsOf(config)} identity=${identity}${monitoring.url ? ` metrics=${monitoring.url}` : ''}`,
+    description: `temporal=${address} namespace=${namespace} accounts=${[...config.accounts.keys()].join(',')} ${protectionsOf(config)} identity=${identity}${monitoring.url ? ` metrics=${monitoring.url}` : ''} ${settingsText(config)}`,
     findings: namesOf(findings),
     run,
     stop: () => {

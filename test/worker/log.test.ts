@@ -69,6 +69,11 @@ describe('fields of a log entry', () => {
   });
 });
 
+test('that a queue of an account has no workflows is not worth a line', () => {
+  const message = 'No workflows registered, not polling for workflow tasks';
+  expect(shownEntry({ level: 'WARN', message, meta: {} })).toBeUndefined();
+});
+
 describe('a workflow task that fails', () => {
   const message = 'workflow task failed: the workflow makes no progress, and the server repeats the task';
   const failure = `Failure { failure: Some(Failure { message: "no order \\"${WALLET}\\"", source: "", stack_trace: "zz" }) }`;

@@ -205,7 +205,7 @@ describe('sandbox, receiver, worker and starter, each with its own environment',
     const receiver = startProcess('src/receiver.ts', receiverEnv(env, 0));
     const { receiver: url = '' } = await receiver.ready;
     const worker = startProcess('src/worker.ts', workerEnv(env, service, url));
-    expect(await worker.ready).toEqual({
+    expect(await worker.ready).toMatchObject({
       temporal: temporal.address,
       namespace: temporal.namespace,
       accounts: 'default',

@@ -1,0 +1,62 @@
+import { once } from 'node:events';
+import { connect, createServer, type IncomingHttpHeaders, type ServerHttp2Session } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+
+/** Stands between a process and Temporal as a gateway does that knows who may do what. */
+export interface GrpcGate {
+  address: string;
+  /** From now on all polls are refused by PERMISSION_DENIED, those that are open too. */
+  refusePolls(): void;
+  close(): void;
+}
+
+const POLL = /\/Poll(Workflow|Activity)TaskQueue$/;
+const DENIED = { ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '7', 'grpc-message': 'taken back' };
+
+/** Headers as they may be handed on: those that name a connection stay with it. */
+const handedOn = (headers: IncomingHttpHeaders): IncomingHttpHeaders =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => name !== 'connection'));
+
+/** Opens a gate to the server at `target` on a free port of 127.0.0.1. */
+export async function openGrpcGate(target: string): Promise<GrpcGate> {
+  const upstream = connect(`http://${target}`);
+  const sessions = new Set<ServerHttp2Session>();
+  const open = new Set<() => void>();
+  let isRefusing = false;
+  const server = createServer();
+  server.on('session', (session) => void sessions.add(session));
+  server.on('stream', (stream, headers) => {
+    stream.on('error', () => undefined);
+    const isPoll = POLL.test(`${headers[':path']}`);
+    const refuse = () => {
+      if (!stream.headersSent && !stream.destroyed) stream.respond(DENIED, { endStream: true });
+    };
+    if (isPoll && isRefusing) return refuse();
+    const onward = upstream.request(handedOn(headers));
+    onward.on('error', () => stream.destroy());
+    if (isPoll) open.add(refuse);
+    stream.pipe(onward);
+    onward.on('response', (answer) => {
+      if (stream.headersSent || stream.destroyed) return;
+      open.delete(refuse);
+      stream.respond(handedOn(answer), { waitForTrailers: true });
+      onward.on('trailers', (trailers) => stream.on('wantTrailers', () => stream.sendTrailers(trailers)));
+      onward.pipe(stream);
+    });
+    stream.on('close', () => onward.close());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    refusePolls: () => {
+      isRefusing = true;
+      for (const refuse of open) refuse();
+    },
+    close: () => {
+      for (const session of sessions) session.destroy();
+      upstream.destroy();
+      server.close();
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
+import { openGrpcGate } from './grpc-gate.fixture.js';
+import { endProcesses, startProcess, startSandboxProcess, temporalEnv, workerEnv } from './process.fixture.js';
+
+let temporal: TestNamespace;
+beforeAll(async () => {
+  temporal = await createTestNamespace();
+});
+afterAll(async () => {
+  await endProcesses();
+  await temporal?.close();
+});
+
+test('a healthy start warns of its namespace alone, and a worker whose polls Temporal refuses says why', async () => {
+  const { service } = await startSandboxProcess();
+  const gate = await openGrpcGate(temporal.address);
+  onTestFinished(gate.close);
+  const env = temporalEnv({ address: gate.address, namespace: temporal.namespace });
+  const worker = startProcess('src/worker.ts', workerEnv(env, service));
+  await worker.ready;
+  const entries = () =>
+    worker
+      .stderr()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+  const grave = (level: number) => entries().filter((entry) => entry.level === level);
+  expect(grave(40).map(({ check }) => check)).toEqual(['retention']);
+
+  gate.refusePolls();
+  // The SDK gives what is on the way a minute, and then waits a minute more until it calls it lasting.
+  await vi.waitFor(() => expect(grave(50)).not.toEqual([]), { timeout: 240_000, interval: 1_000 });
+  expect(grave(50)[0]).toMatchObject({ msg: expect.stringMatching(/^polls of Temporal fail/), cause: 'taken back' });
+  worker.kill('SIGTERM');
+  expect(await worker.exited).toBe(0);
+});
