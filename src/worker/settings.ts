@@ -16,8 +16,8 @@ export function settingsText(config: WorkerConfig): string {
 }
 
 function ofAccounts(accounts: readonly AccountConfig[]): Record<string, unknown> {
-  const each = (valueOf: (account: AccountConfig) => unknown): string =>
-    list(accounts.map((account) => `${account.name}:${valueOf(account) ?? 'none'}`));
+  const each = (shown: (account: AccountConfig) => unknown): string =>
+    list(accounts.map((account) => `${account.name}:${shown(account) ?? 'none'}`));
   const [{ proxy } = { proxy: undefined }] = accounts;
   return {
     PAYMENT_BASE_URL: each(({ baseUrl }) => baseUrl),
