@@ -91,11 +91,15 @@ export async function searchAttributesCommand(client: Client): Promise<string | 
   );
   if (lacking.length === 0) return undefined;
   const wrong = lacking.filter(([name]) => name in customAttributes).map(([name]) => `--name ${name}`);
-  const flags = lacking.map(([name, type]) => `--name ${name} --type ${type === 'BOOL' ? 'Bool' : 'Keyword'}`);
+  const flags = lacking.map(([name, type]) => `--name ${name} --type ${typeForCli(type)}`);
   const remove = `temporal operator search-attribute remove --yes --namespace ${namespace} ${wrong.join(' ')} && `;
   const create = `temporal operator search-attribute create --namespace ${namespace} ${flags.join(' ')}`;
   return wrong.length > 0 ? remove + create : create;
 }
+
+/** KEYWORD_LIST → KeywordList, as the command line spells types. */
+const typeForCli = (type: string): string =>
+  type.replace(/_?([A-Z])([A-Z]*)/g, (_, first: string, rest: string) => first + rest.toLowerCase());
 
 /** Temporal Cloud offers no operator service: there the attributes are made in its console, and starts show what lacks. */
 function unlessNotOffered(error: unknown): undefined {

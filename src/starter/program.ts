@@ -147,7 +147,9 @@ function addOrderVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
 
 function buildProgram(io: StarterIo, run: Run, print: (report: Report) => void): Command {
   const program = withVersion(new Command('payment-orders'), (text) => io.stdout.write(text))
-    .description('Starts, shows and decides payment orders. Talks to Temporal (TEMPORAL_*) and holds no secret.')
+    .description(
+      'Starts, shows and decides payment orders. Talks to Temporal (TEMPORAL_*) and holds no secret; `doctor` alone reads those of a worker.',
+    )
     .addHelpText('after', EXIT_CODES)
     .exitOverride()
     .configureOutput({

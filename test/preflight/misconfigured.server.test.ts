@@ -21,6 +21,7 @@ import { createBareNamespace } from '../worker/bare-namespace.fixture.js';
 import {
   type Env,
   endProcesses,
+  receiverEnv,
   startProcess,
   startSandboxProcess,
   temporalEnv,
@@ -313,4 +314,18 @@ test('neither `doctor` nor a start shows a secret, and neither leaves a file beh
   const said = asked.stdout + asked.stderr + start.stdout + start.stderr;
   for (const secret of [...Object.values(secrets), payloadKey]) expect(said).not.toContain(secret);
   expect((await readdir(top)).filter((name) => name.startsWith('.'))).toEqual([]);
+});
+
+test('a receiver is refused without its namespace, and says at its start that it reads no order here', async () => {
+  const fromMs = performance.now();
+  const refused = startProcess('src/receiver.ts', receiverEnv(at('no-such-namespace'), 0));
+  expect(await refused.exited).toBe(2);
+  expect(refused.stderr()).toMatch(/^TEMPORAL_NAMESPACE: no such namespace no-such-namespace/);
+  const { TEMPORAL_NAMESPACE = '', PAYLOAD_ENCRYPTION_KEYS = '' } = await otherKey();
+  const env = { ...receiverEnv(at(TEMPORAL_NAMESPACE), 0), PAYLOAD_ENCRYPTION_KEYS };
+  const receiver = startProcess('src/receiver.ts', env);
+  expect(await receiver.ready).toMatchObject({ findings: 'payload-keys' });
+  expect(performance.now() - fromMs).toBeLessThan(LIMIT_MS);
+  receiver.kill('SIGTERM');
+  expect(await receiver.exited).toBe(0);
 });
