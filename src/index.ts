@@ -18,7 +18,7 @@ export {
   UnknownIdError,
   UnresolvedError,
 } from './client/errors.js';
-export type { AttentionElsewhere, OrderFilter, OrderListEntry } from './client/list-orders.js';
+export type { AttentionElsewhere, ListedAttention, OrderFilter, OrderListEntry } from './client/list-orders.js';
 export { OrderHandle } from './client/order-handle.js';
 export type { ReconcileOptions, ReconcileSchedule, ReconcileState } from './client/reconcile.js';
 export type { WaitOptions } from './client/remote-run.js';
@@ -29,6 +29,7 @@ export type { Signer, SignOptions } from './client/signing.js';
 export type { StuckRuns } from './client/stuck.js';
 export { PaymentOrders, type StartOptions } from './client.js';
 export type { DepositAddress, DepositAddressInput, DepositAddressResult } from './contract/address/address.js';
+export { ATTENTION_CODES, type AttentionCode } from './contract/attention.js';
 export type {
   AmountsByCurrency,
   BatchApproval,
@@ -48,6 +49,7 @@ export type {
   SignedApproval,
   StopAfter,
 } from './contract/batch/batch.js';
+export type { BatchChoice } from './contract/batch/messages.js';
 export { type FieldError, ORDER_FAILURES, ORDER_UNRESOLVED, type OrderFailure } from './contract/failures.js';
 export { keyIdOf } from './contract/key-id.js';
 export type { Amount } from './contract/money.js';
@@ -59,7 +61,7 @@ export type {
   Remainder,
   RevertTarget,
 } from './contract/order/input-and-result.js';
-export type { Attention, OrderPhase, OrderState } from './contract/order/messages.js';
+export type { Attention, DecisionChoice, OrderPhase, OrderState } from './contract/order/messages.js';
 export { DECIDE_ACTIONS, type DecideAction, type Decision, type DecisionRecord } from './contract/order/messages.js';
 export type { CreateRequests } from './contract/order/request.js';
 export { type FollowUpType, ORDER_TYPES, type OrderType } from './contract/order/types.js';

@@ -1,6 +1,5 @@
 import type { Client } from '@temporalio/client';
 import {
-  BATCH_MESSAGES,
   type BatchApproval,
   type BatchInput,
   type BatchInstruction,
@@ -9,6 +8,7 @@ import {
   type BatchState,
   isProgress,
 } from '../contract/batch/batch.js';
+import { BATCH_MESSAGES } from '../contract/batch/messages.js';
 import { batchWorkflowId } from '../contract/names.js';
 import { heartbeatOf, ofActivity } from './history.js';
 import { RemoteRun, type WaitOptions } from './remote-run.js';

@@ -1,4 +1,5 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import { ATTENTION_CODES, type AttentionCode } from '../contract/attention.js';
 import type { FieldError } from '../contract/failures.js';
 import {
   ACCOUNT_FORMAT,
@@ -33,6 +34,21 @@ export interface OrderFilter {
   limit?: number;
 }
 
+/** Why a person should look, since when, and about how much, such as `12.50 usd`, where that is known. */
+export interface ListedAttention {
+  code: AttentionCode;
+  since: Date;
+  amount?: string;
+}
+
+/** What a list shows of a workflow that wants a person; undefined where it wants none, or never said why. */
+function attentionIn({ typedSearchAttributes: attributes }: WorkflowExecutionInfo): ListedAttention | undefined {
+  const code = ATTENTION_CODES.find((one) => one === attributes.get(searchAttribute.attentionReason));
+  const since = attributes.get(searchAttribute.attentionSince);
+  const amount = attributes.get(searchAttribute.amount);
+  return code && since && { code, since, ...(amount !== undefined && { amount }) };
+}
+
 /** An order as Temporal's visibility shows it: a few seconds old at most, and without asking a worker. */
 export interface OrderListEntry {
   /** Of a received order its order_uuid. */
@@ -50,6 +66,7 @@ export interface OrderListEntry {
    */
   status: string | undefined;
   needsAttention: boolean;
+  attention?: ListedAttention;
   currencyFrom: string | undefined;
   currencyTo: string | undefined;
   orderUuid?: string;
@@ -114,6 +131,7 @@ function toEntry(info: WorkflowExecutionInfo): OrderListEntry | undefined {
     type: ORDER_TYPES.find((type) => workflowTypeOf(type) === info.type),
     status: isStopped(info) ? STOPPED : attributes.get(searchAttribute.orderStatus),
     needsAttention: isStopped(info) || (attributes.get(searchAttribute.needsAttention) ?? false),
+    attention: attentionIn(info),
     currencyFrom: attributes.get(searchAttribute.currencyFrom),
     currencyTo: attributes.get(searchAttribute.currencyTo),
     orderUuid: attributes.get(searchAttribute.orderUuid),
@@ -169,6 +187,7 @@ export interface AttentionElsewhere {
   workflowId: string;
   /** Its workflow type. */
   type: string;
+  attention?: ListedAttention;
   startedAt: Date;
   closedAt?: Date;
 }
@@ -182,10 +201,11 @@ export function attentionElsewhere(client: Client, account?: string): Promise<At
     `(ExecutionStatus = 'Running' OR CloseTime > '${since}')`,
     ...(account === undefined ? [] : [`${searchAttribute.account.name} = ${quoted(account)}`]),
   ].join(' AND ');
-  return firstOf(client, query, MAX_SHOWN, ({ type, workflowId, startTime, closeTime }) => ({
-    workflowId,
-    type,
-    startedAt: startTime,
-    ...(closeTime && { closedAt: closeTime }),
+  return firstOf(client, query, MAX_SHOWN, (info) => ({
+    workflowId: info.workflowId,
+    type: info.type,
+    attention: attentionIn(info),
+    startedAt: info.startTime,
+    ...(info.closeTime && { closedAt: info.closeTime }),
   }));
 }

@@ -9,24 +9,14 @@ import {
   searchAttribute,
 } from '../contract/names.js';
 import type { OrderInput, OrderResult, ReceivedDepositInput } from '../contract/order/input-and-result.js';
-import type { RequestFields } from '../contract/order/request.js';
-import { type OrderType, orderSides, startAttributes } from '../contract/order/types.js';
+import { type OrderType, orderSides, startAttributes, whatMoves } from '../contract/order/types.js';
 import { startUnlessTaken } from './temporal-calls.js';
 
 /** Single orders run before polls (3) and rows of batches (4). */
 export const INTERACTIVE_PRIORITY = 2;
 
-/** What is exchanged or paid, such as `12.50 usd`, `100 usd → btc` or `usd → 0.001 btc`; never a wallet. */
-function whatMoves(type: OrderType, { order }: OrderInput): string {
-  const { amount, amount_to: amountTo }: RequestFields = order;
-  const { currencyFrom: from, currencyTo: to } = orderSides(type, order);
-  const source = amount === undefined ? from : `${amount} ${from}`;
-  if (from === to && amountTo === undefined) return source;
-  return `${source} → ${amountTo === undefined ? to : `${amountTo} ${to}`}`;
-}
-
 /** One line for the list in the Temporal UI, at most 200 bytes. */
-export const orderSummary = (type: OrderType, input: OrderInput): string => `${type} ${whatMoves(type, input)}`;
+export const orderSummary = (type: OrderType, input: OrderInput): string => `${type} ${whatMoves(type, input.order)}`;
 
 /** Markdown table of named values, for a workflow's page in the Temporal UI. */
 export const detailsTable = (rows: readonly (readonly [string, string])[]): string =>
@@ -42,7 +32,7 @@ export function orderDetails(type: OrderType, input: OrderInput): string {
     ['order_id', input.order.order_id],
     ...given('account', input.account),
     ['currencies', from === to ? from : `${from} → ${to}`],
-    ['amount', whatMoves(type, input)],
+    ['amount', whatMoves(type, input.order)],
     ...given('compensation', input.compensation),
     ...given('resend', input.resend),
   ];

@@ -48,6 +48,11 @@ export const searchAttribute = {
   currencyFrom: defineSearchAttributeKey('PaymentCurrencyFrom', 'KEYWORD'),
   currencyTo: defineSearchAttributeKey('PaymentCurrencyTo', 'KEYWORD'),
   needsAttention: defineSearchAttributeKey('PaymentNeedsAttention', 'BOOL'),
+  /** Why, by one of `ATTENTION_CODES`. It, the next and the amount are there only while a person should look. */
+  attentionReason: defineSearchAttributeKey('PaymentAttentionReason', 'KEYWORD'),
+  attentionSince: defineSearchAttributeKey('PaymentAttentionSince', 'DATETIME'),
+  /** What was asked for, with its currency, such as `12.50 usd`. A text: no amount passes through a floating point number. */
+  amount: defineSearchAttributeKey('PaymentAmount', 'KEYWORD'),
 } as const;
 
 /** Their Temporal types by name. */

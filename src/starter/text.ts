@@ -1,4 +1,4 @@
-import type { AttentionElsewhere, OrderListEntry } from '../client/list-orders.js';
+import type { AttentionElsewhere, ListedAttention, OrderListEntry } from '../client/list-orders.js';
 import type { DepositAddress, DepositAddressResult } from '../contract/address/address.js';
 import { shownRefOf } from '../contract/callback-url.js';
 import { maskWallet, maskWords } from '../contract/masking.js';
@@ -121,6 +121,8 @@ export function decideText(self: string, account: string, orderId: string, state
   return ['a person has to decide, one of:', ...lines].join('\n');
 }
 
+const sinceText = (attention: ListedAttention | undefined): string => attention?.since.toISOString() ?? '';
+
 /** Orders, one a line. */
 export function listText(orders: readonly OrderListEntry[]): string {
   const rows = orders.map((order) => [
@@ -128,23 +130,28 @@ export function listText(orders: readonly OrderListEntry[]): string {
     order.orderId,
     order.received ? 'received' : (order.type ?? ''),
     order.status ?? '',
-    order.needsAttention ? 'attention' : '',
+    order.needsAttention ? (order.attention?.code ?? 'attention') : '',
+    order.attention?.amount ?? '',
+    sinceText(order.attention),
     [...new Set([order.currencyFrom, order.currencyTo])].join(' → '),
     order.startedAt.toISOString(),
   ]);
   return rows.length === 0
     ? 'no orders'
-    : table([['account', 'order', 'type', 'status', '', 'currencies', 'started'], ...rows]);
+    : table([['account', 'order', 'type', 'status', 'attention', 'amount', 'since', 'currencies', 'started'], ...rows]);
 }
 
 /** Workflows that are no orders and want a person. */
 export function elsewhereText(title: string, found: readonly AttentionElsewhere[]): string {
-  const rows = found.map(({ workflowId, type, closedAt }) => [
+  const rows = found.map(({ workflowId, type, attention, closedAt }) => [
     workflowId,
     type,
+    attention?.code ?? '',
+    attention?.amount ?? '',
+    sinceText(attention),
     closedAt ? `ended ${closedAt.toISOString()}` : 'open',
   ]);
-  return table([[title, 'type', ''], ...rows]);
+  return table([[title, 'type', 'attention', 'amount', 'since', ''], ...rows]);
 }
 
 const cannotBeRead = ({ malformed }: Malformed): string => `cannot be read: ${malformed}`;

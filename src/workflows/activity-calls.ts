@@ -53,6 +53,16 @@ export const quickCheck = (account: string): ActivityOptions => ({
   summary: 'Who signed this?',
 });
 
+/** One attempt of a signed read that only tells more about something else, which does not wait for it for long. */
+export const onceInTime = (account: string): ActivityOptions => ({
+  taskQueue: lookupTaskQueue(account),
+  startToCloseTimeout: '30s',
+  scheduleToCloseTimeout: '40s',
+  retry: { maximumAttempts: 1 },
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+  summary: 'Why is there no answer?',
+});
+
 /** All activities of a batch are repeated for ever: none sends money itself, and each goes on where it was. */
 const batch: ActivityOptions = {
   taskQueue: ORDERS_TASK_QUEUE,
@@ -93,9 +103,12 @@ export function watch(pending: Promise<unknown>): () => boolean {
   return () => ended;
 }
 
-/** True when a promise ends within that time; otherwise it goes on. One timer. */
-export const answersWithin = (pending: Promise<unknown>, timeoutMs: number): Promise<boolean> =>
-  condition(watch(pending), timeoutMs);
+/** What the timer is called after which a person is told. */
+export const ALARM = 'No answer: a person is told';
+
+/** True when a promise ends within that time; otherwise it goes on. One timer, which `summary` names. */
+export const answersWithin = (pending: Promise<unknown>, timeoutMs: number, summary: string): Promise<boolean> =>
+  condition(watch(pending), timeoutMs, { summary });
 
 /** Awaits what `act` does; `cancel` is called, and awaited, when `isCancelled` comes true before that has ended. */
 export async function cancellable<T>(

@@ -12,14 +12,16 @@ import type {
   DepositAddressResult,
   FoundAddress,
 } from '../contract/address/address.js';
+import type { AttentionCode } from '../contract/attention.js';
 import { ADDRESS_ABSENT, SERVICE_REJECTED, statusText } from '../contract/failures.js';
 import { searchAttribute } from '../contract/names.js';
 import { ATTENTION_AFTER_MS } from '../contract/order/messages.js';
-import { answersWithin, moneyMoving, readOnly, SEND_TIMEOUT_MS } from './activity-calls.js';
-import { unservedFor, untilTaken } from './ask/ask.js';
+import { ALARM, answersWithin, moneyMoving, readOnly, SEND_TIMEOUT_MS, watch } from './activity-calls.js';
+import { untilTaken } from './ask/ask.js';
+import { unservedFor, whySilent } from './ask/silence.js';
 import { checkAddress } from './identity.js';
 import { isForeign } from './interceptors.js';
-import { show } from './show.js';
+import { attentionAttributes, show } from './show.js';
 
 /** Creates of one reference that may have reached the service. */
 const SENDS = 2;
@@ -35,6 +37,8 @@ const BETWEEN_READINGS_MS = 7.5 * SECOND_MS;
 /** Quick rounds in which nothing could be sent; afterwards a person is told and the rounds become rare. */
 const QUICK_ROUNDS = 50;
 
+type Attention = { code: AttentionCode; reason: string };
+
 /** Everything one run of `depositAddress` knows. */
 interface AddressRun {
   readonly account: string;
@@ -42,7 +46,7 @@ interface AddressRun {
   /** Attempts that could not send. */
   rounds: number;
   /** Why a person should look. */
-  attention?: string;
+  attention?: Attention;
 }
 
 /** Creates a permanent deposit address, once per reference: an uncertain create is searched for before another one. */
@@ -51,7 +55,8 @@ export async function depositAddress(input: DepositAddressInput): Promise<Deposi
   const result = await createOrFind(run).finally(() => tell(run, undefined));
   if (result.others) {
     // All of them are ours and receipts reach each: nothing is lost, but a person should know.
-    tell(run, `the service has more addresses with this reference: ${result.others.join(', ')}`);
+    const reason = `the service has more addresses with this reference: ${result.others.join(', ')}`;
+    tell(run, { code: 'more-addresses', reason });
   }
   return result;
 }
@@ -59,7 +64,8 @@ export async function depositAddress(input: DepositAddressInput): Promise<Deposi
 async function createOrFind(run: AddressRun): Promise<DepositAddressResult> {
   const { account, input } = run;
   const options = { ...moneyMoving(account), summary: 'Search, then create' };
-  const unserved = `${unservedFor(account)}; start one, or cancel this run if the account is the wrong one`;
+  const reason = `${unservedFor(account)}; start one, or cancel this run if the account is the wrong one`;
+  const unserved: Attention = { code: 'account-not-served', reason };
   let sends = 0;
   let maySent = false;
   // A reset run searches first, as after an uncertain create: the one it was cut from may have a create on its way.
@@ -131,10 +137,16 @@ async function findAddress(run: AddressRun, summary: string, delayMs = 0): Promi
   const { account, input } = run;
   const { findAddress: ask } = proxyActivities<Activities>({ ...readOnly(account), summary });
   const pending = ask({ account, input, ...(delayMs > 0 && { delayMs }) });
-  if (!(await answersWithin(pending, delayMs + ATTENTION_AFTER_MS))) {
-    tell(run, 'the service gives no clear answer about this address; it is asked again until it does');
+  if (!(await answersWithin(pending, delayMs + ATTENTION_AFTER_MS, ALARM))) {
+    await Promise.race([pending, tellSilent(run, watch(pending))]);
   }
   return pending;
+}
+
+async function tellSilent(run: AddressRun, isOver: () => boolean): Promise<void> {
+  const { code, said } = await whySilent({ account: run.account });
+  const reason = 'the service gives no clear answer about this address; it is asked again until it does';
+  if (!isOver()) tell(run, { code, reason: said ? `${reason} (${said})` : reason });
 }
 
 /** After a create that may have been executed. null = its absence is proven. */
@@ -151,18 +163,19 @@ async function settleAddress(run: AddressRun, attemptMayLive: boolean): Promise<
 function waitToCreate(run: AddressRun, reason: string, retryAfterMs?: number): Promise<FoundAddress | null> {
   run.rounds += 1;
   const rareRounds = run.rounds - QUICK_ROUNDS;
-  if (rareRounds >= 0) tell(run, `there is no address yet: ${reason} (${run.rounds} rounds); it is tried on, rarely`);
+  const yet = `there is no address yet: ${reason} (${run.rounds} rounds); it is tried on, rarely`;
+  if (rareRounds >= 0) tell(run, { code: 'no-address', reason: yet });
   const quickMs = retryAfterMs ?? Math.min(60 * SECOND_MS, 500 * 2 ** run.rounds);
   const delayMs = rareRounds < 0 ? quickMs : Math.min(DAY_MS, HOUR_MS * 2 ** rareRounds);
   return findAddress(run, `To be sent again: ${reason}`, delayMs);
 }
 
 /** Tells a person why to look while the run goes on by itself; undefined: nobody needs to look any more. */
-function tell(run: AddressRun, reason: string | undefined): void {
-  if (run.attention === reason) return;
-  run.attention = reason;
-  show(reason ? `**Needs attention**: ${reason}` : '', [
+function tell(run: AddressRun, attention: Attention | undefined): void {
+  if (run.attention?.reason === attention?.reason) return;
+  run.attention = attention;
+  show(attention ? `**Needs attention**: ${attention.reason}` : '', [
     { key: searchAttribute.account, value: run.account },
-    { key: searchAttribute.needsAttention, value: reason !== undefined },
+    ...attentionAttributes(attention?.code),
   ]);
 }

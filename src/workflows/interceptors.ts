@@ -9,9 +9,8 @@ import {
   type WorkflowInterceptors,
   type WorkflowOutboundCallsInterceptor,
 } from '@temporalio/workflow';
-import { searchAttribute } from '../contract/names.js';
 import { FOREIGN_ANSWER, FOREIGN_START, Refused } from '../contract/refused.js';
-import { show } from './show.js';
+import { attentionAttributes, show } from './show.js';
 
 // For each promise the SDK takes a stack, which at the usual ten frames costs a workflow a third of its CPU; four name the place.
 Error.stackTraceLimit = 4;
@@ -117,7 +116,7 @@ function endForeignStart({ kind, why }: Refused): never {
   if (kind === 'unreadable') throw new Error(why);
   tell('the start', 'an input');
   const reason = `this workflow was refused: ${why}. This run sent nothing`;
-  show(`**Needs attention**: ${reason}`, [{ key: searchAttribute.needsAttention, value: true }]);
+  show(`**Needs attention**: ${reason}`, attentionAttributes('foreign-start'));
   throw ApplicationFailure.nonRetryable(reason, FOREIGN_START);
 }
 

@@ -1,5 +1,6 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
+import type { AttentionCode } from '../contract/attention.js';
 import { searchAttribute } from '../contract/names.js';
 import { ATTENTION_AFTER_MS } from '../contract/order/messages.js';
 import { checkedReconcileInput } from '../contract/reconcile/input.js';
@@ -11,7 +12,7 @@ import {
 } from '../contract/reconcile/reconcile.js';
 import { answersWithin, failureOf, wholeAccount } from './activity-calls.js';
 import { checkReconcile, invalidInput } from './identity.js';
-import { show } from './show.js';
+import { attentionAttributes, show } from './show.js';
 
 /** True for a long healthy run as well: only the activity knows whether it gets on. */
 const NO_RESULT =
@@ -26,18 +27,16 @@ const { reconcileAccount } = proxyActivities<Activities>({
 /** Compares orders, workflows and balances; starts followers, wakes workflows, reports the rest. No money moves. */
 export async function reconcile(input?: ReconcileInput): Promise<ReconcileResult> {
   const task = checkedInput(input);
-  const tell = (text: string, needsAttention: boolean) =>
-    show(text, [
-      { key: searchAttribute.account, value: task.account },
-      { key: searchAttribute.needsAttention, value: needsAttention },
-    ]);
-  tell('', false);
+  const tell = (text: string, code?: AttentionCode) =>
+    show(text, [{ key: searchAttribute.account, value: task.account }, ...attentionAttributes(code)]);
+  tell('');
   try {
     const pending = reconcileAccount(task);
-    if (!(await answersWithin(pending, ATTENTION_AFTER_MS))) tell(NO_RESULT, true);
+    if (!(await answersWithin(pending, ATTENTION_AFTER_MS, 'No result: a person is told')))
+      tell(NO_RESULT, 'no-result');
     const result = await pending;
     const disagreement = disagreementOf(result);
-    tell(details(result, disagreement), disagreement !== undefined);
+    tell(details(result, disagreement), disagreement === undefined ? undefined : 'disagreement');
     return result;
   } catch (error) {
     throw failureOf(error) ?? error;

@@ -1,5 +1,5 @@
 import { ApplicationFailure, type UpdateInput, type WorkflowInterceptors } from '@temporalio/workflow';
-import { BATCH_MESSAGES } from '../contract/batch/batch.js';
+import { BATCH_MESSAGES } from '../contract/batch/messages.js';
 import { DECIDE_UPDATE } from '../contract/names.js';
 
 /** What a choice names so that no copy of it counts elsewhere. */

@@ -12,7 +12,8 @@ import { failureOf, untilKnown } from './activity-calls.js';
 /** Set by Temporal on what a schedule starts: the time the schedule meant, not the one at which it got round to it. */
 const SCHEDULED_START_TIME = defineSearchAttributeKey('TemporalScheduledStartTime', 'DATETIME');
 
-const { awaitBatchFile, runBatch } = proxyActivities<Activities>(untilKnown);
+const { awaitBatchFile } = proxyActivities<Activities>({ ...untilKnown, summary: 'Which file is of this period?' });
+const { runBatch } = proxyActivities<Activities>({ ...untilKnown, summary: 'Run the batch, or follow it' });
 
 /**
  * Runs the batch of one period, pinned to its file's hash, or follows the one that the period has already. Fails, and so

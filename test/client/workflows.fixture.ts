@@ -48,7 +48,10 @@ async function order(input: OrderInput): Promise<OrderResult> {
     status: 'processing',
     order: orderOf(input, 'processing'),
     waitingFor: 'the signal `end`',
-    ...(script === 'parks' && { attention: { reason: 'outcome unknown', since: 'now', allowed: ['close-absent'] } }),
+    ...(script === 'parks' && {
+      attention: { code: 'uncertain-create', reason: 'outcome unknown', since: 'now', allowed: ['close-absent'] },
+    }),
+    decisions: [],
     lastLookupAt: null,
   });
   setHandler(orderState, state);

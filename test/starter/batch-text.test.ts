@@ -47,6 +47,7 @@ const state: BatchState = {
   batchId: 'payroll.1',
   waitingFor: 'the orders of the rows',
   startedBy: 'ann',
+  choices: [],
   plan,
   progress: {
     offset: 100,

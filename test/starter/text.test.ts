@@ -38,7 +38,13 @@ const parked: OrderState = {
   status: null,
   order,
   waitingFor: 'a decision',
-  attention: { reason: 'outcome unknown', since: '2026-01-02T03:04:05Z', allowed: ['resend', 'adopt'] },
+  attention: {
+    code: 'uncertain-create',
+    reason: 'outcome unknown',
+    since: '2026-01-02T03:04:05Z',
+    allowed: ['resend', 'adopt'],
+  },
+  decisions: [],
   lastLookupAt: null,
 };
 

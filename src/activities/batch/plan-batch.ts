@@ -114,6 +114,7 @@ async function planOf(
     again: input.again ?? false,
     latestSend: input.latestSend,
     stopAfter: input.stopAfter,
+    ...(deps.approvers?.has(account.name) && { signed: true as const }),
   };
   return { ...plan, digest: digestOf(plan) };
 }

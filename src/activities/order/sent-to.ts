@@ -16,8 +16,13 @@ export const sentToOf = ({ endpoint, keyFingerprint, seenWallets }: Account): Se
 });
 
 /** What a create or a look-up answers beside what it found: pace and run, where it asked, and who pays the commissions. */
-export const circumstancesOf = ({ pace }: ActivityDeps, account: Account, payers?: Payers): Circumstances => ({
+export const circumstancesOf = (
+  { pace, approvers }: ActivityDeps,
+  account: Account,
+  payers?: Payers,
+): Circumstances => ({
   pace,
+  ...(approvers?.has(account.name) && { signed: true }),
   runId: activityInfo().workflowExecution?.runId,
   sentTo: sentToOf(account),
   ...(payers && { payers }),

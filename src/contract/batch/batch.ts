@@ -1,8 +1,10 @@
 import type { BatchShape, ScheduledBatchShape } from '../../validation/batch-input.js';
+import type { AttentionCode } from '../attention.js';
 import { maskName } from '../masking.js';
 import type { Amount } from '../money.js';
 import type { CompensationPolicy } from '../order/input-and-result.js';
 import type { Signature } from '../signature.js';
+import type { BatchChoice } from './messages.js';
 
 /** Rows that may be given inline instead of in a file. */
 export const MAX_INLINE_ROWS = 200;
@@ -74,6 +76,8 @@ export interface BatchPlan {
   /** What ends it before its last row; absent where the input gave none. */
   latestSend?: string;
   stopAfter?: StopAfter;
+  /** The account takes signed approvals only, of two persons. */
+  signed?: true;
   digest: string;
 }
 
@@ -164,6 +168,10 @@ export interface BatchState {
   stopped?: BatchInterruption;
   /** Why a person should look. */
   attention?: string;
+  /** The same, as lists show it. */
+  attentionCode?: AttentionCode;
+  /** What a person may do with it now; empty where nothing is to be decided. */
+  choices: BatchChoice[];
 }
 
 /** A report on disk: `path` below REPORT_DIR, hash (hex) of its bytes. */
@@ -222,18 +230,6 @@ export interface BatchInterruption extends Pick<BatchInstruction, 'by' | 'reason
 export const shownInterruption = ({ by, reason }: BatchInstruction): BatchInstruction =>
   // The batch's own reasons hold figures, which masking would hide.
   by === BY_ITSELF ? { by, reason } : { by: maskName(by), reason: maskName(reason) };
-
-/** The query and the updates of a batch. An update returns nothing: the query tells what came of it. */
-export const BATCH_MESSAGES = {
-  state: 'batchState',
-  /** Approves the plan with this digest. */
-  approve: 'approve',
-  /** Nothing new is sent until `resume`. */
-  pause: 'pause',
-  resume: 'resume',
-  /** Nothing new is sent any more. */
-  stop: 'stop',
-} as const;
 
 /** Failure type of a batch that nobody approved in time. Nothing was sent. */
 export const BATCH_NOT_APPROVED = 'BatchNotApproved';

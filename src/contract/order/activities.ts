@@ -1,3 +1,4 @@
+import type { AttentionCode } from '../attention.js';
 import type { BalanceChange, Order } from '../service-objects.js';
 import type { CreateRequest } from './request.js';
 import type { Elsewhere, SentTo } from './sent-to.js';
@@ -37,6 +38,8 @@ export interface Circumstances {
   sentTo: SentTo;
   /** Absent when rates were not to be had. */
   payers?: Payers;
+  /** The account takes signed decisions only. */
+  signed?: true;
   /** Run of the workflow that asked: answers of an earlier run stay in the history of one that was reset. */
   runId?: string;
 }
@@ -143,6 +146,19 @@ export interface PollInput {
 
 /** `silent`: no reading for long; `elsewhere`: because the account asked is not shown to be the order's. */
 export type PollAnswer = Order | { silent: true; elsewhere?: true };
+
+/** Asks why there is no clear answer: about the order, or where none is named about anything. */
+export interface WhySilentInput {
+  account: string;
+  orderId?: string;
+  orderUuid?: string;
+}
+
+/** `said`: what one more read met; without it the service answers that. */
+export interface WhySilentAnswer {
+  code: Extract<AttentionCode, 'service-down' | 'key-refused' | 'service-silent'>;
+  said?: string;
+}
 
 /** Two views of a final order that must agree before money moves. */
 export interface OutcomeReading {

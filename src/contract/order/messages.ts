@@ -1,3 +1,5 @@
+import type { AttentionCode } from '../attention.js';
+import type { Amount } from '../money.js';
 import type { Order } from '../service-objects.js';
 import type { Signature } from '../signature.js';
 import type { Remainder, RevertTarget } from './input-and-result.js';
@@ -18,6 +20,8 @@ export type OrderPhase = 'creating' | 'uncertain' | 'following' | 'compensating'
 
 /** Why a person should look, since when (ISO time), and what may be decided now (empty: nothing, just look). */
 export interface Attention {
+  /** As lists show it. */
+  code: AttentionCode;
   reason: string;
   since: string;
   allowed: DecideAction[];
@@ -35,6 +39,10 @@ export interface OrderState {
   /** What the order waits for, in words, such as `the final status, by callback or by polling`. */
   waitingFor: string;
   attention?: Attention;
+  /** Every decision that would be taken now; empty where nothing is to be decided. */
+  decisions: DecisionChoice[];
+  /** The account takes signed decisions only, as a worker of it said last: the Temporal UI cannot sign. */
+  signed?: true;
   /** ISO time of the last answered look-up. */
   lastLookupAt: string | null;
 }
@@ -73,6 +81,19 @@ export interface Decision {
   wallet_details?: WalletDetails;
   /** Over all the others; accounts of APPROVERS_FILE take nothing without. */
   signature?: Signature;
+}
+
+/** A decision that can be made now. */
+export interface DecisionChoice {
+  /** What it does, for people. */
+  does: string;
+  /** Of a way to finish or revert: how much it may move. */
+  amount?: Amount;
+  currency?: string;
+  /** What a person has to add to it first; absent where it is taken as it stands, but for `by` and `reason`. */
+  needs?: 'order_uuid' | 'revertTo' | 'wallet_details';
+  /** What the `decide` update takes. `by` and `reason` are placeholders, which it refuses. */
+  decision: Decision;
 }
 
 /** A decision that was taken; `keyId`: of the key that signed it, where the account asks for that. */

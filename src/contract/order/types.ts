@@ -162,6 +162,15 @@ export function orderSides(type: OrderType, order: CreateRequest): OrderSides {
   };
 }
 
+/** What is exchanged or paid, such as `12.50 usd`, `100 usd → btc` or `usd → 0.001 btc`; never a wallet. */
+export function whatMoves(type: OrderType, order: CreateRequest): string {
+  const { amount, amount_to: amountTo }: RequestFields = order;
+  const { currencyFrom: from, currencyTo: to } = orderSides(type, order);
+  const source = amount === undefined ? from : `${amount} ${from}`;
+  if (from === to && amountTo === undefined) return source;
+  return `${source} → ${amountTo === undefined ? to : `${amountTo} ${to}`}`;
+}
+
 /** The search attributes an order's workflow starts with: set at its start they cost no event. */
 export function startAttributes(type: OrderType, account: string, order: CreateRequest, batchId: string | undefined) {
   const { currencyFrom, currencyTo } = orderSides(type, order);

@@ -11,12 +11,13 @@ import type { Activities } from '../../activities/index.js';
 import type { Circumstances, ElsewhereAnswer, LookUpAnswer, LookUpInput } from '../../contract/order/activities.js';
 import { wholeAnswer } from '../../contract/order/lean.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
-import { answersWithin, failureOf, isMoneyMoving, readOnly } from '../activity-calls.js';
+import { ALARM, answersWithin, failureOf, isMoneyMoving, readOnly, watch } from '../activity-calls.js';
 import { isForeign } from '../interceptors.js';
 import { closeWithoutOrder } from '../order/end.js';
 import { clearAttention, raiseAttention } from '../order/show.js';
 import { noRunEverSent, notePayers, type OrderRun } from '../order/state.js';
 import { type AskMore, isElsewhere, untilSameAccount } from './elsewhere.js';
+import { endSilence, raiseSilence, raiseUnserved, unservedFor } from './silence.js';
 
 const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [60_000, 3_600_000];
 
@@ -89,6 +90,7 @@ const SHOWN = ['accepted', 'adopted', 'found'];
  */
 export function noteAnswer(run: OrderRun, answer: Answer, mayHaveSent = false): void {
   run.pace = answer.pace ?? run.pace;
+  if (answer.pace) run.signed = answer.signed;
   run.answeredIn = answer.runId ?? run.answeredIn;
   if (mayHaveSent || SHOWN.includes(answer.kind)) run.sentTo ??= answer.sentTo;
   notePayers(run, answer.payers);
@@ -110,11 +112,12 @@ async function untilAnswered<T>(run: OrderRun, options: ActivityOptions, put: Sc
       return answer;
     } catch (error) {
       if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
-      const happened = isForeign(error) ? `was answered ${BY_FOREIGNER}` : 'failed for good';
+      const foreign = isForeign(error);
+      const happened = foreign ? `was answered ${BY_FOREIGNER}` : 'failed for good';
       said = `the activity ${error.activityType} ${happened}; it is asked again, once an hour at least`;
-      raiseAttention(run, said);
-      waitMs = Math.min(2 * waitMs || (isForeign(error) ? FIRST_WAIT_FOREIGN_MS : FIRST_WAIT_MS), LONGEST_WAIT_MS);
-      await sleep(waitMs);
+      raiseAttention(run, foreign ? 'foreign-answer' : 'read-failed', said);
+      waitMs = Math.min(2 * waitMs || (foreign ? FIRST_WAIT_FOREIGN_MS : FIRST_WAIT_MS), LONGEST_WAIT_MS);
+      await sleep(waitMs, { summary: `Before ${error.activityType} is asked again` });
     }
   }
 }
@@ -130,18 +133,11 @@ async function unlessInvalid<T>(run: OrderRun, asked: Promise<T>): Promise<T> {
   }
 }
 
-const NO_READING = 'the service gives no clear answer about this order; it is asked again until it does';
-
-/** Tells a person that the service is silent about this order; not where nobody asks it. */
-export function raiseSilence(run: OrderRun): void {
-  if (!isToldUnserved(run)) raiseAttention(run, NO_READING);
-}
-
-/** Takes that back: the service has spoken. */
-export const endSilence = (run: OrderRun): void => clearAttention(run, NO_READING);
-
 async function withAlarm<T>(run: OrderRun, pending: Promise<T>, delayMs = 0): Promise<T> {
-  if (!(await answersWithin(pending, delayMs + ATTENTION_AFTER_MS))) raiseSilence(run);
+  if (!(await answersWithin(pending, delayMs + ATTENTION_AFTER_MS, ALARM))) {
+    // An answer that comes meanwhile is not held up.
+    await Promise.race([pending, raiseSilence(run, watch(pending))]);
+  }
   const answer = await pending;
   endSilence(run);
   return answer;
@@ -162,9 +158,7 @@ export function untilServed<T>(run: OrderRun, options: ActivityOptions, schedule
   if (run.timesUnserved >= MAX_TOLD) return schedule(proxyActivities<Activities>(options), false);
   return untilTaken(options, schedule, () => {
     run.timesUnserved += 1;
-    const reason = unserved(run);
-    raiseAttention(run, reason);
-    return () => clearAttention(run, reason);
+    return raiseUnserved(run, unserved(run));
   });
 }
 
@@ -196,16 +190,6 @@ function isUntaken(error: unknown, options: ActivityOptions): boolean {
   if (!(cause instanceof TimeoutFailure) || cause.timeoutType !== 'SCHEDULE_TO_START') return false;
   return !isMoneyMoving(options) || cause.lastHeartbeatDetails === undefined;
 }
-
-/** The beginning of every reason that says so; `isToldUnserved` knows them by it. */
-const UNSERVED = 'no worker of the account ';
-
-/** True while the attention says that nobody serves the account, which is more than that there is no answer. */
-export const isToldUnserved = ({ attention }: OrderRun): boolean => attention?.reason.startsWith(UNSERVED) ?? false;
-
-/** That nobody serves an account, in words. */
-export const unservedFor = (account: string): string =>
-  `${UNSERVED}${account} has taken what is waited for, for ${ATTENTION_AFTER_MS / 60_000} min`;
 
 function unserved(run: OrderRun): string {
   const what = unservedFor(run.account);

@@ -81,7 +81,7 @@ function tell(run: OrderRun, { why, confirmable }: ElsewhereAnswer): Attention |
     ? `${why}; or approve if nothing came of the earlier run there, and it is to be sent here`
     : why;
   run.attention = undefined;
-  raiseAttention(run, way, confirmable || onlyEarlier ? ['approve'] : []);
+  raiseAttention(run, 'other-account', way, confirmable || onlyEarlier ? ['approve'] : []);
   run.elsewhere = run.attention;
   return run.elsewhere;
 }

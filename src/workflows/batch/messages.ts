@@ -1,6 +1,5 @@
 import { ApplicationFailure, defineQuery, defineUpdate, setHandler, workflowInfo } from '@temporalio/workflow';
 import {
-  BATCH_MESSAGES,
   type BatchApproval,
   type BatchInstruction,
   type BatchInterruption,
@@ -8,7 +7,9 @@ import {
   BY_ITSELF,
   type SignedApproval,
 } from '../../contract/batch/batch.js';
+import { BATCH_MESSAGES } from '../../contract/batch/messages.js';
 import { maskName } from '../../contract/masking.js';
+import { isPlaceholder } from '../../contract/placeholders.js';
 import { signatureProblem } from '../../contract/signature.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import { otherRun, takeSigned } from '../signed.js';
@@ -135,6 +136,7 @@ const folded = (name: string): string => name.normalize('NFKC').replace(/\s+/gu,
 
 function textProblem(field: string, value: unknown, maxLength: number): string | undefined {
   if (typeof value !== 'string' || value.trim() === '') return `${field}: required`;
+  if (isPlaceholder(value)) return `${field}: must be your own, in place of ${value.trim()}`;
   if (value.length > maxLength) return `${field}: longer than ${maxLength} characters`;
   return /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(value) ? `${field}: contains control characters` : undefined;
 }

@@ -44,7 +44,8 @@ export async function awaitApproval(run: BatchRun): Promise<void> {
   const { approval, approvalExpiresMs = APPROVAL_EXPIRES_MS } = run.input;
   if (approval !== 'required' || run.stopped) return;
   enter(run, 'awaitingApproval', 'an approval');
-  const answered = await condition(() => run.approvedBy !== undefined || run.stopped !== undefined, approvalExpiresMs);
+  const isAnswered = () => run.approvedBy !== undefined || run.stopped !== undefined;
+  const answered = await condition(isAnswered, approvalExpiresMs, { summary: 'Until the plan expires unapproved' });
   if (answered) return;
   if (isReset()) return stop(run, { by: BY_ITSELF, reason: 'nobody approved the plan in time' });
   enter(run, 'done', 'nothing');

@@ -6,9 +6,11 @@ import {
   type CurrencyPlan,
   shownInterruption,
 } from '../../contract/batch/batch.js';
+import type { BatchChoice } from '../../contract/batch/messages.js';
 import { maskName } from '../../contract/masking.js';
-import { searchAttribute } from '../../contract/names.js';
-import { show } from '../show.js';
+import { DEFAULT_ACCOUNT, searchAttribute } from '../../contract/names.js';
+import { attentionAttributes, pasteable, show } from '../show.js';
+import { batchChoices } from './choices.js';
 import { attentionOf, type BatchRun } from './state.js';
 
 /** Moves on to a phase and says what is waited for. */
@@ -21,7 +23,7 @@ export function enter(run: BatchRun, phase: BatchPhase, waitingFor: string): voi
 /** Shows the batch to operators. */
 export function showBatch(run: BatchRun): void {
   show(batchDetails(run), [
-    { key: searchAttribute.needsAttention, value: attentionOf(run) !== undefined },
+    ...attentionAttributes(attentionOf(run)?.code, totalOf(run)),
     { key: searchAttribute.account, value: run.account },
     ...(run.batchId ? [{ key: searchAttribute.batchId, value: run.batchId }] : []),
   ]);
@@ -30,18 +32,35 @@ export function showBatch(run: BatchRun): void {
 /** Longer tables and lists hide what matters; the query has everything. */
 const SHOWN = 10;
 
-/** What the Temporal UI shows as current details; never a wallet, since everyone who sees workflows may read it. */
+/** What the plan pays, where it is of one currency: lists have no room for more. */
+function totalOf({ plan }: BatchRun): string | undefined {
+  const [only, ...others] = plan?.currencies ?? [];
+  return only && others.length === 0 ? `${only.total} ${only.currency}` : undefined;
+}
+
+/**
+ * What the Temporal UI shows as current details, most important first, in lines that fit its panel; never a wallet, since everyone who
+ * sees workflows may read it.
+ */
 function batchDetails(run: BatchRun): string {
-  const attention = attentionOf(run);
   return [
-    `**${run.phase}** · waiting for ${run.waitingFor}`,
-    ...(attention ? [`**Needs attention:** ${attention}`] : []),
-    ...people(run),
+    ...attentionDetails(run),
     ...whatToDo(run),
+    `**${run.phase}** · waiting for ${run.waitingFor}`,
+    ...people(run),
     ...(run.plan ? planned(run.plan, run.progress) : []),
     ...(run.plan && run.sendingSince ? [progressed(run.plan, run.progress)] : []),
     ...(run.batchId ? [whereToLook(run)] : []),
   ].join('\n\n');
+}
+
+/** What must never be done while a batch wants a person, whatever for. */
+const NEVER =
+  'Never pay these rows in another way, nor under other order ids: those that were started may be paid, and the rest may follow.';
+
+function attentionDetails(run: BatchRun): string[] {
+  const attention = attentionOf(run);
+  return attention ? [`**${NEVER}**`, `**Why**: ${attention.reason}`] : [];
 }
 
 function people({ approvedBy, paused, stopped }: BatchRun): string[] {
@@ -57,20 +76,29 @@ function interruption(interrupted: BatchInterruption): string {
   return `by ${by} at ${interrupted.at}: ${reason}`;
 }
 
-function whatToDo({ phase, plan, stopped, paused }: BatchRun): string[] {
-  const who = '`{"by": "<name>", "reason": "<why>"}`';
+function whatToDo(run: BatchRun): string[] {
+  const { phase, stopped } = run;
   if (stopped) return ['Nothing to decide: orders that were started are followed to their end.'];
-  if (phase === 'awaitingApproval' && plan) {
-    return [
-      `Look at the plan, then send the update \`approve\` with \`{"digest": "${plan.digest}", "by": "<name>"}\`, or \`stop\` with ${who}.`,
-    ];
-  }
-  if (phase === 'paused') {
-    const resume = `\`{"by": "<name>", "reason": "<why>", "pausedAt": "${paused?.at}"}\``;
-    return [`Send the update \`resume\` with ${resume}, or \`stop\` with ${who}. Started orders go on meanwhile.`];
-  }
-  if (phase === 'sending') return [`The updates \`pause\` and \`stop\` with ${who} end the sending of new rows.`];
-  return [];
+  const choices = batchChoices(run);
+  if (choices.length > 0)
+    return [HOW[run.paused ? 'resume' : 'approve'], ...choices.map((one) => choiceShown(run, one))];
+  if (phase !== 'sending') return [];
+  return [
+    'The updates `pause` and `stop` with `{"by": "<your name>", "reason": "<why>"}` end the sending of new rows.',
+  ];
+}
+
+const HOW = {
+  approve: '**To do**: compare plan and file. Then send one of these updates, with your own name and reason in it:',
+  resume: '**To do**: mend why it paused. Then send one of these updates, with your own name and reason in it:',
+};
+
+/** What a choice does, and the argument to paste, or the command where it must be signed. */
+function choiceShown({ batchId, account }: BatchRun, { update, does, argument, signed }: BatchChoice): string {
+  if (!signed)
+    return `\`${update}\` ${does}\n${pasteable(Object.entries(argument).map(([name, value]) => ({ [name]: value })))}`;
+  const of = account === DEFAULT_ACCOUNT ? '' : ` --account ${account}`;
+  return `\`${update}\` ${does}; it must be signed, on the command line: \`payment-orders batch show ${batchId}${of}\` prints the command.`;
 }
 
 function planned({ rows, currencies, warnings, warningCount, digest }: BatchPlan, { moved }: BatchProgress): string[] {

@@ -1,4 +1,5 @@
 import { workflowInfo } from '@temporalio/workflow';
+import type { AttentionCode } from '../../contract/attention.js';
 import {
   type BatchInput,
   type BatchPhase,
@@ -10,6 +11,7 @@ import {
 } from '../../contract/batch/batch.js';
 import { DEFAULT_ACCOUNT } from '../../contract/names.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
+import { batchChoices } from './choices.js';
 
 /** What a batch takes along into its next run, beside its progress. */
 export interface CarriedBatch
@@ -75,16 +77,20 @@ export function carriedBatch(run: BatchRun, plan: BatchPlan): CarriedBatch {
   return { plan, knownRun, startedAt, sendingSince, approvedBy, approvals, paused, stopped };
 }
 
+type Attention = { code: AttentionCode; reason: string } | undefined;
+
 /** Why a person should look at the batch itself; orders that need one say so themselves. */
-export function attentionOf(run: BatchRun): string | undefined {
-  if (run.phase === 'awaitingApproval') {
-    return run.approvals ? 'its plan waits for the approval of a second person' : 'its plan waits for an approval';
+export function attentionOf({ phase, approvals, reportProblem, paused, stopped, progress }: BatchRun): Attention {
+  if (phase === 'awaitingApproval') {
+    const whose = approvals ? 'the approval of a second person' : 'an approval';
+    return { code: 'approval', reason: `its plan waits for ${whose}` };
   }
-  if (run.reportProblem) return run.reportProblem;
-  if (run.paused?.by === BY_ITSELF) return `paused by itself: ${run.paused.reason}`;
-  if (run.stopped?.by === BY_ITSELF) return `stopped by itself: ${run.stopped.reason}`;
-  if (run.progress.held && !run.paused && !run.stopped) return `sends nothing for now: ${run.progress.held}`;
-  return run.progress.attention;
+  if (reportProblem) return { code: 'not-written', reason: reportProblem };
+  if (paused?.by === BY_ITSELF) return { code: 'batch-paused', reason: `paused by itself: ${paused.reason}` };
+  if (stopped?.by === BY_ITSELF) return { code: 'batch-stopped', reason: `stopped by itself: ${stopped.reason}` };
+  const { held, attention } = progress;
+  if (held && !paused && !stopped) return { code: 'batch-held', reason: `sends nothing for now: ${held}` };
+  return attention ? { code: 'row-unresolved', reason: attention } : undefined;
 }
 
 /** The answer of the `batchState` query. */
@@ -92,5 +98,7 @@ export function batchState(run: BatchRun): BatchState {
   const { phase, batchId, waitingFor, input, plan, progress, sendingSince, approvedBy, approvals, paused, stopped } =
     run;
   const people = { startedBy: input?.startedBy, approvedBy, approvals, paused, stopped };
-  return { phase, batchId, waitingFor, plan, progress, sendingSince, ...people, attention: attentionOf(run) };
+  const { code: attentionCode, reason: attention } = attentionOf(run) ?? {};
+  const choices = batchChoices(run);
+  return { phase, batchId, waitingFor, plan, progress, sendingSince, ...people, attention, attentionCode, choices };
 }

@@ -3,8 +3,8 @@ import type { OrderResult } from '../../contract/order/input-and-result.js';
 import type { TakenDecision } from '../../contract/order/messages.js';
 import type { CardPart } from '../../contract/order/request.js';
 import type { Order } from '../../contract/service-objects.js';
-import { park } from '../order/decision.js';
 import { resultOf } from '../order/end.js';
+import { park } from '../order/park.js';
 import { enterPhase, raiseAttention } from '../order/show.js';
 import type { OrderRun } from '../order/state.js';
 import { type Assessment, assess } from './assess.js';
@@ -21,7 +21,7 @@ export async function compensate(run: OrderRun, final: Order): Promise<OrderResu
   enterPhase(run, 'compensating', 'the balance changes of the order');
   const assessment = await assess(run, []);
   const { row, policy, readings } = assessment;
-  if (row.attention) raiseAttention(run, row.name);
+  if (row.attention) raiseAttention(run, 'undocumented-end', row.name);
   if (row.nothingLeft && readings[0]?.order.status === final.status) {
     return resultOf(run, { compensation: { policy, status: 'none', reason: row.name } });
   }
@@ -48,7 +48,7 @@ async function followUp(run: OrderRun, opening: Assessment): Promise<OrderResult
 /** Says what is left, moves nothing and never parks. Where the remainder cannot be told, it says that instead. */
 function report(run: OrderRun, assessment: Assessment): OrderResult {
   const { row, doubts } = assessment;
-  if (doubts.length > 0) raiseAttention(run, `what is left cannot be told: ${doubts.join('; ')}`);
+  if (doubts.length > 0) raiseAttention(run, 'remainder-unknown', `what is left cannot be told: ${doubts.join('; ')}`);
   return concluded(run, assessment, { status: 'none', reason: row.name });
 }
 
@@ -69,7 +69,7 @@ async function askPerson(
   const possible = offers.length > 0 ? [`possible: ${offers.map(describeOffer).join(', ')}`] : [];
   const costs = new Set(offers.flatMap(({ move }) => followUpCosts(c, move)));
   const reason = [why, ...shown, ...possible, ...costs, ...doubts, ...sentDoubts].join('; ');
-  const decision = await park(run, reason, actionsOf(offers), offers);
+  const decision = await park(run, { code: 'remainder', reason, allowed: actionsOf(offers), offers });
   enterPhase(run, 'compensating', 'what was decided');
   if (decision.action === 'accept') return { accepted: decision };
   const offer = chooseOffer(offers, decision);

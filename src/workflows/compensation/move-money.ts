@@ -55,7 +55,7 @@ export async function moveMoney(run: OrderRun, first: Assessment, choice: Choice
   if (unsure) return unsure;
   // A part of the amount that a person named may be mistyped: what is left can still be decided about.
   if (check.kind === 'belowMinimum' && !named.cards && assessment.offers.length === 1 && assessment.sent.length === 0) {
-    raiseAttention(run, check.reason);
+    raiseAttention(run, 'below-minimum', check.reason);
     return { result: concluded(run, assessment, { status: 'not_possible', reason: check.reason }) };
   }
   // The figures still hold and the reason may pass (a balance is topped up): it may be decided once more.

@@ -20,7 +20,7 @@ import { type FinalStatus, isFinal, type Order } from '../../contract/service-ob
 import { answersWithin, cancellable, watch } from '../activity-calls.js';
 import { ask } from '../ask/ask.js';
 import { toleratedStatuses } from '../follow/await-final.js';
-import { parkUnless } from '../order/decision.js';
+import { parkUnless } from '../order/park.js';
 import type { OrderRun } from '../order/state.js';
 import type { FollowUp } from './moves.js';
 
@@ -66,7 +66,7 @@ const STOP_WITHIN_MS = 60_000;
 async function stop({ account }: OrderRun, { request }: FollowUp): Promise<void> {
   const cancelled = getExternalWorkflowHandle(orderWorkflowId(account, request.order_id)).cancel();
   // It fails where the follow-up has ended by now: then there is nothing to stop.
-  await answersWithin(cancelled, STOP_WITHIN_MS);
+  await answersWithin(cancelled, STOP_WITHIN_MS, 'Until the follow-up is cancelled');
 }
 
 /** A stopped workflow proves nothing about its order: only the failures of an order say that there is none of ours. */
@@ -114,10 +114,11 @@ function childOptions(run: OrderRun, { type, request }: FollowUp, basis: Basis[]
 async function followExisting(run: OrderRun, followUp: FollowUp): Promise<FollowUpEnd> {
   const polling = new CancellationScope();
   const polled = polling.run(() => pollToFinal(run, followUp));
-  if (await answersWithin(polled, ASK_AFTER_MS)) return existingEnded(followUp, await polled);
+  if (await answersWithin(polled, ASK_AFTER_MS, 'Not final: a person is asked'))
+    return existingEnded(followUp, await polled);
   const isSeen = watch(polled);
   const reason = `the follow-up ${followUp.request.order_id} was started before and shows no final status yet`;
-  const accepted = await parkUnless(run, reason, ['accept'], isSeen);
+  const accepted = await parkUnless(run, { code: 'follow-up-open', reason, allowed: ['accept'] }, isSeen);
   if (isSeen() && !accepted) return existingEnded(followUp, await polled);
   polling.cancel();
   // Accepted as it is: nothing more is to be sent for it.

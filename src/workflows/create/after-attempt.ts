@@ -48,7 +48,7 @@ export async function stepAfter(run: OrderRun, verdict: CertainVerdict, rounds: 
         retryAfterMs: verdict.retryAfterMs,
       });
     case 'overCap':
-      return { kind: 'question', reason: verdict.reason, allowed: ['approve', 'refuse'] };
+      return { kind: 'question', code: 'over-cap', reason: verdict.reason, allowed: ['approve', 'refuse'] };
     case 'stale': {
       const { reason } = verdict;
       // Once something may have been sent, only a person and proof may close it.
@@ -74,7 +74,7 @@ async function waitForService(run: OrderRun, wait: Wait): Promise<Step> {
   if (wait.round % wait.maxRounds === 0) {
     const rounds = wait.round > 1 ? ` (${wait.round} rounds)` : '';
     const reason = `${noSendInDoubt(run) ? 'nothing was sent' : 'not sent again'}: ${wait.reason}${rounds}`;
-    return { kind: 'question', reason, allowed: ['resend', 'close-absent'] };
+    return { kind: 'question', code: 'not-sent', reason, allowed: ['resend', 'close-absent'] };
   }
   const reading = look(run, {
     phase: 'creating',

@@ -119,7 +119,7 @@ function verdictOfFailure(run: OrderRun, error: unknown): CreateVerdict | Closed
 /** An attempt that ended by another's word: nothing tells that its request is over, or where it went. `told`: what a person is told. */
 function withoutAnswer(run: OrderRun, told?: string): CreateVerdict {
   if (!run.sentTo) run.sends.accountUnknown = true;
-  if (told) raiseAttention(run, told);
+  if (told) raiseAttention(run, 'foreign-answer', told);
   return { kind: 'uncertain', reason: told ?? 'the create attempt ended without an answer', timedOut: true };
 }
 

@@ -1,20 +1,18 @@
 import { ORDER_UNRESOLVED } from '../../contract/failures.js';
 import { maskWords } from '../../contract/masking.js';
-import type { DecideAction, TakenDecision } from '../../contract/order/messages.js';
+import type { TakenDecision } from '../../contract/order/messages.js';
 import { CREATE_TIMEOUT_MS } from '../activity-calls.js';
-import { parkUnless } from '../order/decision.js';
 import { type Closed, cancelled, closed } from '../order/end.js';
-import { noRunEverSent, noSendInDoubt, type OrderRun, showsNone } from '../order/state.js';
-import { type Conflict, look, type Ours, type Seen, settle } from './settle.js';
+import { type Asked, parkUnless } from '../order/park.js';
+import { type Candidate, noRunEverSent, noSendInDoubt, type OrderRun, showsNone } from '../order/state.js';
+import { type Conflict, look, MAX_CANDIDATES, type Ours, type Seen, settle } from './settle.js';
 
 /** Callbacks that make a parked run look again; more would let a flood of forged ones cost look-ups. */
 const MAX_LOOKS = 20;
 
 /** What a person is asked while no order of ours is known. */
-export interface Question {
+export interface Question extends Omit<Asked, 'offers'> {
   kind: 'question';
-  reason: string;
-  allowed: DecideAction[];
   /** Late callbacks have this order looked up instead of our order id. */
   orderUuid?: string;
   /** What is asked about, where something under our id is not simply our order: then nothing is sent any more. */
@@ -59,10 +57,10 @@ async function untilAnswered(
   question: Question,
   mayLook: boolean,
 ): Promise<TakenDecision | 'cancelled' | 'callback'> {
-  const { reason, allowed, conflict } = question;
+  const { conflict } = question;
   const isCancelled = () => run.cancelRequested && !conflict && noSendInDoubt(run);
   const hears = mayLook && hearsCallbacks(run, question);
-  const decision = await parkUnless(run, reason, allowed, () => isCancelled() || (hears && run.callbackPending));
+  const decision = await parkUnless(run, question, () => isCancelled() || (hears && run.callbackPending));
   if (!decision && isCancelled()) return 'cancelled';
   return decision ?? 'callback';
 }
@@ -126,13 +124,20 @@ function afterChoice(seen: Seen, decision: TakenDecision, question: Question, or
   // What has our id ends every thought of sending again.
   if (question.allowed.includes('resend')) return seen;
   const advice = `to adopt it all the same, name exactly these fields as differences: ${differences.join(',')}`;
-  return askAgain(question, `${chosen} is another payment by what it shows: ${seen.reason}; ${advice}`);
+  const again = askAgain(question, `${chosen} is another payment by what it shows: ${seen.reason}; ${advice}`);
+  return { ...again, candidates: withCandidates(question, seen) };
 }
 
 /** The same question, after what became of a choice; what the conflict is about stays in sight. */
 function askAgain(question: Question, why: string): Question {
   const about = question.conflict?.reason;
   return { ...question, reason: about && !why.includes(about) ? `${about}. ${why}` : why };
+}
+
+/** What was read of an order replaces what was known of it before. */
+function withCandidates({ candidates = [] }: Question, { candidates: seen }: Conflict): Candidate[] {
+  const others = candidates.filter((one) => seen.every((another) => another.order_uuid !== one.order_uuid));
+  return [...seen, ...others].slice(0, MAX_CANDIDATES);
 }
 
 const isSameSet = (a: readonly string[], b: readonly string[]): boolean =>
@@ -160,8 +165,10 @@ async function meetConflict(run: OrderRun, conflict: Conflict): Promise<Ours | C
  */
 const questionAbout = (conflict: Conflict): Question => ({
   kind: 'question',
+  code: 'conflict',
   reason: conflict.reason,
   allowed: conflict.ours.length > 0 ? ['adopt'] : ['adopt', 'close-absent'],
+  candidates: conflict.candidates,
   conflict,
 });
 

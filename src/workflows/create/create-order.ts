@@ -36,6 +36,7 @@ async function nextStep(run: OrderRun, rounds: Rounds): Promise<Step> {
     case 'a person':
       return {
         kind: 'question',
+        code: 'uncertain-create',
         reason: decided.reason,
         allowed: ['resend', 'close-absent', 'adopt'],
         permits: { wasLate: evidence.isLate },
@@ -94,7 +95,8 @@ export function takeOrder(run: OrderRun, { order, how, soft = [], overruled }: O
   if (overruled || soft.length > 0) run.echoDifferences = [...(overruled ?? []), ...soft];
   if (!overruled && soft.length > 0) {
     const fields = soft.join(', ');
-    raiseAttention(run, `order ${order.order_uuid} is ours, and the service shows it in another form: ${fields}`);
+    const shown = `order ${order.order_uuid} is ours, and the service shows it in another form: ${fields}`;
+    raiseAttention(run, 'shown-otherwise', shown);
   }
   return order;
 }

@@ -6,8 +6,11 @@ import type { Order } from '../../contract/service-objects.js';
 import { CREATE_TIMEOUT_MS, SEND_TIMEOUT_MS } from '../activity-calls.js';
 import { type Asking, lookUp } from '../ask/ask.js';
 import { enterPhase } from '../order/show.js';
-import type { OrderRun } from '../order/state.js';
+import type { Candidate, OrderRun } from '../order/state.js';
 import { AbsenceProof } from './absence-proof.js';
+
+/** More of them would hide the rest of what a person reads; each is named in the reason. */
+export const MAX_CANDIDATES = 3;
 
 /** An order of ours at the service. */
 export interface Ours {
@@ -26,6 +29,8 @@ export interface Conflict {
   reason: string;
   /** Which of several orders are what we asked for. */
   ours: readonly string[];
+  /** What a person may adopt: those that are ours or, where none is, what was shown. */
+  candidates: readonly Candidate[];
   /** Nothing more is to be read before a person is asked. */
   askAtOnce?: true;
   /** The one order that is not like ours, and in which fields. */
@@ -62,6 +67,7 @@ export function foreignOrder(
     kind: 'conflict',
     reason: `order ${order.order_uuid} has our id but differs in ${shown}`,
     ours: [],
+    candidates: [{ order_uuid: order.order_uuid, differences }],
     foreign,
   };
 }
@@ -70,7 +76,9 @@ export function foreignOrder(
 export function duplicateOrders({ orderUuids, ours }: DuplicateOrders): Conflict {
   const like = ours.length > 0 ? `like this payment: ${ours.join(', ')}` : 'none is this payment';
   const reason = `the service shows several orders under our id: ${orderUuids.join(', ')} (${like})`;
-  return { kind: 'conflict', reason, ours };
+  const shown = ours.length > 0 ? ours : orderUuids;
+  const candidates = shown.slice(0, MAX_CANDIDATES).map((order_uuid) => ({ order_uuid }));
+  return { kind: 'conflict', reason, ours, candidates };
 }
 
 /** How to look, and what operators read meanwhile. */
@@ -90,6 +98,8 @@ export async function look(
   const reading = await lookUp(run, { ...asking, alarm: true });
   return { ...seenIn(run, reading), readAtMs: reading.readAtMs };
 }
+
+const BEFORE_READING = { summary: 'Uncertain create: before the next look' };
 
 /** Callbacks that bring a reading forward; more are not needed, and a flood of forged ones must not cost look-ups. */
 const EARLY_READINGS = 3;
@@ -126,7 +136,7 @@ export async function settle(run: OrderRun, reason: string, countAfterMs = 0, se
     }
     if (proof.isProvenBy({ askedAtMs, answeredAtMs: Date.now(), readAtMs }, windowMs)) return foreign ?? seen;
     const waitMs = proof.nextReadingInMs({ serverMs: Date.now(), workerMs: readAtMs }, windowMs);
-    if (await condition(() => earlyReadings > 0 && run.callbackPending, waitMs)) {
+    if (await condition(() => earlyReadings > 0 && run.callbackPending, waitMs, BEFORE_READING)) {
       run.callbackPending = false;
       earlyReadings -= 1;
     }

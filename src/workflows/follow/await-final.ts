@@ -2,7 +2,8 @@ import { CancellationScope, condition, isCancellation, sleep } from '@temporalio
 import { beforePollsMs, type PollAnswer, type PollInput } from '../../contract/order/activities.js';
 import { isFinal, isKnownStatus, type Order } from '../../contract/service-objects.js';
 import { watch } from '../activity-calls.js';
-import { ask, endSilence, lookUp, raiseSilence } from '../ask/ask.js';
+import { ask, lookUp } from '../ask/ask.js';
+import { endSilence, raiseSilence } from '../ask/silence.js';
 import { untilDelayedStartMs } from '../create/attempt.js';
 import { countCallback } from '../order/count.js';
 import { enterPhase, raiseAttention } from '../order/show.js';
@@ -36,6 +37,7 @@ function observe(run: OrderRun, order: Order | undefined): void {
   if (!isKnownStatus(order.status)) {
     raiseAttention(
       run,
+      'unknown-status',
       `the service reports the status "${order.status.slice(0, 40)}", which is not documented; taken as not final`,
     );
   }
@@ -67,7 +69,7 @@ function startPolling(run: OrderRun): CancellationScope {
       if ('silent' in answer) {
         silences += 1;
         if (answer.elsewhere) await lookedUp(run);
-        else raiseSilence(run);
+        else await raiseSilence(run, () => run.finalOrder !== undefined);
         silence = answer.elsewhere ? untold(silences) : 'told';
         continue;
       }
@@ -89,7 +91,7 @@ async function beforePolls(run: OrderRun): Promise<void> {
   const delayedMs = untilDelayedStartMs(run);
   const waitMs = delayedMs || beforePollsMs(run.pace);
   if (waitMs === 0) return;
-  await sleep(waitMs, delayedMs > 0 ? { summary: 'The delayed order has not started yet' } : {});
+  await sleep(waitMs, { summary: delayedMs > 0 ? 'The delayed order has not started yet' : 'Before the first poll' });
 }
 
 function pollOnce(run: OrderRun, reported: string[], silence: PollInput['silence']): Promise<PollAnswer> {
@@ -119,7 +121,7 @@ async function answerCallbacks(run: OrderRun, asking: CancellationScope): Promis
     run.callbackPending = false;
     await confirm(run, asking);
     if (run.finalOrder) return run.finalOrder;
-    await condition(() => run.finalOrder !== undefined, spacingMs);
+    await condition(() => run.finalOrder !== undefined, spacingMs, { summary: 'Before the next callback is heard' });
     spacingMs = Math.min(spacingMs * 2, run.pace?.pollMaxMs ?? spacingMs);
   }
 }

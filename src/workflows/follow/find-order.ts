@@ -25,7 +25,8 @@ export async function findRecovered(run: OrderRun, orderUuid: string): Promise<S
   const seen = await settle(run, 'the order list showed this order');
   if (seen.kind !== 'absent') return seen;
   const reason = `the order list showed order ${orderUuid}, and now ${showsNone(run)}`;
-  return { kind: 'question', reason, allowed: ['adopt', 'close-absent'], orderUuid };
+  const candidates = [{ order_uuid: orderUuid }];
+  return { kind: 'question', code: 'order-missing', reason, allowed: ['adopt', 'close-absent'], candidates, orderUuid };
 }
 
 function lookUpRecovered(run: OrderRun): Promise<LookUpAnswer> {

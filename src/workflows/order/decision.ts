@@ -1,56 +1,22 @@
-import { condition } from '@temporalio/workflow';
 import { ADOPTABLE_DIFFERENCES } from '../../contract/differences/echo.js';
 import { maskWallet } from '../../contract/masking.js';
 import { AMOUNT_FORMAT, decimal, MAX_AMOUNT_LENGTH, toAmount } from '../../contract/money.js';
 import { ORDER_UUID_FORMAT } from '../../contract/names.js';
-import type { DecideAction, Decision, DecisionRecord, TakenDecision } from '../../contract/order/messages.js';
+import type { Decision, DecisionRecord, TakenDecision } from '../../contract/order/messages.js';
 import type { CardPart, TargetField } from '../../contract/order/request.js';
 import { FOLLOW_UP_TYPES } from '../../contract/order/types.js';
+import { isPlaceholder } from '../../contract/placeholders.js';
 import { signatureProblem } from '../../contract/signature.js';
 import { MAX_CARDS, MULTIPLE_CARDS } from '../../contract/wallets.js';
 import { chooseOffer, type Offer, totalOf } from '../compensation/offers.js';
 import { isDeeperThan } from '../identity.js';
-import { raiseAttention } from './show.js';
+import { decisionsOf } from './choices.js';
 import type { OrderRun } from './state.js';
-
-/**
- * Keeps the workflow open until a person decides, without a time-out: an order whose outcome is unknown must not close by
- * itself. The decision is kept for the result. `offers`: what `finish` and `revert` may mean here.
- */
-export async function park(
-  run: OrderRun,
-  reason: string,
-  allowed: DecideAction[],
-  offers: readonly Offer[] = [],
-): Promise<TakenDecision> {
-  run.offers = offers;
-  // Without another way out, only a decision ends the wait.
-  return (await parkUnless(run, reason, allowed, () => false)) as TakenDecision;
-}
-
-/** Like `park`, but also ends, with undefined, when `resolved` says that there is something new to look at. */
-export async function parkUnless(
-  run: OrderRun,
-  reason: string,
-  allowed: DecideAction[],
-  resolved: () => boolean,
-): Promise<TakenDecision | undefined> {
-  run.phase = 'parked';
-  run.waitingFor = 'a decision';
-  run.attention = undefined;
-  raiseAttention(run, reason, allowed);
-  await condition(() => run.decision !== undefined || resolved());
-  const decision = run.decision;
-  run.decision = undefined;
-  run.attention = undefined;
-  if (!decision) return undefined;
-  run.decisions.push(recordOf(run.offers, decision));
-  run.offers = [];
-  return decision;
-}
 
 const isText = (value: unknown, maxLength: number): value is string =>
   typeof value === 'string' && value.trim() !== '' && value.length <= maxLength;
+
+const isOwnText = (value: unknown): value is string => isText(value, 500) && !isPlaceholder(value);
 
 /** Fields that only one kind of action can mean. */
 const ADOPT_FIELDS = ['order_uuid', 'differences'] as const;
@@ -68,12 +34,12 @@ export function refusal(run: OrderRun, decision: unknown): string | undefined {
   const { action, by, reason, revision, signature } = decision as Partial<Decision>;
   const unknown = unknownKeys(decision, FIELDS);
   if (unknown.length > 0) return `unknown: ${unknown.join(', ')}`;
-  const allowed = run.attention?.allowed ?? [];
-  const allowedNow = allowed.length > 0 ? `allowed now: ${allowed.join(', ')}` : 'nothing can be decided now';
   if (run.decision) return 'another decision was taken a moment ago; look again';
-  if (!action || !allowed.includes(action)) return `action ${String(action)} is not allowed; ${allowedNow}`;
-  if (!isText(by, 500)) return 'by: who decides? (1 to 500 characters)';
-  if (!isText(reason, 500)) return 'reason: why? (1 to 500 characters)';
+  const allowed = new Set(decisionsOf(run).map((choice) => choice.decision.action));
+  const allowedNow = allowed.size > 0 ? `allowed now: ${[...allowed].join(', ')}` : 'nothing can be decided now';
+  if (!action || !allowed.has(action)) return `action ${String(action)} is not allowed; ${allowedNow}`;
+  if (!isOwnText(by)) return 'by: who decides? (1 to 500 characters, a name of your own)';
+  if (!isOwnText(reason)) return 'reason: why? (1 to 500 characters, in words of your own)';
   if (revision !== run.revision) {
     return `revision ${String(revision)} is stale: the order is at revision ${run.revision}; look again (orderState), then decide`;
   }

@@ -27,7 +27,8 @@ import { checkOrder, checkReceived } from '../identity.js';
 import { otherRun, takeSigned } from '../signed.js';
 import { countEnd } from './count.js';
 import { REVERT_TARGET, refusal } from './decision.js';
-import { currentDetails, enterDone, orderState, tellCancelled } from './show.js';
+import { currentDetails } from './details.js';
+import { enterDone, orderState, tellCancelled } from './show.js';
 import { type OrderRun, openReceivedRun, openRun } from './state.js';
 
 /** What an order does, from its create to its result. */

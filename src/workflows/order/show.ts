@@ -1,9 +1,11 @@
 import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import { ACCOUNT_FORMAT, searchAttribute } from '../../contract/names.js';
 import type { Attention, DecideAction, OrderPhase, OrderState } from '../../contract/order/messages.js';
-import { orderSides } from '../../contract/order/types.js';
+import { orderSides, whatMoves } from '../../contract/order/types.js';
 import { maskWallets } from '../../contract/wallets.js';
-import { isKeyword, show } from '../show.js';
+import { attentionAttributes, isKeyword, show } from '../show.js';
+import { decisionsOf } from './choices.js';
+import { currentDetails, type OrderAttention } from './details.js';
 import type { OrderRun } from './state.js';
 
 /** Phases that operators search for are a status of their own; the others are simply open. */
@@ -18,13 +20,18 @@ export function enterPhase(run: OrderRun, phase: OrderPhase, waitingFor: string)
 }
 
 /** Asks for a person. `allowed` is what may be decided now; empty = look, the order goes on by itself. */
-export function raiseAttention(run: OrderRun, reason: string, allowed: DecideAction[] = []): void {
+export function raiseAttention(
+  run: OrderRun,
+  code: OrderAttention,
+  reason: string,
+  allowed: DecideAction[] = [],
+): void {
   if (run.attention?.reason === reason) return;
   // A person was asked to decide or to set an account back: what goes on in the background must not take that away.
   const asked = (run.attention?.allowed.length ?? 0) > 0 || (run.elsewhere && run.attention === run.elsewhere);
   if (allowed.length === 0 && asked) return;
   run.revision += 1;
-  run.attention = { reason, since: new Date().toISOString(), allowed };
+  run.attention = { code, reason, since: new Date().toISOString(), allowed };
   publish(run);
 }
 
@@ -62,11 +69,13 @@ export function orderState(run: OrderRun): OrderState {
   return {
     phase: run.phase,
     revision: run.revision,
-    runId: workflowInfo().runId,
+    runId: run.runId,
     status: run.order?.status ?? null,
     order: run.order ?? null,
     waitingFor: run.waitingFor,
     attention: run.attention,
+    decisions: decisionsOf(run),
+    ...(run.signed && { signed: true }),
     lastLookupAt: run.lastLookupAtMs === undefined ? null : new Date(run.lastLookupAtMs).toISOString(),
   };
 }
@@ -78,19 +87,24 @@ export function orderState(run: OrderRun): OrderState {
 function publish(run: OrderRun, status = searchedStatus(run.phase)): void {
   const known = workflowInfo().typedSearchAttributes;
   const isStarted = known.get(searchAttribute.account) !== undefined;
-  const needsAttention = run.attention !== undefined;
+  const { attention } = run;
   const isShown =
     isStarted &&
     known.get(searchAttribute.orderStatus) === status &&
-    (known.get(searchAttribute.needsAttention) ?? false) === needsAttention;
+    (known.get(searchAttribute.needsAttention) ?? false) === (attention !== undefined) &&
+    known.get(searchAttribute.attentionReason) === attention?.code;
   const attributes = [
     { key: searchAttribute.orderStatus, value: status },
-    { key: searchAttribute.needsAttention, value: needsAttention },
+    ...attentionAttributes(attention?.code, amountOf(run)),
     ...(run.order ? [{ key: searchAttribute.orderUuid, value: run.order.order_uuid }] : []),
     ...(isStarted ? [] : attributesOfInput(run)),
   ];
   show(currentDetails(run), isShown ? [] : attributes);
 }
+
+/** What was asked for; the input may be anything. */
+const amountOf = ({ type, request }: OrderRun): string | undefined =>
+  typeof request === 'object' && request !== null ? whatMoves(type, request) : undefined;
 
 /**
  * What a start from the UI or the plain CLI did not bring along. Its input may be anything: values that Temporal would
@@ -111,22 +125,4 @@ function attributesOfInput({ type, account, input, request }: OrderRun) {
     { key: searchAttribute.currencyTo, value: currencyTo },
     { key: searchAttribute.batchId, value: input?.batchId },
   ].flatMap(({ key, value, format }) => (isKeyword(value, format) ? [{ key, value }] : []));
-}
-
-/** What the Temporal UI shows as current details; never a wallet, e-mail or client datum: everyone may read it. */
-export function currentDetails(run: OrderRun): string {
-  const lines = [`**${run.phase}** · waiting for ${run.waitingFor}`];
-  if (run.order) {
-    lines.push(`Status at the service: \`${run.order.status}\` · order \`${run.order.order_uuid}\``);
-  }
-  if (run.notes) lines.push(`Skipped or failed checks: ${run.notes.join('; ')}`);
-  if (run.attention) {
-    lines.push(`**Needs attention** since ${run.attention.since}: ${run.attention.reason}`);
-    lines.push(
-      run.attention.allowed.length > 0
-        ? `Send the update \`decide\` with \`revision\` ${run.revision} and one of: ${run.attention.allowed.map((action) => `\`${action}\``).join(', ')}. Never start this payment under another order id while it waits here.`
-        : `Nothing to decide: the order ${run.phase === 'done' ? 'has ended' : 'goes on by itself'}.`,
-    );
-  }
-  return lines.join('\n\n');
 }

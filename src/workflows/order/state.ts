@@ -13,6 +13,12 @@ import type { Offer } from '../compensation/offers.js';
 import type { Sends } from '../create/may-resend.js';
 import { isFollowUp } from '../identity.js';
 
+/** An order of the service that may be adopted. `differences`: in which fields it is not like ours, as far as that was read. */
+export interface Candidate {
+  order_uuid: string;
+  differences?: string[];
+}
+
 /** Everything one order workflow knows; handlers and steps read and change it, nothing else is shared. */
 export interface OrderRun {
   /** As started: unchecked until `checkOrder`, validated in full by the first activity. */
@@ -26,6 +32,8 @@ export interface OrderRun {
   orderId: string;
   /** Started by the very order that it extends. */
   readonly followUp: boolean;
+  /** Of this very run: one that a reset makes has another. */
+  readonly runId: string;
 
   phase: OrderPhase;
   revision: number;
@@ -81,6 +89,10 @@ export interface OrderRun {
   decision?: TakenDecision;
   /** What `finish` and `revert` may mean while the order is parked for them. */
   offers: readonly Offer[];
+  /** Orders of the service that `adopt` may mean while it is asked about. */
+  candidates: readonly Candidate[];
+  /** A worker of the account said that it takes signed decisions only. */
+  signed?: true;
   decisions: DecisionRecord[];
 }
 
@@ -97,6 +109,7 @@ export function openRun(type: OrderType, started: OrderInput): OrderRun {
     orderId: request?.order_id,
     followUp: isFollowUp(request?.order_id, account),
     phase: 'creating',
+    runId: workflowInfo().runId,
     revision: 1,
     waitingFor: 'a worker that takes the create',
     adopted: false,
@@ -117,6 +130,7 @@ export function openRun(type: OrderType, started: OrderInput): OrderRun {
     callbackPending: false,
     cancelRequested: false,
     offers: [],
+    candidates: [],
     decisions: [],
   };
 }

@@ -10,7 +10,7 @@ import {
 import type { Conflict } from '../../../src/workflows/create/settle.js';
 
 const ABSENT: ProvenAbsence = { kind: 'absent', atSwitch: 0, provenIn: 'run-1' };
-const CONFLICT: Conflict = { kind: 'conflict', reason: 'order x has our id', ours: [] };
+const CONFLICT: Conflict = { kind: 'conflict', reason: 'order x has our id', ours: [], candidates: [] };
 
 /** One create was sent, its outcome is not known, and absence is proven: the budget decides. */
 const SENT: Evidence = {

@@ -1,0 +1,10 @@
+/* What a person has to say in their own words stands in angle brackets where a request is shown ready to be sent. */
+
+/** In the place of a person's name. */
+export const YOUR_NAME = '<your name>';
+
+/** In the place of their reason. */
+export const WHY = '<why>';
+
+/** True for a text that nobody filled in: who did what, and why, goes into results and the audit record. */
+export const isPlaceholder = (text: string): boolean => /^\s*<[^<>]*>\s*$/.test(text);

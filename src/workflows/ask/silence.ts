@@ -1,0 +1,57 @@
+import { ActivityFailure, isCancellation, proxyActivities } from '@temporalio/workflow';
+import type { Activities } from '../../activities/index.js';
+import type { WhySilentAnswer, WhySilentInput } from '../../contract/order/activities.js';
+import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
+import { onceInTime } from '../activity-calls.js';
+import { clearAttention, raiseAttention } from '../order/show.js';
+import type { OrderRun } from '../order/state.js';
+
+const NO_READING = 'the service gives no clear answer about this order; it is asked again until it does';
+
+const SILENCES: readonly string[] = [
+  'service-silent',
+  'service-down',
+  'key-refused',
+] satisfies WhySilentAnswer['code'][];
+
+const isToldSilent = ({ attention }: OrderRun): boolean => SILENCES.includes(attention?.code ?? '');
+
+/** Tells a person that the service is silent about this order, and why; not where nobody asks it. `isOver`: it has spoken meanwhile. */
+export async function raiseSilence(run: OrderRun, isOver: () => boolean): Promise<void> {
+  if (isToldUnserved(run) || isToldSilent(run)) return;
+  const { account, orderId, order } = run;
+  const { code, said } = await whySilent({ account, ...(order ? { orderUuid: order.order_uuid } : { orderId }) });
+  if (isOver() || isToldUnserved(run)) return;
+  raiseAttention(run, code, said ? `${NO_READING} (${said})` : NO_READING);
+}
+
+/** Takes that back: the service has spoken. */
+export function endSilence(run: OrderRun): void {
+  if (isToldSilent(run)) clearAttention(run, run.attention?.reason);
+}
+
+/** Why there is no clear answer; asked once, and not known where nobody takes that up. */
+export async function whySilent(input: WhySilentInput): Promise<WhySilentAnswer> {
+  const { whySilent: ask } = proxyActivities<Activities>(onceInTime(input.account));
+  try {
+    return (await ask(input)) ?? { code: 'service-silent' };
+  } catch (error) {
+    if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
+    return { code: 'service-silent' };
+  }
+}
+
+const UNSERVED = 'account-not-served';
+
+/** True while the attention says that nobody serves the account, which is more than that there is no answer. */
+export const isToldUnserved = ({ attention }: OrderRun): boolean => attention?.code === UNSERVED;
+
+/** Tells a person that nobody serves the account; returns what takes that back. */
+export function raiseUnserved(run: OrderRun, reason: string): () => void {
+  raiseAttention(run, UNSERVED, reason);
+  return () => clearAttention(run, reason);
+}
+
+/** That nobody serves an account, in words. */
+export const unservedFor = (account: string): string =>
+  `no worker of the account ${account} has taken what is waited for, for ${ATTENTION_AFTER_MS / 60_000} min`;

@@ -1,0 +1,23 @@
+import { workflowInfo } from '@temporalio/workflow';
+import type { BatchChoice } from '../../contract/batch/messages.js';
+import { WHY, YOUR_NAME } from '../../contract/placeholders.js';
+import type { BatchRun } from './state.js';
+
+/** What a person may do with a batch that waits for one. THE source of what the UI shows to be pasted and of what the state offers. */
+export function batchChoices({ phase, plan, paused, stopped }: BatchRun): BatchChoice[] {
+  if (stopped || !plan || (phase !== 'awaitingApproval' && !paused)) return [];
+  const { runId } = workflowInfo();
+  const signed = plan.signed && ({ signed: true } as const);
+  const instruction = { by: YOUR_NAME, reason: WHY };
+  const stop: BatchChoice = {
+    update: 'stop',
+    does: 'sends nothing more; what was started goes on to its end',
+    argument: instruction,
+  };
+  if (!paused) {
+    const argument = { digest: plan.digest, by: YOUR_NAME, runId };
+    return [{ update: 'approve', does: 'pays exactly this plan', argument, ...signed }, stop];
+  }
+  const argument = { ...instruction, pausedAt: paused.at, runId };
+  return [{ update: 'resume', does: 'sends the rest', argument, ...signed }, stop];
+}

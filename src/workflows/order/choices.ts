@@ -1,0 +1,80 @@
+import { toAmount } from '../../contract/money.js';
+import type { DecideAction, Decision, DecisionChoice } from '../../contract/order/messages.js';
+import { WHY, YOUR_NAME } from '../../contract/placeholders.js';
+import type { Offer } from '../compensation/offers.js';
+import type { Candidate, OrderRun } from './state.js';
+
+/**
+ * Every decision that would be taken now. THE source of what the UI shows to be pasted, of what the state and the command line
+ * offer, and of what a refusal names.
+ */
+export function decisionsOf(run: OrderRun): DecisionChoice[] {
+  const { attention, decision } = run;
+  if (!attention || decision) return [];
+  return attention.allowed.flatMap((action) => choicesOf(run, action));
+}
+
+/** What is particular to a choice; the rest is the same for all of them. */
+type Way = Omit<DecisionChoice, 'decision'> & {
+  decision?: Pick<Decision, 'kind' | 'as' | 'order_uuid' | 'differences'>;
+};
+
+function choicesOf(run: OrderRun, action: DecideAction): DecisionChoice[] {
+  const { revision, runId } = run;
+  return waysOf(run, action).map(({ decision, ...way }) => ({
+    ...way,
+    decision: { action, ...decision, by: YOUR_NAME, reason: WHY, revision, runId },
+  }));
+}
+
+function waysOf(run: OrderRun, action: DecideAction): Way[] {
+  switch (action) {
+    case 'resend':
+      return [{ does: 'looks once more, then sends the same order id again' }];
+    case 'close-absent':
+      return [{ does: 'proves once more that the service has none, then ends the order' }];
+    case 'adopt':
+      return adoptions(run);
+    case 'approve':
+      return [
+        {
+          does:
+            run.attention?.code === 'other-account'
+              ? 'says that this is the right account; the order goes on there'
+              : 'sends it',
+        },
+      ];
+    case 'refuse':
+      return [{ does: 'ends it without sending it' }];
+    case 'accept':
+      return [{ does: 'ends the order as it is; what is left stays on the balance' }];
+    case 'finish':
+    case 'revert':
+      return run.offers.filter(({ move }) => move.action === action).map(wayOf);
+  }
+}
+
+function adoptions({ candidates }: OrderRun): Way[] {
+  if (candidates.length === 0) return [{ does: 'follows the order that you name', needs: 'order_uuid' }];
+  return candidates.map((candidate) => ({ does: adoptionOf(candidate), decision: candidate }));
+}
+
+const adoptionOf = ({ order_uuid: orderUuid, differences }: Candidate): string =>
+  `follows order ${orderUuid}${differences ? ` although it differs in ${differences.join(', ')}; it moves no money then` : ''}`;
+
+function wayOf({ move, amount, currency, names }: Offer): Way {
+  const { kind, as } = move;
+  return {
+    does: doesOf(move, `${toAmount(amount)} ${currency}`),
+    amount: toAmount(amount),
+    currency,
+    ...(names?.required && { needs: names.field }),
+    decision: { ...(kind && { kind }), as },
+  };
+}
+
+function doesOf({ action, as }: Offer['move'], amount: string): string {
+  if (action === 'revert') return as === 'exchange' ? `exchanges ${amount} back` : `pays ${amount} back`;
+  if (as === 'exchange') return `exchanges ${amount}`;
+  return as === 'withdraw' ? `pays ${amount}` : `exchanges ${amount} and pays what comes of it`;
+}

@@ -1,0 +1,137 @@
+import { workflowInfo } from '@temporalio/workflow';
+import type { AttentionCode } from '../../contract/attention.js';
+import { DEFAULT_ACCOUNT, parseReceivedWorkflowId } from '../../contract/names.js';
+import type { Attention, DecisionChoice } from '../../contract/order/messages.js';
+import { pasteable, timeShown } from '../show.js';
+import { decisionsOf } from './choices.js';
+import type { OrderRun } from './state.js';
+
+/** What must never be done while it waits, and what to do. */
+interface Words {
+  never: string;
+  todo: string;
+}
+
+const NOT_AGAIN = 'Never start this payment under another order id';
+const GOES_ON = `${NOT_AGAIN}: this one goes on.`;
+
+/** THE words of each code. What exactly happened stands in the attention's own reason. */
+const WORDS = {
+  'uncertain-create': {
+    never: `${NOT_AGAIN}: it may have been paid.`,
+    todo: 'Ask the service whether it has this order id, and whether it may still execute it.',
+  },
+  'not-sent': {
+    never: `${NOT_AGAIN}: this one can still be sent.`,
+    todo: 'Mend what the reason names, then decide.',
+  },
+  'over-cap': {
+    never: `${NOT_AGAIN}: once approved, both would be paid.`,
+    todo: 'Find out whether the amount is meant.',
+  },
+  conflict: {
+    never: `${NOT_AGAIN}: what the service shows may be it.`,
+    todo: 'Compare both values at the service, and find out whose order it is.',
+  },
+  'order-missing': {
+    never: `${NOT_AGAIN}: the service showed it before.`,
+    todo: 'Ask the service what became of it.',
+  },
+  remainder: {
+    never: 'Never pay what is left by hand, nor under another order id, while this waits: it could be paid twice.',
+    todo: 'Find out whether the rest is still wanted.',
+  },
+  'follow-up-open': {
+    never: 'Never pay what is left by hand, nor under another order id: a follow-up may be paying it.',
+    todo: 'Wait, it is asked on; or accept, which cancels what was not sent yet.',
+  },
+  'account-not-served': {
+    never: `${NOT_AGAIN} or account while it waits: a worker that comes goes on with it.`,
+    todo: 'Start a worker that serves the account.',
+  },
+  'service-down': { never: GOES_ON, todo: 'See to the service, and to the way to it.' },
+  'key-refused': {
+    never: GOES_ON,
+    todo: 'Set key and secret of the account right: workers read them anew within a minute.',
+  },
+  'service-silent': { never: GOES_ON, todo: 'Look at the last failure of the pending activity.' },
+  'other-account': {
+    never: `${NOT_AGAIN} or account: it may exist where it was sent.`,
+    todo: 'Set base URL or key back: the order then goes on within two minutes.',
+  },
+  'read-failed': { never: GOES_ON, todo: 'Look at the failed activity in the history.' },
+  'unknown-status': { never: GOES_ON, todo: 'Tell the developers.' },
+  'shown-otherwise': { never: GOES_ON, todo: 'Compare the fields named at the service.' },
+  'undocumented-end': {
+    never: `${NOT_AGAIN} before you know what became of it.`,
+    todo: 'Ask the service.',
+  },
+  'remainder-unknown': {
+    never: 'Never pay what may be left by hand, nor under another order id, before you know what it is.',
+    todo: 'Look at the balance changes of the order at the service.',
+  },
+  'below-minimum': {
+    never: `${NOT_AGAIN}: only the rest named here is left.`,
+    todo: 'Book the rest by hand.',
+  },
+  'foreign-answer': { never: GOES_ON, todo: 'Find out who reaches Temporal without the payload keys.' },
+} as const satisfies Partial<Record<AttentionCode, Words>>;
+
+/** Why a person should look at an order. */
+export type OrderAttention = keyof typeof WORDS;
+
+/** Where a person can do no more than put right by hand what is left. */
+const BY_HAND: Words = {
+  never: `${NOT_AGAIN}: what it moved stays moved.`,
+  todo: 'Look at it at the service, put right by hand what is left, then accept.',
+};
+
+function wordsOf(code: OrderAttention, choices: readonly DecisionChoice[]): Words {
+  return code === 'remainder' && choices.length === 1 ? BY_HAND : WORDS[code];
+}
+
+/**
+ * What the Temporal UI shows as current details, most important first, in lines that fit its panel; never a wallet, e-mail or client
+ * datum: everyone may read it.
+ */
+export function currentDetails(run: OrderRun): string {
+  const { attention, order, notes } = run;
+  return [
+    ...(attention ? attentionDetails(run, attention) : []),
+    `**${run.phase}** · waiting for ${run.waitingFor}`,
+    ...(order ? [`Status at the service: \`${order.status}\` · order \`${order.order_uuid}\``] : []),
+    ...(notes ? [`Skipped or failed checks: ${notes.join('; ')}`] : []),
+  ].join('\n\n');
+}
+
+function attentionDetails(run: OrderRun, { code, reason, since }: Attention): string[] {
+  const choices = decisionsOf(run);
+  const { never, todo } = wordsOf(code as OrderAttention, choices);
+  return [
+    `**${never}**`,
+    `**Why** (since ${timeShown(since)}): ${reason}`,
+    `**To do**: ${todo} ${choices.length > 0 ? howToDecide(run) : nothingToDecide(run)}`,
+    ...choices.map((choice) => choiceShown(choice, run.signed)),
+  ];
+}
+
+const nothingToDecide = ({ phase }: OrderRun): string =>
+  `There is nothing to decide: the order ${phase === 'done' ? 'has ended' : 'goes on by itself'}.`;
+
+function howToDecide(run: OrderRun): string {
+  if (!run.signed) return 'Then send the update `decide` with one of these, and your own name and reason in it:';
+  const { orderId, account } = run;
+  const received = parseReceivedWorkflowId(workflowInfo().workflowId);
+  const name = received ? `${received.orderUuid} --received` : orderId;
+  const of = account === DEFAULT_ACCOUNT ? '' : ` --account ${account}`;
+  return `Then decide on the command line, since this account takes signed decisions only: \`payment-orders order show ${name}${of}\` prints the commands.`;
+}
+
+/** What a choice does and, where it can be sent as it stands, the argument to paste. */
+function choiceShown({ does, needs, decision }: DecisionChoice, signed = false): string {
+  const { action, kind, as, order_uuid, differences, by, reason, revision, runId } = decision;
+  const what = `**${action}** ${does}${needs ? `; it needs \`${needs}\` besides, on the command line` : ''}`;
+  if (signed || needs) return what;
+  const lines = [{ action, kind, as }, { order_uuid }, { differences }, { by, reason }, { revision, runId }];
+  return `${what}\n${pasteable(lines)}`;
+}
