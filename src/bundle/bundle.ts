@@ -28,6 +28,13 @@ const CONVERTERS: Record<EncryptionMode, { payloads: string; failures?: string }
   required: { payloads: 'converters-encrypted', failures: 'converters-required' },
 };
 
+/** Modules of interceptors. */
+const INTERCEPTORS: Record<EncryptionMode, string[]> = {
+  off: ['interceptors'],
+  on: ['interceptors', 'encrypted'],
+  required: ['interceptors', 'encrypted', 'required'],
+};
+
 /** Bundles the workflow code, with its converters and interceptors; every worker and replay must run exactly this bundle. */
 export async function bundleWorkflows({
   logger,
@@ -40,7 +47,7 @@ export async function bundleWorkflows({
   const workflowsPath = pathOf('index');
   const payloadConverterPath = pathOf(payloads);
   const failureConverterPath = failures && pathOf(failures);
-  const workflowInterceptorModules = [pathOf('interceptors'), ...(mode === 'required' ? [pathOf('required')] : [])];
+  const workflowInterceptorModules = INTERCEPTORS[mode].map(pathOf);
   const converters = [payloadConverterPath, ...(failureConverterPath ? [failureConverterPath] : [])];
   const { code } = await bundleWorkflowCode({
     workflowsPath,

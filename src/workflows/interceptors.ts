@@ -111,12 +111,17 @@ function checked<T>(answer: T, from: string, failed: (cause: ApplicationFailure)
   throw failed(ApplicationFailure.create({ type: FOREIGN_ANSWER, message: answer.why, nonRetryable: false }));
 }
 
+const NEVER = '**Never start this payment under another order id: an earlier run of this one may have paid it.**';
+const TODO =
+  '**To do**: find out who reaches Temporal without the payload keys, then start the same id with `--again`.';
+
 /** Ends a run that nobody with the keys has started: it is shown to people, and this run sent nothing. */
 function endForeignStart({ kind, why }: Refused): never {
   if (kind === 'unreadable') throw new Error(why);
   tell('the start', 'an input');
   const reason = `this workflow was refused: ${why}. This run sent nothing`;
-  show(`**Needs attention**: ${reason}`, attentionAttributes('foreign-start'));
+  const details = [NEVER, `**Why**: ${reason}`, TODO].join('\n\n');
+  show(details, attentionAttributes('foreign-start'));
   throw ApplicationFailure.nonRetryable(reason, FOREIGN_START);
 }
 

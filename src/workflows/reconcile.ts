@@ -52,11 +52,14 @@ function checkedInput(input: unknown): ReconcileAccountInput {
   return checked.input;
 }
 
+const NEVER = '**Never pay again what is found here before the service has said what became of it.**';
+const TODO = '**To do**: read the report, and ask the service about each row. There is nothing to decide here.';
+
 /** What the Temporal UI shows: figures and ids, never a wallet. */
 function details({ seen, classes, report }: ReconcileResult, disagreement: string | undefined): string {
   const counts = Object.entries(classes).flatMap(([name, count]) => (count > 0 ? [`| ${name} | ${count} |`] : []));
   return [
-    disagreement ? `**Needs attention**: ${disagreement}` : 'Everything agrees or was mended.',
+    ...(disagreement ? [NEVER, `**Why**: ${disagreement}`, TODO] : ['Everything agrees or was mended.']),
     ['| orders | |', '|---|---|', `| read from the service | ${seen} |`, ...counts].join('\n'),
     ...(report ? [`Report: \`${report.path}\``] : []),
   ].join('\n\n');

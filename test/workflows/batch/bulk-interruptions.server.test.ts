@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startBatch } from '../../../src/client/batches.js';
 import type { BatchApproval, BatchInput, BatchInstruction } from '../../../src/contract/batch/batch.js';
 import { searchAttribute } from '../../../src/contract/names.js';
+import { detailsOf, pasteableIn } from '../order/details.fixture.js';
 import {
   type BatchLab,
   executedOf,
@@ -27,14 +28,6 @@ const needsAttention = async (workflowId: string): Promise<boolean | undefined> 
     searchAttribute.needsAttention,
   );
 
-/** What the Temporal UI shows of a workflow. */
-const detailsOf = async (workflowId: string): Promise<string> => {
-  const metadata = lab.temporal.client.workflow
-    .getHandle(workflowId)
-    .query<{ currentDetails: string }>('__temporal_workflow_metadata');
-  return (await metadata).currentDetails;
-};
-
 describe.concurrent('a batch that asks for approval', () => {
   const start = (label: string, options: Partial<BatchInput> = {}) => {
     const rows = testRows(label, 4);
@@ -49,8 +42,10 @@ describe.concurrent('a batch that asks for approval', () => {
       waitingFor: 'an approval',
     });
     expect(await needsAttention(batch.workflowId)).toBe(true);
-    const details = await detailsOf(batch.workflowId);
-    expect(details).toContain(`send the update \`approve\` with \`{"digest": "${plan?.digest}"`);
+    const details = await detailsOf(lab, batch);
+    expect(details).toMatch(/^\*\*Never pay these rows in another way/);
+    const [approve] = pasteableIn(details);
+    expect(JSON.parse(approve?.json ?? '')).toMatchObject({ digest: plan?.digest, by: '<your name>' });
     expect(details).toMatch(/\| usd \| 4 \| 50 \| 0 \|/);
     expect(executedOf(lab, rows)).toBe(0);
     await batch.approve({ digest: plan?.digest ?? '', by: 'Bob' });

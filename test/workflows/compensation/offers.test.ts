@@ -11,6 +11,9 @@ import {
 } from '../../../src/workflows/compensation/offers.js';
 import { openPurse } from '../../../src/workflows/compensation/purse.js';
 import { rowOf } from '../../../src/workflows/compensation/table.js';
+import { decisionsOf } from '../../../src/workflows/order/choices.js';
+import { refusal } from '../../../src/workflows/order/decision.js';
+import type { OrderRun } from '../../../src/workflows/order/state.js';
 import { BITCOIN, CARDS_REQUEST } from '../../contract/inputs.fixture.js';
 import { type CaseFacts, caseOf } from './cases.fixture.js';
 
@@ -197,6 +200,27 @@ describe('offers', () => {
       ...auto,
     });
     expect([offerByPolicy(offers, row, 'report'), offerByPolicy(offers, row, 'ask')]).toEqual([undefined, undefined]);
+  });
+
+  test.for(ROWS)('$title: each has one decision, which means it alone and is taken once filled in', (given) => {
+    const { type, status, revertTo, offers: _, auto: __, ...facts } = given;
+    const { offers } = opened(type, facts, revertTo, status);
+    const attention = {
+      code: 'remainder',
+      reason: 'something is left',
+      since: '',
+      allowed: actionsOf(offers),
+    } as const;
+    const run = { revision: 3, runId: 'r', attention, offers, candidates: [] } as unknown as OrderRun;
+    const choices = decisionsOf(run).filter(({ decision }) => decision.action !== 'accept');
+    expect(choices.map(({ decision }) => chooseOffer(offers, decision))).toEqual(
+      [...offers].sort((a, b) => a.move.action.localeCompare(b.move.action)),
+    );
+    for (const { decision, needs } of choices) {
+      expect(refusal(run, decision)).toContain('by: who decides?');
+      const filledIn = { ...decision, by: 'ann', reason: 'as agreed' };
+      expect(refusal(run, filledIn)).toEqual(needs ? expect.stringContaining(needs) : undefined);
+    }
   });
 
   const STRICT = [

@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { serviceOf } from '../../../scripts/service-of.js';
+import type { OrderHandle } from '../../../src/client/order-handle.js';
+import { searchAttribute } from '../../../src/contract/names.js';
+import type { OrderType } from '../../../src/contract/order/types.js';
+import { KEYS, testApprovers } from '../../support/approvers.js';
+import { orderInput } from '../../support/inputs.js';
+import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { keyOf } from '../../temporal/stored-bytes.fixture.js';
+import { parkedFor, type Steered, startSteered, TWO_CARDS } from '../compensation/parked-orders.fixture.js';
+import { serviceView } from '../create/service-view.fixture.js';
+import { attentionSays, openTwoAccounts, PLACES } from '../create/two-accounts.fixture.js';
+import { detailsOf, filledIn, paste, pasteableIn } from './details.fixture.js';
+
+// The orders wait most of the time, and not for each other.
+vi.setConfig({ maxConcurrency: 20 });
+
+const WINDOW_MS = 1_500;
+
+let lab: Lab;
+beforeAll(async () => {
+  const settleWindowMs = { atOnce: WINDOW_MS, deposit: WINDOW_MS };
+  lab = await openLab({ pace: { settleWindowMs }, limits: { caps: new Map([['usd', '150']]) } });
+});
+afterAll(() => lab?.close());
+
+/** A create that is answered with 500 and not executed, beside others of the same id that were made past our workflows. */
+async function startBeside(amounts: string[]): Promise<OrderHandle> {
+  const input = orderInput('withdraw', newOrderId('beside'), { marker: 'create=500-before duplicate=c' });
+  const handle = await lab.orders.start('withdraw', input);
+  await vi.waitFor(() => expect(serviceView(lab, handle.orderId).creates).toBe(1), 60_000);
+  const service = await serviceOf(lab.sandbox);
+  for (const amount of amounts) await service.createOrder('withdraw', { ...input.order, amount });
+  return handle;
+}
+
+const steered = (type: OrderType, options: Steered) => async () => (await startSteered(lab, type, options)).handle;
+
+const HALF = 'outcome=completed_partially fraction=0.4';
+const EXACT = { amount: undefined, amount_to: '95.5' };
+
+interface Stuck {
+  code: string;
+  start: () => Promise<OrderHandle>;
+  /** The actions that can be pasted as they stand, in their order. */
+  pasted: string[];
+  /** What the list shows as its amount. */
+  amount?: string;
+}
+
+const STUCK: Record<string, Stuck> = {
+  'an uncertain create': {
+    code: 'uncertain-create',
+    start: steered('withdraw', { marker: 'create=500-before', resend: 'never' }),
+    pasted: ['resend', 'close-absent'],
+  },
+  'another payment under its id': {
+    code: 'conflict',
+    start: () => startBeside(['99']),
+    pasted: ['adopt', 'close-absent'],
+  },
+  'several under its id, one of them ours': {
+    code: 'conflict',
+    start: () => startBeside(['99', '12.50']),
+    pasted: ['adopt'],
+  },
+  'several under its id, none of them ours': {
+    code: 'conflict',
+    start: () => startBeside(['98', '99']),
+    pasted: ['adopt', 'adopt', 'close-absent'],
+  },
+  'an amount above the cap': {
+    code: 'over-cap',
+    start: steered('exchange', { marker: '' }),
+    pasted: ['approve', 'refuse'],
+    amount: '200 usd → btc',
+  },
+  'a payout in part': {
+    code: 'remainder',
+    start: steered('withdraw', { marker: HALF, compensation: 'ask' }),
+    pasted: ['finish', 'accept'],
+  },
+  'an exchange in part, with two ways back and one on': {
+    code: 'remainder',
+    start: steered('exchange_withdraw', { marker: `${HALF} left=both`, compensation: 'ask' }),
+    pasted: ['finish', 'finish', 'revert', 'accept'],
+    amount: '100 usd → usdt',
+  },
+  'an exact payout in part': {
+    code: 'remainder',
+    start: steered('exchange_withdraw', { marker: `${HALF} left=both`, compensation: 'ask', order: EXACT }),
+    pasted: ['finish', 'finish', 'revert', 'accept'],
+    amount: 'usd → 95.5 usdt',
+  },
+  'cards of which nobody knows which is missing': {
+    code: 'remainder',
+    start: steered('withdraw', { marker: HALF, compensation: 'ask', order: TWO_CARDS }),
+    pasted: ['accept'],
+  },
+};
+
+const attributesOf = async ({ workflowId }: OrderHandle) =>
+  (await lab.temporal.client.workflow.getHandle(workflowId).describe()).typedSearchAttributes;
+
+describe.concurrent('what the page of a stuck order holds to be pasted', () => {
+  test.for(Object.entries(STUCK))('%s: every decision is taken, its placeholders are not', async ([, stuck]) => {
+    const { code, start, pasted, amount = '12.50 usd' } = stuck;
+    const first = await start();
+    const { attention, decisions } = await parkedFor(first);
+    expect(attention?.code).toBe(code);
+    const details = await detailsOf(lab, first);
+    const found = pasteableIn(details);
+    expect(found.map(({ update }) => update)).toEqual(pasted);
+    // The state holds the same as structure, and those that need more besides.
+    const complete = decisions.filter(({ needs }) => needs === undefined);
+    expect(complete.map(({ decision }) => decision)).toEqual(found.map(({ json }) => JSON.parse(json)));
+    expect(new Set(decisions.map(({ decision }) => decision.action))).toEqual(new Set(attention?.allowed));
+
+    const attributes = await attributesOf(first);
+    expect(attributes.get(searchAttribute.attentionReason)).toBe(code);
+    expect(attributes.get(searchAttribute.attentionSince)?.toISOString()).toBe(attention?.since);
+    expect(attributes.get(searchAttribute.amount)).toBe(amount);
+
+    for (const index of found.keys()) {
+      const handle = index === 0 ? first : await start();
+      await parkedFor(handle);
+      const { json = '' } = pasteableIn(await detailsOf(lab, handle))[index] ?? {};
+      const refused = { cause: { type: 'DecisionRefused' } };
+      await expect(paste(lab, handle, 'decide', json)).rejects.toMatchObject(refused);
+      await expect(paste(lab, handle, 'decide', json.replace('<your name>', 'ann'))).rejects.toMatchObject(refused);
+      await expect(paste(lab, handle, 'decide', filledIn(json))).resolves.toMatchObject({ decisions: [] });
+      await vi.waitFor(async () => {
+        const said = (await lab.orders.order(handle.orderId).state()).attention?.since;
+        expect(said).not.toBe(attention?.since);
+      }, 60_000);
+    }
+  });
+
+  test('begins with what must never be done, in lines that the panel does not cut off', async () => {
+    const { handle } = await startSteered(lab, 'withdraw', { marker: 'create=500-before', resend: 'never' });
+    await parkedFor(handle);
+    const [never = '', why, todo, ...rest] = (await detailsOf(lab, handle)).split('\n\n');
+    expect(never).toBe('**Never start this payment under another order id: it may have been paid.**');
+    expect(why).toMatch(
+      /^\*\*Why\*\* \(since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\): the create got no clear answer \(HTTP 500/,
+    );
+    expect(todo).toMatch(/^\*\*To do\*\*: Ask the service .* `decide`/);
+    expect(rest.at(-1)).toBe('**parked** · waiting for a decision');
+    const code = rest.flatMap((part) => part.split('\n')).filter((line) => /^[{ ]/.test(line));
+    expect(code.length).toBeGreaterThan(3);
+    expect(Math.max(...code.map((line) => line.length))).toBeLessThanOrEqual(80);
+  });
+
+  test('names both values of a conflict', async () => {
+    const handle = await startBeside(['99']);
+    await parkedFor(handle, 'differs in');
+    expect(await detailsOf(lab, handle)).toContain('amount (asked for 12.50, shown 99)');
+  });
+
+  test('what lists show goes with the attention', async () => {
+    const { handle } = await startSteered(lab, 'withdraw', { marker: HALF, compensation: 'ask' });
+    await parkedFor(handle);
+    const [accept] = pasteableIn(await detailsOf(lab, handle)).filter(({ update }) => update === 'accept');
+    await paste(lab, handle, 'decide', filledIn(accept?.json ?? ''));
+    await handle.result();
+    const attributes = await attributesOf(handle);
+    const { needsAttention, attentionReason, attentionSince, amount } = searchAttribute;
+    expect(attributes.get(needsAttention)).toBe(false);
+    expect([attentionReason, attentionSince, amount].map((key) => attributes.get(key as typeof amount))).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+});
+
+test('an order whose account another worker may serve: the approval that its page holds is taken', async () => {
+  const accounts = await openTwoAccounts(WINDOW_MS);
+  const input = orderInput('withdraw', newOrderId('followed'), { marker: 'after_ms=3000' });
+  const handle = await accounts.lab.orders.start('withdraw', input);
+  await accounts.workAt(PLACES.first);
+  await handle.created();
+  await accounts.workAt(PLACES.moved);
+  await attentionSays(handle, /back, or approve if/);
+  const found = pasteableIn(await detailsOf(accounts.lab, handle));
+  expect(found.map(({ update }) => update)).toEqual(['approve']);
+  await paste(accounts.lab, handle, 'decide', filledIn(found[0]?.json ?? ''));
+  expect(await handle.result()).toMatchObject({ outcome: 'completed', decisions: [{ action: 'approve', by: 'ann' }] });
+});
+
+test('where payloads are encrypted the list shows why and since when, and no amount', async () => {
+  const encrypted = await openLab({ encryptionKeys: [keyOf('a')] });
+  try {
+    const { handle } = await startSteered(encrypted, 'withdraw', { marker: HALF, compensation: 'ask' });
+    const { attention } = await parkedFor(handle);
+    const described = await encrypted.temporal.client.workflow.getHandle(handle.workflowId).describe();
+    const attributes = described.typedSearchAttributes;
+    expect(attributes.get(searchAttribute.attentionReason)).toBe('remainder');
+    expect(attributes.get(searchAttribute.attentionSince)?.toISOString()).toBe(attention?.since);
+    expect(attributes.get(searchAttribute.amount)).toBeUndefined();
+  } finally {
+    await encrypted.close();
+  }
+});
+
+test('where decisions are signed the page names the command, and holds nothing that it could not send', async () => {
+  const signed = await openLab({ limits: { approvers: testApprovers() } });
+  try {
+    const { handle } = await startSteered(signed, 'withdraw', { marker: HALF, compensation: 'ask' });
+    const { signed: told, decisions, revision } = await parkedFor(handle);
+    expect({ told, ways: decisions.length }).toEqual({ told: true, ways: 2 });
+    const details = await detailsOf(signed, handle);
+    expect(details).toContain(`takes signed decisions only: \`payment-orders order show ${handle.orderId}\``);
+    expect(pasteableIn(details)).toEqual([]);
+    const accept = { action: 'accept', by: 'Ann Smith', reason: 'as agreed', revision } as const;
+    await handle.decide(accept, { signer: KEYS.ann });
+    expect(await handle.result()).toMatchObject({ outcome: 'completed_partially' });
+  } finally {
+    await signed.close();
+  }
+});
