@@ -2,6 +2,7 @@ import type { AuditRecord } from '../audit/audit-record.js';
 import type { Approvers, CallbackConfig, Directories } from '../config.js';
 import type { Pace } from '../contract/order/activities.js';
 import type { Rates } from '../contract/service-objects.js';
+import type { OnlyByCommand } from '../contract/signature.js';
 import type { PaymentService } from '../payment-service/client.js';
 import type { Limiter } from '../payment-service/limiter.js';
 import type { FormatChecks } from '../validation/field-errors.js';
@@ -53,6 +54,12 @@ export interface ActivityDeps {
   directories?: Directories;
   /** Absent: no audit record is kept. */
   audit?: Pick<AuditRecord, 'append'>;
+}
+
+/** Why decisions for an account cannot come from the Temporal UI; undefined where they can. */
+export function onlyByCommand({ approvers, isCopied }: ActivityDeps, account: string): OnlyByCommand | undefined {
+  if (approvers?.has(account)) return 'signed';
+  return isCopied && 'encrypted';
 }
 
 /** The account an activity works for. Tasks of an account only reach workers that serve it, so a miss is a bad input. */

@@ -6,6 +6,9 @@ export interface Signature {
   value: string;
 }
 
+/** Why the Temporal UI cannot send what a person decides: it must be signed, or encrypted for its workflow. */
+export type OnlyByCommand = 'signed' | 'encrypted';
+
 /** What is wrong with the shape of what should be a signature, if there is one; undefined = nothing. */
 export function signatureProblem(signature: unknown): string | undefined {
   if (signature === undefined) return undefined;

@@ -53,12 +53,12 @@ export const quickCheck = (account: string): ActivityOptions => ({
   summary: 'Who signed this?',
 });
 
-/** One attempt of a signed read that only tells more about something else, which does not wait for it for long. */
-export const onceInTime = (account: string): ActivityOptions => ({
+/** A signed read that only tells more about something else, and is not waited for for long. */
+export const shortly = (account: string): ActivityOptions => ({
   taskQueue: lookupTaskQueue(account),
   startToCloseTimeout: '30s',
   scheduleToCloseTimeout: '40s',
-  retry: { maximumAttempts: 1 },
+  retry: { initialInterval: '10s' },
   cancellationType: ActivityCancellationType.TRY_CANCEL,
   summary: 'Why is there no answer?',
 });

@@ -2,6 +2,7 @@ import type { SearchAttributeUpdatePair } from '@temporalio/common';
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { AttentionCode } from '../contract/attention.js';
 import { searchAttribute } from '../contract/names.js';
+import type { OnlyByCommand } from '../contract/signature.js';
 import { holdsWallet } from '../contract/wallets.js';
 
 /** Shows a workflow to operators: by its current details in the Temporal UI and by what they search for. */
@@ -38,6 +39,12 @@ export function attentionAttributes(code: AttentionCode | undefined, amount?: st
 /** Amounts of inputs that nobody has checked are shown only where they surely are amounts. */
 const AMOUNT_SHOWN =
   /^(?:\d{1,24}(?:\.\d{1,24})? )?[A-Za-z0-9_]{1,20}(?: → (?:\d{1,24}(?:\.\d{1,24})? )?[A-Za-z0-9_]{1,20})?$/;
+
+/** Why a page names a command in the place of what could be pasted. */
+export const WHY_BY_COMMAND = {
+  signed: 'since this account takes signed decisions only',
+  encrypted: 'since only what is encrypted is taken here',
+} satisfies Record<OnlyByCommand, string>;
 
 /** A time as people read it. */
 export const timeShown = (iso: string): string => `${iso.slice(0, 19).replace('T', ' ')} UTC`;

@@ -12,7 +12,7 @@ import type { Balances, Rates } from '../../contract/service-objects.js';
 import { validateBatchInput } from '../../validation/batch-input.js';
 import { validateOrderInput } from '../../validation/order-input.js';
 import { checkAgainstRates, uncheckableBy } from '../../validation/rate-checks.js';
-import type { Account, ActivityDeps } from '../deps.js';
+import { type Account, type ActivityDeps, onlyByCommand } from '../deps.js';
 import { batchFailure, invalidInput } from '../failures.js';
 import { readBalances } from '../order/balances.js';
 import { exceededCap } from '../order/limits.js';
@@ -114,7 +114,7 @@ async function planOf(
     again: input.again ?? false,
     latestSend: input.latestSend,
     stopAfter: input.stopAfter,
-    ...(deps.approvers?.has(account.name) && { signed: true as const }),
+    onlyByCommand: onlyByCommand(deps, account.name),
   };
   return { ...plan, digest: digestOf(plan) };
 }

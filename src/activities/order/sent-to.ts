@@ -2,7 +2,7 @@ import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Circumstances, Payers } from '../../contract/order/activities.js';
 import { type Elsewhere, elsewhere, MAX_PINNED_WALLETS, type SentTo } from '../../contract/order/sent-to.js';
-import type { Account, ActivityDeps } from '../deps.js';
+import { type Account, type ActivityDeps, onlyByCommand } from '../deps.js';
 import { readBalances } from './balances.js';
 
 /** Longest wait for balances before a create; without wallets the order is pinned by the key's fingerprint alone. */
@@ -16,17 +16,16 @@ export const sentToOf = ({ endpoint, keyFingerprint, seenWallets }: Account): Se
 });
 
 /** What a create or a look-up answers beside what it found: pace and run, where it asked, and who pays the commissions. */
-export const circumstancesOf = (
-  { pace, approvers }: ActivityDeps,
-  account: Account,
-  payers?: Payers,
-): Circumstances => ({
-  pace,
-  ...(approvers?.has(account.name) && { signed: true }),
-  runId: activityInfo().workflowExecution?.runId,
-  sentTo: sentToOf(account),
-  ...(payers && { payers }),
-});
+export function circumstancesOf(deps: ActivityDeps, account: Account, payers?: Payers): Circumstances {
+  const only = onlyByCommand(deps, account.name);
+  return {
+    pace: deps.pace,
+    runId: activityInfo().workflowExecution?.runId,
+    sentTo: sentToOf(account),
+    ...(only && { onlyByCommand: only }),
+    ...(payers && { payers }),
+  };
+}
 
 /** Reads the account's wallets before the first create of this process, once for all that wait for it. Never fails. */
 export async function learnWallets(account: Account): Promise<void> {

@@ -3,7 +3,7 @@ import type { AttentionCode } from '../attention.js';
 import { maskName } from '../masking.js';
 import type { Amount } from '../money.js';
 import type { CompensationPolicy } from '../order/input-and-result.js';
-import type { Signature } from '../signature.js';
+import type { OnlyByCommand, Signature } from '../signature.js';
 import type { BatchChoice } from './messages.js';
 
 /** Rows that may be given inline instead of in a file. */
@@ -76,8 +76,7 @@ export interface BatchPlan {
   /** What ends it before its last row; absent where the input gave none. */
   latestSend?: string;
   stopAfter?: StopAfter;
-  /** The account takes signed approvals only, of two persons. */
-  signed?: true;
+  onlyByCommand?: OnlyByCommand;
   digest: string;
 }
 

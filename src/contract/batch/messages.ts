@@ -1,3 +1,4 @@
+import type { OnlyByCommand } from '../signature.js';
 import type { BatchApproval, BatchInstruction } from './batch.js';
 
 /** The query and the updates of a batch. An update returns nothing: the query tells what came of it. */
@@ -19,6 +20,5 @@ export interface BatchChoice {
   does: string;
   /** What the update takes. `by` and `reason` are placeholders, which it refuses. */
   argument: BatchApproval | BatchInstruction;
-  /** It must be signed, which the Temporal UI cannot do. */
-  signed?: true;
+  onlyByCommand?: OnlyByCommand;
 }

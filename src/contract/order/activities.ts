@@ -1,5 +1,6 @@
 import type { AttentionCode } from '../attention.js';
 import type { BalanceChange, Order } from '../service-objects.js';
+import type { OnlyByCommand } from '../signature.js';
 import type { CreateRequest } from './request.js';
 import type { Elsewhere, SentTo } from './sent-to.js';
 import type { OrderType } from './types.js';
@@ -38,8 +39,7 @@ export interface Circumstances {
   sentTo: SentTo;
   /** Absent when rates were not to be had. */
   payers?: Payers;
-  /** The account takes signed decisions only. */
-  signed?: true;
+  onlyByCommand?: OnlyByCommand;
   /** Run of the workflow that asked: answers of an earlier run stay in the history of one that was reset. */
   runId?: string;
 }

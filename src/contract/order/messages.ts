@@ -1,7 +1,7 @@
 import type { AttentionCode } from '../attention.js';
 import type { Amount } from '../money.js';
 import type { Order } from '../service-objects.js';
-import type { Signature } from '../signature.js';
+import type { OnlyByCommand, Signature } from '../signature.js';
 import type { Remainder, RevertTarget } from './input-and-result.js';
 import type { CardPart, WalletDetails } from './request.js';
 import type { FollowUpType } from './types.js';
@@ -41,8 +41,8 @@ export interface OrderState {
   attention?: Attention;
   /** Every decision that would be taken now; empty where nothing is to be decided. */
   decisions: DecisionChoice[];
-  /** The account takes signed decisions only, as a worker of it said last: the Temporal UI cannot sign. */
-  signed?: true;
+  /** As a worker of the account said last. */
+  onlyByCommand?: OnlyByCommand;
   /** ISO time of the last answered look-up. */
   lastLookupAt: string | null;
 }

@@ -90,7 +90,7 @@ const SHOWN = ['accepted', 'adopted', 'found'];
  */
 export function noteAnswer(run: OrderRun, answer: Answer, mayHaveSent = false): void {
   run.pace = answer.pace ?? run.pace;
-  if (answer.pace) run.signed = answer.signed;
+  if (answer.pace) run.onlyByCommand = answer.onlyByCommand;
   run.answeredIn = answer.runId ?? run.answeredIn;
   if (mayHaveSent || SHOWN.includes(answer.kind)) run.sentTo ??= answer.sentTo;
   notePayers(run, answer.payers);

@@ -2,7 +2,7 @@ import { ActivityFailure, isCancellation, proxyActivities } from '@temporalio/wo
 import type { Activities } from '../../activities/index.js';
 import type { WhySilentAnswer, WhySilentInput } from '../../contract/order/activities.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
-import { onceInTime } from '../activity-calls.js';
+import { shortly } from '../activity-calls.js';
 import { clearAttention, raiseAttention } from '../order/show.js';
 import type { OrderRun } from '../order/state.js';
 
@@ -30,9 +30,9 @@ export function endSilence(run: OrderRun): void {
   if (isToldSilent(run)) clearAttention(run, run.attention?.reason);
 }
 
-/** Why there is no clear answer; asked once, and not known where nobody takes that up. */
+/** Why there is no clear answer; not known where nobody takes that up soon. */
 export async function whySilent(input: WhySilentInput): Promise<WhySilentAnswer> {
-  const { whySilent: ask } = proxyActivities<Activities>(onceInTime(input.account));
+  const { whySilent: ask } = proxyActivities<Activities>(shortly(input.account));
   try {
     return (await ask(input)) ?? { code: 'service-silent' };
   } catch (error) {

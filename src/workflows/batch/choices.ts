@@ -7,17 +7,20 @@ import type { BatchRun } from './state.js';
 export function batchChoices({ phase, plan, paused, stopped }: BatchRun): BatchChoice[] {
   if (stopped || !plan || (phase !== 'awaitingApproval' && !paused)) return [];
   const { runId } = workflowInfo();
-  const signed = plan.signed && ({ signed: true } as const);
+  const { onlyByCommand } = plan;
+  const byCommand = onlyByCommand && { onlyByCommand };
   const instruction = { by: YOUR_NAME, reason: WHY };
   const stop: BatchChoice = {
     update: 'stop',
     does: 'sends nothing more; what was started goes on to its end',
     argument: instruction,
+    // It pays nobody, and needs no signature.
+    ...(onlyByCommand === 'encrypted' && byCommand),
   };
   if (!paused) {
     const argument = { digest: plan.digest, by: YOUR_NAME, runId };
-    return [{ update: 'approve', does: 'pays exactly this plan', argument, ...signed }, stop];
+    return [{ update: 'approve', does: 'pays exactly this plan', argument, ...byCommand }, stop];
   }
   const argument = { ...instruction, pausedAt: paused.at, runId };
-  return [{ update: 'resume', does: 'sends the rest', argument, ...signed }, stop];
+  return [{ update: 'resume', does: 'sends the rest', argument, ...byCommand }, stop];
 }

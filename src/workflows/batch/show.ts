@@ -9,7 +9,7 @@ import {
 import type { BatchChoice } from '../../contract/batch/messages.js';
 import { maskName } from '../../contract/masking.js';
 import { DEFAULT_ACCOUNT, searchAttribute } from '../../contract/names.js';
-import { attentionAttributes, pasteable, show } from '../show.js';
+import { attentionAttributes, pasteable, show, WHY_BY_COMMAND } from '../show.js';
 import { batchChoices } from './choices.js';
 import { attentionOf, type BatchRun } from './state.js';
 
@@ -94,11 +94,11 @@ const HOW = {
 };
 
 /** What a choice does, and the argument to paste, or the command where it must be signed. */
-function choiceShown({ batchId, account }: BatchRun, { update, does, argument, signed }: BatchChoice): string {
-  if (!signed)
+function choiceShown({ batchId, account }: BatchRun, { update, does, argument, onlyByCommand }: BatchChoice): string {
+  if (!onlyByCommand)
     return `\`${update}\` ${does}\n${pasteable(Object.entries(argument).map(([name, value]) => ({ [name]: value })))}`;
   const of = account === DEFAULT_ACCOUNT ? '' : ` --account ${account}`;
-  return `\`${update}\` ${does}; it must be signed, on the command line: \`payment-orders batch show ${batchId}${of}\` prints the command.`;
+  return `\`${update}\` ${does}; on the command line, ${WHY_BY_COMMAND[onlyByCommand]}: \`payment-orders batch show ${batchId}${of}\` prints the command.`;
 }
 
 function planned({ rows, currencies, warnings, warningCount, digest }: BatchPlan, { moved }: BatchProgress): string[] {

@@ -2,7 +2,8 @@ import { workflowInfo } from '@temporalio/workflow';
 import type { AttentionCode } from '../../contract/attention.js';
 import { DEFAULT_ACCOUNT, parseReceivedWorkflowId } from '../../contract/names.js';
 import type { Attention, DecisionChoice } from '../../contract/order/messages.js';
-import { pasteable, timeShown } from '../show.js';
+import type { OnlyByCommand } from '../../contract/signature.js';
+import { pasteable, timeShown, WHY_BY_COMMAND } from '../show.js';
 import { decisionsOf } from './choices.js';
 import type { OrderRun } from './state.js';
 
@@ -111,7 +112,7 @@ function attentionDetails(run: OrderRun, { code, reason, since }: Attention): st
     `**${never}**`,
     `**Why** (since ${timeShown(since)}): ${reason}`,
     `**To do**: ${todo} ${choices.length > 0 ? howToDecide(run) : nothingToDecide(run)}`,
-    ...choices.map((choice) => choiceShown(choice, run.signed)),
+    ...choices.map((choice) => choiceShown(choice, run.onlyByCommand)),
   ];
 }
 
@@ -119,19 +120,19 @@ const nothingToDecide = ({ phase }: OrderRun): string =>
   `There is nothing to decide: the order ${phase === 'done' ? 'has ended' : 'goes on by itself'}.`;
 
 function howToDecide(run: OrderRun): string {
-  if (!run.signed) return 'Then send the update `decide` with one of these, and your own name and reason in it:';
+  if (!run.onlyByCommand) return 'Then send the update `decide` with one of these, and your own name and reason in it:';
   const { orderId, account } = run;
   const received = parseReceivedWorkflowId(workflowInfo().workflowId);
   const name = received ? `${received.orderUuid} --received` : orderId;
   const of = account === DEFAULT_ACCOUNT ? '' : ` --account ${account}`;
-  return `Then decide on the command line, since this account takes signed decisions only: \`payment-orders order show ${name}${of}\` prints the commands.`;
+  return `Then decide on the command line, ${WHY_BY_COMMAND[run.onlyByCommand]}: \`payment-orders order show ${name}${of}\` prints the commands.`;
 }
 
 /** What a choice does and, where it can be sent as it stands, the argument to paste. */
-function choiceShown({ does, needs, decision }: DecisionChoice, signed = false): string {
+function choiceShown({ does, needs, decision }: DecisionChoice, onlyByCommand?: OnlyByCommand): string {
   const { action, kind, as, order_uuid, differences, by, reason, revision, runId } = decision;
   const what = `**${action}** ${does}${needs ? `; it needs \`${needs}\` besides, on the command line` : ''}`;
-  if (signed || needs) return what;
+  if (onlyByCommand || needs) return what;
   const lines = [{ action, kind, as }, { order_uuid }, { differences }, { by, reason }, { revision, runId }];
   return `${what}\n${pasteable(lines)}`;
 }

@@ -75,7 +75,7 @@ export function orderState(run: OrderRun): OrderState {
     waitingFor: run.waitingFor,
     attention: run.attention,
     decisions: decisionsOf(run),
-    ...(run.signed && { signed: true }),
+    ...(run.onlyByCommand && { onlyByCommand: run.onlyByCommand }),
     lastLookupAt: run.lastLookupAtMs === undefined ? null : new Date(run.lastLookupAtMs).toISOString(),
   };
 }

@@ -8,6 +8,7 @@ import type { CreateRequest } from '../../contract/order/request.js';
 import type { SentTo } from '../../contract/order/sent-to.js';
 import type { OrderType, ReceivedType } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';
+import type { OnlyByCommand } from '../../contract/signature.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import type { Offer } from '../compensation/offers.js';
 import type { Sends } from '../create/may-resend.js';
@@ -91,8 +92,8 @@ export interface OrderRun {
   offers: readonly Offer[];
   /** Orders of the service that `adopt` may mean while it is asked about. */
   candidates: readonly Candidate[];
-  /** A worker of the account said that it takes signed decisions only. */
-  signed?: true;
+  /** As a worker of the account said last. */
+  onlyByCommand?: OnlyByCommand;
   decisions: DecisionRecord[];
 }
 

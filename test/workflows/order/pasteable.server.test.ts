@@ -207,8 +207,8 @@ test('where decisions are signed the page names the command, and holds nothing t
   const signed = await openLab({ limits: { approvers: testApprovers() } });
   try {
     const { handle } = await startSteered(signed, 'withdraw', { marker: HALF, compensation: 'ask' });
-    const { signed: told, decisions, revision } = await parkedFor(handle);
-    expect({ told, ways: decisions.length }).toEqual({ told: true, ways: 2 });
+    const { onlyByCommand, decisions, revision } = await parkedFor(handle);
+    expect({ onlyByCommand, ways: decisions.length }).toEqual({ onlyByCommand: 'signed', ways: 2 });
     const details = await detailsOf(signed, handle);
     expect(details).toContain(`takes signed decisions only: \`payment-orders order show ${handle.orderId}\``);
     expect(pasteableIn(details)).toEqual([]);
