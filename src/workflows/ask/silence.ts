@@ -34,11 +34,18 @@ export function endSilence(run: OrderRun): void {
 export async function whySilent(input: WhySilentInput): Promise<WhySilentAnswer> {
   const { whySilent: ask } = proxyActivities<Activities>(shortly(input.account));
   try {
-    return (await ask(input)) ?? { code: 'service-silent' };
+    return shaped(await ask(input));
   } catch (error) {
     if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
     return { code: 'service-silent' };
   }
+}
+
+/** Whoever answers tasks may answer anything, and nothing of it may stop the workflow that is told. */
+function shaped(answer: WhySilentAnswer | undefined): WhySilentAnswer {
+  const { code, said } = Object(answer) as Partial<WhySilentAnswer>;
+  if (!code || !SILENCES.includes(code)) return { code: 'service-silent' };
+  return { code, ...(typeof said === 'string' && { said: said.slice(0, 300) }) };
 }
 
 const UNSERVED = 'account-not-served';
