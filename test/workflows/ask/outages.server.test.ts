@@ -57,6 +57,7 @@ describe('a day without a service', () => {
   test('an order sent before it is looked for all the time, with a person told, and never sent again', () => {
     expect(outcomes.during).toMatchObject({
       sent: { phase: 'uncertain', attention: { allowed: [] } },
+      notSent: { attention: { code: 'service-down', reason: expect.stringContaining('ECONNREFUSED') } },
     });
     expect(outcomes.sent).toMatchObject({ outcome: 'completed', adopted: true });
     expect(lab.gate.about(SENT, 'create')).toHaveLength(1);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { AttentionCode } from '../../../src/contract/attention.js';
 import { orderInput } from '../../support/inputs.js';
 import type { GateAnswer } from '../../support/service-gate.js';
 import {
@@ -21,10 +22,14 @@ beforeAll(async () => {
 });
 afterAll(() => lab?.close());
 
-describe.each<{ name: string; answer: GateAnswer }>([
-  { name: 'refuses every look-up', answer: { status: 401, body: '{}' } },
-  { name: 'does not show the order any more', answer: { status: 200, body: '{"status":"success","data":null}' } },
-])('the service $name while an order is followed', ({ answer }) => {
+describe.each<{ name: string; answer: GateAnswer; code: AttentionCode }>([
+  { name: 'refuses every look-up', answer: { status: 401, body: '{}' }, code: 'key-refused' },
+  {
+    name: 'does not show the order any more',
+    answer: { status: 200, body: '{"status":"success","data":null}' },
+    code: 'service-silent',
+  },
+])('the service $name while an order is followed', ({ answer, code }) => {
   const orderId = `silent-${answer.status}`;
 
   test('a person is told within half an hour, and no event is written for a day afterwards', async () => {
@@ -37,7 +42,7 @@ describe.each<{ name: string; answer: GateAnswer }>([
     await lab.skip(30 * MINUTE_MS);
     expect(await lab.state(orderId)).toMatchObject({
       phase: 'following',
-      attention: { reason: NO_READING, allowed: [] },
+      attention: { code, reason: NO_READING, allowed: [] },
     });
     const { events } = await lab.history(orderId);
     expect(events).toBeLessThan(EVENTS_OF_A_SILENCE);
