@@ -91,7 +91,7 @@ async function beforePolls(run: OrderRun): Promise<void> {
   const delayedMs = untilDelayedStartMs(run);
   const waitMs = delayedMs || beforePollsMs(run.pace);
   if (waitMs === 0) return;
-  await sleep(waitMs, { summary: delayedMs > 0 ? 'The delayed order has not started yet' : 'Before the first poll' });
+  await sleep(waitMs, { summary: delayedMs > 0 ? 'The delayed order has not started yet' : 'First poll' });
 }
 
 function pollOnce(run: OrderRun, reported: string[], silence: PollInput['silence']): Promise<PollAnswer> {
