@@ -258,7 +258,7 @@ describe('after a reconciliation', () => {
     expect(await starter(['reconcile', '--recover'])).toMatchObject({ exitCode: 1 });
 
     const list = async () => (await starter(['order', 'list', '--attention'])).stdout;
-    await expect.poll(list, { timeout: 60_000 }).toMatch(/^reconcile:default +reconcile +ended /m);
+    await expect.poll(list, { timeout: 60_000 }).toMatch(/^reconcile:default +reconcile +disagreement .* ended /m);
     const { stdout, exitCode } = await start('withdraw', input);
     expect(exitCode).toBe(0);
     expect(stdout).toContain('only reports, no compensation is carried out');

@@ -82,8 +82,9 @@ type Attention = { code: AttentionCode; reason: string } | undefined;
 /** Why a person should look at the batch itself; orders that need one say so themselves. */
 export function attentionOf({ phase, approvals, reportProblem, paused, stopped, progress }: BatchRun): Attention {
   if (phase === 'awaitingApproval') {
-    const whose = approvals ? 'the approval of a second person' : 'an approval';
-    return { code: 'approval', reason: `its plan waits for ${whose}` };
+    const isSecond = approvals !== undefined;
+    const reason = isSecond ? 'its plan waits for the approval of a second person' : 'its plan waits for an approval';
+    return { code: 'approval', reason };
   }
   if (reportProblem) return { code: 'not-written', reason: reportProblem };
   if (paused?.by === BY_ITSELF) return { code: 'batch-paused', reason: `paused by itself: ${paused.reason}` };

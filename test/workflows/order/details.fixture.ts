@@ -18,4 +18,4 @@ export const paste = (lab: Lab, { workflowId }: { workflowId: string }, update: 
 
 /** The text with what only a person can say in the place of what stands there for it. */
 export const filledIn = (json: string): string =>
-  json.replace('<your name>', 'ann').replace('<why>', 'as agreed with the service');
+  json.replace('<your name>', 'ben').replace('<why>', 'as agreed with the service');

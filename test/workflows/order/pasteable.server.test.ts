@@ -185,7 +185,7 @@ test('an order whose account another worker may serve: the approval that its pag
   const found = pasteableIn(await detailsOf(accounts.lab, handle));
   expect(found.map(({ update }) => update)).toEqual(['approve']);
   await paste(accounts.lab, handle, 'decide', filledIn(found[0]?.json ?? ''));
-  expect(await handle.result()).toMatchObject({ outcome: 'completed', decisions: [{ action: 'approve', by: 'ann' }] });
+  expect(await handle.result()).toMatchObject({ outcome: 'completed', decisions: [{ action: 'approve', by: 'ben' }] });
 });
 
 test('where payloads are encrypted the list shows why and since when, and no amount', async () => {
