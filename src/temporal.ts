@@ -1,10 +1,5 @@
 import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
-import {
-  type DataConverter,
-  defaultPayloadConverter,
-  type LoadedDataConverter,
-  TypedSearchAttributes,
-} from '@temporalio/common';
+import { type DataConverter, defaultPayloadConverter, type LoadedDataConverter } from '@temporalio/common';
 import { encodeSearchAttributeIndexedValueType } from '@temporalio/common/lib/search-attributes.js';
 import { type Encryption, loadEncryption, loadTemporalTarget } from './config.js';
 import { EncodedFailures } from './contract/encoded-failures.js';
