@@ -91,7 +91,7 @@ async function beforePolls(run: OrderRun): Promise<void> {
   const delayedMs = untilDelayedStartMs(run);
   const waitMs = delayedMs || beforePollsMs(run.pace);
   if (waitMs === 0) return;
-  await sleep(waitMs, { summary: delayedMs > 0 ? 'The delayed order has not started yet' : 'First poll' });
+  await sleep(waitMs, { summary: delayedMs > 0 ? 'The delayed order has not started yet' : 'Poll' });
 }
 
 function pollOnce(run: OrderRun, reported: string[], silence: PollInput['silence']): Promise<PollAnswer> {
@@ -131,7 +131,7 @@ async function answerCallbacks(run: OrderRun, asking: CancellationScope): Promis
  * could say later that another account answers, in the place of what a person is asked by then.
  */
 async function confirm(run: OrderRun, asking: CancellationScope): Promise<void> {
-  const question = { summary: 'Callback: what is the status?' };
+  const question = { summary: 'Callback: status' };
   const reading = asking
     .run(() => lookUp(run, question))
     .then((answer) => {
