@@ -1,5 +1,7 @@
 import type { BatchPlan, BatchProgress, BatchResult, BatchState, ReportFile } from '../contract/batch/batch.js';
+import type { BatchChoice } from '../contract/batch/messages.js';
 import { decimal, decimalOrZero, toAmount } from '../contract/money.js';
+import { keyFor, ofAccount, suggested } from './suggested.js';
 import { named, table } from './text.js';
 
 const unknown = 'unknown';
@@ -155,14 +157,25 @@ export const batchResultText = (result: BatchResult): string =>
   ]);
 
 /** Command lines for what a person may do with a batch in this state; '' when there is nothing. */
-export function batchCommands(self: string, account: string, { batchId, phase, plan, paused }: BatchState): string {
-  const of = `${batchId}${account === 'default' ? '' : ` --account ${account}`}`;
-  const lines = [
-    ...(phase === 'awaitingApproval' && plan
-      ? [`${self} batch approve ${of} --digest ${plan.digest} --by <somebody else>`]
-      : []),
-    ...(paused ? [`${self} batch resume ${of} --by <you> --reason "<why>" --paused-at ${paused.at}`] : []),
-    ...(phase === 'awaitingApproval' || paused ? [`${self} batch stop ${of} --by <you> --reason "<why>"`] : []),
-  ];
-  return lines.length === 0 ? '' : ['a person has to decide, one of:', ...lines.map((line) => `  ${line}`)].join('\n');
+export function batchCommands(self: string, account: string, { batchId, choices }: BatchState): string {
+  const lines = choices.map((choice) => `  ${commandOf(self, account, batchId, choice)}`);
+  return lines.length === 0 ? '' : ['a person has to decide, one of:', ...lines].join('\n');
 }
+
+function commandOf(self: string, account: string, batchId: string, choice: BatchChoice): string {
+  const { update, does, argument, onlyByCommand } = choice;
+  const words = [
+    `batch ${update} ${batchId}`,
+    ofAccount(account),
+    ['--digest', 'digest' in argument ? argument.digest : undefined],
+    ['--by', argument.by],
+    ['--reason', 'reason' in argument ? argument.reason : undefined],
+    ['--paused-at', 'pausedAt' in argument ? argument.pausedAt : undefined],
+    keyFor(onlyByCommand),
+  ] as const;
+  return suggested(self, words, update === 'approve' ? `${does}; not by who started it` : does);
+}
+
+/** The command line that follows a batch to its end. */
+export const followLine = (self: string, { account, batchId }: { account: string; batchId: string }): string =>
+  suggested(self, [`batch show ${batchId}`, ofAccount(account), '--watch']);

@@ -14,7 +14,7 @@ import {
   withReason,
   withTimeout,
 } from './arguments.js';
-import { batchCommands, batchResultText, batchStateText, planText } from './batch-text.js';
+import { batchCommands, batchResultText, batchStateText, followLine, planText } from './batch-text.js';
 import { type FollowEnd, follow, look } from './follow.js';
 import { type BatchStartOptions, readBatchInput } from './input.js';
 import { startBatchView, whileShowing } from './progress.js';
@@ -78,7 +78,7 @@ async function startBatch(
   const report: Report = {
     exitCode: EXIT.done,
     json: { ...idOf(handle), attached },
-    text: `batch ${handle.batchId} ${what} (workflow ${handle.workflowId}); follow it: ${io.self} batch show ${handle.batchId} --watch`,
+    text: `batch ${handle.batchId} ${what} (workflow ${handle.workflowId}); follow it: ${followLine(io.self, handle)}`,
   };
   return { handle, open: true, report };
 }
@@ -129,9 +129,7 @@ async function approveBatch(
 ): Promise<Report> {
   await handle.approve(approval, sign);
   const waits = sign.signer && (await handle.state()).phase === 'awaitingApproval';
-  const rest = waits
-    ? '; it waits for that of a second person'
-    : `; follow it: ${io.self} batch show ${handle.batchId} --watch`;
+  const rest = waits ? '; it waits for that of a second person' : `; follow it: ${followLine(io.self, handle)}`;
   const { digest, by } = approval;
   return {
     exitCode: EXIT.done,

@@ -21,6 +21,7 @@ import {
   type StarterIo,
   UsageError,
 } from './report.js';
+import { ofAccount, suggested } from './suggested.js';
 import { decideText, elsewhereText, listText, NOBODY_ANSWERS, progressLine, resultText, stateText } from './text.js';
 
 /** What names an order on every line of JSON. */
@@ -176,7 +177,7 @@ export async function decideOrder(
   return {
     exitCode: EXIT.done,
     json: { ...idOf(handle), decided: typed.action, state },
-    text: `order ${handle.orderId} took the decision ${typed.action}; see how it goes on: ${io.self} order wait ${typedName(handle)}`,
+    text: `order ${handle.orderId} took the decision ${typed.action}; see how it goes on: ${suggested(io.self, [`order wait ${typedName(handle)}`, ofAccount(handle.account)])}`,
   };
 }
 

@@ -7,6 +7,7 @@ import {
   validateScheduleInput,
 } from '../client/schedule-spec.js';
 import type { BatchInstruction } from '../contract/batch/batch.js';
+import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import {
   type BatchOptions,
   batchOptionsOf,
@@ -17,6 +18,7 @@ import {
   withBatchOptions,
   withReason,
 } from './arguments.js';
+import { followLine } from './batch-text.js';
 import { EXIT, type StarterIo, type Verbs } from './report.js';
 import { named } from './text.js';
 
@@ -98,7 +100,8 @@ function addTrigger(schedule: Command, io: StarterIo, verbs: Verbs): void {
   verbs.add(trigger, async (orders, plan: string, { account, period, by }: TriggerOptions) => {
     const { workflowId, batch } = await orders.schedules.trigger(plan, { period, by }, { account });
     const { batchId } = batch;
-    const text = `plan ${plan} runs for ${period} (workflow ${workflowId}). Once its file is there, follow it: ${io.self} batch show ${batchId} --watch; until then, or if it is not, the workflow says why`;
+    const line = followLine(io.self, { account: account ?? DEFAULT_ACCOUNT, batchId });
+    const text = `plan ${plan} runs for ${period} (workflow ${workflowId}). Once its file is there, follow it: ${line}; until then, or if it is not, the workflow says why`;
     return { exitCode: EXIT.done, json: { plan, period, workflowId, batchId }, text };
   });
 }

@@ -3,8 +3,9 @@ import type { DepositAddress, DepositAddressResult } from '../contract/address/a
 import { shownRefOf } from '../contract/callback-url.js';
 import { maskWallet, maskWords } from '../contract/masking.js';
 import type { OrderResult } from '../contract/order/input-and-result.js';
-import type { DecisionRecord, OrderState } from '../contract/order/messages.js';
+import type { DecisionChoice, DecisionRecord, OrderState } from '../contract/order/messages.js';
 import { type Balances, isMalformed, type Malformed, type Order, type Rates } from '../contract/service-objects.js';
+import { keyFor, ofAccount, suggested } from './suggested.js';
 
 /** Rows of cells in aligned columns. Control characters are taken out: some texts come from the service. */
 export function table(rows: readonly (readonly string[])[]): string {
@@ -107,18 +108,36 @@ export function progressLine(state: OrderState | undefined): string {
   return `${state.phase}, ${status}${state.attention ? `, attention: ${state.attention.reason}` : ''}`;
 }
 
-const ADOPT_NEEDS = ' --order-uuid <order_uuid> [--differences <the fields it differs in>]';
-
-/** Command lines that decide on what `state` shows, one per allowed action; '' when nothing is to be decided. */
+/** Command lines that decide on what `state` shows, one per decision that would be taken; '' when nothing is to be decided. */
 export function decideText(self: string, account: string, orderId: string, state: OrderState): string {
-  const allowed = state.attention?.allowed ?? [];
-  if (allowed.length === 0) return '';
-  const of = account === 'default' ? '' : ` --account ${account}`;
-  const lines = allowed.map(
-    (action) =>
-      `  ${self} order decide ${orderId}${of} --action ${action}${action === 'adopt' ? ADOPT_NEEDS : ''} --by <you> --reason "<why>" --revision ${state.revision} --run ${state.runId}`,
-  );
+  if (state.decisions.length === 0) return '';
+  const lines = state.decisions.map((choice) => `  ${decideLine(self, account, orderId, state, choice)}`);
   return ['a person has to decide, one of:', ...lines].join('\n');
+}
+
+function decideLine(
+  self: string,
+  account: string,
+  orderId: string,
+  { onlyByCommand }: OrderState,
+  { does, needs, decision }: DecisionChoice,
+): string {
+  const { action, order_uuid: orderUuid, differences, kind, as, by, reason, revision, runId } = decision;
+  const words = [
+    `order decide ${orderId}`,
+    ofAccount(account),
+    ['--action', action],
+    ['--kind', kind],
+    ['--as', as],
+    ['--order-uuid', needs === 'order_uuid' ? '<order_uuid>' : orderUuid],
+    ['--differences', differences?.join(',')],
+    // Wallets never stand on a command line.
+    ['--file', needs === 'revertTo' || needs === 'wallet_details' ? `<file with {"${needs}": …}>` : undefined],
+    ...[['--by', by] as const, ['--reason', reason] as const],
+    ...[['--revision', `${revision}`] as const, ['--run', runId] as const],
+    keyFor(onlyByCommand),
+  ] as const;
+  return suggested(self, words, does);
 }
 
 const sinceText = (attention: ListedAttention | undefined): string => attention?.since.toISOString() ?? '';

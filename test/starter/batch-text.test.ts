@@ -7,6 +7,7 @@ import {
   batchLine,
   batchResultText,
   batchStateText,
+  followLine,
   planText,
 } from '../../src/starter/batch-text.js';
 import { startBatchView } from '../../src/starter/progress.js';
@@ -105,14 +106,25 @@ describe('a batch that goes on', () => {
       expect(text).toContain(part);
   });
 
-  it('suggests the commands that fit', () => {
-    const waiting = batchCommands('payment-orders', 'shop', { ...state, phase: 'awaitingApproval' });
-    expect(waiting).toContain(`payment-orders batch approve payroll.1 --account shop --digest ${plan.digest}`);
-    const paused = { ...state, phase: 'paused' as const, paused: { by: 'x', reason: 'y', at: 'z' } };
-    expect(batchCommands('payment-orders', 'default', paused)).toMatch(
-      /batch resume payroll.1 --by .* --paused-at z$/m,
-    );
+  it('suggests the commands that fit, which a shell takes as they stand', () => {
+    const { digest } = plan;
+    const [by, reason] = ['<your name>', '<why>'];
+    const choices: BatchState['choices'] = [
+      { update: 'approve', does: 'pays it', argument: { digest, by }, onlyByCommand: 'signed' },
+      { update: 'resume', does: 'sends the rest', argument: { by, reason, pausedAt: 'z' } },
+    ];
+    const lines = batchCommands('payment-orders', 'shop', { ...state, choices })
+      .split('\n')
+      .slice(1);
+    const of = 'payroll.1 --account shop';
+    expect(lines).toEqual([
+      `  payment-orders batch approve ${of} --digest ${digest} --by '<your name>' --key '<file of your private key>'  # pays it; not by who started it`,
+      `  payment-orders batch resume ${of} --by '<your name>' --reason '<why>' --paused-at z  # sends the rest`,
+    ]);
     expect(batchCommands('payment-orders', 'default', state)).toBe('');
+    expect(followLine('payment-orders', { account: 'shop', batchId: 'payroll.1' })).toBe(
+      'payment-orders batch show payroll.1 --account shop --watch',
+    );
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { DepositAddress } from '../../src/contract/address/address.js';
-import type { OrderState } from '../../src/contract/order/messages.js';
+import type { DecisionChoice, OrderState } from '../../src/contract/order/messages.js';
 import type { Order } from '../../src/contract/service-objects.js';
 import {
   addressesText,
@@ -96,15 +96,33 @@ describe('the result', () => {
 });
 
 describe('the decision', () => {
-  it('is offered as one command line per allowed action', () => {
-    expect(decideText('payment-orders', 'shop', 'w-1', parked).split('\n').slice(1)).toEqual([
-      '  payment-orders order decide w-1 --account shop --action resend --by <you> --reason "<why>" --revision 4 --run r-1',
-      '  payment-orders order decide w-1 --account shop --action adopt --order-uuid <order_uuid> [--differences <the fields it differs in>] --by <you> --reason "<why>" --revision 4 --run r-1',
+  const said = { by: '<your name>', reason: '<why>', revision: 4, runId: 'r-1' };
+  const choices: DecisionChoice[] = [
+    { does: 'sends it again', decision: { action: 'resend', ...said } },
+    { does: 'follows the order that you name', needs: 'order_uuid', decision: { action: 'adopt', ...said } },
+    { does: 'pays 5 usd', decision: { action: 'finish', kind: 'unpaid', as: 'withdraw', ...said } },
+  ];
+
+  it('is offered as one command line per decision, which a shell takes as it stands', () => {
+    const by = "--by '<your name>' --reason '<why>' --revision 4 --run r-1";
+    expect(
+      decideText('payment-orders', 'shop', 'w-1', { ...parked, decisions: choices })
+        .split('\n')
+        .slice(1),
+    ).toEqual([
+      `  payment-orders order decide w-1 --account shop --action resend ${by}  # sends it again`,
+      `  payment-orders order decide w-1 --account shop --action adopt --order-uuid '<order_uuid>' ${by}  # follows the order that you name`,
+      `  payment-orders order decide w-1 --account shop --action finish --kind unpaid --as withdraw ${by}  # pays 5 usd`,
     ]);
   });
 
+  it('names the key where it must be signed', () => {
+    const signed: OrderState = { ...parked, decisions: choices.slice(0, 1), onlyByCommand: 'signed' };
+    expect(decideText('payment-orders', 'default', 'w-1', signed)).toContain("--key '<file of your private key>'");
+  });
+
   it('is not offered when there is nothing to decide', () => {
-    expect(decideText('payment-orders', 'default', 'w-1', { ...parked, attention: undefined })).toBe('');
+    expect(decideText('payment-orders', 'default', 'w-1', parked)).toBe('');
   });
 });
 
