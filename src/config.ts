@@ -17,6 +17,7 @@ import {
   tokenProblem,
 } from './config/env.js';
 import { type LogLevel, type Monitoring, readLogLevel, readMonitoring } from './config/monitoring.js';
+import { readRestoredAt } from './config/restored-at.js';
 import { type Rollout, readRollout } from './config/rollout.js';
 import { checkRuntime, refuseUnusedProxy } from './config/runtime.js';
 import { Secret } from './config/secret.js';
@@ -49,6 +50,8 @@ export interface CallbackConfig {
 export interface WorkerConfig extends Encryption {
   accounts: ReadonlyMap<string, AccountConfig>;
   pace: Pace;
+  /** Since when a restored Temporal runs, in ms since the epoch: nothing sent before counts as absent until a settle window later. */
+  restoredAtMs?: number;
   callback?: CallbackConfig;
   /** Amounts above which an order waits for a person, by currency. */
   caps?: ReadonlyMap<string, string>;
@@ -145,6 +148,7 @@ export const loadWorkerConfig = (env: Env = process.env, outputs?: Outputs): Wor
         ...secrets,
         approvers: readApprovers(env, accounts.keys(), problems),
         pace: readPace(env, problems),
+        restoredAtMs: readRestoredAt(env, problems),
         capacity: readCapacity(env, problems),
         rollout: readRollout(env, problems),
         caps: amountsByCurrency(env, 'PAYMENT_ORDER_CAPS', problems),

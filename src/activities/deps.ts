@@ -36,6 +36,8 @@ export interface Account {
 export interface ActivityDeps {
   accounts: ReadonlyMap<string, Account>;
   pace: Pace;
+  /** Since when a restored Temporal runs; see order/after-restore.ts. */
+  restoredAtMs?: number;
   /** Throws unless the server still waits for this very attempt; see order/create-attempt.ts. */
   confirmAttempt: (details: unknown) => Promise<void>;
   /** See only-attempt.ts. Absent where payloads may be anybody's: there an attempt need not be copied to be forged. */

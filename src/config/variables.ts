@@ -33,6 +33,7 @@ export const VARIABLES = {
   ORDER_LOOKUPS_AT_ONCE: { by: 'W' },
   ORDER_QUEUE_POLLERS: { by: 'W' },
   ORDER_PATCHES_HELD: { by: 'W' },
+  TEMPORAL_RESTORED_AT: { by: 'W' },
   TEMPORAL_DEPLOYMENT_NAME: { by: 'W' },
   TEMPORAL_WORKER_BUILD_ID: { by: 'W' },
   CALLBACK_BASE_URL: { by: 'W' },

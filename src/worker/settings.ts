@@ -31,7 +31,14 @@ function ofAccounts(accounts: readonly AccountConfig[]): Record<string, unknown>
   };
 }
 
-function ofOrders({ pace, caps, checkBalance, callback, rollout }: WorkerConfig): Record<string, unknown> {
+function ofOrders({
+  pace,
+  caps,
+  checkBalance,
+  callback,
+  rollout,
+  restoredAtMs,
+}: WorkerConfig): Record<string, unknown> {
   const { atOnce, deposit } = pace.settleWindowMs;
   return {
     PAYMENT_ORDER_CAPS: list([...(caps ?? [])].map(([currency, amount]) => `${currency}:${amount}`)),
@@ -41,6 +48,7 @@ function ofOrders({ pace, caps, checkBalance, callback, rollout }: WorkerConfig)
     ORDER_SETTLE_WINDOW: [...new Set([atOnce, deposit])].map(durationText).join('/deposits:'),
     ORDER_CONFIRM_DELAY: durationText(pace.confirmDelayMs),
     ORDER_PATCHES_HELD: list(rollout?.heldPatches),
+    TEMPORAL_RESTORED_AT: restoredAtMs === undefined ? '' : new Date(restoredAtMs).toISOString(),
     CALLBACK_BASE_URL: callback?.baseUrl ?? '',
   };
 }

@@ -123,6 +123,7 @@ describe('the _FILE variants', () => {
 });
 
 const NOT_HTTPS = 'must be https (plain http is allowed to a loopback address only)';
+const RESTORED_AT = 'must be a time that has passed, with its zone, such as 2026-01-31T09:30:00Z';
 const DURATION = 'must be a duration above 0 such as 250ms, 5s, 10m, 6h or 1d';
 const STATUSES = 'must be a comma list of HTTP statuses from 401 to 599, such as 429';
 const RATE = 'must be a number of requests per second from 0.1 to 1000, such as 20';
@@ -171,6 +172,8 @@ const MISTAKES: [string, string | undefined, string][] = [
   ['ORDER_QUEUE_POLLERS', '0', 'must be a whole number from 1 to 100'],
   ['ORDER_QUEUE_POLLERS', '101', 'must be a whole number from 1 to 100'],
   ['ORDER_PATCHES_HELD', 'no-such-patch', 'this version has no patch to hold: unset it'],
+  ['TEMPORAL_RESTORED_AT', '2020-01-31T09:30:00', RESTORED_AT],
+  ['TEMPORAL_RESTORED_AT', '2999-01-31T09:30:00Z', RESTORED_AT],
   ['ORDER_POLL_MAX', '7m\n', DURATION],
   ['ORDER_SETTLE_WINDOW', '-7s', DURATION],
   ['ORDER_SETTLE_WINDOW', '1.7s', DURATION],

@@ -16,6 +16,7 @@ import { recordSend } from '../audit.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { invalidOrder } from '../failures.js';
 import { isRepeated } from '../only-attempt.js';
+import { tooSoonAfterRestore } from './after-restore.js';
 import { AttemptDeadline, confirmSend, meaningOf, notSentBecause, wireRequest } from './create-attempt.js';
 import { exceededCap, refuseBeyondLimits } from './limits.js';
 import { probePatience } from './patience.js';
@@ -36,7 +37,7 @@ export function createOrderActivity(deps: ActivityDeps) {
     const refused = await refuseElsewhere(account, attempt);
     const rates = await account.rates.current();
     // Once something may have been sent, limits no longer decide: InvalidOrder would say that no order exists.
-    const limited = attempt.permission === 'first' && !refused;
+    const limited = attempt.permission === 'first' && !refused && !(await tooSoonAfterRestore(deps, attempt.type));
     const unchecked = limited ? await refuseBeyondLimits(deps, account, attempt.type, request, rates) : [];
     const notes = [...told, ...unchecked];
     if (notes.length > 0) log.warn('checks were passed over', { notes });
@@ -127,6 +128,7 @@ async function refusedByProbe(
   { stale, heldUp }: { stale: CreateVerdict | undefined; heldUp: boolean },
 ): Promise<CreateVerdict | undefined> {
   const { deps, account, attempt, request, rates } = sending;
+  const tooSoon = await tooSoonAfterRestore(deps, attempt.type);
   let seen: Awaited<ReturnType<typeof probe>>;
   try {
     seen = await probeBefore(account, attempt, request, heldUp);
@@ -142,7 +144,7 @@ async function refusedByProbe(
     return { kind: 'conflict', order: seen.order, differences };
   }
   // What was proven or permitted earlier never replaces the probe just made.
-  const refused = sendGate(attempt);
+  const refused = sendGate(attempt) ?? tooSoon;
   if (refused) return refused;
   // Not before the probe: what was sent already is followed, whatever became of its order.
   if (stale) return stale;

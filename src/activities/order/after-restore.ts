@@ -1,0 +1,20 @@
+import type { CreateVerdict } from '../../contract/order/activities.js';
+import { factsOf, type OrderType } from '../../contract/order/types.js';
+import type { ActivityDeps } from '../deps.js';
+
+/**
+ * Why absence proves nothing yet: what was sent before Temporal was restored may be unknown to its runs and not be shown by the
+ * service. It says so before the probe is made, so that a probe that counts was made later. Undefined = absence counts.
+ */
+export async function tooSoonAfterRestore(
+  { restoredAtMs, pace, nowMs = Date.now }: ActivityDeps,
+  type: OrderType,
+): Promise<CreateVerdict | undefined> {
+  if (restoredAtMs === undefined) return undefined;
+  const { atOnce, deposit } = pace.settleWindowMs;
+  const countsFromMs = restoredAtMs + (factsOf(type).movesMoneyAtOnce ? atOnce : deposit);
+  if ((await nowMs()) >= countsFromMs) return undefined;
+  const until = new Date(countsFromMs).toISOString();
+  const reason = `Temporal was restored, and an earlier create may not be shown yet: nothing is sent before ${until}`;
+  return { kind: 'notSent', reason };
+}
