@@ -1,16 +1,41 @@
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test, vi } from 'vitest';
-import { type DevServer, freePort, startDevServer } from '../../scripts/temporal/dev-server.js';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { type DevServer, type DevServerOptions, freePort, startDevServer } from '../../scripts/temporal/dev-server.js';
+import { startBatch } from '../../src/client/batches.js';
 import { orderInput } from '../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { newOrderId } from '../support/lab.js';
+import { type BatchLab, csvOf, openBatchLab, testRows } from '../workflows/batch/batches.fixture.js';
+
+/* The service shows nothing new until a test says so, and takes used ids for second orders. */
 
 const AN_HOUR_MS = 3_600_000;
 
-let folder = '';
-let server: DevServer | undefined;
-let lab: Lab | undefined;
+let folder: string;
+let dbFile: string;
+let options: DevServerOptions;
+let server: DevServer;
+let lab: BatchLab;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'payment-orders-restored-'));
+  dbFile = join(folder, 'temporal.db');
+  options = { log: () => undefined, dbFile, port: await freePort() };
+  server = await startDevServer(options);
+  lab = await openBatchLab({
+    temporalAddress: server.address,
+    workers: false,
+    callbacks: false,
+    pace: { settleWindowMs: { atOnce: 15_000, deposit: 15_000 } },
+    sandbox: { settings: { duplicateMode: 'c', visibilityLagMs: AN_HOUR_MS } },
+  });
+});
+afterEach(async () => {
+  await lab?.close();
+  await server?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
 
 /** What a stopped server leaves is in two files; the third is made anew from them. */
 async function copyDatabase(from: string, to: string): Promise<void> {
@@ -18,50 +43,60 @@ async function copyDatabase(from: string, to: string): Promise<void> {
   await rm(`${to}-shm`, { force: true });
 }
 
-afterAll(async () => {
-  await lab?.close();
-  await server?.stop();
-  await rm(folder, { recursive: true, force: true });
-});
+const executedOf = (orderIds: readonly string[]): number[] => {
+  const { executedByOrderId } = lab.sandbox.stats();
+  return orderIds.map((id) => executedByOrderId[id] ?? 0);
+};
+
+/**
+ * Backs Temporal up before its workers sent these orders, lets them be paid, and puts the backup back. Ends once each order was
+ * looked for twice in the restored Temporal, and the service shows them all.
+ */
+async function restoreAfterPaying(orderIds: readonly string[]): Promise<void> {
+  const directories = { batchDir: lab.folder, reportDir: lab.folder };
+  const once = orderIds.map(() => 1);
+  await server.stop();
+  await copyDatabase(dbFile, `${dbFile}.backup`);
+  server = await startDevServer(options);
+  await lab.startWorkers({ directories });
+  await vi.waitFor(() => expect(executedOf(orderIds)).toEqual(once), { timeout: 60_000 });
+  await lab.stopWorkers();
+
+  await server.stop();
+  await copyDatabase(`${dbFile}.backup`, dbFile);
+  server = await startDevServer(options);
+  const asked = () => orderIds.map((id) => lab.requestsOf(id).length);
+  const before = asked();
+  await lab.startWorkers({ directories, restoredAtMs: Date.now() });
+  const lookedFor = () => asked().every((count, at) => count > (before[at] ?? 0) + 1);
+  await vi.waitUntil(lookedFor, { timeout: 60_000, interval: 50 });
+  lab.sandbox.set({ visibilityLagMs: 0 });
+}
 
 test('Temporal restored from a backup of before a create was sent, while the service does not show it yet: it is paid once', {
   timeout: 180_000,
 }, async () => {
-  folder = await mkdtemp(join(tmpdir(), 'payment-orders-restored-'));
-  const dbFile = join(folder, 'temporal.db');
-  const backup = join(folder, 'backup.db');
-  const options = { log: () => undefined, dbFile, port: await freePort() };
-  server = await startDevServer(options);
-  lab = await openLab({
-    temporalAddress: server.address,
-    workers: false,
-    callbacks: false,
-    pace: { settleWindowMs: { atOnce: 15_000, deposit: 15_000 } },
-    sandbox: { settings: { duplicateMode: 'c', visibilityLagMs: AN_HOUR_MS } },
-  });
-  const { sandbox } = lab;
-  const handle = await lab.orders.start('withdraw', orderInput('withdraw', newOrderId('restored')));
-  const executed = () => sandbox.stats().executedByOrderId[handle.orderId];
-
-  await server.stop();
-  await copyDatabase(dbFile, backup);
-  server = await startDevServer(options);
-  await lab.startWorkers();
-  await vi.waitFor(() => expect(executed()).toBe(1), { timeout: 60_000 });
-  await lab.stopWorkers();
-
-  await server.stop();
-  await copyDatabase(backup, dbFile);
-  server = await startDevServer(options);
-  const before = lab.requestsOf(handle.orderId).length;
-  await lab.startWorkers({ restoredAtMs: Date.now() });
-  // Its probe and a look-up found nothing: what was sent before the backup was put back is not shown yet.
-  await vi.waitFor(() => expect(lab?.requestsOf(handle.orderId).length).toBeGreaterThan(before + 1), {
-    timeout: 60_000,
-  });
-  sandbox.set({ visibilityLagMs: 0 });
-
-  const result = await handle.result();
-  expect(executed()).toBe(1);
+  const order = await lab.orders.start('withdraw', orderInput('withdraw', newOrderId('restored')));
+  await restoreAfterPaying([order.orderId]);
+  const result = await order.result();
+  expect(executedOf([order.orderId])).toEqual([1]);
   expect(result).toMatchObject({ outcome: 'completed', adopted: true });
+});
+
+test('a batch whose rows were started after the backup starts them again, and each is paid once', {
+  timeout: 180_000,
+}, async () => {
+  const rows = testRows('restored', 5);
+  const path = 'restored.csv';
+  await writeFile(join(lab.folder, path), csvOf(rows));
+  const batch = await startBatch(lab.temporal.client, {
+    batchId: newOrderId('batch'),
+    file: { path },
+    startedBy: 'ann',
+  });
+  const orderIds = rows.map(({ id }) => id);
+  await restoreAfterPaying(orderIds);
+  const result = await batch.result();
+  expect(executedOf(orderIds)).toEqual(rows.map(() => 1));
+  expect(result).toMatchObject({ outcomes: { completed: 5 } });
 });
