@@ -60,7 +60,8 @@ const KEY_FINGERPRINT = '0123456789abcdef';
 export const ELSEWHERE: SentTo = { endpoint: 'https://elsewhere', key: KEY_FINGERPRINT };
 
 /** What only some activities need. */
-type Places = Pick<ActivityDeps, 'directories' | 'caps' | 'audit'> & Pick<Account, 'notExecutedStatuses'>;
+type Places = Pick<ActivityDeps, 'directories' | 'caps' | 'audit' | 'restoredAtMs'> &
+  Pick<Account, 'notExecutedStatuses'>;
 
 /** The real activities with the real client for one service. */
 export async function activitiesFor(
@@ -116,6 +117,7 @@ export async function openActivities(
     directories,
     caps,
     audit,
+    restoredAtMs,
     notExecutedStatuses,
     requestTimeoutMs,
     learnsWallets,
@@ -131,7 +133,7 @@ export async function openActivities(
   onTestFinished(() => sandbox.close());
   const run = await activitiesFor(
     { baseUrl: sandbox.url, ...sandbox },
-    { callback, directories, caps, audit, notExecutedStatuses, requestTimeoutMs, learnsWallets },
+    { callback, directories, caps, audit, restoredAtMs, notExecutedStatuses, requestTimeoutMs, learnsWallets },
   );
   return { sandbox, run, sentTo: { endpoint: sandbox.url, key: KEY_FINGERPRINT } };
 }

@@ -39,6 +39,11 @@ describe('a complete environment', () => {
     });
   });
 
+  test('TEMPORAL_RESTORED_AT is read with its zone', () => {
+    const { restoredAtMs } = loadWorkerConfig({ ...WORKER_ENV, TEMPORAL_RESTORED_AT: '2026-01-31T09:30:00+01:00' });
+    expect(restoredAtMs).toBe(Date.UTC(2026, 0, 31, 8, 30));
+  });
+
   test('ORDER_SETTLE_WINDOW sets both windows', () => {
     const { pace } = loadWorkerConfig({ ...WORKER_ENV, ORDER_SETTLE_WINDOW: '3m' });
     expect(pace.settleWindowMs).toEqual({ atOnce: 180_000, deposit: 180_000 });

@@ -2,12 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { balanceObject } from '../../payment-service/objects.fixture.js';
 import { answer, startServer } from '../../payment-service/server.fixture.js';
+import { orderInput } from '../../support/inputs.js';
 import {
   activitiesFor,
   attemptOf,
   ELSEWHERE,
   openActivities,
   operations,
+  PACE,
   walletsSeenBy,
 } from '../activity-lab.fixture.js';
 
@@ -29,6 +31,25 @@ describe('the gate before a send', () => {
     const attempt = attemptOf('withdraw', undefined, { permission: 'none' });
     expect(await run('createOrder', attempt)).toMatchObject({ kind: 'adopted' });
     expect(sandbox.stats().createsByOrderId['withdraw-1']).toBe(1);
+  });
+
+  test.for(['first', 'absent'] as const)(
+    'Temporal restored less than a settle window ago, permission %s: nothing is sent, and no limit ends the order',
+    async (permission) => {
+      const { sandbox, run } = await openActivities({}, { restoredAtMs: Date.now() });
+      const { order } = orderInput('withdraw', 'withdraw-1');
+      const belowMinimum = { order: { ...order, amount: '0.5' } };
+      expect(await run('createOrder', attemptOf('withdraw', belowMinimum, { permission }))).toMatchObject({
+        kind: 'notSent',
+        reason: expect.stringContaining('Temporal was restored'),
+      });
+      expect(operations(sandbox)).toEqual(['list']);
+    },
+  );
+
+  test('Temporal restored a settle window ago: it is sent', async () => {
+    const { run } = await openActivities({}, { restoredAtMs: Date.now() - PACE.settleWindowMs.atOnce });
+    expect(await run('createOrder', attemptOf('withdraw'))).toMatchObject({ kind: 'accepted' });
   });
 
   test('a reset run sends nothing and says that an older attempt may be on its way', async () => {
