@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { execa, execaSync } from 'execa';
+import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serviceOf } from '../../scripts/service-of.js';
 import { PaymentOrders } from '../../src/client.js';
@@ -7,7 +7,7 @@ import type { OrderInput } from '../../src/contract/order/input-and-result.js';
 import type { OrderType } from '../../src/contract/order/types.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
-import { runStarterWith } from '../support/run-starter.js';
+import { runStarterWith, wordsOf } from '../support/run-starter.js';
 import { programOf } from '../worker/process.fixture.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -48,10 +48,6 @@ async function starterProcess(args: string[], input = '', address = lab.temporal
 
 const start = (type: OrderType, order: OrderInput, ...options: string[]) =>
   starter(['order', 'start', type, '-', ...options], JSON.stringify(order));
-
-/** The arguments that a shell makes of a command line. */
-const wordsOf = (line: string): string[] =>
-  execaSync('sh', ['-c', line.replace('payment-orders', String.raw`printf '%s\n'`)]).stdout.split('\n');
 
 /** A payout that leaves half and waits for a person. */
 const parking = (orderId: string) =>

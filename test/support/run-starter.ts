@@ -1,4 +1,5 @@
 import { Readable, Writable } from 'node:stream';
+import { execaSync } from 'execa';
 import { TemporalUnreachableError } from '../../src/client/errors.js';
 import type { PaymentOrders } from '../../src/client.js';
 import { runStarter } from '../../src/starter/program.js';
@@ -37,3 +38,7 @@ export async function runStarterWith(
 /** Runs a command line where Temporal cannot be reached: whatever gets past the checks ends with 3. */
 export const runStarterAlone = (argv: readonly string[], stdin?: string): Promise<StarterRun> =>
   runStarterWith(() => Promise.reject(new TemporalUnreachableError('nowhere:1', 'default', 'refused')), argv, stdin);
+
+/** The arguments that a shell makes of a command line. */
+export const wordsOf = (line: string): string[] =>
+  execaSync('sh', ['-c', line.replace('payment-orders', String.raw`printf '%s\n'`)]).stdout.split('\n');

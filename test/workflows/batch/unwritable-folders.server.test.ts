@@ -79,13 +79,16 @@ test('a batch whose report cannot be written tells a person, until it can', asyn
   expect(await isShownForAttention(batch.workflowId)).toBe(false);
 });
 
-test('a batch with bad rows that cannot be listed tells a person, until they can, and sends nothing', async () => {
+test('a batch with bad rows that cannot be listed tells a person, until they can, may be paused and resumed, and sends nothing', async () => {
   const free = await block(reportDir());
   const rows = testRows('refused', 2).map((row) => ({ ...row, amount: 'much' }));
   const batch = await startRows(lab, rows);
   const { attention, phase } = await untilState(batch, (state) => state.attention !== undefined);
   expect(attention).toMatch(/^the report cannot be written \(ENOTDIR\)/);
   expect(phase).toBe('checking');
+  await batch.pause({ by: 'Cid', reason: 'whose rows are these?' });
+  const { choices } = await untilState(batch, ({ paused }) => paused !== undefined);
+  expect(choices.map(({ update }) => update)).toEqual(['resume', 'stop']);
   await free();
   await expect(batch.result()).rejects.toThrow(/2 of 2 are bad.*errors\.csv of REPORT_DIR/);
 });

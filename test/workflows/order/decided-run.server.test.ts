@@ -4,7 +4,7 @@ import { ORDER_CALLBACK_SIGNAL } from '../../../src/contract/names.js';
 import { resetTo, resettableEvents, runOf, WITHOUT_UPDATES } from '../../reliability/reset.fixture.js';
 import { KEYS, testApprovers } from '../../support/approvers.js';
 import { type Lab, openLab } from '../../support/lab.js';
-import { runStarterWith } from '../../support/run-starter.js';
+import { runStarterWith, wordsOf } from '../../support/run-starter.js';
 import { executions, parkedFor, startSteered } from '../compensation/parked-orders.fixture.js';
 
 /* Revisions are counted anew in the run that a reset makes: a decision says of which run they are. */
@@ -38,7 +38,7 @@ async function suggested(orderId: string, action: string): Promise<string[]> {
   const { stdout } = await starter(['order', 'show', orderId, '--json']);
   const lines: string[] = JSON.parse(stdout).decide;
   const line = lines.find((one) => one.includes(`--action ${action} `)) ?? '';
-  return line.replace('payment-orders ', '').replace('<you>', 'ann').replace('"<why>"', 'agreed').trim().split(' ');
+  return wordsOf(line.replace('<your name>', 'ann').replace('<why>', 'agreed'));
 }
 
 test('a command typed for the run before a reset is refused, though the revision is the same', async () => {
