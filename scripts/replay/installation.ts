@@ -1,16 +1,17 @@
 import { Client, Connection } from '@temporalio/client';
-import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import { DefaultLogger, NativeConnection, Runtime, type Worker } from '@temporalio/worker';
 import { pino } from 'pino';
 import { type Sandbox, startSandbox } from '../../sandbox/index.js';
 import { encryptionMode } from '../../src/bundle/bundle.js';
 import { PaymentOrders } from '../../src/client.js';
-import { loadEncryption, loadWorkerConfig } from '../../src/config.js';
+import { type AccountConfig, loadEncryption, loadWorkerConfig, type WorkerConfig } from '../../src/config.js';
 import { startReceiver } from '../../src/receiver/server.js';
 import { createSignalOrder, createSignalReceived } from '../../src/receiver/signals.js';
 import { dataConverter } from '../../src/temporal.js';
 import { createWorkers } from '../../src/worker/start-worker.js';
 import { startDevServer } from '../temporal/dev-server.js';
 import { buildWorkflowBundle } from '../workflow-bundle.js';
+import { impatientBundle } from './impatient-bundle.js';
 
 /** What scenarios work with. */
 export interface Installation {
@@ -19,7 +20,19 @@ export interface Installation {
   sandbox: Sandbox;
   /** Process id of the Temporal server. */
   serverPid: number;
+  /** Base URL of the Web UI, when asked for. */
+  uiUrl?: string;
+  /** Starts workers that serve these accounts, beside those that run. */
+  serve(accounts: readonly AccountConfig[]): Promise<void>;
   close(): Promise<void>;
+}
+
+/** What an installation may have besides. */
+export interface InstallationOptions {
+  /** True: the server has its Web UI, on a free port. */
+  ui?: true;
+  /** Time after which workflows call for a person, instead of a quarter of an hour. */
+  attentionAfterMs?: number;
 }
 
 const TOKEN_KEY = 'token-key-of-recorded-histories';
@@ -34,10 +47,11 @@ let installed = false;
 export async function openInstallation(
   log: (line: string) => void,
   env: Record<string, string> = {},
+  { ui, attentionAfterMs }: InstallationOptions = {},
 ): Promise<Installation> {
   if (!installed) Runtime.install({ logger: new DefaultLogger('ERROR') });
   installed = true;
-  const server = await startDevServer({ log });
+  const server = await startDevServer({ log, uiPort: ui });
   const { address, namespace } = server;
   const connection = await Connection.connect({ address });
   const nativeConnection = await NativeConnection.connect({ address });
@@ -52,31 +66,24 @@ export async function openInstallation(
     received: createSignalReceived(client),
     log: pino({ level: 'silent' }),
   });
-  const config = loadWorkerConfig({
-    PAYMENT_BASE_URL: sandbox.url,
-    PAYMENT_API_KEY: sandbox.apiKey,
-    PAYMENT_API_SECRET: sandbox.apiSecret,
-    PAYMENT_SIGNER: 'hmac-sha256',
-    // For the scenario in which the service makes a create wait.
-    PAYMENT_NOT_EXECUTED_STATUSES: '429',
-    CALLBACK_BASE_URL: receiver.url,
-    CALLBACK_TOKEN_KEY: TOKEN_KEY,
-    // Long enough for the timer before the first poll.
-    ORDER_POLL_INITIAL: '1s',
-    ORDER_POLL_MAX: '2s',
-    ORDER_SETTLE_WINDOW: '1s',
-    ORDER_CONFIRM_DELAY: '100ms',
-    ALLOW_SHORT_WINDOWS: 'true',
-    ...env,
-  });
-  const workflowBundle = await buildWorkflowBundle(encryptionMode(config));
-  const workers = await createWorkers(config, { connection: nativeConnection, namespace }, { workflowBundle });
-  const running = workers.map((worker) => worker.run());
+  const config = configFor(sandbox, receiver.url, env);
+  const { code } = await buildWorkflowBundle(encryptionMode(config));
+  const workflowBundle = { code: attentionAfterMs === undefined ? code : impatientBundle(code, attentionAfterMs) };
+  const workers: Worker[] = [];
+  const running: Promise<void>[] = [];
+  const work = async (changed: WorkerConfig): Promise<void> => {
+    const started = await createWorkers(changed, { connection: nativeConnection, namespace }, { workflowBundle });
+    workers.push(...started);
+    running.push(...started.map((worker) => worker.run()));
+  };
+  await work(config);
   return {
     orders: new PaymentOrders(client),
     client,
     sandbox,
     serverPid: server.pid,
+    uiUrl: server.uiUrl,
+    serve: (accounts) => work({ ...config, accounts: new Map(accounts.map((account) => [account.name, account])) }),
     close: async () => {
       for (const worker of workers) worker.shutdown();
       await Promise.all(running);
@@ -87,4 +94,24 @@ export async function openInstallation(
       await server.stop();
     },
   };
+}
+
+function configFor(sandbox: Sandbox, callbackBaseUrl: string, env: Record<string, string>): WorkerConfig {
+  return loadWorkerConfig({
+    PAYMENT_BASE_URL: sandbox.url,
+    PAYMENT_API_KEY: sandbox.apiKey,
+    PAYMENT_API_SECRET: sandbox.apiSecret,
+    PAYMENT_SIGNER: 'hmac-sha256',
+    // For the scenario in which the service makes a create wait.
+    PAYMENT_NOT_EXECUTED_STATUSES: '429',
+    CALLBACK_BASE_URL: callbackBaseUrl,
+    CALLBACK_TOKEN_KEY: TOKEN_KEY,
+    // Long enough for the timer before the first poll.
+    ORDER_POLL_INITIAL: '1s',
+    ORDER_POLL_MAX: '2s',
+    ORDER_SETTLE_WINDOW: '1s',
+    ORDER_CONFIRM_DELAY: '100ms',
+    ALLOW_SHORT_WINDOWS: 'true',
+    ...env,
+  });
 }

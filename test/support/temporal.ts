@@ -14,6 +14,7 @@ import {
 } from '@temporalio/worker';
 import { register } from 'tsx/cjs/api';
 import { inject } from 'vitest';
+import { impatientBundle } from '../../scripts/replay/impatient-bundle.js';
 import { registerSearchAttributes } from '../../scripts/temporal/search-attributes.js';
 import { bundleWorkflows } from '../../src/bundle/bundle.js';
 import { bundleOnce } from './bundle-once.js';
@@ -67,12 +68,9 @@ export function workflowBundle(): WorkflowBundlePath {
   return { codePath };
 }
 
-/** The workflows as they are, but that a person is told sooner: a real server lets nobody skip a quarter of an hour. */
+/** The workflows as they are, but that a person is told sooner. */
 export async function impatientWorkflowBundle(attentionAfterMs: number): Promise<{ code: string }> {
-  const code = await readFile(workflowBundle().codePath, 'utf8');
-  const [before, after, ...more] = code.split(/(?<=\bATTENTION_AFTER_MS = )15 \* 60_?000(?=;)/);
-  if (after === undefined || more.length > 0) throw new Error('ATTENTION_AFTER_MS is not where it was in the bundle');
-  return { code: `${before}${attentionAfterMs}${after}` };
+  return { code: impatientBundle(await readFile(workflowBundle().codePath, 'utf8'), attentionAfterMs) };
 }
 
 /** The workflows as an older version had them, which asked no name for a wallet. */

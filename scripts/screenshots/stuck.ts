@@ -1,0 +1,160 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Sandbox, startSandbox } from '../../sandbox/index.js';
+import { startBatch } from '../../src/client/batches.js';
+import { type AccountConfig, Secret } from '../../src/config.js';
+import type { AttentionCode } from '../../src/contract/attention.js';
+import type { OrderInput } from '../../src/contract/order/input-and-result.js';
+import type { OrderType } from '../../src/contract/order/types.js';
+import type { Installation } from '../replay/installation.js';
+import { input } from '../replay/scenarios.js';
+import { serviceOf } from '../service-of.js';
+
+/** An installation with two accounts more, each with a service of its own, so that one can fail and the rest goes on. */
+export interface StuckPlace extends Installation {
+  batchDir: string;
+  /** Service of the account `eu`, which goes down. */
+  eu: Sandbox;
+  /** Service of the account `us`, which refuses the key. */
+  us: Sandbox;
+}
+
+/** One way to be stuck. */
+export interface Stuck {
+  name: string;
+  /** Under what lists find it. */
+  code: AttentionCode;
+  /** Brings it about by a fault of the sandbox, and returns the workflow's id; it is stuck some seconds later. */
+  start(place: StuckPlace): Promise<string>;
+  /** What a person who reads its page does: a decision that stands there to be pasted, or what to mend. */
+  way: { update: string; choice: string } | { mend(place: StuckPlace): Promise<unknown> };
+}
+
+const KEY_REFUSED = Object.fromEntries(['create', 'status', 'list', 'balances'].map((place) => [`${place}.401`, 1]));
+
+/** Longer than anybody looks on. */
+const OPEN = 'after_ms=600000 callback=drop';
+
+/** Starts the workers of the two accounts beside the one that the installation has. */
+export async function openStuckPlace(installation: Installation, batchDir: string): Promise<StuckPlace> {
+  const [eu, us] = await Promise.all([startSandbox({ apiKey: 'key-of-eu' }), startSandbox({ apiKey: 'key-of-us' })]);
+  await installation.serve([accountOf('eu', eu), accountOf('us', us)]);
+  const close = async (): Promise<void> => {
+    await installation.close();
+    await Promise.all([eu.close(), us.close()]);
+  };
+  return { ...installation, batchDir, eu, us, close };
+}
+
+function accountOf(name: string, { url, apiKey, apiSecret }: Sandbox): AccountConfig {
+  const keys = { apiKey: new Secret(apiKey), apiSecret: new Secret(apiSecret) };
+  return { name, baseUrl: url, ...keys, signer: 'hmac-sha256' };
+}
+
+type Steered = Partial<OrderInput> & { type?: OrderType; marker?: string; amount?: string };
+
+async function startOrder({ orders }: StuckPlace, orderId: string, { type, marker, amount, ...options }: Steered) {
+  const asked = input(type ?? 'withdraw', orderId, marker, options);
+  const order = { ...asked.order, ...(amount && { amount }) };
+  return orders.start(type ?? 'withdraw', { ...asked, order } as OrderInput);
+}
+
+/** A create that failed unexecuted, and meanwhile somebody else's order under its id. */
+async function startBesideForeign(place: StuckPlace): Promise<string> {
+  const orderId = 'salary-2026-11-042';
+  const { workflowId } = await startOrder(place, orderId, { marker: 'create=500-before duplicate=c' });
+  const isSent = (): boolean =>
+    place.sandbox.requests().some(({ path, orderId: of }) => path.endsWith('/withdraw') && of === orderId);
+  while (!isSent()) await sleep(50);
+  const service = await serviceOf(place.sandbox);
+  const ours = input('withdraw', orderId).order as OrderInput<'withdraw'>['order'];
+  await service.createOrder('withdraw', { ...ours, amount: '99.00' });
+  return workflowId;
+}
+
+/** An order that is followed when its service goes down. */
+async function startThenDown(place: StuckPlace): Promise<string> {
+  const handle = await startOrder(place, 'invoice-7731', { account: 'eu', marker: OPEN });
+  await handle.created();
+  place.eu.set({ serverDown: true });
+  return handle.workflowId;
+}
+
+async function startRefused(place: StuckPlace): Promise<string> {
+  place.us.set({ faults: KEY_REFUSED });
+  return (await startOrder(place, 'supplier-0388', { account: 'us' })).workflowId;
+}
+
+const PAYROLL = `order_id,currency,network,amount,wallet
+payroll-2026-11-1,usd,card,1850.00,4111111111111111
+payroll-2026-11-2,usd,card,2140.50,5555555555554444
+payroll-2026-11-3,usd,card,1990.25,4012888888881881
+`;
+
+async function startPayroll({ client, batchDir }: StuckPlace): Promise<string> {
+  await writeFile(join(batchDir, 'payroll-2026-11.csv'), PAYROLL);
+  const file = { path: 'payroll-2026-11.csv' };
+  const batch = { batchId: 'payroll-2026-11', startedBy: 'ann', approval: 'required' } as const;
+  return (await startBatch(client, { ...batch, file })).workflowId;
+}
+
+const started =
+  (orderId: string, steered: Steered) =>
+  async (place: StuckPlace): Promise<string> =>
+    (await startOrder(place, orderId, steered)).workflowId;
+
+/** What the worker of `openStuckPlace`'s installation is told besides: the cap that one of the orders is above. */
+export const STUCK_ENV = { PAYMENT_ORDER_CAPS: '{"usd": "5000"}' };
+
+/** Every way to be stuck that the operator's page shows. */
+export const STUCK: readonly Stuck[] = [
+  {
+    name: 'uncertain',
+    code: 'uncertain-create',
+    start: started('refund-2026-117', { marker: 'create=500-before', resend: 'never' }),
+    way: { update: 'decide', choice: 'resend' },
+  },
+  {
+    name: 'conflict',
+    code: 'conflict',
+    start: startBesideForeign,
+    way: { update: 'decide', choice: 'close-absent' },
+  },
+  {
+    name: 'partial',
+    code: 'remainder',
+    start: started('bonus-2026-031', { marker: 'outcome=completed_partially fraction=0.4', compensation: 'ask' }),
+    way: { update: 'decide', choice: 'finish' },
+  },
+  {
+    name: 'over-cap',
+    code: 'over-cap',
+    start: started('refund-2026-118', { amount: '12500' }),
+    way: { update: 'decide', choice: 'approve' },
+  },
+  {
+    name: 'service-down',
+    code: 'service-down',
+    start: startThenDown,
+    way: { mend: async ({ eu }) => eu.set({ serverDown: false }) },
+  },
+  {
+    name: 'wrong-key',
+    code: 'key-refused',
+    start: startRefused,
+    way: { mend: async ({ us }) => us.set({ faults: {} }) },
+  },
+  {
+    name: 'unserved',
+    code: 'account-not-served',
+    start: started('payout-apac-5', { account: 'apac' }),
+    way: { mend: ({ serve, sandbox }) => serve([accountOf('apac', sandbox)]) },
+  },
+  {
+    name: 'approval',
+    code: 'approval',
+    start: startPayroll,
+    way: { update: 'approve', choice: 'approve' },
+  },
+];

@@ -1,0 +1,97 @@
+import { stat } from 'node:fs/promises';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { searchAttribute } from '../../src/contract/names.js';
+
+const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const VIEW = { width: 1280, height: 800 };
+/** A picture that weighs more makes the repository heavy without saying more. */
+const MAX_BYTES = 120_000;
+
+/** Columns of the list, in the place of the UI's own: what `docs/operating.md` tells an operator to choose. */
+const COLUMNS = [
+  'Status',
+  'Workflow ID',
+  searchAttribute.attentionReason.name,
+  searchAttribute.attentionSince.name,
+  searchAttribute.amount.name,
+  searchAttribute.account.name,
+];
+
+/** Which run of which workflow. */
+export interface RunOf {
+  workflowId: string;
+  runId: string;
+}
+
+/** A decision as a workflow's page holds it: its name there, and the argument to paste. */
+export interface Pasteable {
+  choice: string;
+  json: string;
+}
+
+/** The Temporal UI in a headless Chromium, as a person uses it. */
+export class TemporalUi {
+  readonly #browser: Browser;
+  readonly #page: Page;
+  readonly #base: string;
+
+  private constructor(browser: Browser, page: Page, base: string) {
+    this.#browser = browser;
+    this.#page = page;
+    this.#base = base;
+  }
+
+  /** Opens the UI with the columns of the list chosen. */
+  static async open(uiUrl: string, namespace: string): Promise<TemporalUi> {
+    const browser = await chromium.launch({ executablePath: CHROMIUM });
+    const page = await browser.newPage({ viewport: VIEW, timezoneId: 'UTC' });
+    const columns = JSON.stringify({ [namespace]: COLUMNS.map((label) => ({ label })) });
+    await page.addInitScript({
+      content: `localStorage.setItem('namespace-workflow-table-columns', ${JSON.stringify(columns)})`,
+    });
+    return new TemporalUi(browser, page, `${uiUrl}/namespaces/${namespace}/workflows`);
+  }
+
+  /** Shows what a query finds, once that many workflows stand there. */
+  async showList(query: string, workflows: number): Promise<void> {
+    await this.#page.goto(`${this.#base}?query=${encodeURIComponent(query)}`);
+    await this.#page
+      .locator('tbody tr')
+      .nth(workflows - 1)
+      .waitFor();
+  }
+
+  /** Shows what a workflow says about itself now, and returns what stands there to be pasted. */
+  async showDetails({ workflowId, runId }: RunOf): Promise<Pasteable[]> {
+    await this.#page.goto(`${this.#base}/${encodeURIComponent(workflowId)}/${runId}/user-metadata`);
+    const details = this.#page.frameLocator('iframe').last().locator('main');
+    await details.getByText('waiting for').waitFor();
+    const choices = await details.locator('p:has(+ pre) > :first-child').allInnerTexts();
+    const texts = await details.locator('pre').allInnerTexts();
+    return texts.map((json, index) => ({ choice: choices[index] ?? '', json }));
+  }
+
+  /** Sends an update by the UI's own dialog, from the page that is shown. Throws with what the dialog says when it is refused. */
+  async paste(update: string, json: string): Promise<void> {
+    await this.#page.getByRole('button', { name: 'More Actions' }).click();
+    await this.#page.getByRole('menuitem', { name: 'Update' }).click();
+    const dialog = this.#page.getByTestId('update-confirmation-modal');
+    await dialog.locator('#update-select').click();
+    await this.#page.getByRole('option', { name: update }).click();
+    await dialog.locator('.cm-content').click();
+    await this.#page.keyboard.insertText(json);
+    await dialog.getByRole('button', { name: 'Submit' }).click();
+    await this.#page.getByText('Update successful').waitFor();
+  }
+
+  /** Takes a picture of the page that is shown. Throws when it is too heavy. */
+  async picture(file: string): Promise<void> {
+    await this.#page.screenshot({ path: file });
+    const { size } = await stat(file);
+    if (size > MAX_BYTES) throw new Error(`${file} has ${size} bytes, more than ${MAX_BYTES}`);
+  }
+
+  close(): Promise<void> {
+    return this.#browser.close();
+  }
+}
