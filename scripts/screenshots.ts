@@ -15,7 +15,7 @@ import { TemporalUi } from './screenshots/ui.js';
 
 const PICTURES = fileURLToPath(new URL('../docs/operating', import.meta.url));
 const ATTENTION_AFTER_MS = 5_000;
-const WITHIN_MS = 120_000;
+const WITHIN_MS = 60_000;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 

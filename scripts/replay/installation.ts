@@ -54,7 +54,6 @@ export async function openInstallation(
   const server = await startDevServer({ log, uiPort: ui });
   const { address, namespace } = server;
   const connection = await Connection.connect({ address });
-  const nativeConnection = await NativeConnection.connect({ address });
   const client = new Client({ connection, namespace, dataConverter: dataConverter(loadEncryption(env)) });
   const sandbox = await startSandbox({ timeScale: 0.2 });
   const signal = createSignalOrder(client);
@@ -69,9 +68,13 @@ export async function openInstallation(
   const config = configFor(sandbox, receiver.url, env);
   const { code } = await buildWorkflowBundle(encryptionMode(config));
   const workflowBundle = { code: attentionAfterMs === undefined ? code : impatientBundle(code, attentionAfterMs) };
+  const connections: NativeConnection[] = [];
   const workers: Worker[] = [];
   const running: Promise<void>[] = [];
   const work = async (changed: WorkerConfig): Promise<void> => {
+    // Workers of one connection may not poll the same queues twice.
+    const nativeConnection = await NativeConnection.connect({ address });
+    connections.push(nativeConnection);
     const started = await createWorkers(changed, { connection: nativeConnection, namespace }, { workflowBundle });
     workers.push(...started);
     running.push(...started.map((worker) => worker.run()));
@@ -89,7 +92,7 @@ export async function openInstallation(
       await Promise.all(running);
       await receiver.close();
       await sandbox.close();
-      await nativeConnection.close();
+      for (const one of connections) await one.close();
       await connection.close();
       await server.stop();
     },

@@ -33,9 +33,6 @@ export interface Stuck {
 
 const KEY_REFUSED = Object.fromEntries(['create', 'status', 'list', 'balances'].map((place) => [`${place}.401`, 1]));
 
-/** Longer than anybody looks on. */
-const OPEN = 'after_ms=600000 callback=drop';
-
 /** Starts the workers of the two accounts beside the one that the installation has. */
 export async function openStuckPlace(installation: Installation, batchDir: string): Promise<StuckPlace> {
   const [eu, us] = await Promise.all([startSandbox({ apiKey: 'key-of-eu' }), startSandbox({ apiKey: 'key-of-us' })]);
@@ -60,25 +57,29 @@ async function startOrder({ orders }: StuckPlace, orderId: string, { type, marke
   return orders.start(type ?? 'withdraw', { ...asked, order } as OrderInput);
 }
 
+/** Resolves once the create of an order has reached its service. */
+async function untilSent({ requests }: Sandbox, asked: string): Promise<void> {
+  while (!requests().some(({ path, orderId }) => path.endsWith('/withdraw') && orderId === asked)) await sleep(20);
+}
+
 /** A create that failed unexecuted, and meanwhile somebody else's order under its id. */
 async function startBesideForeign(place: StuckPlace): Promise<string> {
   const orderId = 'salary-2026-11-042';
   const { workflowId } = await startOrder(place, orderId, { marker: 'create=500-before duplicate=c' });
-  const isSent = (): boolean =>
-    place.sandbox.requests().some(({ path, orderId: of }) => path.endsWith('/withdraw') && of === orderId);
-  while (!isSent()) await sleep(50);
+  await untilSent(place.sandbox, orderId);
   const service = await serviceOf(place.sandbox);
   const ours = input('withdraw', orderId).order as OrderInput<'withdraw'>['order'];
   await service.createOrder('withdraw', { ...ours, amount: '99.00' });
   return workflowId;
 }
 
-/** An order that is followed when its service goes down. */
+/** A service that executes a create, answers it with a 500, and is down from then on. */
 async function startThenDown(place: StuckPlace): Promise<string> {
-  const handle = await startOrder(place, 'invoice-7731', { account: 'eu', marker: OPEN });
-  await handle.created();
+  const orderId = 'invoice-7731';
+  const { workflowId } = await startOrder(place, orderId, { account: 'eu', marker: 'create=500-after' });
+  await untilSent(place.eu, orderId);
   place.eu.set({ serverDown: true });
-  return handle.workflowId;
+  return workflowId;
 }
 
 async function startRefused(place: StuckPlace): Promise<string> {

@@ -3,9 +3,12 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { searchAttribute } from '../../src/contract/names.js';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const VIEW = { width: 1280, height: 800 };
+/** Wide enough for every column of the list. */
+const LIST_VIEW = { width: 1600, height: 640 };
+/** High enough for all that stands on a page to be pasted. */
+const PAGE_VIEW = { width: 1440, height: 1000 };
 /** A picture that weighs more makes the repository heavy without saying more. */
-const MAX_BYTES = 120_000;
+const MAX_BYTES = 220_000;
 
 /** Columns of the list, in the place of the UI's own: what `docs/operating.md` tells an operator to choose. */
 const COLUMNS = [
@@ -44,7 +47,7 @@ export class TemporalUi {
   /** Opens the UI with the columns of the list chosen. */
   static async open(uiUrl: string, namespace: string): Promise<TemporalUi> {
     const browser = await chromium.launch({ executablePath: CHROMIUM });
-    const page = await browser.newPage({ viewport: VIEW, timezoneId: 'UTC' });
+    const page = await browser.newPage({ timezoneId: 'UTC' });
     const columns = JSON.stringify({ [namespace]: COLUMNS.map((label) => ({ label })) });
     await page.addInitScript({
       content: `localStorage.setItem('namespace-workflow-table-columns', ${JSON.stringify(columns)})`,
@@ -54,6 +57,7 @@ export class TemporalUi {
 
   /** Shows what a query finds, once that many workflows stand there. */
   async showList(query: string, workflows: number): Promise<void> {
+    await this.#page.setViewportSize(LIST_VIEW);
     await this.#page.goto(`${this.#base}?query=${encodeURIComponent(query)}`);
     await this.#page
       .locator('tbody tr')
@@ -63,6 +67,7 @@ export class TemporalUi {
 
   /** Shows what a workflow says about itself now, and returns what stands there to be pasted. */
   async showDetails({ workflowId, runId }: RunOf): Promise<Pasteable[]> {
+    await this.#page.setViewportSize(PAGE_VIEW);
     await this.#page.goto(`${this.#base}/${encodeURIComponent(workflowId)}/${runId}/user-metadata`);
     const details = this.#page.frameLocator('iframe').last().locator('main');
     await details.getByText('waiting for').waitFor();
@@ -75,13 +80,16 @@ export class TemporalUi {
   async paste(update: string, json: string): Promise<void> {
     await this.#page.getByRole('button', { name: 'More Actions' }).click();
     await this.#page.getByRole('menuitem', { name: 'Update' }).click();
-    const dialog = this.#page.getByTestId('update-confirmation-modal');
-    await dialog.locator('#update-select').click();
+    // A second, closed dialog of this name stands in the page.
+    const dialog = this.#page.locator('dialog[open]');
+    await dialog.getByRole('button', { name: 'Select an Update' }).click();
     await this.#page.getByRole('option', { name: update }).click();
     await dialog.locator('.cm-content').click();
     await this.#page.keyboard.insertText(json);
+    // The editor lays the text out anew when it is left, which moves the button away from under the pointer.
+    await dialog.locator('.cm-content').blur();
     await dialog.getByRole('button', { name: 'Submit' }).click();
-    await this.#page.getByText('Update successful').waitFor();
+    await dialog.waitFor({ state: 'hidden' });
   }
 
   /** Takes a picture of the page that is shown. Throws when it is too heavy. */
