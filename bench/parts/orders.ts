@@ -47,13 +47,13 @@ async function costOf(
   return { ordersPerSecond: orders / seconds, p50Ms: median(tookMs), ...costs };
 }
 
-/** One after the other, each warmed up, so that none starts cold. */
-async function openAll({ stand, options: { open }, say }: Bench, wanted: readonly Contender[]): Promise<Opened[]> {
+/** One after the other, each warmed up: what is told is a worker that has run for a while. */
+async function openAll({ stand, options: { open, warmUp }, say }: Bench, wanted: readonly Contender[]): Promise<Opened[]> {
   const opened: Opened[] = [];
   for (const contender of wanted) {
     say(`starting and warming up: ${contender.name}`);
     const one = { ...contender, ...(await contender.open(stand)) };
-    await inLanes(Math.ceil(open * (contender.share ?? 1)), open, (n) => one.run(`warm-up-${opened.length}-${n}`));
+    await inLanes(Math.ceil(warmUp * (contender.share ?? 1)), open, (n) => one.run(`warm-up-${opened.length}-${n}`));
     opened.push(one);
   }
   return opened;
