@@ -34,7 +34,7 @@ export function orderDetails(type: OrderType, input: OrderInput): string {
     ['currencies', from === to ? from : `${from} → ${to}`],
     ['amount', whatMoves(type, input.order)],
     ...given('compensation', input.compensation),
-    ...given('resend', input.resend),
+    ...given('resend', input.resend === 'never' ? 'never by itself' : input.resend),
   ];
   return detailsTable(rows);
 }

@@ -6,5 +6,8 @@ export const YOUR_NAME = '<your name>';
 /** In the place of their reason. */
 export const WHY = '<why>';
 
+/** In the place of what the service calls an order. */
+export const ITS_UUID = '<its order_uuid>';
+
 /** True for a text that nobody filled in: who did what, and why, goes into results and the audit record. */
 export const isPlaceholder = (text: string): boolean => /^\s*<[^<>]*>\s*$/.test(text);

@@ -2,7 +2,7 @@ import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import type { AttentionCode } from '../contract/attention.js';
 import { searchAttribute } from '../contract/names.js';
-import { ATTENTION_AFTER_MS } from '../contract/order/messages.js';
+import { ATTENTION_AFTER_MIN, ATTENTION_AFTER_MS } from '../contract/order/messages.js';
 import { checkedReconcileInput } from '../contract/reconcile/input.js';
 import {
   disagreementOf,
@@ -16,7 +16,7 @@ import { attentionAttributes, show } from './show.js';
 
 /** True for a long healthy run as well: only the activity knows whether it gets on. */
 const NO_RESULT =
-  `**Needs attention**: no result after ${ATTENTION_AFTER_MS / 60_000} min. The pending activity says why: ` +
+  `**Needs attention**: no result after ${ATTENTION_AFTER_MIN} min. The pending activity says why: ` +
   'its last failure, or in its heartbeat what it is reading. It goes on by itself.';
 
 const { reconcileAccount } = proxyActivities<Activities>({

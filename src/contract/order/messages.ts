@@ -12,8 +12,10 @@ export interface CallbackHint {
   status?: string;
 }
 
-/** After this long without an answer of the service, in ms, a person is told. What waits for it goes on. */
-export const ATTENTION_AFTER_MS = 15 * 60_000;
+/** After so many minutes without an answer of the service a person is told. What waits for it goes on. */
+export const ATTENTION_AFTER_MIN = 15;
+/** The same in milliseconds. */
+export const ATTENTION_AFTER_MS = ATTENTION_AFTER_MIN * 60_000;
 
 /** Where an order stands. 'parked' waits for a person; 'done' is closed or about to close. */
 export type OrderPhase = 'creating' | 'uncertain' | 'following' | 'compensating' | 'parked' | 'done';

@@ -1,12 +1,19 @@
 import { ActivityFailure, isCancellation, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
 import type { WhySilentAnswer, WhySilentInput } from '../../contract/order/activities.js';
-import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
+import { ATTENTION_AFTER_MIN } from '../../contract/order/messages.js';
 import { shortly } from '../activity-calls.js';
 import { clearAttention, raiseAttention } from '../order/show.js';
 import type { OrderRun } from '../order/state.js';
 
-const NO_READING = 'the service gives no clear answer about this order; it is asked again until it does';
+const NO_READING = 'no clear answer about this order; it is asked again until there is one';
+
+/** THE words of each code. */
+const WORDS: Record<WhySilentAnswer['code'], string> = {
+  'service-down': `the service cannot be reached: ${NO_READING}`,
+  'key-refused': `the service refuses the account's key: ${NO_READING}`,
+  'service-silent': `the service gives ${NO_READING}`,
+};
 
 const SILENCES: readonly string[] = [
   'service-silent',
@@ -22,7 +29,7 @@ export async function raiseSilence(run: OrderRun, isOver: () => boolean): Promis
   const { account, orderId, order } = run;
   const { code, said } = await whySilent({ account, ...(order ? { orderUuid: order.order_uuid } : { orderId }) });
   if (isOver() || isToldUnserved(run)) return;
-  raiseAttention(run, code, said ? `${NO_READING} (${said})` : NO_READING);
+  raiseAttention(run, code, said ? `${WORDS[code]} (${said})` : WORDS[code]);
 }
 
 /** Takes that back: the service has spoken. */
@@ -61,4 +68,4 @@ export function raiseUnserved(run: OrderRun, reason: string): () => void {
 
 /** That nobody serves an account, in words. */
 export const unservedFor = (account: string): string =>
-  `no worker of the account ${account} has taken what is waited for, for ${ATTENTION_AFTER_MS / 60_000} min`;
+  `no worker of the account ${account} has taken what is waited for, for ${ATTENTION_AFTER_MIN} min`;

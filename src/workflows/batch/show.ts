@@ -55,12 +55,16 @@ function batchDetails(run: BatchRun): string {
 }
 
 /** What must never be done while a batch wants a person, whatever for. */
-const NEVER =
-  'Never pay these rows in another way, nor under other order ids: those that were started may be paid, and the rest may follow.';
+const NEVER = 'Never pay these rows in another way, nor under other order ids';
+
+const because = ({ progress }: BatchRun): string =>
+  progress.taken === 0
+    ? 'none was started, but this batch can still pay them'
+    : 'those that were started may be paid, and the rest may follow';
 
 function attentionDetails(run: BatchRun): string[] {
   const attention = attentionOf(run);
-  return attention ? [`**${NEVER}**`, `**Why**: ${attention.reason}`] : [];
+  return attention ? [`**${NEVER}: ${because(run)}.**`, `**Why**: ${attention.reason}`] : [];
 }
 
 function people({ approvedBy, paused, stopped }: BatchRun): string[] {
@@ -89,8 +93,10 @@ function whatToDo(run: BatchRun): string[] {
 }
 
 const HOW = {
-  approve: '**To do**: compare plan and file. Then send one of these updates, with your own name and reason in it:',
-  resume: '**To do**: mend why it paused. Then send one of these updates, with your own name and reason in it:',
+  approve:
+    '**To do**: compare plan and file. Then send one of these updates, with your own words in place of what stands in `<>`:',
+  resume:
+    '**To do**: mend why it paused. Then send one of these updates, with your own words in place of what stands in `<>`:',
 };
 
 /** What a choice does, and the argument to paste, or the command where it must be signed. */
@@ -110,7 +116,7 @@ function planned({ rows, currencies, warnings, warningCount, digest }: BatchPlan
     plan.fee ?? 'unknown',
     plan.balanceBefore ?? 'unknown',
     plan.balanceAfter ?? 'unknown',
-    plan.shortfall ? `**${plan.shortfall}**` : '',
+    plan.shortfall ? `**${plan.shortfall}**` : 'none',
   ];
   return [
     `Plan of ${rows} rows, digest \`${digest}\``,

@@ -32,7 +32,14 @@ function waysOf(run: OrderRun, action: DecideAction): Way[] {
     case 'resend':
       return [{ does: 'looks once more, then sends the same order id again' }];
     case 'close-absent':
-      return [{ does: 'proves once more that the service has none, then ends the order' }];
+      return [
+        {
+          does:
+            run.attention?.code === 'conflict'
+              ? 'says that what is shown is not ours, and ends this order; nothing more is sent for it'
+              : 'proves once more that the service has none, then ends the order',
+        },
+      ];
     case 'adopt':
       return adoptions(run);
     case 'approve':
@@ -60,7 +67,7 @@ function adoptions({ candidates }: OrderRun): Way[] {
 }
 
 const adoptionOf = ({ order_uuid: orderUuid, differences }: Candidate): string =>
-  `follows order ${orderUuid}${differences ? ` although it differs in ${differences.join(', ')}; it moves no money then` : ''}`;
+  `follows order ${orderUuid}${differences ? ` as ours although it differs in ${differences.join(', ')}; no follow-up is sent for it` : ''}`;
 
 function wayOf({ move, amount, currency, names }: Offer): Way {
   const { kind, as } = move;

@@ -2,10 +2,11 @@ import { workflowInfo } from '@temporalio/workflow';
 import type { AttentionCode } from '../../contract/attention.js';
 import { DEFAULT_ACCOUNT, parseReceivedWorkflowId } from '../../contract/names.js';
 import type { Attention, DecisionChoice } from '../../contract/order/messages.js';
+import { ITS_UUID } from '../../contract/placeholders.js';
 import type { OnlyByCommand } from '../../contract/signature.js';
 import { pasteable, timeShown, WHY_BY_COMMAND } from '../show.js';
 import { decisionsOf } from './choices.js';
-import type { OrderRun } from './state.js';
+import { noRunEverSent, type OrderRun } from './state.js';
 
 /** What must never be done while it waits, and what to do. */
 interface Words {
@@ -20,7 +21,7 @@ const GOES_ON = `${NOT_AGAIN}: this one goes on.`;
 const WORDS = {
   'uncertain-create': {
     never: `${NOT_AGAIN}: it may have been paid.`,
-    todo: 'Ask the service whether it has this order id, and whether it may still execute it.',
+    todo: 'Ask the service about this order id. It has it: adopt. It never will: resend, or close-absent. Neither is sure: wait.',
   },
   'not-sent': {
     never: `${NOT_AGAIN}: this one can still be sent.`,
@@ -48,7 +49,7 @@ const WORDS = {
   },
   'account-not-served': {
     never: `${NOT_AGAIN} or account while it waits: a worker that comes goes on with it.`,
-    todo: 'Start a worker that serves the account.',
+    todo: 'Start a worker that serves the account. Is the account wrong, and nothing sent: request cancellation, and start it anew only once it has ended.',
   },
   'service-down': { never: GOES_ON, todo: 'See to the service, and to the way to it.' },
   'key-refused': {
@@ -99,8 +100,8 @@ export function currentDetails(run: OrderRun): string {
   const { attention, order, notes } = run;
   return [
     ...(attention ? attentionDetails(run, attention) : []),
+    ...(attention || !order ? [] : known(run)),
     `**${run.phase}** · waiting for ${run.waitingFor}`,
-    ...(order ? [`Status at the service: \`${order.status}\` · order \`${order.order_uuid}\``] : []),
     ...(notes ? [`Skipped or failed checks: ${notes.join('; ')}`] : []),
   ].join('\n\n');
 }
@@ -110,17 +111,27 @@ function attentionDetails(run: OrderRun, { code, reason, since }: Attention): st
   const { never, todo } = wordsOf(code as OrderAttention, choices);
   return [
     `**${never}**`,
+    ...known(run),
     `**Why** (since ${timeShown(since)}): ${reason}`,
     `**To do**: ${todo} ${choices.length > 0 ? howToDecide(run) : nothingToDecide(run)}`,
     ...choices.map((choice) => choiceShown(choice, run.onlyByCommand)),
   ];
 }
 
+/** What is known of its money, for who is asked whether it was paid. A receipt is nothing that we send. */
+function known(run: OrderRun): string[] {
+  const { order } = run;
+  if (order) return [`**At the service**: \`${order.status}\`, order \`${order.order_uuid}\``];
+  if (parseReceivedWorkflowId(workflowInfo().workflowId)) return [];
+  return [`**Sent**: ${noRunEverSent(run) ? 'nothing so far' : 'it may have been, and may have been executed'}`];
+}
+
 const nothingToDecide = ({ phase }: OrderRun): string =>
   `There is nothing to decide: the order ${phase === 'done' ? 'has ended' : 'goes on by itself'}.`;
 
 function howToDecide(run: OrderRun): string {
-  if (!run.onlyByCommand) return 'Then send the update `decide` with one of these, and your own name and reason in it:';
+  if (!run.onlyByCommand)
+    return 'Then send the update `decide` with one of these, and your own words in place of what stands in `<>`:';
   const { orderId, account } = run;
   const received = parseReceivedWorkflowId(workflowInfo().workflowId);
   const name = received ? `${received.orderUuid} --received` : orderId;
@@ -131,8 +142,16 @@ function howToDecide(run: OrderRun): string {
 /** What a choice does and, where it can be sent as it stands, the argument to paste. */
 function choiceShown({ does, needs, decision }: DecisionChoice, onlyByCommand?: OnlyByCommand): string {
   const { action, kind, as, order_uuid, differences, by, reason, revision, runId } = decision;
-  const what = `**${action}** ${does}${needs ? `; it needs \`${needs}\` besides, on the command line` : ''}`;
-  if (onlyByCommand || needs) return what;
-  const lines = [{ action, kind, as }, { order_uuid }, { differences }, { by, reason }, { revision, runId }];
+  const what = `**${action}** ${does}`;
+  if (onlyByCommand) return what;
+  // Wallets stay out of the UI.
+  if (needs && needs !== 'order_uuid') return `${what}; it needs \`${needs}\` besides, on the command line`;
+  const lines = [
+    { action, kind, as },
+    { order_uuid: needs ? ITS_UUID : order_uuid },
+    { differences },
+    { by, reason },
+    { revision, runId },
+  ];
   return `${what}\n${pasteable(lines)}`;
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { serviceOf } from '../../../scripts/service-of.js';
 import type { OrderHandle } from '../../../src/client/order-handle.js';
 import { searchAttribute } from '../../../src/contract/names.js';
+import { ITS_UUID } from '../../../src/contract/placeholders.js';
 import type { OrderType } from '../../../src/contract/order/types.js';
 import { KEYS, testApprovers } from '../../support/approvers.js';
 import { orderInput } from '../../support/inputs.js';
@@ -102,6 +103,9 @@ const STUCK: Record<string, Stuck> = {
 const attributesOf = async ({ workflowId }: OrderHandle) =>
   (await lab.temporal.client.workflow.getHandle(workflowId).describe()).typedSearchAttributes;
 
+/** What needs no more than a name and a reason. */
+const completeIn = (details: string) => pasteableIn(details).filter(({ json }) => !json.includes(ITS_UUID));
+
 describe.concurrent('what the page of a stuck order holds to be pasted', () => {
   test.for(Object.entries(STUCK))('%s: every decision is taken, its placeholders are not', async ([, stuck]) => {
     const { code, start, pasted, amount = '12.50 usd' } = stuck;
@@ -109,7 +113,7 @@ describe.concurrent('what the page of a stuck order holds to be pasted', () => {
     const { attention, decisions } = await parkedFor(first);
     expect(attention?.code).toBe(code);
     const details = await detailsOf(lab, first);
-    const found = pasteableIn(details);
+    const found = completeIn(details);
     expect(found.map(({ update }) => update)).toEqual(pasted);
     // The state holds the same as structure, and those that need more besides.
     const complete = decisions.filter(({ needs }) => needs === undefined);
@@ -124,7 +128,7 @@ describe.concurrent('what the page of a stuck order holds to be pasted', () => {
     for (const index of found.keys()) {
       const handle = index === 0 ? first : await start();
       await parkedFor(handle);
-      const { json = '' } = pasteableIn(await detailsOf(lab, handle))[index] ?? {};
+      const { json = '' } = completeIn(await detailsOf(lab, handle))[index] ?? {};
       const refused = { cause: { type: 'DecisionRefused' } };
       await expect(paste(lab, handle, 'decide', json)).rejects.toMatchObject(refused);
       await expect(paste(lab, handle, 'decide', json.replace('<your name>', 'ann'))).rejects.toMatchObject(refused);
@@ -139,8 +143,9 @@ describe.concurrent('what the page of a stuck order holds to be pasted', () => {
   test('begins with what must never be done, in lines that the panel does not cut off', async () => {
     const { handle } = await startSteered(lab, 'withdraw', { marker: 'create=500-before', resend: 'never' });
     await parkedFor(handle);
-    const [never = '', why, todo, ...rest] = (await detailsOf(lab, handle)).split('\n\n');
+    const [never = '', sent, why, todo, ...rest] = (await detailsOf(lab, handle)).split('\n\n');
     expect(never).toBe('**Never start this payment under another order id: it may have been paid.**');
+    expect(sent).toBe('**Sent**: it may have been, and may have been executed');
     expect(why).toMatch(
       /^\*\*Why\*\* \(since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\): the create got no clear answer \(HTTP 500/,
     );
@@ -149,6 +154,28 @@ describe.concurrent('what the page of a stuck order holds to be pasted', () => {
     const code = rest.flatMap((part) => part.split('\n')).filter((line) => /^[{ ]/.test(line));
     expect(code.length).toBeGreaterThan(3);
     expect(Math.max(...code.map((line) => line.length))).toBeLessThanOrEqual(80);
+  });
+
+  test('the uuid that the service tells goes into what adopts its order; without it that is refused', async () => {
+    const input = orderInput('withdraw', newOrderId('late'), { marker: 'create=500-before', resend: 'never' });
+    const handle = await lab.orders.start('withdraw', input);
+    await parkedFor(handle);
+    const service = await serviceOf(lab.sandbox);
+    const { order_uuid: orderUuid } = await service.createOrder('withdraw', input.order);
+    const adopt = pasteableIn(await detailsOf(lab, handle)).find(({ update }) => update === 'adopt');
+    const json = filledIn(adopt?.json ?? '');
+    await expect(paste(lab, handle, 'decide', json)).rejects.toMatchObject({ cause: { type: 'DecisionRefused' } });
+    await paste(lab, handle, 'decide', json.replace(ITS_UUID, orderUuid));
+    expect(await handle.result()).toMatchObject({ outcome: 'completed', order: { order_uuid: orderUuid } });
+  });
+
+  test('says whether something was sent, and of what exists how it stands at the service', async () => {
+    const { handle: above } = await startSteered(lab, 'exchange', { marker: '' });
+    await parkedFor(above);
+    expect(await detailsOf(lab, above)).toContain('**Sent**: nothing so far');
+    const { handle: half } = await startSteered(lab, 'withdraw', { marker: HALF, compensation: 'ask' });
+    await parkedFor(half);
+    expect(await detailsOf(lab, half)).toMatch(/^\*\*At the service\*\*: `completed_partially`, order `[\da-f-]{36}`$/m);
   });
 
   test('names both values of a conflict', async () => {
