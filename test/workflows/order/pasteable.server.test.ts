@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { serviceOf } from '../../../scripts/service-of.js';
 import type { OrderHandle } from '../../../src/client/order-handle.js';
 import { searchAttribute } from '../../../src/contract/names.js';
-import { ITS_UUID } from '../../../src/contract/placeholders.js';
 import type { OrderType } from '../../../src/contract/order/types.js';
+import { ITS_UUID } from '../../../src/contract/placeholders.js';
 import { KEYS, testApprovers } from '../../support/approvers.js';
 import { orderInput } from '../../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../../support/lab.js';
@@ -175,7 +175,9 @@ describe.concurrent('what the page of a stuck order holds to be pasted', () => {
     expect(await detailsOf(lab, above)).toContain('**Sent**: nothing so far');
     const { handle: half } = await startSteered(lab, 'withdraw', { marker: HALF, compensation: 'ask' });
     await parkedFor(half);
-    expect(await detailsOf(lab, half)).toMatch(/^\*\*At the service\*\*: `completed_partially`, order `[\da-f-]{36}`$/m);
+    expect(await detailsOf(lab, half)).toMatch(
+      /^\*\*At the service\*\*: `completed_partially`, order `[\da-f-]{36}`$/m,
+    );
   });
 
   test('names both values of a conflict', async () => {
