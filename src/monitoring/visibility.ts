@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { Gauge, type Registry } from 'prom-client';
+import { ATTENTION_CODES } from '../contract/attention.js';
 import { BULK_WITHDRAW_WORKFLOW, parseBatchWorkflowId, quoted, searchAttribute } from '../contract/names.js';
 import { OPEN_STATUSES, SHOWN_STATUSES } from '../contract/service-objects.js';
 import { maskWallets } from '../contract/wallets.js';
@@ -53,7 +54,11 @@ function gaugesIn(registry: Registry) {
     new Gauge({ name, help, labelNames, registers: [registry] });
   return {
     open: gauge('payment_orders_open', 'open orders by status and age; the same on every worker', ['status', 'age']),
-    attention: gauge('payment_orders_attention', 'workflows that a person should look at; the same on every worker'),
+    attention: gauge(
+      'payment_orders_attention',
+      'workflows that a person should look at, by reason; no series for a reason that none has; the same on every worker',
+      ['reason'],
+    ),
     stopped: gauge(
       'payment_orders_stopped',
       'orders whose workflow was terminated or timed out within a day; the same on every worker',
@@ -77,7 +82,7 @@ async function refresh({ workflow }: Pick<Client, 'workflow'>, gauges: Gauges): 
       gauges.open.set({ status, age }, await count(`${STATUS} = ${quoted(status)}`, IS_RUNNING, ...started));
     }
   }
-  gauges.attention.set(await count(`${searchAttribute.needsAttention.name} = true`, IS_RUNNING));
+  const waiting = await countAttention((...terms) => count(IS_RUNNING, ...terms));
   const stopped = [`ExecutionStatus IN ('Terminated', 'TimedOut')`, `CloseTime > ${at(24 * HOUR_MS)}`];
   gauges.stopped.set(await count(...stopped, `${STATUS} IN ${OPEN}`));
   const rows = [];
@@ -88,10 +93,26 @@ async function refresh({ workflow }: Pick<Client, 'workflow'>, gauges: Gauges): 
       rows.push({ labels: { account, batch: maskWallets(batchId), status }, counted });
     }
   }
-  // Ended batches leave.
+  // Reasons that none has any more leave, and batches that ended.
+  gauges.attention.reset();
+  for (const [reason, counted] of waiting) gauges.attention.set({ reason }, counted);
   gauges.rows.reset();
   for (const { labels, counted } of rows) gauges.rows.set(labels, counted);
   gauges.countedAt.set(now / 1_000);
+}
+
+/** How many wait for each reason; `other` for those that tell none. While nobody waits it takes one count, and no more than are needed. */
+async function countAttention(count: (...terms: string[]) => Promise<number>): Promise<[string, number][]> {
+  const isWaiting = `${searchAttribute.needsAttention.name} = true`;
+  let left = await count(isWaiting);
+  const found: [string, number][] = [];
+  for (const code of ATTENTION_CODES) {
+    if (left <= 0) break;
+    const counted = await count(isWaiting, `${searchAttribute.attentionReason.name} = ${quoted(code)}`);
+    if (counted > 0) found.push([code, counted]);
+    left -= counted;
+  }
+  return left > 0 ? [...found, ['other', left]] : found;
 }
 
 async function runningBatches(workflow: Client['workflow']): Promise<{ account: string; batchId: string }[]> {

@@ -153,7 +153,7 @@ test.skipIf(!WITH_PROMTOOL)(
     expect(await firesIn('PaymentOrdersStopped', [calm, calm, calm])).toContain('FAILED');
 
     const capped = await orders().start('withdraw', orderInput('withdraw', newOrderId('capped')));
-    const waits = await stage(is('payment_orders_attention', {}, (count) => count > 0));
+    const waits = await stage(is('payment_orders_attention', { reason: 'over-cap' }, (count) => count > 0));
     const { revision } = await capped.state();
     await capped.decide({ action: 'refuse', by: 'ann', reason: 'a test', revision });
     const decided = await stage(is('payment_orders_attention', {}, (count) => count === 0));
