@@ -5,11 +5,14 @@ import { BULK_WITHDRAW_WORKFLOW, parseBatchWorkflowId, quoted, searchAttribute }
 import { OPEN_STATUSES, SHOWN_STATUSES } from '../contract/service-objects.js';
 import { maskWallets } from '../contract/wallets.js';
 
-/** So often Temporal's list is asked: a dozen counts each time. */
+/** So often Temporal's list is asked: a dozen requests each time. */
 const REFRESH_MS = 60_000;
 
 /** Batches whose rows are counted: those that started last. */
 const MOST_BATCHES = 5;
+
+/** Workflows that wait for a person whose reasons are read: the most that a server gives in one page. */
+const MOST_READ = 1_000;
 
 const HOUR_MS = 3_600_000;
 
@@ -82,7 +85,7 @@ async function refresh({ workflow }: Pick<Client, 'workflow'>, gauges: Gauges): 
       gauges.open.set({ status, age }, await count(`${STATUS} = ${quoted(status)}`, IS_RUNNING, ...started));
     }
   }
-  const waiting = await countAttention((...terms) => count(IS_RUNNING, ...terms));
+  const waiting = await countAttention(workflow);
   const stopped = [`ExecutionStatus IN ('Terminated', 'TimedOut')`, `CloseTime > ${at(24 * HOUR_MS)}`];
   gauges.stopped.set(await count(...stopped, `${STATUS} IN ${OPEN}`));
   const rows = [];
@@ -101,18 +104,24 @@ async function refresh({ workflow }: Pick<Client, 'workflow'>, gauges: Gauges): 
   gauges.countedAt.set(now / 1_000);
 }
 
-/** How many wait for each reason; `other` for those that tell none. While nobody waits it takes one count, and no more than are needed. */
-async function countAttention(count: (...terms: string[]) => Promise<number>): Promise<[string, number][]> {
-  const isWaiting = `${searchAttribute.needsAttention.name} = true`;
-  let left = await count(isWaiting);
-  const found: [string, number][] = [];
-  for (const code of ATTENTION_CODES) {
-    if (left <= 0) break;
-    const counted = await count(isWaiting, `${searchAttribute.attentionReason.name} = ${quoted(code)}`);
-    if (counted > 0) found.push([code, counted]);
-    left -= counted;
+/**
+ * How many wait for each reason: one request, whatever the reasons, since Temporal groups counts by ExecutionStatus only. `other` are
+ * those without a known code, and those beyond the page that is read.
+ */
+async function countAttention(workflow: Client['workflow']): Promise<Map<string, number>> {
+  const query = `${searchAttribute.needsAttention.name} = true AND ${IS_RUNNING}`;
+  const found = new Map<string, number>();
+  const add = (reason: string, more: number): unknown => found.set(reason, (found.get(reason) ?? 0) + more);
+  let read = 0;
+  for await (const { typedSearchAttributes } of workflow.list({ query, pageSize: MOST_READ })) {
+    const told = typedSearchAttributes.get(searchAttribute.attentionReason);
+    add(ATTENTION_CODES.find((code) => code === told) ?? 'other', 1);
+    read += 1;
+    if (read === MOST_READ) break;
   }
-  return left > 0 ? [...found, ['other', left]] : found;
+  const unread = read === MOST_READ ? (await workflow.count(query)).count - read : 0;
+  if (unread > 0) add('other', unread);
+  return found;
 }
 
 async function runningBatches(workflow: Client['workflow']): Promise<{ account: string; batchId: string }[]> {

@@ -1,6 +1,10 @@
+import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
+import type { SearchAttributePair } from '@temporalio/common';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { PaymentOrders } from '../../src/client.js';
+import { ATTENTION_CODES } from '../../src/contract/attention.js';
+import { BULK_WITHDRAW_WORKFLOW, batchWorkflowId, orderWorkflowId, searchAttribute } from '../../src/contract/names.js';
 import { countVisible } from '../../src/monitoring/visibility.js';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId } from '../support/lab.js';
@@ -13,7 +17,7 @@ import {
   temporalEnv,
   workerEnv,
 } from '../worker/process.fixture.js';
-import { scrape, sumOf } from './scrape.fixture.js';
+import { misnamed, parsed, scrape, sumOf } from './scrape.fixture.js';
 
 let temporal: TestNamespace;
 beforeAll(async () => {
@@ -58,9 +62,11 @@ test('one scrape of a worker shows what the SDK counts and what became of orders
     expect(sum('temporal_workflow_completed', { workflow_type: 'withdraw' })).toBe(2);
     expect(sum('payment_orders_counted_timestamp_seconds')).toBeGreaterThan(0);
     expect(JSON.stringify([...series.keys()])).not.toMatch(/order:default|4111/);
+    expect(await misnamed(series)).toEqual([]);
   }, 30_000);
   const callbacks = await scrape(ofReceiver);
   expect(sumOf(callbacks, 'payment_callbacks_total', { answer: 'delivered' })).toBeGreaterThanOrEqual(2);
+  expect(await misnamed(callbacks)).toEqual([]);
 });
 
 test('open orders, orders that need a person and stopped ones are counted from Temporal’s list, and leave it again', async () => {
@@ -88,6 +94,63 @@ test('open orders, orders that need a person and stopped ones are counted from T
     await vi.waitFor(async () => expect(await values()).toEqual([0, 1]), 20_000);
   } finally {
     stop();
+    await own.close();
+  }
+});
+
+type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
+
+/** A client whose requests `calls` counts. */
+async function countedClient(namespace: string, calls: string[]): Promise<Client> {
+  const counting: Interceptor = (options, next) => {
+    calls.push(options.method_definition.path);
+    return next(options) as ReturnType<Interceptor>;
+  };
+  const connection = await Connection.connect({ address: temporal.address, interceptors: [counting] });
+  return new Client({ connection, namespace });
+}
+
+test('those that wait for a person are counted by reason, with as many requests as when nobody waits', async () => {
+  const own = await createTestNamespace();
+  const calls: string[] = [];
+  const client = await countedClient(own.namespace, calls);
+  const start = (type: string, workflowId: string, typedSearchAttributes: SearchAttributePair[]) =>
+    // Nobody runs it: so it stays as it was started.
+    own.client.workflow.start(type, { workflowId, taskQueue: 'nobody', typedSearchAttributes });
+  const wait = (reason?: string) =>
+    start('withdraw', orderWorkflowId('default', newOrderId('waits')), [
+      { key: searchAttribute.needsAttention, value: true },
+      ...(reason === undefined ? [] : [{ key: searchAttribute.attentionReason, value: reason }]),
+    ]);
+  /** What one round of counts shows, and the requests that it takes. */
+  const counted = async () => {
+    calls.length = 0;
+    const registry = new Registry();
+    const stop = countVisible(client, registry);
+    try {
+      const series = await vi.waitFor(async () => {
+        const now = parsed(await registry.metrics());
+        expect(sumOf(now, 'payment_orders_counted_timestamp_seconds')).toBeGreaterThan(0);
+        return now;
+      }, 20_000);
+      expect(await misnamed(series)).toEqual([]);
+      const reasons = [...series].filter(([key]) => key.startsWith('payment_orders_attention'));
+      return { reasons: Object.fromEntries(reasons), requests: calls.length };
+    } finally {
+      stop();
+    }
+  };
+  const ofReason = (reason: string, value: number) => ({ [`payment_orders_attention{reason="${reason}"}`]: value });
+  try {
+    expect(await counted()).toEqual({ reasons: {}, requests: 12 });
+    await start(BULK_WITHDRAW_WORKFLOW, batchWorkflowId('default', newOrderId('running')), []);
+    await Promise.all([...ATTENTION_CODES, 'over-cap', 'a text of somebody’s own', undefined].map(wait));
+    const one = ATTENTION_CODES.map((code) => ofReason(code, 1));
+    const reasons = Object.assign({}, ...one, ofReason('over-cap', 2), ofReason('other', 2));
+    // Nine statuses of the batch's rows.
+    await vi.waitFor(async () => expect(await counted()).toEqual({ reasons, requests: 12 + 9 }), 30_000);
+  } finally {
+    await client.connection.close();
     await own.close();
   }
 });
