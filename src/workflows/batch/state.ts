@@ -87,8 +87,10 @@ export function attentionOf({ phase, approvals, reportProblem, paused, stopped, 
     return { code: 'approval', reason };
   }
   if (reportProblem) return { code: 'not-written', reason: reportProblem };
-  if (paused?.by === BY_ITSELF) return { code: 'batch-paused', reason: `paused by itself: ${paused.reason}` };
   if (stopped?.by === BY_ITSELF) return { code: 'batch-stopped', reason: `stopped by itself: ${stopped.reason}` };
+  // A stop is the answer to the pause before it.
+  if (paused?.by === BY_ITSELF && !stopped)
+    return { code: 'batch-paused', reason: `paused by itself: ${paused.reason}` };
   const { held, attention } = progress;
   if (held && !paused && !stopped) return { code: 'batch-held', reason: `sends nothing for now: ${held}` };
   return attention ? { code: 'row-unresolved', reason: attention } : undefined;

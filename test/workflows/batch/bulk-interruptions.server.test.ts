@@ -246,6 +246,9 @@ describe('a balance that does not cover the batch', () => {
     await untilPhase(stopped, 'paused');
     await stopped.stop(BOB);
     expect(await stopped.result()).toMatchObject({ started: 0, outcomes: { notStarted: 2 } });
+    // Somebody has decided.
+    expect((await stopped.state()).attentionCode).toBeUndefined();
+    expect(await needsAttention(stopped.workflowId)).toBe(false);
     lab.sandbox.set({ balances: { eur: '1000' } });
     await resumed.resume(BOB);
     expect((await resumed.result()).outcomes.completed).toBe(2);
