@@ -48,7 +48,10 @@ async function costOf(
 }
 
 /** One after the other, each warmed up: what is told is a worker that has run for a while. */
-async function openAll({ stand, options: { open, warmUp }, say }: Bench, wanted: readonly Contender[]): Promise<Opened[]> {
+async function openAll(
+  { stand, options: { open, warmUp }, say }: Bench,
+  wanted: readonly Contender[],
+): Promise<Opened[]> {
   const opened: Opened[] = [];
   for (const contender of wanted) {
     say(`starting and warming up: ${contender.name}`);
