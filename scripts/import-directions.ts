@@ -16,7 +16,9 @@ const MAY_IMPORT: Record<string, string[]> = {
   // Workflow code must stay deterministic, so nothing that calls out comes in with it.
   workflows: ['contract', 'types activities'],
   config: ['contract', 'validation', 'types payment-service'],
-  temporal: ['contract', 'config'],
+  temporal: ['contract', 'config', 'tracing'],
+  // What is loaded where OTEL_* asks for traces alone.
+  tracing: ['contract'],
   client: ['contract', 'validation', 'temporal', 'types workflows', 'types config'],
   activities: [
     'contract',
@@ -34,7 +36,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   monitoring: ['contract', 'preflight', 'types config'],
   // What is checked before a process starts and while it runs; its accounts are asked for their balances.
   preflight: ['contract', 'payment-service', 'temporal', 'config'],
-  receiver: ['preflight', 'monitoring', 'contract', 'client', 'temporal', 'config', 'process'],
+  receiver: ['preflight', 'monitoring', 'contract', 'client', 'temporal', 'tracing', 'config', 'process'],
   codec: ['temporal', 'config', 'process'],
   // The workflows as workers run and replay them; it holds no secret.
   bundle: ['contract', 'temporal', 'types config'],
@@ -48,12 +50,24 @@ const MAY_IMPORT: Record<string, string[]> = {
     'payment-service',
     'client',
     'temporal',
+    'tracing',
     'config',
     'process',
     'bundle',
   ],
   // The starter and the library hold no service secret: they cannot even load what uses one, but for `doctor` once it is asked for.
-  starter: ['contract', 'validation', 'audit', 'client', 'temporal', 'config', 'process', 'bundle', 'lazy preflight'],
+  starter: [
+    'contract',
+    'validation',
+    'audit',
+    'client',
+    'temporal',
+    'tracing',
+    'config',
+    'process',
+    'bundle',
+    'lazy preflight',
+  ],
   index: ['contract', 'types validation', 'client', 'types temporal'],
 };
 

@@ -23,6 +23,7 @@ import { checkRuntime, refuseUnusedProxy } from './config/runtime.js';
 import { Secret } from './config/secret.js';
 import { sourceOf, valueOrFile } from './config/sources.js';
 import { readTemporalTarget } from './config/temporal-connection.js';
+import { isTraced, readTracing } from './config/tracing.js';
 import { allowedBy, checkNames, type Reader } from './config/variables.js';
 import type { Pace } from './contract/order/activities.js';
 
@@ -71,6 +72,8 @@ export interface WorkerConfig extends Encryption {
   monitoring?: Monitoring;
   /** Absent = one version at a time. */
   rollout?: Rollout;
+  /** Absent = no traces. */
+  traced?: boolean;
 }
 
 const DEPOSIT_SETTLE_WINDOW_MS = 15_000;
@@ -156,6 +159,7 @@ export const loadWorkerConfig = (env: Env = process.env, outputs?: Outputs): Wor
         directories: readDirectories(env, problems),
         auditDir: env.AUDIT_DIR ? folder(env.AUDIT_DIR, 'AUDIT_DIR', problems, { create: true }) : undefined,
         monitoring: readMonitoring(env, problems),
+        traced: readTracing(env, problems),
         allowed: allowedBy(env, 'W'),
       };
     },
@@ -188,6 +192,7 @@ export const loadReceiverConfig = (env: Env = process.env, outputs?: Outputs) =>
       trustedProxies: addressList(env, 'CALLBACK_TRUSTED_PROXIES', problems),
       allowedAddresses: addressList(env, 'CALLBACK_ALLOWED_ADDRESSES', problems),
       monitoring: readMonitoring(env, problems),
+      traced: readTracing(env, problems),
       allowed: allowedBy(env, 'R'),
     }),
     { outputs },
@@ -206,6 +211,13 @@ export const loadEncryption = (env: Env = process.env): Encryption =>
 /** Reads where Temporal is and how it is reached; throws ConfigError with one line per mistake. */
 export const loadTemporalTarget = (env: Env = process.env) =>
   load(env, 'L', (problems) => readTemporalTarget(env, problems));
+
+/** Whether the command line is traced; throws ConfigError. */
+export const loadTracing = (env: Env = process.env): boolean =>
+  load(env, 'L', (problems) => readTracing(env, problems));
+
+/** Whether a client traces its calls. In a process of somebody else's their settings of OpenTelemetry are no mistakes of ours. */
+export const isClientTraced = (env: Env = process.env): boolean => isTraced(env);
 
 /** Reads the codec endpoint's configuration; throws ConfigError with one line per mistake. */
 export const loadCodecConfig = (env: Env = process.env) =>

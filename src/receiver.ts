@@ -10,6 +10,7 @@ import { exitOnFailure, refuseArguments, sayReady, untilStopped } from './proces
 import { startReceiver } from './receiver/server.js';
 import { createSignalOrder, createSignalReceived } from './receiver/signals.js';
 import { connectTemporal } from './temporal.js';
+import { startTracingIf } from './tracing.js';
 
 refuseArguments(
   'payment-orders-receiver',
@@ -21,6 +22,10 @@ await exitOnFailure(async () => {
   const config = loadReceiverConfig(undefined, await runCommands('R'));
   const { logLevel, metricsAddress } = config.monitoring;
   const log = pino({ level: logLevel, base: { service: 'payment-orders-receiver' } }, pino.destination(2));
+  const tracing = await startTracingIf(config.traced, {
+    service: 'payment-orders-receiver',
+    tell: (problem) => log.warn(problem),
+  });
   const { client } = await connectTemporal(config, START_WITHIN);
   const findings = await checkStart({ client, config }, 'R', (level, text, about) =>
     log[level === 'warning' ? 'warn' : level === 'note' ? 'info' : 'error'](about, text),
@@ -60,5 +65,6 @@ await exitOnFailure(async () => {
   const shown = monitoring ? ` metrics=${monitoring.url}` : '';
   sayReady(`receiver=${receiver.url}${shown}`, config.allowed, namesOf(findings));
   await stopped;
+  await tracing?.stop();
   // The Temporal connection is not closed: a retry of a failed signal may still be due and would throw on a closed one.
 });

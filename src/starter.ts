@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { PaymentOrders } from './client.js';
 import { runStarter } from './starter/program.js';
+import { tracedVerb } from './starter/traced-verb.js';
 
 // Whoever reads may have seen enough (`… | head`): no reason for a stack trace.
 for (const stream of [process.stdout, process.stderr]) {
@@ -14,6 +15,7 @@ process.exitCode = await runStarter(process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,
   connect: () => PaymentOrders.connect(),
+  traced: (verb, act) => tracedVerb(verb, act, (problem) => process.stderr.write(`warning: ${problem}\n`)),
   // Suggested command lines should work as they stand, from a checkout and from an installed package.
   self: process.argv[1]?.endsWith('.ts') ? 'npm run -s starter --' : 'payment-orders',
 });

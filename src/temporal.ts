@@ -1,7 +1,7 @@
-import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
+import { Client, type ClientOptions, Connection, isGrpcServiceError } from '@temporalio/client';
 import { type DataConverter, defaultPayloadConverter, type LoadedDataConverter } from '@temporalio/common';
 import { encodeSearchAttributeIndexedValueType } from '@temporalio/common/lib/search-attributes.js';
-import { type Encryption, loadEncryption, loadTemporalTarget } from './config.js';
+import { type Encryption, isClientTraced, loadEncryption, loadTemporalTarget } from './config.js';
 import { EncodedFailures } from './contract/encoded-failures.js';
 import { SEARCH_ATTRIBUTES } from './contract/names.js';
 import { encryptionCodec, PayloadDecryptionError } from './temporal/encryption-codec.js';
@@ -69,11 +69,19 @@ export async function connectTemporal(
   const { connectionOptions, address, namespace } = temporalTarget();
   try {
     const connection = await Connection.connect({ ...connectionOptions, connectTimeout });
-    const client = new Client({ connection, namespace, dataConverter: dataConverter(encryption) });
+    const interceptors = await clientInterceptors();
+    const client = new Client({ connection, namespace, dataConverter: dataConverter(encryption), ...interceptors });
     return { client, close: () => connection.close() };
   } catch (error) {
     throw new TemporalUnreachableError(address, namespace, error instanceof Error ? error.message : 'unknown error');
   }
+}
+
+/** What traces a client's calls where OTEL_* asks for it; otherwise nothing of OpenTelemetry is loaded. */
+async function clientInterceptors(): Promise<Pick<ClientOptions, 'interceptors'>> {
+  if (!isClientTraced()) return {};
+  const { traceCalls } = await import('./tracing/client.js');
+  return { interceptors: { workflow: [traceCalls()] } };
 }
 
 /**

@@ -49,6 +49,12 @@ export const VARIABLES = {
   PAYLOAD_ENCRYPTION_KEYS: { by: 'WRCL', file: true },
   LOG_LEVEL: { by: 'WRC' },
   METRICS_ADDRESS: { by: 'WR' },
+  OTEL_EXPORTER_OTLP_ENDPOINT: { by: 'WRL' },
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: { by: 'WRL' },
+  OTEL_EXPORTER_OTLP_PROTOCOL: { by: 'WRL' },
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: { by: 'WRL' },
+  OTEL_TRACES_EXPORTER: { by: 'WRL' },
+  OTEL_SDK_DISABLED: { by: 'WRL' },
   CODEC_HOST: { by: 'C' },
   CODEC_PORT: { by: 'C' },
   CODEC_TOKEN: { by: 'C', file: true },
@@ -125,7 +131,9 @@ export function checkNames(env: Env, reader: Reader, problems: Problems): void {
   for (const [name, value] of Object.entries(env)) {
     if (value === undefined) continue;
     if (!known.includes(name)) refuseUnknown(env, name, known, reader, problems);
-    else if (value === '') problems.add(name, 'is set but empty: give it a value, or unset it');
+    // Those of OpenTelemetry are everybody's, and by its own rules an empty one is none.
+    else if (value === '' && !name.startsWith('OTEL_'))
+      problems.add(name, 'is set but empty: give it a value, or unset it');
     else if (name.startsWith('ALLOW_') && !/^(true|false)$/.test(value)) problems.add(name, 'must be true or false');
   }
 }

@@ -8,10 +8,12 @@ export interface Answered {
   operation: string;
   /** A status, such as `200`, `not_sent`, or `no_answer`. */
   answer: string;
+  /** The status itself, where there was one. */
+  status?: number;
   seconds: number;
 }
 
-/** Where ended requests are told, to whoever counts them; nothing is made where nobody does. */
+/** Where ended requests are told, to whoever counts or traces them, in the context of who asked; nothing is made where nobody does. */
 export const answers = channel('payment-orders:service-answers');
 
 /** Statuses that are told apart; of others only the class. */
@@ -26,11 +28,11 @@ export async function told<T extends { status: number }>(
 ): Promise<T> {
   if (!answers.hasSubscribers) return ask();
   const fromMs = performance.now();
-  const tell = (answer: string): void =>
-    answers.publish({ ...about, answer, seconds: (performance.now() - fromMs) / 1_000 } satisfies Answered);
+  const tell = (answer: string, status?: number): void =>
+    answers.publish({ ...about, answer, status, seconds: (performance.now() - fromMs) / 1_000 } satisfies Answered);
   try {
     const answer = await ask();
-    tell(answerOf(answer.status));
+    tell(answerOf(answer.status), answer.status);
     return answer;
   } catch (error) {
     tell(error instanceof NotSentError ? error.code : error instanceof PaymentServiceError ? 'no_answer' : 'failed');

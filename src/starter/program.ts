@@ -185,7 +185,8 @@ export async function runStarter(argv: readonly string[], io: StarterIo): Promis
     if (json) io.stdout.write(`${JSON.stringify(shown)}\n`);
     else stream.write(`${report.text}\n`);
   };
-  const run: Run = async (verb) => {
+  let verbName = '';
+  const runOnce: Run = async (verb) => {
     const orders = await io.connect();
     try {
       print(await verb(orders));
@@ -193,8 +194,14 @@ export async function runStarter(argv: readonly string[], io: StarterIo): Promis
       await orders.close();
     }
   };
+  const run: Run = (verb) => (io.traced ? io.traced(verbName, () => runOnce(verb)) : runOnce(verb));
   try {
-    await buildProgram(io, run, print).parseAsync(argv, { from: 'user' });
+    await buildProgram(io, run, print)
+      .hook('preAction', (program, action) => {
+        const group = action.parent === program ? [] : [action.parent?.name()];
+        verbName = [...group, action.name()].join(' ');
+      })
+      .parseAsync(argv, { from: 'user' });
   } catch (error) {
     const report = reportOfError(error);
     // Commander has printed its own message already, and asked-for help is no error.

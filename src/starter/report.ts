@@ -97,6 +97,8 @@ export interface StarterIo {
   /** Progress and errors for people. */
   stderr: Writable & { isTTY?: boolean };
   connect: () => Promise<PaymentOrders>;
+  /** Runs a verb of that name as one span; absent = nothing is traced. */
+  traced?: (verb: string, act: () => Promise<void>) => Promise<void>;
   /** How this command is typed, for the command lines it suggests. */
   self: string;
 }

@@ -84,8 +84,8 @@ function countAll(registry: Registry, client: Client, accounts: Running['account
     },
   });
   const count = (message: unknown): void => {
-    const { seconds, ...labels } = message as Answered;
-    requests.observe(labels, seconds);
+    const { account, operation, answer, seconds } = message as Answered;
+    requests.observe({ account, operation, answer }, seconds);
   };
   answers.subscribe(count);
   const stop = countVisible(client, registry);

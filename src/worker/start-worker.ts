@@ -11,6 +11,7 @@ import { type Finding, namesOf, type Target } from '../preflight/findings.js';
 import { keepChecking } from '../preflight/keep-checking.js';
 import { checkStart, START_WITHIN, type Tell } from '../preflight/start.js';
 import { connectTemporal, TemporalUnreachableError, temporalTarget, warnOfPlainPayloads } from '../temporal.js';
+import { startTracingIf } from '../tracing.js';
 import { createSlots, openAccounts } from './accounts.js';
 import { createsCapacity, lookupsCapacity, ordersCapacity } from './capacity.js';
 import { countCreates } from './count-creates.js';
@@ -20,6 +21,7 @@ import { refuseForeign } from './refuse-foreign.js';
 import { patchOptions, versionOptions } from './rollout.js';
 import { settingsText } from './settings.js';
 import { markOfKeys, takeKeys } from './take-keys.js';
+import { traceOptions } from './traced.js';
 
 /** A create must be let finish: its attempt may take 50 s, so a stopping worker waits a little longer. */
 const SHUTDOWN_GRACE = '55s' as const;
@@ -30,6 +32,10 @@ const SHUTDOWN_GRACE = '55s' as const;
  */
 export async function startWorker(config: WorkerConfig, read: () => Promise<WorkerKeys>) {
   const monitor = createMonitor(config.monitoring);
+  const tracing = await startTracingIf(config.traced ?? false, {
+    service: 'payment-orders-worker',
+    tell: (problem) => Runtime.instance().logger.warn(problem),
+  });
   // A signer that cannot be loaded is a mistake of configuration: it is said before anything that takes long.
   const accounts = await openAccounts(config.accounts, config.capacity);
   const { connectionOptions, address, namespace } = temporalTarget();
@@ -65,10 +71,10 @@ export async function startWorker(config: WorkerConfig, read: () => Promise<Work
   });
   const run = Promise.all(workers.map((worker) => worker.run())).then(() => {
     stopSharing();
-    return monitoring.stop().then(() => connection.close());
+    return Promise.all([monitoring.stop(), tracing?.stop()]).then(() => connection.close());
   });
   return {
-    description: `temporal=${address} namespace=${namespace} accounts=${[...config.accounts.keys()].join(',')} ${protectionsOf(config)} identity=${identity}${monitoring.url ? ` metrics=${monitoring.url}` : ''} ${settingsText(config)}`,
+    description: `temporal=${address} namespace=${namespace} accounts=${[...config.accounts.keys()].join(',')} ${protectionsOf(config)} identity=${identity}${monitoring.url ? ` metrics=${monitoring.url}` : ''}${config.traced ? ' traces=otlp' : ''} ${settingsText(config)}`,
     findings: namesOf(findings),
     run,
     stop: () => {
@@ -95,6 +101,7 @@ export async function createWorkers(
   const audit = config.auditDir ? { audit: await openAudit(config.auditDir) } : {};
   const copies = config.encryptionRequired && { isCopied };
   const clock = nowMs && { nowMs };
+  const { sinks, before, client } = await traceOptions(config.traced);
   const activities = createActivities({ ...config, ...audit, ...copies, ...clock, accounts, confirmAttempt });
   const common = {
     connection,
@@ -102,7 +109,8 @@ export async function createWorkers(
     ...(identity && { identity }),
     shutdownGraceTime: SHUTDOWN_GRACE,
     dataConverter: workerConverter(config, warnOfPlain()),
-    interceptors: { activity: [refuseForeign, countCreates] },
+    interceptors: { activity: [...before, refuseForeign, countCreates], ...(client && { client }) },
+    sinks,
     ...versionOptions(config.rollout),
   };
   const { capacity = {} } = config;
