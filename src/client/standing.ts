@@ -103,9 +103,13 @@ export function orderResult(value: unknown): OrderResult {
 
 /** Reads how the newest run of an order stands, also why it waits. Needs no worker. */
 export async function readStanding(client: Client, workflowId: string): Promise<Standing> {
-  const found = await describeRun(client, workflowId);
-  if (!found) return { kind: 'notStarted' };
-  return standingOfRun(found) ?? readEnd(client, workflowId, found.runId);
+  return standingOf(client, await describeRun(client, workflowId));
+}
+
+/** The same of a run that was described already. */
+export async function standingOf(client: Client, run: WorkflowExecutionDescription | undefined): Promise<Standing> {
+  if (!run) return { kind: 'notStarted' };
+  return standingOfRun(run) ?? readEnd(client, run.workflowId, run.runId);
 }
 
 /** The newest run of a workflow id, or `runId`; undefined when there is none. */

@@ -144,12 +144,29 @@ export function batchStateText(state: BatchState, nowMs: number): string {
 const reportText = (report: ReportFile | undefined): string | undefined =>
   report && `${report.path} (sha256 ${report.sha256})`;
 
+/** What this batch paid out, without what the orders did that were there before. */
+const amountsNow = ({ moved, before }: BatchResult): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(moved).flatMap(([currency, paid]) => {
+      const amount = decimal(paid).minus(decimalOrZero(before?.moved[currency]));
+      return amount.gt(0) ? [[currency, toAmount(amount)]] : [];
+    }),
+  );
+
+const beforeText = ({ before }: BatchResult): string | undefined =>
+  before &&
+  `${before.rows} rows had an order already, from elsewhere; paid by those: ${amountsText(before.moved) || 'nothing'}`;
+
 /** How a batch ended, for people. */
 export const batchResultText = (result: BatchResult): string =>
+  [resultText(result), ...warningsText(result.plan)].join('\n');
+
+const resultText = (result: BatchResult): string =>
   named([
     ['batch', result.batchId],
     ['rows', `${result.rows}: ${result.started} started, ended: ${outcomesText(result.outcomes)}`],
-    ['paid', amountsText(result.moved) || 'nothing'],
+    ['paid', amountsText(amountsNow(result)) || 'nothing'],
+    ['before', beforeText(result)],
     ['stopped', result.stopped && `by ${result.stopped.by}: ${result.stopped.reason}`],
     ['report', reportText(result.report)],
     ['rejected rows', reportText(result.rejected)],

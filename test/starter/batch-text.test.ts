@@ -146,6 +146,7 @@ describe('a batch that ended', () => {
     for (const part of ['48 completed, 1 error, 1 conflict', '990 usd', 'payroll.1.report.csv', 'b'.repeat(64)])
       expect(text).toContain(part);
     expect(text).toContain('payroll.1.rejected.csv');
+    expect(text).toContain('line 3, 7: same wallet and amount');
     expect(batchResultText({ ...result, moved: {}, report: undefined })).toContain('nothing');
   });
 });

@@ -65,7 +65,7 @@ export interface ReportBatchInput extends Writing {
 }
 
 /** Answer of `reportBatch`. `started`: rows whose own order was started, by this batch or an earlier one. */
-export type ReportBatchAnswer = Pick<BatchResult, 'outcomes' | 'moved' | 'started' | 'report' | 'rejected'>;
+export type ReportBatchAnswer = Pick<BatchResult, 'outcomes' | 'moved' | 'started' | 'before' | 'report' | 'rejected'>;
 
 /** Input of the activity `awaitBatchFile`; `scheduledAt` (ISO time) is the schedule's, absent where a period is given. */
 export interface AwaitBatchFileInput {

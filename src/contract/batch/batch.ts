@@ -184,6 +184,8 @@ export interface BatchResult extends Pick<BatchPlan, 'batchId' | 'digest' | 'row
   started: number;
   outcomes: BatchOutcomes;
   moved: AmountsByCurrency;
+  /** Of these, the rows whose orders were there before this batch, and what those paid out. Absent when there are none. */
+  before?: { rows: number; moved: AmountsByCurrency };
   /** Absent where the workers have no REPORT_DIR. */
   report?: ReportFile;
   /** The rows no order exists for, as they were in the file: mend them and send them with `again`. Absent when there are none. */

@@ -123,7 +123,9 @@ function known(run: OrderRun): string[] {
   const { order } = run;
   if (order) return [`**At the service**: \`${order.status}\`, order \`${order.order_uuid}\``];
   if (parseReceivedWorkflowId(workflowInfo().workflowId)) return [];
-  return [`**Sent**: ${noRunEverSent(run) ? 'nothing so far' : 'it may have been, and may have been executed'}`];
+  return [
+    `**Sent**: ${noRunEverSent(run) ? 'nothing so far that Temporal knows of' : 'it may have been, and may have been executed'}`,
+  ];
 }
 
 const nothingToDecide = ({ phase }: OrderRun): string =>

@@ -9,6 +9,7 @@ import { type BatchInput, type BatchOutcomes, NONE_ENDED } from '../../../src/co
 import { recoveredStart } from '../../../src/contract/order/followers.js';
 import type { WithdrawRequest } from '../../../src/contract/order/request.js';
 import type { PaymentService } from '../../../src/payment-service/client.js';
+import { batchResultText } from '../../../src/starter/batch-text.js';
 import { cardNumber } from '../../support/batch-files.js';
 import { type BatchLab, executedOf, openBatchLab, startRows, type TestRow, testRows } from './batches.fixture.js';
 
@@ -61,6 +62,22 @@ const terminate = (order: OrderHandle) =>
   lab.temporal.client.workflow.getHandle(order.workflowId).terminate('by a person');
 
 const run = (rows: readonly TestRow[], options?: Partial<BatchInput>) => startRows(lab, rows, options).then(ended);
+
+it('a batch of rows that another one paid says that it paid nothing, and what they paid', async () => {
+  const rows = testRows('paid', 3);
+  const { moved, before } = await (await startRows(lab, rows.slice(0, 2))).result();
+  expect(before).toBeUndefined();
+  const result = await (await startRows(lab, rows)).result();
+  expect(result).toMatchObject({ started: 3, outcomes: only({ completed: 3 }), before: { rows: 2, moved } });
+  expect(executedOf(lab, rows)).toBe(3);
+  const [, now] = /^paid +(.*)$/m.exec(batchResultText(result)) ?? [];
+  expect(now).toBe('12.5 usd');
+  const again = await (await startRows(lab, rows)).result();
+  expect(batchResultText(again)).toMatch(/^paid +nothing$/m);
+  expect(batchResultText(again)).toMatch(
+    /^before +3 rows had an order already, from elsewhere; paid by those: [\d.]+ usd$/m,
+  );
+}, 60_000);
 
 describe.concurrent('a row whose id has an order that was rebuilt from the list', () => {
   it('attaches to it and is never sent again', async () => {

@@ -1,12 +1,12 @@
 import type { Client } from '@temporalio/client';
 import { ConflictError, FailedError, UnresolvedError } from '../../../client/errors.js';
 import { OrderHandle } from '../../../client/order-handle.js';
-import { readStanding, type Standing, standingOfFailure, whyUnreadable } from '../../../client/standing.js';
+import { describeRun, type Standing, standingOf, standingOfFailure, whyUnreadable } from '../../../client/standing.js';
 import { refuseOtherInput } from '../../../client/start-order.js';
 import type { ReportBatchAnswer } from '../../../contract/batch/activities.js';
 import { NONE_ENDED } from '../../../contract/batch/batch.js';
 import { maskName } from '../../../contract/masking.js';
-import { DEFAULT_ACCOUNT } from '../../../contract/names.js';
+import { DEFAULT_ACCOUNT, searchAttribute } from '../../../contract/names.js';
 import type { OrderInput, OrderResult } from '../../../contract/order/input-and-result.js';
 import type { Order } from '../../../contract/service-objects.js';
 import { addMoved, outcomeOf, type RowOutcome, whyUnresolved } from '../outcome.js';
@@ -16,6 +16,8 @@ export interface RowEnd {
   outcome: RowOutcome;
   order?: Order;
   reason?: string;
+  /** Its order was there before: another batch or a person started it. */
+  before?: true;
 }
 
 /**
@@ -25,7 +27,23 @@ export interface RowEnd {
  */
 export async function readRowEnd(client: Client, input: OrderInput<'withdraw'>, taken: boolean): Promise<RowEnd> {
   const handle = new OrderHandle(client, input.account ?? DEFAULT_ACCOUNT, input.order.order_id);
-  const end = await readStanding(client, handle.workflowId);
+  const run = await describeRun(client, handle.workflowId);
+  const end = await readEndOf(client, handle, { input, taken, standing: await standingOf(client, run) });
+  const isBefore = run && run.typedSearchAttributes.get(searchAttribute.batchId) !== input.batchId;
+  return { ...end, ...(isBefore && { before: true }) };
+}
+
+interface Looked {
+  input: OrderInput<'withdraw'>;
+  taken: boolean;
+  standing: Standing;
+}
+
+async function readEndOf(
+  client: Client,
+  handle: OrderHandle,
+  { input, taken, standing: end }: Looked,
+): Promise<RowEnd> {
   if (end.kind === 'notStarted') {
     const reason = `${whyUnresolved(end)}; the order may exist, look it up at the service`;
     return taken ? { outcome: outcomeOf(end), reason } : { outcome: 'notStarted' };
@@ -86,16 +104,21 @@ function unreadableEnd(error: unknown, end: Standing | undefined): RowEnd | unde
 }
 
 /** What a report counts, as `reportBatch` answers it. */
-export type Counted = Pick<ReportBatchAnswer, 'outcomes' | 'moved' | 'started'>;
+export type Counted = Pick<ReportBatchAnswer, 'outcomes' | 'moved' | 'started' | 'before'>;
 
 /** Before any row is counted. */
 export const noneCounted = (): Counted => ({ outcomes: { ...NONE_ENDED, notStarted: 0 }, moved: {}, started: 0 });
 
 /** Counts the end of a row and adds up what it paid out. */
-export function countRow(counted: Counted, { outcome, order }: RowEnd): void {
+export function countRow(counted: Counted, { outcome, order, before }: RowEnd): void {
   // Open and unresolved ones count as parked: all three are orders that a person may want to look after.
   const known = outcome === 'open' || outcome === 'unresolved' ? 'parked' : outcome;
   counted.outcomes[known] += 1;
-  if (known !== 'notStarted' && known !== 'conflict') counted.started += 1;
+  const isOurs = known !== 'notStarted' && known !== 'conflict';
+  if (isOurs) counted.started += 1;
   if (order) addMoved(counted.moved, order);
+  if (!before || !isOurs) return;
+  counted.before ??= { rows: 0, moved: {} };
+  counted.before.rows += 1;
+  if (order) addMoved(counted.before.moved, order);
 }
