@@ -231,8 +231,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'absence counts at once after a restore',
     file: 'src/activities/order/after-restore.ts',
-    find: '(await nowMs()) >= countsFromMs',
-    replacement: '(await nowMs()) >= restoredAtMs',
+    find: 'currentAttemptScheduledTimestampMs) >= countsFromMs',
+    replacement: 'currentAttemptScheduledTimestampMs) >= restoredAtMs',
     test: {
       file: 'test/reliability/restored-backup.test.ts',
       name: 'Temporal restored from a backup of before a create was sent, while the service does not show it yet: it is paid once',

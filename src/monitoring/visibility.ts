@@ -1,4 +1,10 @@
-import type { Client } from '@temporalio/client';
+import {
+  type Client,
+  isGrpcServiceError,
+  type ListOptions,
+  ServiceError,
+  type WorkflowExecutionInfo,
+} from '@temporalio/client';
 import { Gauge, type Registry } from 'prom-client';
 import { ATTENTION_CODES } from '../contract/attention.js';
 import { BULK_WITHDRAW_WORKFLOW, parseBatchWorkflowId, quoted, searchAttribute } from '../contract/names.js';
@@ -113,21 +119,40 @@ async function countAttention(workflow: Client['workflow']): Promise<Map<string,
   const found = new Map<string, number>();
   const add = (reason: string, more: number): unknown => found.set(reason, (found.get(reason) ?? 0) + more);
   let read = 0;
-  for await (const { typedSearchAttributes } of workflow.list({ query, pageSize: MOST_READ })) {
+  let isWhole = true;
+  const page = readable(workflow, { query, pageSize: MOST_READ }, () => {
+    isWhole = false;
+  });
+  for await (const { typedSearchAttributes } of page) {
     const told = typedSearchAttributes.get(searchAttribute.attentionReason);
     add(ATTENTION_CODES.find((code) => code === told) ?? 'other', 1);
     read += 1;
-    if (read === MOST_READ) break;
+    isWhole = read < MOST_READ;
+    if (!isWhole) break;
   }
-  const unread = read === MOST_READ ? (await workflow.count(query)).count - read : 0;
+  const unread = isWhole ? 0 : (await workflow.count(query)).count - read;
   if (unread > 0) add('other', unread);
   return found;
+}
+
+/** What a list shows up to the first workflow that cannot be read: whoever reaches Temporal may start one with any memo. */
+async function* readable(
+  workflow: Client['workflow'],
+  options: ListOptions,
+  onUnreadable?: () => void,
+): AsyncGenerator<WorkflowExecutionInfo> {
+  try {
+    yield* workflow.list(options);
+  } catch (error) {
+    if (isGrpcServiceError(error) || error instanceof ServiceError) throw error;
+    onUnreadable?.();
+  }
 }
 
 async function runningBatches(workflow: Client['workflow']): Promise<{ account: string; batchId: string }[]> {
   const query = `WorkflowType = '${BULK_WITHDRAW_WORKFLOW}' AND ${IS_RUNNING}`;
   const batches = [];
-  for await (const { workflowId } of workflow.list({ query, pageSize: MOST_BATCHES })) {
+  for await (const { workflowId } of readable(workflow, { query, pageSize: MOST_BATCHES })) {
     const batch = parseBatchWorkflowId(workflowId);
     if (batch) batches.push(batch);
     if (batches.length === MOST_BATCHES) break;

@@ -154,8 +154,7 @@ const amountsNow = ({ moved, before }: BatchResult): Record<string, string> =>
   );
 
 const beforeText = ({ before }: BatchResult): string | undefined =>
-  before &&
-  `${before.rows} rows had an order already, from elsewhere; paid by those: ${amountsText(before.moved) || 'nothing'}`;
+  before && `${before.rows} rows had an order already; paid by those: ${amountsText(before.moved) || 'nothing'}`;
 
 /** How a batch ended, for people. */
 export const batchResultText = (result: BatchResult): string =>

@@ -78,8 +78,8 @@ const nothingStarted = (run: BatchRun, plan: BatchPlan): BatchResult => resultOf
 async function report(run: BatchRun, plan: BatchPlan): Promise<BatchResult> {
   enter(run, 'reporting', 'the report');
   const { reportBatch } = proxyActivities<Activities>({ ...wholeFile, summary: 'Read the end of every row, report' });
-  const { account, input, progress, paused, stopped } = run;
-  const reported = { account, input, plan, taken: progress.taken, paused, stopped };
+  const { account, input, progress, startedAt, paused, stopped } = run;
+  const reported = { account, input, plan, taken: progress.taken, startedAt, paused, stopped };
   try {
     return resultOf(run, plan, await untilWritten(run, (more) => reportBatch({ ...reported, ...more })));
   } catch (error) {

@@ -40,6 +40,8 @@ export interface AttemptInfo {
   heartbeatDetails?: unknown;
   /** By how much later than its activity it was scheduled. */
   laterMs?: number;
+  /** When it was scheduled, by the server. */
+  scheduledMs?: number;
   onHeartbeat?: (details: unknown, environment: MockActivityEnvironment) => void;
 }
 
@@ -98,9 +100,12 @@ export async function activitiesFor(
     confirmAttempt: async (details) => heartbeat(details),
   });
   const run = async (name: keyof Activities, input: unknown, info: AttemptInfo = {}) => {
-    const { attempt = 1, runId = RUN_ID, heartbeatDetails, laterMs = 0, onHeartbeat } = info;
+    const { attempt = 1, runId = RUN_ID, heartbeatDetails, scheduledMs = 1, laterMs = 0, onHeartbeat } = info;
     const workflowExecution = { workflowId: 'order:default:x', runId };
-    const scheduled = { scheduledTimestampMs: 1, currentAttemptScheduledTimestampMs: 1 + laterMs };
+    const scheduled = {
+      scheduledTimestampMs: scheduledMs,
+      currentAttemptScheduledTimestampMs: scheduledMs + laterMs,
+    };
     const env = new MockActivityEnvironment({ attempt, heartbeatDetails, workflowExecution, ...scheduled }, { logger });
     if (onHeartbeat) env.on('heartbeat', (details) => onHeartbeat(details, env));
     // As workflows read it.

@@ -1,5 +1,5 @@
 import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
-import type { SearchAttributePair } from '@temporalio/common';
+import type { PayloadCodec, SearchAttributePair } from '@temporalio/common';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { PaymentOrders } from '../../src/client.js';
@@ -149,6 +149,26 @@ test('those that wait for a person are counted by reason, with as many requests 
     const reasons = Object.assign({}, ...one, ofReason('over-cap', 2), ofReason('other', 2));
     // Nine statuses of the batch's rows.
     await vi.waitFor(async () => expect(await counted()).toEqual({ reasons, requests: 12 + 9 }), 30_000);
+    // Whoever reaches Temporal may start what no worker here can read; those that wait are counted all the same.
+    const unreadable: PayloadCodec = {
+      encode: async (payloads) =>
+        payloads.map((one) => ({ ...one, metadata: { encoding: Buffer.from('zz/unknown') } })),
+      decode: async (payloads) => payloads,
+    };
+    const stranger = new Client({
+      connection: client.connection,
+      namespace: own.namespace,
+      dataConverter: { payloadCodecs: [unreadable] },
+    });
+    const typedSearchAttributes = [{ key: searchAttribute.needsAttention, value: true }];
+    await stranger.workflow.start('zz', {
+      ...{ workflowId: 'zz', taskQueue: 'nobody', typedSearchAttributes, memo: { zz: 1 } },
+    });
+    const all = Object.values(reasons as Record<string, number>).reduce((sum, value) => sum + value, 1);
+    await vi.waitFor(async () => {
+      const { reasons: found } = await counted();
+      expect(Object.values(found).reduce((sum, value) => sum + value, 0)).toBe(all);
+    }, 30_000);
   } finally {
     await client.connection.close();
     await own.close();

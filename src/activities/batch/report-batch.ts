@@ -18,12 +18,12 @@ const CONCURRENCY = 20;
 /** Counts and reports how the order of every row ended, whoever started it; repeating it replaces the files. */
 export function reportBatchActivity(deps: ActivityDeps) {
   return async function reportBatch(reported: ReportBatchInput): Promise<ReportBatchAnswer> {
-    const { input, plan, taken, tells } = reported;
+    const { input, plan, taken, startedAt, tells } = reported;
     try {
       await recordInterruptions(deps, reported);
       const source = await openBatchSource(deps.directories, input, plan);
       try {
-        return await reportOn(deps, source, { ...input, batchId: plan.batchId }, plan, taken);
+        return await reportOn(deps, source, { ...input, batchId: plan.batchId }, plan, { taken, startedAt });
       } finally {
         await source.close();
       }
@@ -40,7 +40,7 @@ async function reportOn(
   source: BatchSource,
   input: BatchInput,
   plan: BatchPlan,
-  taken: number,
+  since: Since,
 ): Promise<ReportBatchAnswer> {
   const files = directories?.reportDir ? await ReportFiles.open(directories.reportDir, plan, source) : undefined;
   const counted = noneCounted();
@@ -48,7 +48,7 @@ async function reportOn(
   // Every call to Temporal listens for the cancellation; Node takes more than 10 of them for a leak.
   setMaxListeners(2 * CONCURRENCY, cancellationSignal());
   try {
-    for await (const reported of mapInOrder(source.rows(), CONCURRENCY, (row) => readRow(row, input, taken))) {
+    for await (const reported of mapInOrder(source.rows(), CONCURRENCY, (row) => readRow(row, input, since))) {
       countRow(counted, reported.end);
       await files?.add(reported);
       rowsRead += 1;
@@ -62,12 +62,15 @@ async function reportOn(
   }
 }
 
-async function readRow(row: BatchRow, input: BatchInput, taken: number): Promise<ReportedRow> {
+/** How many rows the batch took, and when it began. */
+type Since = Pick<ReportBatchInput, 'taken' | 'startedAt'>;
+
+async function readRow(row: BatchRow, input: BatchInput, { taken, startedAt }: Since): Promise<ReportedRow> {
   const checked = validateOrderInput('withdraw', orderInputOf(row, input), { formatChecks: 'warn', started: true });
   // A bad row cannot have passed the plan: this is not the file that was planned.
   if ('errors' in checked) {
     throw invalidInput([{ field: `line ${row.line}`, reason: describeFieldErrors(checked.errors) }]);
   }
-  const end = await readRowEnd(getClient(), checked.input, row.row <= taken);
+  const end = await readRowEnd(getClient(), checked.input, { taken: row.row <= taken, startedAt });
   return { row, request: checked.input.order, end };
 }

@@ -1,3 +1,4 @@
+import { activityInfo } from '@temporalio/activity';
 import type { CreateVerdict } from '../../contract/order/activities.js';
 import { factsOf, type OrderType } from '../../contract/order/types.js';
 import type { ActivityDeps } from '../deps.js';
@@ -13,7 +14,8 @@ export async function tooSoonAfterRestore(
   if (restoredAtMs === undefined) return undefined;
   const { atOnce, deposit } = pace.settleWindowMs;
   const countsFromMs = restoredAtMs + (factsOf(type).movesMoneyAtOnce ? atOnce : deposit);
-  if ((await nowMs()) >= countsFromMs) return undefined;
+  // By the worker's clock and by the server's: one of them may be fast.
+  if (Math.min(await nowMs(), activityInfo().currentAttemptScheduledTimestampMs) >= countsFromMs) return undefined;
   const until = new Date(countsFromMs).toISOString();
   const reason = `Temporal was restored, and an earlier create may not be shown yet: nothing is sent before ${until}`;
   return { kind: 'notSent', reason };

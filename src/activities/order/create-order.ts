@@ -37,12 +37,16 @@ export function createOrderActivity(deps: ActivityDeps) {
     const refused = await refuseElsewhere(account, attempt);
     const rates = await account.rates.current();
     // Once something may have been sent, limits no longer decide: InvalidOrder would say that no order exists.
-    const limited = attempt.permission === 'first' && !refused && !(await tooSoonAfterRestore(deps, attempt.type));
-    const unchecked = limited ? await refuseBeyondLimits(deps, account, attempt.type, request, rates) : [];
-    const notes = [...told, ...unchecked];
-    if (notes.length > 0) log.warn('checks were passed over', { notes });
+    const notes = [...told];
+    const isFirst = attempt.permission === 'first';
+    const limit = async () =>
+      isFirst && notes.push(...(await refuseBeyondLimits(deps, account, attempt.type, request, rates)));
+    // A restored Temporal may have forgotten what was sent, so that limits decide there only on what the probe does not find.
+    if (!refused && deps.restoredAtMs === undefined) await limit();
     if (!refused) await learnWallets(account);
-    const verdict = refused ?? (await probeThenSend({ deps, account, attempt, request, rates, deadline }));
+    const sending = { deps, account, attempt, request, rates, deadline, ...(deps.restoredAtMs && { limit }) };
+    const verdict = refused ?? (await probeThenSend(sending));
+    if (notes.length > 0) log.warn('checks were passed over', { notes });
     const excerpt = verdict.kind === 'rejected' ? verdict.excerpt : undefined;
     log.info('create attempt ended', { verdict: verdict.kind, permission: attempt.permission, excerpt });
     return {
@@ -89,6 +93,8 @@ interface Sending {
   /** Read before the probe: nothing is waited for between its answer and the turn of the create. */
   rates: Awaited<ReturnType<Account['rates']['current']>>;
   deadline: AttemptDeadline;
+  /** Throws where limits refuse it; only where they decide after the probe. */
+  limit?: () => Promise<unknown>;
 }
 
 async function probeThenSend(sending: Sending): Promise<CreateVerdict> {
@@ -108,6 +114,8 @@ async function probeThenSend(sending: Sending): Promise<CreateVerdict> {
       if (await place.take(freshUntilMs(account))) break;
     }
   } catch (error) {
+    // What limits refuse ends the order.
+    if (error instanceof ApplicationFailure) throw error;
     return notSentBecause('the limit left no turn for the create', error);
   } finally {
     place.leave();
@@ -127,7 +135,7 @@ async function refusedByProbe(
   sending: Sending,
   { stale, heldUp }: { stale: CreateVerdict | undefined; heldUp: boolean },
 ): Promise<CreateVerdict | undefined> {
-  const { deps, account, attempt, request, rates } = sending;
+  const { deps, account, attempt, request, rates, limit } = sending;
   const tooSoon = await tooSoonAfterRestore(deps, attempt.type);
   let seen: Awaited<ReturnType<typeof probe>>;
   try {
@@ -148,6 +156,7 @@ async function refusedByProbe(
   if (refused) return refused;
   // Not before the probe: what was sent already is followed, whatever became of its order.
   if (stale) return stale;
+  await limit?.();
   const cap = attempt.approved ? undefined : exceededCap(deps, attempt.type, request, rates);
   return cap ? { kind: 'overCap', reason: cap } : undefined;
 }

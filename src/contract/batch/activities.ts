@@ -59,6 +59,8 @@ export interface ReportBatchInput extends Writing {
   plan: BatchPlan;
   /** Rows that the batch took, from the first: behind them none was started. */
   taken: number;
+  /** When the batch began (ISO time). */
+  startedAt: string;
   /** Who paused it, unless it was resumed, and who stopped it; only written down. */
   paused?: BatchInterruption;
   stopped?: BatchInterruption;

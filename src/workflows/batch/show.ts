@@ -1,3 +1,4 @@
+import { workflowInfo } from '@temporalio/workflow';
 import {
   type BatchInterruption,
   type BatchPhase,
@@ -57,8 +58,9 @@ function batchDetails(run: BatchRun): string {
 /** What must never be done while a batch wants a person, whatever for. */
 const NEVER = 'Never pay these rows in another way, nor under other order ids';
 
-const because = ({ progress }: BatchRun): string =>
-  progress.taken === 0
+/** That none was started is said only where nothing else is possible: not of a run that goes on from another one, nor of one sent anew. */
+const because = ({ phase, sendingSince, stopped, input, knownRun }: BatchRun): string =>
+  phase === 'awaitingApproval' && !sendingSince && !stopped && !input.again && knownRun === workflowInfo().runId
     ? 'none was started, but this batch can still pay them'
     : 'those that were started may be paid, and the rest may follow';
 

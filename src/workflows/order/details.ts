@@ -49,7 +49,7 @@ const WORDS = {
   },
   'account-not-served': {
     never: `${NOT_AGAIN} or account while it waits: a worker that comes goes on with it.`,
-    todo: 'Start a worker that serves the account. Is the account wrong, and nothing sent: request cancellation, and start it anew only once it has ended.',
+    todo: 'Start a worker that serves the account. Is the account wrong, and nothing sent: request cancellation, and start it anew only once it has ended as `OrderCancelled`.',
   },
   'service-down': { never: GOES_ON, todo: 'See to the service, and to the way to it.' },
   'key-refused': {
@@ -120,12 +120,13 @@ function attentionDetails(run: OrderRun, { code, reason, since }: Attention): st
 
 /** What is known of its money, for who is asked whether it was paid. A receipt is nothing that we send. */
 function known(run: OrderRun): string[] {
-  const { order } = run;
+  const { order, attention, sends } = run;
   if (order) return [`**At the service**: \`${order.status}\`, order \`${order.order_uuid}\``];
   if (parseReceivedWorkflowId(workflowInfo().workflowId)) return [];
-  return [
-    `**Sent**: ${noRunEverSent(run) ? 'nothing so far that Temporal knows of' : 'it may have been, and may have been executed'}`,
-  ];
+  if (!noRunEverSent(run) || sends.rejected) return ['**Sent**: it may have been, and may have been executed'];
+  // The attempt that nobody took waits on, and its attention stays until it has ended.
+  if (attention?.code === 'account-not-served') return ['**Sent**: nothing, unless a worker has taken it since'];
+  return ['**Sent**: nothing so far that Temporal knows of'];
 }
 
 const nothingToDecide = ({ phase }: OrderRun): string =>

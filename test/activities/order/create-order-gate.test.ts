@@ -47,9 +47,23 @@ describe('the gate before a send', () => {
     },
   );
 
-  test('Temporal restored a settle window ago: it is sent', async () => {
+  test('Temporal restored a settle window ago: it is sent, unless the server knows of an earlier time', async () => {
     const { run } = await openActivities({}, { restoredAtMs: Date.now() - PACE.settleWindowMs.atOnce });
-    expect(await run('createOrder', attemptOf('withdraw'))).toMatchObject({ kind: 'accepted' });
+    const attempt = attemptOf('withdraw');
+    expect(await run('createOrder', attempt, { scheduledMs: Date.now() - 5_000 })).toMatchObject({ kind: 'notSent' });
+    expect(await run('createOrder', attempt, { scheduledMs: Date.now() })).toMatchObject({ kind: 'accepted' });
+  });
+
+  test('Temporal restored long ago: a limit ends no order that is there, and one that is not after the probe', async () => {
+    const { sandbox, run } = await openActivities();
+    await run('createOrder', attemptOf('withdraw'));
+    sandbox.set({ pairs: { 'withdraw usd_card': { min: '5000' } } });
+    const restored = await activitiesFor({ baseUrl: sandbox.url, ...sandbox }, { restoredAtMs: 1 });
+    const scheduledMs = Date.now();
+    expect(await restored('createOrder', attemptOf('withdraw'), { scheduledMs })).toMatchObject({ kind: 'adopted' });
+    const absent = attemptOf('withdraw', orderInput('withdraw', 'absent-1'));
+    await expect(restored('createOrder', absent, { scheduledMs })).rejects.toMatchObject({ type: 'InvalidOrder' });
+    expect(operations(sandbox)).toEqual(['list', 'create', 'list', 'list']);
   });
 
   test('a reset run sends nothing and says that an older attempt may be on its way', async () => {

@@ -97,7 +97,13 @@ describe('the payloads of a batch stay below 100 KB', () => {
 
   test('with as many currencies and warnings as there may be, in plan, report and result', () => {
     const input = { startedBy: 'x'.repeat(MAX_INLINE_BYTES) };
-    const report: ReportBatchInput = { account: PLAN.account, input, plan: PLAN, taken: 1_000_000 };
+    const report: ReportBatchInput = {
+      account: PLAN.account,
+      input,
+      plan: PLAN,
+      taken: 1_000_000,
+      startedAt: new Date(0).toISOString(),
+    };
     expect(JSON.stringify(report).length).toBeLessThan(LIMIT);
     const { outcomes, moved } = progressWith([]);
     const file = { path: 'p'.repeat(160), sha256: 'f'.repeat(64) };

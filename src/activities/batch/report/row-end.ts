@@ -1,4 +1,4 @@
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { ConflictError, FailedError, UnresolvedError } from '../../../client/errors.js';
 import { OrderHandle } from '../../../client/order-handle.js';
 import { describeRun, type Standing, standingOf, standingOfFailure, whyUnreadable } from '../../../client/standing.js';
@@ -16,7 +16,7 @@ export interface RowEnd {
   outcome: RowOutcome;
   order?: Order;
   reason?: string;
-  /** Its order was there before: another batch or a person started it. */
+  /** Its order was there before this batch began, or another batch started it. */
   before?: true;
 }
 
@@ -25,12 +25,21 @@ export interface RowEnd {
  * that was started with another input is a conflict, whatever became of it. `taken`: the batch took the row, so that a
  * workflow which is not there was removed since, and says nothing about the payout.
  */
-export async function readRowEnd(client: Client, input: OrderInput<'withdraw'>, taken: boolean): Promise<RowEnd> {
+export async function readRowEnd(
+  client: Client,
+  input: OrderInput<'withdraw'>,
+  { taken, startedAt }: { taken: boolean; startedAt: string },
+): Promise<RowEnd> {
   const handle = new OrderHandle(client, input.account ?? DEFAULT_ACCOUNT, input.order.order_id);
   const run = await describeRun(client, handle.workflowId);
   const end = await readEndOf(client, handle, { input, taken, standing: await standingOf(client, run) });
-  const isBefore = run && run.typedSearchAttributes.get(searchAttribute.batchId) !== input.batchId;
-  return { ...end, ...(isBefore && { before: true }) };
+  return { ...end, ...(run && wasBefore(run, input.batchId, startedAt) && { before: true }) };
+}
+
+/** A run that was rebuilt for an order of this batch names no batch, and is younger. */
+function wasBefore(run: WorkflowExecutionDescription, batchId: string | undefined, startedAt: string): boolean {
+  const startedBy = run.typedSearchAttributes.get(searchAttribute.batchId);
+  return run.startTime.getTime() < Date.parse(startedAt) || (startedBy !== undefined && startedBy !== batchId);
 }
 
 interface Looked {
@@ -117,7 +126,7 @@ export function countRow(counted: Counted, { outcome, order, before }: RowEnd): 
   const isOurs = known !== 'notStarted' && known !== 'conflict';
   if (isOurs) counted.started += 1;
   if (order) addMoved(counted.moved, order);
-  if (!before || !isOurs) return;
+  if (!before || !isOurs || known === 'refused') return;
   counted.before ??= { rows: 0, moved: {} };
   counted.before.rows += 1;
   if (order) addMoved(counted.before.moved, order);
