@@ -63,7 +63,8 @@ export const ELSEWHERE: SentTo = { endpoint: 'https://elsewhere', key: KEY_FINGE
 
 /** What only some activities need. */
 type Places = Pick<ActivityDeps, 'directories' | 'caps' | 'audit' | 'restoredAtMs'> &
-  Pick<Account, 'notExecutedStatuses'>;
+  Partial<Pick<ActivityDeps, 'pace'>> &
+  Partial<Pick<Account, 'notExecutedStatuses' | 'limiter'>>;
 
 /** The real activities with the real client for one service. */
 export async function activitiesFor(
@@ -73,6 +74,7 @@ export async function activitiesFor(
     requestTimeoutMs = 2_000,
     notExecutedStatuses,
     learnsWallets = false,
+    limiter = new Limiter(),
     ...places
   }: Places & { callback?: typeof CALLBACK; requestTimeoutMs?: number; learnsWallets?: boolean } = {},
 ): Promise<RunActivity> {
@@ -86,7 +88,7 @@ export async function activitiesFor(
     endpoint: baseUrl,
     keyFingerprint: KEY_FINGERPRINT,
     rates,
-    limiter: new Limiter(),
+    limiter,
     notExecutedStatuses,
   };
   // Taken for read: what creates ask first of all would stand in every count of requests.
@@ -126,6 +128,8 @@ export async function openActivities(
     notExecutedStatuses,
     requestTimeoutMs,
     learnsWallets,
+    pace = PACE,
+    limiter,
     ...options
   }: Omit<SandboxOptions, 'settings'> &
     Places & { callback?: typeof CALLBACK; requestTimeoutMs?: number; learnsWallets?: boolean } = {},
@@ -138,7 +142,18 @@ export async function openActivities(
   onTestFinished(() => sandbox.close());
   const run = await activitiesFor(
     { baseUrl: sandbox.url, ...sandbox },
-    { callback, directories, caps, audit, restoredAtMs, notExecutedStatuses, requestTimeoutMs, learnsWallets },
+    {
+      callback,
+      directories,
+      caps,
+      audit,
+      restoredAtMs,
+      notExecutedStatuses,
+      requestTimeoutMs,
+      learnsWallets,
+      pace,
+      limiter,
+    },
   );
   return { sandbox, run, sentTo: { endpoint: sandbox.url, key: KEY_FINGERPRINT } };
 }

@@ -1,4 +1,4 @@
-import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
+import { activityInfo, cancellationSignal, heartbeat, sleep } from '@temporalio/activity';
 import { statusText } from '../../contract/failures.js';
 import { beforePollsMs, type Pace, type PollAnswer, type PollInput } from '../../contract/order/activities.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
@@ -10,22 +10,46 @@ import { lastHeartbeat } from '../last-heartbeat.js';
 import { withoutChanges } from './probe.js';
 import { isElsewhere, isOtherEndpoint, refuseElsewhere } from './sent-to.js';
 
-/** Polls until the status is final or not reported yet; each poll is an attempt, which leaves no event in the history. */
+/** The first attempt makes so many polls at most, one after the other, while the waits between them stay short. */
+const POLLS_WITHIN = { most: 5, shortWaitMs: 1_000, longestMs: 3_000 };
+
+/**
+ * Polls until the status is final or not reported yet. Each attempt polls once and comes back after a wait of the server's, which leaves no
+ * event in the history. Short waits are waited within the first attempt, since a further one would cost the server more.
+ */
 export function pollOrderActivity(deps: ActivityDeps) {
   return async function pollOrder(input: PollInput): Promise<PollAnswer> {
     const { attempt } = activityInfo();
-    const delayMs = pollDelayMs(deps.pace, attempt);
-    let order: Order;
-    try {
-      order = await askStatus(deps, input, delayMs);
-    } catch (error) {
-      if (noteSilence(input)) return { silent: true, ...(isElsewhere(error) && { elsewhere: true }) };
-      throw error;
+    const within = pollsWithin(deps, input);
+    const begunMs = performance.now();
+    for (let poll = attempt === 1 ? 1 : within + attempt - 1; ; poll += 1) {
+      const delayMs = pollDelayMs(deps.pace, poll);
+      const answer = await pollOnce(deps, input, delayMs);
+      if ('silent' in answer || input.silence === 'told' || !isTolerated(answer.status, input)) return answer;
+      const staysHere = poll < within && performance.now() - begunMs < POLLS_WITHIN.longestMs;
+      if (!staysHere) throw comeBackIn(delayMs, `status at the service: ${answer.status.slice(0, 40)}`);
+      await sleep(delayMs);
     }
-    endSilence();
-    if (isFinal(order.status) || input.silence === 'told' || !isTolerated(order.status, input)) return order;
-    throw comeBackIn(delayMs, `status at the service: ${order.status.slice(0, 40)}`);
   };
+}
+
+async function pollOnce(deps: ActivityDeps, input: PollInput, delayMs: number): Promise<PollAnswer> {
+  try {
+    const order = await askStatus(deps, input, delayMs);
+    endSilence();
+    return order;
+  } catch (error) {
+    if (noteSilence(input)) return { silent: true, ...(isElsewhere(error) && { elsewhere: true }) };
+    throw error;
+  }
+}
+
+/** Polls of the first attempt. Under a limit it is one: there attempts are what shares the account's requests out. */
+function pollsWithin(deps: ActivityDeps, { account }: PollInput): number {
+  let polls = 1;
+  if (accountOf(deps, account).limiter.intervalMs > 0) return polls;
+  while (polls < POLLS_WITHIN.most && pollDelayMs(deps.pace, polls, 0) < POLLS_WITHIN.shortWaitMs) polls += 1;
+  return polls;
 }
 
 /** What an attempt leaves to the next one: by the server's clock, when the first attempt without a reading was. */
@@ -49,7 +73,7 @@ function endSilence(): void {
 
 /** True for a status that is not final and need not be reported. */
 const isTolerated = (status: string, { toleratedStatuses, tolerateAll = false }: PollInput): boolean =>
-  tolerateAll || isKnownStatus(status) || toleratedStatuses.includes(status);
+  !isFinal(status) && (tolerateAll || isKnownStatus(status) || toleratedStatuses.includes(status));
 
 async function askStatus(deps: ActivityDeps, input: PollInput, delayMs: number): Promise<Order> {
   const { account: name, orderId, orderUuid, sentTo } = input;
@@ -94,9 +118,9 @@ function status(
 }
 
 /** Doubles from the initial to the longest delay; up to a tenth shorter, so that many orders do not ask in step. */
-export function pollDelayMs(pace: Pace, attempt: number, random = Math.random()): number {
+export function pollDelayMs(pace: Pace, poll: number, random = Math.random()): number {
   const { pollInitialMs, pollMaxMs } = pace;
   // The workflow may have waited once before the first poll. The exponent is capped because 2 ** 1100 is Infinity.
-  const doublings = Math.min(beforePollsMs(pace) > 0 ? attempt : attempt - 1, 40);
+  const doublings = Math.min(beforePollsMs(pace) > 0 ? poll : poll - 1, 40);
   return Math.min(pollInitialMs * 2 ** doublings, pollMaxMs) * (1 - random / 10);
 }
