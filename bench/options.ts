@@ -33,7 +33,7 @@ const USUAL: Sizes = {
 
 /** `--full`. */
 const FULL: Sizes = {
-  ...{ rounds: 3, orders: 300, open: 50, warmUp: 900, limits: [8, 20, 40, 0], rows: 1_000 },
+  ...{ rounds: 3, orders: 300, open: 50, warmUp: 1_800, limits: [8, 20, 40, 0], rows: 1_000 },
   ...{ waiting: [1_000, 5_000], pollEvery: 60, growth: [300, 1_000, 4_000], cached: [250, 500], requests: 3_000 },
 };
 

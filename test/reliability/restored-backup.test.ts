@@ -1,6 +1,7 @@
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type DevServer, type DevServerOptions, freePort, startDevServer } from '../../scripts/temporal/dev-server.js';
 import { startBatch } from '../../src/client/batches.js';
@@ -50,9 +51,9 @@ const executedOf = (orderIds: readonly string[]): number[] => {
 
 /**
  * Backs Temporal up before its workers sent these orders, lets them be paid, and puts the backup back. Ends once each order was
- * looked for twice in the restored Temporal, and the service shows them all.
+ * looked for twice in the restored Temporal, and the service shows them all. `meanwhile` happens right before it does.
  */
-async function restoreAfterPaying(orderIds: readonly string[]): Promise<void> {
+async function restoreAfterPaying(orderIds: readonly string[], meanwhile = async () => {}): Promise<void> {
   const directories = { batchDir: lab.folder, reportDir: lab.folder };
   const once = orderIds.map(() => 1);
   await server.stop();
@@ -70,6 +71,7 @@ async function restoreAfterPaying(orderIds: readonly string[]): Promise<void> {
   await lab.startWorkers({ directories, restoredAtMs: Date.now() });
   const lookedFor = () => asked().every((count, at) => count > (before[at] ?? 0) + 1);
   await vi.waitUntil(lookedFor, { timeout: 60_000, interval: 50 });
+  await meanwhile();
   lab.sandbox.set({ visibilityLagMs: 0 });
 }
 
@@ -81,6 +83,31 @@ test('Temporal restored from a backup of before a create was sent, while the ser
   const result = await order.result();
   expect(executedOf([order.orderId])).toEqual([1]);
   expect(result).toMatchObject({ outcome: 'completed', adopted: true });
+});
+
+test('an order cancelled while a restored Temporal may have forgotten its create ends as what was paid', {
+  timeout: 180_000,
+}, async () => {
+  const order = await lab.orders.start('withdraw', orderInput('withdraw', newOrderId('restored')));
+  const { workflowId } = order;
+  await restoreAfterPaying([order.orderId], async () => {
+    await lab.temporal.client.workflow.getHandle(workflowId).cancel();
+    // An end that came at once would come before the service shows the order.
+    await sleep(3_000);
+  });
+  expect(await order.result()).toMatchObject({ outcome: 'completed', adopted: true });
+  expect(executedOf([order.orderId])).toEqual([1]);
+});
+
+test('one of which there is nothing ends as cancelled, once that is proven', { timeout: 180_000 }, async () => {
+  const restoredAtMs = Date.now();
+  await lab.startWorkers({ directories: { batchDir: lab.folder, reportDir: lab.folder }, restoredAtMs });
+  const order = await lab.orders.start('withdraw', orderInput('withdraw', newOrderId('restored')));
+  await vi.waitUntil(() => lab.requestsOf(order.orderId).length > 1, { timeout: 60_000, interval: 50 });
+  await lab.temporal.client.workflow.getHandle(order.workflowId).cancel();
+  await expect(order.result()).rejects.toMatchObject({ type: 'OrderCancelled' });
+  expect(Date.now()).toBeGreaterThan(restoredAtMs + 15_000);
+  expect(executedOf([order.orderId])).toEqual([0]);
 });
 
 test('a batch whose rows were started after the backup starts them again, and each is paid once', {

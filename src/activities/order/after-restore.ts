@@ -18,5 +18,5 @@ export async function tooSoonAfterRestore(
   if (Math.min(await nowMs(), activityInfo().currentAttemptScheduledTimestampMs) >= countsFromMs) return undefined;
   const until = new Date(countsFromMs).toISOString();
   const reason = `Temporal was restored, and an earlier create may not be shown yet: nothing is sent before ${until}`;
-  return { kind: 'notSent', reason };
+  return { kind: 'notSent', reason, restoredAtMs };
 }

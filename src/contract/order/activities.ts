@@ -80,7 +80,8 @@ export type CreateVerdict =
   | { kind: 'adopted'; order: Order; soft?: string[] }
   | { kind: 'conflict'; order: Order; differences: string[] }
   | ({ kind: 'duplicates' } & DuplicateOrders)
-  | { kind: 'notSent'; reason: string }
+  /** `restoredAtMs`: Temporal was restored then, and may have forgotten a create that the service does not show yet. */
+  | { kind: 'notSent'; reason: string; restoredAtMs?: number }
   /** Nothing was sent or executed: met by the probe, or by a create where the operator may rely on that. */
   | { kind: 'rateLimited'; retryAfterMs: number }
   /** `excerpt`: what the service said, masked. */

@@ -7,7 +7,7 @@ import { cancelled, closed } from '../order/end.js';
 import { noSendInDoubt, type OrderRun, showsNone } from '../order/state.js';
 import type { Step } from './conclude.js';
 import { type Budget, MAX_RATE_LIMITED } from './may-resend.js';
-import { duplicateOrders, foreignOrder, look, type Seen, settle } from './settle.js';
+import { duplicateOrders, foreignOrder, look, type Seen, settle, settleEarlierRun } from './settle.js';
 
 /** Attempts that sent nothing, before a person is asked. */
 const MAX_NOT_SENT = 50;
@@ -37,6 +37,11 @@ export async function stepAfter(run: OrderRun, verdict: CertainVerdict, rounds: 
     case 'duplicates':
       return duplicateOrders(verdict);
     case 'notSent':
+      if (verdict.restoredAtMs !== undefined && noSendInDoubt(run)) {
+        run.sends.earlierInDoubt = true;
+        run.sends.restoredAtMs = verdict.restoredAtMs;
+        return settleEarlierRun(run, verdict.reason);
+      }
       rounds.notSent += 1;
       return waitForService(run, { reason: verdict.reason, round: rounds.notSent, maxRounds: MAX_NOT_SENT });
     case 'rateLimited':

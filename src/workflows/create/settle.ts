@@ -166,16 +166,19 @@ export async function settleSends(run: OrderRun, unsettled: Unsettled): Promise<
 }
 
 /**
- * Settles what an earlier run of this order id may have sent: that it did not is read over the settle window since then.
+ * Settles what an earlier run of this order id, or what a restored Temporal has forgotten, may have sent: that it did not is read
+ * over the settle window since then.
  * Where that is long over, the probes of the attempt before and of the next one are enough.
  */
-export async function settleEarlierRun(run: OrderRun): Promise<Seen> {
+export async function settleEarlierRun(
+  run: OrderRun,
+  why = 'an earlier run of this order id may have sent it',
+): Promise<Seen> {
   const startedAtMs = workflowInfo().startTime.getTime();
   const claimedMs = Date.parse(run.input.sentUntil ?? '');
   // The start's own time also where the claim is no time: the next attempt refuses that.
-  const sentUntilMs = claimedMs < startedAtMs ? claimedMs : startedAtMs;
+  const sentUntilMs = Math.max(claimedMs < startedAtMs ? claimedMs : startedAtMs, run.sends.restoredAtMs ?? 0);
   const isOver = run.pace && Date.now() - sentUntilMs >= settleWindowMs(run);
-  const why = 'an earlier run of this order id may have sent it';
   const seen: Seen = isOver ? { kind: 'absent' } : await settle(run, why, 0, sentUntilMs);
   // From here on this run is like any other first one.
   if (seen.kind === 'absent') run.sends.earlierInDoubt = false;

@@ -175,7 +175,8 @@ export const thisRunSentNothing = (run: OrderRun): boolean =>
 export const noSendInDoubt = (run: OrderRun): boolean => thisRunSentNothing(run) && !run.sends.earlierInDoubt;
 
 /** True when no run of this order id may ever have sent: what is there under the id cannot be of ours. Takes any input. */
-export const noRunEverSent = (run: OrderRun): boolean => thisRunSentNothing(run) && !run.input?.sentUntil;
+export const noRunEverSent = (run: OrderRun): boolean =>
+  thisRunSentNothing(run) && !run.input?.sentUntil && run.sends.restoredAtMs === undefined;
 
 /** That nothing is there, and how the service says so: a wrong path is answered like an unknown order. */
 export const showsNone = ({ statusSaid }: OrderRun): string =>
