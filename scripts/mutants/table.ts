@@ -1,5 +1,6 @@
 import { KEY_MUTANTS } from './keys.js';
 import type { Mutant } from './mutant.js';
+import { RESTORE_MUTANTS } from './restore.js';
 
 /** Every mutant; each stands for a way in which money or a secret would be lost. */
 export const MUTANTS: readonly Mutant[] = [
@@ -228,15 +229,6 @@ export const MUTANTS: readonly Mutant[] = [
       name: 'requests that all want to be sent at once, and arrive late by chance, stay below 1.05 times the limit over 5 s',
     },
   },
-  {
-    name: 'absence counts at once after a restore',
-    file: 'src/activities/order/after-restore.ts',
-    find: 'currentAttemptScheduledTimestampMs) >= countsFromMs',
-    replacement: 'currentAttemptScheduledTimestampMs) >= restoredAtMs',
-    test: {
-      file: 'test/reliability/restored-backup.test.ts',
-      name: 'Temporal restored from a backup of before a create was sent, while the service does not show it yet: it is paid once',
-    },
-  },
   ...KEY_MUTANTS,
+  ...RESTORE_MUTANTS,
 ];

@@ -1,0 +1,25 @@
+import type { Mutant } from './mutant.js';
+
+/** Mistakes about what a Temporal that was restored from a backup may have forgotten. */
+export const RESTORE_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'absence counts at once after a restore',
+    file: 'src/activities/order/after-restore.ts',
+    find: 'currentAttemptScheduledTimestampMs) >= countsFromMs',
+    replacement: 'currentAttemptScheduledTimestampMs) >= restoredAtMs',
+    test: {
+      file: 'test/reliability/restored-backup.test.ts',
+      name: 'Temporal restored from a backup of before a create was sent, while the service does not show it yet: it is paid once',
+    },
+  },
+  {
+    name: 'a cancellation ends an order whose create a restored Temporal may have forgotten',
+    file: 'src/workflows/create/after-attempt.ts',
+    find: 'verdict.restoredAtMs !== undefined && noSendInDoubt(run)',
+    replacement: 'verdict.restoredAtMs === 0',
+    test: {
+      file: 'test/reliability/restored-backup.test.ts',
+      name: 'an order cancelled while a restored Temporal may have forgotten its create ends as what was paid',
+    },
+  },
+];
