@@ -226,7 +226,7 @@ export const MUTANTS: readonly Mutant[] = [
     replacement: 'used)) / Math.min(workers, 1)',
     test: {
       file: 'test/worker/limit-shares.test.ts',
-      name: 'requests that all want to be sent at once, and arrive late by chance, stay below 1.05 times the limit over 5 s',
+      name: 'while workers come and go requests that all want to be sent at once, and arrive late by chance, stay below 1.05 times the limit over 5 s',
     },
   },
   ...KEY_MUTANTS,
