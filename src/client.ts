@@ -2,13 +2,8 @@ import { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { Batches } from './client/batches.js';
 import { checkedForAccount, checkOrderInput, formatChecksOf } from './client/checked-input.js';
-import {
-  type AttentionElsewhere,
-  attentionElsewhere,
-  listOrders,
-  type OrderFilter,
-  type OrderListEntry,
-} from './client/list-orders.js';
+import { type AttentionElsewhere, attentionElsewhere, listOrders, type OrderListEntry } from './client/list-orders.js';
+import type { OrderFilter } from './client/order-filter.js';
 import { OrderHandle } from './client/order-handle.js';
 import {
   type ReconcileOptions,

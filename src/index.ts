@@ -18,7 +18,9 @@ export {
   UnknownIdError,
   UnresolvedError,
 } from './client/errors.js';
-export type { AttentionElsewhere, ListedAttention, OrderFilter, OrderListEntry } from './client/list-orders.js';
+export type { BatchFilter, BatchListEntry } from './client/list-batches.js';
+export type { AttentionElsewhere, ListedAttention, OrderListEntry } from './client/list-orders.js';
+export type { OrderFilter } from './client/order-filter.js';
 export { OrderHandle } from './client/order-handle.js';
 export type { ReconcileOptions, ReconcileSchedule, ReconcileState } from './client/reconcile.js';
 export type { WaitOptions } from './client/remote-run.js';

@@ -34,9 +34,12 @@ function fail(error: unknown): never {
     for (const problem of error.problems) process.stderr.write(`${problem}\n`);
     process.exit(EXIT_BAD_CONFIGURATION);
   }
-  const { code, syscall } = error as NodeJS.ErrnoException;
+  const { code, syscall, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
   if (syscall === 'listen') {
-    process.stderr.write(`cannot listen on the configured host and port (${code}): choose others\n`);
+    const where = `${address ?? 'the configured host'}${port === undefined ? '' : `, port ${port}`}`;
+    process.stderr.write(
+      `cannot listen on ${where} (${code}): choose another by the setting that names it (CALLBACK_…, CODEC_…, METRICS_ADDRESS)\n`,
+    );
     process.exit(EXIT_BAD_CONFIGURATION);
   }
   const known = error instanceof TemporalUnreachableError;

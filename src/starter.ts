@@ -10,12 +10,28 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
+/** Exit codes of commands that a signal ended, as shells count them. */
+const STOPPED_BY = { SIGINT: 130, SIGTERM: 143 } as const;
+/** A spinner hides the cursor, and a bar switches the wrapping of lines off. */
+const AS_BEFORE = '\u001B[?25h\u001B[?7h\n';
+
+const ifStopped: { says?: string } = {};
+for (const [signal, exitCode] of Object.entries(STOPPED_BY)) {
+  process.once(signal, () => {
+    const { isTTY } = process.stderr;
+    process.stderr.write(`${isTTY ? AS_BEFORE : ''}${ifStopped.says ? `${ifStopped.says}\n` : ''}`, () =>
+      process.exit(exitCode),
+    );
+  });
+}
+
 process.exitCode = await runStarter(process.argv.slice(2), {
   stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
   connect: () => PaymentOrders.connect(),
   traced: (verb, act) => tracedVerb(verb, act, (problem) => process.stderr.write(`warning: ${problem}\n`)),
+  ifStopped,
   // Suggested command lines should work as they stand, from a checkout and from an installed package.
   self: process.argv[1]?.endsWith('.ts') ? 'npm run -s starter --' : 'payment-orders',
 });

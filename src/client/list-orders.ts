@@ -1,38 +1,13 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { ATTENTION_CODES, type AttentionCode } from '../contract/attention.js';
-import type { FieldError } from '../contract/failures.js';
-import {
-  ACCOUNT_FORMAT,
-  parseOrderWorkflowId,
-  parseReceivedWorkflowId,
-  quoted,
-  RECEIVED_DEPOSIT_WORKFLOW,
-  searchAttribute,
-} from '../contract/names.js';
+import { parseOrderWorkflowId, parseReceivedWorkflowId, quoted, searchAttribute } from '../contract/names.js';
 import { ORDER_TYPES, type OrderType, workflowTypeOf } from '../contract/order/types.js';
-import { SHOWN_STATUSES } from '../contract/service-objects.js';
-import { holdsWallet } from '../contract/wallets.js';
 import { InvalidInputError } from './errors.js';
+import { filterErrors, isBelow, type OrderFilter, orderQuery, orderTypes, STOPPED } from './order-filter.js';
 import { standingOfRun } from './standing.js';
 import { callTemporal } from './temporal-calls.js';
 
 const DEFAULT_LIMIT = 50;
-const MAX_LIMIT = 10_000;
-
-/** What `status` may be: the states of open orders, the final ones, and three for orders without an end. */
-const STATUSES: readonly string[] = [...SHOWN_STATUSES, 'stopped'];
-
-/** Which orders to list; fields are combined with "and". */
-export interface OrderFilter {
-  account?: string;
-  /** `open`, `uncertain`, `parked`, `stopped`, `none`, `unresolved` or a final status. */
-  status?: string;
-  /** Stopped orders need attention, too. */
-  needsAttention?: boolean;
-  batchId?: string;
-  /** At most this many, newest first; 50 when omitted. */
-  limit?: number;
-}
 
 /** Why a person should look, since when, and about how much, such as `12.50 usd`, where that is known. */
 export interface ListedAttention {
@@ -42,7 +17,7 @@ export interface ListedAttention {
 }
 
 /** What a list shows of a workflow that wants a person; undefined where it wants none, or never said why. */
-function attentionIn({ typedSearchAttributes: attributes }: WorkflowExecutionInfo): ListedAttention | undefined {
+export function attentionIn({ typedSearchAttributes: attributes }: WorkflowExecutionInfo): ListedAttention | undefined {
   const code = ATTENTION_CODES.find((one) => one === attributes.get(searchAttribute.attentionReason));
   const since = attributes.get(searchAttribute.attentionSince);
   const amount = attributes.get(searchAttribute.amount);
@@ -75,46 +50,7 @@ export interface OrderListEntry {
   closedAt?: Date;
 }
 
-function filterErrors({ account, status, limit }: OrderFilter): FieldError[] {
-  const errors: FieldError[] = [];
-  if (status !== undefined && !STATUSES.includes(status)) {
-    errors.push({ field: 'status', reason: `must be one of ${STATUSES.join(', ')}` });
-  }
-  if (account !== undefined && !(ACCOUNT_FORMAT.test(account) && !holdsWallet(account))) {
-    errors.push({ field: 'account', reason: 'must be 1 to 32 of a-z 0-9 -' });
-  }
-  if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT)) {
-    errors.push({ field: 'limit', reason: `must be whole, 1 to ${MAX_LIMIT}` });
-  }
-  return errors;
-}
-
-const orderTypes = [...ORDER_TYPES.map(workflowTypeOf), RECEIVED_DEPOSIT_WORKFLOW].map(quoted).join(', ');
-
-/** Shown as an order's status; its search attribute still says what it was when the workflow was stopped. */
-const STOPPED = 'stopped';
-
-/** Ends that Temporal or an operator makes, by their names in queries; `standingOfRun` reads them. */
-const stoppedStatuses = ['Terminated', 'TimedOut', 'Canceled'].map(quoted).join(', ');
-const IS_STOPPED = `ExecutionStatus IN (${stoppedStatuses})`;
-const IS_NOT_STOPPED = `ExecutionStatus NOT IN (${stoppedStatuses})`;
-
 const isStopped = (info: WorkflowExecutionInfo): boolean => standingOfRun(info)?.kind === 'unresolved';
-
-const startsWith = (account: string) => (kind: string) => `WorkflowId STARTS_WITH ${quoted(`${kind}:${account}:`)}`;
-
-/** The visibility query of a filter; every value is a literal, whatever it holds. */
-export function orderQuery({ account, status, needsAttention, batchId }: OrderFilter): string {
-  const terms = [`WorkflowType IN (${orderTypes})`];
-  // By the id, which every order has; a start by hand has no search attributes of its own.
-  if (account !== undefined) terms.push(`(${['order', 'received'].map(startsWith(account)).join(' OR ')})`);
-  if (status === STOPPED) terms.push(IS_STOPPED);
-  else if (status !== undefined) terms.push(`PaymentOrderStatus = ${quoted(status)}`, IS_NOT_STOPPED);
-  if (needsAttention === true) terms.push(`(PaymentNeedsAttention = true OR ${IS_STOPPED})`);
-  if (needsAttention === false) terms.push('PaymentNeedsAttention = false', IS_NOT_STOPPED);
-  if (batchId !== undefined) terms.push(`PaymentBatchId = ${quoted(batchId)}`);
-  return terms.join(' AND ');
-}
 
 function toEntry(info: WorkflowExecutionInfo): OrderListEntry | undefined {
   const ordered = parseOrderWorkflowId(info.workflowId);
@@ -155,16 +91,17 @@ export async function listOrders(client: Client, filter: OrderFilter): Promise<O
   const limit = filter.limit ?? DEFAULT_LIMIT;
   return firstOf(client, orderQuery(filter), limit, async (info) => {
     const entry = toEntry(info);
-    return entry && !(await wasFollowedUp(client, info)) ? entry : undefined;
+    if (!entry || isBelow(filter, entry.attention?.amount)) return undefined;
+    return (await wasFollowedUp(client, info)) ? undefined : entry;
   });
 }
 
 /** What `read` makes of the workflows that a visibility query finds, newest first; undefined does not count. */
-const firstOf = <T>(
+export const firstOf = <T>(
   client: Client,
   query: string,
   limit: number,
-  read: (info: WorkflowExecutionInfo) => T | Promise<T | undefined>,
+  read: (info: WorkflowExecutionInfo) => T | undefined | Promise<T | undefined>,
 ): Promise<T[]> =>
   callTemporal(client, async () => {
     const found: T[] = [];

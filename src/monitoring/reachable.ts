@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 /** The longest time that a question about readiness waits for Temporal. */
 const DEADLINE_MS = 2_000;
 
@@ -20,11 +22,18 @@ export function temporalReachable(connection: Asked, namespace: string): () => P
   };
 }
 
+const NO_ANSWER = 'Temporal does not answer';
+
 /** The message of a failure may quote addresses and tokens: only that it failed is told. */
-const ask = (connection: Asked, namespace: string): Promise<string | undefined> =>
-  connection
+async function ask(connection: Asked, namespace: string): Promise<string | undefined> {
+  const answer = connection
     .withDeadline(Date.now() + DEADLINE_MS, () => connection.workflowService.describeNamespace({ namespace }))
     .then(
       () => undefined,
-      () => 'Temporal does not answer',
+      () => NO_ANSWER,
     );
+  // Connections that are refused are tried again beyond the deadline.
+  const timer = new AbortController();
+  const tooLate = sleep(DEADLINE_MS, NO_ANSWER, { signal: timer.signal, ref: false }).catch(() => NO_ANSWER);
+  return Promise.race([answer, tooLate]).finally(() => timer.abort());
+}

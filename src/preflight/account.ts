@@ -16,12 +16,29 @@ const READ_WITHIN_MS = 4_000;
 /** Clocks that differ by more are not what the network makes of them. */
 const MOST_SKEW_MS = 60_000;
 
-/** Asks each account once for its balances: that shows its URL, its key, its signature and the service's clock. */
-export async function accountFindings({ accounts = new Map() }: Target): Promise<readonly Finding[]> {
-  return (await Promise.all([...accounts].map(([name, account]) => askedOnce(name, account)))).flat();
+/** What one account showed; without currencies it could not be asked. */
+interface Shown {
+  findings: readonly Finding[];
+  currencies?: readonly string[];
 }
 
-async function askedOnce(account: string, { service }: AskedAccount): Promise<readonly Finding[]> {
+/** Asks each account once for its balances: that shows its URL, its key, its signature, the service's clock, and which currencies there are. */
+export async function accountFindings({ accounts = new Map(), config }: Target): Promise<readonly Finding[]> {
+  const shown = await Promise.all([...accounts].map(([name, account]) => askedOnce(name, account)));
+  return [...shown.flatMap(({ findings }) => findings), ...capFindings(config, shown)];
+}
+
+/** A currency that is misspelt among the caps leaves the one that was meant without a cap. */
+function capFindings({ caps }: Target['config'], shown: readonly Shown[]): Finding[] {
+  if (!caps || shown.some(({ currencies }) => !currencies)) return [];
+  const known = new Set(shown.flatMap(({ currencies = [] }) => currencies));
+  const unknown = [...caps.keys()].filter((currency) => !known.has(currency));
+  if (unknown.length === 0) return [];
+  const text = `PAYMENT_ORDER_CAPS names ${unknown.join(', ')}, which no account has among its balances. If that is misspelt, the currency that was meant has no cap: correct it`;
+  return [{ check: 'caps', level: 'warning', text }];
+}
+
+async function askedOnce(account: string, { service }: AskedAccount): Promise<Shown> {
   const fromMs = Date.now();
   let skewMs = 0;
   const onDate = (date: string | undefined): void => {
@@ -30,11 +47,12 @@ async function askedOnce(account: string, { service }: AskedAccount): Promise<re
     if (!Number.isNaN(theirs)) skewMs = theirs - (fromMs + Date.now()) / 2;
   };
   const signal = AbortSignal.timeout(READ_WITHIN_MS);
-  const error = await service.balances({ timeoutMs: ANSWER_WITHIN_MS, signal, onDate }).then(
-    () => undefined,
-    (thrown: unknown) => thrown,
+  const { currencies, error } = await service.balances({ timeoutMs: ANSWER_WITHIN_MS, signal, onDate }).then(
+    (balances) => ({ currencies: Object.keys(balances), error: undefined }),
+    (thrown: unknown) => ({ currencies: undefined, error: thrown }),
   );
-  return [...readFindings(account, error), ...clockFindings(account, skewMs)];
+  const findings = [...readFindings(account, error), ...clockFindings(account, skewMs)];
+  return { findings, ...(currencies && { currencies }) };
 }
 
 function readFindings(account: string, error: unknown): Finding[] {

@@ -25,7 +25,8 @@ export interface AskedAccount {
 export interface Target {
   /** Absent where Temporal cannot be reached: then all else is checked. */
   client?: Client;
-  config: Pick<WorkerConfig, 'encryptionKeys'> & Partial<Pick<WorkerConfig, 'callback' | 'directories' | 'auditDir'>>;
+  config: Pick<WorkerConfig, 'encryptionKeys'> &
+    Partial<Pick<WorkerConfig, 'callback' | 'caps' | 'directories' | 'auditDir'>>;
   /** Accounts as they are now: keys are read anew. */
   accounts?: ReadonlyMap<string, AskedAccount>;
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { BatchHandle } from '../client/batch-handle.js';
+import type { BatchFilter } from '../client/list-batches.js';
 import type { SignOptions } from '../client/signing.js';
 import type { PaymentOrders } from '../client.js';
 import type { BatchApproval, BatchInstruction, BatchResult, BatchState } from '../contract/batch/batch.js';
@@ -8,17 +9,19 @@ import {
   type CommonOptions,
   parseBatchId,
   parsePausedAt,
+  parseWhole,
   signerOf,
   withBatchOptions,
   withKey,
   withReason,
   withTimeout,
 } from './arguments.js';
+import { listBatches } from './batch-list.js';
 import { batchCommands, batchResultText, batchStateText, followLine, planText } from './batch-text.js';
 import { type FollowEnd, follow, look } from './follow.js';
 import { type BatchStartOptions, readBatchInput } from './input.js';
 import { startBatchView, whileShowing } from './progress.js';
-import { EXIT, exitCodeOfBatch, notDecided, type Report, type StarterIo, type Verbs } from './report.js';
+import { EXIT, exitCodeOfBatch, goingOn, notDecided, type Report, type StarterIo, type Verbs } from './report.js';
 
 type BatchEnd = FollowEnd<BatchState, BatchResult>;
 
@@ -53,12 +56,15 @@ async function watchBatch(
   handle: BatchHandle,
   { timeoutMs, isEnough }: { timeoutMs?: number; isEnough: (state: BatchState | undefined) => boolean },
 ): Promise<Report> {
-  const view = startBatchView(io.stderr);
-  try {
-    return reportOfEnd(io, handle, await follow(handle, { timeoutMs, isEnough, onState: view.show }));
-  } finally {
-    view.stop();
-  }
+  const says = `batch ${handle.batchId} goes on without this command; never send its rows under other ids. Follow it: ${followLine(io.self, handle)}`;
+  return goingOn(io, says, async () => {
+    const view = startBatchView(io.stderr);
+    try {
+      return reportOfEnd(io, handle, await follow(handle, { timeoutMs, isEnough, onState: view.show }));
+    } finally {
+      view.stop();
+    }
+  });
 }
 
 /** Starts a batch. One that was there already is shown, as it may have ended long ago. */
@@ -67,11 +73,15 @@ async function startBatch(
   orders: PaymentOrders,
   input: Parameters<PaymentOrders['batches']['start']>[0],
 ) {
-  const handle = await whileShowing(io.stderr, 'checking every row', () => orders.batches.start(input));
+  const says =
+    'It is not known whether the batch was started. The same command again is safe; never send its rows under other ids';
+  const handle = await goingOn(io, says, () =>
+    whileShowing(io.stderr, 'checking every row', () => orders.batches.start(input)),
+  );
   const attached = handle.attached ?? false;
   if (attached && !(await handle.isOpen())) {
     const shown = await showBatch(io, handle);
-    const text = `batch ${handle.batchId} ended before; --again runs it anew\n${shown.text}`;
+    const text = `batch ${handle.batchId} ended before; --again runs it anew. Nothing was paid now, this is how it ended:\n${shown.text}`;
     return { handle, open: false, report: { ...shown, json: { ...shown.json, attached }, text } };
   }
   const what = attached ? 'was started before with the same input' : 'started';
@@ -206,11 +216,11 @@ function addResume(batch: Command, io: StarterIo, verbs: Verbs): void {
   });
 }
 
-/** Adds `batch plan`, `start`, `approve`, `pause`, `resume`, `stop` and `show`. */
+/** Adds `batch plan`, `start`, `approve`, `pause`, `resume`, `stop`, `show` and `list`. */
 export function addBatchVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
   const batch = program
     .command('batch')
-    .description('withdrawals by the file: plan, start, approve, pause, resume, stop, show');
+    .description('withdrawals by the file: plan, start, approve, pause, resume, stop, show, list');
   addPlanAndStart(batch, io, verbs);
   addApprove(batch, io, verbs);
   addInstructions(batch, verbs);
@@ -228,4 +238,10 @@ export function addBatchVerbs(program: Command, io: StarterIo, verbs: Verbs): vo
       return watch ? watchBatch(io, handle, { timeoutMs: timeout, isEnough: () => false }) : showBatch(io, handle);
     },
   );
+  const list = batch
+    .command('list')
+    .description('batches known to Temporal, newest first, and how far those are that have not ended')
+    .option('--open', 'only those that have not ended')
+    .option('--limit <n>', 'at most this many', parseWhole(1), 20);
+  verbs.add(list, (orders, filter: BatchFilter & { limit: number }) => listBatches(io, orders, filter));
 }

@@ -24,10 +24,12 @@ function reportOf({ checks, findings }: Diagnosis): Report {
   const [errors, warnings] = ['error', 'warning'].map(
     (wanted) => findings.filter(({ level }) => level === wanted).length,
   );
-  const summary = `${errors} errors, ${warnings} warnings`;
+  const summary = `${counted(errors, 'error')}, ${counted(warnings, 'warning')}`;
   return {
     exitCode: errors ? EXIT.endedWithoutSuccess : EXIT.done,
     json: { ok: errors === 0, checks, findings },
     text: `${table([...passed.map((name) => ['ok', name, '']), ...found])}\n${summary}`,
   };
 }
+
+const counted = (count = 0, name = ''): string => `${count} ${name}${count === 1 ? '' : 's'}`;

@@ -1,6 +1,6 @@
 import { checkedForAccount, checkOrderInput } from '../client/checked-input.js';
 import { FailedError, InvalidInputError, UnresolvedError } from '../client/errors.js';
-import type { OrderFilter } from '../client/list-orders.js';
+import type { OrderFilter } from '../client/order-filter.js';
 import type { OrderHandle } from '../client/order-handle.js';
 import type { SignOptions } from '../client/signing.js';
 import type { PaymentOrders } from '../client.js';
@@ -15,6 +15,7 @@ import { whileShowing } from './progress.js';
 import {
   EXIT,
   exitCodeOfResult,
+  goingOn,
   notDecided,
   type Report,
   reportOfError,
@@ -63,7 +64,9 @@ export async function startOrder(
   input: OrderInput,
   again: boolean,
 ): Promise<{ handle: OrderHandle; report: Report }> {
-  const handle = await orders.start(type, input, { again });
+  const { order_id: orderId } = input.order;
+  const says = `It is not known whether order ${orderId} was started. The same command again is safe; never start it under another id`;
+  const handle = await goingOn(io, says, () => orders.start(type, input, { again }));
   const attached = handle.attached ?? false;
   const what = handle.recovered ? RECOVERED : attached ? 'was started before with the same input' : 'started';
   const text = `order ${handle.orderId} ${what} (workflow ${handle.workflowId})`;
@@ -129,10 +132,14 @@ const needsDecision = (state: OrderState | undefined): boolean =>
 
 /** Follows an order with progress on stderr, to its end, to a decision or to the end of the time given. */
 export function waitForOrder(io: StarterIo, handle: OrderHandle, timeoutMs?: number): Promise<Report> {
-  const reading = whileShowing(io.stderr, `waiting for order ${handle.orderId}`, (show) =>
-    follow(handle, { timeoutMs, onState: (state) => show(progressLine(state)), isEnough: needsDecision }),
-  );
-  return reportOf(io, handle, reading);
+  const where = suggested(io.self, [`order show ${typedName(handle)}`, ofAccount(handle.account)]);
+  const says = `order ${handle.orderId} goes on without this command; never start it under another id. Where it stands: ${where}`;
+  return goingOn(io, says, () => {
+    const reading = whileShowing(io.stderr, `waiting for order ${handle.orderId}`, (show) =>
+      follow(handle, { timeoutMs, onState: (state) => show(progressLine(state)), isEnough: needsDecision }),
+    );
+    return reportOf(io, handle, reading);
+  });
 }
 
 /** Where an order stands, or how it ended. */
@@ -182,16 +189,22 @@ export async function decideOrder(
 }
 
 /** Orders known to Temporal. */
-export async function listOrders(orders: PaymentOrders, filter: OrderFilter): Promise<Report> {
+export async function listOrders(io: StarterIo, orders: PaymentOrders, filter: OrderFilter): Promise<Report> {
   const found = await orders.list(filter);
-  if (!filter.needsAttention) return { exitCode: EXIT.done, json: { orders: found }, text: listText(found) };
+  const { columns } = io.stdout;
+  const isCut = found.length === filter.limit;
+  const listed = [
+    listText(found, columns),
+    ...(isCut ? [`the newest ${filter.limit}; there may be more: --limit`] : []),
+  ];
+  if (!filter.needsAttention) return { exitCode: EXIT.done, json: { orders: found }, text: listed.join('\n') };
   // Who asks this wants to know what to do next, and a reconciliation or a batch may be what there is to do.
   const { account } = filter;
   const [elsewhere, stuck] = await Promise.all([orders.attentionElsewhere({ account }), orders.stuck({ account })]);
   const text = [
-    listText(found),
-    ...(elsewhere.length > 0 ? [elsewhereText('also wants a person', elsewhere)] : []),
-    ...(stuck.runs.length > 0 ? [elsewhereText('stuck: its workflow task keeps failing', stuck.runs)] : []),
+    listed.join('\n'),
+    ...(elsewhere.length > 0 ? [elsewhereText('also wants a person', elsewhere, columns)] : []),
+    ...(stuck.runs.length > 0 ? [elsewhereText('stuck: its workflow task keeps failing', stuck.runs, columns)] : []),
     ...(stuck.isComplete ? [] : ['more workflows are open than were looked at for failing tasks: see `reconcile`']),
   ].join('\n\n');
   return { exitCode: EXIT.done, json: { orders: found, elsewhere, stuck }, text };

@@ -1,4 +1,5 @@
 import { Argument, Command, CommanderError, Option } from 'commander';
+import type { OrderFilter } from '../client/order-filter.js';
 import type { PaymentOrders } from '../client.js';
 import { DECIDE_ACTIONS } from '../contract/order/messages.js';
 import { FOLLOW_UP_TYPES, ORDER_TYPES, type OrderType } from '../contract/order/types.js';
@@ -10,6 +11,7 @@ import {
   ORDER_ID,
   parseNames,
   parseRun,
+  parseTimeout,
   parseWhole,
   signerOf,
   withCommonOptions,
@@ -138,11 +140,24 @@ function addOrderVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
     .option('--status <status>', 'open, uncertain, parked, stopped, none, unresolved or a final status')
     .option('--attention', 'only those a person should look at')
     .option('--batch <batch_id>', 'only those of a batch')
+    .addOption(new Option('--type <type>', 'only those of this order type').choices([...ORDER_TYPES, 'received']))
+    .option('--currency <currency>', 'only those that pay or are paid in it')
+    .option('--min-amount <amount>', 'with --attention and --currency: only those of at least so much of it')
+    .option('--older-than <duration>', 'only those started so long ago, such as 30m or 2h', parseTimeout)
     .option('--limit <n>', 'at most this many', parseWhole(1), 50);
-  type ListOptions = CommonOptions & { status?: string; attention?: true; batch?: string; limit: number };
-  verbs.add(list, (orders, { account, status, attention, batch, limit }: ListOptions) =>
-    listOrders(orders, { account, status, needsAttention: attention, batchId: batch, limit }),
-  );
+  type ListOptions = CommonOptions &
+    Pick<OrderFilter, 'status' | 'type' | 'currency' | 'minAmount'> & {
+      attention?: true;
+      batch?: string;
+      olderThan?: number;
+      limit: number;
+    };
+  verbs.add(list, (orders, { account, attention, batch, olderThan, ...options }: ListOptions) => {
+    const { status, type, currency, minAmount, limit } = options;
+    const startedBefore = olderThan === undefined ? undefined : new Date(Date.now() - olderThan);
+    const filter = { account, status, type, currency, minAmount, startedBefore, limit };
+    return listOrders(io, orders, { ...filter, needsAttention: attention, batchId: batch });
+  });
 }
 
 function buildProgram(io: StarterIo, run: Run, print: (report: Report) => void): Command {

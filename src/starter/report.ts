@@ -93,14 +93,27 @@ export interface Verbs {
 /** Everything of the world the starter touches. */
 export interface StarterIo {
   stdin: NodeJS.ReadableStream;
-  stdout: Writable;
+  /** `columns`: the width of a terminal; undefined where it is none. */
+  stdout: Writable & { columns?: number };
   /** Progress and errors for people. */
   stderr: Writable & { isTTY?: boolean };
   connect: () => Promise<PaymentOrders>;
   /** Runs a verb of that name as one span; absent = nothing is traced. */
   traced?: (verb: string, act: () => Promise<void>) => Promise<void>;
+  /** What a person reads who stops this command from outside, such as by Ctrl-C, while it waits. */
+  ifStopped?: { says?: string };
   /** How this command is typed, for the command lines it suggests. */
   self: string;
+}
+
+/** Waits for what goes on without this command; whoever stops it meanwhile reads `says`. */
+export async function goingOn<T>({ ifStopped = {} }: StarterIo, says: string, wait: () => Promise<T>): Promise<T> {
+  ifStopped.says = says;
+  try {
+    return await wait();
+  } finally {
+    delete ifStopped.says;
+  }
 }
 
 /** Commander repeats an unknown `--option=value` in full: the value may be a secret that somebody tried to pass. */

@@ -28,7 +28,7 @@ function addAddressVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
     const optional = { ...(currencyTo && { currency_to: currencyTo }), ...(title && { address_title: title }) };
     const address = { currency, network, ...optional };
     const result = await answered(io, orders.createAddress({ account, ref, address }));
-    return { exitCode: EXIT.done, json: { ref, ...result }, text: createdAddressText(result) };
+    return { exitCode: EXIT.done, json: { ref, ...result }, text: createdAddressText(result, io.stdout.columns) };
   });
   const list = address
     .command('list')
@@ -39,7 +39,11 @@ function addAddressVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
     .option('--page <n>', 'which page', parseWhole(1));
   verbs.add(list, async (orders, { account, json: _, ...query }: CommonOptions & AddressListQuery) => {
     const addresses = await answered(io, orders.addressList(query, account));
-    return { exitCode: exitCodeOfRows(addresses), json: { addresses }, text: addressesText(addresses) };
+    return {
+      exitCode: exitCodeOfRows(addresses),
+      json: { addresses },
+      text: addressesText(addresses, io.stdout.columns),
+    };
   });
 }
 
@@ -54,12 +58,16 @@ export function addServiceVerbs(program: Command, io: StarterIo, verbs: Verbs): 
     const query = { ...(type && { order_type: type }), ...(pair && { pair }) };
     const found = await answered(io, orders.rates(account, query));
     const entries = Object.values(found).flatMap((pairs) => Object.values(pairs));
-    return { exitCode: exitCodeOfRows(entries), json: { rates: found }, text: ratesText(found) };
+    return { exitCode: exitCodeOfRows(entries), json: { rates: found }, text: ratesText(found, io.stdout.columns) };
   });
   const balances = program.command('balances').description("the merchant's balances");
   verbs.add(balances, async (orders, { account }: CommonOptions) => {
     const found = await answered(io, orders.balances(account));
-    return { exitCode: exitCodeOfRows(Object.values(found)), json: { balances: found }, text: balancesText(found) };
+    return {
+      exitCode: exitCodeOfRows(Object.values(found)),
+      json: { balances: found },
+      text: balancesText(found, io.stdout.columns),
+    };
   });
   addAddressVerbs(program, io, verbs);
 }

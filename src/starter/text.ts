@@ -21,6 +21,17 @@ export function table(rows: readonly (readonly string[])[]): string {
     .join('\n');
 }
 
+/**
+ * Rows under their headings. Where a terminal is narrower than the table each row stands by itself, a value a line: a line that wraps
+ * cannot be read, and one that is cut off cannot be copied.
+ */
+export function headed(headings: readonly string[], rows: readonly (readonly string[])[], columns = Infinity): string {
+  const wide = table([headings, ...rows]);
+  const isNarrow = wide.split('\n').some((line) => line.length > columns);
+  if (!isNarrow) return wide;
+  return rows.map((row) => named(headings.map((heading, i) => [heading, row[i]]))).join('\n\n');
+}
+
 type Row = readonly [string, string | null | undefined];
 
 /** Named values, one a line; empty ones are left out. */
@@ -143,7 +154,7 @@ function decideLine(
 const sinceText = (attention: ListedAttention | undefined): string => attention?.since.toISOString() ?? '';
 
 /** Orders, one a line. */
-export function listText(orders: readonly OrderListEntry[]): string {
+export function listText(orders: readonly OrderListEntry[], columns?: number): string {
   const rows = orders.map((order) => [
     order.account,
     order.orderId,
@@ -155,13 +166,12 @@ export function listText(orders: readonly OrderListEntry[]): string {
     [...new Set([order.currencyFrom, order.currencyTo])].join(' → '),
     order.startedAt.toISOString(),
   ]);
-  return rows.length === 0
-    ? 'no orders'
-    : table([['account', 'order', 'type', 'status', 'attention', 'amount', 'since', 'currencies', 'started'], ...rows]);
+  const headings = ['account', 'order', 'type', 'status', 'attention', 'amount', 'since', 'currencies', 'started'];
+  return rows.length === 0 ? 'no orders' : headed(headings, rows, columns);
 }
 
 /** Workflows that are no orders and want a person. */
-export function elsewhereText(title: string, found: readonly AttentionElsewhere[]): string {
+export function elsewhereText(title: string, found: readonly AttentionElsewhere[], columns?: number): string {
   const rows = found.map(({ workflowId, type, attention, closedAt }) => [
     workflowId,
     type,
@@ -170,13 +180,13 @@ export function elsewhereText(title: string, found: readonly AttentionElsewhere[
     sinceText(attention),
     closedAt ? `ended ${closedAt.toISOString()}` : 'open',
   ]);
-  return table([[title, 'type', 'attention', 'amount', 'since', ''], ...rows]);
+  return headed([title, 'type', 'attention', 'amount', 'since', 'state'], rows, columns);
 }
 
 const cannotBeRead = ({ malformed }: Malformed): string => `cannot be read: ${malformed}`;
 
 /** Rates, one pair a line. */
-export function ratesText(rates: Rates): string {
+export function ratesText(rates: Rates, columns?: number): string {
   const rows = Object.entries(rates).flatMap(([type, pairs]) =>
     Object.entries(pairs).map(([pair, entry]) =>
       isMalformed(entry)
@@ -184,26 +194,28 @@ export function ratesText(rates: Rates): string {
         : [type, pair, entry.exchange_rate ?? '', entry.min_amount_from, entry.max_amount_from ?? ''],
     ),
   );
-  return table([['type', 'pair', 'rate', 'min', 'max'], ...rows]);
+  return headed(['type', 'pair', 'rate', 'min', 'max'], rows, columns);
 }
 
 /** Balances, one currency a line. */
-export const balancesText = (balances: Balances): string =>
-  table([
+export const balancesText = (balances: Balances, columns?: number): string =>
+  headed(
     ['currency', 'amount', 'debt', 'updated'],
-    ...Object.entries(balances).map(([currency, entry]) =>
+    Object.entries(balances).map(([currency, entry]) =>
       isMalformed(entry)
         ? [currency, cannotBeRead(entry)]
         : [entry.currency, entry.amount, entry.overdraft, entry.updated_at],
     ),
-  ]);
+    columns,
+  );
 
 /** Permanent deposit addresses, one a line, with the limits of a receipt in the deposit currency. */
-export const addressesText = (addresses: readonly (DepositAddress | Malformed)[]): string =>
-  table([
+export const addressesText = (addresses: readonly (DepositAddress | Malformed)[], columns?: number): string =>
+  headed(
     ['ref', 'address', 'memo', 'currency', 'network', 'to', 'min', 'max', 'title', 'uuid'],
-    ...addresses.map((one) => (isMalformed(one) ? ['', cannotBeRead(one)] : addressRow(one))),
-  ]);
+    addresses.map((one) => (isMalformed(one) ? ['', cannotBeRead(one)] : addressRow(one))),
+    columns,
+  );
 
 const addressRow = (one: DepositAddress): string[] => [
   shownRefOf(one.callback_url),
@@ -219,5 +231,5 @@ const addressRow = (one: DepositAddress): string[] => [
 ];
 
 /** An address that was created or found; several of one reference are an accident, and the younger ones stay usable. */
-export const createdAddressText = ({ address, others }: DepositAddressResult): string =>
-  `${addressesText([address])}${others ? `\nmore addresses have this reference: ${others.join(', ')}` : ''}`;
+export const createdAddressText = ({ address, others }: DepositAddressResult, columns?: number): string =>
+  `${addressesText([address], columns)}${others ? `\nmore addresses have this reference: ${others.join(', ')}` : ''}`;

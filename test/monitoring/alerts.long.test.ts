@@ -193,7 +193,8 @@ test.skipIf(!WITH_PROMTOOL)(
     await orders().start('deposit', orderInput('deposit', newOrderId('unsigned')));
     const refused = await stage(grown(REQUESTS, { answer: '401' }));
     await end('worker');
-    await run('worker', { ...ofWorker, PAYMENT_REQUESTS_PER_SECOND: '20' });
+    const misspelt = { PAYMENT_ORDER_CAPS: '{"usd": "10", "uds": "10"}' };
+    await run('worker', { ...ofWorker, ...misspelt, PAYMENT_REQUESTS_PER_SECOND: '20' });
     const back = await stage(grown(REQUESTS, { answer: '200' }));
     await check('PaymentProcessDown', calm, down, back);
     await check('PaymentKeyRefused', calm, refused, back);
@@ -211,6 +212,7 @@ test.skipIf(!WITH_PROMTOOL)(
     await run('worker', ofWorker);
     const unlimited = await stage(grown(REQUESTS, { answer: '200' }));
     await check('PaymentLimitUsedUp', calm, busy, unlimited);
+    await check('PaymentCheckWarns', calm, busy, unlimited);
 
     const port = Number(new URL(sandbox.service).port);
     sandbox.sandbox.kill('SIGKILL');
@@ -237,6 +239,6 @@ test.skipIf(!WITH_PROMTOOL)(
     await check('PaymentCallbacksNotTaken', calm, cut, answering);
     await check('PaymentCountsStale', calm, cut, answering);
 
-    expect(Object.keys(found)).toHaveLength(11);
+    expect(Object.keys(found)).toHaveLength(12);
   },
 );

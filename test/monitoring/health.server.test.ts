@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type DevServer, startDevServer } from '../../scripts/temporal/dev-server.js';
 import { ENCRYPTION_KEY } from '../config/config.fixture.js';
@@ -43,6 +44,13 @@ describe('health', () => {
     expect(await statuses('/healthz')).toEqual([200, 200, 200]);
     await server.stop();
     await vi.waitFor(async () => expect(await statuses('/readyz')).toEqual([503, 503, 503]), 30_000);
+    // Longer than an answer is shared, so that each asks anew where connections are refused.
+    for (let n = 0; n < 4; n += 1) {
+      await sleep(1_100);
+      const askedAtMs = performance.now();
+      expect(await statuses('/readyz')).toEqual([503, 503, 503]);
+      expect(performance.now() - askedAtMs).toBeLessThan(3_500);
+    }
     expect(await statuses('/healthz')).toEqual([200, 200, 200]);
   });
 

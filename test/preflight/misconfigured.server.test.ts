@@ -61,6 +61,10 @@ const serviceAhead = async (): Promise<string> =>
     ),
   );
 
+/** Answers everything, as what is no receiver of ours. */
+const otherProgram = async (): Promise<string> =>
+  urlOf(await listening(createHttpServer((_, outgoing) => outgoing.end('<html>hello</html>'))));
+
 /** Takes connections and says nothing. */
 const silent = async (): Promise<string> => urlOf(await listening(createServer()));
 
@@ -208,6 +212,22 @@ const CASES: Case[] = [
       CALLBACK_TOKEN_KEY: 'token-key-of-the-process-tests',
     }),
     { check: 'callback', level: 'warning', text: /ECONNREFUSED/ },
+    'told',
+  ],
+  [
+    'a callback URL at which another program answers',
+    async () => ({
+      ...right(),
+      CALLBACK_BASE_URL: await otherProgram(),
+      CALLBACK_TOKEN_KEY: 'token-key-of-the-process-tests',
+    }),
+    { check: 'callback', level: 'warning', text: /another program answers/ },
+    'told',
+  ],
+  [
+    'a cap of a currency that is misspelt',
+    () => ({ ...right(), PAYMENT_ORDER_CAPS: '{"usd": "10", "uds": "10"}' }),
+    { check: 'caps', level: 'warning', text: /PAYMENT_ORDER_CAPS names uds, which/ },
     'told',
   ],
   [

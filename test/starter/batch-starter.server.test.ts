@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { PaymentOrders } from '../../src/client.js';
 import { newOrderId } from '../support/lab.js';
 import { runStarterWith } from '../support/run-starter.js';
@@ -48,7 +48,14 @@ describe.concurrent('a batch on the command line', () => {
 
     const again = await starter(['batch', 'start', path, ...options]);
     expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('ended before; --again runs it anew') });
+    expect(again.stdout).toContain('Nothing was paid now');
     expect(executedOf(lab, rows)).toBe(5);
+
+    const listed = async () => (await starter(['batch', 'list', '--limit', '100'])).stdout;
+    await vi.waitFor(
+      async () => expect(await listed()).toMatch(new RegExp(`^default +${batchId} +completed`, 'm')),
+      30_000,
+    );
   });
 
   it('exits 1 when a row was not paid, and 4 while one is parked', async () => {

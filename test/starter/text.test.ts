@@ -6,6 +6,7 @@ import {
   addressesText,
   createdAddressText,
   decideText,
+  headed,
   listText,
   progressLine,
   resultText,
@@ -168,5 +169,23 @@ describe('a permanent address', () => {
   it('is shown with the uuids of others that have its reference, if there are any', () => {
     expect(createdAddressText({ address, adopted: true })).not.toContain('more addresses');
     expect(createdAddressText({ address, adopted: true, others: ['a-2'] })).toMatch(/more addresses.*: a-2$/);
+  });
+});
+
+describe('a list on a narrow terminal', () => {
+  const rows = [
+    ['w-1', 'a long reason', '12.50 usd'],
+    ['w-2', '', '3 usd'],
+  ];
+  const headings = ['order', 'attention', 'amount'];
+
+  it('is a table where it fits, or where nobody says how wide it is', () => {
+    expect(headed(headings, rows)).toBe(headed(headings, rows, 80));
+    expect(headed(headings, rows).split('\n')).toHaveLength(3);
+  });
+
+  it('shows each row by itself where it does not, cuts nothing, and leaves out what is empty', () => {
+    const shown = headed(headings, rows, 30);
+    expect(shown).toBe('order      w-1\nattention  a long reason\namount     12.50 usd\n\norder   w-2\namount  3 usd');
   });
 });
