@@ -26,6 +26,8 @@ export interface KeepReading<T> {
   take: (read: T) => Promise<readonly string[]>;
   /** Says that keys stay as they are, and why. */
   tell: (problem: string) => void;
+  /** Hears after each look what is wrong with it; '' = nothing. */
+  hear?: (problem: string) => void;
   everyMs?: number;
 }
 
@@ -33,7 +35,14 @@ export interface KeepReading<T> {
  * Looks for new keys until the function that it returns is called. What two looks in a row saw the same is taken: a file in the
  * middle of being written is not. Whatever is wrong with one of them, all stay as they are, and that is told.
  */
-export function keepReading<T>({ read, markOf, take, tell, everyMs = LOOK_EVERY_MS }: KeepReading<T>): () => void {
+export function keepReading<T>({
+  read,
+  markOf,
+  take,
+  tell,
+  hear,
+  everyMs = LOOK_EVERY_MS,
+}: KeepReading<T>): () => void {
   let seen: string | undefined;
   let refused: Refused = { why: [], pause: 0, looksLeft: 0 };
   let told = { problem: '', atMs: 0 };
@@ -58,6 +67,7 @@ export function keepReading<T>({ read, markOf, take, tell, everyMs = LOOK_EVERY_
     // Of a mistake of ours only the name: its words could hold a key.
     const said = (error: unknown) => (error instanceof ConfigError ? error.problems : [`${(error as Error).name}`]);
     const problem = (await look().catch(said)).join('; ');
+    hear?.(problem);
     const isOld = problem === told.problem && performance.now() - told.atMs < TELL_EVERY_MS;
     if (problem !== '' && !isOld) tell(problem);
     if (!isOld) told = { problem, atMs: performance.now() };

@@ -53,7 +53,9 @@ export async function startWorker(config: WorkerConfig, read: () => Promise<Work
     check: () => findingsOf({ client: new Client({ connection, namespace }), config, accounts }, 'W'),
     tell,
   });
-  const monitoring = await monitor.start({ connection, namespace, workers, accounts, findings: checking.findings });
+  let ofKeys: readonly Finding[] = [];
+  const shown = () => [...checking.findings(), ...ofKeys];
+  const monitoring = await monitor.start({ connection, namespace, workers, accounts, findings: shown });
   const stopSharing = shareLimits(
     [...accounts.values()].map(({ name, limiter }) => ({
       name,
@@ -68,6 +70,10 @@ export async function startWorker(config: WorkerConfig, read: () => Promise<Work
     markOf: markOfKeys,
     take: (keys) => takeKeys(config, accounts, keys),
     tell: (problem) => Runtime.instance().logger.warn(`keys stay as they are: ${problem}`),
+    // Whoever changes keys and takes the old ones back must not learn it by the orders that wait.
+    hear: (text) => {
+      ofKeys = text === '' ? [] : [{ check: 'new-keys', level: 'warning', text }];
+    },
   });
   const run = Promise.all(workers.map((worker) => worker.run())).then(() => {
     stopSharing();

@@ -153,6 +153,7 @@ test('keys that are not taken are tried ever more rarely, until others are seen'
   let [key, looks] = ['a', 0];
   const tried: [key: string, look: number][] = [];
   const told: string[] = [];
+  let heard = '';
   const stop = keepReading({
     read: async () => {
       looks += 1;
@@ -161,9 +162,12 @@ test('keys that are not taken are tried ever more rarely, until others are seen'
     markOf: (read) => read,
     take: async (read) => {
       tried.push([read, looks]);
-      return [`${read} is refused`];
+      return read === 'c' ? [] : [`${read} is refused`];
     },
     tell: (problem) => void told.push(problem),
+    hear: (problem) => {
+      heard = problem;
+    },
     everyMs: 5,
   });
   onTestFinished(stop);
@@ -174,4 +178,8 @@ test('keys that are not taken are tried ever more rarely, until others are seen'
   const [first = 0, second, third] = tried.flatMap(([read, look]) => (read === 'b' ? [look] : []));
   expect([second, third]).toEqual([first + 2, first + 6]);
   expect(told).toEqual(['a is refused', 'b is refused']);
+  expect(heard).toBe('b is refused');
+  key = 'c';
+  await vi.waitFor(() => expect(tried.some(([read]) => read === 'c')).toBe(true), WITHIN);
+  await vi.waitFor(() => expect(heard).toBe(''), WITHIN);
 });
