@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { startCodec } from './codec/server.js';
 import { loadCodecConfig } from './config.js';
-import { exitOnFailure, refuseArguments, sayReady, untilStopped } from './process.js';
+import { exitOnFailure, refuseArguments, sayReady, settingsOf, untilStopped } from './process.js';
 
 refuseArguments('payment-orders-codec', 'Shows encrypted payloads to the Temporal UI and command line.');
 
@@ -10,6 +10,7 @@ await exitOnFailure(async () => {
   const config = loadCodecConfig();
   const codec = await startCodec(config);
   const stopped = untilStopped(codec.close);
-  sayReady(`codec=${codec.url}`, config.allowed);
+  const keys = config.encryptionKeys.map(({ id }) => id).join();
+  sayReady(`codec=${codec.url} PAYLOAD_ENCRYPTION_KEYS=${keys}${settingsOf('CODEC_UI_ORIGIN')}`, config.allowed);
   await stopped;
 });

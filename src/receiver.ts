@@ -6,7 +6,7 @@ import { temporalReachable } from './monitoring/reachable.js';
 import { startMonitoring } from './monitoring/server.js';
 import { namesOf } from './preflight/findings.js';
 import { checkStart, START_WITHIN } from './preflight/start.js';
-import { exitOnFailure, refuseArguments, sayReady, untilStopped } from './process.js';
+import { exitOnFailure, refuseArguments, sayReady, settingsOf, untilStopped } from './process.js';
 import { startReceiver } from './receiver/server.js';
 import { createSignalOrder, createSignalReceived } from './receiver/signals.js';
 import { connectTemporal } from './temporal.js';
@@ -62,7 +62,7 @@ await exitOnFailure(async () => {
     stopReading();
     return Promise.all([receiver.close(), monitoring?.close()]).then(() => undefined);
   });
-  const shown = monitoring ? ` metrics=${monitoring.url}` : '';
+  const shown = `${monitoring ? ` metrics=${monitoring.url}` : ''} namespace=${client.options.namespace}${settingsOf('CALLBACK_TRUSTED_PROXIES', 'CALLBACK_ALLOWED_ADDRESSES')}`;
   sayReady(`receiver=${receiver.url}${shown}`, config.allowed, namesOf(findings));
   await stopped;
   await tracing?.stop();
