@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.js';
 
-/** Mistakes about what a Temporal that was restored from a backup may have forgotten. */
+/** Mistakes about what a Temporal that was lost, or restored from a backup, may have forgotten. */
 export const RESTORE_MUTANTS: readonly Mutant[] = [
   {
     name: 'absence counts at once after a restore',
@@ -20,6 +20,16 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
     test: {
       file: 'test/reliability/restored-backup.test.ts',
       name: 'an order cancelled while a restored Temporal may have forgotten its create ends as what was paid',
+    },
+  },
+  {
+    name: 'follow-ups of a lost run are not looked for',
+    file: 'src/activities/order/read-outcome.ts',
+    find: 'asked.filter((id) => items.some((item) => item.user_order_id === id))',
+    replacement: 'asked.filter((id) => items.some(() => id === of))',
+    test: {
+      file: 'test/workflows/compensation/lost-follow-ups.server.test.ts',
+      name: 'follow-ups of a run that is lost what the second one paid is not paid again by the first one, and is not told as left',
     },
   },
 ];

@@ -120,6 +120,13 @@ export const readWorkflowId = (account: string, random: string): string => `read
 /** Order id of the n-th follow-up of an order. */
 export const followUpOrderId = (orderId: string, n: number): string => `${orderId}.r${n}`;
 
+/** Follow-ups that are looked for when it counts whether any exist; each but the first took a person's decision. */
+const MOST_FOLLOW_UPS = 20;
+
+/** The ids that the follow-ups of an order have, the first ones. */
+export const followUpOrderIds = (orderId: string): string[] =>
+  Array.from({ length: MOST_FOLLOW_UPS }, (_, index) => followUpOrderId(orderId, index + 1));
+
 /** Splits a follow-up's order id; undefined when the id is not one of a follow-up. */
 export function parseFollowUpOrderId(orderId: string): { extendsOrderId: string; n: number } | undefined {
   const match = FOLLOW_UP_ID_FORMAT.exec(orderId);

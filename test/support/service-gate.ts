@@ -73,9 +73,10 @@ export class ServiceGate {
     return this.requests.filter((r) => r.orderId === orderId && (!operation || operationOf(r.path) === operation));
   }
 
-  /** Every order id that was asked about or created. */
+  /** Every order id that was asked about by itself or created. */
   orderIds(): string[] {
-    return [...new Set(this.requests.flatMap(({ orderId }) => orderId ?? []))];
+    const aboutOne = this.requests.filter(({ body }) => !/"order_ids":\["[^"]*",/.test(body));
+    return [...new Set(aboutOne.flatMap(({ orderId }) => orderId ?? []))];
   }
 
   async #answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {

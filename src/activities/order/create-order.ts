@@ -182,8 +182,8 @@ function sendGate({ permission, firstExecutionRunId, provenIn }: CreateOrderInpu
 /** A follow-up that may be sent now is sent only while what it was made for still holds. */
 async function refuseStale(account: Account, attempt: CreateOrderInput): Promise<CreateVerdict | undefined> {
   if (!attempt.followUp || sendGate(attempt)) return undefined;
-  const { followUpOf = [] } = attempt.input as Partial<OrderInput>;
-  return staleBasis(account, followUpOf);
+  const { order, followUpOf = [] } = attempt.input as OrderInput;
+  return staleBasis(account, followUpOf, order.order_id);
 }
 
 /** What is written before a send, and answered after it. */

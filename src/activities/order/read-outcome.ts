@@ -1,4 +1,5 @@
 import { sameAmount } from '../../contract/money.js';
+import { followUpOrderIds, parseFollowUpOrderId } from '../../contract/names.js';
 import type {
   CreateVerdict,
   OutcomeAnswer,
@@ -29,13 +30,30 @@ export function readOutcomeActivity(deps: ActivityDeps) {
     try {
       if (isOtherEndpoint(account, input.sentTo)) return { elsewhere: true };
       const { reading, said } = await shownOutcome(account, input, (order) => itemAmongOthers(account, order, input));
-      if (reading) return reading;
+      const followUps = reading ? await unknownFollowUps(account.service, input.followUps) : [];
+      if (reading) return { ...reading, ...(followUps.length > 0 && { followUps }) };
       if (await elsewhereOf(account, input.sentTo)) return { elsewhere: true };
       throw notShown(said);
     } catch (error) {
       throw retryLater(error);
     }
   };
+}
+
+/**
+ * Follow-ups that exist beside those that are known. A run that Temporal lost, or that a backup forgot, may have sent them: what they
+ * moved is no longer left.
+ */
+async function unknownFollowUps(
+  service: PaymentService,
+  { of, known }: NonNullable<ReadOutcomeInput['followUps']> = { of: '', known: [] },
+  options?: CallOptions,
+): Promise<string[]> {
+  const asked = of === '' ? [] : followUpOrderIds(of).filter((id) => !known.includes(id));
+  if (asked.length === 0) return [];
+  const { items, malformed } = await service.listOrders({ order_ids: asked }, options);
+  if (malformed.length > 0) throw noReading('the order list shows an item that cannot be read');
+  return asked.filter((id) => items.some((item) => item.user_order_id === id));
 }
 
 const notShown = (said: string) => noReading(`the status operation does not show the order (${said})`);
@@ -103,11 +121,25 @@ function sameTime({ order_type: type, created_at: createdAt }: Order): OrderList
 const READ_WITHIN_MS = 15_000;
 
 /**
- * Reads anew what a follow-up was made for: the order before it and the follow-ups before it. Answers why nothing may be
+ * Reads anew what a follow-up was made for: the order before it and the follow-ups before it, of which there must be no other. Answers why nothing may be
  * sent; undefined = all of it still holds. What cannot be read may have changed.
  */
-export async function staleBasis(account: Account, basis: readonly Basis[]): Promise<CreateVerdict | undefined> {
+export async function staleBasis(
+  account: Account,
+  basis: readonly Basis[],
+  orderId: string,
+): Promise<CreateVerdict | undefined> {
   const options = { signal: AbortSignal.timeout(READ_WITHIN_MS) };
+  const { extendsOrderId: of = '' } = parseFollowUpOrderId(orderId) ?? {};
+  const known = [orderId, ...basis.map(({ user_order_id }) => user_order_id)];
+  try {
+    const others = await unknownFollowUps(account.service, { of, known }, options);
+    if (others.length > 0) {
+      return { kind: 'stale', reason: `${others.join(', ')} exists, which is not known to what this was made for` };
+    }
+  } catch (error) {
+    return notSentBecause(`the follow-ups beside ${orderId} could not be read`, error);
+  }
   for (const was of basis) {
     const { order_uuid: orderUuid, user_order_id: orderId } = was;
     const name = `order ${orderId || orderUuid}`;

@@ -168,13 +168,19 @@ export interface OutcomeReading {
   changes: BalanceChange[];
   /** Fields in which status and list item differ. */
   disagreements: string[];
+  /** Ids of follow-ups that exist and were not known to whoever asked: a run that Temporal lost has sent them. */
+  followUps?: string[];
 }
 
 /** `elsewhere`: the account asked is not shown to be the order's, and does not show the order. */
 export type OutcomeAnswer = OutcomeReading | { elsewhere: true };
 
 /** Asks for status and list item of a final order. */
-export type ReadOutcomeInput = Pick<PollInput, 'account' | 'orderId' | 'sentTo'> & { orderUuid: string };
+export type ReadOutcomeInput = Pick<PollInput, 'account' | 'orderId' | 'sentTo'> & {
+  orderUuid: string;
+  /** Of the order that follow-ups extend: by which id, and those that are known. Absent = they are not looked for. */
+  followUps?: { of: string; known: string[] };
+};
 
 /** Asks whether a follow-up fits limits, precision and balance now. */
 export interface CheckFollowUpInput extends Pick<LookUpInput, 'account' | 'type' | 'request'> {

@@ -1,5 +1,6 @@
 import { sameAmount } from '../../contract/money.js';
-import type { OutcomeReading, Payers } from '../../contract/order/activities.js';
+import { followUpOrderId } from '../../contract/names.js';
+import type { OutcomeReading, Payers, ReadOutcomeInput } from '../../contract/order/activities.js';
 import type { CompensationPolicy } from '../../contract/order/input-and-result.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import { factsOf } from '../../contract/order/types.js';
@@ -43,7 +44,10 @@ export interface Assessment {
 
 /** Reads the order and its follow-ups anew and computes what is left now. */
 export async function assess(run: OrderRun, sent: Sent[]): Promise<Assessment> {
-  const reading = await readOutcome(run, run.orderId, run.order?.order_uuid ?? '');
+  const { order_id: of } = run.request;
+  const known = sent.flatMap(({ request, end }) => (end.kind === 'none' ? [] : [request.order_id]));
+  const followUps = run.followUp ? undefined : { of, known };
+  const reading = await readOutcome(run, run.orderId, run.order?.order_uuid ?? '', followUps);
   const { type, request, payers, laterPayers } = run;
   const c: Case = { ...reading, type, request, payers, laterPayers };
   const left = figures(c);
@@ -53,6 +57,7 @@ export async function assess(run: OrderRun, sent: Sent[]): Promise<Assessment> {
     ...contradictions(run.finalOrder, reading.order),
     ...reading.disagreements,
     ...(run.overruled ? [`the order was adopted although it differs in ${run.overruled.join(', ')}`] : []),
+    ...lostBefore(reading, followUpOrderId(of, sent.length + 1)),
     ...(amountIsUnknown(run, reading.order) ? ['the run was recovered: the amount asked for is not known'] : []),
     ...failedChecks(c, left),
   ];
@@ -70,6 +75,14 @@ export async function assess(run: OrderRun, sent: Sent[]): Promise<Assessment> {
     offers: certain ? offersOf(c, followed.purse, row, run.input.revertTo) : [],
   };
 }
+
+/** Follow-ups of a run that Temporal lost, in words: what they moved is not known here. */
+export const foundFollowUps = ({ followUps = [] }: OutcomeReading): string[] =>
+  followUps.length === 0 ? [] : [`${followUps.join(', ')} exists at the service, sent by a run that is lost`];
+
+/** The next one may exist: then it is taken up by its probe. Where only later ones do, it would pay once more what they paid. */
+const lostBefore = (reading: OutcomeReading, next: string): string[] =>
+  reading.followUps?.includes(next) ? [] : foundFollowUps(reading);
 
 /** Which of a payout's expected amounts was the one asked for is not documented, and a recovered run has no request. */
 const amountIsUnknown = ({ type, input }: OrderRun, order: Order): boolean =>
@@ -117,10 +130,15 @@ function contradictions(final: Order | undefined, now: Order): string[] {
   return [`the final status was ${final.status} and now reads ${now.status}`];
 }
 
-async function readOutcome(run: OrderRun, orderId: string, orderUuid: string): Promise<OutcomeReading> {
+async function readOutcome(
+  run: OrderRun,
+  orderId: string,
+  orderUuid: string,
+  followUps?: ReadOutcomeInput['followUps'],
+): Promise<OutcomeReading> {
   // Ever more slowly: where one of two workers has the right account, each change costs history.
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, ATTENTION_AFTER_MS)) {
-    const input = { account: run.account, orderId, orderUuid, sentTo: run.sentTo };
+    const input = { account: run.account, orderId, orderUuid, sentTo: run.sentTo, ...(followUps && { followUps }) };
     const summary = 'Read status and balance changes';
     const reading = await ask(run, { summary, alarm: true }, (reads) => reads.readOutcome(input));
     if (!('elsewhere' in reading)) return reading;

@@ -7,7 +7,7 @@ import { resultOf } from '../order/end.js';
 import { park } from '../order/park.js';
 import { enterPhase, raiseAttention } from '../order/show.js';
 import type { OrderRun } from '../order/state.js';
-import { type Assessment, assess } from './assess.js';
+import { type Assessment, assess, foundFollowUps } from './assess.js';
 import { acceptedBy, type Choice, concluded, endedWith, isCompleted, moveMoney } from './move-money.js';
 import { followUpCosts, type Named } from './moves.js';
 import { actionsOf, chooseOffer, describeOffer, offerByPolicy } from './offers.js';
@@ -46,7 +46,8 @@ async function followUp(run: OrderRun, opening: Assessment): Promise<OrderResult
 }
 
 /** Says what is left, moves nothing and never parks. Where the remainder cannot be told, it says that instead. */
-function report(run: OrderRun, assessment: Assessment): OrderResult {
+function report(run: OrderRun, known: Assessment): OrderResult {
+  const assessment = { ...known, doubts: [...known.doubts, ...stillUntold(known)] };
   const { row, doubts } = assessment;
   if (doubts.length > 0) raiseAttention(run, 'remainder-unknown', `what is left cannot be told: ${doubts.join('; ')}`);
   return concluded(run, assessment, { status: 'none', reason: row.name });
@@ -59,6 +60,7 @@ async function askPerson(
   why: string,
 ): Promise<Choice | { accepted: TakenDecision }> {
   const { case: c, purse, doubts, sentDoubts, offers } = assessment;
+  const found = stillUntold(assessment).map((words) => `${words}: finish or revert takes it up`);
   const kinds = [
     { kind: 'unexchanged', amount: purse.unexchanged.plus(purse.returned), currency: c.order.currency_from },
     { kind: 'unpaid', amount: purse.unpaid, currency: c.order.currency_to },
@@ -68,7 +70,7 @@ async function askPerson(
   );
   const possible = offers.length > 0 ? [`possible: ${offers.map(describeOffer).join(', ')}`] : [];
   const costs = new Set(offers.flatMap(({ move }) => followUpCosts(c, move)));
-  const reason = [why, ...shown, ...possible, ...costs, ...doubts, ...sentDoubts].join('; ');
+  const reason = [why, ...shown, ...possible, ...costs, ...doubts, ...sentDoubts, ...found].join('; ');
   const decision = await park(run, { code: 'remainder', reason, allowed: actionsOf(offers), offers });
   enterPhase(run, 'compensating', 'what was decided');
   if (decision.action === 'accept') return { accepted: decision };
@@ -85,9 +87,14 @@ function namedBy(run: OrderRun, decision?: TakenDecision): Named {
   return { ...(revertTo && { revertTo }), ...(cards && { cards }) };
 }
 
+/** What is known of follow-ups that this run did not send and that are no doubt yet, since the next one takes them up. */
+const stillUntold = ({ doubts, readings: [reading] }: Assessment): string[] =>
+  reading && doubts.length === 0 ? foundFollowUps(reading) : [];
+
 /** A person ends the order as it is. Nothing was sent: 'none'; otherwise the last follow-up's end says what came of it. */
-function accept(run: OrderRun, assessment: Assessment, { by, reason }: TakenDecision): OrderResult {
+function accept(run: OrderRun, known: Assessment, { by, reason }: TakenDecision): OrderResult {
   const accepted = acceptedBy(by, reason);
+  const assessment = { ...known, doubts: [...known.doubts, ...stillUntold(known)] };
   const last = assessment.sent.at(-1);
   if (!last) return concluded(run, assessment, { status: 'none', reason: accepted });
   return endedWith(run, assessment, last, isCompleted(last) ? accepted : `${last.end.how}; ${accepted}`);

@@ -33,7 +33,17 @@ test('a follow-up reads its order anew, then probes, then is sent', async () => 
   const input = await followedUp(lab);
   const before = operations(lab.sandbox).length;
   expect(await lab.run('createOrder', attempt(input))).toMatchObject({ kind: 'accepted' });
-  expect(asked(lab.sandbox, before)).toEqual(['status', 'list', 'list', 'create']);
+  expect(asked(lab.sandbox, before)).toEqual(['list', 'status', 'list', 'list', 'create']);
+});
+
+test('a follow-up beside which one exists that it was not made for is not sent', async () => {
+  const lab = await openActivities();
+  const input = await followedUp(lab);
+  const second = { ...input, order: { ...input.order, order_id: 'w-1.r2' } };
+  expect(await lab.run('createOrder', attempt(second))).toMatchObject({ kind: 'accepted' });
+  const reason = 'w-1.r2 exists, which is not known to what this was made for';
+  expect(await lab.run('createOrder', attempt(input))).toMatchObject({ kind: 'stale', reason });
+  expect(lab.sandbox.stats().createsByOrderId['w-1.r1']).toBeUndefined();
 });
 
 describe('a follow-up whose order turned into completed', () => {
@@ -50,7 +60,7 @@ describe('a follow-up whose order turned into completed', () => {
     const answer = await run('createOrder', attempt(input));
     const reason = 'order w-1 has changed since this was made for it (status)';
     expect(answer).toMatchObject({ kind: 'stale', reason });
-    expect(asked(sandbox, before)).toEqual(['status', 'list', 'list']);
+    expect(asked(sandbox, before)).toEqual(['list', 'status', 'list', 'list']);
   });
 
   test('is followed where it exists already', async () => {

@@ -50,7 +50,7 @@ describe('a payout that is finished by a follow-up', () => {
     const { attention, revision } = await lab.state(orderId);
     expect(attention?.reason).toContain('differ');
     expect(attention?.allowed).toEqual(['accept']);
-    expect(lab.gate.about(`${orderId}.r1`)).toEqual([]);
+    expect(lab.gate.about(`${orderId}.r1`, 'create')).toEqual([]);
     await handle.decide({ action: 'accept', by: 'operator', reason: 'paid by hand', revision });
     expect(await lab.result(handle, MINUTE_MS)).toMatchObject({ compensation: { status: 'none' } });
   });
@@ -92,7 +92,7 @@ test('what a person decided is not carried out when the second reading raises a 
   const { attention } = await lab.state(orderId);
   expect(attention?.reason).toContain('something was paid, but no balance change shows it');
   expect(attention?.allowed).toEqual(['accept']);
-  expect(lab.gate.about(`${orderId}.r1`)).toEqual([]);
+  expect(lab.gate.about(`${orderId}.r1`, 'create')).toEqual([]);
 });
 
 test('every history replays', async () => {
