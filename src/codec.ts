@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { startCodec } from './codec/server.js';
-import { loadCodecConfig } from './config.js';
-import { exitOnFailure, refuseArguments, sayReady, settingsOf, untilStopped } from './process.js';
+import { loadCodecConfig, settingsOf } from './config.js';
+import { exitOnFailure, refuseArguments, sayReady, untilStopped } from './process.js';
 
 refuseArguments('payment-orders-codec', 'Shows encrypted payloads to the Temporal UI and command line.');
 

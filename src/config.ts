@@ -198,6 +198,10 @@ export const loadReceiverConfig = (env: Env = process.env, outputs?: Outputs) =>
     { outputs },
   );
 
+/** Settings as they stand in the environment, for the line `ready`; of those that hold no secret alone. */
+export const settingsOf = (...names: string[]): string =>
+  names.map((name) => ` ${name}=${process.env[name]?.replace(/\s/g, '') || 'none'}`).join('');
+
 /** Runs the command or reads the file of the callback keys once more; throws ConfigError. */
 export async function rereadTokenKeys(env: Env = process.env): Promise<string[]> {
   const outputs = await runCommands('R', env);

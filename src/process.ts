@@ -48,10 +48,6 @@ function fail(error: unknown): never {
   process.exit(EXIT_FAILED);
 }
 
-/** Settings as they stand in the environment, for the line `ready`; of those that hold no secret alone. */
-export const settingsOf = (...names: string[]): string =>
-  names.map((name) => ` ${name}=${process.env[name]?.replace(/\s/g, '') || 'none'}`).join('');
-
 /** Says that a process is ready, which protections its environment gave up by ALLOW_…=true, and what should be mended. */
 export function sayReady(what: string, allowed: readonly string[] = [], findings: readonly string[] = []): void {
   const some = (name: string, values: readonly string[]) => (values.length > 0 ? ` ${name}=${values.join(',')}` : '');

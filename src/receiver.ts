@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 import { pino } from 'pino';
 import { Counter, Registry } from 'prom-client';
-import { keepReading, loadReceiverConfig, rereadTokenKeys, runCommands } from './config.js';
+import { keepReading, loadReceiverConfig, rereadTokenKeys, runCommands, settingsOf } from './config.js';
 import { temporalReachable } from './monitoring/reachable.js';
 import { startMonitoring } from './monitoring/server.js';
 import { namesOf } from './preflight/findings.js';
 import { checkStart, START_WITHIN } from './preflight/start.js';
-import { exitOnFailure, refuseArguments, sayReady, settingsOf, untilStopped } from './process.js';
+import { exitOnFailure, refuseArguments, sayReady, untilStopped } from './process.js';
 import { startReceiver } from './receiver/server.js';
 import { createSignalOrder, createSignalReceived } from './receiver/signals.js';
 import { connectTemporal } from './temporal.js';

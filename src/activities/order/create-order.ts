@@ -44,7 +44,15 @@ export function createOrderActivity(deps: ActivityDeps) {
     // A restored Temporal may have forgotten what was sent, so that limits decide there only on what the probe does not find.
     if (!refused && deps.restoredAtMs === undefined) await limit();
     if (!refused) await learnWallets(account);
-    const sending = { deps, account, attempt, request, rates, deadline, ...(deps.restoredAtMs && { limit }) };
+    const sending = {
+      deps,
+      account,
+      attempt,
+      request,
+      rates,
+      deadline,
+      ...(deps.restoredAtMs !== undefined && { limit }),
+    };
     const verdict = refused ?? (await probeThenSend(sending));
     if (notes.length > 0) log.warn('checks were passed over', { notes });
     const excerpt = verdict.kind === 'rejected' ? verdict.excerpt : undefined;

@@ -1,7 +1,7 @@
 import { ORDER_UNRESOLVED } from '../../contract/failures.js';
 import { maskWords } from '../../contract/masking.js';
 import type { TakenDecision } from '../../contract/order/messages.js';
-import { CREATE_TIMEOUT_MS } from '../activity-calls.js';
+import { answersWithin, CREATE_TIMEOUT_MS } from '../activity-calls.js';
 import { type Closed, cancelled, closed } from '../order/end.js';
 import { type Asked, parkUnless } from '../order/park.js';
 import { type Candidate, noRunEverSent, noSendInDoubt, type OrderRun, showsNone } from '../order/state.js';
@@ -42,8 +42,8 @@ export async function conclude(run: OrderRun, first: Step): Promise<Ours | Close
     if (step?.kind !== 'question') return step?.kind === 'absent' ? undefined : step;
     if (step.conflict) run.conflict = step.conflict.reason;
     const answer = await untilAnswered(run, step, looks < MAX_LOOKS);
-    if (answer === 'cancelled') return cancelled(run);
-    if (answer === 'callback') {
+    if (answer === 'cancelled') step = await unlessThere(run, cancelled(run));
+    else if (answer === 'callback') {
       looks += 1;
       step = await lookAgain(run, step);
     } else if (answer.action === 'approve' || answer.action === 'resend') return goOn(run, step, answer);
@@ -86,7 +86,19 @@ async function answerTo(run: OrderRun, question: Question, decision: TakenDecisi
   }
   // An earlier create may have been executed while this waited: only proven absence may close it.
   if (decision.action === 'close-absent' || !noSendInDoubt(run)) return closeIfAbsent(run, by);
-  return closed('OrderCancelled', `order ${run.orderId} was refused by ${by}: ${question.reason}`);
+  return unlessThere(run, closed('OrderCancelled', `order ${run.orderId} was refused by ${by}: ${question.reason}`));
+}
+
+/** An end that needs neither the service nor a worker waits for them no longer. */
+const LOOK_WITHIN_MS = 10_000;
+
+/** The end of what was asked about and not sent. A run that a backup forgot may have been told to send it: then it is followed. */
+async function unlessThere(run: OrderRun, end: Closed): Promise<Step> {
+  const waitingFor = 'a look-up before it ends';
+  const reading = look(run, { phase: 'creating', waitingFor, summary: 'Is it really not there?' });
+  if (!(await answersWithin(reading, LOOK_WITHIN_MS, 'Before it ends unseen'))) return end;
+  const seen = await reading;
+  return seen.kind === 'absent' ? end : seen;
 }
 
 /** Looks once more, because a callback came late; what that shows may be no reason to ask anything else. */
