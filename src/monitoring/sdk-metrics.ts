@@ -1,11 +1,14 @@
 import type { MetricTags } from '@temporalio/common';
 import type { MetricsBuffer } from '@temporalio/worker';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { WORKFLOW_TYPES } from '../contract/workflow-types.js';
 
 type Update = ReturnType<MetricsBuffer['retrieveUpdates']> extends ArrayIterator<infer U> ? U : never;
 
 /** Seconds: from a request within a data centre to orders that end after days. */
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 60, 300, 900, 3_600, 21_600, 86_400];
+
+const OUR_TYPES: ReadonlySet<string> = new Set(WORKFLOW_TYPES);
 
 /** Series of one name; what is more would be a label that grows without bound, and is left out. */
 const MOST_SERIES = 500;
@@ -44,8 +47,9 @@ export class SdkMetrics {
     const seen = new Set<string>();
     const take = ({ attributes: tags, value }: Update): void => {
       const all = labelsOf(tags);
-      // Callers choose the names in their inputs.
+      // Whoever starts a workflow chooses these names: they could be anything, and any number of them.
       if (all.account !== undefined && !this.accounts.has(all.account)) all.account = 'other';
+      if (all.workflow_type !== undefined && !OUR_TYPES.has(all.workflow_type)) all.workflow_type = 'other';
       const labels = Object.fromEntries(labelNames.map((label) => [label, all[label] ?? '']));
       const series = JSON.stringify(labels);
       if (!seen.has(series) && seen.size >= MOST_SERIES) return;

@@ -34,7 +34,11 @@ export function addReplayVerb(program: Command, io: StarterIo, verbs: Verbs): vo
     if (!options.open) return reportOf(await replayed(io, options, exportedHistories(paths)));
     const orders = await io.connect();
     try {
-      return reportOf(await replayed(io, options, openHistories(orders, options)));
+      const counts = await replayed(io, options, openHistories(orders, options));
+      const isPart = options.account !== undefined || options.type !== undefined || totalOf(counts) === options.limit;
+      if (isPart && totalOf(counts) === 0)
+        throw new UsageError('no open workflow fits: nothing was read, and nothing is known');
+      return reportOf(counts, isPart ? 'of a part of what is open' : `of namespace ${orders.client.options.namespace}`);
     } finally {
       await orders.close();
     }
@@ -128,7 +132,8 @@ const shownReason = (reason = 'unknown'): string => maskWallets(reason.split('\n
 /** Lines that are printed; `--json` has all. */
 const SHOWN = 50;
 
-function reportOf(counts: Counts): Report {
+/** `read`: what was looked at. */
+function reportOf(counts: Counts, read = 'of the files'): Report {
   const { compatible, pinned, notBegun, incompatible } = counts;
   const rows = incompatible
     .slice(0, SHOWN)
@@ -136,10 +141,10 @@ function reportOf(counts: Counts): Report {
   const more = incompatible.length > SHOWN ? [`and ${incompatible.length - SHOWN} more: --json has them all`] : [];
   const text = [
     ...(rows.length > 0 ? [table([['workflow id', 'type', 'reason'], ...rows]), ...more] : []),
-    `${totalOf(counts)} histories: ${compatible} go on in this version, ${incompatible.length} cannot, ${pinned} stay with theirs, ${notBegun} have not begun`,
+    `${totalOf(counts)} histories ${read}: ${compatible} go on in this version, ${incompatible.length} cannot, ${pinned} stay with theirs, ${notBegun} have not begun`,
     incompatible.length > 0
       ? 'DO NOT DEPLOY: their workflow tasks would fail until a version is back that can go on with them'
-      : 'nothing that is open stands against this version',
+      : 'nothing that was read stands against this version',
   ];
   return {
     exitCode: incompatible.length > 0 ? EXIT.endedWithoutSuccess : EXIT.done,

@@ -1,28 +1,13 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
-import {
-  BULK_WITHDRAW_WORKFLOW,
-  DEPOSIT_ADDRESS_WORKFLOW,
-  RECEIVED_DEPOSIT_WORKFLOW,
-  RECONCILE_WORKFLOW,
-  SCHEDULED_BATCH_WORKFLOW,
-  SERVICE_READ_WORKFLOW,
-} from '../contract/names.js';
 import { ORDER_TYPES, workflowTypeOf } from '../contract/order/types.js';
 import { typingErrors } from '../contract/typing-errors.js';
+import { WORKFLOW_TYPES } from '../contract/workflow-types.js';
 import type * as workflows from './index.js';
 
 /** Typed so that an order type whose workflow `index.ts` does not export does not compile. */
 const ORDER_WORKFLOWS: (keyof typeof workflows)[] = ORDER_TYPES.map(workflowTypeOf);
 
-const KNOWN: readonly (keyof typeof workflows)[] = [
-  ...ORDER_WORKFLOWS,
-  RECEIVED_DEPOSIT_WORKFLOW,
-  DEPOSIT_ADDRESS_WORKFLOW,
-  BULK_WITHDRAW_WORKFLOW,
-  SCHEDULED_BATCH_WORKFLOW,
-  RECONCILE_WORKFLOW,
-  SERVICE_READ_WORKFLOW,
-];
+const KNOWN: readonly (keyof typeof workflows)[] = WORKFLOW_TYPES;
 
 /** As many letters may be wrong for a type to be meant as another one. */
 const TYPING_ERRORS = 2;
