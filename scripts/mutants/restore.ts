@@ -32,4 +32,14 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
       name: 'follow-ups of a run that is lost what the second one paid is not paid again by the first one, and is not told as left',
     },
   },
+  {
+    name: 'what was parked is refused unseen',
+    file: 'src/workflows/create/conclude.ts',
+    find: "return seen.kind === 'absent' ? end : seen;",
+    replacement: 'return seen ? end : seen;',
+    test: {
+      file: 'test/reliability/restored-parked.test.ts',
+      name: 'refused, it is followed to its end, and nobody reads that nothing was sent',
+    },
+  },
 ];
