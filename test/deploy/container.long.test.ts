@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm, stat } from 'node:fs/promises';
+import { chmod, mkdtemp, readlink, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -31,6 +31,11 @@ test('the image holds the built programs and bundles, and nothing that only buil
   for (const name of ['batches', 'audit']) {
     expect((await stat(inImage(`var/lib/payment-orders/${name}`))).mode & 0o777, name).toBe(0o700);
   }
+});
+
+test('the command line is there by the name that pages tell', async () => {
+  expect(await readlink(inImage('usr/local/bin/payment-orders'))).toBe('/app/dist/starter.js');
+  expect((await stat(inImage('app/dist/starter.js'))).mode & 0o111).toBe(0o111);
 });
 
 test('its command is a program of node, which gets the signals, under a user that is not root', () => {

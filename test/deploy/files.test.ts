@@ -14,7 +14,7 @@ type Container = {
   securityContext: object;
   resources?: object;
   ports?: { name: string }[];
-  readinessProbe?: { httpGet: { path: string; port: string } };
+  readinessProbe?: { httpGet: { path: string; port: string }; timeoutSeconds: number };
   livenessProbe?: { httpGet: { path: string; port: string } };
 };
 type Named = { kind: string; metadata: { name: string }; data?: Record<string, string> };
@@ -73,6 +73,7 @@ test('pods are not root, write nowhere but on volumes, end within their grace, a
     expect(main?.resources).toMatchObject({ limits: { memory: '512Mi' } });
     expect(main?.readinessProbe?.httpGet.path).toBe('/readyz');
     expect(main?.livenessProbe?.httpGet.path).toBe('/healthz');
+    expect(main?.readinessProbe?.timeoutSeconds).toBe(5);
     expect(main?.ports?.map(({ name }) => name)).toContain(main?.readinessProbe?.httpGet.port);
   }
 });

@@ -87,11 +87,12 @@ for (const name of ['worker', 'receiver', 'codec']) {
   });
 }
 
-test('what is stopped has a minute or more, and a bad configuration is not started again', async () => {
+test('what is stopped has a minute or more, and what ends by a trouble that may pass is started again', async () => {
   for (const name of ['worker', 'receiver', 'codec']) {
     const unit = await readFile(`${DEPLOY}systemd/payment-orders-${name}.service`, 'utf8');
     expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1]), name).toBeGreaterThanOrEqual(60);
-    expect(unit, name).toMatch(/^RestartPreventExitStatus=2$/m);
+    expect(unit, name).toMatch(/^Restart=on-failure\nRestartSec=30$/m);
+    expect(unit, name).not.toContain('RestartPrevent');
     expect(unit, name).toMatch(/^NoNewPrivileges=yes\nProtectSystem=strict$/m);
   }
 });
