@@ -15,8 +15,8 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
   {
     name: 'a cancellation ends an order whose create a restored Temporal may have forgotten',
     file: 'src/workflows/create/after-attempt.ts',
-    find: 'verdict.restoredAtMs !== undefined && noSendInDoubt(run)',
-    replacement: 'verdict.restoredAtMs === 0',
+    find: 'isNewRestore(run, verdict) && noSendInDoubt(run)',
+    replacement: 'isNewRestore(run, verdict) && rounds.notSent < 0',
     test: {
       file: 'test/reliability/restored-backup.test.ts',
       name: 'an order cancelled while a restored Temporal may have forgotten its create ends as what was paid',

@@ -37,7 +37,7 @@ export async function stepAfter(run: OrderRun, verdict: CertainVerdict, rounds: 
     case 'duplicates':
       return duplicateOrders(verdict);
     case 'notSent':
-      if (verdict.restoredAtMs !== undefined && noSendInDoubt(run)) {
+      if (isNewRestore(run, verdict) && noSendInDoubt(run)) {
         run.sends.earlierInDoubt = true;
         run.sends.restoredAtMs = verdict.restoredAtMs;
         return settleEarlierRun(run, verdict.reason);
@@ -64,6 +64,10 @@ export async function stepAfter(run: OrderRun, verdict: CertainVerdict, rounds: 
       return afterRejection(run, statusText(400, verdict.excerpt));
   }
 }
+
+/** A restore is settled once: a worker whose clock is behind goes on naming it, and is waited for. */
+const isNewRestore = ({ sends }: OrderRun, { restoredAtMs = 0 }: { restoredAtMs?: number }): boolean =>
+  restoredAtMs > (sends.restoredAtMs ?? 0);
 
 /** Why nothing was sent, how often so far, and from when on a person is asked. */
 interface Wait {

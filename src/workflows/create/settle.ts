@@ -174,15 +174,21 @@ export async function settleEarlierRun(
   run: OrderRun,
   why = 'an earlier run of this order id may have sent it',
 ): Promise<Seen> {
-  const startedAtMs = workflowInfo().startTime.getTime();
-  const claimedMs = Date.parse(run.input.sentUntil ?? '');
-  // The start's own time also where the claim is no time: the next attempt refuses that.
-  const sentUntilMs = Math.max(claimedMs < startedAtMs ? claimedMs : startedAtMs, run.sends.restoredAtMs ?? 0);
+  const sentUntilMs = Math.max(sentUntilByInput(run), run.sends.restoredAtMs ?? 0);
   const isOver = run.pace && Date.now() - sentUntilMs >= settleWindowMs(run);
   const seen: Seen = isOver ? { kind: 'absent' } : await settle(run, why, 0, sentUntilMs);
   // From here on this run is like any other first one.
   if (seen.kind === 'absent') run.sends.earlierInDoubt = false;
   return seen;
+}
+
+/** Until when an earlier run may have sent, as the start says; 0 where there was none. */
+function sentUntilByInput({ input: { sentUntil } }: OrderRun): number {
+  if (sentUntil === undefined) return 0;
+  const startedAtMs = workflowInfo().startTime.getTime();
+  const claimedMs = Date.parse(sentUntil);
+  // The start's own time also where the claim is no time: the next attempt refuses that.
+  return claimedMs < startedAtMs ? claimedMs : startedAtMs;
 }
 
 /** Payments get a long window, deposit types (nothing moves at create) a short one; ORDER_SETTLE_WINDOW sets both. */
