@@ -25,11 +25,41 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
   {
     name: 'follow-ups of a lost run are not looked for',
     file: 'src/activities/order/read-outcome.ts',
-    find: 'asked.filter((id) => items.some((item) => item.user_order_id === id))',
-    replacement: 'asked.filter((id) => items.some(() => id === of))',
+    find: 'items.find(({ user_order_id }) => user_order_id === id) ?? []',
+    replacement: 'items.find(() => id === of) ?? []',
     test: {
       file: 'test/workflows/compensation/lost-follow-ups.server.test.ts',
       name: 'follow-ups of a run that is lost what the second one paid is not paid again by the first one, and is not told as left',
+    },
+  },
+  {
+    name: 'a follow-up that was seen is sent once the service shows it no more',
+    file: 'src/workflows/compensation/move-money.ts',
+    find: '(id === orderId && basis ? [basis] : [])',
+    replacement: "(id === '' && basis ? [basis] : [])",
+    test: {
+      file: 'test/workflows/compensation/lost-follow-ups.server.test.ts',
+      name: 'a follow-up of a run that is lost, badly shown that was shown once is never sent again when the service shows it no more',
+    },
+  },
+  {
+    name: 'follow-ups of a lost run after the next one are passed over',
+    file: 'src/workflows/compensation/move-money.ts',
+    find: 'others.length === 0 && endsIt(before, sent)',
+    replacement: 'others.length >= 0 && endsIt(before, sent)',
+    test: {
+      file: 'test/workflows/compensation/lost-follow-ups.server.test.ts',
+      name: 'several follow-ups of a run that is lost the second one, for which the first left nothing, is told and not passed over',
+    },
+  },
+  {
+    name: 'a list that ignores its filter says that no follow-up exists',
+    file: 'src/activities/order/read-outcome.ts',
+    find: 'items.some(({ user_order_id: id }) => !ids.includes(id))',
+    replacement: 'items.some(() => ids.length === 0)',
+    test: {
+      file: 'test/activities/order/read-outcome.test.ts',
+      name: 'follow-ups beside the order a list that ignores what it was asked for is no reading',
     },
   },
   {

@@ -79,7 +79,7 @@ export async function activitiesFor(
   }: Places & { callback?: typeof CALLBACK; requestTimeoutMs?: number; learnsWallets?: boolean } = {},
 ): Promise<RunActivity> {
   const sign = await loadSigner('hmac-sha256');
-  const service = createPaymentService({ baseUrl, apiKey, apiSecret, sign, requestTimeoutMs });
+  const service = createPaymentService({ baseUrl, apiKey, apiSecret, sign, requestTimeoutMs, limiter });
   const rates = new SharedRates(() => service.rates());
   const account: Account = {
     name: 'default',

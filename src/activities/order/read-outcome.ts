@@ -1,3 +1,4 @@
+import { activityInfo } from '@temporalio/activity';
 import { sameAmount } from '../../contract/money.js';
 import { followUpOrderIds, parseFollowUpOrderId } from '../../contract/names.js';
 import type {
@@ -6,7 +7,7 @@ import type {
   OutcomeReading,
   ReadOutcomeInput,
 } from '../../contract/order/activities.js';
-import { type Basis, basisDifferences } from '../../contract/order/basis.js';
+import { type Basis, basisDifferences, basisOf } from '../../contract/order/basis.js';
 import { isReceivedType } from '../../contract/order/types.js';
 import type { Order, OrderListItem } from '../../contract/service-objects.js';
 import type { PaymentService } from '../../payment-service/client.js';
@@ -27,11 +28,16 @@ const COMPARED_AMOUNTS = ['amount_from', 'amount_to', 'amount_from_fee', 'amount
 export function readOutcomeActivity(deps: ActivityDeps) {
   return async function readOutcome(input: ReadOutcomeInput): Promise<OutcomeAnswer> {
     const account = accountOf(deps, input.account);
+    const { orderId, followUps } = input;
+    const readItem = (order: Order) =>
+      followUps
+        ? readWithFollowUps(account.service, order, { orderId, ...followUps })
+        : itemAmongOthers(account, order, input);
     try {
       if (isOtherEndpoint(account, input.sentTo)) return { elsewhere: true };
-      const { reading, said } = await shownOutcome(account, input, (order) => itemAmongOthers(account, order, input));
-      const followUps = reading ? await unknownFollowUps(account.service, input.followUps) : [];
-      if (reading) return { ...reading, ...(followUps.length > 0 && { followUps }) };
+      const { reading, said } = await shownOutcome(account, input, readItem);
+      if (reading?.unreadFollowUps && activityInfo().attempt < UNREAD_FROM_ATTEMPT) throw unreadItem();
+      if (reading) return reading;
       if (await elsewhereOf(account, input.sentTo)) return { elsewhere: true };
       throw notShown(said);
     } catch (error) {
@@ -40,21 +46,50 @@ export function readOutcomeActivity(deps: ActivityDeps) {
   };
 }
 
+/** An item that could not be read as often is no slip of the line: a person has to look. */
+const UNREAD_FROM_ATTEMPT = 4;
+
+/** The list's half of a reading, with what it shows beside the order. */
+type Listed = { item: OrderListItem } & Pick<OutcomeReading, 'followUps' | 'followUpBases' | 'unreadFollowUps'>;
+
 /**
- * Follow-ups that exist beside those that are known. A run that Temporal lost, or that a backup forgot, may have sent them: what they
- * moved is no longer left.
+ * The list item of an order, with the follow-ups that exist beside those that are known: a run that Temporal lost, or that a backup
+ * forgot, may have sent them, and what they moved is no longer left. One request for all, so that an answer counts as "none" only
+ * where it shows the order itself and nothing that was not asked for.
  */
-async function unknownFollowUps(
+async function readWithFollowUps(
   service: PaymentService,
-  { of, known }: NonNullable<ReadOutcomeInput['followUps']> = { of: '', known: [] },
+  order: Order,
+  { orderId, of, known }: NonNullable<ReadOutcomeInput['followUps']> & Pick<ReadOutcomeInput, 'orderId'>,
   options?: CallOptions,
-): Promise<string[]> {
+): Promise<Listed> {
   const asked = of === '' ? [] : followUpOrderIds(of).filter((id) => !known.includes(id));
-  if (asked.length === 0) return [];
-  const { items, malformed } = await service.listOrders({ order_ids: asked }, options);
-  if (malformed.length > 0) throw noReading('the order list shows an item that cannot be read');
-  return asked.filter((id) => items.some((item) => item.user_order_id === id));
+  if (asked.length === 0) return { item: await readListItem(service, order, orderId, options) };
+  const ids = orderId === of ? [of, ...asked] : asked;
+  const { items, malformed } = await service.listOrders({ order_ids: ids, limit: MAX_ORDERS_PER_PAGE }, options);
+  if (items.some(({ user_order_id: id }) => !ids.includes(id))) {
+    throw noReading('the order list shows orders of other ids: its filter was ignored');
+  }
+  // A receipt has no id of its own to be asked for.
+  const item = orderId === of ? itemOf(items, order) : await readListItem(service, order, orderId, options);
+  if (!item) throw noReading(NOT_LISTED);
+  const shown = asked.flatMap((id) => items.find(({ user_order_id }) => user_order_id === id) ?? []);
+  return {
+    item,
+    ...(shown.length > 0 && {
+      followUps: shown.map(({ user_order_id }) => user_order_id),
+      followUpBases: shown.map((of) => basisOf({ order: of, changes: of.balance_changes })),
+    }),
+    ...(malformed.length > 0 && { unreadFollowUps: true }),
+  };
 }
+
+const NOT_LISTED = 'the order list does not show the order';
+
+const itemOf = (items: readonly OrderListItem[], { order_uuid: uuid }: Order): OrderListItem | undefined =>
+  items.find(({ order_uuid }) => order_uuid === uuid);
+
+const unreadItem = () => noReading('the order list shows an item beside the order that cannot be read');
 
 const notShown = (said: string) => noReading(`the status operation does not show the order (${said})`);
 
@@ -62,13 +97,13 @@ const notShown = (said: string) => noReading(`the status operation does not show
 async function shownOutcome(
   { service }: Account,
   { orderUuid }: Pick<ReadOutcomeInput, 'orderUuid'>,
-  readItem: (order: Order) => Promise<OrderListItem>,
+  readItem: (order: Order) => Promise<Listed>,
   options?: CallOptions,
 ): Promise<{ reading?: OutcomeReading; said: string }> {
   const { order, said } = await service.orderStatus({ order_uuid: orderUuid }, options);
   if (order?.order_uuid !== orderUuid) return { said };
-  const item = await readItem(order);
-  const reading = { order, changes: item.balance_changes, disagreements: disagreementsOf(order, item) };
+  const { item, ...beside } = await readItem(order);
+  const reading = { order, changes: item.balance_changes, disagreements: disagreementsOf(order, item), ...beside };
   return { reading, said };
 }
 
@@ -82,10 +117,10 @@ function disagreementsOf(order: Order, item: Order): string[] {
  * The list's half, with those of other orders: still a request of its own kind, built after the status was answered, so that the
  * two remain two readings. What is read right before money is sent (`staleBasis`) asks for one order alone.
  */
-const itemAmongOthers = (account: Account, order: Order, known: KnownOrder): Promise<OrderListItem> =>
-  account.lookUps.read(known, patience(account), {
-    shown: (item) => item,
-    alone: () => readListItem(account.service, order, known.orderId),
+const itemAmongOthers = (account: Account, order: Order, known: KnownOrder): Promise<Listed> =>
+  account.lookUps.read<Listed>(known, patience(account), {
+    shown: (item) => ({ item }),
+    alone: async () => ({ item: await readListItem(account.service, order, known.orderId) }),
   });
 
 /** The list item, which alone has the balance changes; a receipt without an id is searched among the orders of its time. */
@@ -100,10 +135,10 @@ async function readListItem(
       ? service.allOrders(sameTime(order), options)
       : [await service.listOrders({ order_ids: [orderId] }, options)];
   for await (const { items } of pages) {
-    const item = items.find(({ order_uuid }) => order_uuid === order.order_uuid);
+    const item = itemOf(items, order);
     if (item) return item;
   }
-  throw noReading('the order list does not show the order');
+  throw noReading(NOT_LISTED);
 }
 
 function sameTime({ order_type: type, created_at: createdAt }: Order): OrderListQuery {
@@ -129,31 +164,37 @@ export async function staleBasis(
   basis: readonly Basis[],
   orderId: string,
 ): Promise<CreateVerdict | undefined> {
+  // It is there: whatever the probe shows by now, there is nothing to send.
+  if (basis.some(({ user_order_id }) => user_order_id === orderId)) {
+    return { kind: 'stale', reason: `${orderId} was at the service before this was made: it is taken up, never sent` };
+  }
   const options = { signal: AbortSignal.timeout(READ_WITHIN_MS) };
   const { extendsOrderId: of = '' } = parseFollowUpOrderId(orderId) ?? {};
   const known = [orderId, ...basis.map(({ user_order_id }) => user_order_id)];
-  try {
-    const others = await unknownFollowUps(account.service, { of, known }, options);
-    if (others.length > 0) {
-      return { kind: 'stale', reason: `${others.join(', ')} exists, which is not known to what this was made for` };
-    }
-  } catch (error) {
-    return notSentBecause(`the follow-ups beside ${orderId} could not be read`, error);
-  }
-  for (const was of basis) {
-    const { order_uuid: orderUuid, user_order_id: orderId } = was;
-    const name = `order ${orderId || orderUuid}`;
+  for (const [index, was] of basis.entries()) {
+    const { order_uuid: orderUuid, user_order_id: id } = was;
+    const name = `order ${id || orderUuid}`;
+    // The first is the order that all the others follow up.
+    const others = { orderId: id, of: index === 0 ? of : '', known };
     try {
-      const readItem = (order: Order) => readListItem(account.service, order, orderId, options);
+      const readItem = (order: Order) => readWithFollowUps(account.service, order, others, options);
       const { reading, said } = await shownOutcome(account, { orderUuid }, readItem, options);
       if (!reading) throw notShown(said);
-      const differences = basisDifferences(was, reading);
-      if (differences.length > 0) {
-        return { kind: 'stale', reason: `${name} has changed since this was made for it (${differences.join(', ')})` };
-      }
+      if (reading.unreadFollowUps) throw unreadItem();
+      const stale = whyStale(was, reading, name);
+      if (stale) return { kind: 'stale', reason: stale };
     } catch (error) {
       return notSentBecause(`${name}, which this follows up, could not be read`, error);
     }
   }
   return undefined;
+}
+
+function whyStale(was: Basis, reading: OutcomeReading, name: string): string | undefined {
+  const { followUps = [] } = reading;
+  if (followUps.length > 0) return `${followUps.join(', ')} exists, which is not known to what this was made for`;
+  const differences = basisDifferences(was, reading);
+  return differences.length > 0
+    ? `${name} has changed since this was made for it (${differences.join(', ')})`
+    : undefined;
 }

@@ -1,6 +1,7 @@
 import type { AttentionCode } from '../attention.js';
 import type { BalanceChange, Order } from '../service-objects.js';
 import type { OnlyByCommand } from '../signature.js';
+import type { Basis } from './basis.js';
 import type { CreateRequest } from './request.js';
 import type { Elsewhere, SentTo } from './sent-to.js';
 import type { OrderType } from './types.js';
@@ -170,6 +171,10 @@ export interface OutcomeReading {
   disagreements: string[];
   /** Ids of follow-ups that exist and were not known to whoever asked: a run that Temporal lost has sent them. */
   followUps?: string[];
+  /** What each of those shows. */
+  followUpBases?: Basis[];
+  /** The order list shows something beside the order that cannot be read for long: it may be another of them. */
+  unreadFollowUps?: true;
 }
 
 /** `elsewhere`: the account asked is not shown to be the order's, and does not show the order. */

@@ -22,7 +22,7 @@ export type Basis = Pick<Order, 'order_uuid' | 'user_order_id' | (typeof BASIS_F
 };
 
 /** Keeps of a reading what money depends on. */
-export function basisOf({ order, changes }: OutcomeReading): Basis {
+export function basisOf({ order, changes }: Pick<OutcomeReading, 'order' | 'changes'>): Basis {
   const kept = Object.fromEntries(BASIS_FIELDS.map((field) => [field, order[field]])) as Pick<
     Order,
     keyof Basis & keyof Order

@@ -1,6 +1,7 @@
 import { sameAmount } from '../../contract/money.js';
 import { followUpOrderId } from '../../contract/names.js';
 import type { OutcomeReading, Payers, ReadOutcomeInput } from '../../contract/order/activities.js';
+import type { Basis } from '../../contract/order/basis.js';
 import type { CompensationPolicy } from '../../contract/order/input-and-result.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import { factsOf } from '../../contract/order/types.js';
@@ -40,10 +41,18 @@ export interface Assessment {
   purse: Purse;
   /** What may be done now; empty where there is any doubt. */
   offers: Offer[];
+  /** Follow-ups that a run which is lost has sent, and that this one has not taken up: what they moved is not known here. */
+  lost: LostFollowUp[];
 }
 
-/** Reads the order and its follow-ups anew and computes what is left now. */
-export async function assess(run: OrderRun, sent: Sent[]): Promise<Assessment> {
+/** A follow-up that was seen at the service; `basis`: what it showed. */
+export interface LostFollowUp {
+  orderId: string;
+  basis?: Basis;
+}
+
+/** Reads the order and its follow-ups anew and computes what is left now. `before`: what was known, for what is shown no more. */
+export async function assess(run: OrderRun, sent: Sent[], before?: Assessment): Promise<Assessment> {
   const { order_id: of } = run.request;
   const known = sent.flatMap(({ request, end }) => (end.kind === 'none' ? [] : [request.order_id]));
   const followUps = run.followUp ? undefined : { of, known };
@@ -57,12 +66,16 @@ export async function assess(run: OrderRun, sent: Sent[]): Promise<Assessment> {
     ...contradictions(run.finalOrder, reading.order),
     ...reading.disagreements,
     ...(run.overruled ? [`the order was adopted although it differs in ${run.overruled.join(', ')}`] : []),
-    ...lostBefore(reading, followUpOrderId(of, sent.length + 1)),
+    ...(reading.unreadFollowUps ? [unreadBeside(of)] : []),
     ...(amountIsUnknown(run, reading.order) ? ['the run was recovered: the amount asked for is not known'] : []),
     ...failedChecks(c, left),
   ];
   const followed = await readSent(run, c, openPurse(c, left), sent);
   const certain = doubts.length === 0 && followed.sentDoubts.length === 0;
+  const possible = certain ? offersOf(c, followed.purse, row, run.input.revertTo) : [];
+  const lost = lostFollowUps(reading, known, before?.lost);
+  const canTakeUp = possible.length > 0 && isNext(lost, followUpOrderId(of, sent.length + 1));
+  const lostDoubts = canTakeUp ? [] : lostInWords(lost);
   return {
     ...followed,
     readings: [reading, ...followed.readings],
@@ -70,19 +83,39 @@ export async function assess(run: OrderRun, sent: Sent[]): Promise<Assessment> {
     left,
     row,
     policy: run.input.compensation ?? row.byDefault,
-    doubts,
+    doubts: [...doubts, ...lostDoubts],
     sent,
-    offers: certain ? offersOf(c, followed.purse, row, run.input.revertTo) : [],
+    offers: lostDoubts.length > 0 ? [] : possible,
+    lost,
   };
 }
 
-/** Follow-ups of a run that Temporal lost, in words: what they moved is not known here. */
-export const foundFollowUps = ({ followUps = [] }: OutcomeReading): string[] =>
-  followUps.length === 0 ? [] : [`${followUps.join(', ')} exists at the service, sent by a run that is lost`];
+/** Those that are shown now and those that were shown before: what was there once never counts as absent. */
+function lostFollowUps(
+  { followUps = [], followUpBases: bases = [] }: OutcomeReading,
+  known: readonly string[],
+  before: readonly LostFollowUp[] = [],
+): LostFollowUp[] {
+  const shown = followUps.map((orderId) => ({
+    orderId,
+    basis: bases.find(({ user_order_id }) => user_order_id === orderId),
+  }));
+  const gone = before.filter(({ orderId }) => !followUps.includes(orderId) && !known.includes(orderId));
+  return [...shown, ...gone];
+}
 
-/** The next one may exist: then it is taken up by its probe. Where only later ones do, it would pay once more what they paid. */
-const lostBefore = (reading: OutcomeReading, next: string): string[] =>
-  reading.followUps?.includes(next) ? [] : foundFollowUps(reading);
+/** Follow-ups of a run that is lost, in words. */
+export const lostInWords = (lost: readonly LostFollowUp[]): string[] =>
+  lost.length === 0
+    ? []
+    : [`${lost.map(({ orderId }) => orderId).join(', ')} exists at the service, sent by a run that is lost`];
+
+/** They are taken up in their order. Where the next one is not among them, it would pay once more what the others paid. */
+const isNext = (lost: readonly LostFollowUp[], next: string): boolean => lost.some(({ orderId }) => orderId === next);
+
+const unreadBeside = (of: string): string =>
+  `the order list shows an item beside ${of} that cannot be read: it may be a follow-up that a run which is lost has sent. ` +
+  `Look for ${followUpOrderId(of, 1)} and the next ones at the service: what they paid is not to be paid again`;
 
 /** Which of a payout's expected amounts was the one asked for is not documented, and a recovered run has no request. */
 const amountIsUnknown = ({ type, input }: OrderRun, order: Order): boolean =>

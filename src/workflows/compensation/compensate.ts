@@ -7,8 +7,8 @@ import { resultOf } from '../order/end.js';
 import { park } from '../order/park.js';
 import { enterPhase, raiseAttention } from '../order/show.js';
 import type { OrderRun } from '../order/state.js';
-import { type Assessment, assess, foundFollowUps } from './assess.js';
-import { acceptedBy, type Choice, concluded, endedWith, isCompleted, moveMoney } from './move-money.js';
+import { type Assessment, assess } from './assess.js';
+import { acceptedBy, type Choice, concluded, endedWith, isCompleted, moveMoney, untold } from './move-money.js';
 import { followUpCosts, type Named } from './moves.js';
 import { actionsOf, chooseOffer, describeOffer, offerByPolicy } from './offers.js';
 
@@ -20,9 +20,9 @@ export async function compensate(run: OrderRun, final: Order): Promise<OrderResu
   }
   enterPhase(run, 'compensating', 'the balance changes of the order');
   const assessment = await assess(run, []);
-  const { row, policy, readings } = assessment;
+  const { row, policy, readings, lost } = assessment;
   if (row.attention) raiseAttention(run, 'undocumented-end', row.name);
-  if (row.nothingLeft && readings[0]?.order.status === final.status) {
+  if (row.nothingLeft && readings[0]?.order.status === final.status && lost.length === 0) {
     return resultOf(run, { compensation: { policy, status: 'none', reason: row.name } });
   }
   if (policy === 'report' || (policy === 'revert' && row.revert === 'report')) return report(run, assessment);
@@ -46,9 +46,9 @@ async function followUp(run: OrderRun, opening: Assessment): Promise<OrderResult
 }
 
 /** Says what is left, moves nothing and never parks. Where the remainder cannot be told, it says that instead. */
-function report(run: OrderRun, known: Assessment): OrderResult {
-  const assessment = { ...known, doubts: [...known.doubts, ...stillUntold(known)] };
-  const { row, doubts } = assessment;
+function report(run: OrderRun, assessment: Assessment): OrderResult {
+  const { row } = assessment;
+  const doubts = untold(assessment);
   if (doubts.length > 0) raiseAttention(run, 'remainder-unknown', `what is left cannot be told: ${doubts.join('; ')}`);
   return concluded(run, assessment, { status: 'none', reason: row.name });
 }
@@ -60,7 +60,9 @@ async function askPerson(
   why: string,
 ): Promise<Choice | { accepted: TakenDecision }> {
   const { case: c, purse, doubts, sentDoubts, offers } = assessment;
-  const found = stillUntold(assessment).map((words) => `${words}: finish or revert takes it up`);
+  const found = untold(assessment)
+    .slice(doubts.length)
+    .map((words) => `${words}: finish or revert takes it up`);
   const kinds = [
     { kind: 'unexchanged', amount: purse.unexchanged.plus(purse.returned), currency: c.order.currency_from },
     { kind: 'unpaid', amount: purse.unpaid, currency: c.order.currency_to },
@@ -87,14 +89,9 @@ function namedBy(run: OrderRun, decision?: TakenDecision): Named {
   return { ...(revertTo && { revertTo }), ...(cards && { cards }) };
 }
 
-/** What is known of follow-ups that this run did not send and that are no doubt yet, since the next one takes them up. */
-const stillUntold = ({ doubts, readings: [reading] }: Assessment): string[] =>
-  reading && doubts.length === 0 ? foundFollowUps(reading) : [];
-
 /** A person ends the order as it is. Nothing was sent: 'none'; otherwise the last follow-up's end says what came of it. */
-function accept(run: OrderRun, known: Assessment, { by, reason }: TakenDecision): OrderResult {
+function accept(run: OrderRun, assessment: Assessment, { by, reason }: TakenDecision): OrderResult {
   const accepted = acceptedBy(by, reason);
-  const assessment = { ...known, doubts: [...known.doubts, ...stillUntold(known)] };
   const last = assessment.sent.at(-1);
   if (!last) return concluded(run, assessment, { status: 'none', reason: accepted });
   return endedWith(run, assessment, last, isCompleted(last) ? accepted : `${last.end.how}; ${accepted}`);

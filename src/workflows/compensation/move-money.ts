@@ -3,7 +3,7 @@ import { maskWords } from '../../contract/masking.js';
 import { toAmount } from '../../contract/money.js';
 import { followUpOrderId } from '../../contract/names.js';
 import type { FollowUpCheck, OutcomeReading } from '../../contract/order/activities.js';
-import { basisDifferences, basisOf } from '../../contract/order/basis.js';
+import { type Basis, basisDifferences, basisOf } from '../../contract/order/basis.js';
 import type { CompensationResult, OrderResult } from '../../contract/order/input-and-result.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import { factsOf } from '../../contract/order/types.js';
@@ -11,7 +11,7 @@ import { ask } from '../ask/ask.js';
 import { resultOf } from '../order/end.js';
 import { enterPhase, raiseAttention } from '../order/show.js';
 import { notePayers, type OrderRun } from '../order/state.js';
-import { type Assessment, assess, type Sent } from './assess.js';
+import { type Assessment, assess, lostInWords, type Sent } from './assess.js';
 import { chargedSides, payerDoubts } from './checks.js';
 import { remainders } from './figures.js';
 import { type FollowUp, followUpCosts, followUpOrder, type Named } from './moves.js';
@@ -40,7 +40,7 @@ export async function moveMoney(run: OrderRun, first: Assessment, choice: Choice
   const followUp = followUpOrder(first.case, offer.move, amount, orderId, named);
   enterPhase(run, 'compensating', 'the second reading before money moves');
   await sleep(run.pace?.confirmDelayMs ?? 0, { summary: 'Two equal readings before money moves' });
-  const assessment = await assess(run, first.sent);
+  const assessment = await assess(run, first.sent, first);
   if (!sameReadings(first.readings, assessment.readings))
     return { assessment, why: 'two readings of the order differ' };
   if (!stillOffers(assessment, offer)) {
@@ -55,7 +55,7 @@ export async function moveMoney(run: OrderRun, first: Assessment, choice: Choice
   if (unsure) return unsure;
   // A part of the amount that a person named may be mistyped: what is left can still be decided about.
   if (check.kind === 'belowMinimum' && !named.cards && assessment.offers.length === 1 && assessment.sent.length === 0) {
-    raiseAttention(run, 'below-minimum', check.reason);
+    raiseAttention(run, 'below-minimum', [check.reason, ...untold(assessment)].join('; '));
     return { result: concluded(run, assessment, { status: 'not_possible', reason: check.reason }) };
   }
   // The figures still hold and the reason may pass (a balance is topped up): it may be decided once more.
@@ -64,9 +64,15 @@ export async function moveMoney(run: OrderRun, first: Assessment, choice: Choice
     return { assessment, why: 'the workflow was cancelled before the follow-up was sent' };
   }
   enterPhase(run, 'compensating', `the follow-up ${orderId}`);
-  const end = await sendFollowUp(run, followUp, assessment.readings.map(basisOf));
+  const end = await sendFollowUp(run, followUp, madeFor(assessment, orderId));
   return goOn(run, assessment, { ...followUp, move: offer.move, payers: check.payers, end });
 }
+
+/** What a follow-up is made for. One that exists already is part of it: it is then taken up and never sent. */
+const madeFor = ({ readings, lost }: Assessment, orderId: string): Basis[] => [
+  ...readings.map(basisOf),
+  ...lost.flatMap(({ orderId: id, basis }) => (id === orderId && basis ? [basis] : [])),
+];
 
 /** Who pays the order's own commissions is asked once more when it matters most; undefined = as it was kept. */
 function unsurePayers(run: OrderRun, assessment: Assessment, check: FollowUpCheck): AfterMove | undefined {
@@ -92,10 +98,11 @@ async function goOn(run: OrderRun, before: Assessment, sent: Sent): Promise<Afte
     return { result: endedWith(run, before, sent, `${end.how}; ${acceptedBy(by, reason)}`) };
   }
   const costs = followUpCosts(before.case, sent.move)[0];
-  if (endsIt(before, sent)) return { result: endedWith(run, before, sent, costs) };
-  const assessment = await assess(run, [...before.sent, sent]);
-  const { case: c, purse, row } = assessment;
-  const certain = assessment.doubts.length === 0 && assessment.sentDoubts.length === 0;
+  const others = withoutLast(before, sent).lost;
+  if (others.length === 0 && endsIt(before, sent)) return { result: endedWith(run, before, sent, costs) };
+  const assessment = await assess(run, [...before.sent, sent], before);
+  const { case: c, purse, row, lost } = assessment;
+  const certain = assessment.doubts.length === 0 && assessment.sentDoubts.length === 0 && lost.length === 0;
   if (isCompleted(sent) && certain && !isUnfinished(c, purse, row, sent.move.action)) {
     return { result: endedWith(run, assessment, sent, costs) };
   }
@@ -121,7 +128,7 @@ export const acceptedBy = (by: string, reason: string): string => `accepted by $
 /** The result after the last follow-up. */
 export function endedWith(run: OrderRun, s: Assessment, last: Sent, reason?: string): OrderResult {
   const { end, request } = last;
-  return concluded(run, s, {
+  return concluded(run, withoutLast(s, last), {
     status: isCompleted(last) ? 'done' : 'failed',
     order_id: request.order_id,
     outcome: end.kind === 'final' ? end.outcome : undefined,
@@ -129,9 +136,22 @@ export function endedWith(run: OrderRun, s: Assessment, last: Sent, reason?: str
   });
 }
 
+/** The last follow-up was taken up, however it ended; one that came to no order here may exist all the same. */
+function withoutLast(s: Assessment, { request, end }: Sent): Assessment {
+  if (end.kind === 'none') return s;
+  return { ...s, lost: s.lost.filter(({ orderId }) => orderId !== request.order_id) };
+}
+
+/** Why it cannot be told what is left, with the follow-ups of a lost run where they are no doubt yet, since the next one takes them up. */
+export const untold = ({ doubts, lost }: Assessment): string[] => [
+  ...doubts,
+  ...lostInWords(lost).filter((words) => !doubts.includes(words)),
+];
+
 /** The result of an order that was assessed: what it left before any follow-up, or why that is unknown, and what was done. */
 export function concluded(run: OrderRun, s: Assessment, done: Omit<CompensationResult, 'policy'>): OrderResult {
-  const { case: c, left, doubts, policy } = s;
+  const { case: c, left, policy } = s;
+  const doubts = untold(s);
   const about = doubts.length === 0 ? { remainder: remainders(c, left) } : { remainderUnknown: doubts.join('; ') };
   return resultOf(run, { ...about, compensation: { policy, ...done } });
 }

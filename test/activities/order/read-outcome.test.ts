@@ -10,6 +10,7 @@ import {
   outcomeOf,
   UNCLEAR_FAULTS,
 } from '../activity-lab.fixture.js';
+import { sendByHand } from './by-hand.fixture.js';
 
 /** A lab with one payout of which 40 % were not paid, and the input that reads it. */
 async function withPartialOrder(marker = '') {
@@ -87,3 +88,46 @@ test.each([0, 14, -12])(
     expect(reading.changes).toEqual(shown()?.balance_changes);
   },
 );
+
+describe('follow-ups beside the order', () => {
+  const followUps = { of: 'w-1', known: [] };
+  const withFollowUp = async (marker = '') => {
+    const lab = await withPartialOrder();
+    const { order } = orderInput('withdraw', 'w-1.r1', { marker });
+    await sendByHand(lab.sandbox, { ...order, amount: '5' });
+    return { ...lab, ask: { ...lab.input, followUps } };
+  };
+
+  test('are told, with what they show, by the request that shows the order', async () => {
+    const { run, sandbox, ask } = await withFollowUp();
+    const before = operations(sandbox).length;
+    const reading = await outcomeOf(run, ask);
+    expect(reading.followUps).toEqual(['w-1.r1']);
+    expect(reading.followUpBases).toEqual([expect.objectContaining({ user_order_id: 'w-1.r1' })]);
+    expect(operations(sandbox).slice(before)).toEqual(['status', 'list']);
+    expect(await outcomeOf(run, { ...ask, followUps: { of: 'w-1', known: ['w-1.r1'] } })).not.toHaveProperty(
+      'followUps',
+    );
+  });
+
+  test('a list that ignores what it was asked for is no reading', async () => {
+    const { run, sandbox, ask } = await withPartialOrderAndOthers();
+    sandbox.set({ faults: { 'list.ignore-filter': 1 } });
+    const failure = await failureOf(run('readOutcome', ask));
+    expect(failure).toMatchObject({ type: 'NoReading', message: expect.stringContaining('filter was ignored') });
+    expect(failure.nonRetryable).not.toBe(true);
+  });
+
+  test('one that cannot be read is asked for again, and then told', async () => {
+    const { run, ask } = await withFollowUp('list=malformed list_times=all');
+    expect(await failureOf(run('readOutcome', ask, { attempt: 3 }))).toMatchObject({ type: 'NoReading' });
+    expect(await run('readOutcome', ask, { attempt: 4 })).toMatchObject({ unreadFollowUps: true });
+  });
+
+  /** The list holds an order that nobody asked for. */
+  async function withPartialOrderAndOthers() {
+    const lab = await withPartialOrder();
+    await lab.run('createOrder', attemptOf('withdraw', orderInput('withdraw', 'w-2')));
+    return { ...lab, ask: { ...lab.input, followUps } };
+  }
+});

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { orderInput } from '../../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { sendFollowUp } from './lost-follow-ups.fixture.js';
 import { decideNow, executions, parkedFor } from './parked-orders.fixture.js';
 
 /* Temporal is lost, and the same orders are started again in an empty one, as docs/operating.md says. */
@@ -75,5 +76,83 @@ describe('follow-ups of a run that is lost', { timeout: 120_000 }, () => {
     await decideNow(after, 'accept');
     const { remainder, remainderUnknown } = await after.result();
     expect({ remainder, remainderUnknown }).toEqual({ remainderUnknown: expect.stringContaining(`${orderId}.r1`) });
+  });
+});
+
+/** The same order in the empty Temporal, of which a run that is lost sent follow-ups: its end is the service's alone. */
+async function paidInPart(orderId: string, marker = PARTIAL.marker) {
+  const before = await lost.orders.start(
+    'withdraw',
+    orderInput('withdraw', orderId, { marker, compensation: 'report' }),
+  );
+  await before.result();
+  return (compensation: 'finish' | 'ask') =>
+    empty.orders.start('withdraw', orderInput('withdraw', orderId, { marker, compensation }));
+}
+
+describe('several follow-ups of a run that is lost', { timeout: 120_000 }, () => {
+  test('the second one, for which the first left nothing, is told and not passed over', async () => {
+    const orderId = newOrderId('lost');
+    const start = await paidInPart(orderId);
+    for (const n of [1, 2]) await sendFollowUp(lost, orderId, n, '5');
+    const after = await start('finish');
+    const { attention } = await parkedFor(after, `${orderId}.r2 exists at the service`);
+    expect(attention?.allowed).toEqual(['accept']);
+    await decideNow(after, 'accept');
+    const { remainder, remainderUnknown, compensation } = await after.result();
+    expect({ remainder, remainderUnknown }).toEqual({ remainderUnknown: expect.stringContaining(`${orderId}.r2`) });
+    expect(compensation).toMatchObject({ status: 'done', order_id: `${orderId}.r1` });
+    expect(paidBy(orderId)).toEqual([1, 1]);
+  });
+
+  test('they are taken up one after the other, and what they paid is paid once', async () => {
+    const orderId = newOrderId('lost');
+    const start = await paidInPart(orderId);
+    await sendFollowUp(lost, orderId, 1, '5', 'outcome=completed_partially fraction=0.5');
+    await sendFollowUp(lost, orderId, 2, '2.5');
+    const after = await start('finish');
+    await parkedFor(after, `${orderId}.r2 exists at the service`);
+    await decideNow(after, 'finish');
+    expect((await after.result()).compensation).toMatchObject({ status: 'done', order_id: `${orderId}.r2` });
+    expect(paidBy(orderId)).toEqual([1, 1]);
+    expect(lost.sandbox.stats().createsByOrderId).toMatchObject({ [`${orderId}.r1`]: 1, [`${orderId}.r2`]: 1 });
+  });
+
+  test('a rest too small for a follow-up now is not told as left where one exists', async () => {
+    const orderId = newOrderId('lost');
+    const start = await paidInPart(orderId, 'pay_ms=20 after_ms=20 outcome=completed_partially fraction=0.04');
+    await sendFollowUp(lost, orderId, 1, '1');
+    const { remainder, remainderUnknown, compensation } = await (await start('finish')).result();
+    expect(compensation?.status).toBe('not_possible');
+    expect({ remainder, remainderUnknown }).toEqual({ remainderUnknown: expect.stringContaining(`${orderId}.r1`) });
+  });
+});
+
+describe('a follow-up of a run that is lost, badly shown', { timeout: 120_000 }, () => {
+  test('that was shown once is never sent again when the service shows it no more', async () => {
+    const orderId = newOrderId('lost');
+    const start = await paidInPart(orderId);
+    const orderUuid = await sendFollowUp(lost, orderId, 1, '5');
+    const after = await start('ask');
+    await parkedFor(after, `${orderId}.r1 exists at the service`);
+    lost.sandbox.removeOrder(orderUuid);
+    await decideNow(after, 'finish');
+    const { attention } = await parkedFor(after, 'came to no order');
+    expect(attention?.allowed).toEqual(['accept']);
+    expect(attention?.reason).toContain(`${orderId}.r1 exists at the service`);
+    expect(lost.sandbox.stats().createsByOrderId[`${orderId}.r1`]).toBe(1);
+  });
+
+  test('that cannot be read leads to a person, who is told what to do, and not to silence', async () => {
+    const orderId = newOrderId('lost');
+    const start = await paidInPart(orderId);
+    await sendFollowUp(lost, orderId, 1, '5', 'list=malformed list_times=all');
+    const after = await start('finish');
+    const { attention } = await parkedFor(after, 'cannot be read');
+    expect(attention?.allowed).toEqual(['accept']);
+    await decideNow(after, 'accept');
+    const { remainder, remainderUnknown } = await after.result();
+    expect({ remainder, remainderUnknown }).toEqual({ remainderUnknown: expect.stringContaining('cannot be read') });
+    expect(paidBy(orderId)).toEqual([1, 0]);
   });
 });
