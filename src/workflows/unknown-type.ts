@@ -32,7 +32,7 @@ const leftFor = (workflowType: string): string =>
   'the name is wrong: terminate this workflow and start it under the right type. Nothing was sent';
 
 /** True for a known type as a person may mistype it. Another number is another version's type. */
-function isMeantBy(typed: string, known: string): boolean {
+export function isMeantBy(typed: string, known: string): boolean {
   const [ours, theirs] = [lettersOf(known), lettersOf(typed)];
   return !/\d/.test(theirs) && typingErrors(ours, theirs) <= TYPING_ERRORS;
 }
