@@ -15,7 +15,7 @@ const STOPPED_BY = { SIGINT: 130, SIGTERM: 143 } as const;
 /** A spinner hides the cursor, and a bar switches the wrapping of lines off. */
 const AS_BEFORE = '\u001B[?25h\u001B[?7h\n';
 
-const ifStopped: { says?: string } = {};
+const ifStopped: { says?: string | undefined } = {};
 for (const [signal, exitCode] of Object.entries(STOPPED_BY)) {
   process.once(signal, () => {
     const { isTTY } = process.stderr;

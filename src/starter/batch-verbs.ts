@@ -4,6 +4,7 @@ import type { BatchFilter } from '../client/list-batches.js';
 import type { SignOptions } from '../client/signing.js';
 import type { PaymentOrders } from '../client.js';
 import type { BatchApproval, BatchInstruction, BatchResult, BatchState } from '../contract/batch/batch.js';
+import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import {
   BATCH_ID,
   type CommonOptions,
@@ -22,6 +23,7 @@ import { type FollowEnd, follow, look } from './follow.js';
 import { type BatchStartOptions, readBatchInput } from './input.js';
 import { startBatchView, whileShowing } from './progress.js';
 import { EXIT, exitCodeOfBatch, goingOn, notDecided, type Report, type StarterIo, type Verbs } from './report.js';
+import { ofAccount, suggested } from './suggested.js';
 
 type BatchEnd = FollowEnd<BatchState, BatchResult>;
 
@@ -67,17 +69,18 @@ async function watchBatch(
   });
 }
 
-/** Starts a batch. One that was there already is shown, as it may have ended long ago. */
-async function startBatch(
-  io: StarterIo,
-  orders: PaymentOrders,
-  input: Parameters<PaymentOrders['batches']['start']>[0],
-) {
-  const says =
-    'It is not known whether the batch was started. The same command again is safe; never send its rows under other ids';
-  const handle = await goingOn(io, says, () =>
-    whileShowing(io.stderr, 'checking every row', () => orders.batches.start(input)),
-  );
+/** Starts a batch and says so; up to its first line, Temporal may have taken the start long before a person reads of it. */
+function startBatch(io: StarterIo, orders: PaymentOrders, input: Parameters<PaymentOrders['batches']['start']>[0]) {
+  const where = suggested(io.self, ['batch list', ofAccount(input.account ?? DEFAULT_ACCOUNT)]);
+  const says = `the batch may have been started, and goes on then. The same command again is safe; never send its rows under other ids. Where it stands: ${where}`;
+  return goingOn(io, says, async () => {
+    const handle = await whileShowing(io.stderr, 'checking every row', () => orders.batches.start(input));
+    return reportOfStart(io, handle);
+  });
+}
+
+/** One that was there already is shown, as it may have ended long ago. */
+async function reportOfStart(io: StarterIo, handle: BatchHandle) {
   const attached = handle.attached ?? false;
   if (attached && !(await handle.isOpen())) {
     const shown = await showBatch(io, handle);

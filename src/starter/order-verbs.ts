@@ -6,6 +6,7 @@ import type { SignOptions } from '../client/signing.js';
 import type { PaymentOrders } from '../client.js';
 import type { FieldError } from '../contract/failures.js';
 import { maskName } from '../contract/masking.js';
+import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import type { OrderInput, OrderResult } from '../contract/order/input-and-result.js';
 import type { Decision, OrderState } from '../contract/order/messages.js';
 import type { OrderType } from '../contract/order/types.js';
@@ -30,6 +31,9 @@ const idOf = ({ orderId, account, workflowId }: OrderHandle) => ({ orderId, acco
 
 /** How the order is named on a command line. */
 const typedName = ({ orderId, received }: OrderHandle): string => `${orderId}${received ? ' --received' : ''}`;
+
+const whereItStands = ({ self }: StarterIo, name: string, account: string): string =>
+  `Where it stands: ${suggested(self, [`order show ${name}`, ofAccount(account)])}`;
 
 /** `--account` fills in the input's account, and must not contradict it. */
 function withAccount(value: unknown, account: string | undefined, errors: FieldError[]): unknown {
@@ -64,24 +68,31 @@ export async function startOrder(
   input: OrderInput,
   again: boolean,
 ): Promise<{ handle: OrderHandle; report: Report }> {
-  const { order_id: orderId } = input.order;
-  const says = `It is not known whether order ${orderId} was started. The same command again is safe; never start it under another id`;
-  const handle = await goingOn(io, says, () => orders.start(type, input, { again }));
+  const { account = DEFAULT_ACCOUNT, order } = input;
+  const where = whereItStands(io, order.order_id, account);
+  const says = `order ${order.order_id} may have been started, and goes on then. The same command again is safe; never start it under another id. ${where}`;
+  // Up to its first line: Temporal may have taken the start long before a person reads of it.
+  return goingOn(io, says, async () => {
+    const handle = await orders.start(type, input, { again });
+    return { handle, report: await reportOfStart(io, orders, handle) };
+  });
+}
+
+async function reportOfStart(io: StarterIo, orders: PaymentOrders, handle: OrderHandle): Promise<Report> {
   const attached = handle.attached ?? false;
   const what = handle.recovered ? RECOVERED : attached ? 'was started before with the same input' : 'started';
   const text = `order ${handle.orderId} ${what} (workflow ${handle.workflowId})`;
   if (attached && !(await handle.isOpen())) {
     // Whoever starts it once more must not take an order that came to nothing for one that is under way.
     const end = await showOrder(io, handle);
-    return { handle, report: { ...end, json: { ...end.json, attached }, text: `${text}\n${end.text}` } };
+    return { ...end, json: { ...end.json, attached }, text: `${text}\n${end.text}` };
   }
   const warning = (await orders.isServed(handle.account)) ? undefined : notServed(handle.account);
-  const report = {
+  return {
     exitCode: EXIT.done,
     json: { ...idOf(handle), attached, ...(warning && { warning }) },
     text: [text, warning].filter(Boolean).join('\n'),
   };
-  return { handle, report };
 }
 
 const RECOVERED =
@@ -132,8 +143,8 @@ const needsDecision = (state: OrderState | undefined): boolean =>
 
 /** Follows an order with progress on stderr, to its end, to a decision or to the end of the time given. */
 export function waitForOrder(io: StarterIo, handle: OrderHandle, timeoutMs?: number): Promise<Report> {
-  const where = suggested(io.self, [`order show ${typedName(handle)}`, ofAccount(handle.account)]);
-  const says = `order ${handle.orderId} goes on without this command; never start it under another id. Where it stands: ${where}`;
+  const where = whereItStands(io, typedName(handle), handle.account);
+  const says = `order ${handle.orderId} goes on without this command; never start it under another id. ${where}`;
   return goingOn(io, says, () => {
     const reading = whileShowing(io.stderr, `waiting for order ${handle.orderId}`, (show) =>
       follow(handle, { timeoutMs, onState: (state) => show(progressLine(state)), isEnough: needsDecision }),

@@ -101,18 +101,19 @@ export interface StarterIo {
   /** Runs a verb of that name as one span; absent = nothing is traced. */
   traced?: (verb: string, act: () => Promise<void>) => Promise<void>;
   /** What a person reads who stops this command from outside, such as by Ctrl-C, while it waits. */
-  ifStopped?: { says?: string };
+  ifStopped?: { says?: string | undefined };
   /** How this command is typed, for the command lines it suggests. */
   self: string;
 }
 
 /** Waits for what goes on without this command; whoever stops it meanwhile reads `says`. */
 export async function goingOn<T>({ ifStopped = {} }: StarterIo, says: string, wait: () => Promise<T>): Promise<T> {
+  const { says: before } = ifStopped;
   ifStopped.says = says;
   try {
     return await wait();
   } finally {
-    delete ifStopped.says;
+    ifStopped.says = before;
   }
 }
 

@@ -7,6 +7,8 @@ export interface GrpcGate {
   address: string;
   /** From now on all polls are refused by PERMISSION_DENIED, those that are open too. */
   refusePolls(): void;
+  /** From now on calls of this name go through, and their answers are lost. */
+  loseAnswers(method: string): void;
   close(): void;
 }
 
@@ -23,6 +25,7 @@ export async function openGrpcGate(target: string): Promise<GrpcGate> {
   const sessions = new Set<ServerHttp2Session>();
   const open = new Set<() => void>();
   let isRefusing = false;
+  let losing: string | undefined;
   const server = createServer();
   server.on('session', (session) => void sessions.add(session));
   server.on('stream', (stream, headers) => {
@@ -37,7 +40,8 @@ export async function openGrpcGate(target: string): Promise<GrpcGate> {
     if (isPoll) open.add(refuse);
     stream.pipe(onward);
     onward.on('response', (answer) => {
-      if (stream.headersSent || stream.destroyed) return;
+      const isLost = losing !== undefined && `${headers[':path']}`.endsWith(`/${losing}`);
+      if (isLost || stream.headersSent || stream.destroyed) return;
       open.delete(refuse);
       stream.respond(handedOn(answer), { waitForTrailers: true });
       onward.on('trailers', (trailers) => stream.on('wantTrailers', () => stream.sendTrailers(trailers)));
@@ -52,6 +56,9 @@ export async function openGrpcGate(target: string): Promise<GrpcGate> {
     refusePolls: () => {
       isRefusing = true;
       for (const refuse of open) refuse();
+    },
+    loseAnswers: (method) => {
+      losing = method;
     },
     close: () => {
       for (const session of sessions) session.destroy();
