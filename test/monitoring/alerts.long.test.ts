@@ -158,6 +158,7 @@ test.skipIf(!WITH_PROMTOOL)(
     await capped.decide({ action: 'refuse', by: 'ann', reason: 'a test', revision });
     const decided = await stage(is('payment_orders_attention', {}, (count) => count === 0));
     await check('PaymentOrdersNeedAttention', calm, waits, decided);
+    await check('PaymentAttentionLasts', calm, waits, decided);
 
     const open = { marker: 'create=500-before' };
     await orders().start('deposit', orderInput('deposit', newOrderId('unclear'), open));

@@ -68,7 +68,7 @@ async function readWithFollowUps(
   const ids = orderId === of ? [of, ...asked] : asked;
   const { items, malformed } = await service.listOrders({ order_ids: ids, limit: MAX_ORDERS_PER_PAGE }, options);
   if (items.some(({ user_order_id: id }) => !ids.includes(id))) {
-    throw noReading('the order list shows orders of other ids: its filter was ignored');
+    throw noReading('the order list shows what it was not asked for: its filter was ignored');
   }
   // A receipt has no id of its own to be asked for.
   const item = orderId === of ? itemOf(items, order) : await readListItem(service, order, orderId, options);
