@@ -190,8 +190,12 @@ export async function walletsSeenBy(run: RunActivity): Promise<string[]> {
 }
 
 /** What `readOutcome` reads; fails where the account is not the order's. */
-export async function outcomeOf(run: RunActivity, input: ReadOutcomeInput): Promise<OutcomeReading> {
-  const answer = await run('readOutcome', input);
+export async function outcomeOf(
+  run: RunActivity,
+  input: ReadOutcomeInput,
+  info?: AttemptInfo,
+): Promise<OutcomeReading> {
+  const answer = await run('readOutcome', input, info);
   if ('elsewhere' in answer) throw new Error('elsewhere');
   return answer;
 }

@@ -124,6 +124,13 @@ describe('follow-ups beside the order', () => {
     expect(await run('readOutcome', ask, { attempt: 4 })).toMatchObject({ unreadFollowUps: true });
   });
 
+  test('one that could not be read once, after an outage, is read', async () => {
+    const { run, ask } = await withFollowUp('list=malformed list_times=1');
+    const reading = await outcomeOf(run, ask, { attempt: 9 });
+    expect(reading).toMatchObject({ followUps: ['w-1.r1'] });
+    expect(reading).not.toHaveProperty('unreadFollowUps');
+  });
+
   /** The list holds an order that nobody asked for. */
   async function withPartialOrderAndOthers() {
     const lab = await withPartialOrder();
