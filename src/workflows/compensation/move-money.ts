@@ -95,7 +95,10 @@ async function goOn(run: OrderRun, before: Assessment, sent: Sent): Promise<Afte
   const { request, end } = sent;
   if (end.kind === 'unknown' && end.accepted) {
     const { by, reason } = end.accepted;
-    return { result: endedWith(run, before, sent, `${end.how}; ${acceptedBy(by, reason)}`) };
+    enterPhase(run, 'compensating', 'the balance changes of the order');
+    // It may have had its id from a run that was reset since, and that went on to another one.
+    const now = await assess(run, [...before.sent, sent], before);
+    return { result: endedWith(run, now, sent, `${end.how}; ${acceptedBy(by, reason)}`) };
   }
   const costs = followUpCosts(before.case, sent.move)[0];
   const others = withoutLast(before, sent).lost;
