@@ -54,7 +54,7 @@ async function checkAgainst(
   if (unknown) throw noReading(unknown);
   const lacking = shortfall(balances, rates, type, request);
   const payers = payersOf(rates, type, request);
-  return lacking ? refused(lacking) : { kind: 'ok', ...(payers && { payers }) };
+  return { ...(lacking ? refused(lacking) : { kind: 'ok' as const }), ...(payers && { payers }) };
 }
 
 const refused = (reason: string): FollowUpCheck => ({ kind: 'refused', reason });

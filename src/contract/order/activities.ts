@@ -197,5 +197,5 @@ export interface CheckFollowUpInput extends Pick<LookUpInput, 'account' | 'type'
 export type FollowUpCheck = { orderPayers?: Payers } & (
   | { kind: 'ok'; payers?: Payers }
   | { kind: 'belowMinimum'; reason: string }
-  | { kind: 'refused'; reason: string }
+  | { kind: 'refused'; reason: string; payers?: Payers }
 );

@@ -17,7 +17,7 @@ import { remainders } from './figures.js';
 import { type FollowUp, followUpCosts, followUpOrder, type Named } from './moves.js';
 import { isUnfinished, type Offer, totalOf } from './offers.js';
 import { afterFollowUp } from './purse.js';
-import { sendFollowUp } from './send-follow-up.js';
+import { followExisting, sendFollowUp } from './send-follow-up.js';
 
 /** What is to be done next: a move, with what was named for it; `byPolicy`: no person decided it. */
 export interface Choice {
@@ -58,13 +58,16 @@ export async function moveMoney(run: OrderRun, first: Assessment, choice: Choice
     raiseAttention(run, 'below-minimum', [check.reason, ...untold(assessment)].join('; '));
     return { result: concluded(run, assessment, { status: 'not_possible', reason: check.reason }) };
   }
+  const basis = madeFor(assessment, orderId);
+  // What took the balance, or the pair's last rates, may be this very follow-up: nothing is sent for one that exists.
+  const exists = check.kind === 'refused' && basis.some(({ user_order_id }) => user_order_id === orderId);
   // The figures still hold and the reason may pass (a balance is topped up): it may be decided once more.
-  if (check.kind !== 'ok') return { assessment, why: `the follow-up cannot be sent: ${check.reason}` };
+  if (check.kind !== 'ok' && !exists) return { assessment, why: `the follow-up cannot be sent: ${check.reason}` };
   if (byPolicy && run.cancelRequested) {
     return { assessment, why: 'the workflow was cancelled before the follow-up was sent' };
   }
   enterPhase(run, 'compensating', `the follow-up ${orderId}`);
-  const end = await sendFollowUp(run, followUp, madeFor(assessment, orderId));
+  const end = exists ? await followExisting(run, followUp) : await sendFollowUp(run, followUp, basis);
   return goOn(run, assessment, { ...followUp, move: offer.move, payers: check.payers, end });
 }
 

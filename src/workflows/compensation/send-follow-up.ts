@@ -108,10 +108,10 @@ function childOptions(run: OrderRun, { type, request }: FollowUp, basis: Basis[]
 }
 
 /**
- * Another run started it: its result is not to be had here, but the service tells how it ended. It may also have come to
+ * Another run sent it: its result is not to be had here, but the service tells how it ended. It may also have come to
  * no order, which no poll can tell from "not yet": after a while a person may accept that, while the polling goes on.
  */
-async function followExisting(run: OrderRun, followUp: FollowUp): Promise<FollowUpEnd> {
+export async function followExisting(run: OrderRun, followUp: FollowUp): Promise<FollowUpEnd> {
   const polling = new CancellationScope();
   const polled = polling.run(() => pollToFinal(run, followUp));
   if (await answersWithin(polled, ASK_AFTER_MS, 'Not final: a person is asked'))

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { sendByHand } from '../../activities/order/by-hand.fixture.js';
 import { orderInput } from '../../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../../support/lab.js';
 import { sendFollowUp } from './lost-follow-ups.fixture.js';
-import { decideNow, executions, parkedFor } from './parked-orders.fixture.js';
+import { atService, decideNow, executions, parkedFor } from './parked-orders.fixture.js';
 
 /* Temporal is lost, and the same orders are started again in an empty one, as docs/operating.md says. */
 
@@ -126,6 +127,24 @@ describe('several follow-ups of a run that is lost', { timeout: 120_000 }, () =>
     expect(compensation?.status).toBe('not_possible');
     expect({ remainder, remainderUnknown }).toEqual({ remainderUnknown: expect.stringContaining(`${orderId}.r1`) });
   });
+});
+
+test('one that took what the balance had is taken up all the same: nothing is to be sent for it', async () => {
+  const orderId = newOrderId('lost');
+  const euros = <T extends { order: object }>(input: T): T => ({
+    ...input,
+    order: { ...input.order, currency: 'eur' },
+  });
+  const before = orderInput('withdraw', orderId, { ...PARTIAL, compensation: 'report' });
+  await (await lost.orders.start('withdraw', euros(before))).result();
+  const { order } = euros(orderInput('withdraw', `${orderId}.r1`, { marker: 'pay_ms=20 after_ms=20' }));
+  await sendByHand(lost.sandbox, { ...order, amount: '5' });
+  await vi.waitUntil(() => atService(lost, `${orderId}.r1`).order.status === 'completed');
+  lost.sandbox.set({ balances: { eur: '0.10' } });
+  const after = await empty.orders.start('withdraw', euros({ ...before, compensation: 'finish' }));
+  await vi.waitUntil(async () => !(await after.isOpen()), { timeout: 10_000, interval: 100 });
+  expect((await after.result()).compensation).toMatchObject({ status: 'done', order_id: `${orderId}.r1` });
+  expect(paidBy(orderId)).toEqual([1, 0]);
 });
 
 describe('a follow-up of a run that is lost, badly shown', { timeout: 120_000 }, () => {
