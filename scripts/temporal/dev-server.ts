@@ -50,7 +50,7 @@ export type DevServerOptions = {
   /** Port of the Web UI, `true` = a free one; omitted = no Web UI. */
   uiPort?: number | true;
   /** More of the server's dynamic settings, such as limits of histories that a test wants to meet soon. */
-  dynamicConfig?: Record<string, number>;
+  dynamicConfig?: Record<string, number | boolean>;
 };
 
 /** A running dev server. It also ends when this process ends, however that happens. */

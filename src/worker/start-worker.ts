@@ -117,7 +117,7 @@ export async function createWorkers(
     dataConverter: workerConverter(config, warnOfPlain()),
     interceptors: { activity: [...before, refuseForeign, countCreates], ...(client && { client }) },
     sinks,
-    ...versionOptions(config.rollout),
+    ...versionOptions(config.rollout, workflows),
   };
   const { capacity = {} } = config;
   const perAccount = [...config.accounts.values()].flatMap(({ name, requestsPerSecond }) => {

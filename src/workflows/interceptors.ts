@@ -12,8 +12,8 @@ import {
 import { FOREIGN_ANSWER, FOREIGN_START, Refused } from '../contract/refused.js';
 import { attentionAttributes, show } from './show.js';
 
-// For each promise the SDK takes a stack, which at the usual ten frames costs a workflow a third of its CPU; four name the place.
-Error.stackTraceLimit = 4;
+// For each promise the SDK takes a stack, which at the usual ten frames costs a workflow a third of its CPU; one names the place.
+Error.stackTraceLimit = 1;
 
 /**
  * THE place where workflows meet what something without the payload keys has written. Nothing behind it sees a `Refused`:

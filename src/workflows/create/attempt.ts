@@ -9,7 +9,7 @@ import {
 import type { CreateOrderInput, CreateVerdict, SendPermission } from '../../contract/order/activities.js';
 import type { SentTo } from '../../contract/order/sent-to.js';
 import { Refused } from '../../contract/refused.js';
-import { cancellable, moneyMoving } from '../activity-calls.js';
+import { moneyMoving } from '../activity-calls.js';
 import { noteAnswer, untilServed } from '../ask/ask.js';
 import { isForeign } from '../interceptors.js';
 import { type Closed, cancelled, closed } from '../order/end.js';
@@ -27,7 +27,7 @@ export async function attemptCreate(run: OrderRun, permission: SendPermission): 
   try {
     const attempt = () => untilServed(run, options, ({ createOrder }) => createOrder(attemptInput(run, permission)));
     // A reset run replays what the run before it did, so it must decide by what both know: its own sends.
-    const answer = await (run.sends.count > 0 ? attempt() : takenBackWhen(() => run.cancelRequested, attempt));
+    const answer = await (run.sends.count > 0 ? attempt() : unlessTakenBack(run, attempt));
     if (!VERDICTS.has(answer?.kind)) return withoutAnswer(run, STRANGE_CREATE);
     noteAnswer(run, answer, mayHaveSent(answer, permission));
     const isReset = answer.kind === 'uncertain' && answer.reset;
@@ -86,13 +86,16 @@ const summaryOf = (run: OrderRun): string =>
   run.sends.count === 0 ? 'Probe, then create' : 'Probe, then create again';
 
 /** Cancelling takes the attempt out of the queue, unless a worker has it already: only for one before the first send. */
-function takenBackWhen<T>(isCancelled: () => boolean, attempt: () => Promise<T>): Promise<T> {
+async function unlessTakenBack<T>(run: OrderRun, attempt: () => Promise<T>): Promise<T> {
   const scope = new CancellationScope();
-  return cancellable(
-    () => scope.run(attempt),
-    isCancelled,
-    () => scope.cancel(),
-  );
+  run.takeBack = () => scope.cancel();
+  const answer = scope.run(attempt);
+  if (run.cancelRequested) scope.cancel();
+  try {
+    return await answer;
+  } finally {
+    run.takeBack = undefined;
+  }
 }
 
 function verdictOfFailure(run: OrderRun, error: unknown): CreateVerdict | Closed {

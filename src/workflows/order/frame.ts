@@ -59,6 +59,7 @@ async function inFrame(run: OrderRun, steps: Steps): Promise<OrderResult> {
   setHandlers(run);
   CancellationScope.current().cancelRequested.catch(() => {
     run.cancelRequested = true;
+    run.takeBack?.();
     tellCancelled(run);
   });
   return CancellationScope.nonCancellable(async () => {
@@ -73,7 +74,7 @@ async function inFrame(run: OrderRun, steps: Steps): Promise<OrderResult> {
       if (!(error instanceof ApplicationFailure) || !endsOrder(error.type)) throw new Error(`bug: ${String(error)}`);
       run.failure = error;
     }
-    await condition(allHandlersFinished);
+    if (!allHandlersFinished()) await condition(allHandlersFinished);
     countEnd(run, result?.outcome ?? (run.failure?.type === ORDER_UNRESOLVED ? 'unresolved' : 'none'));
     if (result) return result;
     throw run.failure;

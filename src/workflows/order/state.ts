@@ -87,6 +87,8 @@ export interface OrderRun {
   /** Somebody claimed that the order changed: one look-up is due. */
   callbackPending: boolean;
   cancelRequested: boolean;
+  /** Takes an attempt that no worker has started out of its queue; set while one before the first send waits there. */
+  takeBack?: () => void;
   decision?: TakenDecision;
   /** What `finish` and `revert` may mean while the order is parked for them. */
   offers: readonly Offer[];
