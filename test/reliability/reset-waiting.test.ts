@@ -48,8 +48,8 @@ afterAll(async () => {
   await gate?.shut();
 });
 
-const withdraw = (label: string, amount = '12.50', marker = '') => {
-  const input = orderInput('withdraw', newOrderId(label), { marker: `duplicate=c after_ms=20 ${marker}` });
+const withdraw = (label: string, amount = '12.50', marker = '', orderId = newOrderId(label)) => {
+  const input = orderInput('withdraw', orderId, { marker: `duplicate=c after_ms=20 ${marker}` });
   return { ...input, order: { ...input.order, amount } };
 };
 
@@ -146,6 +146,54 @@ const CASES: Record<string, () => Promise<OrderHandle>> = {
     return child;
   },
 };
+
+/** Resets to its last event an order that ended as cancelled: the run cut there knows less. */
+async function cutAtItsEnd(title: string): Promise<OrderHandle> {
+  const handle = (await CASES[title]?.()) as OrderHandle;
+  const first = await runOf(lab, handle);
+  await resetTo(lab, first, (await resettableEvents(lab, first)).at(-1) ?? '');
+  return lab.orders.order(handle.orderId);
+}
+
+describe.concurrent('a run that was reset does not end as one of which nothing was sent', {
+  timeout: TEST_LIMIT_MS,
+}, () => {
+  test('refused, it is closed in doubt once absence is proven: where the run before it sent to is not known', async () => {
+    const cutAtMs = Date.now();
+    const handle = await cutAtItsEnd('one that was refused above the cap');
+    await expect(handle.result()).rejects.toMatchObject({ closed: true });
+    expect(Date.now() - cutAtMs).toBeGreaterThan(60_000 + SETTLE_MS);
+  });
+
+  test('refused, it finds what the run before it sent', async () => {
+    const handle = await cutAtItsEnd('one that was refused above the cap');
+    await make(withdraw('refused-late', '21', '', handle.orderId).order as CreateRequests['withdraw']);
+    expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: true });
+    expect(executions(lab, handle.orderId)).toBe(1);
+  });
+
+  test('closed as absent, it proves that once more', async () => {
+    const input = { ...withdraw('closed', '12.50', 'create=500-before'), resend: 'never' } as const;
+    const handle = await lab.orders.start('withdraw', input);
+    await parkedFor(handle, 'shows no such order');
+    await decideNow(handle, 'close-absent');
+    await expect(handle.result()).rejects.toMatchObject({ type: 'OrderAbsent' });
+    const first = await runOf(lab, handle);
+    // Another run of the order, cut from its begin, has sent it meanwhile.
+    await make(input.order as CreateRequests['withdraw']);
+    await resetTo(lab, first, (await resettableEvents(lab, first)).at(-1) ?? '');
+    expect(await lab.orders.order(handle.orderId).result()).toMatchObject({ outcome: 'completed', adopted: true });
+  });
+
+  test('cancelled, a person is asked once absence is proven', async () => {
+    const handle = await cutAtItsEnd('one that was cancelled above the cap');
+    const { attention } = await parkedFor(handle, 'it was cancelled; where its create went is not known', 90_000);
+    expect(attention?.allowed).toEqual(['resend', 'close-absent', 'adopt']);
+    await decideNow(handle, 'close-absent');
+    await expect(handle.result()).rejects.toMatchObject({ closed: true });
+    expect(executions(lab, handle.orderId)).toBe(0);
+  });
+});
 
 /** Resets to each event in turn, the last one last; answers the run cut there. */
 async function resetEverywhere(handle: OrderHandle): Promise<Run> {
