@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
 import { serviceView } from '../workflows/create/service-view.fixture.js';
-import { type Run, resetTo, resettableEvents, runOf } from './reset.fixture.js';
+import { goesOn, resetTo, resettableEvents, runOf } from './reset.fixture.js';
 
 vi.setConfig({ maxConcurrency: 10 });
 
@@ -11,20 +11,6 @@ beforeAll(async () => {
   lab = await openLab();
 });
 afterAll(() => lab?.close());
-
-/** Waits until the run has gone on by itself, past what was copied into it; fails where its tasks fail instead. */
-async function goesOn({ workflowId, runId }: Run, copied: number): Promise<void> {
-  await vi.waitFor(
-    async () => {
-      const { events = [] } = await lab.temporal.client.workflow.getHandle(workflowId, runId).fetchHistory();
-      // The reset itself is one failed task.
-      const failed = (events ?? []).filter((event) => event.workflowTaskFailedEventAttributes).length;
-      expect(failed, 'failed workflow tasks').toBeLessThanOrEqual(1);
-      expect(events?.slice(copied).some((event) => event.workflowTaskCompletedEventAttributes)).toBe(true);
-    },
-    { timeout: 20_000, interval: 100 },
-  );
-}
 
 // A run that was reset replays what its order did before. It must take the same steps, although it knows less.
 describe.concurrent('a reset run goes on from every event of', () => {
@@ -42,7 +28,7 @@ describe.concurrent('a reset run goes on from every event of', () => {
     const first = await runOf(lab, handle);
     const events = await resettableEvents(lab, first);
     expect(events.length).toBeGreaterThanOrEqual(4);
-    for (const eventId of events) await goesOn(await resetTo(lab, first, eventId), Number(eventId));
+    for (const eventId of events) await goesOn(lab, await resetTo(lab, first, eventId), Number(eventId));
     expect(serviceView(lab, handle.orderId).executed).toBeLessThanOrEqual(1);
     await lab.temporal.client.workflow
       .getHandle(handle.workflowId)

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { expect, vi } from 'vitest';
 import type { OrderResult } from '../../src/contract/order/input-and-result.js';
 import type { Lab } from '../support/lab.js';
 
@@ -55,6 +56,21 @@ type Long = NonNullable<
 
 /** Result of one run, not of the workflow's newest. */
 export const resultOf = (lab: Lab, run: Run): Promise<OrderResult> => workflowOf(lab, run).result();
+
+/** Waits until the run has gone on by itself, past what was copied into it; fails where its tasks fail instead. */
+export async function goesOn(lab: Lab, run: Run, copied: number): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      const { events = [] } = await workflowOf(lab, run).fetchHistory();
+      const failed = (events ?? []).flatMap((event) => event.workflowTaskFailedEventAttributes?.failure?.message ?? []);
+      // The reset itself is one failed task; one that a callback overtook is made again, and is no difference.
+      const differing = failed.slice(1).filter((message) => message !== 'UnhandledCommand');
+      expect(differing, 'failed workflow tasks').toEqual([]);
+      expect(events?.slice(copied).some((event) => event.workflowTaskCompletedEventAttributes)).toBe(true);
+    },
+    { timeout: 20_000, interval: 100 },
+  );
+}
 
 /** Ends a run that would stay open. */
 export const terminate = (lab: Lab, run: Run) => workflowOf(lab, run).terminate('end of the test');

@@ -5,6 +5,7 @@ import { Worker } from '@temporalio/worker';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type RecordedHistory, readHistories, workflowTypeIn } from '../../scripts/replay/files.js';
 import * as workflows from '../../src/workflows/index.js';
+import { asReset } from '../support/as-reset.js';
 import { quietWorkers, workflowBundle } from '../support/temporal.js';
 
 let histories: RecordedHistory[];
@@ -32,6 +33,10 @@ describe('recorded histories', () => {
 
   test('are replayed by the present workflow code without a difference', async () => {
     expect(await replayErrors(histories)).toEqual([]);
+  });
+
+  test('are replayed by a run that was cut from theirs by a reset, which knows less', async () => {
+    expect(await replayErrors(histories.map(asReset))).toEqual([]);
   });
 
   test('carry no secret and nothing of the machine they were recorded on', () => {

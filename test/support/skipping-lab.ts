@@ -9,6 +9,7 @@ import { DEFAULT_ACCOUNT, ORDER_CALLBACK_SIGNAL, orderWorkflowId } from '../../s
 import type { OrderResult } from '../../src/contract/order/input-and-result.js';
 import type { OrderState } from '../../src/contract/order/messages.js';
 import { createWorkers } from '../../src/worker/start-worker.js';
+import { asReset } from './as-reset.js';
 import { ServiceGate } from './service-gate.js';
 import { quietWorkers, workflowBundle } from './temporal.js';
 import { openUngrouped } from './ungrouped.js';
@@ -51,7 +52,10 @@ export interface SkippingLab {
   /** Asks to cancel an order's workflow, as the Temporal UI does. */
   cancel(orderId: string): Promise<void>;
   history(orderId: string): Promise<HistoryEvents>;
-  /** Replays every order that the service heard of; returns how many, throws on the first that does not fit the code. */
+  /**
+   * Replays every order that the service heard of, also as a run that a reset cut from it; returns how many orders, throws on the first
+   * that does not fit the code.
+   */
   replayAll(): Promise<number>;
   close(): Promise<void>;
 }
@@ -140,13 +144,14 @@ async function replay(handles: WorkflowHandle[]): Promise<number> {
   const histories = await Promise.all(
     handles.map(async (handle) => ({ workflowId: handle.workflowId, history: await handle.fetchHistory() })),
   );
-  const results = Worker.runReplayHistories({ workflowBundle: workflowBundle() }, histories);
+  const both = [...histories, ...histories.map(asReset)];
+  const results = Worker.runReplayHistories({ workflowBundle: workflowBundle() }, both);
   let replayed = 0;
   for await (const { workflowId, error } of results) {
     if (error) throw new Error(`${workflowId} does not replay: ${error.message}`);
     replayed += 1;
   }
-  return replayed;
+  return replayed / 2;
 }
 
 function describeHistory({ events }: History): HistoryEvents {

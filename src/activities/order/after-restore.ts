@@ -3,14 +3,20 @@ import type { CreateVerdict } from '../../contract/order/activities.js';
 import { factsOf, type OrderType } from '../../contract/order/types.js';
 import type { ActivityDeps } from '../deps.js';
 
+/** Since when a restored Temporal runs, and why nothing is sent yet. */
+export interface Restored {
+  restoredAtMs: number;
+  reason: string;
+}
+
 /**
  * Why absence proves nothing yet: what was sent before Temporal was restored may be unknown to its runs and not be shown by the
- * service. It says so before the probe is made, so that a probe that counts was made later. Undefined = absence counts.
+ * service. It is asked before anything is read, so that a reading that counts was made later. Undefined = absence counts.
  */
 export async function tooSoonAfterRestore(
   { restoredAtMs, pace, nowMs = Date.now }: ActivityDeps,
   type: OrderType,
-): Promise<CreateVerdict | undefined> {
+): Promise<Restored | undefined> {
   if (restoredAtMs === undefined) return undefined;
   const { atOnce, deposit } = pace.settleWindowMs;
   const countsFromMs = restoredAtMs + (factsOf(type).movesMoneyAtOnce ? atOnce : deposit);
@@ -18,5 +24,11 @@ export async function tooSoonAfterRestore(
   if (Math.min(await nowMs(), activityInfo().currentAttemptScheduledTimestampMs) >= countsFromMs) return undefined;
   const until = new Date(countsFromMs).toISOString();
   const reason = `Temporal was restored, and an earlier create may not be shown yet: nothing is sent before ${until}`;
-  return { kind: 'notSent', reason, restoredAtMs };
+  return { restoredAtMs, reason };
+}
+
+/** A verdict as it is told while absence proves nothing yet: what sent nothing says so first. */
+export function toldAfterRestore(verdict: CreateVerdict, restored: Restored | undefined): CreateVerdict {
+  if (!restored || verdict.kind !== 'notSent' || verdict.reason === restored.reason) return verdict;
+  return { kind: 'notSent', reason: `${restored.reason}; ${verdict.reason}` };
 }

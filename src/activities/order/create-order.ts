@@ -9,6 +9,7 @@ import type { CreateRequest } from '../../contract/order/request.js';
 import { isRefused, type Refused } from '../../contract/refused.js';
 import type { Order } from '../../contract/service-objects.js';
 import { NotSentError } from '../../payment-service/errors.js';
+import { isOrderId } from '../../payment-service/queries.js';
 import { PayloadDecryptionError } from '../../temporal.js';
 import { validateOrderInput } from '../../validation/order-input.js';
 import { payersOf } from '../../validation/rate-checks.js';
@@ -16,7 +17,7 @@ import { recordSend } from '../audit.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { invalidOrder } from '../failures.js';
 import { isRepeated } from '../only-attempt.js';
-import { tooSoonAfterRestore } from './after-restore.js';
+import { type Restored, toldAfterRestore, tooSoonAfterRestore } from './after-restore.js';
 import { AttemptDeadline, confirmSend, meaningOf, notSentBecause, wireRequest } from './create-attempt.js';
 import { exceededCap, refuseBeyondLimits } from './limits.js';
 import { probePatience } from './patience.js';
@@ -32,34 +33,32 @@ export function createOrderActivity(deps: ActivityDeps) {
   return async function createOrder(attempt: CreateOrderInput): Promise<CreateAnswer> {
     const deadline = new AttemptDeadline();
     const account = accountOf(deps, attempt.account);
-    const { request, told } = validRequest(account, attempt);
+    // Whatever is thought of the input now, the attempt before this one may have sent it.
     if (isRepeated()) return leftOpen(deps, account, attempt);
+    const { request, told, invalid } = checkedRequest(deps, account, attempt);
+    const tooSoon = await tooSoonAfterRestore(deps, attempt.type);
     const refused = await refuseElsewhere(account, attempt);
     const rates = await account.rates.current();
     // Once something may have been sent, limits no longer decide: InvalidOrder would say that no order exists.
     const notes = [...told];
     const isFirst = attempt.permission === 'first';
-    const limit = async () =>
-      isFirst && notes.push(...(await refuseBeyondLimits(deps, account, attempt.type, request, rates)));
-    // A restored Temporal may have forgotten what was sent, so that limits decide there only on what the probe does not find.
-    if (!refused && deps.restoredAtMs === undefined) await limit();
-    if (!refused) await learnWallets(account);
-    const sending = {
-      deps,
-      account,
-      attempt,
-      request,
-      rates,
-      deadline,
-      ...(deps.restoredAtMs !== undefined && { limit }),
+    const limit = async () => {
+      if (invalid) throw invalid;
+      if (isFirst) notes.push(...(await refuseBeyondLimits(deps, account, attempt.type, request, rates)));
     };
-    const verdict = refused ?? (await probeThenSend(sending));
+    // Of what may have been sent, unknown to this run, limits and checks decide only on what the probe does not find.
+    const probesFirst = invalid !== undefined || deps.restoredAtMs !== undefined;
+    if (!refused && !probesFirst) await limit();
+    if (!refused) await learnWallets(account);
+    const sending = { deps, account, attempt, request, rates, deadline, tooSoon, ...(probesFirst && { limit }) };
+    const verdict = toldAfterRestore(refused ?? (await probeThenSend(sending, invalid !== undefined)), tooSoon);
     if (notes.length > 0) log.warn('checks were passed over', { notes });
     const excerpt = verdict.kind === 'rejected' ? verdict.excerpt : undefined;
     log.info('create attempt ended', { verdict: verdict.kind, permission: attempt.permission, excerpt });
     return {
       ...verdict,
-      ...circumstancesOf(deps, account, payersOf(rates, attempt.type, request)),
+      ...circumstancesOf(deps, account, invalid ? undefined : payersOf(rates, attempt.type, request)),
+      ...(tooSoon && { restoredAtMs: tooSoon.restoredAtMs }),
       // Of the first run the workflow knows it.
       ...(attempt.firstExecutionRunId === runId() && { runId: undefined }),
       ...(notes.length > 0 && { notes }),
@@ -80,16 +79,31 @@ function leftOpen(deps: ActivityDeps, account: Account, attempt: CreateOrderInpu
   return { kind: 'uncertain', reason, timedOut: true, pace: deps.pace, runId: runId(), sentTo };
 }
 
-/** The checked request, and what was found in it and is only told. Throws InvalidOrder. */
-function validRequest(
-  { formatChecks }: Account,
-  { type, input, followUp = false }: CreateOrderInput,
-): { request: CreateRequest; told: string[] } {
+/** The request of an attempt. `told`: what was found in it and is only told. `invalid`: it is refused, once nothing of it is there. */
+interface Checked {
+  request: CreateRequest;
+  told: string[];
+  invalid?: ApplicationFailure;
+}
+
+/**
+ * Checks the request. Throws InvalidOrder, unless something may have been sent under checks that were less strict, which is looked
+ * for first.
+ */
+function checkedRequest(deps: ActivityDeps, { formatChecks }: Account, attempt: CreateOrderInput): Checked {
+  const { type, input, followUp = false } = attempt;
   const checked = validateOrderInput(type, input, { followUp, formatChecks, started: true });
-  if ('errors' in checked) throw invalidOrder(checked.errors);
-  // Without it nobody could tell whether it may still be sent.
-  if (followUp && !checked.input.followUpOf) throw invalidOrder([{ field: 'followUpOf', reason: 'required' }]);
-  return { request: checked.input.order, told: (checked.notes ?? []).map((note) => describeFieldErrors([note])) };
+  // Without its basis nobody could tell whether a follow-up may still be sent.
+  const lacksBasis = 'input' in checked && followUp && !checked.input.followUpOf;
+  const errors = lacksBasis ? [{ field: 'followUpOf', reason: 'required' }] : 'errors' in checked && checked.errors;
+  if ('input' in checked && !errors) {
+    return { request: checked.input.order, told: (checked.notes ?? []).map((note) => describeFieldErrors([note])) };
+  }
+  const invalid = invalidOrder(errors || []);
+  const request = Object(Object(input).order) as CreateRequest;
+  const isUnsent = deps.restoredAtMs === undefined && attempt.permission === 'first' && !sendGate(attempt);
+  if (isUnsent || typeof request.order_id !== 'string' || !isOrderId(request.order_id)) throw invalid;
+  return { request, told: [], invalid };
 }
 
 /** One attempt that may send, with its checked request. */
@@ -101,13 +115,15 @@ interface Sending {
   /** Read before the probe: nothing is waited for between its answer and the turn of the create. */
   rates: Awaited<ReturnType<Account['rates']['current']>>;
   deadline: AttemptDeadline;
-  /** Throws where limits refuse it; only where they decide after the probe. */
+  tooSoon: Restored | undefined;
+  /** Throws where limits or checks refuse it; only where they decide after the probe. */
   limit?: () => Promise<unknown>;
 }
 
-async function probeThenSend(sending: Sending): Promise<CreateVerdict> {
-  const { account, attempt, deadline } = sending;
-  const stale = await refuseStale(account, attempt);
+async function probeThenSend(sending: Sending, isInvalid: boolean): Promise<CreateVerdict> {
+  const { account, attempt, deadline, tooSoon } = sending;
+  // Where nothing is sent whatever it says, it is not read: what is absent so soon after a restore says nothing.
+  const stale = tooSoon || isInvalid ? undefined : await refuseStale(account, attempt);
   if (stale && stale.kind !== 'stale') return stale;
   const place = account.limiter.place({
     priority: activityInfo().priority?.priorityKey,
@@ -143,8 +159,7 @@ async function refusedByProbe(
   sending: Sending,
   { stale, heldUp }: { stale: CreateVerdict | undefined; heldUp: boolean },
 ): Promise<CreateVerdict | undefined> {
-  const { deps, account, attempt, request, rates, limit } = sending;
-  const tooSoon = await tooSoonAfterRestore(deps, attempt.type);
+  const { deps, account, attempt, request, rates, limit, tooSoon } = sending;
   let seen: Awaited<ReturnType<typeof probe>>;
   try {
     seen = await probeBefore(account, attempt, request, heldUp);
@@ -160,7 +175,7 @@ async function refusedByProbe(
     return { kind: 'conflict', order: seen.order, differences };
   }
   // What was proven or permitted earlier never replaces the probe just made.
-  const refused = sendGate(attempt) ?? tooSoon;
+  const refused = sendGate(attempt) ?? (tooSoon && notSent(tooSoon.reason));
   if (refused) return refused;
   // Not before the probe: what was sent already is followed, whatever became of its order.
   if (stale) return stale;

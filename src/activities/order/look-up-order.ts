@@ -5,6 +5,7 @@ import { validateRecoveredInput } from '../../validation/order-input.js';
 import { payersOf } from '../../validation/rate-checks.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { comeBackIn, invalidOrder, noReading, retryLater } from '../failures.js';
+import { tooSoonAfterRestore } from './after-restore.js';
 import { patience } from './patience.js';
 import { foundOrder, readByOrderId, withoutChanges } from './probe.js';
 import { circumstancesOf, elsewhereOf, failedElsewhere, isOtherEndpoint } from './sent-to.js';
@@ -18,6 +19,7 @@ export function lookUpOrderActivity(deps: ActivityDeps) {
     if (input.delayMs && activityInfo().attempt === 1) throw comeBackIn(input.delayMs, 'waiting before the look-up');
     const account = accountOf(deps, input.account);
     try {
+      const tooSoon = await tooSoonAfterRestore(deps, input.type);
       const reading = await read(account, input);
       if (reading.kind === 'elsewhere') return reading;
       const readAtMs = await (deps.nowMs ?? Date.now)();
@@ -26,7 +28,8 @@ export function lookUpOrderActivity(deps: ActivityDeps) {
         ? undefined
         : payersOf(await account.rates.current(), input.type, input.request);
       if (input.known && input.sentTo) return { ...reading, readAtMs, ...(payers && { payers }) };
-      return { ...reading, readAtMs, ...circumstancesOf(deps, account, payers) };
+      const restored = tooSoon && { restoredAtMs: tooSoon.restoredAtMs };
+      return { ...reading, readAtMs, ...circumstancesOf(deps, account, payers), ...restored };
     } catch (error) {
       throw retryLater(error);
     }

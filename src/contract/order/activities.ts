@@ -41,6 +41,8 @@ export interface Circumstances {
   /** Absent when rates were not to be had. */
   payers?: Payers;
   onlyByCommand?: OnlyByCommand;
+  /** Temporal was restored then, less than a settle window ago: it may have forgotten a create that the service does not show yet. */
+  restoredAtMs?: number;
   /** Run of the workflow that asked: answers of an earlier run stay in the history of one that was reset. */
   runId?: string;
 }
@@ -81,8 +83,7 @@ export type CreateVerdict =
   | { kind: 'adopted'; order: Order; soft?: string[] }
   | { kind: 'conflict'; order: Order; differences: string[] }
   | ({ kind: 'duplicates' } & DuplicateOrders)
-  /** `restoredAtMs`: Temporal was restored then, and may have forgotten a create that the service does not show yet. */
-  | { kind: 'notSent'; reason: string; restoredAtMs?: number }
+  | { kind: 'notSent'; reason: string }
   /** Nothing was sent or executed: met by the probe, or by a create where the operator may rely on that. */
   | { kind: 'rateLimited'; retryAfterMs: number }
   /** `excerpt`: what the service said, masked. */

@@ -92,6 +92,8 @@ export function noteAnswer(run: OrderRun, answer: Answer, mayHaveSent = false): 
   run.pace = answer.pace ?? run.pace;
   if (answer.pace) run.onlyByCommand = answer.onlyByCommand;
   run.answeredIn = answer.runId ?? run.answeredIn;
+  if (answer.restoredAtMs !== undefined)
+    run.sends.restoredAtMs = Math.max(run.sends.restoredAtMs ?? 0, answer.restoredAtMs);
   if (mayHaveSent || SHOWN.includes(answer.kind)) run.sentTo ??= answer.sentTo;
   notePayers(run, answer.payers);
   if (answer.kind === 'absent') run.statusSaid = answer.said;

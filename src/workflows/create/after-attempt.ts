@@ -1,13 +1,14 @@
-import { condition } from '@temporalio/workflow';
+import { CancellationScope, condition } from '@temporalio/workflow';
 import { statusText } from '../../contract/failures.js';
 import type { CreateVerdict } from '../../contract/order/activities.js';
 import { factsOf } from '../../contract/order/types.js';
-import { CREATE_TIMEOUT_MS, watch } from '../activity-calls.js';
-import { cancelled, closed } from '../order/end.js';
-import { noSendInDoubt, type OrderRun, showsNone } from '../order/state.js';
+import { watch } from '../activity-calls.js';
+import { closed } from '../order/end.js';
+import { knowsOfNoSend, noSendInDoubt, type OrderRun, restoreInDoubt, showsNone } from '../order/state.js';
 import type { Step } from './conclude.js';
+import { endCancelled, wantsEnd } from './end-unsent.js';
 import { type Budget, MAX_RATE_LIMITED } from './may-resend.js';
-import { duplicateOrders, foreignOrder, look, type Seen, settle, settleEarlierRun } from './settle.js';
+import { duplicateOrders, foreignOrder, look, proveAbsent, type Seen, settleEarlierRun } from './settle.js';
 
 /** Attempts that sent nothing, before a person is asked. */
 const MAX_NOT_SENT = 50;
@@ -28,6 +29,9 @@ type CertainVerdict = Exclude<CreateVerdict, { kind: 'uncertain' }>;
 
 /** What follows from a verdict that leaves no doubt about what its attempt sent. */
 export async function stepAfter(run: OrderRun, verdict: CertainVerdict, rounds: Rounds): Promise<Step> {
+  const sentNothing = verdict.kind === 'notSent' || verdict.kind === 'rateLimited';
+  // Settled once: a worker whose clock is behind goes on naming the same restore, and is waited for.
+  if (sentNothing && restoreInDoubt(run) && knowsOfNoSend(run)) return settleRestore(run, verdict);
   switch (verdict.kind) {
     case 'accepted':
     case 'adopted':
@@ -37,11 +41,6 @@ export async function stepAfter(run: OrderRun, verdict: CertainVerdict, rounds: 
     case 'duplicates':
       return duplicateOrders(verdict);
     case 'notSent':
-      if (isNewRestore(run, verdict) && noSendInDoubt(run)) {
-        run.sends.earlierInDoubt = true;
-        run.sends.restoredAtMs = verdict.restoredAtMs;
-        return settleEarlierRun(run, verdict.reason);
-      }
       rounds.notSent += 1;
       return waitForService(run, { reason: verdict.reason, round: rounds.notSent, maxRounds: MAX_NOT_SENT });
     case 'rateLimited':
@@ -56,18 +55,20 @@ export async function stepAfter(run: OrderRun, verdict: CertainVerdict, rounds: 
       return { kind: 'question', code: 'over-cap', reason: verdict.reason, allowed: ['approve', 'refuse'] };
     case 'stale': {
       const { reason } = verdict;
+      if (noSendInDoubt(run)) return closed('OrderCancelled', `order ${run.orderId} was not sent: ${reason}`);
       // Once something may have been sent, only a person and proof may close it.
-      if (!noSendInDoubt(run)) return waitForService(run, { reason, round: 1, maxRounds: 1 });
-      return closed('OrderCancelled', `order ${run.orderId} was not sent: ${reason}`);
+      return waitForService(run, { reason, round: 1, maxRounds: 1 });
     }
     case 'rejected':
       return afterRejection(run, statusText(400, verdict.excerpt));
   }
 }
 
-/** A restore is settled once: a worker whose clock is behind goes on naming it, and is waited for. */
-const isNewRestore = ({ sends }: OrderRun, { restoredAtMs = 0 }: { restoredAtMs?: number }): boolean =>
-  restoredAtMs > (sends.restoredAtMs ?? 0);
+/** A restored Temporal may have forgotten a create: the run goes on like one that was started again after a run that may have sent. */
+function settleRestore(run: OrderRun, verdict: CertainVerdict): Promise<Seen> {
+  run.sends.earlierInDoubt = true;
+  return settleEarlierRun(run, 'reason' in verdict ? verdict.reason : 'Temporal was restored');
+}
 
 /** Why nothing was sent, how often so far, and from when on a person is asked. */
 interface Wait {
@@ -85,16 +86,20 @@ async function waitForService(run: OrderRun, wait: Wait): Promise<Step> {
     const reason = `${noSendInDoubt(run) ? 'nothing was sent' : 'not sent again'}: ${wait.reason}${rounds}`;
     return { kind: 'question', code: 'not-sent', reason, allowed: ['resend', 'close-absent'] };
   }
-  const reading = look(run, {
-    phase: 'creating',
-    waitingFor: `the service: ${wait.reason}`,
-    summary: `Not sent: ${wait.reason}`,
-    delayMs: wait.retryAfterMs ?? Math.min(MAX_WAIT_MS, 500 * 2 ** wait.round),
-  });
+  const asking = new CancellationScope();
+  const reading = asking.run(() =>
+    look(run, {
+      phase: 'creating',
+      waitingFor: `the service: ${wait.reason}`,
+      summary: `Not sent: ${wait.reason}`,
+      delayMs: wait.retryAfterMs ?? Math.min(MAX_WAIT_MS, 500 * 2 ** wait.round),
+    }),
+  );
   const answered = watch(reading);
-  await condition(() => answered() || (run.cancelRequested && noSendInDoubt(run)));
-  // Later a person may be asked about what was found, and then a cancellation no longer says that nothing exists.
-  return answered() ? reading : cancelled(run);
+  await condition(() => answered() || wantsEnd(run));
+  if (answered()) return reading;
+  asking.cancel();
+  return endCancelled(run);
 }
 
 /** A 400 ends the order only after absence was read: it may also mean that the id exists already. */
@@ -113,9 +118,7 @@ async function afterRejection(run: OrderRun, answer: string): Promise<Step> {
   // A reset run replays those look-ups, but they prove nothing in it: another run may have sent since.
   if (!quick || !noSendInDoubt(run)) {
     const refused = `the service refused the create${repeated ? ' that was repeated' : ''} (${answer})`;
-    // Without a send before this one it was reset: the run before may have an attempt that is still alive.
-    const wasReset = !repeated && !noSendInDoubt(run);
-    const seen = await settle(run, refused, wasReset ? CREATE_TIMEOUT_MS : 0);
+    const seen = await proveAbsent(run, refused);
     if (seen.kind === 'ours') return seen;
     if (seen.kind === 'conflict') return { ...seen, reason: `${seen.reason}; ${refused}` };
   }

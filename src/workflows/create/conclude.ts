@@ -1,11 +1,19 @@
 import { ORDER_UNRESOLVED } from '../../contract/failures.js';
 import { maskWords } from '../../contract/masking.js';
 import type { TakenDecision } from '../../contract/order/messages.js';
-import { answersWithin, CREATE_TIMEOUT_MS } from '../activity-calls.js';
-import { type Closed, cancelled, closed } from '../order/end.js';
+import { CREATE_TIMEOUT_MS } from '../activity-calls.js';
+import { type Closed, closed } from '../order/end.js';
 import { type Asked, parkUnless } from '../order/park.js';
-import { type Candidate, noRunEverSent, noSendInDoubt, type OrderRun, showsNone } from '../order/state.js';
-import { type Conflict, look, MAX_CANDIDATES, type Ours, type Seen, settle } from './settle.js';
+import {
+  type Candidate,
+  isPlaceUnknown,
+  knowsOfNoSend,
+  noRunEverSent,
+  type OrderRun,
+  showsNone,
+} from '../order/state.js';
+import { endCancelled, unlessThere, wantsEnd } from './end-unsent.js';
+import { type Conflict, look, MAX_CANDIDATES, type Ours, proveAbsent, type Seen, settle } from './settle.js';
 
 /** Callbacks that make a parked run look again; more would let a flood of forged ones cost look-ups. */
 const MAX_LOOKS = 20;
@@ -42,7 +50,7 @@ export async function conclude(run: OrderRun, first: Step): Promise<Ours | Close
     if (step?.kind !== 'question') return step?.kind === 'absent' ? undefined : step;
     if (step.conflict) run.conflict = step.conflict.reason;
     const answer = await untilAnswered(run, step, looks < MAX_LOOKS);
-    if (answer === 'cancelled') step = await unlessThere(run, cancelled(run));
+    if (answer === 'cancelled') step = await endCancelled(run);
     else if (answer === 'callback') {
       looks += 1;
       step = await lookAgain(run, step);
@@ -58,7 +66,7 @@ async function untilAnswered(
   mayLook: boolean,
 ): Promise<TakenDecision | 'cancelled' | 'callback'> {
   const { conflict } = question;
-  const isCancelled = () => run.cancelRequested && !conflict && noSendInDoubt(run);
+  const isCancelled = () => !conflict && wantsEnd(run);
   const hears = mayLook && hearsCallbacks(run, question);
   const decision = await parkUnless(run, question, () => isCancelled() || (hears && run.callbackPending));
   if (!decision && isCancelled()) return 'cancelled';
@@ -85,20 +93,9 @@ async function answerTo(run: OrderRun, question: Question, decision: TakenDecisi
     return afterChoice(seen, decision, question, run.orderId);
   }
   // An earlier create may have been executed while this waited: only proven absence may close it.
-  if (decision.action === 'close-absent' || !noSendInDoubt(run)) return closeIfAbsent(run, by);
-  return unlessThere(run, closed('OrderCancelled', `order ${run.orderId} was refused by ${by}: ${question.reason}`));
-}
-
-/** An end that needs neither the service nor a worker waits for them no longer. */
-const LOOK_WITHIN_MS = 10_000;
-
-/** The end of what was asked about and not sent. A run that a backup forgot may have been told to send it: then it is followed. */
-async function unlessThere(run: OrderRun, end: Closed): Promise<Step> {
-  const waitingFor = 'a look-up before it ends';
-  const reading = look(run, { phase: 'creating', waitingFor, summary: 'Is it really not there?' });
-  if (!(await answersWithin(reading, LOOK_WITHIN_MS, 'Before it ends unseen'))) return end;
-  const seen = await reading;
-  return seen.kind === 'absent' ? end : seen;
+  if (decision.action === 'close-absent' || !knowsOfNoSend(run)) return closeIfAbsent(run, by);
+  const end = () => closed('OrderCancelled', `order ${run.orderId} was refused by ${by}: ${question.reason}`);
+  return (await unlessThere(run, end, undefined)) ?? closeIfAbsent(run, by);
 }
 
 /** Looks once more, because a callback came late; what that shows may be no reason to ask anything else. */
@@ -189,11 +186,11 @@ const questionAbout = (conflict: Conflict): Question => ({
  * was sent, an order seen under our id even once may be what came of it: then nothing says that none of ours exists.
  */
 async function closeIfAbsent(run: OrderRun, by: string): Promise<Step> {
-  const seen = await settle(run, 'absence is proven once more before closing');
+  const seen = await proveAbsent(run, 'absence is proven once more before closing');
   if (seen.kind === 'ours') return seen;
   if (seen.kind === 'conflict' && seen.ours.length > 0) return seen;
   // Absence was read at the account that is asked now; the one that it was sent to may be another.
-  const unknownAccount = run.sends.accountUnknown && `${showsNone(run)}, but where it was sent to is not known`;
+  const unknownAccount = isPlaceUnknown(run) && `${showsNone(run)}, but where it was sent to is not known`;
   const doubt = seen.kind === 'conflict' ? seen.reason : (run.conflict ?? unknownAccount);
   if (!doubt) return closed('OrderAbsent', `order ${run.orderId}: ${showsNone(run)}; closed as absent by ${by}`);
   if (noRunEverSent(run) && !run.sends.rejected) {

@@ -4,10 +4,11 @@ import type { Order } from '../../contract/service-objects.js';
 import { findRecovered } from '../follow/find-order.js';
 import { cancelled, close } from '../order/end.js';
 import { raiseAttention } from '../order/show.js';
-import { noSendInDoubt, type OrderRun, showsNone } from '../order/state.js';
+import { knowsOfNoSend, noSendInDoubt, type OrderRun, restoreInDoubt, showsNone } from '../order/state.js';
 import { type Rounds, stepAfter } from './after-attempt.js';
 import { attemptCreate, delayHasPassed } from './attempt.js';
 import { conclude, type Step } from './conclude.js';
+import { settleRestored } from './end-unsent.js';
 import { type Evidence, mayResend, openBudget, spend } from './may-resend.js';
 import { type Ours, settleEarlierRun, settleSends } from './settle.js';
 
@@ -28,6 +29,8 @@ export async function createOrder(run: OrderRun): Promise<Order> {
 /** Sends, or does what must come first. THE place where `mayResend` is asked; every attempt probes before it sends. */
 async function nextStep(run: OrderRun, rounds: Rounds): Promise<Step> {
   if (run.cancelRequested && noSendInDoubt(run)) return cancelled(run);
+  // Before it ends, and instead of an attempt, which might send what nobody wants any more.
+  if (run.cancelRequested && knowsOfNoSend(run) && restoreInDoubt(run)) return settleRestored(run);
   const evidence = evidenceOf(run);
   const decided = mayResend(evidence, rounds);
   switch (decided.answer) {

@@ -12,6 +12,8 @@ export interface Sends {
   earlierInDoubt: boolean;
   /** When Temporal was restored, if a worker said that it may have forgotten a create of this order id. */
   restoredAtMs?: number;
+  /** Of which restore it is proven that no forgotten create came to an order. */
+  restoreSettledMs?: number;
   /** How often a person said that what a worker asks now is the order's account; the run's `sentTo` is that then. */
   accountSwitches: number;
   /** An attempt, of this run or of the one it was cut from, may have sent, and where is not known. */

@@ -101,6 +101,8 @@ export async function look(
 
 const BEFORE_READING = { summary: 'Uncertain create: before the next look' };
 
+const showsOurs = (seen: Seen): boolean => seen.kind === 'ours' || (seen.kind === 'conflict' && seen.ours.length > 0);
+
 /** Callbacks that bring a reading forward; more are not needed, and a flood of forged ones must not cost look-ups. */
 const EARLY_READINGS = 3;
 
@@ -113,6 +115,7 @@ const EARLY_READINGS = 3;
 export async function settle(run: OrderRun, reason: string, countAfterMs = 0, sentUntilMs?: number): Promise<Seen> {
   const asking = { waitingFor: `certainty: ${reason}`, summary: 'Uncertain create: is it there?' };
   const startedAtMs = Date.now();
+  let provenSinceMs = sentUntilMs ?? startedAtMs;
   let proof: AbsenceProof | undefined;
   let foreign: Conflict | undefined;
   let earlyReadings = EARLY_READINGS;
@@ -121,26 +124,53 @@ export async function settle(run: OrderRun, reason: string, countAfterMs = 0, se
     const { answeredIn } = run;
     const { accountSwitches } = run.sends;
     const seen = await look(run, asking);
-    if (seen.kind === 'ours') return seen;
+    if (showsOurs(seen)) return seen;
     if (seen.kind === 'conflict') foreign = { ...seen, askAtOnce: true };
-    if (seen.kind === 'conflict' && seen.ours.length > 0) return seen;
     const windowMs = settleWindowMs(run);
     const { readAtMs } = seen;
     proof ??= new AbsenceProof({ serverMs: startedAtMs, workerMs: readAtMs }, countAfterMs, sentUntilMs);
-    const isReset = run.answeredIn !== answeredIn;
-    if (isReset || run.sends.accountSwitches !== accountSwitches) {
-      // Nothing read so far counts. Reset meanwhile: the run before may have sent again since its last reading. Or the order
-      // is looked for at another account from now on.
-      const aliveMs = isReset ? CREATE_TIMEOUT_MS : startedAtMs + countAfterMs - Date.now();
-      proof = new AbsenceProof({ serverMs: Date.now(), workerMs: readAtMs }, Math.max(0, aliveMs));
+    const now = { serverMs: Date.now(), workerMs: readAtMs };
+    const anew = whyAnew(run, { answeredIn, accountSwitches, provenSinceMs });
+    if (anew) {
+      // Reset meanwhile: the run before may have sent again since its last reading, and may have an attempt that is alive.
+      const aliveMs = anew === 'reset' ? CREATE_TIMEOUT_MS : startedAtMs + countAfterMs - Date.now();
+      proof = new AbsenceProof(now, Math.max(0, aliveMs), anew === 'restored' ? run.sends.restoredAtMs : undefined);
+      provenSinceMs = Math.max(provenSinceMs, run.sends.restoredAtMs ?? 0);
     }
-    if (proof.isProvenBy({ askedAtMs, answeredAtMs: Date.now(), readAtMs }, windowMs)) return foreign ?? seen;
-    const waitMs = proof.nextReadingInMs({ serverMs: Date.now(), workerMs: readAtMs }, windowMs);
+    if (proof.isProvenBy({ askedAtMs, answeredAtMs: Date.now(), readAtMs }, windowMs)) {
+      run.sends.restoreSettledMs = run.sends.restoredAtMs;
+      return foreign ?? seen;
+    }
+    const waitMs = proof.nextReadingInMs(now, windowMs);
     if (await condition(() => earlyReadings > 0 && run.callbackPending, waitMs, BEFORE_READING)) {
       run.callbackPending = false;
       earlyReadings -= 1;
     }
   }
+}
+
+/**
+ * Settles for an end that says that there is none: absence counts that this very run has read. What a reset run replays was read by
+ * the run before it, and another one cut from that may have sent since.
+ */
+export async function proveAbsent(run: OrderRun, reason: string): Promise<Seen> {
+  for (;;) {
+    const seen = await settle(run, reason);
+    if (seen.kind !== 'absent' || run.answeredIn === run.runId) return seen;
+  }
+}
+
+/**
+ * Why nothing that was read before this reading counts: its run was reset, the order is looked for at another account from now on, or
+ * Temporal was restored, and what was sent after the backup may be shown a whole window later. Undefined = all of it counts.
+ */
+function whyAnew(
+  { answeredIn, sends }: OrderRun,
+  before: { answeredIn: string; accountSwitches: number; provenSinceMs: number },
+): 'reset' | 'elsewhere' | 'restored' | undefined {
+  if (answeredIn !== before.answeredIn) return 'reset';
+  if (sends.accountSwitches !== before.accountSwitches) return 'elsewhere';
+  return (sends.restoredAtMs ?? 0) > before.provenSinceMs ? 'restored' : undefined;
 }
 
 /** Why a create is uncertain, and what tells until when it may still arrive. */
@@ -177,8 +207,10 @@ export async function settleEarlierRun(
   const sentUntilMs = Math.max(sentUntilByInput(run), run.sends.restoredAtMs ?? 0);
   const isOver = run.pace && Date.now() - sentUntilMs >= settleWindowMs(run);
   const seen: Seen = isOver ? { kind: 'absent' } : await settle(run, why, 0, sentUntilMs);
+  if (seen.kind !== 'absent') return seen;
   // From here on this run is like any other first one.
-  if (seen.kind === 'absent') run.sends.earlierInDoubt = false;
+  run.sends.earlierInDoubt = false;
+  run.sends.restoreSettledMs = run.sends.restoredAtMs;
   return seen;
 }
 

@@ -89,6 +89,8 @@ export interface OrderRun {
   cancelRequested: boolean;
   /** Takes an attempt that no worker has started out of its queue; set while one before the first send waits there. */
   takeBack?: () => void;
+  /** Because of the cancellation it was looked whether an order is there: once, since a reset run may go on after that. */
+  cancelLookedFor?: true;
   decision?: TakenDecision;
   /** What `finish` and `revert` may mean while the order is parked for them. */
   offers: readonly Offer[];
@@ -167,14 +169,32 @@ export function notePayers(run: OrderRun, seen: Payers | undefined): void {
 }
 
 /**
+ * True while this history knows of no create under the order id that is on its way or in doubt. THE question by which steps are
+ * ordered: a run that a reset makes replays what the run before it did, so that both must answer it alike.
+ */
+export const knowsOfNoSend = ({ sends }: OrderRun): boolean => sends.count === 0 && !sends.earlierInDoubt;
+
+/** True from when a worker said that Temporal was restored until absence is proven over the settle window since then. */
+export const restoreInDoubt = ({ sends: { restoredAtMs = 0, restoreSettledMs = 0 } }: OrderRun): boolean =>
+  restoredAtMs > restoreSettledMs;
+
+/**
  * True while no create of this run can have reached the service. A reset run cannot say so: the run it was cut from may
  * have sent one. (The run id is only looked at where a workflow ends or a person is asked, never to order steps.)
  */
 export const thisRunSentNothing = (run: OrderRun): boolean =>
   run.sends.count === 0 && workflowInfo().runId === workflowInfo().firstExecutionRunId;
 
-/** True while no create under this order id is on its way or in doubt, of this run or of an earlier one. */
-export const noSendInDoubt = (run: OrderRun): boolean => thisRunSentNothing(run) && !run.sends.earlierInDoubt;
+/** True where a create may have gone to a place that nobody knows: absence read elsewhere proves nothing about it. */
+export const isPlaceUnknown = (run: OrderRun): boolean =>
+  run.sends.accountUnknown || (run.sends.count === 0 && !run.sentTo && !thisRunSentNothing(run));
+
+/**
+ * True while no create under this order id is on its way or in doubt, of this run or of an earlier one. THE question before an end
+ * that says so: where it is true the run ends, and never goes on otherwise than a reset run.
+ */
+export const noSendInDoubt = (run: OrderRun): boolean =>
+  thisRunSentNothing(run) && knowsOfNoSend(run) && !restoreInDoubt(run);
 
 /** True when no run of this order id may ever have sent: what is there under the id cannot be of ours. Takes any input. */
 export const noRunEverSent = (run: OrderRun): boolean =>

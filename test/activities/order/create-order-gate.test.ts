@@ -66,6 +66,55 @@ describe('the gate before a send', () => {
     expect(operations(sandbox)).toEqual(['list', 'create', 'list', 'list']);
   });
 
+  const refusedNow = { order: { ...orderInput('withdraw', 'withdraw-1').order, later: 'refused' } };
+
+  test.for([
+    ['Temporal was restored', { restoredAtMs: 1 }, {}, {}],
+    ['an earlier run may have sent it', {}, { permission: 'none' }, {}],
+    ['its run was reset', {}, {}, { runId: 'run-2' }],
+  ] as const)('%s: an input that is refused now ends no order that is there', async ([, deps, changes, info]) => {
+    const { sandbox, run } = await openActivities();
+    await run('createOrder', attemptOf('withdraw'));
+    const later = await activitiesFor({ baseUrl: sandbox.url, ...sandbox }, deps);
+    const attempt = attemptOf('withdraw', refusedNow, changes);
+    expect(await later('createOrder', attempt, { scheduledMs: Date.now(), ...info })).toMatchObject({
+      kind: 'adopted',
+    });
+    expect(sandbox.stats().createsByOrderId['withdraw-1']).toBe(1);
+  });
+
+  test('and is told only once nothing is there that may have been sent', async () => {
+    const { sandbox, run } = await openActivities({}, { restoredAtMs: Date.now() });
+    const restoredAtMs = expect.any(Number);
+    expect(await run('createOrder', attemptOf('withdraw', refusedNow))).toMatchObject({
+      kind: 'notSent',
+      restoredAtMs,
+    });
+    const doubted = attemptOf('withdraw', refusedNow, { permission: 'none' });
+    expect(await run('createOrder', doubted)).toMatchObject({ kind: 'uncertain' });
+    const longAgo = await activitiesFor({ baseUrl: sandbox.url, ...sandbox }, { restoredAtMs: 1 });
+    const told = longAgo('createOrder', attemptOf('withdraw', refusedNow), { scheduledMs: Date.now() });
+    await expect(told).rejects.toMatchObject({ type: 'InvalidOrder' });
+    expect(operations(sandbox)).toEqual(['list', 'list', 'list']);
+  });
+
+  test('nor does it end one whose attempt is repeated: the first one may have sent it', async () => {
+    const { run } = await openActivities();
+    const heartbeatDetails = { sentTo: ELSEWHERE };
+    const repeated = run('createOrder', attemptOf('withdraw', refusedNow), { attempt: 2, heartbeatDetails });
+    expect(await repeated).toMatchObject({ kind: 'uncertain', timedOut: true });
+  });
+
+  test('a probe that fails soon after Temporal was restored says so', async () => {
+    const { sandbox, run } = await openActivities({}, { restoredAtMs: Date.now() });
+    sandbox.set({ faults: { 'list.503': 1 } });
+    expect(await run('createOrder', attemptOf('withdraw'))).toMatchObject({
+      kind: 'notSent',
+      reason: expect.stringMatching(/^Temporal was restored.*the probe before the create failed/),
+      restoredAtMs: expect.any(Number),
+    });
+  });
+
   test('a reset run sends nothing and says that an older attempt may be on its way', async () => {
     const { sandbox, run } = await openActivities();
     const verdict = await run('createOrder', attemptOf('withdraw'), { runId: 'run-2' });

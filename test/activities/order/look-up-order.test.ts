@@ -57,6 +57,15 @@ describe('a look-up by order id', () => {
     expect(asked).toEqual(['list']);
   });
 
+  test('says that absence does not count soon after Temporal was restored, and no longer after the settle window', async () => {
+    const restoredAtMs = Date.now() - PACE.settleWindowMs.atOnce;
+    const { run } = await openActivities({}, { restoredAtMs });
+    const soon = await run('lookUpOrder', lookUpOf(), { scheduledMs: Date.now() - 5_000 });
+    expect(soon).toMatchObject({ kind: 'absent', restoredAtMs });
+    const later = await run('lookUpOrder', lookUpOf(), { scheduledMs: Date.now() });
+    expect(later).not.toHaveProperty('restoredAtMs');
+  });
+
   test('finds an order that only the status operation shows yet', async () => {
     const lab = await openActivities();
     await create(lab.run, 'list_lag_ms=100000');

@@ -4,6 +4,7 @@ import type { CreateOrderInput } from '../../../src/contract/order/activities.js
 import { basisOf } from '../../../src/contract/order/basis.js';
 import { orderInput } from '../../support/inputs.js';
 import {
+  activitiesFor,
   attemptOf,
   failureOf,
   openActivities,
@@ -59,6 +60,20 @@ test('a follow-up that was there before is taken up, and not sent where the serv
   lab.sandbox.removeOrder(order.order_uuid);
   expect(await lab.run('createOrder', attempt(seen))).toMatchObject({ kind: 'stale' });
   expect(lab.sandbox.stats().createsByOrderId['w-1.r1']).toBe(1);
+});
+
+test('soon after Temporal was restored nothing of a follow-up counts that is not shown: only its own id is looked for', async () => {
+  const lab = await openActivities();
+  const input = await followedUp(lab);
+  const before = operations(lab.sandbox).length;
+  const restored = await activitiesFor({ baseUrl: lab.sandbox.url, ...lab.sandbox }, { restoredAtMs: Date.now() });
+  expect(await restored('createOrder', attempt(input))).toMatchObject({
+    kind: 'notSent',
+    restoredAtMs: expect.any(Number),
+  });
+  const reads = lab.sandbox.requests().slice(-1);
+  expect(asked(lab.sandbox, before).filter((name) => name !== 'balances')).toEqual(['list']);
+  expect(reads).toMatchObject([{ orderId: 'w-1.r1' }]);
 });
 
 describe('a follow-up whose order turned into completed', () => {
