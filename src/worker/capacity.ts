@@ -10,19 +10,28 @@ const LOOKUPS_AT_ONCE = 500;
 /** Enough for what one process does on a queue; a server that is far away needs more. */
 const QUEUE_POLLERS = 20;
 
-/**
- * Each queue has one poll open while nothing happens, and more while the server sees tasks waiting. The first number is the least one:
- * the server takes back only what it has asked for.
- */
-const pollers = ({ queuePollers = QUEUE_POLLERS }: Capacity) =>
-  ({ type: 'autoscaling', minimum: 1, initial: 1, maximum: queuePollers }) as const;
+/** Polls that the queues of a process's accounts share while nothing happens, and those of one queue at most. */
+const IDLE_POLLS = { process: 20, queue: 5 };
 
-/** How the queue of the workflows is worked on. */
-export const ordersCapacity = (capacity: Capacity) =>
+/**
+ * Polls that a queue has open while nothing happens. A task that no poll waits for is written to the server's database first: with one
+ * poll two of an order's six tasks, with five hardly any. Of many accounts each queue has one, or their polls would burden the server.
+ */
+const idlePolls = (accounts: number): number =>
+  Math.max(1, Math.min(Math.floor(IDLE_POLLS.process / (2 * accounts)), IDLE_POLLS.queue));
+
+/** The least number is the first one, too: the server takes back only what it has asked for. More are open while tasks wait. */
+function pollers({ queuePollers = QUEUE_POLLERS }: Capacity, idle: number) {
+  const minimum = Math.min(idle, queuePollers);
+  return { type: 'autoscaling', minimum, initial: minimum, maximum: queuePollers } as const;
+}
+
+/** How the queue of the workflows is worked on; its activities are those of batches, which nobody waits for. */
+export const ordersCapacity = (capacity: Capacity, accounts: number) =>
   ({
     maxCachedWorkflows: capacity.cachedOrders ?? CACHED_ORDERS,
-    workflowTaskPollerBehavior: pollers(capacity),
-    activityTaskPollerBehavior: pollers(capacity),
+    workflowTaskPollerBehavior: pollers(capacity, idlePolls(accounts)),
+    activityTaskPollerBehavior: pollers(capacity, 1),
   }) satisfies Partial<WorkerOptions>;
 
 /** Of the slots for look-ups those that wait for others hold no more: somebody waits for what a callback is about. */
@@ -32,13 +41,13 @@ const WAITING_SHARE = 0.8;
 export const mostWaiting = ({ lookupsAtOnce = LOOKUPS_AT_ONCE }: Capacity): number =>
   Math.floor(WAITING_SHARE * lookupsAtOnce);
 
-/** How the look-ups of an account are. */
-export const lookupsCapacity = (capacity: Capacity) =>
+/** How the look-ups of an account, one of so many, are. */
+export const lookupsCapacity = (capacity: Capacity, accounts: number) =>
   ({
     maxConcurrentActivityTaskExecutions: capacity.lookupsAtOnce ?? LOOKUPS_AT_ONCE,
-    activityTaskPollerBehavior: pollers(capacity),
+    activityTaskPollerBehavior: pollers(capacity, idlePolls(accounts)),
   }) satisfies Partial<WorkerOptions>;
 
 /** How its creates are. */
-export const createsCapacity = (capacity: Capacity) =>
-  ({ activityTaskPollerBehavior: pollers(capacity) }) satisfies Partial<WorkerOptions>;
+export const createsCapacity = (capacity: Capacity, accounts: number) =>
+  ({ activityTaskPollerBehavior: pollers(capacity, idlePolls(accounts)) }) satisfies Partial<WorkerOptions>;

@@ -53,11 +53,11 @@ function ofOrders({
   };
 }
 
-function ofProcess({ capacity = {}, directories, auditDir, encryptionKeys, monitoring }: WorkerConfig) {
-  const { maxCachedWorkflows, activityTaskPollerBehavior } = ordersCapacity(capacity);
+function ofProcess({ accounts, capacity = {}, directories, auditDir, encryptionKeys, monitoring }: WorkerConfig) {
+  const { maxCachedWorkflows, activityTaskPollerBehavior } = ordersCapacity(capacity, accounts.size);
   return {
     ORDER_CACHE_SIZE: maxCachedWorkflows,
-    ORDER_LOOKUPS_AT_ONCE: lookupsCapacity(capacity).maxConcurrentActivityTaskExecutions,
+    ORDER_LOOKUPS_AT_ONCE: lookupsCapacity(capacity, accounts.size).maxConcurrentActivityTaskExecutions,
     ORDER_QUEUE_POLLERS: activityTaskPollerBehavior.maximum,
     BATCH_DIR: directories?.batchDir ?? '',
     REPORT_DIR: directories?.reportDir ?? '',

@@ -126,10 +126,10 @@ export async function createWorkers(
         ...common,
         taskQueue: createTaskQueue(name),
         activities,
-        ...createsCapacity(capacity),
+        ...createsCapacity(capacity, config.accounts.size),
         ...createSlots(requestsPerSecond),
       },
-      { ...common, taskQueue: lookupTaskQueue(name), activities, ...lookupsCapacity(capacity) },
+      { ...common, taskQueue: lookupTaskQueue(name), activities, ...lookupsCapacity(capacity, config.accounts.size) },
     ];
   });
   return Promise.all([
@@ -139,7 +139,7 @@ export async function createWorkers(
       taskQueue: ORDERS_TASK_QUEUE,
       activities,
       maxHeartbeatThrottleInterval: '1s',
-      ...ordersCapacity(capacity),
+      ...ordersCapacity(capacity, config.accounts.size),
       ...patchOptions(config.rollout),
       ...workflows,
     }),
