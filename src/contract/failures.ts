@@ -39,8 +39,11 @@ export function isOrderFailure(type: unknown): type is OrderFailure {
   return (ORDER_FAILURES as readonly unknown[]).includes(type);
 }
 
-/** True for ends after which a create may have reached the service: refused there, or absent by a person's word. */
-export const mayHaveSent = (type: OrderFailure): boolean => type !== 'InvalidOrder' && type !== 'OrderCancelled';
+/**
+ * True for ends after which a create may have reached the service: refused there, absent by a person's word, or cancelled while it
+ * was in a queue from which somebody may have handed it out by other means.
+ */
+export const mayHaveSent = (type: OrderFailure): boolean => type !== 'InvalidOrder';
 
 /** Last of the details of such an end: where its creates went. */
 export interface SentBefore {

@@ -175,7 +175,7 @@ async function refusedByProbe(
     return { kind: 'conflict', order: seen.order, differences };
   }
   // What was proven or permitted earlier never replaces the probe just made.
-  const refused = sendGate(attempt) ?? (tooSoon && notSent(tooSoon.reason));
+  const refused = sendGate(attempt) ?? (tooSoon && notSent(tooSoon.reason)) ?? becameLate(attempt);
   if (refused) return refused;
   // Not before the probe: what was sent already is followed, whatever became of its order.
   if (stale) return stale;
@@ -200,6 +200,13 @@ function sendGate({ permission, firstExecutionRunId, provenIn }: CreateOrderInpu
   if (permittedIn === runId()) return undefined;
   // The run that this one was cut from by a reset may have a create on its way that no probe shows yet.
   return { kind: 'uncertain', reason: 'the workflow was reset', reset: true };
+}
+
+/** A re-send was permitted for an order that was not late; one that became late while no worker took it is for a person. */
+function becameLate({ permission, delayMinutes = 0 }: CreateOrderInput): CreateVerdict | undefined {
+  const waitedMs = Date.now() - activityInfo().scheduledTimestampMs;
+  const isLate = permission === 'absent' && delayMinutes > 0 && waitedMs >= delayMinutes * 60_000;
+  return isLate ? notSent('the time that it was to start at passed while no worker took it') : undefined;
 }
 
 /** A follow-up that may be sent now is sent only while what it was made for still holds. */

@@ -6,26 +6,35 @@ import {
   TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { CreateOrderInput, CreateVerdict, SendPermission } from '../../contract/order/activities.js';
+import type { CreateAnswer, CreateOrderInput, CreateVerdict, SendPermission } from '../../contract/order/activities.js';
 import type { SentTo } from '../../contract/order/sent-to.js';
 import { Refused } from '../../contract/refused.js';
 import { moneyMoving } from '../activity-calls.js';
 import { noteAnswer, untilServed } from '../ask/ask.js';
 import { isForeign } from '../interceptors.js';
-import { type Closed, cancelled, closed } from '../order/end.js';
+import { type Closed, closed } from '../order/end.js';
 import { enterPhase, raiseAttention } from '../order/show.js';
-import { noSendInDoubt, type OrderRun, thisRunSentNothing } from '../order/state.js';
+import { type OrderRun, thisRunSentNothing } from '../order/state.js';
+import { wantsEnd } from './end-unsent.js';
 
 /**
  * One attempt of the create activity. It sends at most once, and not at all without permission. Whatever ends it without
- * an answer of its own (worker died, time-out, a bug) is 'uncertain': the create may have reached the service.
+ * an answer of its own (worker died, time-out, a bug) is 'uncertain': the create may have reached the service. `isPermitted` is asked
+ * once more where no worker took it in time: it may have been cancelled, or become late, while it waited.
  */
-export async function attemptCreate(run: OrderRun, permission: SendPermission): Promise<CreateVerdict | Closed> {
+export async function attemptCreate(
+  run: OrderRun,
+  permission: SendPermission,
+  isPermitted: () => boolean,
+): Promise<CreateVerdict | Closed | TakenBack> {
   if (run.revision > 1) enterPhase(run, 'creating', 'the create');
   const options = { ...moneyMoving(run.account), summary: summaryOf(run) };
   run.firstAttemptAtMs ??= Date.now();
   try {
-    const attempt = () => untilServed(run, options, ({ createOrder }) => createOrder(attemptInput(run, permission)));
+    const attempt = () =>
+      untilServed<CreateAnswer>(run, options, ({ createOrder }, late) =>
+        late && !isPermitted() ? Promise.resolve(NO_LONGER_PERMITTED) : createOrder(attemptInput(run, permission)),
+      );
     // A reset run replays what the run before it did, so it must decide by what both know: its own sends.
     const answer = await (run.sends.count > 0 ? attempt() : unlessTakenBack(run, attempt));
     if (!VERDICTS.has(answer?.kind)) return withoutAnswer(run, STRANGE_CREATE);
@@ -41,6 +50,16 @@ export async function attemptCreate(run: OrderRun, permission: SendPermission): 
     return verdictOfFailure(run, error);
   }
 }
+
+/** The server says that it took the attempt out of its queue, where no worker had started it. */
+export interface TakenBack {
+  kind: 'takenBack';
+}
+
+const NO_LONGER_PERMITTED: CreateAnswer = {
+  kind: 'notSent',
+  reason: 'no worker took it, and it was cancelled or became late meanwhile',
+} as CreateAnswer;
 
 /** What a create may answer; whatever else comes is the answer of another activity, or of nobody of ours. */
 const VERDICTS: ReadonlySet<unknown> = new Set(
@@ -98,9 +117,11 @@ async function unlessTakenBack<T>(run: OrderRun, attempt: () => Promise<T>): Pro
   }
 }
 
-function verdictOfFailure(run: OrderRun, error: unknown): CreateVerdict | Closed {
-  // Reported only for an attempt that no worker had started: nothing was sent.
-  if (isCancellation(error) && !wasStarted(error) && run.cancelRequested && noSendInDoubt(run)) return cancelled(run);
+function verdictOfFailure(run: OrderRun, error: unknown): CreateVerdict | Closed | TakenBack {
+  // Reported only for an attempt that no worker has in hand. One before it may have sent, if a person gave it more attempts or paused it.
+  if (isCancellation(error) && !wasStarted(error) && wantsEnd(run)) return { kind: 'takenBack' };
+  // Nothing was scheduled any more: it was cancelled at the moment at which no worker had taken the one before in time.
+  if (isCancellation(error) && !(error instanceof ActivityFailure)) return NO_LONGER_PERMITTED;
   const cause = error instanceof ActivityFailure ? error.cause : undefined;
   if (cause instanceof ApplicationFailure && cause.type === 'InvalidOrder') {
     const { message, details = [] } = cause;

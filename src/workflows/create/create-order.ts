@@ -8,7 +8,7 @@ import { knowsOfNoSend, noSendInDoubt, type OrderRun, restoreInDoubt, showsNone 
 import { type Rounds, stepAfter } from './after-attempt.js';
 import { attemptCreate, delayHasPassed } from './attempt.js';
 import { conclude, type Step } from './conclude.js';
-import { settleRestored } from './end-unsent.js';
+import { endCancelled, settleRestored } from './end-unsent.js';
 import { type Evidence, mayResend, openBudget, spend } from './may-resend.js';
 import { type Ours, settleEarlierRun, settleSends } from './settle.js';
 
@@ -65,8 +65,10 @@ const evidenceOf = (run: OrderRun): Evidence => ({
 
 async function attempt(run: OrderRun, permission: SendPermission, rounds: Rounds): Promise<Step> {
   if (permission === 'absent') notePermission(run);
-  const verdict = await attemptCreate(run, permission);
+  const isPermitted = () => permission === 'none' || mayResend(evidenceOf(run), rounds).answer === 'yes';
+  const verdict = await attemptCreate(run, permission, isPermitted);
   if (verdict.kind === 'closed') return verdict;
+  if (verdict.kind === 'takenBack') return endCancelled(run);
   if (verdict.kind !== 'uncertain') return stepAfter(run, verdict, rounds);
   if (permission === 'none') return settleEarlierRun(run);
   run.sends.count += 1;
