@@ -63,6 +63,16 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    name: "a cancelled create ends its order by the server's word alone",
+    file: 'src/workflows/create/attempt.ts',
+    find: "wantsEnd(run)) return { kind: 'takenBack' };",
+    replacement: "wantsEnd(run)) return closed('OrderCancelled', 'cancelled');",
+    test: {
+      file: 'test/reliability/taken-back.test.ts',
+      name: 'a create that is paused while it is sent, and failed by its id, ends as what was paid though its order is cancelled',
+    },
+  },
+  {
     name: 'what was parked is refused unseen',
     file: 'src/workflows/create/end-unsent.ts',
     find: "if (seen.kind !== 'absent') return seen;",
