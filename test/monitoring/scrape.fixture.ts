@@ -40,7 +40,7 @@ async function askedFor(): Promise<string[]> {
 export async function misnamed(series: ReadonlyMap<string, number>): Promise<string[]> {
   const wrong = new Set<string>();
   for (const text of await askedFor()) {
-    const ofAll = labelsOf(text, /(?:\bby \(|\{\{ ?(?:\$labels\.)?)(\w+(?:, \w+)*) ?(?:\)|\}\})/g);
+    const ofAll = labelsOf(text, /(?:\bby \(|\{\{ ?(?!end\b)(?:\$labels\.)?)(\w+(?:, \w+)*) ?(?:\)|\}\})/g);
     for (const [, name, matchers = ''] of text.matchAll(/\b((?:payment|temporal)_[a-z_]+)(?:\{([^}]*)\})?/g)) {
       const shown = [...series.keys()].filter((key) => key.split('{')[0] === name);
       for (const label of [...ofAll, ...labelsOf(matchers, /(\w+)=/g)]) {
