@@ -240,6 +240,6 @@ test.skipIf(!WITH_PROMTOOL)(
     await check('PaymentCallbacksNotTaken', calm, cut, answering);
     await check('PaymentCountsStale', calm, cut, answering);
 
-    expect(Object.keys(found)).toHaveLength(12);
+    expect(Object.keys(found)).toHaveLength(13);
   },
 );
