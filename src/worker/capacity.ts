@@ -26,11 +26,14 @@ function pollers({ queuePollers = QUEUE_POLLERS }: Capacity, idle: number) {
   return { type: 'autoscaling', minimum, initial: minimum, maximum: queuePollers } as const;
 }
 
-/** How the queue of the workflows is worked on; its activities are those of batches, which nobody waits for. */
-export const ordersCapacity = (capacity: Capacity, accounts: number) =>
+/**
+ * How the queue of the workflows is worked on. It begins with one poll: with five, a workflow task that failed was neither told nor
+ * repeated for 30 s and more (`test/monitoring/health.server.test.ts`).
+ */
+export const ordersCapacity = (capacity: Capacity) =>
   ({
     maxCachedWorkflows: capacity.cachedOrders ?? CACHED_ORDERS,
-    workflowTaskPollerBehavior: pollers(capacity, idlePolls(accounts)),
+    workflowTaskPollerBehavior: pollers(capacity, 1),
     activityTaskPollerBehavior: pollers(capacity, 1),
   }) satisfies Partial<WorkerOptions>;
 
