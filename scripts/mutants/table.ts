@@ -5,6 +5,16 @@ import { RESTORE_MUTANTS } from './restore.js';
 /** Every mutant; each stands for a way in which money or a secret would be lost. */
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'a start again follows whatever run is the newest by then',
+    file: 'src/client/start-order.ts',
+    find: '...startAfter(ended.runId),',
+    replacement: '',
+    test: {
+      file: 'test/workflows/create/refused-and-again.server.test.ts',
+      name: 'an order that two start again at once, the second with what it read before the first is sent once: the second finds the run that the first one started',
+    },
+  },
+  {
     name: 'unlimited create attempts',
     file: 'src/workflows/activity-calls.ts',
     find: 'retry: { maximumAttempts: 1 }',

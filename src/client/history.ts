@@ -9,11 +9,14 @@ import { callTemporal } from './temporal-calls.js';
 
 const { HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT } = proto.temporal.api.enums.v1.HistoryEventFilterType;
 
-/** How the newest run of a workflow id was started, closed or not; the input is unchecked: anybody may have started it. */
-export async function readFirstInput<I = OrderInput>(client: Client, workflowId: string) {
+/**
+ * How the newest run of a workflow id, or `runId`, was started, closed or not; the input is unchecked: anybody may have
+ * started it.
+ */
+export async function readFirstInput<I = OrderInput>(client: Client, workflowId: string, runId?: string) {
   const { history } = await client.workflowService.getWorkflowExecutionHistory({
     namespace: client.options.namespace,
-    execution: { workflowId },
+    execution: { workflowId, runId },
     maximumPageSize: 1,
   });
   const started = history?.events?.[0]?.workflowExecutionStartedEventAttributes;

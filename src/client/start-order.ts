@@ -1,4 +1,9 @@
-import { type Client, WithStartWorkflowOperation, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import {
+  type Client,
+  WithStartWorkflowOperation,
+  WorkflowExecutionAlreadyStartedError,
+  type WorkflowExecutionDescription,
+} from '@temporalio/client';
 import { startDifferences } from '../contract/differences/starts.js';
 import { mayHaveSent } from '../contract/failures.js';
 import { maskName } from '../contract/masking.js';
@@ -14,9 +19,9 @@ import { ConflictError, PayloadDecryptionError, RefusedError } from './errors.js
 import { decodeAll, ofWorkflow, readFirstInput, readLastEvent } from './history.js';
 import { OrderHandle, type OrderHandleOptions, orderRun } from './order-handle.js';
 import { CONFIRM_TIMEOUT_MS, type WaitOptions } from './remote-run.js';
-import { readStanding, type Standing, standingOfEvent } from './standing.js';
+import { describeRun, type Standing, standingOf, standingOfEvent } from './standing.js';
 import { type OrderWorkflow, orderStartOptions } from './start-options.js';
-import { type CallOptions, callTemporal, startUnlessTaken, unreachable } from './temporal-calls.js';
+import { type CallOptions, callTemporal, startAfter, startUnlessTaken, unreachable } from './temporal-calls.js';
 import { cameTooLate, untilTaken } from './updates.js';
 
 /** Throws ConflictError unless the run of this order id has the same type and input; `recovered`: it only reports. */
@@ -136,41 +141,51 @@ function whyNotAgain(
 }
 
 /**
- * Starts an order whose id was used by a run that ended with no order; compares nothing. What that run may have sent is
- * handed on, for the new one to look for before it sends. Throws RefusedError.
+ * Starts an order whose id was used by a run that ended with no order. What that run may have sent is handed on, for the new
+ * one to look for before it sends. Where somebody else has started it again after the same run, that start is the one.
+ * Throws RefusedError, and ConflictError where the other one's input differs.
  */
 export async function startOrderAgain(client: Client, type: OrderType, input: OrderInput): Promise<OrderHandle> {
   const handle = handleOf(client, input, { attached: false });
-  const standing = await readStanding(client, handle.workflowId);
-  if (standing.kind === 'notStarted') return startOrder(client, type, input);
+  const ended = await describeRun(client, handle.workflowId);
+  if (!ended) return startOrder(client, type, input);
+  const standing = await standingOf(client, ended);
   const refused = whyNotAgain(standing, input);
   if (refused) throw new RefusedError('order', handle.orderId, 'again', refused.reason, refused.undecided);
-  const earlier = input.recovered ? {} : await sentEarlier(client, handle.workflowId);
+  const earlier = input.recovered ? {} : await sentEarlier(client, ended);
   const options = {
     ...orderStartOptions(type, { ...input, ...earlier }),
+    // What is handed on is about that run: a later one may have sent.
+    ...startAfter(ended.runId),
     // The one exception from "every id is used once", allowed by the check above.
     workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
   } as const;
-  if (await startUnlessTaken<OrderWorkflow>(client, workflowTypeOf(type), options, unanswered(input))) return handle;
+  if (await startUnlessTaken<OrderWorkflow>(client, workflowTypeOf(type), options, unanswered(input))) {
+    await refuseOtherInput(client, type, input, { unanswered: unanswered(input) });
+    return handle;
+  }
   throw new RefusedError('order', handle.orderId, 'again', 'somebody else started it again', true);
 }
 
 /** Until when the runs before may have sent, as an ISO time, and where. */
 type SentEarlier = Pick<OrderOptions, 'sentUntil' | 'sentTo'>;
 
-/** What earlier runs of an id may have sent; {}: nothing. A run that sent nothing hands on what it was told. */
-async function sentEarlier(client: Client, workflowId: string): Promise<SentEarlier> {
-  const event = await readLastEvent(client, workflowId);
+/** What a run of an id and those before it may have sent; {}: nothing. A run that sent nothing hands on what it was told. */
+async function sentEarlier(
+  client: Client,
+  { workflowId, runId }: Pick<WorkflowExecutionDescription, 'workflowId' | 'runId'>,
+): Promise<SentEarlier> {
+  const event = await readLastEvent(client, workflowId, runId);
   const end = event === 'unknown' ? undefined : event;
   const standing = standingOfEvent(end);
-  // Anything else may have sent until now: somebody else started it again.
+  // Anything else may have sent until now.
   if (standing.kind !== 'noOrder') return { sentUntil: new Date().toISOString() };
   if (mayHaveSent(standing.failure)) {
     const failure = end?.workflowExecutionFailedEventAttributes?.failure?.applicationFailureInfo;
     const details = await decodeAll(client, failure?.details, ofWorkflow(client, workflowId));
     return { sentUntil: timeOf(end?.eventTime), ...sentToIn(details) };
   }
-  const { input } = await readFirstInput(client, workflowId);
+  const { input } = await readFirstInput(client, workflowId, runId);
   return isTime(input.sentUntil) ? { sentUntil: input.sentUntil, ...sentToIn([input]) } : {};
 }
 

@@ -9,6 +9,10 @@ import {
   type WorkflowStartOptions,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
+import {
+  type InternalWorkflowStartOptions,
+  InternalWorkflowStartOptionsSymbol,
+} from '@temporalio/client/lib/internal.js';
 import { NamespaceNotFoundError } from '@temporalio/common';
 import {
   GRPC,
@@ -85,6 +89,17 @@ export async function callTemporal<T>(
     throw await translated(client, error, unanswered);
   }
 }
+
+/**
+ * The options of a start that follow a certain run: where another one was started after it the same way, this start gives
+ * that one, open or closed, and starts none. The server keeps the request that began the newest run of an id, and answers a
+ * repeated one with it before it looks at any policy. The SDK has a public name for every part of a start but this one.
+ */
+export const startAfter = (
+  runId: string,
+): Pick<InternalWorkflowStartOptions, typeof InternalWorkflowStartOptionsSymbol> => ({
+  [InternalWorkflowStartOptionsSymbol]: { requestId: `after:${runId}` },
+});
 
 /**
  * Starts a workflow; undefined where its id is taken. USE_EXISTING would answer the same for a new run and for one found;

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OrderHandle } from '../../../src/client/order-handle.js';
+import { PaymentOrders } from '../../../src/client.js';
 import { ORDERS_TASK_QUEUE } from '../../../src/contract/names.js';
 import type { OrderInput } from '../../../src/contract/order/input-and-result.js';
 import { workflowTypeOf } from '../../../src/contract/order/types.js';
@@ -105,6 +107,71 @@ describe.concurrent('an order that is started again after it was refused, and no
     await refused(await lab.orders.start('withdraw', input));
     const handle = await lab.orders.start('withdraw', input, { again: true });
     expect(await handle.result()).toMatchObject({ outcome: 'completed' });
+  });
+});
+
+describe.concurrent('an order that two start again at once, the second with what it read before the first', () => {
+  /** A client whose start leaves late: when `until` is there. */
+  function slowOrders(until: Promise<unknown>): PaymentOrders {
+    const client = new Client({
+      connection: lab.temporal.client.connection,
+      namespace: lab.temporal.namespace,
+      interceptors: {
+        workflow: [
+          {
+            start: async (input, next) => {
+              await until;
+              return next(input);
+            },
+          },
+        ],
+      },
+    });
+    return new PaymentOrders(client);
+  }
+
+  /** A run that ended before it sent anything, so that the next one is told of nothing to look for. */
+  async function unsentRun(label: string): Promise<OrderInput<'withdraw'>> {
+    const input = orderInput('withdraw', newOrderId(label), { marker: REFUSED_THEN_EXECUTED });
+    const handle = await lab.temporal.client.workflow.start(workflowTypeOf('withdraw'), {
+      workflowId: `order:default:${input.order.order_id}`,
+      taskQueue: ORDERS_TASK_QUEUE,
+      args: [{ ...input, order: { ...input.order, amount: 'none' } }],
+    });
+    await expect(handle.result()).rejects.toMatchObject({ cause: { type: 'InvalidOrder' } });
+    return input;
+  }
+
+  /** What a start waits for, and how it is let go. */
+  function gate(): { until: Promise<void>; open: () => void } {
+    let open = (): void => {};
+    const until = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    return { until, open: () => open() };
+  }
+
+  test('is sent once: the second finds the run that the first one started', async () => {
+    const input = await unsentRun('both');
+    const { until, open } = gate();
+    const second = slowOrders(until).start('withdraw', input, { again: true });
+    await sleep(1_000);
+    const first = await lab.orders.start('withdraw', input, { again: true });
+    await refused(first);
+    open();
+    await refused(await second);
+    await sleep(13_000);
+    expect(serviceView(lab, first.orderId)).toMatchObject({ creates: 1, executed: 1 });
+  });
+
+  test('with other fields: the second is told that they differ', async () => {
+    const input = await unsentRun('differ');
+    const { until, open } = gate();
+    const second = slowOrders(until).start('withdraw', mended(input), { again: true });
+    await sleep(1_000);
+    await refused(await lab.orders.start('withdraw', input, { again: true }));
+    open();
+    await expect(second).rejects.toMatchObject({ name: 'ConflictError', fields: ['order.amount'] });
   });
 });
 
