@@ -1,4 +1,7 @@
-/** `npm run mutants`: breaks a copy of our own code in every known deadly way and sees that a named test notices. */
+/**
+ * `npm run mutants`: breaks a copy of our own code in every known deadly way and sees that a named test notices. Words after
+ * `--` choose those whose name or file has each of them.
+ */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +11,8 @@ import { runTests, type TestOutcome } from './mutants/run-tests.js';
 import { MUTANTS } from './mutants/table.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+const words = process.argv.slice(2);
+const chosen = MUTANTS.filter(({ name, file }) => words.every((word) => name.includes(word) || file.includes(word)));
 const stop = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const)
   process.once(name, () => stop.abort(new Error(`stopped by ${name}`)));
@@ -32,9 +37,9 @@ async function runInCopy(tests: readonly Mutant['test'][], mutant?: Mutant): Pro
 /** A test that fails anyway would kill every mutant. Throws unless all of them pass in the code as it is. */
 async function requirePassing(): Promise<void> {
   const startedMs = performance.now();
-  print(`the code as it is: ${MUTANTS.length} tests …`);
-  const outcomes = await runInCopy(MUTANTS.map(({ test }) => test));
-  const bad = MUTANTS.filter((_, n) => outcomes[n] !== 'passed').map(({ test }) => `${test.file}: ${test.name}`);
+  print(`the code as it is: ${chosen.length} tests …`);
+  const outcomes = await runInCopy(chosen.map(({ test }) => test));
+  const bad = chosen.filter((_, n) => outcomes[n] !== 'passed').map(({ test }) => `${test.file}: ${test.name}`);
   if (bad.length > 0) throw new Error(`these tests do not pass without a mutant:\n${bad.join('\n')}`);
   print(`the code as it is: all pass (${seconds(startedMs)})`);
 }
@@ -49,15 +54,16 @@ async function isKilled(mutant: Mutant, place: string): Promise<boolean> {
 }
 
 try {
+  if (chosen.length === 0) throw new Error(`no mutant has ${words.join(' and ')} in its name or file`);
   // All texts are looked for before anything is run.
   for (const mutant of MUTANTS) applyMutant(mutant, await readFile(join(root, mutant.file), 'utf8'));
   await requirePassing();
   let killed = 0;
-  for (const [n, mutant] of MUTANTS.entries()) {
-    if (await isKilled(mutant, `${n + 1}/${MUTANTS.length}`)) killed += 1;
+  for (const [n, mutant] of chosen.entries()) {
+    if (await isKilled(mutant, `${n + 1}/${chosen.length}`)) killed += 1;
   }
-  print(`${killed} of ${MUTANTS.length} killed`);
-  process.exitCode = killed === MUTANTS.length ? 0 : 1;
+  print(`${killed} of ${chosen.length} killed`);
+  process.exitCode = killed === chosen.length ? 0 : 1;
 } catch (error) {
   process.stderr.write(`${(error as Error).message}\n`);
   process.exitCode = 1;
