@@ -93,66 +93,74 @@ async function toTheirEnd(site: OurSite, count: number, pollEvery: number): Prom
   return { orders: count, ended, endSeconds, peakMb };
 }
 
-/** What waits, in growing numbers, and then ends; what could not be measured because the worker died is not there. */
-async function measureProduct(bench: Bench, product: Product, rows: readonly Row[], end: Row) {
-  const { stand, options } = bench;
-  const { pollEvery } = options;
+/** A service and one small worker, which must live. */
+async function siteOf({ stand, options: { pollEvery } }: Bench, product: Product): Promise<OurSite> {
   const env = { ORDER_POLL_INITIAL: `${pollEvery}s`, ORDER_POLL_MAX: `${pollEvery}s` };
   const nodeArgs = [`--max-old-space-size=${HEAP_MB}`];
   const service = await stand.anotherService();
-  const site = await stand.ours(`waiting-${product.name}`, { product, service, env, nodeArgs });
-  const died = site.workers[0]?.ended.then((how) => Promise.reject(new Error(`its worker ${how}`)));
-  await Promise.race([grow(bench, product.name, site, rows, end), died]);
-  await site.stop();
+  return stand.ours(`waiting-${product.name}`, { product, service, env, nodeArgs });
 }
 
-async function grow({ options, say }: Bench, name: string, site: OurSite, rows: readonly Row[], end: Row) {
-  const { waiting, pollEvery } = options;
+/** Other orders alone, by each build in turns: what others cost beside those that wait is compared with it. */
+async function noneWaiting({ options, say }: Bench, sites: readonly OurSite[], rows: readonly Row[]): Promise<void> {
+  for (let round = 1; round <= options.rounds; round += 1) {
+    for (const [index, site] of sites.entries()) {
+      rows[index]?.rounds.push(await othersRound(site, `other-0-${round}`));
+      say(`round ${round} of ${options.rounds}: ${rows[index]?.name}`);
+    }
+  }
+}
+
+/** Ever more that wait, and then end. */
+async function grow({ options, say }: Bench, site: OurSite, rows: readonly Row[]): Promise<Record<string, number>> {
+  const { waiting, pollEvery, rounds } = options;
   let before = 0;
-  for (const [index, count] of [0, ...waiting].entries()) {
-    say(`${name}: ${count} waiting orders, one round of ${pollEvery} s`);
-    const others = index * OTHERS;
-    await startWaiting(site, 'waits', before + others, count + others);
+  for (const [index, count] of waiting.entries()) {
+    const executed = await site.service.executed();
+    await startWaiting(site, 'waits', executed, executed + count - before);
     before = count;
-    const quiet = count > 0 ? await quietRound(site, pollEvery) : {};
-    rows[index]?.rounds.push({ ...quiet, ...(await othersRound(site, `other-${count}`)) });
+    for (let round = 1; round <= rounds; round += 1) {
+      say(`round ${round} of ${rounds}: ${rows[index]?.name}, one round of ${pollEvery} s, then others`);
+      const quiet = await quietRound(site, pollEvery);
+      rows[index]?.rounds.push({ ...quiet, ...(await othersRound(site, `other-${count}-${round}`)) });
+    }
   }
-  end.rounds.push(await toTheirEnd(site, before, pollEvery));
+  return toTheirEnd(site, before, pollEvery);
 }
-
-const untilDeath = async (bench: Bench, product: Product, rows: readonly Row[], end: Row): Promise<string[]> => {
-  try {
-    await measureProduct(bench, product, rows, end);
-    return [];
-  } catch (error) {
-    return [`${product.name} came to no end: ${(error as Error).message.split('\n', 1)[0]}`];
-  }
-};
 
 async function measure(bench: Bench): Promise<Table[]> {
   const { waiting, pollEvery } = bench.options;
-  const [rows, ends, notes]: [Row[], Row[], string[]] = [[], [], []];
-  for (const product of productsOf(bench)) {
-    const name = (count: number) => `${product.name}, ${count === 0 ? 'none' : count} waiting`;
-    const mine: Row[] = [0, ...waiting].map((count) => ({
-      name: name(count),
-      ...(count > 0 && { against: name(0) }),
-      rounds: [],
-    }));
-    const end: Row = { name: product.name, rounds: [] };
-    rows.push(...mine);
-    ends.push(end);
-    notes.push(...(await untilDeath(bench, product, mine, end)));
+  const products = productsOf(bench);
+  const name = (product: Product, count: number) => `${product.name}, ${count === 0 ? 'none' : count} waiting`;
+  const [own, before = own] = products as [Product, Product?];
+  const none: Row[] = products.map((product) => ({
+    name: name(product, 0),
+    ...(product !== before && { against: name(before, 0) }),
+    rounds: [],
+  }));
+  const grown: Row[] = waiting.map((count) => ({ name: name(own, count), against: name(before, 0), rounds: [] }));
+  const end: Row = { name: own.name, rounds: [] };
+  const notes: string[] = [];
+  const sites = await Promise.all(products.map((product) => siteOf(bench, product)));
+  await noneWaiting(bench, sites, none);
+  const [site, ...others] = sites as [OurSite, ...OurSite[]];
+  await Promise.all(others.map((other) => other.stop()));
+  try {
+    const died = site.workers[0]?.ended.then((how) => Promise.reject(new Error(`its worker ${how}`)));
+    end.rounds.push((await Promise.race([grow(bench, site, grown), died])) ?? {});
+  } catch (error) {
+    notes.push(`${own.name} came to no end: ${(error as Error).message.split('\n', 1)[0]}`);
   }
+  await site.stop();
   const title = `waiting orders, polled every ${pollEvery} s`;
   const endTitle = `all at once, by polling every ${pollEvery} s, worker with ${HEAP_MB} MB of heap`;
   return [
-    { id: 'waiting', title, figures: FIGURES, rows, notes },
-    { id: 'carried', title: endTitle, figures: END_FIGURES, rows: ends },
+    { id: 'waiting', title, figures: FIGURES, rows: [...none, ...grown], notes },
+    { id: 'carried', title: endTitle, figures: END_FIGURES, rows: [end] },
   ];
 }
 
-/** What orders that wait cost, and whether a small worker carries them to their end. */
+/** What orders that wait cost, and whether a small worker carries them to their end. Another build is measured with none waiting. */
 export const waiting: Part = {
   name: 'waiting',
   about:
