@@ -26,14 +26,11 @@ function pollers({ queuePollers = QUEUE_POLLERS }: Capacity, idle: number) {
   return { type: 'autoscaling', minimum, initial: minimum, maximum: queuePollers } as const;
 }
 
-/**
- * How the queue of the workflows is worked on. It begins with one poll: with five, a workflow task that failed was neither told nor
- * repeated for 30 s and more (`test/monitoring/health.server.test.ts`).
- */
-export const ordersCapacity = (capacity: Capacity) =>
+/** How the queue of the workflows of so many accounts is worked on. Activities are few on it: batches, reads, decisions. */
+export const ordersCapacity = (capacity: Capacity, accounts: number) =>
   ({
     maxCachedWorkflows: capacity.cachedOrders ?? CACHED_ORDERS,
-    workflowTaskPollerBehavior: pollers(capacity, 1),
+    workflowTaskPollerBehavior: pollers(capacity, idlePolls(accounts)),
     activityTaskPollerBehavior: pollers(capacity, 1),
   }) satisfies Partial<WorkerOptions>;
 

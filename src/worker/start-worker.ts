@@ -139,7 +139,7 @@ export async function createWorkers(
       taskQueue: ORDERS_TASK_QUEUE,
       activities,
       maxHeartbeatThrottleInterval: '1s',
-      ...ordersCapacity(capacity),
+      ...ordersCapacity(capacity, config.accounts.size),
       ...patchOptions(config.rollout),
       ...workflows,
     }),
