@@ -37,6 +37,7 @@ export function createOrderActivity(deps: ActivityDeps) {
     if (isRepeated()) return leftOpen(deps, account, attempt);
     const { request, told, invalid } = checkedRequest(deps, account, attempt);
     const tooSoon = await tooSoonAfterRestore(deps, attempt.type);
+    const probedAtMs = attempt.permission === 'none' && (await (deps.nowMs ?? Date.now)());
     const refused = await refuseElsewhere(account, attempt);
     const rates = await account.rates.current();
     // Once something may have been sent, limits no longer decide: InvalidOrder would say that no order exists.
@@ -59,6 +60,7 @@ export function createOrderActivity(deps: ActivityDeps) {
       ...verdict,
       ...circumstancesOf(deps, account, invalid ? undefined : payersOf(rates, attempt.type, request)),
       ...(tooSoon && { restoredAtMs: tooSoon.restoredAtMs }),
+      ...(probedAtMs && { probedAtMs }),
       // Of the first run the workflow knows it.
       ...(attempt.firstExecutionRunId === runId() && { runId: undefined }),
       ...(notes.length > 0 && { notes }),

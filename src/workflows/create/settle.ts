@@ -197,15 +197,15 @@ export async function settleSends(run: OrderRun, unsettled: Unsettled): Promise<
 
 /**
  * Settles what an earlier run of this order id, or what a restored Temporal has forgotten, may have sent: that it did not is read
- * over the settle window since then.
- * Where that is long over, the probes of the attempt before and of the next one are enough.
+ * over the settle window since then. Where that is long over by both clocks, the probes of the attempt before, made at
+ * `probedAtMs` of its worker, and of the next one are enough.
  */
 export async function settleEarlierRun(
   run: OrderRun,
-  why = 'an earlier run of this order id may have sent it',
+  { why = 'an earlier run of this order id may have sent it', probedAtMs = 0 }: { why?: string; probedAtMs?: number },
 ): Promise<Seen> {
   const sentUntilMs = Math.max(sentUntilByInput(run), run.sends.restoredAtMs ?? 0);
-  const isOver = run.pace && Date.now() - sentUntilMs >= settleWindowMs(run);
+  const isOver = run.pace && Math.min(Date.now(), probedAtMs) - sentUntilMs >= settleWindowMs(run);
   const seen: Seen = isOver ? { kind: 'absent' } : await settle(run, why, 0, sentUntilMs);
   if (seen.kind !== 'absent') return seen;
   // From here on this run is like any other first one.
