@@ -1,25 +1,19 @@
-import {
-  type Client,
-  WithStartWorkflowOperation,
-  WorkflowExecutionAlreadyStartedError,
-  type WorkflowExecutionDescription,
-} from '@temporalio/client';
+import { type Client, WithStartWorkflowOperation, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { startDifferences } from '../contract/differences/starts.js';
-import { mayHaveSent } from '../contract/failures.js';
 import { maskName } from '../contract/masking.js';
 import { CREATED_UPDATE, DEFAULT_ACCOUNT, orderWorkflowId } from '../contract/names.js';
-import type { OrderInput, OrderOptions } from '../contract/order/input-and-result.js';
+import type { OrderInput } from '../contract/order/input-and-result.js';
 import { type OrderType, workflowTypeOf } from '../contract/order/types.js';
 import { FOREIGN_START } from '../contract/refused.js';
 import type { Order } from '../contract/service-objects.js';
 import { maskWallets } from '../contract/wallets.js';
 import { GRPC, grpcStatus } from '../temporal.js';
-import { sentToSchema } from '../validation/order-input.js';
 import { ConflictError, PayloadDecryptionError, RefusedError } from './errors.js';
-import { decodeAll, ofWorkflow, readFirstInput, readLastEvent } from './history.js';
+import { readFirstInput } from './history.js';
 import { OrderHandle, type OrderHandleOptions, orderRun } from './order-handle.js';
 import { CONFIRM_TIMEOUT_MS, type WaitOptions } from './remote-run.js';
-import { describeRun, type Standing, standingOf, standingOfEvent } from './standing.js';
+import { sentEarlier } from './sent-earlier.js';
+import { describeRun, type Standing, standingOf } from './standing.js';
 import { type OrderWorkflow, orderStartOptions } from './start-options.js';
 import { type CallOptions, callTemporal, startAfter, startUnlessTaken, unreachable } from './temporal-calls.js';
 import { cameTooLate, untilTaken } from './updates.js';
@@ -166,37 +160,3 @@ export async function startOrderAgain(client: Client, type: OrderType, input: Or
   }
   throw new RefusedError('order', handle.orderId, 'again', 'somebody else started it again', true);
 }
-
-/** Until when the runs before may have sent, as an ISO time, and where. */
-type SentEarlier = Pick<OrderOptions, 'sentUntil' | 'sentTo'>;
-
-/** What a run of an id and those before it may have sent; {}: nothing. A run that sent nothing hands on what it was told. */
-async function sentEarlier(
-  client: Client,
-  { workflowId, runId }: Pick<WorkflowExecutionDescription, 'workflowId' | 'runId'>,
-): Promise<SentEarlier> {
-  const event = await readLastEvent(client, workflowId, runId);
-  const end = event === 'unknown' ? undefined : event;
-  const standing = standingOfEvent(end);
-  // Anything else may have sent until now.
-  if (standing.kind !== 'noOrder') return { sentUntil: new Date().toISOString() };
-  if (mayHaveSent(standing.failure)) {
-    const failure = end?.workflowExecutionFailedEventAttributes?.failure?.applicationFailureInfo;
-    const details = await decodeAll(client, failure?.details, ofWorkflow(client, workflowId));
-    return { sentUntil: timeOf(end?.eventTime), ...sentToIn(details) };
-  }
-  const { input } = await readFirstInput(client, workflowId, runId);
-  return isTime(input.sentUntil) ? { sentUntil: input.sentUntil, ...sentToIn([input]) } : {};
-}
-
-/** Inputs may be anything: only what the new run can read is handed on. */
-const isTime = (value: unknown): value is string => typeof value === 'string' && !Number.isNaN(Date.parse(value));
-
-function sentToIn(values: readonly unknown[]): Pick<SentEarlier, 'sentTo'> {
-  const claims = values.map((value) => (typeof value === 'object' && value && 'sentTo' in value ? value.sentTo : null));
-  const [sentTo] = claims.flatMap((claim) => sentToSchema.safeParse(claim).data ?? []);
-  return sentTo ? { sentTo: sentTo as NonNullable<SentEarlier['sentTo']> } : {};
-}
-
-const timeOf = (time: { seconds?: unknown; nanos?: unknown } | null | undefined): string =>
-  new Date(Number(time?.seconds ?? 0) * 1_000 + Number(time?.nanos ?? 0) / 1e6).toISOString();

@@ -33,6 +33,8 @@ export const optionSchemas = {
    * absence was read over the settle window since then. Not compared when the order is started once more.
    */
   sentUntil: z.iso.datetime('must be an ISO time such as 2026-11-27T10:00:00Z').optional(),
+  /** Beside `sentUntil`: nobody knows where that run sent, so that a person alone has it sent again. Set and compared likewise. */
+  accountUnknown: z.literal(true, 'must be true or absent').optional(),
 };
 
 /** What the schemas admit besides the order. */

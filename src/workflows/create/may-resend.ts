@@ -16,7 +16,7 @@ export interface Sends {
   restoreSettledMs?: number;
   /** How often a person said that what a worker asks now is the order's account; the run's `sentTo` is that then. */
   accountSwitches: number;
-  /** An attempt, of this run or of the one it was cut from, may have sent, and where is not known. */
+  /** An attempt, of this run, of the one it was cut from or of an earlier one, may have sent, and where is not known. */
   accountUnknown: boolean;
   /** A follow-up that was reset: what was decided about its order since is not known. */
   mayBeReplaced: boolean;
@@ -90,7 +90,7 @@ export function mayResend(evidence: Evidence, budget: Budget): ResendAnswer {
   // Never while an order that is not simply ours has our id.
   if (settled?.kind === 'conflict') return { answer: 'no', first: 'resolve the conflict', conflict: settled };
   if (evidence.earlierInDoubt) return { answer: 'no', first: 'look for the earlier run' };
-  if (evidence.count === 0) return { answer: 'yes', permission: 'first' };
+  if (evidence.count === 0 && !evidence.accountUnknown) return { answer: 'yes', permission: 'first' };
   // Never before absence was proven, and proven at the account that a create would go to now.
   if (settled?.atSwitch !== evidence.accountSwitches) return { answer: 'no', first: 'settle' };
   // A re-send was permitted and then had to wait: the permission holds unless the order became late or was cancelled since;

@@ -8,6 +8,7 @@ import { type Asking, lookUp } from '../ask/ask.js';
 import { enterPhase } from '../order/show.js';
 import type { Candidate, OrderRun } from '../order/state.js';
 import { AbsenceProof } from './absence-proof.js';
+import type { ProvenAbsence } from './may-resend.js';
 
 /** More of them would hide the rest of what a person reads; each is named in the reason. */
 export const MAX_CANDIDATES = 3;
@@ -190,10 +191,16 @@ export async function settleSends(run: OrderRun, unsettled: Unsettled): Promise<
   run.sends.settled = undefined;
   const seen = await settle(run, unsettled.reason, countAfterMs(unsettled));
   if (seen.kind === 'ours') return seen;
-  const proof = { kind: 'absent', atSwitch: run.sends.accountSwitches, provenIn: run.answeredIn } as const;
-  run.sends.settled = seen.kind === 'absent' ? proof : seen;
+  run.sends.settled = seen.kind === 'absent' ? provenBy(run) : seen;
   return undefined;
 }
+
+/** That absence was read just now, by this run and where it asks. */
+const provenBy = ({ sends: { accountSwitches }, answeredIn }: OrderRun): ProvenAbsence => ({
+  kind: 'absent',
+  atSwitch: accountSwitches,
+  provenIn: answeredIn,
+});
 
 /**
  * Settles what an earlier run of this order id, or what a restored Temporal has forgotten, may have sent: that it did not is read
@@ -210,6 +217,11 @@ export async function settleEarlierRun(
   if (seen.kind !== 'absent') return seen;
   // From here on this run is like any other first one.
   run.sends.earlierInDoubt = false;
+  if (run.sends.accountUnknown && run.sends.count === 0) {
+    // Nobody knows where the earlier run sent: a person is asked, and told of it.
+    run.sends.unclear = why;
+    run.sends.settled = provenBy(run);
+  }
   run.sends.restoreSettledMs = run.sends.restoredAtMs;
   return seen;
 }

@@ -125,7 +125,7 @@ export function openRun(type: OrderType, started: OrderInput): OrderRun {
       unclear: '',
       earlierInDoubt: Boolean(input?.sentUntil),
       accountSwitches: 0,
-      accountUnknown: false,
+      accountUnknown: Boolean(input?.accountUnknown),
       mayBeReplaced: false,
       rejected: false,
     },

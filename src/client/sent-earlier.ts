@@ -1,0 +1,112 @@
+import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
+import proto from '@temporalio/proto';
+import { mayHaveSent } from '../contract/failures.js';
+import type { CreateOrderInput, CreateVerdict } from '../contract/order/activities.js';
+import type { OrderOptions } from '../contract/order/input-and-result.js';
+import { FOREIGN_START } from '../contract/refused.js';
+import { sentToSchema } from '../validation/order-input.js';
+import { PayloadDecryptionError } from './errors.js';
+import {
+  decodeAll,
+  decodeFirst,
+  type HistoryEvent,
+  ofActivity,
+  ofWorkflow,
+  readFirstInput,
+  readLastEvent,
+} from './history.js';
+import { standingOfEvent } from './standing.js';
+import { callTemporal } from './temporal-calls.js';
+
+const { TIMEOUT_TYPE_SCHEDULE_TO_START } = proto.temporal.api.enums.v1.TimeoutType;
+
+/** Until when the runs before may have sent, as an ISO time, and where. */
+type SentEarlier = Pick<OrderOptions, 'sentUntil'> & Where;
+
+/** Where they sent; neither field: nowhere. */
+type Where = Pick<OrderOptions, 'sentTo' | 'accountUnknown'>;
+
+type Run = Pick<WorkflowExecutionDescription, 'workflowId' | 'runId'>;
+
+/** What a run of an id and those before it may have sent; {}: nothing. A run that sent nothing hands on what it was told. */
+export async function sentEarlier(client: Client, run: Run): Promise<SentEarlier> {
+  const { workflowId, runId } = run;
+  const event = await readLastEvent(client, workflowId, runId);
+  const end = event === 'unknown' ? undefined : event;
+  const standing = standingOfEvent(end);
+  if (standing.kind !== 'noOrder') {
+    // The input of such a start is nobody's of ours, and its run did nothing.
+    const isForeign = standing.kind === 'unresolved' && standing.type === FOREIGN_START;
+    // Anything else may have sent until now.
+    return { sentUntil: new Date().toISOString(), ...(isForeign ? {} : await whereStoppedSent(client, run)) };
+  }
+  const { input } = await readFirstInput(client, workflowId, runId);
+  if (!mayHaveSent(standing.failure)) {
+    return isTime(input.sentUntil) ? { sentUntil: input.sentUntil, ...whereIn([input]) } : {};
+  }
+  const failure = end?.workflowExecutionFailedEventAttributes?.failure?.applicationFailureInfo;
+  const details = await decodeAll(client, failure?.details, ofWorkflow(client, workflowId));
+  return { sentUntil: timeOf(end?.eventTime), ...whereIn([...details, input]) };
+}
+
+/** Where a run may have sent that was stopped from outside: as it was told, or as its creates and look-ups have shown since. */
+async function whereStoppedSent(client: Client, { workflowId, runId }: Run): Promise<Where> {
+  try {
+    const { input } = await readFirstInput(client, workflowId, runId);
+    const told = whereIn([input]);
+    if (told.sentTo) return told;
+    const { events } = await callTemporal(client, () => client.workflow.getHandle(workflowId, runId).fetchHistory());
+    const asked = await Promise.all((events ?? []).map((event) => askedBy(client, workflowId, event, events ?? [])));
+    const where = whereIn(asked.map((one) => (one?.mayHaveSent || one?.kind === 'found' ? one.answer : undefined)));
+    if (where.sentTo) return where;
+    return asked.some((one) => one?.mayHaveSent) ? { accountUnknown: true } : told;
+  } catch (error) {
+    if (!PayloadDecryptionError.is(error)) throw error;
+    return { accountUnknown: true };
+  }
+}
+
+/** Answers of a create that sent nothing. */
+const SENT_NOTHING: readonly (CreateVerdict['kind'] | undefined)[] = [
+  'notSent',
+  'rateLimited',
+  'overCap',
+  'stale',
+  'conflict',
+  'duplicates',
+];
+
+/** What became of an activity that a run scheduled; undefined for any other event. `answer`: its own, or what it wrote before its send. */
+async function askedBy(client: Client, workflowId: string, event: HistoryEvent, events: readonly HistoryEvent[]) {
+  const scheduled = event?.activityTaskScheduledEventAttributes;
+  if (!event || !scheduled) return undefined;
+  const ends = events.flatMap((other) => [
+    other?.activityTaskCompletedEventAttributes,
+    other?.activityTaskTimedOutEventAttributes,
+  ]);
+  const end = ends.find((attributes) => `${attributes?.scheduledEventId}` === `${event.eventId}`);
+  const context = ofActivity(client, workflowId, scheduled.activityId);
+  const timeout = end && 'failure' in end ? end.failure?.timeoutFailureInfo : undefined;
+  const left = end && 'result' in end ? end.result : timeout?.lastHeartbeatDetails;
+  const answer = await decodeFirst<Partial<CreateVerdict> & object>(client, left, context);
+  const kind = answer?.kind as string | undefined;
+  if (scheduled.activityType?.name !== 'createOrder') return { kind, answer, mayHaveSent: false };
+  const create = await decodeFirst<CreateOrderInput>(client, scheduled.input, context);
+  const isUntaken = timeout?.timeoutType === TIMEOUT_TYPE_SCHEDULE_TO_START && !answer;
+  const sentNothing = isUntaken || create?.permission === 'none' || SENT_NOTHING.includes(answer?.kind);
+  return { kind, answer, mayHaveSent: !sentNothing };
+}
+
+/** Inputs may be anything: only what the new run can read is handed on. */
+const isTime = (value: unknown): value is string => typeof value === 'string' && !Number.isNaN(Date.parse(value));
+
+/** The first place that some of these name; or that one of them says that nobody knows it. */
+function whereIn(values: readonly unknown[]): Where {
+  const claims = values.map((value) => Object(value) as Partial<Record<keyof Where, unknown>>);
+  const [sentTo] = claims.flatMap((claim) => sentToSchema.safeParse(claim.sentTo).data ?? []);
+  if (sentTo) return { sentTo: sentTo as NonNullable<Where['sentTo']> };
+  return claims.some(({ accountUnknown }) => accountUnknown === true) ? { accountUnknown: true } : {};
+}
+
+const timeOf = (time: { seconds?: unknown; nanos?: unknown } | null | undefined): string =>
+  new Date(Number(time?.seconds ?? 0) * 1_000 + Number(time?.nanos ?? 0) / 1e6).toISOString();
