@@ -239,6 +239,26 @@ export const MUTANTS: readonly Mutant[] = [
       name: 'while workers come and go requests that all want to be sent at once, and arrive late by chance, stay below 1.05 times the limit over 5 s',
     },
   },
+  {
+    name: 'an order is sent anew though nobody knows where an earlier run sent it',
+    file: 'src/workflows/create/may-resend.ts',
+    find: 'evidence.count === 0 && !evidence.accountUnknown',
+    replacement: 'evidence.count === 0',
+    test: {
+      file: 'test/workflows/create/terminated-elsewhere.server.test.ts',
+      name: 'terminated while its create was in hand, so that nobody knows where it went: a person alone has it sent at the account of now',
+    },
+  },
+  {
+    name: 'the window since an earlier run counts by the clock of the server alone',
+    file: 'src/workflows/create/settle.ts',
+    find: 'Math.min(Date.now(), probedAtMs) - sentUntilMs',
+    replacement: 'Date.now() - sentUntilMs',
+    test: {
+      file: 'test/workflows/create/settle-clock.server.test.ts',
+      name: 'a server clock that jumped since an earlier run may have sent proves nothing either: it is not sent at once',
+    },
+  },
   ...KEY_MUTANTS,
   ...RESTORE_MUTANTS,
 ];
