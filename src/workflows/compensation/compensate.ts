@@ -5,10 +5,19 @@ import type { CardPart } from '../../contract/order/request.js';
 import type { Order } from '../../contract/service-objects.js';
 import { resultOf } from '../order/end.js';
 import { park } from '../order/park.js';
-import { enterPhase, raiseAttention } from '../order/show.js';
+import { enterPhase, raiseAttention, WAS_CANCELLED } from '../order/show.js';
 import type { OrderRun } from '../order/state.js';
 import { type Assessment, assess } from './assess.js';
-import { acceptedBy, type Choice, concluded, endedWith, isCompleted, moveMoney, untold } from './move-money.js';
+import {
+  acceptedBy,
+  CANCELLED_BEFORE_SEND,
+  type Choice,
+  concluded,
+  endedWith,
+  isCompleted,
+  moveMoney,
+  untold,
+} from './move-money.js';
 import { followUpCosts, type Named } from './moves.js';
 import { actionsOf, chooseOffer, describeOffer, offerByPolicy } from './offers.js';
 
@@ -33,9 +42,7 @@ export async function compensate(run: OrderRun, final: Order): Promise<OrderResu
 async function followUp(run: OrderRun, opening: Assessment): Promise<OrderResult> {
   const offer = offerByPolicy(opening.offers, opening.row, opening.policy);
   let assessment = opening;
-  let choice = offer
-    ? { offer, named: namedBy(run), byPolicy: true }
-    : await askPerson(run, assessment, assessment.row.name);
+  let choice = offer ? { offer, named: namedBy(run) } : await askPerson(run, assessment, assessment.row.name);
   for (;;) {
     if ('accepted' in choice) return accept(run, assessment, choice.accepted);
     const step = await moveMoney(run, assessment, choice);
@@ -72,14 +79,16 @@ async function askPerson(
   );
   const possible = offers.length > 0 ? [`possible: ${offers.map(describeOffer).join(', ')}`] : [];
   const costs = new Set(offers.flatMap(({ move }) => followUpCosts(c, move)));
-  const reason = [why, ...shown, ...possible, ...costs, ...doubts, ...sentDoubts, ...found].join('; ');
+  const cancelled = run.cancelRequested && why !== CANCELLED_BEFORE_SEND ? [WAS_CANCELLED] : [];
+  const reason = [why, ...cancelled, ...shown, ...possible, ...costs, ...doubts, ...sentDoubts, ...found].join('; ');
   const decision = await park(run, { code: 'remainder', reason, allowed: actionsOf(offers), offers });
   enterPhase(run, 'compensating', 'what was decided');
   if (decision.action === 'accept') return { accepted: decision };
   const offer = chooseOffer(offers, decision);
   // The validator took this decision on these offers.
   if (typeof offer === 'string') throw new Error(`a decision that cannot be: ${offer}`);
-  return { offer, named: namedBy(run, decision) };
+  // Taken on a revision that shows a cancellation, if there was one.
+  return { offer, named: namedBy(run, decision), afterCancel: run.cancelRequested };
 }
 
 /** What the decision names, else what the order's own input does. */

@@ -19,12 +19,16 @@ import { isUnfinished, type Offer, totalOf } from './offers.js';
 import { afterFollowUp } from './purse.js';
 import { followExisting, sendFollowUp } from './send-follow-up.js';
 
-/** What is to be done next: a move, with what was named for it; `byPolicy`: no person decided it. */
+/** What is to be done next: a move, with what was named for it. */
 export interface Choice {
   offer: Offer;
   named: Named;
-  byPolicy?: boolean;
+  /** A person decided it who was told that the order was cancelled; never so for what a policy chose. */
+  afterCancel?: boolean;
 }
+
+/** Why a person is asked about a follow-up that was wanted before its order was cancelled. */
+export const CANCELLED_BEFORE_SEND = 'the workflow was cancelled before the follow-up was sent';
 
 /** The end of compensation, or a new assessment in which a person has to decide, and why. */
 type AfterMove = { result: OrderResult } | { assessment: Assessment; why: string };
@@ -34,7 +38,7 @@ type AfterMove = { result: OrderResult } | { assessment: Assessment; why: string
  * second equal reading after ORDER_CONFIRM_DELAY, limits, precision and balance. Anything else goes to a person.
  */
 export async function moveMoney(run: OrderRun, first: Assessment, choice: Choice): Promise<AfterMove> {
-  const { offer, named, byPolicy } = choice;
+  const { offer, named, afterCancel } = choice;
   const amount = toAmount(named.cards ? totalOf(named.cards) : offer.amount);
   const orderId = followUpOrderId(run.request.order_id, first.sent.length + 1);
   const followUp = followUpOrder(first.case, offer.move, amount, orderId, named);
@@ -63,9 +67,8 @@ export async function moveMoney(run: OrderRun, first: Assessment, choice: Choice
   const exists = check.kind === 'refused' && basis.some(({ user_order_id }) => user_order_id === orderId);
   // The figures still hold and the reason may pass (a balance is topped up): it may be decided once more.
   if (check.kind !== 'ok' && !exists) return { assessment, why: `the follow-up cannot be sent: ${check.reason}` };
-  if (byPolicy && run.cancelRequested) {
-    return { assessment, why: 'the workflow was cancelled before the follow-up was sent' };
-  }
+  // Whoever wanted it did not know that: only what is decided after the cancellation counts.
+  if (run.cancelRequested && !afterCancel) return { assessment, why: CANCELLED_BEFORE_SEND };
   enterPhase(run, 'compensating', `the follow-up ${orderId}`);
   const end = exists ? await followExisting(run, followUp) : await sendFollowUp(run, followUp, basis);
   return goOn(run, assessment, { ...followUp, move: offer.move, payers: check.payers, end });

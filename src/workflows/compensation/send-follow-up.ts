@@ -39,7 +39,7 @@ export type FollowUpEnd =
  * holds. Cancelling this workflow meanwhile stops a follow-up that has not sent.
  */
 export async function sendFollowUp(run: OrderRun, followUp: FollowUp, basis: Basis[]): Promise<FollowUpEnd> {
-  // A person who decided on an order that was cancelled before wants the follow-up.
+  // Where it was cancelled by now, a person decided after that, and wants the follow-up.
   const decidedSince = run.cancelRequested;
   const isCancelled = () => run.cancelRequested && !decidedSince;
   const watched = <T>(follow: () => Promise<T>) => cancellable(follow, isCancelled, () => stop(run, followUp));

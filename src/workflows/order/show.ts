@@ -43,15 +43,21 @@ export function clearAttention(run: OrderRun, reason: string | undefined): void 
   publish(run);
 }
 
+/** How a question says that the order was cancelled before it was asked, or since. */
+export const WAS_CANCELLED = 'it was cancelled';
+
+/** Decisions by which money may move. */
+const MOVES_MONEY: readonly DecideAction[] = ['resend', 'approve', 'finish', 'revert'];
+
 /**
- * Tells who is asked for a re-send that the order was cancelled since: what they would permit is another send, so the revision
- * that they saw counts no more. Makes no command, since the question stays open.
+ * Tells who may decide that money moves that the order was cancelled since: the revision that they saw counts no more. Makes no
+ * command, since the question stays open.
  */
 export function tellCancelled(run: OrderRun): void {
   const { attention } = run;
-  if (run.phase !== 'parked' || !attention?.allowed.includes('resend')) return;
+  if (run.phase !== 'parked' || !attention?.allowed.some((action) => MOVES_MONEY.includes(action))) return;
   run.revision += 1;
-  run.attention = { ...attention, reason: `${attention.reason}; it was cancelled` };
+  run.attention = { ...attention, reason: `${attention.reason}; ${WAS_CANCELLED}` };
   setCurrentDetails(currentDetails(run));
 }
 

@@ -82,6 +82,7 @@ test('a follow-up that a person decided on after a cancellation is not stopped b
   const { orderId, handle } = await startSteered(lab, 'withdraw', marker);
   await parkedFor(handle);
   await cancel(handle);
+  await parkedFor(handle, 'it was cancelled');
   await decideNow(handle, 'finish');
   expect((await handle.result()).compensation).toMatchObject({ status: 'done' });
   expect(executions(lab, `${orderId}.r1`)).toBe(1);

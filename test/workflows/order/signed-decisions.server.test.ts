@@ -259,9 +259,10 @@ describe.concurrent('a decision that is signed by who may', () => {
   });
 
   test('counts on an order that was cancelled', async () => {
-    const { handle, decision } = await parked();
+    const { handle } = await parked();
     await lab.temporal.client.workflow.getHandle(handle.workflowId).cancel();
-    const accept = { action: 'accept', by: 'Cid Low', reason: 'cancelled', revision: decision.revision } as const;
+    const { revision } = await parkedFor(handle, 'it was cancelled');
+    const accept = { action: 'accept', by: 'Cid Low', reason: 'cancelled', revision } as const;
     await handle.decide(accept, { signer: KEYS.cid });
     expect(await handle.result()).toMatchObject({ decisions: [{ by: 'Cid Low' }] });
   });
