@@ -43,6 +43,13 @@ export function shownFields(meta: Readonly<Record<string, unknown>> = {}): Recor
 /** Failures by which a workflow ends; whatever else is thrown fails its task, which the server then repeats. */
 const ENDS_WORKFLOW = /(?:Failure|^ContinueAsNew)$/;
 
+/**
+ * True for what ends a workflow. Errors leave the thread of a workflow with the name `Error`, and say only at the head of their stack
+ * what they were; the SDK leaves none to a failure that it read from the history, such as a failed activity's.
+ */
+const endsWorkflow = ({ name, stack = '' }: Error): boolean =>
+  stack === '' || [name, /^\w*/.exec(stack)?.[0] ?? ''].some((word) => ENDS_WORKFLOW.test(word));
+
 /** Of a failure as the SDK's native part prints it only the first message: behind it come payloads. */
 const causeOf = (failure: unknown): string => /message: "((?:[^"\\]|\\.)*)"/.exec(String(failure))?.[1] ?? 'not told';
 
@@ -68,7 +75,7 @@ export function shownEntry(
   if (message === NO_WORKFLOWS) return undefined;
   const { error, runId, failure } = meta as { error?: Error; runId?: unknown; failure?: unknown };
   if (message === POLLS_FAIL) return { level: 'ERROR', message: NO_WORK, fields: taskFields(meta, causeOf(error)) };
-  if (message === 'Workflow failed' && !ENDS_WORKFLOW.test(error?.name ?? '')) {
+  if (message === 'Workflow failed' && !(error && endsWorkflow(error))) {
     told.add(runId);
     return { level: 'ERROR', message: TASK_FAILED, fields: taskFields(meta, error?.message) };
   }

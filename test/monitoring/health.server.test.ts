@@ -2,10 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type DevServer, startDevServer } from '../../scripts/temporal/dev-server.js';
+import { PaymentOrders } from '../../src/client.js';
 import { ENCRYPTION_KEY } from '../config/config.fixture.js';
+import { orderInput } from '../support/inputs.js';
+import { newOrderId } from '../support/lab.js';
 import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
 import {
   endProcesses,
+  type Process,
   receiverEnv,
   startProcess,
   startSandboxProcess,
@@ -80,6 +84,35 @@ describe('the log of a worker', () => {
     order: { order_id: 'monitored-1', currency: 'usd', network: 'card', amount: '12.50', wallet: '4111111111111111' },
   };
 
+  const linesOf = (worker: Process): Record<string, unknown>[] =>
+    worker
+      .stderr()
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+  test('has no error line for an order or a reading that ends as a failure: nothing is repeated', async () => {
+    const { service } = await startSandboxProcess();
+    const worker = startProcess('src/worker.ts', { ...workerEnv(temporalEnv(temporal), service), LOG_LEVEL: 'warn' });
+    const orders = new PaymentOrders(temporal.client);
+    try {
+      await worker.ready;
+      const input = orderInput('withdraw', newOrderId('monitored'), { marker: 'create=400' });
+      const order = await orders.start('withdraw', input);
+      await expect(order.result()).rejects.toMatchObject({ type: 'OrderRejected' });
+      // Made in an activity, and thrown again by the workflow.
+      await expect(orders.orderStatus({ order_uuid: 'nobody-has-it' })).rejects.toThrow();
+      const ended = () => linesOf(worker).filter(({ msg }) => msg === 'Workflow failed');
+      await vi.waitFor(() => expect(ended()).toHaveLength(2), 20_000);
+      expect(ended()[0]).toMatchObject({ level: 40, workflowId: order.workflowId, workflowType: 'withdraw' });
+    } finally {
+      // Workflow tasks of the next test would go to it.
+      worker.kill('SIGTERM');
+      await worker.exited;
+    }
+    expect(linesOf(worker).filter(({ level }) => Number(level) > 40)).toEqual([]);
+  });
+
   test('is JSON throughout, and a workflow task that fails is one error line with id, type, run and cause', async () => {
     const { service } = await startSandboxProcess();
     const env = temporalEnv(temporal);
@@ -90,12 +123,7 @@ describe('the log of a worker', () => {
     const args = ['order', 'start', 'withdraw', '-'];
     const starter = startProcess('src/starter.ts', { ...env, ...otherKeys }, { args, stdin: JSON.stringify(order) });
     expect(await starter.exited).toBe(0);
-    const entries = () =>
-      worker
-        .stderr()
-        .split('\n')
-        .filter((line) => line !== '')
-        .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const entries = () => linesOf(worker);
     const ofTasks = () => entries().filter(({ msg }) => `${msg}`.startsWith('workflow task failed'));
     await vi.waitFor(() => expect(ofTasks()).not.toEqual([]), 30_000);
     expect(ofTasks()[0]).toMatchObject({

@@ -1,4 +1,14 @@
-import { ApplicationFailure } from '@temporalio/common';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancelledFailure,
+  ChildWorkflowFailure,
+  DefaultFailureConverter,
+  defaultPayloadConverter,
+  TerminatedFailure,
+  TimeoutFailure,
+} from '@temporalio/common';
+import { ContinueAsNew } from '@temporalio/workflow';
 import { describe, expect, test } from 'vitest';
 import { shownEntry, shownFields } from '../../src/worker/log.js';
 
@@ -93,9 +103,44 @@ describe('a workflow task that fails', () => {
     expect(shown).toEqual({ level: 'ERROR', message, fields: { runId: 'r', cause: 'no order \\"****1111\\"' } });
   });
 
-  test('is not a workflow that fails as it should', () => {
-    const error = ApplicationFailure.nonRetryable('bad', 'InvalidOrder');
+  const cause = ApplicationFailure.nonRetryable('bad', 'InvalidOrder');
+  const child = { workflowId: 'order:default:o-1' };
+  const failures: Error[] = [
+    cause,
+    new CancelledFailure('cancelled'),
+    new TerminatedFailure('terminated'),
+    new TimeoutFailure('too late', undefined, 'START_TO_CLOSE'),
+    new ActivityFailure('an activity failed', 'readService', '1', 'TIMEOUT', undefined, cause),
+    new ChildWorkflowFailure('default', child, 'withdraw', 'TIMEOUT', cause),
+    new ContinueAsNew({ workflowType: 'bulkWithdraw' }),
+  ];
+  const converter = new DefaultFailureConverter();
+  const fromHistory = (failure: unknown) =>
+    converter.failureToError(converter.errorToFailure(failure, defaultPayloadConverter), defaultPayloadConverter);
+  const withoutStack = (error: Error) => Object.assign(error, { stack: '' });
+  // As an error is that came from the thread of a workflow.
+  const fromThread = (error: Error): Error => structuredClone(error);
+
+  test.for<[string, Error]>([
+    ...failures.map((error): [string, Error] => [error.name, error]),
+    ...failures.map((error): [string, Error] => [`${error.name} of a thread`, fromThread(error)]),
+    ['ApplicationFailure that an activity threw', fromThread(fromHistory(cause))],
+    ['ActivityFailure as the server writes it', fromThread(withoutStack(fromHistory(failures[4])))],
+  ])('is not a workflow that ends: %s', ([, error]) => {
     const shown = shownEntry({ level: 'WARN', message: 'Workflow failed', meta: { error } });
     expect(shown).toMatchObject({ level: 'WARN', message: 'Workflow failed' });
+  });
+
+  test.for<[string, unknown]>([
+    ['a mistake of the code', fromThread(new TypeError('order is undefined'))],
+    [
+      'an error with a name of its own',
+      fromThread(Object.assign(new Error('no key'), { name: 'PayloadDecryptionError' })),
+    ],
+    ['an error whose words name a failure', fromThread(new Error('ApplicationFailure: bad'))],
+    ['something that is no error', undefined],
+  ])('is %s, thrown in the thread of a workflow', ([, error]) => {
+    const shown = shownEntry({ level: 'WARN', message: 'Workflow failed', meta: { error } });
+    expect(shown).toMatchObject({ level: 'ERROR', message });
   });
 });
