@@ -35,7 +35,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   process: ['config', 'temporal'],
   monitoring: ['contract', 'preflight', 'types config'],
   // What is checked before a process starts and while it runs; its accounts are asked for their balances.
-  preflight: ['contract', 'payment-service', 'temporal', 'config'],
+  preflight: ['contract', 'validation', 'payment-service', 'temporal', 'config'],
   receiver: ['preflight', 'monitoring', 'contract', 'client', 'temporal', 'tracing', 'config', 'process'],
   codec: ['temporal', 'config', 'process'],
   // The workflows as workers run and replay them; it holds no secret.

@@ -1,3 +1,5 @@
+import { walletsIn } from '../contract/order/sent-to.js';
+import type { Balances } from '../contract/service-objects.js';
 import {
   MalformedResponseError,
   NoAnswerError,
@@ -6,7 +8,7 @@ import {
   RejectedError,
   UnexpectedStatusError,
 } from '../payment-service/errors.js';
-import type { AskedAccount, Finding, Target } from './findings.js';
+import type { Asked, AskedAccount, Finding, Shown, Target } from './findings.js';
 
 /** The longest time for an answer of the service. Below the time of a check, so that the reason is told. */
 const ANSWER_WITHIN_MS = 3_500;
@@ -16,49 +18,72 @@ const READ_WITHIN_MS = 4_000;
 /** Clocks that differ by more are not what the network makes of them. */
 const MOST_SKEW_MS = 60_000;
 
-/** What one account showed; without currencies it could not be asked. */
-interface Shown {
-  findings: readonly Finding[];
-  currencies?: readonly string[];
+/** Asks each account once for its balances: that shows its URL, its key, its signature, the service's clock, and its wallets. Never rejects. */
+export async function askAccounts(accounts: Target['accounts'] = new Map()): Promise<ReadonlyMap<string, Shown>> {
+  const shown = [...accounts].map(async ([name, account]) => [name, await askedOnce(account)] as const);
+  return new Map(await Promise.all(shown));
 }
 
-/** Asks each account once for its balances: that shows its URL, its key, its signature, the service's clock, and which currencies there are. */
-export async function accountFindings({ accounts = new Map(), config }: Target): Promise<readonly Finding[]> {
-  const shown = await Promise.all([...accounts].map(([name, account]) => askedOnce(name, account)));
-  return [...shown.flatMap(({ findings }) => findings), ...capFindings(config, shown)];
-}
-
-/** A currency that is misspelt among the caps leaves the one that was meant without a cap. */
-function capFindings({ caps }: Target['config'], shown: readonly Shown[]): Finding[] {
-  if (!caps || shown.some(({ currencies }) => !currencies)) return [];
-  const known = new Set(shown.flatMap(({ currencies = [] }) => currencies));
-  const unknown = [...caps.keys()].filter((currency) => !known.has(currency));
-  if (unknown.length === 0) return [];
-  const text = `PAYMENT_ORDER_CAPS names ${unknown.join(', ')}, which no account has among its balances. If that is misspelt, the currency that was meant has no cap: correct it`;
-  return [{ check: 'caps', level: 'warning', text }];
-}
-
-async function askedOnce(account: string, { service }: AskedAccount): Promise<Shown> {
+async function askedOnce({ service, endpoint, keyFingerprint }: AskedAccount): Promise<Shown> {
   const fromMs = Date.now();
-  let skewMs = 0;
+  let skewMs: number | undefined;
   const onDate = (date: string | undefined): void => {
     // The service's second, by its middle, against ours between question and answer.
     const theirs = Date.parse(date ?? '') + 500;
     if (!Number.isNaN(theirs)) skewMs = theirs - (fromMs + Date.now()) / 2;
   };
   const signal = AbortSignal.timeout(READ_WITHIN_MS);
-  const { currencies, error } = await service.balances({ timeoutMs: ANSWER_WITHIN_MS, signal, onDate }).then(
-    (balances) => ({ currencies: Object.keys(balances), error: undefined }),
-    (thrown: unknown) => ({ currencies: undefined, error: thrown }),
+  const answer = await service.balances({ timeoutMs: ANSWER_WITHIN_MS, signal, onDate }).then(
+    (balances) => ({ balances }),
+    (error: unknown) => ({ error }),
   );
-  const findings = [...readFindings(account, error), ...clockFindings(account, skewMs)];
-  return { findings, ...(currencies && { currencies }) };
+  return { endpoint, keyFingerprint, ...answer, ...(skewMs !== undefined && { skewMs }) };
 }
 
-function readFindings(account: string, error: unknown): Finding[] {
-  if (error === undefined) return [];
-  const [level, why] = wordsOf(error);
-  return [{ check: 'signed-read', level, account, text: `account ${account}: ${why}` }];
+const balancesOf = (shown: ReadonlyMap<string, Shown>): [account: string, balances: Balances][] =>
+  [...shown].flatMap(([name, { balances }]) => (balances ? [[name, balances]] : []));
+
+/** Which accounts answer what is signed with their keys. */
+export async function readFindings({ shown }: Asked): Promise<readonly Finding[]> {
+  return [...(await shown())].flatMap(([account, { error }]) => {
+    if (error === undefined) return [];
+    const [level, why] = wordsOf(error);
+    return [{ check: 'signed-read', level, account, text: `account ${account}: ${why}` }];
+  });
+}
+
+/** Whose clock differs. */
+export async function clockFindings({ shown }: Asked): Promise<readonly Finding[]> {
+  return [...(await shown())].flatMap(([account, { skewMs = 0 }]) => {
+    if (Math.abs(skewMs) <= MOST_SKEW_MS) return [];
+    const [seconds, way] = [Math.round(Math.abs(skewMs) / 1_000), skewMs > 0 ? 'behind' : 'ahead of'];
+    const text = `account ${account}: this machine's clock is ${seconds} s ${way} the service's. Set it by NTP, or tell the service's operators: dates of batches, reconciliations and signatures go by it`;
+    return [{ check: 'clock', level: 'error', account, text }];
+  });
+}
+
+/** A currency that is misspelt among the caps leaves the one that was meant without a cap. */
+export async function capFindings({ config: { caps }, shown }: Asked): Promise<readonly Finding[]> {
+  const accounts = await shown();
+  const read = balancesOf(accounts);
+  if (!caps || read.length < accounts.size) return [];
+  const known = new Set(read.flatMap(([, balances]) => Object.keys(balances)));
+  const unknown = [...caps.keys()].filter((currency) => !known.has(currency));
+  if (unknown.length === 0) return [];
+  const text = `PAYMENT_ORDER_CAPS names ${unknown.join(', ')}, which no account has among its balances. If that is misspelt, the currency that was meant has no cap: correct it`;
+  return [{ check: 'caps', level: 'warning', text }];
+}
+
+/** Two keys may be of one account: the same order id under both of its names would be two orders, and be paid twice. */
+export async function sharedWalletFindings({ shown }: Asked): Promise<readonly Finding[]> {
+  const owners = new Map<string, string[]>();
+  for (const [name, balances] of balancesOf(await shown()))
+    for (const wallet of new Set(walletsIn(balances))) owners.set(wallet, [...(owners.get(wallet) ?? []), name]);
+  const shared = new Set([...owners.values()].filter(({ length }) => length > 1).map((names) => names.join(' and ')));
+  return [...shared].map((names) => {
+    const text = `PAYMENT_ACCOUNTS_FILE: ${names} show the same wallets, so that they are one account at the service: an order id used under both is paid twice. Keep one of the names, the one that open orders have, and put the key of the other account right or leave it out`;
+    return { check: 'shared-wallets', level: 'error', text, refuses: true };
+  });
 }
 
 const WAITS = 'Its orders wait until then, and none is lost: never start one again under another id';
@@ -91,11 +116,4 @@ function ofStatus(status: number): string {
   }
   if (status >= 500) return `the service fails (HTTP ${status}): ask those who run it. ${WAITS}`;
   return `the service does not answer balances (HTTP ${status}): is its base URL right? ${WAITS}`;
-}
-
-function clockFindings(account: string, skewMs: number): Finding[] {
-  if (Math.abs(skewMs) <= MOST_SKEW_MS) return [];
-  const [seconds, way] = [Math.round(Math.abs(skewMs) / 1_000), skewMs > 0 ? 'behind' : 'ahead of'];
-  const text = `account ${account}: this machine's clock is ${seconds} s ${way} the service's. Set it by NTP, or tell the service's operators: dates of batches, reconciliations and signatures go by it`;
-  return [{ check: 'clock', level: 'error', account, text }];
 }

@@ -1,9 +1,10 @@
 import type { Client } from '@temporalio/client';
 import { grpcStatus } from '../temporal.js';
-import { accountFindings } from './account.js';
+import { askAccounts, capFindings, clockFindings, readFindings, sharedWalletFindings } from './account.js';
 import { callbackFindings } from './callback.js';
-import type { Finding, Target } from './findings.js';
+import type { Asked, Finding, Target } from './findings.js';
 import { folderFindings } from './folders.js';
+import { orderAccountFindings } from './order-accounts.js';
 import { payloadKeyFindings } from './payload-keys.js';
 import { attributeFindings, namespaceFindings, retentionFindings, serverFindings } from './temporal.js';
 
@@ -16,9 +17,9 @@ export type Checked = 'W' | 'R';
 interface Check {
   name: string;
   by: string;
-  ask?: (target: Target) => Promise<readonly Finding[]>;
+  ask?: (asked: Asked) => Promise<readonly Finding[]>;
   /** Instead of `ask`, where Temporal is asked. */
-  askTemporal?: (client: Client, target: Target) => Promise<readonly Finding[]>;
+  askTemporal?: (client: Client, asked: Asked) => Promise<readonly Finding[]>;
 }
 
 /** Every check there is. `doctor`, the starts and the timer of a running worker go by this one table. */
@@ -28,7 +29,11 @@ const CHECKS: readonly Check[] = [
   { name: 'search-attributes', by: 'W', askTemporal: attributeFindings },
   { name: 'server', by: 'W', askTemporal: serverFindings },
   { name: 'payload-keys', by: 'WR', askTemporal: payloadKeyFindings },
-  { name: 'signed-read', by: 'W', ask: accountFindings },
+  { name: 'signed-read', by: 'W', ask: readFindings },
+  { name: 'clock', by: 'W', ask: clockFindings },
+  { name: 'caps', by: 'W', ask: capFindings },
+  { name: 'shared-wallets', by: 'W', ask: sharedWalletFindings },
+  { name: 'order-accounts', by: 'W', askTemporal: orderAccountFindings },
   { name: 'callback', by: 'W', ask: callbackFindings },
   { name: 'folders', by: 'W', ask: folderFindings },
 ];
@@ -40,10 +45,18 @@ export const checkNames = (checked: Checked): readonly string[] =>
 /** Runs all checks of a process at once, in seconds; what cannot be checked is a warning. Never rejects. */
 export async function findingsOf(target: Target, checked: Checked): Promise<readonly Finding[]> {
   const made = CHECKS.filter(({ by, ask }) => by.includes(checked) && (ask || target.client));
-  return (await Promise.all(made.map((check) => within(check, target)))).flat();
+  let shown: ReturnType<Asked['shown']> | undefined;
+  const asked: Asked = {
+    ...target,
+    shown: () => {
+      shown ??= askAccounts(target.accounts);
+      return shown;
+    },
+  };
+  return (await Promise.all(made.map((check) => within(check, asked)))).flat();
 }
 
-async function within(check: Check, target: Target): Promise<readonly Finding[]> {
+async function within(check: Check, target: Asked): Promise<readonly Finding[]> {
   const { name } = check;
   const unchecked = (why: string): Finding[] => [
     { check: name, level: 'warning', text: `${name} could not be checked: ${why}` },
@@ -60,7 +73,7 @@ async function within(check: Check, target: Target): Promise<readonly Finding[]>
   return Promise.race([found, tooLate]).finally(() => clearTimeout(timer));
 }
 
-async function asked({ ask, askTemporal }: Check, target: Target): Promise<readonly Finding[]> {
+async function asked({ ask, askTemporal }: Check, target: Asked): Promise<readonly Finding[]> {
   const { client } = target;
   if (ask) return ask(target);
   if (!askTemporal || !client) return [];

@@ -2,7 +2,7 @@ import { ConfigError, loadWorkerConfig, runCommands, type WorkerConfig } from '.
 import { connectTemporal, TemporalUnreachableError, temporalTarget } from '../temporal.js';
 import { checkNames, findingsOf } from './checks.js';
 import type { Finding, Target } from './findings.js';
-import { openService } from './open-service.js';
+import { openService, pinOfConfig } from './open-service.js';
 import { START_WITHIN } from './start.js';
 
 /** What `doctor` came to: the names of all checks that were made, and what they found. */
@@ -18,7 +18,7 @@ export async function doctor(): Promise<Diagnosis> {
     temporalTarget();
     const opened = [...config.accounts.values()].map(async (account) => {
       const service = await openService(account);
-      return [account.name, { service }] as const;
+      return [account.name, { service, ...pinOfConfig(account) }] as const;
     });
     const accounts = new Map(await Promise.all(opened));
     return { checks: ['settings', 'temporal', ...checkNames('W')], findings: await examined(config, accounts) };

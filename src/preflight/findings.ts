@@ -1,6 +1,8 @@
 import type { Client } from '@temporalio/client';
 import type { WorkerConfig } from '../config.js';
+import type { Balances } from '../contract/service-objects.js';
 import type { PaymentService } from '../payment-service/client.js';
+import type { Pin } from './open-service.js';
 
 /** `error` has to be mended, `warning` is less than it should be, `note` is good to know. */
 export type Level = 'error' | 'warning' | 'note';
@@ -17,7 +19,7 @@ export interface Finding {
 }
 
 /** One account that may be asked. */
-export interface AskedAccount {
+export interface AskedAccount extends Pin {
   service: Pick<PaymentService, 'balances'>;
 }
 
@@ -29,6 +31,20 @@ export interface Target {
     Partial<Pick<WorkerConfig, 'callback' | 'caps' | 'directories' | 'auditDir'>>;
   /** Accounts as they are now: keys are read anew. */
   accounts?: ReadonlyMap<string, AskedAccount>;
+}
+
+/** What one account showed. `skewMs`: what the service's clock is ahead of this machine's. */
+export interface Shown extends Pin {
+  balances?: Balances;
+  /** Why there are no balances. */
+  error?: unknown;
+  skewMs?: number;
+}
+
+/** What a check is given. */
+export interface Asked extends Target {
+  /** The accounts, asked once for all checks that are made together. */
+  shown: () => Promise<ReadonlyMap<string, Shown>>;
 }
 
 /** Where somebody looks who knows the findings' names: `clock:eu`. */

@@ -1,9 +1,7 @@
-import { createHmac } from 'node:crypto';
 import { type Account, GroupedLookUps, SharedRates } from '../activities/index.js';
-import { withoutTrailingSlash } from '../config/addresses.js';
 import type { AccountConfig, Capacity } from '../config.js';
 import { Limiter } from '../payment-service/limiter.js';
-import { openService } from '../preflight/open-service.js';
+import { openService, pinOfConfig } from '../preflight/open-service.js';
 import { mostWaiting } from './capacity.js';
 
 /** Creates do not wait long for rates: without them the checks are skipped. */
@@ -37,14 +35,6 @@ export async function openAccount(
     ...(notExecutedStatuses && { notExecutedStatuses }),
     ...(formatChecks && { formatChecks }),
   };
-}
-
-/** What orders are pinned to. The fingerprint is keyed: a key that can be guessed cannot be found by it. */
-export function pinOfConfig(config: AccountConfig): Pick<Account, 'endpoint' | 'keyFingerprint'> {
-  const { baseUrl, apiKey, apiSecret } = config;
-  const { origin, pathname } = new URL(baseUrl);
-  const keyed = createHmac('sha256', apiSecret.reveal()).update(`payment-orders api key\0${apiKey.reveal()}`);
-  return { endpoint: withoutTrailingSlash(origin + pathname), keyFingerprint: keyed.digest('hex').slice(0, 16) };
 }
 
 /** Creates that wait in a worker: so many seconds of the limit. All others wait at the server, which goes by their priority. */

@@ -4,7 +4,8 @@ import { readBalances } from '../activities/order/balances.js';
 import { sentToOf } from '../activities/order/sent-to.js';
 import type { AccountConfig, Capacity, WorkerConfig, WorkerKeys } from '../config.js';
 import { elsewhere } from '../contract/order/sent-to.js';
-import { openAccount, pinOfConfig } from './accounts.js';
+import { pinOfConfig } from '../preflight/open-service.js';
+import { openAccount } from './accounts.js';
 
 /** Longest wait for the balances that show what a new pair of keys is good for. */
 const BALANCES_TIMEOUT_MS = 10_000;

@@ -129,6 +129,12 @@ export const workerEnv = (temporal: Env, service: string, callbackBaseUrl?: stri
     : { ORDER_POLL_INITIAL: '300ms', ORDER_POLL_MAX: '1s' }),
 });
 
+/** The same of a worker with several accounts, which a file names. */
+export function accountsEnv(temporal: Env, accountsFile: string): Env {
+  const { PAYMENT_BASE_URL, PAYMENT_API_KEY, PAYMENT_API_SECRET, PAYMENT_SIGNER, ...env } = workerEnv(temporal, '');
+  return { ...env, PAYMENT_ACCOUNTS_FILE: accountsFile };
+}
+
 /** A receiver's environment: the token key, and nothing of the payment service. */
 export const receiverEnv = (temporal: Env, port: number): Env => ({
   ...temporal,

@@ -1,6 +1,7 @@
 import type Big from 'big.js';
 import { decimalOrZero } from '../../contract/money.js';
 import type { CreateRequest } from '../../contract/order/request.js';
+import { walletsIn } from '../../contract/order/sent-to.js';
 import { type OrderType, orderSides } from '../../contract/order/types.js';
 import { type Balance, type Balances, isMalformed, type RateEntry } from '../../contract/service-objects.js';
 import type { CallOptions } from '../../payment-service/transport.js';
@@ -9,9 +10,7 @@ import type { Account } from '../deps.js';
 /** The account's balances now; remembers its wallets, so that orders can be pinned to them. */
 export async function readBalances(account: Account, options?: CallOptions): Promise<Balances> {
   const balances = await account.service.balances(options);
-  const wallets = Object.values(balances).flatMap(({ wallet_uuid: wallet }) => (wallet ? [wallet] : []));
-  // Every account would show all of no wallets.
-  account.seenWallets = wallets.length > 0 ? wallets : undefined;
+  account.seenWallets = walletsIn(balances);
   return balances;
 }
 

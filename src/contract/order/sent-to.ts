@@ -1,3 +1,5 @@
+import type { Balances } from '../service-objects.js';
+
 /** What a create was sent to: pinned with its order before the send. Everything later must show that it asks the same account. */
 export interface SentTo {
   /** Origin and path of the base URL, without trailing slash. */
@@ -10,6 +12,12 @@ export interface SentTo {
 
 /** Ids of wallets are the service's own: so many tell an account from every other, and more would only swell the histories. */
 export const MAX_PINNED_WALLETS = 2;
+
+/** All wallets that an account shows; undefined where it shows none, since every account would show all of none. */
+export function walletsIn(balances: Balances): string[] | undefined {
+  const wallets = Object.values(balances).flatMap(({ wallet_uuid: wallet }) => (wallet ? [wallet] : []));
+  return wallets.length > 0 ? wallets : undefined;
+}
 
 /** The account asked is not shown to be the one that an order was sent to. */
 export interface Elsewhere {

@@ -1,0 +1,89 @@
+import type { Client } from '@temporalio/client';
+import { defaultPayloadConverter, type Payload } from '@temporalio/common';
+import { quoted } from '../contract/names.js';
+import { type Elsewhere, elsewhere, type SentTo, walletsIn } from '../contract/order/sent-to.js';
+import { encryptionCodec, GRPC, grpcStatus, PayloadDecryptionError } from '../temporal.js';
+import { sentToSchema } from '../validation/order-input.js';
+import type { Asked, Finding, Shown } from './findings.js';
+
+/** Orders that are looked at, of all accounts together, and at least of each. */
+const [MOST, LEAST] = [20, 4];
+
+/** An order that is open for longer was sent before the keys were changed that a worker starts with now. */
+const LONG_MS = 60 * 60_000;
+
+/** The newest events of an order, among which it last said where it was sent to. */
+const EVENTS = 30;
+
+type Run = { workflowId?: string | null; runId?: string | null };
+
+/** Compares where some orders of each account were sent to with what its key shows now: one under another's name pays from there. */
+export async function orderAccountFindings(client: Client, { config, shown }: Asked): Promise<readonly Finding[]> {
+  const accounts = [...(await shown())].filter(([, { balances }]) => balances);
+  const perAccount = Math.max(LEAST, Math.floor(MOST / Math.max(1, accounts.length)));
+  const codec = encryptionCodec(config.encryptionKeys);
+  const read = async (payloads: Payload[]): Promise<Payload[]> =>
+    codec.decode(payloads).catch((error: unknown) => {
+      // The check of the payload keys tells that.
+      if (PayloadDecryptionError.is(error)) return [];
+      throw error;
+    });
+  const found = accounts.map(async ([account, here]) => {
+    const runs = await someOrders(client, account, perAccount);
+    const sent = await Promise.all(runs.map((run) => sentToOf(client, run, read)));
+    return ofAccount(account, here, sent);
+  });
+  return (await Promise.all(found)).flat();
+}
+
+function ofAccount(account: string, here: Shown, sent: readonly (SentTo | undefined)[]): Finding[] {
+  const { endpoint, keyFingerprint, balances = {} } = here;
+  const wallets = walletsIn(balances);
+  const others = sent.flatMap((sentTo): Elsewhere[] => {
+    const found = sentTo && elsewhere(sentTo, { endpoint, key: keyFingerprint }, wallets, account);
+    // What a person may confirm is no other account for certain, and asks by its own attention.
+    return found && !found.confirmable ? [found] : [];
+  });
+  const [first] = others;
+  if (!first) return [];
+  const text = `account ${account}: of ${sent.length} orders that were looked at, ${others.length} were sent to another account (${first.why}). Stop the workers before they pay from the wrong one, and compare keys and base URLs of PAYMENT_ACCOUNTS_FILE with the accounts' names; an account that is new gets a new name`;
+  return [{ check: 'order-accounts', level: 'error', account, text }];
+}
+
+/** The newest orders of an account, open ones first, and some that have been open for long. */
+async function someOrders(
+  { workflowService, options: { namespace } }: Client,
+  account: string,
+  most: number,
+): Promise<Run[]> {
+  const ours = `WorkflowId STARTS_WITH ${quoted(`order:${account}:`)}`;
+  const before = new Date(Date.now() - LONG_MS).toISOString();
+  const queries = [ours, `${ours} AND ExecutionStatus = 'Running' AND StartTime < '${before}'`];
+  const pageSize = Math.ceil(most / queries.length);
+  const lists = queries.map((query) => workflowService.listWorkflowExecutions({ namespace, pageSize, query }));
+  const runs = (await Promise.all(lists)).flatMap(({ executions }) => executions ?? []);
+  return [...new Map(runs.flatMap(({ execution }) => (execution ? [[execution.runId, execution]] : []))).values()];
+}
+
+/** Lists show for a while what is kept no more. */
+function unlessGone(error: unknown): { history?: undefined } {
+  if (grpcStatus(error)?.code !== GRPC.notFound) throw error;
+  return {};
+}
+
+/** Where an order was sent to, as its last question about itself says; undefined where it has asked none. */
+async function sentToOf(
+  { workflowService, options: { namespace } }: Client,
+  execution: Run,
+  read: (payloads: Payload[]) => Promise<Payload[]>,
+): Promise<SentTo | undefined> {
+  const asked = { namespace, execution, maximumPageSize: EVENTS };
+  const { history } = await workflowService.getWorkflowExecutionHistoryReverse(asked).catch(unlessGone);
+  for (const { activityTaskScheduledEventAttributes: scheduled } of history?.events ?? []) {
+    const [payload] = await read(scheduled?.input?.payloads ?? []);
+    const input = payload && defaultPayloadConverter.fromPayload<{ sentTo?: unknown } | null>(payload);
+    const { data } = sentToSchema.safeParse(input?.sentTo);
+    if (data) return data as SentTo;
+  }
+  return undefined;
+}
