@@ -33,7 +33,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     'types workflows',
   ],
   process: ['config', 'temporal'],
-  monitoring: ['contract', 'preflight', 'types config'],
+  monitoring: ['contract', 'client', 'preflight', 'types config'],
   // What is checked before a process starts and while it runs; its accounts are asked for their balances.
   preflight: ['contract', 'validation', 'payment-service', 'temporal', 'config'],
   receiver: ['preflight', 'monitoring', 'contract', 'client', 'temporal', 'tracing', 'config', 'process'],

@@ -5,6 +5,7 @@ import { ORDER_TYPES, type OrderType, workflowTypeOf } from '../contract/order/t
 import { InvalidInputError } from './errors.js';
 import { filterErrors, isBelow, type OrderFilter, orderQuery, orderTypes, STOPPED } from './order-filter.js';
 import { standingOfRun } from './standing.js';
+import { supersededRuns } from './superseded.js';
 import { callTemporal } from './temporal-calls.js';
 
 const DEFAULT_LIMIT = 50;
@@ -77,12 +78,9 @@ function toEntry(info: WorkflowExecutionInfo): OrderListEntry | undefined {
   };
 }
 
-/** True for a stopped run after which another one of the same id took the order over. */
-async function wasFollowedUp(client: Client, info: WorkflowExecutionInfo): Promise<boolean> {
-  if (!isStopped(info)) return false;
-  const newest = await client.workflow.getHandle(info.workflowId).describe();
-  return newest.runId !== info.runId;
-}
+/** True for a run that says no more how things are. */
+const isSuperseded = async (client: Client, info: WorkflowExecutionInfo): Promise<boolean> =>
+  (await supersededRuns(client, [info])).size > 0;
 
 /** Orders that fit the filter, newest first. Throws InvalidInputError. */
 export async function listOrders(client: Client, filter: OrderFilter): Promise<OrderListEntry[]> {
@@ -92,7 +90,8 @@ export async function listOrders(client: Client, filter: OrderFilter): Promise<O
   return firstOf(client, orderQuery(filter), limit, async (info) => {
     const entry = toEntry(info);
     if (!entry || isBelow(filter, entry.attention?.amount)) return undefined;
-    return (await wasFollowedUp(client, info)) ? undefined : entry;
+    const isOfNow = isStopped(info) || filter.needsAttention === true;
+    return isOfNow && (await isSuperseded(client, info)) ? undefined : entry;
   });
 }
 
@@ -113,8 +112,8 @@ export const firstOf = <T>(
     return found;
   });
 
-/** A closed workflow keeps its mark: after two days somebody has seen it, or a newer one says the same. */
-const SHOWN_AFTER_CLOSE_MS = 48 * 3_600_000;
+/** A closed workflow keeps its mark: after two days somebody has seen it. */
+export const SHOWN_AFTER_CLOSE_MS = 48 * 3_600_000;
 
 /** More would hide the orders that they are shown beside. */
 const MAX_SHOWN = 20;
@@ -129,7 +128,7 @@ export interface AttentionElsewhere {
   closedAt?: Date;
 }
 
-/** What wants a person beside the orders, newest first: what is open, and what closed in the last two days; 20 at most. */
+/** What wants a person beside the orders, newest first: what is open, and what closed in the last two days without a newer run; 20 at most. */
 export function attentionElsewhere(client: Client, account?: string): Promise<AttentionElsewhere[]> {
   const since = new Date(Date.now() - SHOWN_AFTER_CLOSE_MS).toISOString();
   const query = [
@@ -138,11 +137,14 @@ export function attentionElsewhere(client: Client, account?: string): Promise<At
     `(ExecutionStatus = 'Running' OR CloseTime > '${since}')`,
     ...(account === undefined ? [] : [`${searchAttribute.account.name} = ${quoted(account)}`]),
   ].join(' AND ');
-  return firstOf(client, query, MAX_SHOWN, (info) => ({
-    workflowId: info.workflowId,
-    type: info.type,
-    attention: attentionIn(info),
-    startedAt: info.startTime,
-    ...(info.closeTime && { closedAt: info.closeTime }),
-  }));
+  return firstOf(client, query, MAX_SHOWN, async (info) => {
+    if (await isSuperseded(client, info)) return undefined;
+    return {
+      workflowId: info.workflowId,
+      type: info.type,
+      attention: attentionIn(info),
+      startedAt: info.startTime,
+      ...(info.closeTime && { closedAt: info.closeTime }),
+    };
+  });
 }

@@ -1,11 +1,7 @@
-import {
-  type Client,
-  isGrpcServiceError,
-  type ListOptions,
-  ServiceError,
-  type WorkflowExecutionInfo,
-} from '@temporalio/client';
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { Gauge, type Registry } from 'prom-client';
+import { SHOWN_AFTER_CLOSE_MS } from '../client/list-orders.js';
+import { firstPage, supersededRuns } from '../client/superseded.js';
 import { ATTENTION_CODES } from '../contract/attention.js';
 import { BULK_WITHDRAW_WORKFLOW, parseBatchWorkflowId, quoted, searchAttribute } from '../contract/names.js';
 import { OPEN_STATUSES, SHOWN_STATUSES } from '../contract/service-objects.js';
@@ -17,7 +13,7 @@ const REFRESH_MS = 60_000;
 /** Batches whose rows are counted: those that started last. */
 const MOST_BATCHES = 5;
 
-/** Workflows that wait for a person whose reasons are read: the most that a server gives in one page. */
+/** Workflows of which more than their number is read: the most that a server gives in one page. */
 const MOST_READ = 1_000;
 
 const HOUR_MS = 3_600_000;
@@ -33,6 +29,8 @@ const { name: STATUS } = searchAttribute.orderStatus;
 const { name: ACCOUNT } = searchAttribute.account;
 const { name: BATCH } = searchAttribute.batchId;
 const IS_RUNNING = `ExecutionStatus = 'Running'`;
+const STOPPED = `('Terminated', 'TimedOut')`;
+const IS_NOT_STOPPED = `ExecutionStatus NOT IN ${STOPPED}`;
 const OPEN = `(${OPEN_STATUSES.map(quoted).join(', ')})`;
 
 /**
@@ -65,7 +63,7 @@ function gaugesIn(registry: Registry) {
     open: gauge('payment_orders_open', 'open orders by status and age; the same on every worker', ['status', 'age']),
     attention: gauge(
       'payment_orders_attention',
-      'workflows that a person should look at, by reason; no series for a reason that none has; the same on every worker',
+      'workflows that a person should look at, open or ended within two days, by reason; no series for a reason that none has; the same on every worker',
       ['reason'],
     ),
     stopped: gauge(
@@ -81,9 +79,9 @@ function gaugesIn(registry: Registry) {
   };
 }
 
-async function refresh({ workflow }: Pick<Client, 'workflow'>, gauges: Gauges): Promise<void> {
+async function refresh(client: Pick<Client, 'workflow'>, gauges: Gauges): Promise<void> {
   const now = Date.now();
-  const count = async (...terms: string[]): Promise<number> => (await workflow.count(terms.join(' AND '))).count;
+  const count = async (...terms: string[]): Promise<number> => (await client.workflow.count(terms.join(' AND '))).count;
   const at = (ms: number): string => `'${new Date(now - ms).toISOString()}'`;
   for (const status of OPEN_STATUSES) {
     for (const [age, from, to] of AGES) {
@@ -91,11 +89,11 @@ async function refresh({ workflow }: Pick<Client, 'workflow'>, gauges: Gauges): 
       gauges.open.set({ status, age }, await count(`${STATUS} = ${quoted(status)}`, IS_RUNNING, ...started));
     }
   }
-  const waiting = await countAttention(workflow);
-  const stopped = [`ExecutionStatus IN ('Terminated', 'TimedOut')`, `CloseTime > ${at(24 * HOUR_MS)}`];
+  const waiting = await countAttention(client, at(SHOWN_AFTER_CLOSE_MS));
+  const stopped = [`ExecutionStatus IN ${STOPPED}`, `CloseTime > ${at(24 * HOUR_MS)}`];
   gauges.stopped.set(await count(...stopped, `${STATUS} IN ${OPEN}`));
   const rows = [];
-  for (const { account, batchId } of await runningBatches(workflow)) {
+  for (const { account, batchId } of await runningBatches(client)) {
     const ofBatch = `${BATCH} = ${quoted(batchId)} AND ${ACCOUNT} = ${quoted(account)}`;
     for (const status of SHOWN_STATUSES) {
       const counted = await count(ofBatch, `${STATUS} = ${quoted(status)}`);
@@ -111,51 +109,36 @@ async function refresh({ workflow }: Pick<Client, 'workflow'>, gauges: Gauges): 
 }
 
 /**
- * How many wait for each reason: one request, whatever the reasons, since Temporal groups counts by ExecutionStatus only. `other` are
- * those without a known code, and those beyond the page that is read.
+ * How many wait for each reason, and how many ended with one after `since` that no newer run took: one request, whatever the reasons, since
+ * Temporal groups counts by ExecutionStatus only, and another one where some have ended. `other` are those without a known code, and those
+ * beyond the page that is read. What was terminated says no more what it waits for; of orders `payment_orders_stopped` tells it.
  */
-async function countAttention(workflow: Client['workflow']): Promise<Map<string, number>> {
-  const query = `${searchAttribute.needsAttention.name} = true AND ${IS_RUNNING}`;
+async function countAttention(client: Pick<Client, 'workflow'>, since: string): Promise<Map<string, number>> {
+  const isEnded = `(${IS_NOT_STOPPED} AND CloseTime > ${since})`;
+  const query = `${searchAttribute.needsAttention.name} = true AND (${IS_RUNNING} OR ${isEnded})`;
+  const { runs, unread } = await read(client, query);
+  const superseded = await supersededRuns(client, runs);
   const found = new Map<string, number>();
   const add = (reason: string, more: number): unknown => found.set(reason, (found.get(reason) ?? 0) + more);
-  let read = 0;
-  let isWhole = true;
-  const page = readable(workflow, { query, pageSize: MOST_READ }, () => {
-    isWhole = false;
-  });
-  for await (const { typedSearchAttributes } of page) {
+  for (const { runId, typedSearchAttributes } of runs) {
     const told = typedSearchAttributes.get(searchAttribute.attentionReason);
-    add(ATTENTION_CODES.find((code) => code === told) ?? 'other', 1);
-    read += 1;
-    isWhole = read < MOST_READ;
-    if (!isWhole) break;
+    if (!superseded.has(runId)) add(ATTENTION_CODES.find((code) => code === told) ?? 'other', 1);
   }
-  const unread = isWhole ? 0 : (await workflow.count(query)).count - read;
   if (unread > 0) add('other', unread);
   return found;
 }
 
-/** What a list shows up to the first workflow that cannot be read: whoever reaches Temporal may start one with any memo. */
-async function* readable(
-  workflow: Client['workflow'],
-  options: ListOptions,
-  onUnreadable?: () => void,
-): AsyncGenerator<WorkflowExecutionInfo> {
-  try {
-    yield* workflow.list(options);
-  } catch (error) {
-    if (isGrpcServiceError(error) || error instanceof ServiceError) throw error;
-    onUnreadable?.();
-  }
+/** The first page that a query finds, and how many are beyond it, or beyond one that cannot be read. */
+async function read(
+  client: Pick<Client, 'workflow'>,
+  query: string,
+): Promise<{ runs: WorkflowExecutionInfo[]; unread: number }> {
+  const { runs, isWhole } = await firstPage(client, { query, pageSize: MOST_READ });
+  return { runs, unread: isWhole ? 0 : (await client.workflow.count(query)).count - runs.length };
 }
 
-async function runningBatches(workflow: Client['workflow']): Promise<{ account: string; batchId: string }[]> {
+async function runningBatches(client: Pick<Client, 'workflow'>): Promise<{ account: string; batchId: string }[]> {
   const query = `WorkflowType = '${BULK_WITHDRAW_WORKFLOW}' AND ${IS_RUNNING}`;
-  const batches = [];
-  for await (const { workflowId } of readable(workflow, { query, pageSize: MOST_BATCHES })) {
-    const batch = parseBatchWorkflowId(workflowId);
-    if (batch) batches.push(batch);
-    if (batches.length === MOST_BATCHES) break;
-  }
-  return batches;
+  const { runs } = await firstPage(client, { query, pageSize: MOST_BATCHES });
+  return runs.flatMap(({ workflowId }) => parseBatchWorkflowId(workflowId) ?? []);
 }
