@@ -6,7 +6,7 @@ const stack = await startStack().catch((error: unknown) => {
   return process.exit(1);
 });
 const { address, namespace, uiUrl } = stack.temporal;
-process.stdout.write(`ready temporal=${address} namespace=${namespace} ui=${uiUrl ?? '-'} sandbox=${stack.sandbox.url} sandbox-admin=${stack.sandbox.adminUrl} receiver=${stack.receiverUrl} batches=${stack.batchDir}
+process.stdout.write(`ready temporal=${address} namespace=${namespace} ui=${uiUrl ?? '-'} sandbox=${stack.sandbox.url} sandbox-admin=${stack.sandbox.adminUrl} receiver=${stack.receiverUrl} metrics=${stack.metricsUrls.join(',')} batches=${stack.batchDir}
 
 Start an order from another terminal:
   TEMPORAL_ADDRESS=${address} npm run -s starter -- order start withdraw examples/withdraw.json --wait

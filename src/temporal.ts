@@ -100,10 +100,15 @@ export async function searchAttributesCommand(client: Client): Promise<string | 
   if (lacking.length === 0) return undefined;
   const wrong = lacking.filter(([name]) => name in customAttributes).map(([name]) => `--name ${name}`);
   const flags = lacking.map(([name, type]) => `--name ${name} --type ${typeForCli(type)}`);
-  const remove = `temporal operator search-attribute remove --yes --namespace ${namespace} ${wrong.join(' ')} && `;
-  const create = `temporal operator search-attribute create --namespace ${namespace} ${flags.join(' ')}`;
+  const server = atServer(client);
+  const remove = `temporal operator search-attribute remove --yes --namespace ${namespace} ${wrong.join(' ')}${server} && `;
+  const create = `temporal operator search-attribute create --namespace ${namespace} ${flags.join(' ')}${server}`;
   return wrong.length > 0 ? remove + create : create;
 }
+
+/** The end of a printed command of the `temporal` program: it works in shells that were told nothing of the server. */
+export const atServer = ({ connection }: Client): string =>
+  connection instanceof Connection ? ` --address ${connection.options.address}` : '';
 
 /** KEYWORD_LIST → KeywordList, as the command line spells types. */
 const typeForCli = (type: string): string =>
@@ -119,12 +124,13 @@ function unlessNotOffered(error: unknown): undefined {
 const MIN_RETENTION_DAYS = 30;
 
 /** Why a namespace keeps closed orders for too short a time; undefined where it is long enough, or not told. */
-export async function retentionProblem({ connection, options: { namespace } }: Client): Promise<string | undefined> {
-  const told = await connection.workflowService.describeNamespace({ namespace }).catch(() => undefined);
+export async function retentionProblem(client: Client): Promise<string | undefined> {
+  const { namespace } = client.options;
+  const told = await client.connection.workflowService.describeNamespace({ namespace }).catch(() => undefined);
   const seconds = told?.config?.workflowExecutionRetentionTtl?.seconds;
   const days = seconds === undefined || seconds === null ? MIN_RETENTION_DAYS : Number(seconds) / 86_400;
   if (days >= MIN_RETENTION_DAYS) return undefined;
-  return `namespace ${namespace} keeps closed orders for ${+days.toFixed(1)} d, less than ${MIN_RETENTION_DAYS}: after that nothing but the service knows that an order id was used. Run: temporal operator namespace update --namespace ${namespace} --retention ${MIN_RETENTION_DAYS}d`;
+  return `namespace ${namespace} keeps closed orders for ${+days.toFixed(1)} d, less than ${MIN_RETENTION_DAYS}: after that nothing but the service knows that an order id was used. Run: temporal operator namespace update --namespace ${namespace} --retention ${MIN_RETENTION_DAYS}d${atServer(client)}`;
 }
 
 /** Status codes of gRPC that are told apart here, by their number on the wire. */

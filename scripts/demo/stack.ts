@@ -13,6 +13,8 @@ export interface Stack {
   temporal: { address: string; namespace: string; uiUrl?: string };
   sandbox: { url: string; adminUrl: string };
   receiverUrl: string;
+  /** Health and metrics of worker and receiver. */
+  metricsUrls: readonly string[];
   /** BATCH_DIR of the worker. */
   batchDir: string;
   /** Rejects when any process ends by itself. */
@@ -38,6 +40,8 @@ const TEMPORAL_PORT = 7233;
 const UI_PORT = 8233;
 const SANDBOX_PORT = 4010;
 const SANDBOX_ADMIN_PORT = 4011;
+const WORKER_METRICS_PORT = 9464;
+const RECEIVER_METRICS_PORT = 9465;
 
 /** The wanted port where it is free, so that tools find the server by default; another one otherwise. */
 const preferredPort = (wanted: number): Promise<number> => freePort(wanted).catch(() => freePort());
@@ -63,8 +67,9 @@ export async function startStack(pace: Record<string, string> = DEMO_PACE): Prom
     const temporal = await step('Temporal server', (log) => startTemporal(log));
     started.push(temporal);
     const base = inherited();
+    const { PAYMENT_ORDER_CAPS: caps } = process.env;
     const temporalEnv = { ...base, TEMPORAL_ADDRESS: temporal.address, TEMPORAL_NAMESPACE: temporal.namespace };
-    const { receiverUrl, sandboxEnv, receiverEnv, workerEnv } = await settings();
+    const { receiverUrl, metrics, sandboxEnv, receiverEnv, workerEnv } = await settings();
     const sandbox = await step('Sandbox', () =>
       running(startProcess('sandbox', 'sandbox/main.ts', { ...base, ...sandboxEnv })),
     );
@@ -78,6 +83,8 @@ export async function startStack(pace: Record<string, string> = DEMO_PACE): Prom
           ...temporalEnv,
           ...pace,
           ...workerEnv,
+          // The one setting of the caller's that is looked at here: an order above it waits for a person.
+          ...(caps && { PAYMENT_ORDER_CAPS: caps }),
           PAYMENT_BASE_URL: serviceUrl,
         }),
       ),
@@ -89,6 +96,7 @@ export async function startStack(pace: Record<string, string> = DEMO_PACE): Prom
       temporal: { address, namespace, ...(uiUrl && { uiUrl }) },
       sandbox: { url: serviceUrl, adminUrl: field(sandbox.ready, 'admin') },
       receiverUrl,
+      metricsUrls: metrics.map((address) => `http://${address}/metrics`),
       batchDir: BATCH_DIR,
       failed,
       stop,
@@ -103,10 +111,13 @@ export async function startStack(pace: Record<string, string> = DEMO_PACE): Prom
 async function settings() {
   const receiverPort = String(await freePort());
   const receiverUrl = `http://127.0.0.1:${receiverPort}`;
+  const workerMetrics = `127.0.0.1:${await preferredPort(WORKER_METRICS_PORT)}`;
+  const receiverMetrics = `127.0.0.1:${await preferredPort(RECEIVER_METRICS_PORT)}`;
   const tokenKey = randomBytes(24).toString('base64url');
   const sandboxSecret = randomBytes(24).toString('base64url');
   return {
     receiverUrl,
+    metrics: [workerMetrics, receiverMetrics],
     sandboxEnv: {
       SANDBOX_PORT: String(await preferredPort(SANDBOX_PORT)),
       SANDBOX_ADMIN_PORT: String(await preferredPort(SANDBOX_ADMIN_PORT)),
@@ -114,13 +125,14 @@ async function settings() {
       SANDBOX_API_KEY: 'demo',
       SANDBOX_API_SECRET: sandboxSecret,
     },
-    receiverEnv: { CALLBACK_PORT: receiverPort, CALLBACK_TOKEN_KEY: tokenKey },
+    receiverEnv: { CALLBACK_PORT: receiverPort, CALLBACK_TOKEN_KEY: tokenKey, METRICS_ADDRESS: receiverMetrics },
     workerEnv: {
       PAYMENT_API_KEY: 'demo',
       PAYMENT_API_SECRET: sandboxSecret,
       PAYMENT_SIGNER: 'hmac-sha256',
       CALLBACK_BASE_URL: receiverUrl,
       CALLBACK_TOKEN_KEY: tokenKey,
+      METRICS_ADDRESS: workerMetrics,
       BATCH_DIR,
     },
   };

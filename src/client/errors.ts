@@ -147,7 +147,7 @@ export class UnknownIdError extends SubjectError<'order' | 'received' | 'batch' 
 }
 
 /**
- * A person's decision on an order, an instruction to a batch or a start with `again` was not taken; the message carries the
+ * A person's decision on an order or its cancellation, an instruction to a batch or a start with `again` was not taken; the message carries the
  * reason, and nothing changed. `undecided`: of `again`, whose order is or may be open.
  */
 export class RefusedError extends SubjectError<'order' | 'received' | 'batch'> {
@@ -157,13 +157,14 @@ export class RefusedError extends SubjectError<'order' | 'received' | 'batch'> {
   constructor(
     subject: RefusedError['subject'],
     id: string,
-    readonly request: 'decision' | 'instruction' | 'again',
+    readonly request: 'decision' | 'cancellation' | 'instruction' | 'again',
     reason: string,
     readonly undecided = false,
   ) {
     const what = named(subject, id);
     const message = {
       decision: `${what} refused the decision: ${reason}. Read its state again and decide on what it shows`,
+      cancellation: `${what} cannot be cancelled: ${reason}. Read its result`,
       instruction: `${what} refused: ${reason}. Read its state again`,
       again: `${what} cannot be started again: ${reason}. ${undecided ? 'Never start it under another id' : 'Its id is used up'}`,
     }[request];

@@ -106,6 +106,15 @@ export class OrderHandle {
     });
   }
 
+  /**
+   * Asks that nothing is sent any more; resolves once Temporal has taken the wish, workers or not. An order that nothing was sent of ends
+   * with FailedError (OrderCancelled) from `result`; another one goes on to its end, and what would move money again waits
+   * for a person. Throws RefusedError when it has ended.
+   */
+  cancel(): Promise<void> {
+    return this.#run.cancel();
+  }
+
   /** True while the order's workflow is open; needs no worker. */
   isOpen(): Promise<boolean> {
     return this.#run.isOpen();

@@ -96,6 +96,15 @@ export class RemoteRun<W extends Workflow> {
     }
   }
 
+  /** Hands a cancellation to the open run; throws RefusedError when there is none. */
+  async cancel(): Promise<void> {
+    // Temporal takes the cancellation of what has ended, and does nothing.
+    if (!(await this.isOpen())) {
+      throw new RefusedError(this.about.subject, this.about.id, 'cancellation', 'it has ended');
+    }
+    await callTemporal(this.client, () => this.handle.cancel());
+  }
+
   /** Which run a choice is for: the one that was shown, or the newest one. */
   async signedRun(shown?: string): Promise<SignedRun> {
     const { account, workflowId } = this.about;

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { GRPC, grpcStatus, retentionProblem, searchAttributesCommand } from '../temporal.js';
+import { atServer, GRPC, grpcStatus, retentionProblem, searchAttributesCommand } from '../temporal.js';
 import type { Finding } from './findings.js';
 
 /** One that is missing is told by its own check alone. */
@@ -12,7 +12,7 @@ export async function namespaceFindings(client: Client): Promise<readonly Findin
   const { namespace } = client.options;
   const found = await client.workflowService.describeNamespace({ namespace }).catch(unlessNoNamespace);
   if (found) return [];
-  const text = `TEMPORAL_NAMESPACE: no such namespace ${namespace}. Create it: temporal operator namespace create ${namespace} --retention 30d`;
+  const text = `TEMPORAL_NAMESPACE: no such namespace ${namespace}. Create it: temporal operator namespace create ${namespace} --retention 30d${atServer(client)}`;
   return [{ check: 'namespace', level: 'error', text, refuses: true }];
 }
 

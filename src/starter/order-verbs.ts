@@ -199,6 +199,17 @@ export async function decideOrder(
   };
 }
 
+/** Asks that an order sends nothing any more; whether something was sent before shows by its end. */
+export async function cancelOrder(io: StarterIo, handle: OrderHandle): Promise<Report> {
+  await handle.cancel();
+  const wait = suggested(io.self, [`order wait ${typedName(handle)}`, ofAccount(handle.account)]);
+  return {
+    exitCode: EXIT.done,
+    json: { ...idOf(handle), cancelRequested: true },
+    text: `order ${handle.orderId} is asked to send nothing any more. If nothing was sent it ends as OrderCancelled; what was sent cannot be taken back and is followed to its end: ${wait}`,
+  };
+}
+
 /** Orders known to Temporal. */
 export async function listOrders(io: StarterIo, orders: PaymentOrders, filter: OrderFilter): Promise<Report> {
   const found = await orders.list(filter);

@@ -24,6 +24,7 @@ import { addAuditVerb } from './audit-verb.js';
 import { addBatchVerbs } from './batch-verbs.js';
 import { addDoctorVerb } from './doctor-verb.js';
 import {
+  cancelOrder,
   decideOrder,
   listOrders,
   readDecisionFile,
@@ -77,7 +78,9 @@ function addStart(order: Command, io: StarterIo, verbs: Verbs): void {
         const { handle, report } = await startOrder(io, orders, type, input, again ?? false);
         if (!wait) return report;
         io.stderr.write(`${report.text}\n`);
-        return waitForOrder(io, handle, timeout);
+        const end = await waitForOrder(io, handle, timeout);
+        // A backend that reads nothing else can tell a payment of now from one that was made before.
+        return { ...end, json: { ...end.json, attached: handle.attached ?? false } };
       });
     },
   );
@@ -121,7 +124,7 @@ function addDecide(order: Command, io: StarterIo, verbs: Verbs): void {
 }
 
 function addOrderVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
-  const order = program.command('order').description('orders: start, show, wait, decide, list');
+  const order = program.command('order').description('orders: start, show, wait, decide, cancel, list');
   addStart(order, io, verbs);
   verbs.add(
     withOneOrder(order.command('show').description('where an order stands')),
@@ -134,6 +137,10 @@ function addOrderVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
       waitForOrder(io, handleOf(orders, orderId, options), options.timeout),
   );
   addDecide(order, io, verbs);
+  verbs.add(
+    withOneOrder(order.command('cancel').description('send nothing of it any more; what was sent goes on to its end')),
+    (orders, orderId: string, options: OneOrderOptions) => cancelOrder(io, handleOf(orders, orderId, options)),
+  );
   const list = order
     .command('list')
     .description('orders known to Temporal, newest first')

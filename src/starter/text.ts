@@ -93,7 +93,7 @@ function decisionText({ action, differences, kind, as, by, reason }: DecisionRec
 
 /** How an order ended, for people. */
 export function resultText(orderId: string, result: OrderResult): string {
-  const { difference, remainder } = result;
+  const { difference, remainder, compensation } = result;
   return named([
     ['order', orderId],
     ['outcome', result.outcome],
@@ -101,7 +101,10 @@ export function resultText(orderId: string, result: OrderResult): string {
     ['not checked', result.notes?.join('; ')],
     ['shown otherwise', result.echoDifferences?.join(', ')],
     ['difference', difference && `from ${difference.from ?? '0'}, to ${difference.to ?? '0'}`],
-    ['left', remainder?.map(({ kind, currency, amount }) => `${amount} ${currency} ${kind}`).join(', ')],
+    [
+      compensation?.status === 'done' ? 'was left' : 'left',
+      remainder?.map(({ kind, currency, amount }) => `${amount} ${currency} ${kind}`).join(', '),
+    ],
     ['left unknown', result.remainderUnknown],
     ['compensation', compensationText(result)],
     ['decisions', result.decisions?.map(decisionText).join('; ')],

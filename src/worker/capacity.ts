@@ -26,11 +26,24 @@ function pollers({ queuePollers = QUEUE_POLLERS }: Capacity, idle: number) {
   return { type: 'autoscaling', minimum, initial: minimum, maximum: queuePollers } as const;
 }
 
-/** How the queue of the workflows of so many accounts is worked on. Activities are few on it: batches, reads, decisions. */
-export const ordersCapacity = (capacity: Capacity, accounts: number) =>
+/** Polls for workflow tasks, for each poll that a queue may have: seven of twenty, whatever happens. */
+const WORKFLOW_POLLS = 0.35;
+
+/**
+ * Of them those for tasks that any worker may take, two of seven. The server gives such a task to the poll that has waited longest: a worker
+ * that cannot run it, of an older version or with wrong keys, fails it once for each of its polls. The others are for the process's own orders.
+ */
+const SHARED_WORKFLOW_POLLS = 0.3;
+
+/** How the queue of the workflows is worked on. Activities are few on it: batches, reads, decisions. */
+export const ordersCapacity = (capacity: Capacity) =>
   ({
     maxCachedWorkflows: capacity.cachedOrders ?? CACHED_ORDERS,
-    workflowTaskPollerBehavior: pollers(capacity, idlePolls(accounts)),
+    workflowTaskPollerBehavior: {
+      type: 'simple-maximum',
+      maximum: Math.ceil(WORKFLOW_POLLS * (capacity.queuePollers ?? QUEUE_POLLERS)),
+    },
+    nonStickyToStickyPollRatio: SHARED_WORKFLOW_POLLS,
     activityTaskPollerBehavior: pollers(capacity, 1),
   }) satisfies Partial<WorkerOptions>;
 

@@ -54,7 +54,7 @@ function ofOrders({
 }
 
 function ofProcess({ accounts, capacity = {}, directories, auditDir, encryptionKeys, monitoring }: WorkerConfig) {
-  const { maxCachedWorkflows, activityTaskPollerBehavior } = ordersCapacity(capacity, accounts.size);
+  const { maxCachedWorkflows, activityTaskPollerBehavior } = ordersCapacity(capacity);
   return {
     ORDER_CACHE_SIZE: maxCachedWorkflows,
     ORDER_LOOKUPS_AT_ONCE: lookupsCapacity(capacity, accounts.size).maxConcurrentActivityTaskExecutions,

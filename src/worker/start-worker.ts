@@ -139,7 +139,7 @@ export async function createWorkers(
       taskQueue: ORDERS_TASK_QUEUE,
       activities,
       maxHeartbeatThrottleInterval: '1s',
-      ...ordersCapacity(capacity, config.accounts.size),
+      ...ordersCapacity(capacity),
       ...patchOptions(config.rollout),
       ...workflows,
     }),

@@ -94,7 +94,10 @@ describe('order start', () => {
     const orderId = newOrderId('starter-wait');
     const waited = await start('exchange', orderInput('exchange', orderId), '--wait', '--json');
     expect(waited.exitCode).toBe(0);
-    expect(waited.json()).toMatchObject({ orderId, result: { outcome: 'completed' } });
+    expect(waited.json()).toMatchObject({ orderId, attached: false, result: { outcome: 'completed' } });
+    // A rerun paid nothing.
+    const rerun = await start('exchange', orderInput('exchange', orderId), '--wait', '--json');
+    expect(rerun.json()).toMatchObject({ orderId, attached: true, result: { outcome: 'completed' } });
     expect(waited.stderr).toContain(`waiting for order ${orderId}`);
   });
 
@@ -165,6 +168,28 @@ describe('order start', () => {
     for (const type of types) {
       expect((await starter(['order', 'start', type, `examples/${type}.json`])).exitCode).toBe(0);
     }
+  }, 60_000);
+});
+
+describe('order cancel', () => {
+  it('ends what was not sent as OrderCancelled, follows what was, and refuses what has ended', async () => {
+    const unsent = { ...orderInput('withdraw', newOrderId('starter-unsent')), account: 'nobodys' };
+    await start('withdraw', unsent);
+    const { order_id: unsentId } = unsent.order;
+    const cancelled = await starter(['order', 'cancel', unsentId, '--account', 'nobodys']);
+    expect(cancelled).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(`order wait ${unsentId}`) });
+    const ended = await starter(['order', 'wait', unsentId, '--account', 'nobodys', '--json']);
+    expect(ended.json()).toMatchObject({ error: { type: 'OrderCancelled' } });
+
+    const sent = orderInput('withdraw', newOrderId('starter-sent'), { marker: 'after_ms=3000' });
+    const { order_id: sentId } = sent.order;
+    await start('withdraw', sent);
+    await lab.orders.order(sentId).created();
+    expect((await starter(['order', 'cancel', sentId])).exitCode).toBe(0);
+    expect((await starter(['order', 'wait', sentId])).exitCode).toBe(0);
+    const late = await starter(['order', 'cancel', sentId]);
+    expect(late).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('it has ended') });
+    expect(await starter(['order', 'cancel', newOrderId('starter-none')])).toMatchObject({ exitCode: 2 });
   }, 60_000);
 });
 

@@ -90,7 +90,8 @@ describe('the result', () => {
     });
     expect(text).toMatch(/^outcome +completed_partially$/m);
     expect(text).toMatch(/^difference +from 0, to -0.50$/m);
-    expect(text).toMatch(/^left +0.50 usd unpaid$/m);
+    // Its follow-up has paid it.
+    expect(text).toMatch(/^was left +0.50 usd unpaid$/m);
     expect(text).toMatch(/^compensation +finish: done, w-1.r1 completed$/m);
     expect(text).toMatch(/^decisions +resend by ann: looked$/m);
   });

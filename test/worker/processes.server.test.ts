@@ -161,7 +161,7 @@ test('a namespace without search attributes: the worker ends with 2, and the com
   expect(line).toContain('--name PaymentNeedsAttention --type Bool');
 
   const [, ...command] = line.slice(line.indexOf('temporal operator')).split(' ');
-  await execa(await findTemporalCli(() => undefined), command, { env: { TEMPORAL_ADDRESS: temporal.address } });
+  await execa(await findTemporalCli(() => undefined), command);
   const started = await startedOnceUsable(env);
   expect(started.stderr()).toContain(`keeps closed orders for 1 d, less than 30`);
   expect(started.stderr()).toContain(`temporal operator namespace update --namespace ${namespace} --retention 30d`);
@@ -179,10 +179,12 @@ test('a search attribute of another type is refused at the start, with the comma
   const refused = startProcess('src/worker.ts', env);
   expect(await refused.exited).toBe(2);
   const [line = ''] = lines(refused.stderr());
-  expect(line).toContain(`remove --yes --namespace ${namespace} --name PaymentOrderStatus && `);
+  expect(line).toContain(
+    `remove --yes --namespace ${namespace} --name PaymentOrderStatus --address ${temporal.address} && `,
+  );
   expect(line).not.toContain('--name PaymentAccount');
   for (const command of line.slice(line.indexOf('temporal operator')).split(' && ')) {
-    await execa(cli, command.split(' ').slice(1), address);
+    await execa(cli, command.split(' ').slice(1));
   }
   const started = await startedOnceUsable(env);
   started.kill('SIGTERM');

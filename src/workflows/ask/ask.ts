@@ -25,7 +25,7 @@ const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [60_000, 3_600_000];
 const FIRST_WAIT_FOREIGN_MS = 5_000;
 
 /** How a question about an order is put: what its activity is called in the UI, and what is special about it. */
-export interface Asking extends Pick<ActivityOptions, 'summary' | 'activityId'> {
+export interface Asking extends Pick<ActivityOptions, 'summary' | 'activityId' | 'startToCloseTimeout'> {
   /** A person is told when there is no answer for a quarter of an hour. Costs a timer: not for the normal path. */
   alarm?: boolean;
   /** The activity waits as long before it asks. */

@@ -1,12 +1,12 @@
-import { answersWithin } from '../activity-calls.js';
+import { answersWithin, SEND_TIMEOUT_MS } from '../activity-calls.js';
 import { type Closed, cancelled } from '../order/end.js';
 import { knowsOfNoSend, noSendInDoubt, type OrderRun, restoreInDoubt } from '../order/state.js';
 import { look, type Seen, settle } from './settle.js';
 
 /* How an order ends of which nothing was sent, as far as its history knows. */
 
-/** An end that needs neither the service nor a worker waits for them no longer. */
-const LOOK_WITHIN_MS = 10_000;
+/** An end that needs neither the service nor a worker waits for them no longer: one request, and another one where its worker went away. */
+const LOOK_WITHIN_MS = 35_000;
 
 /** True when a cancellation is to end an order that waits: asked once, by what a reset run knows as well. */
 export const wantsEnd = (run: OrderRun): boolean => run.cancelRequested && !run.cancelLookedFor && knowsOfNoSend(run);
@@ -23,7 +23,8 @@ export function endCancelled(run: OrderRun): Promise<Seen | Closed> {
  */
 export async function unlessThere<T>(run: OrderRun, end: () => Closed, otherwise: T): Promise<Seen | Closed | T> {
   const waitingFor = 'a look-up before it ends';
-  const reading = look(run, { phase: 'creating', waitingFor, summary: 'Is it really not there?' });
+  const summary = 'Is it really not there?';
+  const reading = look(run, { phase: 'creating', waitingFor, summary, startToCloseTimeout: SEND_TIMEOUT_MS });
   if (!(await answersWithin(reading, LOOK_WITHIN_MS, 'Before it ends unseen')) && noSendInDoubt(run)) return end();
   const seen = await reading;
   if (seen.kind !== 'absent') return seen;
