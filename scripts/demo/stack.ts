@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../temporal/dev-server.js';
@@ -62,6 +62,7 @@ export async function startStack(pace: Record<string, string> = DEMO_PACE): Prom
   try {
     await mkdir(join(DATA_FOLDER, 'sandbox'), { recursive: true });
     await mkdir(BATCH_DIR, { recursive: true });
+    started.push(await takeFolder());
     // A worker takes payments from no folder that everybody may enter.
     await chmod(BATCH_DIR, 0o700);
     const temporal = await step('Temporal server', (log) => startTemporal(log));
@@ -104,6 +105,31 @@ export async function startStack(pace: Record<string, string> = DEMO_PACE): Prom
   } catch (error) {
     await stop();
     throw error;
+  }
+}
+
+/**
+ * Marks the folder as this process's. A second stack on it would work on the orders of the first with a service of its own: each of them
+ * would know only a part of what was paid.
+ */
+async function takeFolder(): Promise<{ stop(): Promise<void> }> {
+  const file = join(DATA_FOLDER, 'running.pid');
+  const other = Number(await readFile(file, 'utf8').catch(() => ''));
+  if (other && isAlive(other)) {
+    throw new Error(
+      `The demo or \`npm run dev\` runs already in this checkout (process ${other}): use that one, or end it first`,
+    );
+  }
+  await writeFile(file, String(process.pid));
+  return { stop: () => rm(file, { force: true }) };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
   }
 }
 

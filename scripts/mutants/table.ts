@@ -250,13 +250,43 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
-    name: 'the window since an earlier run counts by the clock of the server alone',
+    name: 'the window since an earlier run begins when some clock said that it had sent',
     file: 'src/workflows/create/settle.ts',
-    find: 'Math.min(Date.now(), probedAtMs) - sentUntilMs',
-    replacement: 'Date.now() - sentUntilMs',
+    find: 'run.input?.sentUntil === undefined ? run.sends.restoredAtMs : undefined',
+    replacement: "Date.parse(run.input?.sentUntil ?? '') || run.sends.restoredAtMs",
     test: {
       file: 'test/workflows/create/settle-clock.server.test.ts',
-      name: 'a server clock that jumped since an earlier run may have sent proves nothing either: it is not sent at once',
+      name: 'whatever clock said when an earlier run may have sent, one is sent anew only after a window of its own',
+    },
+  },
+  {
+    name: 'a run that was cut from another one by a reset tells where that one sent',
+    file: 'src/client/sent-earlier.ts',
+    find: 'if (events?.some(isReset)) return NOBODY_KNOWS;',
+    replacement: '',
+    test: {
+      file: 'test/reliability/stopped-elsewhere.test.ts',
+      name: 'a reset run that no worker took has no create of its own, and the one that it was cut from may have sent',
+    },
+  },
+  {
+    name: 'of several places an earlier run sent to the first one',
+    file: 'src/client/sent-earlier.ts',
+    find: 'if (known.size > 1) return NOBODY_KNOWS;',
+    replacement: '',
+    test: {
+      file: 'test/reliability/stopped-elsewhere.test.ts',
+      name: 'sent where a person had approved it, and not where it was refused before: it is found there, and not said to be elsewhere',
+    },
+  },
+  {
+    name: 'a start without the payload keys hides the runs before it',
+    file: 'src/client/sent-earlier.ts',
+    find: 'count === 1 ? {} : NOBODY_KNOWS',
+    replacement: 'count >= 1 ? {} : NOBODY_KNOWS',
+    test: {
+      file: 'test/reliability/stopped-elsewhere.test.ts',
+      name: 'completed, then started by something without the payload keys, which hides nothing of what was sent before it',
     },
   },
   ...KEY_MUTANTS,

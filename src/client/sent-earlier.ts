@@ -1,6 +1,7 @@
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { mayHaveSent } from '../contract/failures.js';
+import { quoted } from '../contract/names.js';
 import type { CreateOrderInput, CreateVerdict } from '../contract/order/activities.js';
 import type { OrderOptions } from '../contract/order/input-and-result.js';
 import { FOREIGN_START } from '../contract/refused.js';
@@ -19,6 +20,9 @@ import { standingOfEvent } from './standing.js';
 import { callTemporal } from './temporal-calls.js';
 
 const { TIMEOUT_TYPE_SCHEDULE_TO_START } = proto.temporal.api.enums.v1.TimeoutType;
+const { WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW } = proto.temporal.api.enums.v1.WorkflowTaskFailedCause;
+
+const NOBODY_KNOWS = { accountUnknown: true } as const;
 
 /** Until when the runs before may have sent, as an ISO time, and where. */
 type SentEarlier = Pick<OrderOptions, 'sentUntil'> & Where;
@@ -35,10 +39,10 @@ export async function sentEarlier(client: Client, run: Run): Promise<SentEarlier
   const end = event === 'unknown' ? undefined : event;
   const standing = standingOfEvent(end);
   if (standing.kind !== 'noOrder') {
-    // The input of such a start is nobody's of ours, and its run did nothing.
     const isForeign = standing.kind === 'unresolved' && standing.type === FOREIGN_START;
     // Anything else may have sent until now.
-    return { sentUntil: new Date().toISOString(), ...(isForeign ? {} : await whereStoppedSent(client, run)) };
+    const where = await (isForeign ? whereOthersSent(client, run) : whereStoppedSent(client, run));
+    return { sentUntil: new Date().toISOString(), ...where };
   }
   const { input } = await readFirstInput(client, workflowId, runId);
   if (!mayHaveSent(standing.failure)) {
@@ -49,22 +53,39 @@ export async function sentEarlier(client: Client, run: Run): Promise<SentEarlier
   return { sentUntil: timeOf(end?.eventTime), ...whereIn([...details, input]) };
 }
 
-/** Where a run may have sent that was stopped from outside: as it was told, or as its creates and look-ups have shown since. */
+/** Where runs may have sent that were before one which did nothing, since its start was nobody's of ours. */
+async function whereOthersSent(client: Client, { workflowId }: Run): Promise<Where> {
+  const ofId = `WorkflowId = ${quoted(workflowId)}`;
+  const { count } = await callTemporal(client, () => client.workflow.count(ofId));
+  return count === 1 ? {} : NOBODY_KNOWS;
+}
+
+/**
+ * Where a run may have sent that was stopped from outside: the one place that it was told, or that its creates and look-ups have shown since.
+ * Where they name several, and of a run that was cut from another one by a reset, nobody knows.
+ */
 async function whereStoppedSent(client: Client, { workflowId, runId }: Run): Promise<Where> {
   try {
     const { input } = await readFirstInput(client, workflowId, runId);
-    const told = whereIn([input]);
-    if (told.sentTo) return told;
     const { events } = await callTemporal(client, () => client.workflow.getHandle(workflowId, runId).fetchHistory());
+    if (events?.some(isReset)) return NOBODY_KNOWS;
     const asked = await Promise.all((events ?? []).map((event) => askedBy(client, workflowId, event, events ?? [])));
-    const where = whereIn(asked.map((one) => (one?.mayHaveSent || one?.kind === 'found' ? one.answer : undefined)));
+    const shown = asked.filter((one) => one?.mayHaveSent || one?.kind === 'found').map((one) => one?.answer);
+    const places = [input, ...shown].map((value) => whereIn([value]).sentTo);
+    const known = new Set(places.flatMap((place) => (place ? JSON.stringify(place) : [])));
+    if (known.size > 1) return NOBODY_KNOWS;
+    const where = whereIn([input, ...shown]);
     if (where.sentTo) return where;
-    return asked.some((one) => one?.mayHaveSent) ? { accountUnknown: true } : told;
+    return asked.some((one) => one?.mayHaveSent) ? NOBODY_KNOWS : where;
   } catch (error) {
     if (!PayloadDecryptionError.is(error)) throw error;
-    return { accountUnknown: true };
+    return NOBODY_KNOWS;
   }
 }
+
+/** A run says so that was cut from another one, which may have sent what this one has no event of. */
+const isReset = (event: HistoryEvent): boolean =>
+  event?.workflowTaskFailedEventAttributes?.cause === WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW;
 
 /** Answers of a create that sent nothing. */
 const SENT_NOTHING: readonly (CreateVerdict['kind'] | undefined)[] = [

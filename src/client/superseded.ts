@@ -11,22 +11,20 @@ import { quoted, RECONCILE_WORKFLOW } from '../contract/names.js';
 const [MOST_IDS, MOST_RUNS] = [500, 1_000];
 
 /**
- * The run ids of those after which a newer run of the same workflow id says how things are. A newer reconciliation says it once it has a
- * result: until then nothing contradicts what the one before found.
+ * The run ids of those after which a newer run of the same workflow id says how things are. Never of reconciliations: another one may have
+ * looked at another time, and what the one before found is still so.
  */
 export async function supersededRuns(
   client: Pick<Client, 'workflow'>,
   runs: readonly WorkflowExecutionInfo[],
 ): Promise<ReadonlySet<string>> {
-  const closed = runs.filter(({ closeTime }) => closeTime !== undefined);
+  const closed = runs.filter(({ type, closeTime }) => type !== RECONCILE_WORKFLOW && closeTime !== undefined);
   if (closed.length === 0) return new Set();
   const ids = [...new Set(closed.map(({ workflowId }) => workflowId))].slice(0, MOST_IDS);
   const oldest = new Date(Math.min(...closed.map(({ startTime }) => startTime.getTime())));
-  const query = [
-    `WorkflowId IN (${ids.map(quoted).join(', ')})`,
-    `StartTime >= ${quoted(oldest.toISOString())}`,
-    `(WorkflowType != ${quoted(RECONCILE_WORKFLOW)} OR ExecutionStatus = 'Completed')`,
-  ].join(' AND ');
+  const query = [`WorkflowId IN (${ids.map(quoted).join(', ')})`, `StartTime >= ${quoted(oldest.toISOString())}`].join(
+    ' AND ',
+  );
   const newest = new Map<string, number>();
   const { runs: later } = await firstPage(client, { query, pageSize: MOST_RUNS });
   for (const { workflowId, startTime } of later)

@@ -17,6 +17,8 @@ export type Checked = 'W' | 'R';
 interface Check {
   name: string;
   by: string;
+  /** Checks that leave this one nothing to look at where they find something. */
+  after?: readonly string[];
   ask?: (asked: Asked) => Promise<readonly Finding[]>;
   /** Instead of `ask`, where Temporal is asked. */
   askTemporal?: (client: Client, asked: Asked) => Promise<readonly Finding[]>;
@@ -24,16 +26,16 @@ interface Check {
 
 /** Every check there is. `doctor`, the starts and the timer of a running worker go by this one table. */
 const CHECKS: readonly Check[] = [
-  { name: 'namespace', by: 'WR', askTemporal: namespaceFindings },
-  { name: 'retention', by: 'W', askTemporal: retentionFindings },
-  { name: 'search-attributes', by: 'W', askTemporal: attributeFindings },
-  { name: 'server', by: 'W', askTemporal: serverFindings },
-  { name: 'payload-keys', by: 'WR', askTemporal: payloadKeyFindings },
+  { name: 'namespace', by: 'WR', after: ['temporal'], askTemporal: namespaceFindings },
+  { name: 'retention', by: 'W', after: ['namespace'], askTemporal: retentionFindings },
+  { name: 'search-attributes', by: 'W', after: ['namespace'], askTemporal: attributeFindings },
+  { name: 'server', by: 'W', after: ['temporal'], askTemporal: serverFindings },
+  { name: 'payload-keys', by: 'WR', after: ['namespace'], askTemporal: payloadKeyFindings },
   { name: 'signed-read', by: 'W', ask: readFindings },
-  { name: 'clock', by: 'W', ask: clockFindings },
-  { name: 'caps', by: 'W', ask: capFindings },
-  { name: 'shared-wallets', by: 'W', ask: sharedWalletFindings },
-  { name: 'order-accounts', by: 'W', askTemporal: orderAccountFindings },
+  { name: 'clock', by: 'W', after: ['signed-read'], ask: clockFindings },
+  { name: 'caps', by: 'W', after: ['signed-read'], ask: capFindings },
+  { name: 'shared-wallets', by: 'W', after: ['signed-read'], ask: sharedWalletFindings },
+  { name: 'order-accounts', by: 'W', after: ['namespace', 'signed-read'], askTemporal: orderAccountFindings },
   { name: 'callback', by: 'W', ask: callbackFindings },
   { name: 'folders', by: 'W', ask: folderFindings },
 ];
@@ -41,6 +43,17 @@ const CHECKS: readonly Check[] = [
 /** The names of a process' checks, in the order of the table. */
 export const checkNames = (checked: Checked): readonly string[] =>
   CHECKS.filter(({ by }) => by.includes(checked)).map(({ name }) => name);
+
+/** The checks of a process that found nothing because there was nothing to look at, each with the one that has to pass first. */
+export function unmadeChecks(checked: Checked, findings: readonly Finding[]): ReadonlyMap<string, string> {
+  const found = new Set(findings.map(({ check }) => check));
+  const unmade = new Map<string, string>();
+  for (const { name, by, after = [] } of CHECKS) {
+    const first = after.find((other) => found.has(other) || unmade.has(other));
+    if (by.includes(checked) && !found.has(name) && first !== undefined) unmade.set(name, first);
+  }
+  return unmade;
+}
 
 /** Runs all checks of a process at once, in seconds; what cannot be checked is a warning. Never rejects. */
 export async function findingsOf(target: Target, checked: Checked): Promise<readonly Finding[]> {

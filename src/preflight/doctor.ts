@@ -1,13 +1,14 @@
 import { ConfigError, loadWorkerConfig, runCommands, type WorkerConfig } from '../config.js';
 import { connectTemporal, TemporalUnreachableError, temporalTarget } from '../temporal.js';
-import { checkNames, findingsOf } from './checks.js';
+import { checkNames, findingsOf, unmadeChecks } from './checks.js';
 import type { Finding, Target } from './findings.js';
 import { openService, pinOfConfig } from './open-service.js';
 import { START_WITHIN } from './start.js';
 
-/** What `doctor` came to: the names of all checks that were made, and what they found. */
+/** What `doctor` came to: the names of all checks that were made, and what they found. `notChecked`: each with the check that has to pass first. */
 export interface Diagnosis {
   checks: readonly string[];
+  notChecked: Readonly<Record<string, string>>;
   findings: readonly Finding[];
 }
 
@@ -21,13 +22,16 @@ export async function doctor(): Promise<Diagnosis> {
       return [account.name, { service, ...pinOfConfig(account) }] as const;
     });
     const accounts = new Map(await Promise.all(opened));
-    return { checks: ['settings', 'temporal', ...checkNames('W')], findings: await examined(config, accounts) };
+    const findings = await examined(config, accounts);
+    const unmade = unmadeChecks('W', findings);
+    const made = checkNames('W').filter((name) => !unmade.has(name));
+    return { checks: ['settings', 'temporal', ...made], notChecked: Object.fromEntries(unmade), findings };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const findings = error.problems.map(
       (text): Finding => ({ check: 'settings', level: 'error', text, refuses: true }),
     );
-    return { checks: ['settings'], findings };
+    return { checks: ['settings'], notChecked: {}, findings };
   }
 }
 

@@ -107,7 +107,9 @@ export function batchLine(state: BatchState | undefined, nowMs: number): string 
     phase,
     ...(plan ? [`${progress.started} of ${plan.rows} rows started`, `ended: ${outcomesText(progress.outcomes)}`] : []),
     ...(Object.keys(progress.moved).length > 0 ? [`paid ${amountsText(progress.moved)}`] : []),
-    ...(plan && progress.started > 0 ? [`left ${amountsText(amountsLeft(plan, progress.moved))}`] : []),
+    ...(plan && progress.started > 0
+      ? [`not paid out, or a fee: ${amountsText(amountsLeft(plan, progress.moved))}`]
+      : []),
     paceText(state, nowMs),
     ...(attention ? [`attention: ${attention}`] : []),
   ]
@@ -132,7 +134,7 @@ export function batchStateText(state: BatchState, nowMs: number): string {
     ['stopped', stopped && `by ${stopped.by}: ${stopped.reason}`],
     ['rows', rows],
     ['paid', amountsText(progress.moved)],
-    ['left', plan && amountsText(amountsLeft(plan, progress.moved))],
+    ['unpaid or fee', plan && amountsText(amountsLeft(plan, progress.moved))],
     ['pace', paceText(state, nowMs)],
     ['digest', plan?.digest],
   ]);

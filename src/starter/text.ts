@@ -69,6 +69,7 @@ export function stateText(orderId: string, state: OrderState): string {
     ['run', state.runId],
     ['status', state.status ?? 'not known yet'],
     ['waiting for', state.waitingFor],
+    ['cancelled', state.cancelRequested && 'what was sent is followed; what would move money again waits for a person'],
     ['attention', attention && `${attention.reason} (since ${attention.since})`],
     ['allowed', attention && (attention.allowed.join(', ') || 'nothing to decide, just look')],
     ...orderRows(state.order),

@@ -37,7 +37,6 @@ export function createOrderActivity(deps: ActivityDeps) {
     if (isRepeated()) return leftOpen(deps, account, attempt);
     const { request, told, invalid } = checkedRequest(deps, account, attempt);
     const tooSoon = await tooSoonAfterRestore(deps, attempt.type);
-    const probed = await whenProbed(deps, attempt);
     const refused = await refuseElsewhere(account, attempt);
     const rates = await account.rates.current();
     // Once something may have been sent, limits no longer decide: InvalidOrder would say that no order exists.
@@ -60,17 +59,12 @@ export function createOrderActivity(deps: ActivityDeps) {
       ...verdict,
       ...circumstancesOf(deps, account, invalid ? undefined : payersOf(rates, attempt.type, request)),
       ...(tooSoon && { restoredAtMs: tooSoon.restoredAtMs }),
-      ...probed,
       // Of the first run the workflow knows it.
       ...(attempt.firstExecutionRunId === runId() && { runId: undefined }),
       ...(notes.length > 0 && { notes }),
     };
   };
 }
-
-/** Told by an attempt that only looks for what an earlier run may have sent. */
-const whenProbed = async ({ nowMs = Date.now }: ActivityDeps, { permission }: CreateOrderInput) =>
-  permission === 'none' ? { probedAtMs: await nowMs() } : {};
 
 /** The attempt before this one may have sent, and may be sending still: only the workflow's readings can tell. */
 function leftOpen(deps: ActivityDeps, account: Account, attempt: CreateOrderInput): CreateAnswer {

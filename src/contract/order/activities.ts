@@ -97,11 +97,8 @@ export type CreateVerdict =
    */
   | { kind: 'uncertain'; reason: string; reset?: true; timedOut?: true; retryAfterMs?: number };
 
-/**
- * Answer of the create activity. `notes` says which checks were skipped. `probedAtMs`: of an attempt with the permission `none`, when
- * its probe began, on the clock of its worker.
- */
-export type CreateAnswer = Circumstances & CreateVerdict & { notes?: string[]; probedAtMs?: number };
+/** Answer of the create activity. `notes` says which checks were skipped. */
+export type CreateAnswer = Circumstances & CreateVerdict & { notes?: string[] };
 
 /** One signed look-up; by `orderUuid` once it is known, by order id through list and status before. */
 export interface LookUpInput {

@@ -41,6 +41,8 @@ export interface OrderState {
   /** What the order waits for, in words, such as `the final status, by callback or by polling`. */
   waitingFor: string;
   attention?: Attention;
+  /** It was cancelled: what was sent is followed, and what would move money again waits for a person. */
+  cancelRequested?: true;
   /** Every decision that would be taken now; empty where nothing is to be decided. */
   decisions: DecisionChoice[];
   /** As a worker of the account said last. */

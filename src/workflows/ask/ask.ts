@@ -196,7 +196,7 @@ function isUntaken(error: unknown, options: ActivityOptions): boolean {
 function unserved(run: OrderRun): string {
   const what = unservedFor(run.account);
   if (run.phase === 'creating' && noRunEverSent(run)) {
-    return `${what}; start one. Nothing was sent: if the account is the wrong one, cancel the order and, once it has ended as OrderCancelled, start it with the right one`;
+    return `${what}; start one. Nothing was sent: if the account is the wrong one, cancel the order; only once it has ended as OrderCancelled, start it with the right one`;
   }
   return `${what}; start one with the same key. The order may exist: never start it again under another id or account`;
 }

@@ -67,7 +67,7 @@ export async function stepAfter(run: OrderRun, verdict: CertainVerdict, rounds: 
 /** A restored Temporal may have forgotten a create: the run goes on like one that was started again after a run that may have sent. */
 function settleRestore(run: OrderRun, verdict: CertainVerdict): Promise<Seen> {
   run.sends.earlierInDoubt = true;
-  return settleEarlierRun(run, { why: 'reason' in verdict ? verdict.reason : 'Temporal was restored' });
+  return settleEarlierRun(run, 'reason' in verdict ? verdict.reason : 'Temporal was restored');
 }
 
 /** Why nothing was sent, how often so far, and from when on a person is asked. */

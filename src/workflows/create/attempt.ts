@@ -26,7 +26,7 @@ export async function attemptCreate(
   run: OrderRun,
   permission: SendPermission,
   isPermitted: () => boolean,
-): Promise<Attempted | Closed | TakenBack> {
+): Promise<CreateVerdict | Closed | TakenBack> {
   if (run.revision > 1) enterPhase(run, 'creating', 'the create');
   const options = { ...moneyMoving(run.account), summary: summaryOf(run) };
   run.firstAttemptAtMs ??= Date.now();
@@ -50,9 +50,6 @@ export async function attemptCreate(
     return verdictOfFailure(run, error);
   }
 }
-
-/** A verdict; `probedAtMs`: as the answer tells it, when there was one. */
-type Attempted = CreateVerdict & Pick<CreateAnswer, 'probedAtMs'>;
 
 /** The server says that it took the attempt out of its queue, where no worker had started it. */
 export interface TakenBack {

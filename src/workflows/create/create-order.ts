@@ -70,7 +70,7 @@ async function attempt(run: OrderRun, permission: SendPermission, rounds: Rounds
   if (verdict.kind === 'closed') return verdict;
   if (verdict.kind === 'takenBack') return endCancelled(run);
   if (verdict.kind !== 'uncertain') return stepAfter(run, verdict, rounds);
-  if (permission === 'none') return settleEarlierRun(run, { probedAtMs: verdict.probedAtMs });
+  if (permission === 'none') return settleEarlierRun(run);
   run.sends.count += 1;
   run.sends.unclear = verdict.reason;
   spend(rounds, verdict);

@@ -1,4 +1,4 @@
-import { condition, workflowInfo } from '@temporalio/workflow';
+import { condition } from '@temporalio/workflow';
 import { shownDifferences } from '../../contract/differences/echo.js';
 import type { CreateVerdict, DuplicateOrders, LookUpReading } from '../../contract/order/activities.js';
 import { factsOf } from '../../contract/order/types.js';
@@ -204,16 +204,15 @@ const provenBy = ({ sends: { accountSwitches }, answeredIn }: OrderRun): ProvenA
 
 /**
  * Settles what an earlier run of this order id, or what a restored Temporal has forgotten, may have sent: that it did not is read
- * over the settle window since then. Where that is long over by both clocks, the probes of the attempt before, made at
- * `probedAtMs` of its worker, and of the next one are enough.
+ * over a whole settle window. After an earlier run it begins with the first reading of this one, whatever clock said when that
+ * run ended; after a restore, with the restore.
  */
 export async function settleEarlierRun(
   run: OrderRun,
-  { why = 'an earlier run of this order id may have sent it', probedAtMs = 0 }: { why?: string; probedAtMs?: number },
+  why = 'an earlier run of this order id may have sent it',
 ): Promise<Seen> {
-  const sentUntilMs = Math.max(sentUntilByInput(run), run.sends.restoredAtMs ?? 0);
-  const isOver = run.pace && Math.min(Date.now(), probedAtMs) - sentUntilMs >= settleWindowMs(run);
-  const seen: Seen = isOver ? { kind: 'absent' } : await settle(run, why, 0, sentUntilMs);
+  const sinceMs = run.input?.sentUntil === undefined ? run.sends.restoredAtMs : undefined;
+  const seen = await settle(run, why, 0, sinceMs);
   if (seen.kind !== 'absent') return seen;
   // From here on this run is like any other first one.
   run.sends.earlierInDoubt = false;
@@ -224,15 +223,6 @@ export async function settleEarlierRun(
   }
   run.sends.restoreSettledMs = run.sends.restoredAtMs;
   return seen;
-}
-
-/** Until when an earlier run may have sent, as the start says; 0 where there was none. */
-function sentUntilByInput({ input: { sentUntil } }: OrderRun): number {
-  if (sentUntil === undefined) return 0;
-  const startedAtMs = workflowInfo().startTime.getTime();
-  const claimedMs = Date.parse(sentUntil);
-  // The start's own time also where the claim is no time: the next attempt refuses that.
-  return claimedMs < startedAtMs ? claimedMs : startedAtMs;
 }
 
 /** Payments get a long window, deposit types (nothing moves at create) a short one; ORDER_SETTLE_WINDOW sets both. */

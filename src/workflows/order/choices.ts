@@ -36,7 +36,7 @@ function waysOf(run: OrderRun, action: DecideAction): Way[] {
         {
           does:
             run.attention?.code === 'conflict'
-              ? 'says that what is shown is not ours, and ends this order; nothing more is sent for it'
+              ? 'says that what is shown is not ours, and ends this order for good: its id is used up, and only where the service says that nothing of it was executed may it be paid under a new one'
               : 'proves once more that the service has none, then ends the order',
         },
       ];

@@ -80,6 +80,7 @@ export function orderState(run: OrderRun): OrderState {
     order: run.order ?? null,
     waitingFor: run.waitingFor,
     attention: run.attention,
+    ...(run.cancelRequested && { cancelRequested: true }),
     decisions: decisionsOf(run),
     ...(run.onlyByCommand && { onlyByCommand: run.onlyByCommand }),
     lastLookupAt: run.lastLookupAtMs === undefined ? null : new Date(run.lastLookupAtMs).toISOString(),

@@ -91,14 +91,14 @@ describe.concurrent('an order that is started again after it was refused, and no
     expect(serviceView(lab, handle.orderId)).toEqual({ creates: 2, executed: 1, blindCreates: 0 });
   });
 
-  test('long ago: is sent after the probe', async () => {
+  test('long ago: is sent once absence was read over a window of its own, since clocks may have been wrong when that run ended', async () => {
     const input = orderInput('withdraw', newOrderId('old'), { marker: 'create=400' });
     await refused(await lab.orders.start('withdraw', input));
     await sleep(WINDOW_MS);
     const startedAtMs = Date.now();
     const handle = await lab.orders.start('withdraw', input, { again: true });
     await handle.created();
-    expect(Date.now() - startedAtMs).toBeLessThan(WINDOW_MS / 2);
+    expect(Date.now() - startedAtMs).toBeGreaterThan(WINDOW_MS - 1_000);
     expect(serviceView(lab, handle.orderId)).toEqual({ creates: 2, executed: 1, blindCreates: 0 });
   });
 

@@ -40,7 +40,7 @@ test('a decision that no worker of the account checks is not taken, and does not
   await expect(asked).rejects.toMatchObject({ kind: 'noWorker' });
   expect(await handle.state()).toMatchObject({ phase: 'parked', revision: decision.revision });
   await lab.temporal.client.workflow.getHandle(handle.workflowId).cancel();
-  await expect(handle.result({ timeoutMs: 20_000 })).rejects.toMatchObject({ type: 'OrderCancelled' });
+  await expect(handle.result({ timeoutMs: 60_000 })).rejects.toMatchObject({ type: 'OrderCancelled' });
   expect(executions(lab, orderId)).toBe(0);
   await lab.stopWorkers();
 });

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { checkNames, unmadeChecks } from '../../src/preflight/checks.js';
+
+const found = (...checks: string[]) => checks.map((check) => ({ check, level: 'error', text: '' }) as const);
+const unmade = (...checks: string[]) => [...unmadeChecks('W', found(...checks))];
+
+test('without Temporal nothing is said to be in order that only Temporal tells', () => {
+  expect(unmade('temporal')).toEqual([
+    ['namespace', 'temporal'],
+    ['retention', 'namespace'],
+    ['search-attributes', 'namespace'],
+    ['server', 'temporal'],
+    ['payload-keys', 'namespace'],
+    ['order-accounts', 'namespace'],
+  ]);
+});
+
+test('where an account does not answer, nothing is said to be in order that its balances tell', () => {
+  expect(unmade('signed-read')).toEqual(
+    ['clock', 'caps', 'shared-wallets', 'order-accounts'].map((name) => [name, 'signed-read']),
+  );
+});
+
+test('what found something was made, and so was all where nothing was found', () => {
+  expect(unmade('signed-read', 'clock', 'caps').map(([name]) => name)).toEqual(['shared-wallets', 'order-accounts']);
+  expect(unmade()).toEqual([]);
+  expect(unmade(...checkNames('W'))).toEqual([]);
+});

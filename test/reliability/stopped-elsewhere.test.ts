@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { startFront } from '../../sandbox/front.js';
+import { startSandbox } from '../../sandbox/index.js';
+import { Secret } from '../../src/config.js';
+import { ORDERS_TASK_QUEUE } from '../../src/contract/names.js';
+import { orderInput } from '../support/inputs.js';
+import { newOrderId, openLab } from '../support/lab.js';
+import { rogueAt } from '../temporal/rogue.fixture.js';
+import { keyOf } from '../temporal/stored-bytes.fixture.js';
+import { decideNow } from '../workflows/compensation/parked-orders.fixture.js';
+import { attentionSays, openTwoAccounts, PLACES } from '../workflows/create/two-accounts.fixture.js';
+import { resetTo, resettableEvents, runOf } from './reset.fixture.js';
+
+/* Orders that were stopped and are started again where the worker has another account's key by now. */
+
+const SETTLE_MS = 2_500;
+const UNKNOWN = /where its create went is not known/;
+const now = () => ({ sentUntil: new Date().toISOString() });
+
+/** Executed at the first account, then reset to before its create while no worker runs. */
+async function executedThenReset() {
+  const accounts = await openTwoAccounts(SETTLE_MS);
+  const { lab, workAt } = accounts;
+  const input = orderInput('withdraw', newOrderId('cut'), { marker: 'create=500 duplicate=c' });
+  const handle = await lab.orders.start('withdraw', input);
+  await workAt(PLACES.first);
+  await vi.waitFor(() => expect(lab.sandbox.stats().executedByOrderId[handle.orderId]).toBe(1), 60_000);
+  await lab.stopWorkers();
+  const run = await runOf(lab, handle);
+  const [first = ''] = await resettableEvents(lab, run);
+  const cut = lab.temporal.client.workflow.getHandle(handle.workflowId, (await resetTo(lab, run, first)).runId);
+  return { ...accounts, handle, cut };
+}
+
+type Accounts = Awaited<ReturnType<typeof executedThenReset>>;
+
+async function waitsForPerson({ lab, other, handle }: Accounts) {
+  const again = await lab.orders.start(
+    'withdraw',
+    { ...orderInput('withdraw', handle.orderId), ...now() },
+    { again: true },
+  );
+  await attentionSays(again, UNKNOWN);
+  const executed = [lab.sandbox, other].map((at) => at.stats().executedByOrderId[again.orderId] ?? 0);
+  expect(executed, 'executed at the first and at the second account').toEqual([1, 0]);
+}
+
+test('what a reset run was answered tells where its worker asked, not where the run before it had sent', async () => {
+  const accounts = await executedThenReset();
+  const { workAt, cut } = accounts;
+  await workAt(PLACES.otherKey);
+  const isAnswered = async () =>
+    (await cut.fetchHistory()).events?.some((event) => event.activityTaskCompletedEventAttributes);
+  await expect.poll(isAnswered, { timeout: 30_000 }).toBe(true);
+  await cut.terminate('by mistake');
+  await waitsForPerson(accounts);
+});
+
+test('a reset run that no worker took has no create of its own, and the one that it was cut from may have sent', async () => {
+  const accounts = await executedThenReset();
+  await accounts.cut.terminate('by mistake');
+  await accounts.workAt(PLACES.otherKey);
+  await waitsForPerson(accounts);
+});
+
+test('sent where a person had approved it, and not where it was refused before: it is found there, and not said to be elsewhere', async () => {
+  const { lab, other, workAt } = await openTwoAccounts(SETTLE_MS);
+  await workAt(PLACES.first);
+  const input = orderInput('withdraw', newOrderId('wrong'), { marker: 'create=400' });
+  const refused = await lab.orders.start('withdraw', input);
+  await expect(refused.result()).rejects.toMatchObject({ type: 'OrderRejected' });
+  await workAt(PLACES.otherPath);
+  const plain = orderInput('withdraw', refused.orderId);
+  const second = await lab.orders.start('withdraw', plain, { again: true });
+  await attentionSays(second, /or approve if nothing came of the earlier run there/);
+  await decideNow(second, 'approve');
+  await vi.waitFor(() => expect(other.stats().executedByOrderId[second.orderId]).toBe(1), 60_000);
+  await lab.temporal.client.workflow.getHandle(second.workflowId).terminate('by mistake');
+  const third = await lab.orders.start('withdraw', { ...plain, ...now() }, { again: true });
+  expect(await third.result()).toMatchObject({ outcome: 'completed', adopted: true });
+  const executed = [lab.sandbox, other].map((at) => at.stats().executedByOrderId[third.orderId] ?? 0);
+  expect(executed, 'executed at the first and at the second account').toEqual([0, 1]);
+});
+
+test.each(['completed', 'terminated'] as const)(
+  '%s, then started by something without the payload keys, which hides nothing of what was sent before it',
+  async (end) => {
+    const other = await startSandbox({ apiKey: 'other-account', timeScale: 0.2 });
+    const lab = await openLab({
+      sandbox: { apiKey: 'first-account' },
+      workers: false,
+      encryptionKeys: [keyOf('a')],
+      encryptionRequired: true,
+      pace: { settleWindowMs: { atOnce: SETTLE_MS, deposit: SETTLE_MS } },
+    });
+    const front = await startFront([
+      { path: '/one', apiKey: 'key-of-one', sandbox: lab.sandbox },
+      { path: '/one', apiKey: 'key-of-two', sandbox: other },
+    ]);
+    onTestFinished(async () => {
+      await lab.close();
+      await front.close();
+      await other.close();
+    });
+    const workWith = async (apiKey: string) => {
+      await lab.stopWorkers();
+      const there = [...lab.config.accounts].map(([name, account]) => {
+        return [name, { ...account, baseUrl: `${front.url}/one`, apiKey: new Secret(apiKey) }] as const;
+      });
+      await lab.startWorkers({ accounts: new Map(there) });
+    };
+    await workWith('key-of-one');
+    const input = orderInput('withdraw', newOrderId('foreign'));
+    const first = await lab.orders.start('withdraw', input);
+    await vi.waitFor(() => expect(lab.sandbox.stats().executedByOrderId[first.orderId]).toBe(1), 60_000);
+    if (end === 'completed') await first.result();
+    else await lab.temporal.client.workflow.getHandle(first.workflowId).terminate('by mistake');
+    const { workflowId } = first;
+    await rogueAt(lab).client.workflow.start('withdraw', { workflowId, taskQueue: ORDERS_TASK_QUEUE, args: [input] });
+    await expect(lab.orders.order(first.orderId).result()).rejects.toThrow('payload not encrypted');
+    await workWith('key-of-two');
+    const again = await lab.orders.start('withdraw', input, { again: true });
+    await attentionSays(again, UNKNOWN);
+    await sleep(SETTLE_MS);
+    const executed = [lab.sandbox, other].map((at) => at.stats().executedByOrderId[first.orderId] ?? 0);
+    expect(executed, 'executed at the first and at the second account').toEqual([1, 0]);
+  },
+);
