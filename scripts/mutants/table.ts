@@ -265,7 +265,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'if (events?.some(isReset)) return NOBODY_KNOWS;',
     replacement: '',
     test: {
-      file: 'test/reliability/stopped-elsewhere.test.ts',
+      file: 'test/workflows/create/stopped-elsewhere.server.test.ts',
       name: 'a reset run that no worker took has no create of its own, and the one that it was cut from may have sent',
     },
   },
@@ -275,7 +275,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'if (known.size > 1) return NOBODY_KNOWS;',
     replacement: '',
     test: {
-      file: 'test/reliability/stopped-elsewhere.test.ts',
+      file: 'test/workflows/create/stopped-elsewhere.server.test.ts',
       name: 'sent where a person had approved it, and not where it was refused before: it is found there, and not said to be elsewhere',
     },
   },
@@ -285,7 +285,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'count === 1 ? {} : NOBODY_KNOWS',
     replacement: 'count >= 1 ? {} : NOBODY_KNOWS',
     test: {
-      file: 'test/reliability/stopped-elsewhere.test.ts',
+      file: 'test/workflows/create/stopped-elsewhere.server.test.ts',
       name: 'completed, then started by something without the payload keys, which hides nothing of what was sent before it',
     },
   },

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { startFront } from '../../sandbox/front.js';
-import { startSandbox } from '../../sandbox/index.js';
-import { Secret } from '../../src/config.js';
-import { ORDERS_TASK_QUEUE } from '../../src/contract/names.js';
-import { orderInput } from '../support/inputs.js';
-import { newOrderId, openLab } from '../support/lab.js';
-import { rogueAt } from '../temporal/rogue.fixture.js';
-import { keyOf } from '../temporal/stored-bytes.fixture.js';
-import { decideNow } from '../workflows/compensation/parked-orders.fixture.js';
-import { attentionSays, openTwoAccounts, PLACES } from '../workflows/create/two-accounts.fixture.js';
-import { resetTo, resettableEvents, runOf } from './reset.fixture.js';
+import { startFront } from '../../../sandbox/front.js';
+import { startSandbox } from '../../../sandbox/index.js';
+import { Secret } from '../../../src/config.js';
+import { ORDERS_TASK_QUEUE } from '../../../src/contract/names.js';
+import { resetTo, resettableEvents, runOf } from '../../reliability/reset.fixture.js';
+import { orderInput } from '../../support/inputs.js';
+import { newOrderId, openLab } from '../../support/lab.js';
+import { rogueAt } from '../../temporal/rogue.fixture.js';
+import { keyOf } from '../../temporal/stored-bytes.fixture.js';
+import { decideNow } from '../compensation/parked-orders.fixture.js';
+import { attentionSays, openTwoAccounts, PLACES } from './two-accounts.fixture.js';
 
 /* Orders that were stopped and are started again where the worker has another account's key by now. */
 

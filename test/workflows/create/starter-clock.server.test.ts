@@ -2,10 +2,10 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { orderInput } from '../support/inputs.js';
-import { newOrderId } from '../support/lab.js';
-import { startProcess } from '../worker/process.fixture.js';
-import { openTwoAccounts, PLACES } from '../workflows/create/two-accounts.fixture.js';
+import { orderInput } from '../../support/inputs.js';
+import { newOrderId } from '../../support/lab.js';
+import { startProcess } from '../../worker/process.fixture.js';
+import { openTwoAccounts, PLACES } from './two-accounts.fixture.js';
 
 const SETTLE_MS = 20_000;
 const BEHIND_MS = 10 * 60_000;
