@@ -16,6 +16,7 @@ import {
   readFirstInput,
   readLastEvent,
 } from './history.js';
+import { firstOf } from './list-orders.js';
 import { standingOfEvent } from './standing.js';
 import { callTemporal } from './temporal-calls.js';
 
@@ -54,15 +55,16 @@ export async function sentEarlier(client: Client, run: Run): Promise<SentEarlier
 }
 
 /** Where runs may have sent that were before one which did nothing, since its start was nobody's of ours. */
-async function whereOthersSent(client: Client, { workflowId }: Run): Promise<Where> {
-  const ofId = `WorkflowId = ${quoted(workflowId)}`;
-  const { count } = await callTemporal(client, () => client.workflow.count(ofId));
-  return count === 1 ? {} : NOBODY_KNOWS;
+async function whereOthersSent(client: Client, { workflowId, runId }: Run): Promise<Where> {
+  const query = `WorkflowId = ${quoted(workflowId)}`;
+  const runs = await firstOf(client, query, 2, (info) => info.runId);
+  return runs.length === 1 && runs[0] === runId ? {} : NOBODY_KNOWS;
 }
 
 /**
- * Where a run may have sent that was stopped from outside: the one place that it was told, or that its creates and look-ups have shown since.
- * Where they name several, and of a run that was cut from another one by a reset, nobody knows.
+ * Where a run may have sent that was stopped from outside: the one place that it was told, or that its creates and look-ups name.
+ * Where they name several, or a create that may have been sent names none, and of a run that was cut from another one by a reset or that only
+ * follows what is not known here, nobody knows.
  */
 async function whereStoppedSent(client: Client, { workflowId, runId }: Run): Promise<Where> {
   try {
@@ -70,13 +72,12 @@ async function whereStoppedSent(client: Client, { workflowId, runId }: Run): Pro
     const { events } = await callTemporal(client, () => client.workflow.getHandle(workflowId, runId).fetchHistory());
     if (events?.some(isReset)) return NOBODY_KNOWS;
     const asked = await Promise.all((events ?? []).map((event) => askedBy(client, workflowId, event, events ?? [])));
-    const shown = asked.filter((one) => one?.mayHaveSent || one?.kind === 'found').map((one) => one?.answer);
-    const places = [input, ...shown].map((value) => whereIn([value]).sentTo);
-    const known = new Set(places.flatMap((place) => (place ? JSON.stringify(place) : [])));
-    if (known.size > 1) return NOBODY_KNOWS;
-    const where = whereIn([input, ...shown]);
-    if (where.sentTo) return where;
-    return asked.some((one) => one?.mayHaveSent) ? NOBODY_KNOWS : where;
+    const relevant = asked.flatMap((one) => (one && (one.mayHaveSent || one.kind === 'found') ? [one] : []));
+    const claims = [input, input.recovered, ...relevant.flatMap(({ create, answer }) => [create, answer])];
+    const places = new Set(claims.flatMap((claim) => JSON.stringify(whereIn([claim]).sentTo) ?? []));
+    const isUnnamed = relevant.some(({ create, answer }) => !whereIn([answer, create]).sentTo);
+    if (isUnnamed || places.size > 1 || (input.recovered && places.size === 0)) return NOBODY_KNOWS;
+    return whereIn(claims);
   } catch (error) {
     if (!PayloadDecryptionError.is(error)) throw error;
     return NOBODY_KNOWS;
@@ -111,22 +112,22 @@ async function askedBy(client: Client, workflowId: string, event: HistoryEvent, 
   const left = end && 'result' in end ? end.result : timeout?.lastHeartbeatDetails;
   const answer = await decodeFirst<Partial<CreateVerdict> & object>(client, left, context);
   const kind = answer?.kind as string | undefined;
-  if (scheduled.activityType?.name !== 'createOrder') return { kind, answer, mayHaveSent: false };
+  if (scheduled.activityType?.name !== 'createOrder') return { kind, answer, create: undefined, mayHaveSent: false };
   const create = await decodeFirst<CreateOrderInput>(client, scheduled.input, context);
   const isUntaken = timeout?.timeoutType === TIMEOUT_TYPE_SCHEDULE_TO_START && !answer;
   const sentNothing = isUntaken || create?.permission === 'none' || SENT_NOTHING.includes(answer?.kind);
-  return { kind, answer, mayHaveSent: !sentNothing };
+  return { kind, answer, create, mayHaveSent: !sentNothing };
 }
 
 /** Inputs may be anything: only what the new run can read is handed on. */
 const isTime = (value: unknown): value is string => typeof value === 'string' && !Number.isNaN(Date.parse(value));
 
-/** The first place that some of these name; or that one of them says that nobody knows it. */
+/** The first place that some of these name, unless one of them says that nobody knows it. */
 function whereIn(values: readonly unknown[]): Where {
   const claims = values.map((value) => Object(value) as Partial<Record<keyof Where, unknown>>);
+  if (claims.some(({ accountUnknown }) => accountUnknown === true)) return NOBODY_KNOWS;
   const [sentTo] = claims.flatMap((claim) => sentToSchema.safeParse(claim.sentTo).data ?? []);
-  if (sentTo) return { sentTo: sentTo as NonNullable<Where['sentTo']> };
-  return claims.some(({ accountUnknown }) => accountUnknown === true) ? { accountUnknown: true } : {};
+  return sentTo ? { sentTo: sentTo as NonNullable<Where['sentTo']> } : {};
 }
 
 const timeOf = (time: { seconds?: unknown; nanos?: unknown } | null | undefined): string =>

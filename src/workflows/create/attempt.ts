@@ -40,8 +40,8 @@ export async function attemptCreate(
     if (!VERDICTS.has(answer?.kind)) return withoutAnswer(run, STRANGE_CREATE);
     noteAnswer(run, answer, mayHaveSent(answer, permission));
     const isReset = answer.kind === 'uncertain' && answer.reset;
-    // The run before this one may have sent it, and only that one knows where.
-    if (isReset && !run.sentTo) run.sends.accountUnknown = true;
+    // The run before this one may have sent it, and only that one knows where: a person may have approved another place than it was told.
+    if (isReset && (!run.sentTo || run.input?.sentTo)) run.sends.accountUnknown = true;
     // It may have ended without an order, and another follow-up was sent in its place.
     if (isReset && run.followUp) run.sends.mayBeReplaced = true;
     if (answer.notes) run.notes = answer.notes;

@@ -172,7 +172,8 @@ export function notePayers(run: OrderRun, seen: Payers | undefined): void {
  * True while this history knows of no create under the order id that is on its way or in doubt. THE question by which steps are
  * ordered: a run that a reset makes replays what the run before it did, so that both must answer it alike.
  */
-export const knowsOfNoSend = ({ sends }: OrderRun): boolean => sends.count === 0 && !sends.earlierInDoubt;
+export const knowsOfNoSend = ({ sends }: OrderRun): boolean =>
+  sends.count === 0 && !sends.earlierInDoubt && !sends.accountUnknown;
 
 /** True from when a worker said that Temporal was restored until absence is proven over the settle window since then. */
 export const restoreInDoubt = ({ sends: { restoredAtMs = 0, restoreSettledMs = 0 } }: OrderRun): boolean =>
@@ -183,7 +184,7 @@ export const restoreInDoubt = ({ sends: { restoredAtMs = 0, restoreSettledMs = 0
  * have sent one. (The run id is only looked at where a workflow ends or a person is asked, never to order steps.)
  */
 export const thisRunSentNothing = (run: OrderRun): boolean =>
-  run.sends.count === 0 && workflowInfo().runId === workflowInfo().firstExecutionRunId;
+  run.sends.count === 0 && !run.sends.accountUnknown && workflowInfo().runId === workflowInfo().firstExecutionRunId;
 
 /** True where a create may have gone to a place that nobody knows: absence read elsewhere proves nothing about it. */
 export const isPlaceUnknown = (run: OrderRun): boolean =>
