@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isGone } from '../temporal/cache.js';
 import { freePort } from '../temporal/dev-server.js';
 import { findTemporalCli } from '../temporal/find-cli.js';
 import { resolveTemporal } from '../temporal/resolve.js';
@@ -115,22 +116,13 @@ export async function startStack(pace: Record<string, string> = DEMO_PACE): Prom
 async function takeFolder(): Promise<{ stop(): Promise<void> }> {
   const file = join(DATA_FOLDER, 'running.pid');
   const other = Number(await readFile(file, 'utf8').catch(() => ''));
-  if (other && isAlive(other)) {
+  if (other && !isGone(other)) {
     throw new Error(
       `The demo or \`npm run dev\` runs already in this checkout (process ${other}): use that one, or end it first`,
     );
   }
   await writeFile(file, String(process.pid));
   return { stop: () => rm(file, { force: true }) };
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** The environments of our processes, with secrets and ports of this run. Where the sandbox listens shows once it does. */

@@ -83,7 +83,11 @@ async function ownerIsGone(file: string): Promise<boolean> {
   );
   const pid = Number(await readFile(file, 'utf8').catch(() => ''));
   // No id yet: its owner writes it in a moment, unless it died right there.
-  if (pid === 0) return age > 10_000;
+  return pid === 0 ? age > 10_000 : isGone(pid);
+}
+
+/** True when no process has this id any more. */
+export function isGone(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return false;

@@ -30,7 +30,7 @@ export const optionSchemas = {
     .optional(),
   /**
    * ISO time until which an earlier run of this order id may have sent; set by a start with `again`. Nothing is sent before
-   * absence was read over the settle window since then. Not compared when the order is started once more.
+   * absence was read over a settle window of its own. Not compared when the order is started once more.
    */
   sentUntil: z.iso.datetime('must be an ISO time such as 2026-11-27T10:00:00Z').optional(),
   /** Beside `sentUntil`: nobody knows where that run sent, so that a person alone has it sent again. Set and compared likewise. */

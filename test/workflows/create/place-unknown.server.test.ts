@@ -47,8 +47,7 @@ test('cancelled where nobody knows where it was sent: is not said to be unsent',
 });
 
 test('recovered by a run that read nothing, terminated, and started again elsewhere: a person is asked', async () => {
-  const faults: Record<string, number> = {};
-  const accounts = await openTwoAccounts(SETTLE_MS, { faults });
+  const accounts = await openTwoAccounts(SETTLE_MS);
   const { lab, workAt } = accounts;
   await workAt(PLACES.first);
   const id = newOrderId('unknown-2');
