@@ -289,6 +289,26 @@ export const MUTANTS: readonly Mutant[] = [
       name: 'completed, then started by something without the payload keys, which hides nothing of what was sent before it',
     },
   },
+  {
+    name: 'a request that was under way when its run was terminated is not waited for',
+    file: 'src/workflows/create/settle.ts',
+    find: 'sinceMs === undefined ? SEND_TIMEOUT_MS : 0',
+    replacement: '0',
+    test: {
+      file: 'test/workflows/create/terminated-mid-send.server.test.ts',
+      name: 'terminated while its create is under way, and started again at once, it is adopted once it is there, and not created twice',
+    },
+  },
+  {
+    name: 'a refusal at one place ends what may have gone to another',
+    file: 'src/workflows/create/after-attempt.ts',
+    find: 'if (run.sends.accountUnknown) return askAboutRefusal(run, refused);',
+    replacement: '',
+    test: {
+      file: 'test/workflows/create/place-forgotten.server.test.ts',
+      name: 'where it was sent is forgotten by its own run reset while it was in hand, the same',
+    },
+  },
   ...KEY_MUTANTS,
   ...RESTORE_MUTANTS,
 ];

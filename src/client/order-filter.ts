@@ -50,17 +50,27 @@ export interface OrderFilter {
   limit?: number;
 }
 
+/** The fields of a filter: another one would be passed over, and what was asked for not be what is listed. */
+const FIELDS: Readonly<Record<keyof OrderFilter, true>> = {
+  account: true,
+  status: true,
+  needsAttention: true,
+  batchId: true,
+  type: true,
+  currency: true,
+  minAmount: true,
+  startedBefore: true,
+  limit: true,
+};
+
 /** What of a filter cannot be meant. */
-export function filterErrors({
-  account,
-  status,
-  type,
-  currency,
-  minAmount,
-  needsAttention,
-  limit,
-}: OrderFilter): FieldError[] {
-  const errors: FieldError[] = [];
+export function filterErrors(filter: OrderFilter): FieldError[] {
+  const { account, status, type, currency, minAmount, needsAttention, limit } = filter;
+  const unknown = Object.keys(filter).filter((field) => !Object.hasOwn(FIELDS, field));
+  const errors: FieldError[] = unknown.map((field) => ({
+    field,
+    reason: `unknown field, known are ${Object.keys(FIELDS).join(', ')}`,
+  }));
   if (type !== undefined && type !== RECEIVED && !ORDER_TYPES.includes(type)) {
     errors.push({ field: 'type', reason: `must be one of ${[...ORDER_TYPES, RECEIVED].join(', ')}` });
   }

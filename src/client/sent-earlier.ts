@@ -47,12 +47,20 @@ export async function sentEarlier(client: Client, run: Run): Promise<SentEarlier
   }
   const { input } = await readFirstInput(client, workflowId, runId);
   if (!mayHaveSent(standing.failure)) {
+    // What it was to follow was sent by a run that is lost.
+    if (input.recovered) return { sentUntil: timeOf(end?.eventTime), ...followed(input.recovered) };
     return isTime(input.sentUntil) ? { sentUntil: input.sentUntil, ...whereIn([input]) } : {};
   }
   const failure = end?.workflowExecutionFailedEventAttributes?.failure?.applicationFailureInfo;
   const details = await decodeAll(client, failure?.details, ofWorkflow(client, workflowId));
   return { sentUntil: timeOf(end?.eventTime), ...whereIn([...details, input]) };
 }
+
+/** Where an order was sent that a run was to follow only. */
+const followed = (recovered: unknown): Where => {
+  const where = whereIn([recovered]);
+  return where.sentTo ? where : NOBODY_KNOWS;
+};
 
 /** Where runs may have sent that were before one which did nothing, since its start was nobody's of ours. */
 async function whereOthersSent(client: Client, { workflowId, runId }: Run): Promise<Where> {

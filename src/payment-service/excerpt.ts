@@ -32,8 +32,54 @@ export function excerptOf(body: Uint8Array, request: object, secrets: readonly s
   return shown.length > MAX_CHARS ? `${shown.slice(0, MAX_CHARS - 1)}…` : shown;
 }
 
-/** Accents as one character, and mail addresses as they are outside of URLs. */
-const inOneForm = (text: string): string => text.replaceAll('%40', '@').normalize('NFC');
+/** So often may a text have been escaped, each time as a whole: JSON in a message, a URL in a form, both in a page. */
+const MAX_ESCAPES = 4;
+
+/** Without escapes of JSON, URLs and HTML, and with accents as one character: so a text is known again however it is quoted. */
+function inOneForm(text: string): string {
+  let plain = text;
+  for (let round = 0; round < MAX_ESCAPES && /[\\%&]/.test(plain); round += 1) plain = unescaped(plain);
+  return plain.normalize('NFC');
+}
+
+const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", szlig: 'ß' };
+
+/** What HTML calls the accents of letters, as characters that combine with the letter before them. */
+const ACCENTS: Readonly<Record<string, string>> = {
+  grave: '\u0300',
+  acute: '\u0301',
+  circ: '\u0302',
+  tilde: '\u0303',
+  uml: '\u0308',
+  ring: '\u030A',
+  caron: '\u030C',
+  cedil: '\u0327',
+};
+
+const unescaped = (text: string): string =>
+  text
+    .replace(/\\u([0-9a-f]{4})|\\x([0-9a-f]{2})/gi, (_, four: string, two: string) => characterOf(four ?? two, 16))
+    .replace(/(?:%[0-9a-f]{2})+/gi, ofUrl)
+    .replace(/&#x([0-9a-f]{1,6});/gi, (_, code: string) => characterOf(code, 16))
+    .replace(/&#(\d{1,7});/g, (_, code: string) => characterOf(code, 10))
+    .replace(/&([a-z])([a-z]{3,5});/gi, (whole, letter: string, accent: string) =>
+      ACCENTS[accent] === undefined ? whole : letter + ACCENTS[accent],
+    )
+    .replace(/&([a-z]{2,5});/g, (whole, name: string) => NAMED[name] ?? whole);
+
+const characterOf = (digits: string, radix: number): string => {
+  const code = Number.parseInt(digits, radix);
+  return code > 0x10ffff ? '' : String.fromCodePoint(code);
+};
+
+/** Of UTF-8 or, where that does not fit, of Latin-1. */
+function ofUrl(bytes: string): string {
+  try {
+    return decodeURIComponent(bytes);
+  } catch {
+    return bytes.replace(/%(..)/g, (_, code: string) => characterOf(code, 16));
+  }
+}
 
 /** A value as words: of an object its telling fields, or all of it where it has none. [] for what says nothing. */
 function wordsOf(value: unknown): string[] {
@@ -43,9 +89,12 @@ function wordsOf(value: unknown): string[] {
   return [told.length > 0 ? told.join(': ') : JSON.stringify(value)];
 }
 
+/** Parts of a URL as long as a token, which lets its holder post callbacks. */
+const TOKENS = /[\w-]{20,}/g;
+
 /** Texts of a request that must not be shown, at any depth. */
 function privateTexts(value: unknown): string[] {
-  if (typeof value === 'string') return [value, ...value.split(/[\s,;]+/)];
+  if (typeof value === 'string') return [value, ...value.split(/[\s,;]+/), ...(value.match(TOKENS) ?? [])];
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, item]) => (PUBLIC_FIELDS.has(key) ? [] : privateTexts(item)));
 }

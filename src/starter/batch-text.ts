@@ -162,6 +162,10 @@ const beforeText = ({ before }: BatchResult): string | undefined =>
 export const batchResultText = (result: BatchResult): string =>
   [resultText(result), ...warningsText(result.plan)].join('\n');
 
+/** Rows that attached to an order of before belong to the batch that began it, so that no search by this batch finds them. */
+const PARKED =
+  'parked rows may still be paid, never pay them under another id: `order list --attention` and the report name them, `order show <order_id>` says what to decide';
+
 const resultText = (result: BatchResult): string =>
   named([
     ['batch', result.batchId],
@@ -172,6 +176,7 @@ const resultText = (result: BatchResult): string =>
     ['report', reportText(result.report)],
     ['rejected rows', reportText(result.rejected)],
     ['digest', result.digest],
+    ['next', result.outcomes.parked > 0 ? PARKED : undefined],
   ]);
 
 /** Command lines for what a person may do with a batch in this state; '' when there is nothing. */

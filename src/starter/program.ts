@@ -46,7 +46,7 @@ const EXIT_CODES = `
 Exit codes:
   0  done (a partial order counts when its compensation is done)
   1  ended without success
-  2  bad usage or input; nothing was started
+  2  bad usage or input; nothing was sent
   3  Temporal cannot be reached
   4  not decided yet (uncertain, parked, waiting): never start it under another id`;
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { callbackUrl } from '../../src/contract/callback-url.js';
 import { RejectedError } from '../../src/payment-service/errors.js';
 import { excerptOf } from '../../src/payment-service/excerpt.js';
 import { withdrawRequest } from './objects.fixture.js';
@@ -134,5 +135,38 @@ describe('a 400 stays a 400, whatever its body does', () => {
     expect((await refusal(baseUrl)).message).toBe(
       'payment service rejected the request (HTTP 400: key **** with ****)',
     );
+  });
+});
+
+/** As PHP writes JSON by default. */
+const escapedJson = (value: unknown): string =>
+  JSON.stringify(value)
+    .replace(/[\u0080-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .replaceAll('/', '\\/');
+
+describe('however it is quoted', () => {
+  test.each<[how: string, quote: (url: string) => unknown]>([
+    ['its path', (url) => ({ message: `callback path ${new URL(url).pathname} is not reachable` })],
+    ['host and path', (url) => ({ message: `cannot reach ${url.slice('https://'.length)}` })],
+    ['as a value of a form', (url) => ({ message: `bad callback_url=${encodeURIComponent(url)}` })],
+    ['twice escaped', (url) => ({ message: `got ${encodeURIComponent(escapedJson({ url }))}` })],
+    ['its last part', (url) => ({ message: `token ${url.split('.').at(-1)} is unknown` })],
+  ])('a callback token is not shown: %s', (_, quote) => {
+    // Of one token in six no part is long enough to be hidden by its look.
+    for (let n = 0; n < 60; n += 1) {
+      const path = { kind: 'order', account: 'default', orderId: `payroll-${n}` } as const;
+      const callback_url = callbackUrl('https://pay.example/hooks', 'k'.repeat(32), path);
+      expect(said(quote(callback_url), { ...REQUEST, callback_url })).not.toContain(callback_url.split('.').at(-1));
+    }
+  });
+
+  test.each<[how: string, body: unknown]>([
+    ['JSON in a message', { message: `invalid: ${escapedJson({ details: REQUEST.wallet_details })}` }],
+    ['no JSON as a whole', `<b>Warning</b>: upstream<br>${escapedJson(REQUEST.wallet_details)}`],
+    ['a form', { message: `got ${new URLSearchParams(REQUEST.wallet_details as Record<string, string>)}` }],
+    ['a form in Latin-1', { message: 'got recipient_name=Zo%EB+M%FCller' }],
+    ['a page', 'bad name: Zo&euml; M&uuml;ller, Zo&#235; M&#xFC;ller'],
+  ])('a name is not shown: %s', (_, body) => {
+    expect(said(body)).not.toMatch(/zo.{0,8}\sm|ller/i);
   });
 });

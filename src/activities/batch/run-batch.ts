@@ -64,9 +64,11 @@ async function start(batch: PeriodBatch): Promise<void> {
 /** Following a batch of other rows would report people as paid who are not. */
 async function refuseOtherFile({ batchId, file }: PeriodBatch, workflowId: string): Promise<void> {
   const { input } = await readFirstInput<BatchInput>(getClient(), workflowId);
-  const theirs = input?.file?.sha256;
-  if (file.sha256 === undefined || theirs === undefined || theirs === file.sha256) return;
-  const message = `file.sha256: ${file.path} is not the file that batch ${batchId} was started with; nothing of it was sent. Start what is new in it as another batch, or this one with \`again\``;
+  const theirs = input?.file;
+  const isSame = theirs?.sha256 ? [undefined, theirs.sha256].includes(file.sha256) : theirs?.path === file.path;
+  if (isSame) return;
+  const startedWith = theirs ? 'another file' : 'rows of its own, and no file';
+  const message = `file.sha256: batch ${batchId} was started with ${startedWith}; nothing of ${file.path} was sent. Start what is new in it as another batch, or this one with \`again\``;
   throw ApplicationFailure.nonRetryable(message, BATCH_FILE_UNUSABLE, [{ field: 'file.sha256', reason: 'differs' }]);
 }
 

@@ -141,7 +141,9 @@ async function findingOfUnseen(work: Reconciliation, age: AgeLimit, run: OurRun)
   if (word.kind === 'noOrder') return { ...row, class: 'noOrder' };
   if (word.kind === 'running' && word.stuck) return { ...row, ...STUCK };
   if (word.kind === 'unresolved') {
-    return { ...row, class: 'unresolved', detail: `our workflow was ${word.how}; the service lists no such order` };
+    const next = 'if it is still wanted, start it again under this id, with again and sentUntil (docs/runbook.md)';
+    const detail = `our workflow was ${word.how}; the service lists no such order: ${next}`;
+    return { ...row, class: 'unresolved', detail };
   }
   // A receipt that is looked for was claimed by a callback, which proves nothing; its follower ends by itself.
   if (orderUuid === undefined || (word.kind === 'running' && word.unfound)) {

@@ -138,7 +138,7 @@ function progressed({ rows }: BatchPlan, { taken, open, outcomes }: BatchProgres
 }
 
 const whereToLook = ({ batchId }: BatchRun): string =>
-  `Its orders: \`PaymentBatchId = "${batchId}"\`; those that wait for a person: \`… AND PaymentNeedsAttention = true\`.`;
+  `Its orders: \`PaymentBatchId = "${batchId}"\`; those that wait for a person: \`… AND PaymentNeedsAttention = true\`. Rows whose order was there before are found by the batch that began it.`;
 
 const table = (head: readonly string[], rows: readonly (readonly (string | number)[])[]): string =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');

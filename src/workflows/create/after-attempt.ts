@@ -5,6 +5,7 @@ import { factsOf } from '../../contract/order/types.js';
 import { watch } from '../activity-calls.js';
 import { closed } from '../order/end.js';
 import { knowsOfNoSend, noSendInDoubt, type OrderRun, restoreInDoubt, showsNone } from '../order/state.js';
+import { delayHasPassed } from './attempt.js';
 import type { Step } from './conclude.js';
 import { endCancelled, wantsEnd } from './end-unsent.js';
 import { type Budget, MAX_RATE_LIMITED } from './may-resend.js';
@@ -106,6 +107,7 @@ async function waitForService(run: OrderRun, wait: Wait): Promise<Step> {
 async function afterRejection(run: OrderRun, answer: string): Promise<Step> {
   run.sends.rejected = true;
   const repeated = run.sends.count > 0;
+  const refused = `the service refused the create${repeated ? ' that was repeated' : ''} (${answer})`;
   // Only an order's first create is answered quickly: a caller waits. A follow-up is settled in full: the next one has another
   // id and would not find it.
   const quick = !repeated && !run.followUp;
@@ -117,15 +119,28 @@ async function afterRejection(run: OrderRun, answer: string): Promise<Step> {
   }
   // A reset run replays those look-ups, but they prove nothing in it: another run may have sent since.
   if (!quick || !noSendInDoubt(run)) {
-    const refused = `the service refused the create${repeated ? ' that was repeated' : ''} (${answer})`;
     const seen = await proveAbsent(run, refused);
     if (seen.kind === 'ours') return seen;
     if (seen.kind === 'conflict') return { ...seen, reason: `${seen.reason}; ${refused}` };
   }
+  // What went elsewhere is not absent because this place refused it.
+  if (run.sends.accountUnknown) return askAboutRefusal(run, refused);
   const advice =
     'Check the fields against the rates, then start it again with --again: before it sends, it proves once more that there is none';
   const message = `the service refused the create of ${run.orderId} (${answer}), and ${showsNone(run)}. ${advice}`;
   return closed('OrderRejected', message, [{ answer }]);
+}
+
+/** An earlier create went to a place that nobody knows, which no absence read here is about. */
+function askAboutRefusal(run: OrderRun, refused: string): Step {
+  const reason = `${refused}, and ${showsNone(run)}; where an earlier create went is not known: look for it at every account that it may have gone to`;
+  return {
+    kind: 'question',
+    code: 'uncertain-create',
+    reason,
+    allowed: ['resend', 'close-absent', 'adopt'],
+    permits: { wasLate: delayHasPassed(run) },
+  };
 }
 
 /** A first create that was refused: types that move money at once are looked for twice, the others once. */

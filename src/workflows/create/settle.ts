@@ -212,7 +212,8 @@ export async function settleEarlierRun(
   why = 'an earlier run of this order id may have sent it',
 ): Promise<Seen> {
   const sinceMs = run.input?.sentUntil === undefined ? run.sends.restoredAtMs : undefined;
-  const seen = await settle(run, why, 0, sinceMs);
+  // It may have been stopped while its request was under way, which nothing takes back.
+  const seen = await settle(run, why, sinceMs === undefined ? SEND_TIMEOUT_MS : 0, sinceMs);
   if (seen.kind !== 'absent') return seen;
   // From here on this run is like any other first one.
   run.sends.earlierInDoubt = false;

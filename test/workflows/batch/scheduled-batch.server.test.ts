@@ -219,6 +219,24 @@ describe.concurrent('a period', () => {
     expect(executedOf(lab, added)).toBe(0);
   });
 
+  it('whose id was used for rows of somebody else fails: its file is not said to be paid', async () => {
+    const plan = await schedule('inline');
+    const rows = await write(plan, PERIOD);
+    const urgent = {
+      order_id: newOrderId('urgent'),
+      currency: 'usd',
+      network: 'card',
+      amount: '1',
+      wallet: '4111111111111111',
+    };
+    const other = await lab.orders.batches.start({ batchId: `${plan}.${PERIOD}`, rows: [urgent], startedBy: 'bob' });
+    await other.result();
+    const failure = await failureOf((await trigger(plan)).run.result());
+    expect(failure).toMatchObject({ type: 'BatchFileUnusable' });
+    expect(failure.message).toContain('rows of its own, and no file');
+    expect(executedOf(lab, rows)).toBe(0);
+  });
+
   it('of which the file is gone again is followed by its batch alone', async () => {
     const plan = await schedule('archived');
     await write(plan, PERIOD);

@@ -11,7 +11,8 @@ import { decideNow, executions, parkedFor } from '../compensation/parked-orders.
 
 /* A backup knows an order as not sent; it was sent since, and the service does not show it before a test says so. */
 
-const WINDOW_MS = 5_000;
+/** Longer than a task may wait for a worker that was stopped before the server hands it to another one (10 s). */
+const WINDOW_MS = 15_000;
 
 let lab: Lab;
 let gate: ServiceGate;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { readFirstInput } from '../../../src/client/history.js';
 import { ORDERS_TASK_QUEUE } from '../../../src/contract/names.js';
 import { recoveredStart } from '../../../src/contract/order/followers.js';
 import type { OrderInput } from '../../../src/contract/order/input-and-result.js';
@@ -189,5 +190,19 @@ describe.concurrent('bad input with recovered', () => {
     const failure = await run.result().catch((error: { cause?: unknown }) => error.cause);
     expect(failure).toMatchObject({ type: 'InvalidOrder', message: expect.stringContaining(field) });
     expect(seen(orderId)).toMatchObject({ creates: 0, executed: 0 });
+  });
+
+  test('a run that refuses what it was to follow hands on that it was sent, to one that is started again', async () => {
+    const { orderId, input, start } = await lostOrder('withdraw', 'after_ms=20');
+    const workflowId = `order:default:${orderId}`;
+    const strict = { ...start.input, order: { ...start.input.order, later: 'refused' } };
+    const { client } = lab.temporal;
+    const run = await client.workflow.start('withdraw', { workflowId, taskQueue: ORDERS_TASK_QUEUE, args: [strict] });
+    await expect(run.result()).rejects.toMatchObject({ cause: { type: 'InvalidOrder' } });
+    const again = await lab.orders.start('withdraw', input as OrderInput<'withdraw'>, { again: true });
+    const told = (await readFirstInput(client, workflowId)).input;
+    expect(told).toMatchObject({ sentUntil: expect.any(String), accountUnknown: true });
+    expect(await again.result()).toMatchObject({ outcome: 'completed', adopted: true });
+    expect(seen(orderId)).toMatchObject({ creates: 1, executed: 1 });
   });
 });
