@@ -4,7 +4,7 @@ import type { OrderHandle } from '../../src/client/order-handle.js';
 import type { CreateRequests } from '../../src/contract/order/request.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
-import { type GateAnswer, ServiceGate } from '../support/service-gate.js';
+import { type GateAnswer, openGate, type ServiceGate } from '../support/service-gate.js';
 import {
   atService,
   decideNow,
@@ -34,10 +34,9 @@ beforeAll(async () => {
     limits: { caps },
     pace: { settleWindowMs: { atOnce: SETTLE_MS, deposit: SETTLE_MS } },
     serviceUrl: async (url) => {
-      gate = new ServiceGate(url, async () => Date.now());
-      gate.rule = async ({ path, orderId = '' }) =>
-        path.endsWith('/order/withdraw') ? creates.get(orderId)?.() : undefined;
-      await gate.open();
+      gate = await openGate(url, async ({ path, orderId = '' }) =>
+        path.endsWith('/order/withdraw') ? creates.get(orderId)?.() : undefined,
+      );
       return gate.url;
     },
   });

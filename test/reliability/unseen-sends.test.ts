@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
 import { pendingActivity } from '../support/pending-activity.js';
-import { type GateRule, ServiceGate } from '../support/service-gate.js';
+import { type GateRule, openGate, type ServiceGate } from '../support/service-gate.js';
 import { serviceView } from '../workflows/create/service-view.fixture.js';
 import { resetTo, resettableEvents, runOf } from './reset.fixture.js';
 
@@ -20,9 +20,7 @@ beforeAll(async () => {
     callbacks: false,
     pace: { settleWindowMs: { atOnce: WINDOW_MS, deposit: 15_000 } },
     serviceUrl: async (url) => {
-      gate = new ServiceGate(url, async () => Date.now());
-      gate.rule = (request) => rules.get(request.orderId ?? '')?.(request);
-      await gate.open();
+      gate = await openGate(url, (request) => rules.get(request.orderId ?? '')?.(request));
       return gate.url;
     },
   });

@@ -125,6 +125,14 @@ export class ServiceGate {
   }
 }
 
+/** An open gate in front of a service, in real time. */
+export async function openGate(serviceUrl: string, rule?: GateRule): Promise<ServiceGate> {
+  const gate = new ServiceGate(serviceUrl, async () => Date.now());
+  if (rule) gate.rule = rule;
+  await gate.open();
+  return gate;
+}
+
 /** `create`, `status` or `list` for the operations about orders; otherwise the path's last part. */
 export function operationOf(path: string): string {
   const [, rest = ''] = /\/v2\/order\/(.+)$/.exec(path) ?? [];

@@ -4,14 +4,13 @@ import type { DepositAddressResult } from '../../src/contract/address/address.js
 import { addressWorkflowId, DEPOSIT_ADDRESS_WORKFLOW, ORDERS_TASK_QUEUE } from '../../src/contract/names.js';
 import { resetTo, resettableEvents, runOf } from '../reliability/reset.fixture.js';
 import { type Lab, openLab } from '../support/lab.js';
-import { ServiceGate } from '../support/service-gate.js';
+import { openGate, type ServiceGate } from '../support/service-gate.js';
 
 let lab: Lab;
 let gate: ServiceGate;
 beforeAll(async () => {
   const serviceUrl = async (url: string) => {
-    gate = new ServiceGate(url, async () => Date.now());
-    await gate.open();
+    gate = await openGate(url);
     return gate.url;
   };
   lab = await openLab({ serviceUrl });

@@ -6,7 +6,7 @@ import { watch } from '../activity-calls.js';
 import { closed } from '../order/end.js';
 import { knowsOfNoSend, noSendInDoubt, type OrderRun, restoreInDoubt, showsNone } from '../order/state.js';
 import { delayHasPassed } from './attempt.js';
-import type { Step } from './conclude.js';
+import { askAboutUncertain, type Step } from './conclude.js';
 import { endCancelled, wantsEnd } from './end-unsent.js';
 import { type Budget, MAX_RATE_LIMITED } from './may-resend.js';
 import { duplicateOrders, foreignOrder, look, proveAbsent, type Seen, settleEarlierRun } from './settle.js';
@@ -134,13 +134,7 @@ async function afterRejection(run: OrderRun, answer: string): Promise<Step> {
 /** An earlier create went to a place that nobody knows, which no absence read here is about. */
 function askAboutRefusal(run: OrderRun, refused: string): Step {
   const reason = `${refused}, and ${showsNone(run)}; where an earlier create went is not known: look for it at every account that it may have gone to`;
-  return {
-    kind: 'question',
-    code: 'uncertain-create',
-    reason,
-    allowed: ['resend', 'close-absent', 'adopt'],
-    permits: { wasLate: delayHasPassed(run) },
-  };
+  return askAboutUncertain(reason, delayHasPassed(run));
 }
 
 /** A first create that was refused: types that move money at once are looked for twice, the others once. */

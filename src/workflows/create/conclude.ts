@@ -59,6 +59,15 @@ export async function conclude(run: OrderRun, first: Step): Promise<Ours | Close
   }
 }
 
+/** Asks whether a create is sent again whose earlier one may have come to an order. `wasLate`: the person is told that the order is late. */
+export const askAboutUncertain = (reason: string, wasLate: boolean): Question => ({
+  kind: 'question',
+  code: 'uncertain-create',
+  reason,
+  allowed: ['resend', 'close-absent', 'adopt'],
+  permits: { wasLate },
+});
+
 /** Waits for a decision, or for what makes the question another one: a cancellation or a callback. */
 async function untilAnswered(
   run: OrderRun,

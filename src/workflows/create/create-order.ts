@@ -7,7 +7,7 @@ import { raiseAttention } from '../order/show.js';
 import { knowsOfNoSend, noSendInDoubt, type OrderRun, restoreInDoubt, showsNone } from '../order/state.js';
 import { type Rounds, stepAfter } from './after-attempt.js';
 import { attemptCreate, delayHasPassed } from './attempt.js';
-import { conclude, type Step } from './conclude.js';
+import { askAboutUncertain, conclude, type Step } from './conclude.js';
 import { endCancelled, settleRestored } from './end-unsent.js';
 import { type Evidence, mayResend, openBudget, spend } from './may-resend.js';
 import { type Ours, settleEarlierRun, settleSends } from './settle.js';
@@ -37,13 +37,7 @@ async function nextStep(run: OrderRun, rounds: Rounds): Promise<Step> {
     case 'yes':
       return attempt(run, decided.permission, rounds);
     case 'a person':
-      return {
-        kind: 'question',
-        code: 'uncertain-create',
-        reason: decided.reason,
-        allowed: ['resend', 'close-absent', 'adopt'],
-        permits: { wasLate: evidence.isLate },
-      };
+      return askAboutUncertain(decided.reason, evidence.isLate);
     case 'no':
       switch (decided.first) {
         case 'settle':

@@ -5,7 +5,7 @@ import { openBatchSource } from '../../../src/batch-files/source.js';
 import type { BatchInput } from '../../../src/contract/batch/batch.js';
 import { newOrderId } from '../../support/lab.js';
 import { pendingActivity } from '../../support/pending-activity.js';
-import { ServiceGate } from '../../support/service-gate.js';
+import { openGate, type ServiceGate } from '../../support/service-gate.js';
 import { serviceView } from '../create/service-view.fixture.js';
 import { type BatchLab, openBatchLab, startRows, testRows, untilPhase } from './batches.fixture.js';
 
@@ -17,8 +17,7 @@ beforeAll(async () => {
   lab = await openBatchLab({
     callbacks: false,
     serviceUrl: async (url) => {
-      gate = new ServiceGate(url, async () => Date.now());
-      await gate.open();
+      gate = await openGate(url);
       return gate.url;
     },
   });

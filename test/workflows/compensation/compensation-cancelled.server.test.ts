@@ -4,7 +4,7 @@ import { sendByHand } from '../../activities/order/by-hand.fixture.js';
 import { goesOn, resetTo, resettableEvents, runOf } from '../../reliability/reset.fixture.js';
 import { orderInput } from '../../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../../support/lab.js';
-import { ServiceGate } from '../../support/service-gate.js';
+import { openGate, type ServiceGate } from '../../support/service-gate.js';
 import { serviceView } from '../create/service-view.fixture.js';
 import { decideNow, executions, parkedFor, startSteered } from './parked-orders.fixture.js';
 
@@ -24,10 +24,9 @@ beforeAll(async () => {
     pace: { confirmDelayMs: 3_000 },
     limits: { caps },
     serviceUrl: async (url) => {
-      gate = new ServiceGate(url, async () => Date.now());
-      gate.rule = ({ path, orderId = '' }) =>
-        path.endsWith('/order/withdraw') && lost.has(orderId) ? { status: 500 } : undefined;
-      await gate.open();
+      gate = await openGate(url, ({ path, orderId = '' }) =>
+        path.endsWith('/order/withdraw') && lost.has(orderId) ? { status: 500 } : undefined,
+      );
       return gate.url;
     },
   });

@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { orderInput } from '../../support/inputs.js';
 import { newOrderId } from '../../support/lab.js';
 import { decideNow } from '../compensation/parked-orders.fixture.js';
-import { attentionSays, openTwoAccounts, orderRequests, PLACES } from './two-accounts.fixture.js';
+import { attentionSays, executedAtBoth, openTwoAccounts, orderRequests, PLACES } from './two-accounts.fixture.js';
 
 const SETTLE_MS = 2_500;
 
@@ -38,7 +38,7 @@ test('refused at the wrong account: a person says that nothing came of it there,
   expect(orderRequests(other)).toEqual([]);
   await decideNow(handle, 'approve');
   expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: false });
-  expect([lab.sandbox, other].map((at) => at.stats().executedByOrderId[handle.orderId] ?? 0)).toEqual([0, 1]);
+  expect(executedAtBoth({ lab, other }, handle.orderId)).toEqual([0, 1]);
 });
 
 test('refused at one account and executed all the same, while the worker comes back with another key', async () => {

@@ -6,7 +6,7 @@ import type { CreateRequests } from '../../../src/contract/order/request.js';
 import { workflowTypeOf } from '../../../src/contract/order/types.js';
 import { orderInput } from '../../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../../support/lab.js';
-import { type GateAnswer, ServiceGate } from '../../support/service-gate.js';
+import { type GateAnswer, openGate, type ServiceGate } from '../../support/service-gate.js';
 import { decideNow, executions, parkedFor } from '../compensation/parked-orders.fixture.js';
 
 /* A backup knows an order as not sent; it was sent since, and the service does not show it before a test says so. */
@@ -30,12 +30,10 @@ beforeAll(async () => {
     limits: { caps: new Map([['usd', '20']]) },
     pace: { settleWindowMs: { atOnce: WINDOW_MS, deposit: WINDOW_MS } },
     serviceUrl: async (url) => {
-      gate = new ServiceGate(url, async () => Date.now());
-      gate.rule = ({ path }) => {
+      gate = await openGate(url, ({ path }) => {
         if (isList(path) || path.endsWith('/order/status')) return answerOf(path);
         return path.endsWith('/order/withdraw') ? creates : undefined;
-      };
-      await gate.open();
+      });
       return gate.url;
     },
   });

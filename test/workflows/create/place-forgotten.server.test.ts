@@ -5,7 +5,7 @@ import { orderInput } from '../../support/inputs.js';
 import { newOrderId } from '../../support/lab.js';
 import { pendingActivity } from '../../support/pending-activity.js';
 import { decideNow } from '../compensation/parked-orders.fixture.js';
-import { attentionSays, openTwoAccounts, PLACES, type TwoAccounts } from './two-accounts.fixture.js';
+import { attentionSays, executedAtBoth, openTwoAccounts, PLACES, type TwoAccounts } from './two-accounts.fixture.js';
 
 /* Orders whose own run lost sight of where it sent them. */
 
@@ -15,9 +15,6 @@ const SETTLE_MS = 2_500;
 const UNKNOWN = /where its create went is not known/;
 const REFUSED = /refused the create .*where an earlier create went is not known/;
 
-const executed = ({ lab, other }: TwoAccounts, id: string) =>
-  [lab.sandbox, other].map((at) => at.stats().executedByOrderId[id] ?? 0);
-
 /** Executed at the first account, without an answer. */
 async function inHand(name: string) {
   const accounts = await openTwoAccounts(SETTLE_MS);
@@ -25,7 +22,7 @@ async function inHand(name: string) {
   lab.sandbox.set({ faults: { 'create.no-answer': 1 } });
   await workAt(PLACES.first);
   const handle = await lab.orders.start('withdraw', orderInput('withdraw', newOrderId(name)));
-  await vi.waitFor(() => expect(executed(accounts, handle.orderId)).toEqual([1, 0]), 60_000);
+  await vi.waitFor(() => expect(executedAtBoth(accounts, handle.orderId)).toEqual([1, 0]), 60_000);
   return { accounts, handle };
 }
 
@@ -41,7 +38,7 @@ async function refusedAndAgain(accounts: TwoAccounts, handle: OrderHandle) {
   other.set({ faults: {} });
   const again = lab.orders.start('withdraw', orderInput('withdraw', handle.orderId), { again: true });
   await expect(again).rejects.toThrow('Never start it under another id');
-  expect(executed(accounts, handle.orderId)).toEqual([1, 0]);
+  expect(executedAtBoth(accounts, handle.orderId)).toEqual([1, 0]);
 }
 
 describe.concurrent('where it was sent is forgotten by its own run', () => {

@@ -4,15 +4,13 @@ import { resetTo, resettableEvents, runOf, WITHOUT_UPDATES } from '../../reliabi
 import { orderInput } from '../../support/inputs.js';
 import { newOrderId } from '../../support/lab.js';
 import { decideNow } from '../compensation/parked-orders.fixture.js';
-import { attentionSays, openTwoAccounts, PLACES, type TwoAccounts } from './two-accounts.fixture.js';
+import { attentionSays, executedAtBoth, openTwoAccounts, PLACES, type TwoAccounts } from './two-accounts.fixture.js';
 
 /* Orders of which nobody knows at which account they may have been sent. */
 
 const SETTLE_MS = 2_500;
 const UNKNOWN = /where its create went is not known/;
 const now = () => ({ sentUntil: new Date().toISOString() });
-const executed = ({ lab, other }: TwoAccounts, id: string) =>
-  [lab.sandbox, other].map((at) => at.stats().executedByOrderId[id] ?? 0);
 const wf = ({ lab }: TwoAccounts, id: string) => lab.temporal.client.workflow.getHandle(id);
 
 /** Executed at the first, terminated in hand; the worker is at the other. */
@@ -64,7 +62,7 @@ test('recovered by a run that read nothing, terminated, and started again elsewh
   await wf(accounts, first.workflowId).terminate('it does not move');
   await lab.orders.start('withdraw', { ...orderInput('withdraw', id), ...now() }, { again: true });
   await sleep(SETTLE_MS + 10_000);
-  expect(executed(accounts, id)).toEqual([1, 0]);
+  expect(executedAtBoth(accounts, id)).toEqual([1, 0]);
 });
 
 /** Refused at the first; a person approved the other; its create there is of `marker`. */
@@ -93,7 +91,7 @@ test('in hand at the place that a person approved, terminated, started again at 
   await accounts.workAt(PLACES.first);
   await accounts.lab.orders.start('withdraw', { ...orderInput('withdraw', id), ...now() }, { again: true });
   await sleep(SETTLE_MS + 10_000);
-  expect(executed(accounts, id)).toEqual([0, 1]);
+  expect(executedAtBoth(accounts, id)).toEqual([0, 1]);
 });
 
 test('its place is not known, a person has it sent here, and it is refused: it does not end as refused, nor is it started again', async () => {
@@ -111,7 +109,7 @@ test('its place is not known, a person has it sent here, and it is refused: it d
   await expect(second.result()).rejects.toMatchObject({ kind: 'unresolved' });
   const third = lab.orders.start('withdraw', orderInput('withdraw', id), { again: true });
   await expect(third).rejects.toThrow('Never start it under another id');
-  expect(executed(accounts, id)).toEqual([1, 0]);
+  expect(executedAtBoth(accounts, id)).toEqual([1, 0]);
 });
 
 test('reset to before a person approved the place where it was executed, with the worker back at the first: a person is asked', async () => {
@@ -123,5 +121,5 @@ test('reset to before a person approved the place where it was executed, with th
   await resetTo(lab, await runOf(lab, second), first, WITHOUT_UPDATES);
   await workAt(PLACES.first);
   await sleep(60_000 + 3 * SETTLE_MS + 12_000);
-  expect(executed(accounts, id)).toEqual([0, 1]);
+  expect(executedAtBoth(accounts, id)).toEqual([0, 1]);
 });

@@ -10,7 +10,7 @@ import { newOrderId, openLab } from '../../support/lab.js';
 import { rogueAt } from '../../temporal/rogue.fixture.js';
 import { keyOf } from '../../temporal/stored-bytes.fixture.js';
 import { decideNow } from '../compensation/parked-orders.fixture.js';
-import { attentionSays, openTwoAccounts, PLACES } from './two-accounts.fixture.js';
+import { attentionSays, executedAtBoth, openTwoAccounts, PLACES } from './two-accounts.fixture.js';
 
 /* Orders that were stopped and are started again where the worker has another account's key by now. */
 
@@ -42,7 +42,7 @@ async function waitsForPerson({ lab, other, handle }: Accounts) {
     { again: true },
   );
   await attentionSays(again, UNKNOWN);
-  const executed = [lab.sandbox, other].map((at) => at.stats().executedByOrderId[again.orderId] ?? 0);
+  const executed = executedAtBoth({ lab, other }, again.orderId);
   expect(executed, 'executed at the first and at the second account').toEqual([1, 0]);
 }
 
@@ -79,7 +79,7 @@ test('sent where a person had approved it, and not where it was refused before: 
   await lab.temporal.client.workflow.getHandle(second.workflowId).terminate('by mistake');
   const third = await lab.orders.start('withdraw', { ...plain, ...now() }, { again: true });
   expect(await third.result()).toMatchObject({ outcome: 'completed', adopted: true });
-  const executed = [lab.sandbox, other].map((at) => at.stats().executedByOrderId[third.orderId] ?? 0);
+  const executed = executedAtBoth({ lab, other }, third.orderId);
   expect(executed, 'executed at the first and at the second account').toEqual([0, 1]);
 });
 
@@ -123,7 +123,7 @@ test.each(['completed', 'terminated'] as const)(
     const again = await lab.orders.start('withdraw', input, { again: true });
     await attentionSays(again, UNKNOWN);
     await sleep(SETTLE_MS);
-    const executed = [lab.sandbox, other].map((at) => at.stats().executedByOrderId[first.orderId] ?? 0);
+    const executed = executedAtBoth({ lab, other }, first.orderId);
     expect(executed, 'executed at the first and at the second account').toEqual([1, 0]);
   },
 );

@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { orderInput } from '../../support/inputs.js';
 import { newOrderId } from '../../support/lab.js';
 import { decideNow } from '../compensation/parked-orders.fixture.js';
-import { attentionSays, openTwoAccounts, PLACES } from './two-accounts.fixture.js';
+import { attentionSays, executedAtBoth, openTwoAccounts, PLACES } from './two-accounts.fixture.js';
 
 const SETTLE_MS = 2_500;
 
@@ -17,7 +17,7 @@ test('terminated after its create was executed at one account, and started again
   await workAt(PLACES.otherKey);
   const again = await lab.orders.start('withdraw', { ...input, sentUntil: new Date().toISOString() }, { again: true });
   await sleep(SETTLE_MS + 10_000);
-  const executed = [lab.sandbox, other].map((at) => at.stats().executedByOrderId[again.orderId] ?? 0);
+  const executed = executedAtBoth({ lab, other }, again.orderId);
   expect(executed, 'executed at the first and at the second account').toEqual([1, 0]);
 });
 
@@ -38,7 +38,7 @@ test('refused at one account and executed there later; the run that was told so 
     { again: true },
   );
   await sleep(SETTLE_MS + 14_000);
-  const executed = [lab.sandbox, other].map((at) => at.stats().executedByOrderId[third.orderId] ?? 0);
+  const executed = executedAtBoth({ lab, other }, third.orderId);
   expect(executed, 'executed at the first and at the second account').toEqual([1, 0]);
 });
 

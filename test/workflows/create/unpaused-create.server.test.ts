@@ -5,7 +5,7 @@ import { addressWorkflowId, DEPOSIT_ADDRESS_WORKFLOW, ORDERS_TASK_QUEUE } from '
 import { orderInput } from '../../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../../support/lab.js';
 import { pendingActivity } from '../../support/pending-activity.js';
-import { ServiceGate } from '../../support/service-gate.js';
+import { openGate, type ServiceGate } from '../../support/service-gate.js';
 import { serviceView } from './service-view.fixture.js';
 
 vi.setConfig({ testTimeout: 150_000 });
@@ -18,8 +18,7 @@ let lab: Lab;
 let gate: ServiceGate;
 beforeAll(async () => {
   const serviceUrl = async (url: string) => {
-    gate = new ServiceGate(url, async () => Date.now());
-    await gate.open();
+    gate = await openGate(url);
     return gate.url;
   };
   lab = await openLab({ serviceUrl, pace: { settleWindowMs: { atOnce: WINDOW_MS, deposit: WINDOW_MS } } });

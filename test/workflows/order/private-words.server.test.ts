@@ -5,7 +5,7 @@ import type { OrderHandle } from '../../../src/client/order-handle.js';
 import type { DecideAction } from '../../../src/contract/order/messages.js';
 import { orderInput } from '../../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../../support/lab.js';
-import { ServiceGate } from '../../support/service-gate.js';
+import { openGate, type ServiceGate } from '../../support/service-gate.js';
 import { parkedFor } from '../compensation/parked-orders.fixture.js';
 import { serviceView } from '../create/service-view.fixture.js';
 
@@ -21,12 +21,10 @@ beforeAll(async () => {
   lab = await openLab({
     callbacks: false,
     serviceUrl: async (url) => {
-      gate = new ServiceGate(url, async () => Date.now());
-      gate.rule = async ({ body }) => {
+      gate = await openGate(url, async ({ body }) => {
         if (body.includes(CHOSEN)) await sleep(2_000);
         return undefined;
-      };
-      await gate.open();
+      });
       return gate.url;
     },
   });
