@@ -30,7 +30,6 @@ export interface Verification {
 /** A file with the hashes of its lines; `breaks`: indexes of lines that do not name the one before. */
 interface ReadFile {
   check: FileCheck;
-  at: string;
   hashes: string[];
   breaks: Set<number>;
 }
@@ -51,7 +50,7 @@ export async function verifyAudit(paths: readonly string[], anchors: readonly st
   }
   const files = read.map(({ check }) => check);
   problems.push(...files.flatMap((check) => continuationProblem(check, byId)));
-  if (anchors.length > 0) findAdded(read, new Set(anchors));
+  if (anchors.length > 0) findAdded(laterFirst(read, byId), new Set(anchors));
   const notGiven = files.flatMap(({ continues }) => (continues && !byId.has(continues.file) ? [continues.file] : []));
   const everywhere = new Set(read.flatMap(({ hashes }) => hashes));
   return {
@@ -76,9 +75,24 @@ function continuationProblem({ path, continues }: FileCheck, byId: ReadonlyMap<s
   return isUnsure ? [] : [`${path}: goes on from line ${from + 1} of file ${file}, behind which lines were added`];
 }
 
+/** Returns each file before the one that it continues, whatever their clocks say. */
+function laterFirst(read: readonly ReadFile[], byId: ReadonlyMap<string, ReadFile>): ReadFile[] {
+  const ordered = new Set<ReadFile>();
+  for (const file of read) {
+    const chain = new Set<ReadFile>();
+    let at: ReadFile | undefined = file;
+    while (at && !ordered.has(at) && !chain.has(at)) {
+      chain.add(at);
+      at = byId.get(at.check.continues?.file ?? '');
+    }
+    for (const link of [...chain].reverse()) ordered.add(link);
+  }
+  return [...ordered].reverse();
+}
+
 /** Finds lines that no anchor stands for. An anchor stands for all lines before its own, of files that were gone on from, too. */
 function findAdded(read: readonly ReadFile[], known: Set<string>): void {
-  for (const { check, hashes, breaks } of [...read].sort((a, b) => (a.at < b.at ? 1 : -1))) {
+  for (const { check, hashes, breaks } of read) {
     const unknown: number[] = [];
     let isKnown = false;
     for (let index = hashes.length - 1; index >= 0; index -= 1) {
@@ -110,7 +124,7 @@ function inWords(numbers: readonly number[]): string {
 
 async function readAudit(path: string): Promise<ReadFile> {
   const check: FileCheck = { path, lines: 0, lastHash: NO_LINE, problems: [], tornBytes: 0, repeated: 0 };
-  const file: ReadFile = { check, at: '', hashes: [], breaks: new Set() };
+  const file: ReadFile = { check, hashes: [], breaks: new Set() };
   const ids = new Set<unknown>();
   let seq = 0;
   for await (const { bytes, whole } of linesOf(path)) {
@@ -135,12 +149,11 @@ async function readAudit(path: string): Promise<ReadFile> {
   return file;
 }
 
-function takeFirst(file: ReadFile, { file: id, at, continues }: Line): void {
-  file.check.file = id;
-  file.at = String(at);
+function takeFirst({ check }: ReadFile, { file: id, continues }: Line): void {
+  check.file = id;
   const { file: before, hash, unsure } = Object(continues) as Partial<Continues>;
   if (typeof before !== 'string' || typeof hash !== 'string') return;
-  file.check.continues = { file: before, hash, ...(Array.isArray(unsure) && { unsure }) };
+  check.continues = { file: before, hash, ...(Array.isArray(unsure) && { unsure }) };
 }
 
 /** What is wrong with the next line of a file, seen from the lines before it. */

@@ -87,9 +87,13 @@ export function shownEntry(
   return { level, message, fields: shownFields(meta) };
 }
 
-/** Sends the worker's logs, those of the SDK's native part too, to stderr as JSON lines. Must run before anything else of the SDK. */
+/**
+ * Sends the worker's logs, those of the SDK's native part too, to stderr as JSON lines. Must run before anything else of the SDK.
+ * Lines of the audit record pass every level: their hashes are what shows a record that was written again.
+ */
 export function installLogger(logLevel: Monitoring['logLevel'] = 'info', buffer?: MetricsBuffer): void {
   const sink = pino({ level: logLevel, base: { service: 'payment-orders-worker' } }, pino.destination(2));
+  const auditSink = sink.child({}, { level: 'info' });
   const told = new Set<unknown>();
   Runtime.install({
     // SIGTERM is ours: the worker ends once its tasks are done.
@@ -98,9 +102,12 @@ export function installLogger(logLevel: Monitoring['logLevel'] = 'info', buffer?
       logging: { filter: { core: logLevel === 'debug' ? 'INFO' : 'WARN', other: 'ERROR' }, forward: {} },
       ...(buffer && { metrics: { buffer } }),
     },
-    logger: new DefaultLogger(logLevel.toUpperCase() as LogLevel, (entry) => {
+    // `shownEntry` raises some warnings to errors: the sink judges the level that it returns.
+    logger: new DefaultLogger(logLevel === 'debug' ? 'DEBUG' : 'INFO', (entry) => {
       const shown = shownEntry(entry, told);
-      if (shown) sink[shown.level.toLowerCase() as Lowercase<LogLevel>](shown.fields, shown.message);
+      if (!shown) return;
+      const to = 'auditHash' in shown.fields ? auditSink : sink;
+      to[shown.level.toLowerCase() as Lowercase<LogLevel>](shown.fields, shown.message);
     }),
   });
 }

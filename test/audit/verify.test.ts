@@ -193,6 +193,49 @@ describe('payment-orders audit verify', () => {
     await rm(at, { recursive: true });
   });
 
+  it.each([
+    ['that was set back between every two files', [9, 8, 7, 6]],
+    ['that was set back once and then ran on', [5, 9, 2, 3]],
+    ['that stood still', [5, 5, 5, 5]],
+  ])('follows files from one to the next under a clock %s', async (_, hours) => {
+    const at = await mkdtemp(join(tmpdir(), 'audit-clock-'));
+    let before: { file: string; hash: string } | undefined;
+    for (const [index, hour] of hours.entries()) {
+      const file = `file-${index}`;
+      const frame = { v: 1, file, at: `2026-01-01T0${hour}:00:00.000Z` } as const;
+      const opened = lineOf(
+        { ...frame, seq: 0, prev: NO_LINE },
+        { event: 'opened', ...(before && { continues: before }) },
+      );
+      const sent = lineOf({ ...frame, seq: 1, prev: hashOf(opened) }, { event: 'send', id: `o-${index}` });
+      before = { file, hash: hashOf(sent) };
+      await writeFile(join(at, `${hour}-${index}.ndjson`), `${opened}\n${sent}\n`);
+    }
+    await writeFile(join(at, 'kept'), `${before?.hash}`);
+    const verify = () => runStarterAlone(['audit', 'verify', at, '--anchors', join(at, 'kept')]);
+    expect(await verify()).toMatchObject({ code: 0 });
+
+    // A file that goes on from the record and that no anchor is of is still found.
+    const added = following([], { event: 'opened', continues: before }, 'added');
+    await writeFile(join(at, 'added.ndjson'), `${added}\n`);
+    expect(await verify()).toMatchObject({ code: 1, stdout: expect.stringContaining('lines 1: no anchor') });
+    await rm(at, { recursive: true });
+  });
+
+  it('ends where two files claim to go on from each other', async () => {
+    const at = await mkdtemp(join(tmpdir(), 'audit-circle-'));
+    for (const [file, other] of [
+      ['a', 'b'],
+      ['b', 'a'],
+    ] as const) {
+      const opened = following([], { event: 'opened', continues: { file: other, hash: NO_LINE } }, file);
+      await writeFile(join(at, `${file}.ndjson`), `${opened}\n`);
+    }
+    await writeFile(join(at, 'kept'), NO_LINE);
+    expect(await runStarterAlone(['audit', 'verify', at, '--anchors', join(at, 'kept')])).toMatchObject({ code: 1 });
+    await rm(at, { recursive: true });
+  });
+
   it('tells a line that was never finished, which a killed worker leaves', async () => {
     const torn = join(folder, 'torn.txt');
     await writeFile(torn, `${lines.join('\n')}\n{"v":1,"fi`);

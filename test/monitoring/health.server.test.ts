@@ -117,7 +117,7 @@ describe('the log of a worker', () => {
     const { service } = await startSandboxProcess();
     const env = temporalEnv(temporal);
     const keys = { PAYLOAD_ENCRYPTION_KEYS: `a:${ENCRYPTION_KEY}` };
-    const worker = startProcess('src/worker.ts', { ...workerEnv(env, service), ...keys, LOG_LEVEL: 'warn' });
+    const worker = startProcess('src/worker.ts', { ...workerEnv(env, service), ...keys, LOG_LEVEL: 'error' });
     await worker.ready;
     const otherKeys = { PAYLOAD_ENCRYPTION_KEYS: `b:${randomBytes(32).toString('base64')}` };
     const args = ['order', 'start', 'withdraw', '-'];
