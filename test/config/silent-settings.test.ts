@@ -383,10 +383,35 @@ describe('what is weak but may be wanted has to be said', () => {
     [{ NODE_OPTIONS: '--report-on-signal' }, 'NODE_OPTIONS', 'ALLOW_DEBUGGING'],
     [{ NODE_OPTIONS: '--insecure-http-parser' }, 'NODE_OPTIONS', 'ALLOW_DEBUGGING'],
     [{ NODE_OPTIONS: '--tls-min-v1.0' }, 'NODE_OPTIONS', 'ALLOW_DEBUGGING'],
+    [{ NODE_OPTIONS: '--heapsnapshot-signal=SIGUSR2' }, 'NODE_OPTIONS', 'ALLOW_DEBUGGING'],
+    [{ NODE_OPTIONS: '--heapsnapshot-near-heap-limit=3' }, 'NODE_OPTIONS', 'ALLOW_DEBUGGING'],
+    [{ NODE_OPTIONS: '--abort-on-uncaught-exception' }, 'NODE_OPTIONS', 'ALLOW_DEBUGGING'],
+    [{ NODE_OPTIONS: '--heap-prof' }, 'NODE_OPTIONS', 'ALLOW_DEBUGGING'],
+    [{ NODE_OPTIONS: '--perf-basic-prof' }, 'NODE_OPTIONS', 'ALLOW_DEBUGGING'],
+    [{ NODE_OPTIONS: '--diagnostic-dir=/tmp' }, 'NODE_OPTIONS', 'ALLOW_DEBUGGING'],
+    [{ NODE_OPTIONS: '--trace-event-categories=v8' }, 'NODE_OPTIONS', 'ALLOW_DEBUGGING'],
+    [{ NODE_OPTIONS: '--tls-cipher-list=DEFAULT@SECLEVEL=0' }, 'NODE_OPTIONS', 'ALLOW_DEBUGGING'],
+    [{ NODE_OPTIONS: '--openssl-legacy-provider' }, 'NODE_OPTIONS', 'ALLOW_DEBUGGING'],
+    [{ NODE_OPTIONS: '--openssl_shared_config' }, 'NODE_OPTIONS', 'ALLOW_DEBUGGING'],
+    [{ NODE_OPTIONS: '--experimental-default-config-file' }, 'NODE_OPTIONS', 'ALLOW_DEBUGGING'],
+    [{ NODE_OPTIONS: '--no-warnings --ins"pect"' }, 'NODE_OPTIONS', 'ALLOW_DEBUGGING'],
+    [{ NODE_OPTIONS: '--option-of-a-later-version' }, 'NODE_OPTIONS', 'ALLOW_DEBUGGING'],
+    [{ NODE_DEBUG_NATIVE: 'TLS' }, 'NODE_DEBUG_NATIVE', 'ALLOW_DEBUGGING'],
+    [{ NODE_V8_COVERAGE: '/tmp' }, 'NODE_V8_COVERAGE', 'ALLOW_DEBUGGING'],
+    [{ OPENSSL_CONF: '/tmp/weak.cnf' }, 'OPENSSL_CONF', 'ALLOW_DEBUGGING'],
+    [{ OPENSSL_MODULES: '/tmp' }, 'OPENSSL_MODULES', 'ALLOW_DEBUGGING'],
+    [{ SSLKEYLOGFILE: '/tmp/keys' }, 'SSLKEYLOGFILE', 'ALLOW_DEBUGGING'],
+    [{ GRPC_SSL_CIPHER_SUITES: 'DEFAULT@SECLEVEL=0' }, 'GRPC_SSL_CIPHER_SUITES', 'ALLOW_DEBUGGING'],
   ])('%j', ([change, variable, allowance]) => {
     said(worker(change), variable, allowance);
     expect(worker({ ...change, [allowance]: 'true' })).toEqual([]);
     said(worker({ ...change, [allowance]: 'false' }), variable, allowance);
+  });
+
+  test('an option is named without its value', () => {
+    const [line] = worker({ NODE_OPTIONS: '--heap-prof-dir=/srv/zz --title=--prof' });
+    expect(line).toMatch(/^NODE_OPTIONS: --heap-prof-dir may .*take it out/);
+    expect(line).not.toContain('zz');
   });
 
   test.for([
@@ -394,6 +419,13 @@ describe('what is weak but may be wanted has to be said', () => {
     ['--inspect-brk=127.0.0.1:0'],
     ['--import', 'tsx', '--inspect'],
     ['--tls_keylog=/tmp/keys'],
+    ['--heapsnapshot_signal=SIGUSR2'],
+    ['--cpu-prof'],
+    ['--prof'],
+    ['-prof'],
+    ['--logfile=/tmp/log', '--no-logfile-per-isolate'],
+    ['--abort_on_uncaught_exception'],
+    ['--require', './apm.js', '--openssl-config=/tmp/weak.cnf'],
   ])('command line of node: %j', (commandLine) => {
     const problemsWith = (env: Settings, options: readonly string[]) =>
       problemsOf((given) => {
@@ -408,6 +440,10 @@ describe('what is weak but may be wanted has to be said', () => {
 
   test('what is usual is not asked about', () => {
     expect(worker({ NODE_OPTIONS: '--max-old-space-size=512 --enable-source-maps --require ./apm.js' })).toEqual([]);
+    expect(worker({ NODE_OPTIONS: '-r "./my apm.js" --import tsx --no-deprecation --tls-min-v1.3' })).toEqual([]);
+    expect(worker({ NODE_OPTIONS: '--max_old_space_size=512 --dns-result-order=ipv4first --use-system-ca' })).toEqual(
+      [],
+    );
     expect(worker({ HTTPS_PROXY: 'http://proxy:3128', PAYMENT_BASE_URL: 'http://127.0.0.1:4010' })).toEqual([]);
     expect(worker({ ORDER_SETTLE_WINDOW: '1m', ORDER_CONFIRM_DELAY: '1m' })).toEqual([]);
     expect(worker({ PAYMENT_NOT_EXECUTED_STATUSES: '401,403,429' })).toEqual([]);

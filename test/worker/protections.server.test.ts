@@ -47,7 +47,7 @@ describe.concurrent('a process whose environment gives a protection up in silenc
 test('a worker with a debugger on its command line does not start', async () => {
   const refused = startProcess('src/worker.ts', workerEnv({}, NO_SERVICE), { nodeOptions: ['--inspect=127.0.0.1:0'] });
   expect(await refused.exited).toBe(2);
-  expect(refused.stderr()).toMatch(/^command line of node: opens a debugger.*ALLOW_DEBUGGING=true/m);
+  expect(refused.stderr()).toMatch(/^command line of node: --inspect may open a debugger.*ALLOW_DEBUGGING=true/m);
 });
 
 describe.concurrent('what an environment says aloud stands in the line `ready`', () => {
