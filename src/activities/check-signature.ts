@@ -14,6 +14,9 @@ import type { ActivityDeps } from './deps.js';
 
 const HOW_TO_SIGN = 'sign with --key FILE or APPROVER_KEY_FILE; in code: the option `signer`';
 
+const UNKNOWN_ACCOUNT =
+  'account: this worker does not serve it, so the signature was not checked. Nothing was decided. Let a worker of the account answer';
+
 const refused = (reason: string): SignatureCheck => ({ kind: 'refused', reason });
 
 /**
@@ -21,10 +24,12 @@ const refused = (reason: string): SignatureCheck => ({ kind: 'refused', reason }
  * before it counts. What the signature must be about comes from this very task, never from whoever asked. Fails for nothing: every
  * bad signature is an answer, and so is a record that cannot be written.
  */
-export function checkSignatureActivity(deps: Pick<ActivityDeps, 'approvers' | 'audit'>) {
+export function checkSignatureActivity(deps: Pick<ActivityDeps, 'accounts' | 'approvers' | 'audit'>) {
   return async function checkSignature(input: CheckSignatureInput): Promise<SignatureCheck> {
     // What asks is a workflow task, which anybody with access to Temporal may answer.
     if (!SIGNED_UPDATES.includes(input.update)) return refused('update: is none that persons sign');
+    // A worker without the account cannot know whose signatures count there.
+    if (!deps.accounts.has(input.account)) return refused(UNKNOWN_ACCOUNT);
     const check = checked(deps.approvers?.get(input.account), input);
     if (check.kind === 'refused') return check;
     const problem = runProblem(input.choice);
