@@ -8,6 +8,7 @@ import {
 } from '../client/schedule-spec.js';
 import type { BatchInstruction } from '../contract/batch/batch.js';
 import { DEFAULT_ACCOUNT } from '../contract/names.js';
+import { readJson } from '../validation/json-input.js';
 import {
   type BatchOptions,
   batchOptionsOf,
@@ -50,11 +51,9 @@ export function scheduleText(entry: ScheduleEntry): string {
 }
 
 function collectCalendar(text: string, before: BatchCalendar[] = []): BatchCalendar[] {
-  try {
-    return [...before, JSON.parse(text) as BatchCalendar];
-  } catch {
-    throw new InvalidArgumentError('It must be JSON such as {"dayOfWeek": "FRIDAY", "hour": 10}.');
-  }
+  const { value, problem } = readJson(text);
+  if (!problem) return [...before, value as BatchCalendar];
+  throw new InvalidArgumentError(`It ${problem}: it must be JSON such as {"dayOfWeek": "FRIDAY", "hour": 10}.`);
 }
 
 /** The input of a schedule as typed. Throws InvalidInputError; nothing is created yet. */

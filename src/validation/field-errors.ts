@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { FieldError } from '../contract/failures.js';
+import { givenTwiceIn } from '../contract/given-twice.js';
 import { maskName } from '../contract/masking.js';
 import { withoutNulls } from '../contract/without-nulls.js';
 
@@ -37,6 +38,8 @@ export function sortRemarks(
 /** Longest name of an unknown field that is repeated in a reason. */
 const MAX_KEY_LENGTH = 64;
 
+const GIVEN_TWICE = 'is given twice with different values, and nobody knows which one is meant: leave one of them out';
+
 type Issue = z.core.$ZodIssue;
 
 /**
@@ -48,7 +51,10 @@ export function fieldErrors(error: z.ZodError, prefix = ''): FieldError[] {
   return error.issues.flatMap((issue) => {
     const path = pathOf(prefix, issue.path);
     if (issue.code !== 'unrecognized_keys') return [{ field: path || 'input', reason: reasonOf(issue) }];
-    return issue.keys.map((key) => ({ field: pathOf(path, [key]), reason: 'unknown field' }));
+    return issue.keys.map((key) => {
+      const twice = givenTwiceIn(key);
+      return { field: pathOf(path, [twice ?? key]), reason: twice === undefined ? 'unknown field' : GIVEN_TWICE };
+    });
   });
 }
 

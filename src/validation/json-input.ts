@@ -1,5 +1,6 @@
 import { isLosslessNumber, parse } from 'lossless-json';
 import type { FieldError } from '../contract/failures.js';
+import { keyGivenTwice } from '../contract/given-twice.js';
 import { maskName } from '../contract/masking.js';
 
 /** What a JSON text held: numbers became JavaScript numbers, and each one that stood as an amount is an error. */
@@ -18,16 +19,18 @@ export function readJson(text: string, path = ''): JsonInput {
   try {
     return { value: withoutNumberObjects(parse(text), path, errors), errors };
   } catch (error) {
-    return { value: undefined, errors, problem: problemOf(error) };
+    return { value: undefined, errors, problem: problemOf(error, text) };
   }
 }
 
-/** The parser's messages quote the text: only kind and position are passed on. */
-function problemOf(error: unknown): string {
+/** The parser's messages quote the text: only kind, key and position are passed on. */
+function problemOf(error: unknown, text: string): string {
   if (error instanceof RangeError) return 'is nested too deeply';
   const message = error instanceof Error ? error.message : '';
   const position = /at position \d+/.exec(message)?.[0] ?? '';
-  return `${message.startsWith('Duplicate key') ? 'names a field twice' : 'is not JSON'} ${position}`.trimEnd();
+  const twice = message.startsWith('Duplicate key') ? keyGivenTwice(text) : undefined;
+  const what = twice === undefined ? 'is not JSON' : `names the field ${maskName(twice)} twice with different values`;
+  return `${what} ${position}`.trimEnd();
 }
 
 function withoutNumberObjects(value: unknown, path: string, errors: FieldError[]): unknown {

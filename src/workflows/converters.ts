@@ -5,6 +5,7 @@ import {
   type SerializationContext,
 } from '@temporalio/common';
 import { decode } from '@temporalio/common/lib/encoding.js';
+import { markGivenTwice } from '../contract/given-twice.js';
 import { Refused, refusedIn } from '../contract/refused.js';
 
 /** Encodings of codecs that the worker lacks: whoever reads that must fail, not guess. */
@@ -25,7 +26,9 @@ export const payloadConverter: PayloadConverter = {
     const refused = refusedIn(payload) ?? ownQuestion(payload, context);
     if (refused) return refused as T;
     try {
-      return defaultPayloadConverter.fromPayload<T>(payload);
+      const value = defaultPayloadConverter.fromPayload<T>(payload);
+      // What activities answer is written by a worker.
+      return context?.type === 'workflow' && payload.data ? markGivenTwice(value, payload.data, decode) : value;
     } catch (error) {
       if (CODEC_ENCODING.test(encodingOf(payload))) throw error;
       return undefined as T;

@@ -124,7 +124,7 @@ describe('a row that cannot be read is named with its line', () => {
   test.for<[line: string, field: string, reason: RegExp]>([
     ['{"amount": 12.50}', 'order.amount', /strings/],
     ['{"wallet_details": [{"amount": 1}]}', 'order.wallet_details[0].amount', /strings/],
-    ['{"order_id": "a", "order_id": "b"}', 'order', /names a field twice at position/],
+    ['{"order_id": "a", "order_id": "b"}', 'order', /names the field order_id twice with different values at position/],
     ['{"order_id": "a"', 'order', /not JSON/],
     ['{"order_id": "a"} {}', 'order', /not JSON/],
     ["{'order_id': 'a'}", 'order', /not JSON/],

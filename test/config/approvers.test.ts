@@ -79,7 +79,7 @@ describe('APPROVERS_FILE', () => {
     [
       'a person written down twice',
       `{"persons": {"Ann": ["${ANN}"], "Bob": ["${BOB}"], "Ann": ["${CID}"]}, "accounts": {"default": "unsigned"}}`,
-      'names a field twice',
+      'twice with different values',
     ],
     ['no key', { persons: { Ann: [], Bob: [BOB] }, accounts: { default: RIGHTS } }, 'persons.Ann'],
     [

@@ -27,13 +27,13 @@ const temporal = (...args: string[]) =>
   execa(cli, [...args, '--address', lab.temporal.address, '--namespace', lab.temporal.namespace]);
 
 /** `temporal workflow start --type withdraw …`; without `input` the workflow gets no argument at all. */
-async function rawStart(workflowId: string, input: string | undefined): Promise<void> {
+async function rawStart(workflowId: string, input: string | undefined, type = 'withdraw'): Promise<void> {
   const file = join(folder, `${encodeURIComponent(workflowId)}.json`);
   // From a file: a deeply nested input is longer than a command line may be.
   if (input !== undefined) await writeFile(file, input);
   // biome-ignore format: flags read best in pairs
   await temporal(
-    'workflow', 'start', '--type', 'withdraw', '--task-queue', 'payment-orders', '--workflow-id', workflowId,
+    'workflow', 'start', '--type', type, '--task-queue', 'payment-orders', '--workflow-id', workflowId,
     '--id-reuse-policy', 'RejectDuplicate', '--id-conflict-policy', 'UseExisting',
     ...(input === undefined ? [] : ['--input-file', file]),
   );
@@ -134,6 +134,67 @@ const GARBAGE: [string, string, string | undefined, string][] = [
   ],
 ];
 
+/** A valid input of this order id in which one piece of text is another one. */
+const retyped = (orderId: string, from: string, to: string): string => {
+  const text = changed(orderId, { wallet: '4111111111111111' });
+  expect(text).toContain(from);
+  return text.replace(from, to);
+};
+
+const WALLET = '"wallet":"4111111111111111"';
+
+/** [what is given twice, order id, input, the key that must be named]. */
+const TWICE: [string, string, string, string][] = [
+  ['a wallet', 'g-2-wallet', retyped('g-2-wallet', WALLET, `${WALLET}, "wallet" : "5555555555554444"`), 'wallet'],
+  ['a wallet, escaped', 'g-2-esc', retyped('g-2-esc', WALLET, `"wall\\u0065t":"\\"}:",${WALLET}`), 'wallet'],
+  ['an amount', 'g-2-amount', retyped('g-2-amount', WALLET, `"amount":"1.00",${WALLET},"amount":"100.00"`), 'amount'],
+  ['the order', 'g-2-order', retyped('g-2-order', '{"order"', '{"order":{},"order"'), 'order'],
+  ['an option', 'g-2-option', retyped('g-2-option', '{"order"', '{"resend":"never","resend":"once","order"'), 'resend'],
+  [
+    'a detail',
+    'g-2-detail',
+    retyped('g-2-detail', WALLET, `${WALLET},"wallet_details":{"recipient_name":"A","recipient_name":"B"}`),
+    'recipient_name',
+  ],
+];
+for (const [what, orderId, input, key] of TWICE) {
+  GARBAGE.push([`${what} given twice`, `order:default:${orderId}`, input, key]);
+}
+
+test('a field that is given twice with one value is no mistake', async () => {
+  const workflowId = 'order:default:same-twice';
+  await rawStart(workflowId, retyped('same-twice', WALLET, `${WALLET},${WALLET}`));
+  const result = await lab.temporal.client.workflow.getHandle(workflowId).result();
+  expect(result).toMatchObject({ outcome: 'completed' });
+});
+
+const ROW = '"order_id":"g-3-row","currency":"usd","network":"card","amount":"1.00","wallet":"4111111111111111"';
+
+test.for([
+  ['bulkWithdraw', 'bulk:default:g-3', `{"batchId":"g-3","rows":[{${ROW},"amount":"100.00"}]}`, 'amount'],
+  [
+    'depositAddress',
+    'address:default:g-3',
+    '{"ref":"g-3","currency":"usd","currency":"btc","network":"x"}',
+    'currency',
+  ],
+  ['reconcile', 'reconcile:default', '{"account":"default","recover":false,"recover":true}', 'recover'],
+  ['serviceRead', 'read:default:g-3', '{"account":"default","read":"rates","read":"balances"}', 'read'],
+] as const)('%s with a field given twice fails, and names the field', async ([type, workflowId, input, key]) => {
+  const sent = () => lab.sandbox.requests().filter(({ path }) => /create/.test(path)).length;
+  const before = sent();
+  await rawStart(workflowId, input, type);
+  const error = await lab.temporal.client.workflow
+    .getHandle(workflowId)
+    .result()
+    .catch(({ cause }: { cause: unknown }) => cause);
+  expect(error).toBeInstanceOf(ApplicationFailure);
+  const named = new RegExp(`${key}(: is given twice with different values| \\(given twice\\))`);
+  expect(error).toMatchObject({ message: expect.stringMatching(named) });
+  expect(await failedTasks(workflowId)).toEqual([]);
+  expect(sent()).toBe(before);
+});
+
 describe('garbage started by the plain command line', () => {
   let requestsBefore: number;
   const sentRequests = () => lab.sandbox.requests().filter(({ path }) => !path.endsWith('/rates')).length;
@@ -165,6 +226,17 @@ describe('garbage started by the plain command line', () => {
   test('sends nothing', () => {
     expect(sentRequests()).toBe(requestsBefore);
   });
+});
+
+test('a decision with a field given twice is refused, and names the field', async () => {
+  const orderId = newOrderId('raw-decision');
+  const handle = await lab.orders.start('deposit', orderInput('deposit', orderId));
+  const decision = '{"action":"accept","action":"refuse","by":"Ann","reason":"seen","revision":1}';
+  const update = temporal(
+    ...['workflow', 'update', 'execute', '--workflow-id', handle.workflowId, '--name', 'decide', '--input', decision],
+  );
+  await expect(update).rejects.toThrow('action (given twice)');
+  await lab.temporal.client.workflow.getHandle(handle.workflowId).terminate();
 });
 
 describe('a start that would lose an order', () => {

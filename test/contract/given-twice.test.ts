@@ -1,0 +1,51 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { givenTwiceIn, keyGivenTwice, markGivenTwice } from '../../src/contract/given-twice.js';
+import { readJson } from '../../src/validation/json-input.js';
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const marked = (text: string) =>
+  markGivenTwice(JSON.parse(text), bytes(text), (json) => new TextDecoder().decode(json));
+const keyOf = (value: object) => Object.keys(value).flatMap((name) => givenTwiceIn(name) ?? []);
+
+describe('a field given twice', () => {
+  test.for([
+    ['{"wallet":"a","wallet":"b"}', 'wallet'],
+    ['{"wallet":"a","wall\\u0065t":"b"}', 'wallet'],
+    ['{ "order" : { "a" : 1 , "b" : [ { "amount" : "1" , "amount" : "2" } ] } }', 'amount'],
+    ['{"a":{"x":1},"a":{"x":2}}', 'a'],
+    ['{"a":"\\":\\\\","a":""}', 'a'],
+    ['{"a":1,"a":null}', 'a'],
+    ['{"order":{"a":1,"a":1},"b":1,"b":2}', 'b'],
+    ['{"__proto__":1,"__proto__":2}', '__proto__'],
+    ['{"é":1,"\\u00e9":2}', 'é'],
+  ])('%s is found', ([text = '', key = '']) => {
+    expect(keyOf(marked(text))).toEqual([key]);
+    expect(keyGivenTwice(text)).toBe(key);
+    expect(readJson(text).problem).toMatch(/^names the field .* twice with different values at position \d+$/);
+  });
+
+  test('is no mistake with one value', () => {
+    expect(marked('{"a":{"x":[1]},"a":{"x":[1]}}')).toEqual({ a: { x: [1] } });
+    expect(readJson('{"a":1,"a":1}')).toEqual({ value: { a: 1 }, errors: [] });
+  });
+
+  test('is found in no text that JSON.stringify writes', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.nat(3), (value, space) => {
+        const text = JSON.stringify(value, null, space);
+        expect(marked(text)).toEqual(JSON.parse(text));
+      }),
+    );
+  });
+
+  test('costs linear time, and no depth ends it', () => {
+    const deep = `${'['.repeat(9_000)}${']'.repeat(9_000)}`;
+    expect(marked(`{"a":${deep}}`)).toHaveProperty('a');
+    expect(keyOf(marked(`{"b":1,"b":2,"a":${deep}}`))).toEqual(['b']);
+    const text = `{"a":"${':\\"'.repeat(500_000)}"}`;
+    const startMs = performance.now();
+    marked(text);
+    expect(performance.now() - startMs).toBeLessThan(1_000);
+  });
+});
