@@ -77,5 +77,18 @@ export const ECHO_FAULTS: readonly EchoFault[] = [
     what: 'expected_amount_from with the commission of the deposit on top',
     change: withFeeOnTop,
   },
+  ...(
+    [
+      ['upper', 'in capitals', (id: string) => id.toUpperCase()],
+      ['cut', 'cut to 40 characters', (id: string) => id.slice(0, 40)],
+      ['no-zeros', 'without leading zeros', (id: string) => id.replace(/^0+/, '')],
+      ['escaped', 'with its colons escaped', (id: string) => id.replaceAll(':', '%3A')],
+      ['other', 'of another order', (id: string) => `x${id}`],
+    ] as const
+  ).map(([name, what, write]) => ({
+    name: `echo-id-${name}`,
+    what: `user_order_id ${what}`,
+    change: (order: Fields) => ({ ...order, user_order_id: ofText(order.user_order_id, write) }),
+  })),
   { name: 'echo-rounded', what: 'expected amounts cut to one place less, which the precision says', change: rounded },
 ];

@@ -45,6 +45,21 @@ const SHAPED: readonly Fault[] = [
   shaped('signed-amounts', 'amounts like "+10.00"', (order) => signed(order) as Item),
   shaped('nulls-as-lists', '[] for everything that is null or empty', (order) => nullsAs(order, [])),
   shaped('nulls-as-objects', '{} for everything that is null or empty', (order) => nullsAs(order, {})),
+  ...(
+    [
+      ['fee-exponent', 'amount_to_fee', '0E-8'],
+      ['fee-comma', 'amount_to_fee', '0,17'],
+      ['rate-object', 'exchange_rate_actual', { rate: '1' }],
+      ['precision-text', 'currency_to_precision', 'two'],
+      ['from-object', 'amount_from', {}],
+      ['to-list', 'amount_to', []],
+      ['changes-text', 'balance_changes', 'none'],
+    ] as const
+  ).map(([name, field, value]) =>
+    shaped(name, `${JSON.stringify(value)} as ${field}`, (order) =>
+      field in order ? { ...order, [field]: value } : order,
+    ),
+  ),
   shaped('null-dates', 'null for every date', (order) => ({ ...order, ...NULLABLE_DATES })),
   shaped('texts-for-integers', 'precisions and error code as text', (order) => ({
     ...order,

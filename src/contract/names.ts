@@ -133,6 +133,22 @@ export function parseFollowUpOrderId(orderId: string): { extendsOrderId: string;
   return match?.[1] ? { extendsOrderId: match[1], n: Number(match[2]) } : undefined;
 }
 
+/** Fewest characters of an id that was cut at its end: shorter beginnings are common to many ids. */
+const MIN_CUT_LENGTH = 32;
+
+/** True for an order id, or for the form in which a service stores it: another case, without leading zeros, escaped, cut. */
+export function isFormOfId(shown: string, orderId: string): boolean {
+  if (shown === orderId) return true;
+  const [stored, ours] = [shown, orderId].map((id) =>
+    id
+      .trim()
+      .toLowerCase()
+      .replaceAll('%3a', ':')
+      .replace(/^0+(?=\d+$)/, ''),
+  );
+  return stored === ours || (shown.length >= MIN_CUT_LENGTH && ours?.startsWith(stored ?? '') === true);
+}
+
 /** Splits an order's workflow id; undefined when it is not one. */
 export function parseOrderWorkflowId(workflowId: string): { account: string; orderId: string } | undefined {
   const match = /^order:([a-z0-9-]{1,32}):(.+)$/.exec(workflowId);

@@ -9,6 +9,8 @@ export type BalanceChange = BalanceChangeShape;
 /** An order of the service: decimal strings, opaque dates; `status` and `order_type` may hold unknown values. */
 export interface Order extends Omit<OrderShape, 'client_info'> {
   client_info?: ClientInfo | null;
+  /** Fields that the service answered and that could not be read; they are empty here. */
+  unreadable?: string[];
 }
 
 /** An item of the order list: the order and the balance changes it caused. */

@@ -4,13 +4,19 @@ import type { Order } from '../contract/service-objects.js';
 import { fieldErrors } from '../validation/field-errors.js';
 import { MalformedResponseError } from './errors.js';
 import type { Page } from './paging.js';
-import { MAX_PROBLEMS, orderSchema } from './schemas.js';
+import { MAX_PROBLEMS, orderListItemSchema, orderSchema, safeReadOrder } from './schemas.js';
 import { parseJson } from './wire.js';
 
 const envelopeSchema = z.object({ status: z.string(), data: z.unknown().optional() });
 
+/** Reads a value as a schema says; of orders as `safeReadOrder` does. */
+const safeRead = <T>(schema: z.ZodType<T>, value: unknown): z.ZodSafeParseResult<T> =>
+  ORDERS.has(schema) ? (safeReadOrder(schema as never, value) as z.ZodSafeParseResult<T>) : schema.safeParse(value);
+
+const ORDERS: ReadonlySet<unknown> = new Set([orderSchema, orderListItemSchema]);
+
 function check<T>(schema: z.ZodType<T>, value: unknown, path: string): T {
-  const checked = schema.safeParse(value);
+  const checked = safeRead(schema, value);
   if (checked.success) return checked.data;
   throw new MalformedResponseError(fieldErrors(checked.error, path).slice(0, MAX_PROBLEMS));
 }
@@ -34,7 +40,7 @@ export function readPage<T>(schema: z.ZodType<T>, bytes: Uint8Array): Page<T> {
   const list = check(z.array(z.unknown()), readData(bytes), 'data');
   const page: Page<T> = { items: [], malformed: [], total: list.length };
   for (const [index, item] of list.entries()) {
-    const checked = schema.safeParse(item);
+    const checked = safeRead(schema, item);
     if (checked.success) page.items.push(checked.data);
     else {
       const reason = describeFieldErrors(fieldErrors(checked.error).slice(0, MAX_PROBLEMS));

@@ -10,6 +10,7 @@ import {
   anything,
   clientInfo,
   errorCode,
+  figureOrNull,
   flag,
   integer,
   integerOrNull,
@@ -85,8 +86,33 @@ const balanceChange = z.object({
 
 /** An item of the order list. */
 export const orderListItemSchema = orderSchema.extend({
+  amount_from: figureOrNull,
+  amount_to: figureOrNull,
+  amount_from_fee: figureOrNull,
+  amount_to_fee: figureOrNull,
   balance_changes: list(balanceChange),
 });
+
+/** Fields that say which order it is and how it goes; without one of them an answer shows no order. */
+const IDENTIFYING: ReadonlySet<PropertyKey | undefined> = new Set([
+  ...['order_uuid', 'order_type', 'user_order_id', 'status', 'currency_from', 'currency_to'],
+  ...['expected_amount_from', 'expected_amount_to', 'network_from', 'network_to', 'wallet_to', 'wallet_to_details'],
+  undefined,
+]);
+
+/**
+ * Reads an order. A field beyond the identifying ones that cannot be read is left out, and `unreadable` names it: it must not hide
+ * an order, nor pass for one that is empty.
+ */
+export function safeReadOrder<T extends object>(schema: z.ZodType<T>, value: unknown): z.ZodSafeParseResult<T> {
+  const read = schema.safeParse(value);
+  if (read.success) return read;
+  const unreadable = [...new Set(read.error.issues.map(({ path }) => path[0]))];
+  if (unreadable.some((field) => IDENTIFYING.has(field))) return read;
+  const without = Object.fromEntries(Object.entries(value as object).filter(([field]) => !unreadable.includes(field)));
+  const readable = schema.safeParse(without);
+  return readable.success ? { ...readable, data: { ...readable.data, unreadable } } : read;
+}
 
 /** A permanent deposit address. */
 export const depositAddressSchema = z.object({

@@ -124,6 +124,12 @@ export const amountOrNull = z
   .optional()
   .transform((value) => value ?? null);
 
+/** The same without empty objects and lists: where the order list has one, the status may have the figure. */
+export const figureOrNull = z
+  .preprocess((value) => (value === '' ? null : value), amount.nullable())
+  .optional()
+  .transform((value) => value ?? null);
+
 /** A safe integer, also one written as text. */
 export const integer = z.preprocess(toInteger, z.int());
 
@@ -177,16 +183,17 @@ export const list = <T extends z.ZodType>(item: T) =>
 export const object = <T extends z.ZodType>(schema: T) =>
   z.preprocess((value) => (Array.isArray(value) && value.length === 0 ? {} : (value ?? undefined)), schema);
 
-/** A JSON number that is no more than a decimal: what a writer makes of 0.0000001 included, nothing astronomic. */
-const NUMBER_TOKEN = /^-?\d{1,60}(\.\d{1,60})?([eE][+-]?\d{1,2})?$/;
+/** Longest text of a figure, in characters. */
+const MAX_FIGURE_LENGTH = 100;
 
-/** The decimal string of an amount, no digit lost: "+10.00" is 10.00. undefined for others, such as "1,000.00". */
+/** A decimal, also with the exponent that some writers give 0.0000001; nothing astronomic. */
+const FIGURE = /^-?\d+(\.\d+)?([eE][+-]?\d{1,2})?$/;
+
+/** Returns an amount as decimal string, no digit lost: "+10.00 " is 10.00, 1e-7 is 0.0000001. Undefined for "1,000.00". */
 export function looseAmount(value: unknown): string | undefined {
-  if (isLosslessNumber(value)) {
-    if (!NUMBER_TOKEN.test(value.value)) return undefined;
-    return SIGNED_AMOUNT_FORMAT.test(value.value) ? value.value : new Big(value.value).toFixed();
-  }
-  if (typeof value !== 'string') return undefined;
-  const unsigned = value.replace(/^\+(?=\d)/, '');
-  return SIGNED_AMOUNT_FORMAT.test(unsigned) ? unsigned : undefined;
+  const text = isLosslessNumber(value) ? value.value : value;
+  if (typeof text !== 'string' || text.length > MAX_FIGURE_LENGTH) return undefined;
+  const figure = text.trim().replace(/^\+(?=\d)/, '');
+  if (!FIGURE.test(figure)) return undefined;
+  return SIGNED_AMOUNT_FORMAT.test(figure) ? figure : new Big(figure).toFixed();
 }

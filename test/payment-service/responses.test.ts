@@ -64,16 +64,31 @@ describe('an order', () => {
     ['currency_from', undefined],
     ['currency_to', null],
     ['expected_amount_from', '1,000.00'],
-    ['expected_amount_to', '1e3'],
+    ['expected_amount_to', '1e3x'],
     ['expected_amount_to', ''],
     ['expected_amount_to', null],
-    ['amount_from', 'NaN'],
-    ['amount_to_fee', true],
-    ['strict_withdrawal_amount', 'yes'],
-    ['currency_to_precision', 2.5],
   ])('whose %s is %j is malformed, naming the field', (field, value) => {
     expect(() => readOrder({ [field]: value })).toThrow(MalformedResponseError);
     expect(() => readOrder({ [field]: value })).toThrow(new RegExp(`data\\.${field}: `));
+  });
+
+  test.each([
+    ['amount_from', 'NaN', null],
+    ['amount_to_fee', true, null],
+    ['amount_to_fee', '0,17', null],
+    ['amount_to_fee', '1'.repeat(101), null],
+    ['amount_to', '1e100000', null],
+    ['exchange_rate_actual', { rate: 1 }, null],
+    ['strict_withdrawal_amount', 'yes', false],
+    ['currency_to_precision', 2.5, -1],
+  ])('whose %s is %j is an order all the same, and names that field', (field, value, read) => {
+    const order = readOrder({ [field]: value });
+    expect(order).toEqual({ ...orderObject({ [field]: read }), unreadable: [field] });
+  });
+
+  test('with several fields that cannot be read names each once', () => {
+    const order = readOrder({ amount_from: 'x', amount_to_fee: 'y' });
+    expect(order).toMatchObject({ unreadable: ['amount_from', 'amount_to_fee'] });
   });
 
   test('with details nested too deep for the next JSON writer is malformed', () => {

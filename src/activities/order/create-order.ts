@@ -3,6 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { AuditNotWrittenError } from '../../audit/audit-record.js';
 import { echoDifferences } from '../../contract/differences/echo.js';
 import { describeFieldErrors } from '../../contract/failures.js';
+import { isFormOfId } from '../../contract/names.js';
 import type { Circumstances, CreateAnswer, CreateOrderInput, CreateVerdict } from '../../contract/order/activities.js';
 import type { OrderInput } from '../../contract/order/input-and-result.js';
 import type { CreateRequest } from '../../contract/order/request.js';
@@ -275,5 +276,7 @@ function whyNotSent(error: unknown): string {
 function verdictOfAnswer({ type }: CreateOrderInput, request: CreateRequest, order: Order): CreateVerdict {
   const { hard, soft } = echoDifferences(type, request, order);
   if (hard.length === 0) return { kind: 'accepted', order, ...(soft.length > 0 && { soft }) };
-  return { kind: 'uncertain', reason: `the create was answered with another order (${hard.join(', ')})` };
+  const reason = `the create was answered with another order (${hard.join(', ')})`;
+  const isOurs = hard.join() === 'order_id' && isFormOfId(order.user_order_id, request.order_id);
+  return { kind: 'uncertain', reason, ...(isOurs && { underOtherId: order }) };
 }

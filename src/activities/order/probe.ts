@@ -1,4 +1,5 @@
 import { echoDifferences } from '../../contract/differences/echo.js';
+import { isFormOfId } from '../../contract/names.js';
 import type { LookUpReading } from '../../contract/order/activities.js';
 import type { CreateRequest } from '../../contract/order/request.js';
 import type { OrderType } from '../../contract/order/types.js';
@@ -32,7 +33,7 @@ export async function probe(service: PaymentService, type: OrderType, request: C
   const asked = { type, request };
   const listed = await listOrders(service, request.order_id);
   const reading = readingOf(asked, listed.orders);
-  return showsOurs(reading) || !listed.unclear ? reading : withStatus(service, asked, listed);
+  return isClear(listed, reading) || !listed.unclear ? reading : withStatus(service, asked, listed);
 }
 
 /**
@@ -59,7 +60,7 @@ export function probeFirst(
 export async function readByOrderId(service: PaymentService, asked: Asked): Promise<LookUpReading> {
   const listed = await listOrders(service, asked.request.order_id).catch(asUnclear);
   const reading = readingOf(asked, listed.orders);
-  return showsOurs(reading) ? reading : withStatus(service, asked, listed);
+  return isClear(listed, reading) ? reading : withStatus(service, asked, listed);
 }
 
 /** A list that failed hides nothing that the status shows. Too many requests: the next one would be refused, too. */
@@ -71,7 +72,9 @@ function asUnclear(error: unknown): Listed {
 async function withStatus(service: PaymentService, asked: Asked, { orders, unclear }: Listed): Promise<LookUpReading> {
   const { order_id } = asked.request;
   const { order, said } = await service.orderStatus({ order_id }, unclear ? { timeoutMs: STATUS_TIMEOUT_MS } : {});
-  if (order && order.user_order_id !== order_id) throw noReading('the status operation answered with another order');
+  if (order && !isFormOfId(order.user_order_id, order_id)) {
+    throw noReading('the status operation answered with another order');
+  }
   const reading = readingOf(asked, order ? [...orders, order] : orders);
   if (unclear && !showsOurs(reading)) throw unclear;
   return reading.kind === 'absent' ? { ...reading, said } : reading;
@@ -80,14 +83,22 @@ async function withStatus(service: PaymentService, asked: Asked, { orders, uncle
 /** Asks the order list for one order id. An item that cannot be read, or one of another id, means that more may be there. */
 async function listOrders(service: PaymentService, orderId: string): Promise<Listed> {
   const { items, malformed } = await service.listOrders({ order_ids: [orderId] });
-  const orders = items.filter((item) => item.user_order_id === orderId).map(withoutChanges);
-  if (malformed.length > 0) return { orders, unclear: noReading('the order list shows an item that cannot be read') };
+  const orders = items.filter((item) => isFormOfId(item.user_order_id, orderId)).map(withoutChanges);
+  const [first] = malformed;
+  if (first)
+    return { orders, unclear: noReading(`the order list shows an item that cannot be read (${first.reason})`) };
+  const unreadable = orders.flatMap((order) => order.unreadable ?? []);
+  if (unreadable.length > 0) return { orders, unclear: noReading(`the order list shows no readable ${unreadable}`) };
   if (orders.length === items.length) return { orders };
   return { orders, unclear: noReading('the order list shows orders of other ids: its filter was ignored') };
 }
 
 /** The order of a list item, as the other operations show it. */
 export const withoutChanges = ({ balance_changes: _, ...order }: OrderListItem): Order => order;
+
+/** True where the order list alone shows our order as a whole. */
+const isClear = ({ orders }: Listed, reading: LookUpReading): boolean =>
+  showsOurs(reading) && orders.every(({ unreadable }) => !unreadable);
 
 const showsOurs = (reading: LookUpReading): boolean =>
   (reading.kind === 'found' && reading.differences.length === 0) ||

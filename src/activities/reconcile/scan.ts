@@ -161,7 +161,8 @@ export class ServiceView {
     this.uuidsById.set(order.user_order_id, uuids.add(order.order_uuid));
   }
 
-  #check({ order_uuid: uuid, balance_changes: changes }: OrderListItem): void {
+  #check({ order_uuid: uuid, balance_changes: changes, unreadable }: OrderListItem): void {
+    if (unreadable) this.malformed.push({ place: `order ${uuid}`, reason: `cannot be read: ${unreadable.join(', ')}` });
     for (const [index, change] of changes.entries()) {
       if (addsUp(change)) continue;
       const place = `order ${uuid}, balance change ${index + 1} of ${changes.length}`;

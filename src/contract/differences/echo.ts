@@ -140,7 +140,7 @@ export function shownDifferences(
   const asked = (field: string): unknown => (field === 'order_type' ? type : requested[field as keyof RequestFields]);
   const answered = (field: string): string => {
     if (field === 'amount' || field === 'amount_to') return shownAmount(order, field);
-    if (field === 'order_id') return 'another one';
+    if (field === 'order_id') return shown(field, order.user_order_id);
     const [, answer = 'order_type' as const] = factsOf(type).echoes.find(([name]) => name === field) ?? [];
     return shown(field, order[answer]);
   };

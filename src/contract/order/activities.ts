@@ -93,9 +93,17 @@ export type CreateVerdict =
   | { kind: 'stale'; reason: string }
   /**
    * `reset`: nothing was sent now, but an attempt of the run this one was cut from may still be on its way. `retryAfterMs`:
-   * the service answered "too many requests", which proves nothing, but once absence is proven costs no re-send.
+   * the service answered "too many requests", which proves nothing, but once absence is proven costs no re-send. `underOtherId`:
+   * the service answered with our order under another form of its id.
    */
-  | { kind: 'uncertain'; reason: string; reset?: true; timedOut?: true; retryAfterMs?: number };
+  | {
+      kind: 'uncertain';
+      reason: string;
+      reset?: true;
+      timedOut?: true;
+      retryAfterMs?: number;
+      underOtherId?: Order;
+    };
 
 /** Answer of the create activity. `notes` says which checks were skipped. */
 export type CreateAnswer = Circumstances & CreateVerdict & { notes?: string[] };

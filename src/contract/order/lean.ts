@@ -47,6 +47,7 @@ const USUAL: { readonly [Field in keyof Required<Order>]: Order[Field] | undefin
   start_order_at: null,
   currency_from_precision: undefined,
   currency_to_precision: undefined,
+  unreadable: undefined,
 };
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;

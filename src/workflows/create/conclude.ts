@@ -181,14 +181,13 @@ async function meetConflict(run: OrderRun, conflict: Conflict): Promise<Ours | C
  * THE end of every conflict; nothing is sent any more, whatever becomes of the other order. A person names the order to
  * follow, which passes the echo check once more, or has the order closed where none of those shown is ours.
  */
-const questionAbout = (conflict: Conflict): Question => ({
-  kind: 'question',
-  code: 'conflict',
-  reason: conflict.reason,
-  allowed: conflict.ours.length > 0 ? ['adopt'] : ['adopt', 'close-absent'],
-  candidates: conflict.candidates,
-  conflict,
-});
+function questionAbout(conflict: Conflict): Question {
+  const { reason, ours, candidates, foreign } = conflict;
+  const question = { kind: 'question', code: 'conflict', reason, conflict } as const;
+  // An order under another id could not be followed by ours.
+  if (foreign?.differences.includes('order_id')) return { ...question, allowed: ['close-absent'] };
+  return { ...question, allowed: ours.length > 0 ? ['adopt'] : ['adopt', 'close-absent'], candidates };
+}
 
 /**
  * A person wants an uncertain order closed. Their word is not enough: absence is proven once more, in full. Once a create

@@ -10,7 +10,7 @@ import { attemptCreate, delayHasPassed } from './attempt.js';
 import { askAboutUncertain, conclude, type Step } from './conclude.js';
 import { endCancelled, settleRestored } from './end-unsent.js';
 import { type Evidence, mayResend, openBudget, spend } from './may-resend.js';
-import { type Ours, settleEarlierRun, settleSends } from './settle.js';
+import { foreignOrder, type Ours, settleEarlierRun, settleSends } from './settle.js';
 
 /** Brings the order into being, once: each step tells how far it came, and what comes next is decided anew. */
 export async function createOrder(run: OrderRun): Promise<Order> {
@@ -68,6 +68,11 @@ async function attempt(run: OrderRun, permission: SendPermission, rounds: Rounds
   run.sends.count += 1;
   run.sends.unclear = verdict.reason;
   spend(rounds, verdict);
+  if (verdict.underOtherId) {
+    // Look-ups by our id may not show it: nothing is sent again, and an operator is asked.
+    run.sends.settled = foreignOrder(run, { order: verdict.underOtherId, differences: ['order_id'] });
+    return run.sends.settled;
+  }
   return settleSends(run, verdict);
 }
 

@@ -70,6 +70,8 @@ export function foreignOrder(
     ours: [],
     candidates: [{ order_uuid: order.order_uuid, differences }],
     foreign,
+    // Only our id has another form: no later reading makes that another payment.
+    ...(differences.join() === 'order_id' && { askAtOnce: true }),
   };
 }
 
@@ -102,7 +104,8 @@ export async function look(
 
 const BEFORE_READING = { summary: 'Uncertain create: before the next look' };
 
-const showsOurs = (seen: Seen): boolean => seen.kind === 'ours' || (seen.kind === 'conflict' && seen.ours.length > 0);
+const showsOurs = (seen: Seen): boolean =>
+  seen.kind === 'ours' || (seen.kind === 'conflict' && (seen.ours.length > 0 || seen.askAtOnce === true));
 
 /** Callbacks that bring a reading forward; more are not needed, and a flood of forged ones must not cost look-ups. */
 const EARLY_READINGS = 3;

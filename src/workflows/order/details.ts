@@ -103,6 +103,7 @@ export function currentDetails(run: OrderRun): string {
     ...(attention || !order ? [] : known(run)),
     `**${run.phase}** · waiting for ${run.waitingFor}`,
     ...(notes ? [`Skipped or failed checks: ${notes.join('; ')}`] : []),
+    ...(order?.unreadable ? [`Fields of the service that cannot be read: ${order.unreadable.join(', ')}`] : []),
   ].join('\n\n');
 }
 
