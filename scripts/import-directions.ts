@@ -33,11 +33,13 @@ const MAY_IMPORT: Record<string, string[]> = {
     'types workflows',
   ],
   process: ['config', 'temporal'],
-  monitoring: ['contract', 'client', 'preflight', 'types config'],
+  // The guard of every port that listens.
+  'http-port': [],
+  monitoring: ['contract', 'http-port', 'client', 'preflight', 'types config'],
   // What is checked before a process starts and while it runs; its accounts are asked for their balances.
   preflight: ['contract', 'validation', 'payment-service', 'temporal', 'config'],
-  receiver: ['preflight', 'monitoring', 'contract', 'client', 'temporal', 'tracing', 'config', 'process'],
-  codec: ['temporal', 'config', 'process'],
+  receiver: ['preflight', 'monitoring', 'http-port', 'contract', 'client', 'temporal', 'tracing', 'config', 'process'],
+  codec: ['http-port', 'temporal', 'config', 'process'],
   // The workflows as workers run and replay them; it holds no secret.
   bundle: ['contract', 'temporal', 'types config'],
   worker: [

@@ -3,23 +3,16 @@ import proto from '@temporalio/proto';
 import fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import type { CodecConfig } from '../config.js';
+import { MAX_HEADER_BYTES } from '../http-port/connection.js';
+import { Connections } from '../http-port/connections.js';
+import { openPort, type Port } from '../http-port/port.js';
 import { encryptionCodec, PayloadDecryptionError } from '../temporal/encryption-codec.js';
 import { admitKnown, BODY_LIMIT_BYTES, HEALTH, limitBodies } from './admission.js';
 
 const { Payloads } = proto.temporal.api.common.v1;
 
-/** A caller that neither sends nor reads holds its place no longer. */
-const IDLE_MS = 10_000;
-
-/** Browsers open six connections to a server. */
-const MAX_CONNECTIONS = 64;
-
-/** A listening codec endpoint. */
-export interface Codec {
-  url: string;
-  /** Lets the requests under way finish. */
-  close: () => Promise<void>;
-}
+/** Largest request, with room for the frames of chunks; a large one may take that long on a slow line. */
+const LIMITS = { maxBytes: 2 * MAX_HEADER_BYTES + BODY_LIMIT_BYTES, maxWaitMs: 10_000 };
 
 /** Starts Temporal's codec protocol: POST /decode and /encode, JSON `{payloads}` in and out. Port 0 takes a free one. */
 export async function startCodec({
@@ -29,12 +22,10 @@ export async function startCodec({
   uiOrigin,
   token,
   logLevel = 'info',
-}: CodecConfig): Promise<Codec> {
+}: CodecConfig): Promise<Port> {
   const codec = encryptionCodec(encryptionKeys);
-  const timeouts = { connectionTimeout: IDLE_MS, requestTimeout: IDLE_MS };
   const log = pino({ level: logLevel, base: { service: 'payment-orders-codec' } }, pino.destination(2));
-  const app = fastify({ logger: false, bodyLimit: BODY_LIMIT_BYTES, ...timeouts });
-  app.server.maxConnections = MAX_CONNECTIONS;
+  const app = fastify({ logger: false, bodyLimit: BODY_LIMIT_BYTES });
   // Browsers send plain text across origins without asking first.
   app.removeContentTypeParser('text/plain');
   admitPages(app, uiOrigin);
@@ -50,8 +41,8 @@ export async function startCodec({
     if (!told && (error.statusCode ?? 500) >= 500) log.warn({ error: error.name }, 'question not answered');
     return reply.code(told ? 400 : (error.statusCode ?? 500)).send({ message: told ? error.message : 'not possible' });
   });
-  const url = await app.listen({ host, port });
-  return { url, close: () => app.close() };
+  await app.ready();
+  return openPort(app.server, new Connections(LIMITS), { host, port });
 }
 
 /** Lets the pages of one origin read answers, and refuses all others, those of this very address under a false name too. */

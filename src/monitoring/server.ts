@@ -1,8 +1,9 @@
-import { once } from 'node:events';
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import { type AddressInfo, isIPv6 } from 'node:net';
+import { createServer, type ServerResponse } from 'node:http';
 import type { Registry } from 'prom-client';
 import type { Monitoring } from '../config.js';
+import { MAX_HEADER_BYTES } from '../http-port/connection.js';
+import { Connections } from '../http-port/connections.js';
+import { openPort, type Port } from '../http-port/port.js';
 import { type Finding, nameOf } from '../preflight/findings.js';
 
 /** What is shown of a process. `whyNotReady`: why it should get no work now; undefined = it is ready. Never rejects. */
@@ -13,27 +14,15 @@ export interface Shown {
   registry: Registry;
 }
 
-/** A listening monitoring port. */
-export interface MonitoringServer {
-  url: string;
-  close: () => Promise<void>;
-}
-
 /** Serves `/healthz`, `/readyz` and `/metrics` on a port of its own; undefined where none is configured. */
-export async function startMonitoring(
-  address: Monitoring['metricsAddress'],
-  shown: Shown,
-): Promise<MonitoringServer | undefined> {
+export async function startMonitoring(address: Monitoring['metricsAddress'], shown: Shown): Promise<Port | undefined> {
   if (!address) return undefined;
-  const server = createServer({ requestTimeout: 5_000, headersTimeout: 5_000, maxHeaderSize: 8 * 1024 });
-  server.maxConnections = 64;
+  const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES });
   server.on('request', ({ method, url = '' }, response) => {
     const path = method === 'GET' || method === 'HEAD' ? url.split('?', 1)[0] : undefined;
     void answer(path, shown, response).catch(() => send(response, 500, 'failed\n'));
   });
-  server.listen(address);
-  await once(server, 'listening');
-  return { url: urlOf(server), close: () => closed(server) };
+  return openPort(server, new Connections({ maxBytes: 2 * MAX_HEADER_BYTES }), address);
 }
 
 async function answer(path: string | undefined, shown: Shown, response: ServerResponse): Promise<void> {
@@ -48,15 +37,4 @@ async function answer(path: string | undefined, shown: Shown, response: ServerRe
 }
 
 const send = (response: ServerResponse, status: number, text: string, type = 'text/plain; charset=utf-8'): void =>
-  void response.writeHead(status, { 'Content-Type': type, Connection: 'close' }).end(text);
-
-function urlOf(server: Server): string {
-  const { address, port } = server.address() as AddressInfo;
-  return `http://${isIPv6(address) ? `[${address}]` : address}:${port}`;
-}
-
-async function closed(server: Server): Promise<void> {
-  server.close();
-  server.closeAllConnections();
-  if (server.listening) await once(server, 'close');
-}
+  void response.writeHead(status, { 'Content-Type': type }).end(text);

@@ -1,9 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { Connection, MAX_HEADER_BYTES } from '../http-port/connection.js';
 import { ANSWERS, type CallbackAnswer, rawAnswer, wireOf } from './answers.js';
-import { Connection } from './connection.js';
-
-const MAX_HEADER_BYTES = 8 * 1024;
 
 /** A request as it stands when its headers were read. */
 export interface Asked {
@@ -21,18 +19,17 @@ export type Handle = (asked: Asked) => CallbackAnswer | Promise<CallbackAnswer |
  * cannot read is answered as `handle` answers what it does not know.
  */
 export function createHttp(handle: Handle, onUnreadable: () => void): Server {
-  const limits = { maxHeaderSize: MAX_HEADER_BYTES, requestTimeout: 0, headersTimeout: 0 };
   // Node would answer a request without Host itself, and nothing here depends on that header.
-  const server = createServer({ ...limits, requireHostHeader: false });
+  const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false });
 
   function take(request: IncomingMessage, response: ServerResponse, askForBody: () => void = () => undefined): void {
     const connection: unknown = request.socket;
     // A second request within one piece: the first one gets its answer, this one nothing.
-    if (!(connection instanceof Connection) || connection.request) return;
-    connection.request = request;
+    if (!(connection instanceof Connection)) return;
+    connection.response ??= response;
+    if (connection.response !== response) return;
     const send = (answer: CallbackAnswer | undefined): void => {
       if (!answer || connection.answered) return;
-      connection.answered = true;
       const { status, headers, text } = wireOf(answer);
       response.writeHead(status, headers).end(text);
     };
@@ -49,7 +46,6 @@ export function createHttp(handle: Handle, onUnreadable: () => void): Server {
   function refuse(connection: Duplex): void {
     if (!(connection instanceof Connection) || connection.answered || connection.request?.complete) return;
     onUnreadable();
-    connection.answered = true;
     connection.end(rawAnswer(ANSWERS.notFound));
   }
   server.on('clientError', (_error, connection) => refuse(connection));

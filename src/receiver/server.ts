@@ -1,13 +1,12 @@
-import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { type AddressInfo, createServer, isIPv6, type Server, type Socket } from 'node:net';
 import { type CallbackTarget, verifyCallbackPath } from '../contract/callback-url.js';
+import { Connections, type Cut } from '../http-port/connections.js';
+import { openPort, type Port } from '../http-port/port.js';
+import { isListed, type SenderRules, senderKey, senderOf } from '../http-port/senders.js';
 import { ANSWERS, type AnswerName, type CallbackAnswer } from './answers.js';
-import { Connections, type Cut, PROXY } from './connections.js';
 import { type Asked, createHttp } from './http.js';
 import { createRefusals, type ReceiverLog } from './refusals.js';
-import { announcesTooMuch, readBody } from './request-body.js';
-import { isListed, type SenderRules, senderKey, senderOf } from './senders.js';
+import { announcesTooMuch, MAX_REQUEST_BYTES, readBody } from './request-body.js';
 import type { SignalOrder, SignalReceived } from './signals.js';
 import { spareReceived, spareTemporal } from './spare-temporal.js';
 
@@ -27,23 +26,11 @@ export interface ReceiverOptions extends SenderRules {
   onAnswer?: (name: AnswerName) => void;
 }
 
-/** A listening receiver. `close` lets callbacks under way finish. */
-export interface Receiver {
-  url: string;
-  close(): Promise<void>;
-}
-
 /** What is counted instead of logged one by one: some answers, connections that were cut, and those that may not be made. */
 type Refusal = 'notFound' | 'tooLarge' | 'malformed' | 'crowded' | 'limited' | 'tooMany' | Cut | 'notAllowed';
 
 const COUNTED: readonly AnswerName[] = ['notFound', 'tooLarge', 'malformed', 'crowded', 'limited', 'tooMany'];
 const isCounted = (name: AnswerName): name is AnswerName & Refusal => COUNTED.includes(name);
-
-// Longer than the 2 s that a callback may take.
-const CLOSE_GRACE_MS = 3_000;
-
-/** Connections that the system keeps ready while the process is busy. */
-const BACKLOG = 1_024;
 
 /** How the log names what a callback was about. */
 function subjectOf(target: CallbackTarget): { account: string; orderId?: string; addressRef?: string } {
@@ -57,10 +44,10 @@ const isAsked = ({ method, url = '' }: IncomingMessage, path: string): boolean =
   method === 'GET' && url.split('?', 1)[0] === path;
 
 /** Starts the callback receiver: sender → token → body → allowance → parse → signal → answer. */
-export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
-  const { log, trustedProxies, allowedAddresses } = options;
+export async function startReceiver(options: ReceiverOptions): Promise<Port> {
+  const { log } = options;
   const refusals = createRefusals<Refusal>(log);
-  const connections = new Connections(refusals.count);
+  const connections = new Connections({ maxBytes: MAX_REQUEST_BYTES, onCut: refusals.count });
   const answering = createAnswering(options, connections);
   const answered = (name: AnswerName): CallbackAnswer => {
     // A callback URL that got into wrong hands must not fill the log either.
@@ -86,44 +73,14 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
     }
   };
   const http = createHttp(handle, () => refusals.count('notFound'));
-  // Half open: whoever ends its side behind its request still gets the answer.
-  const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) => {
-    // A reset is one of the ways in which a connection ends.
-    socket.on('error', () => undefined);
-    const peer = socket.remoteAddress ?? '';
-    const isProxy = isListed(trustedProxies, peer);
-    if (allowedAddresses && !isProxy && !isListed(allowedAddresses, peer)) {
-      refusals.count('notAllowed');
-      socket.resetAndDestroy();
-      return;
-    }
-    const connection = connections.open(socket, isProxy ? PROXY : senderKey(peer));
-    if (connection) http.emit('connection', connection);
-  });
-  server.listen({ host: options.host, port: options.port, backlog: BACKLOG });
-  await once(server, 'listening');
+  const port = await openPort(http, connections, { ...options, onRefused: () => refusals.count('notAllowed') });
   return {
-    url: urlOf(server),
+    url: port.url,
     async close() {
-      await closeGracefully(server, connections);
+      await port.close();
       refusals.flush();
     },
   };
-}
-
-function urlOf(server: Server): string {
-  const { address, port } = server.address() as AddressInfo;
-  return `http://${isIPv6(address) ? `[${address}]` : address}:${port}`;
-}
-
-/** Lets requests under way finish, and half-sent ones for a while. */
-async function closeGracefully(server: Server, connections: Connections): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  connections.closeIdle();
-  const cut = setTimeout(() => connections.closeAll(), CLOSE_GRACE_MS);
-  await closed;
-  clearTimeout(cut);
-  connections.closeAll();
 }
 
 /** What requests are answered with. */

@@ -1,8 +1,9 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Codec, startCodec } from '../../src/codec/server.js';
+import { startCodec } from '../../src/codec/server.js';
 import { loadCodecConfig, Secret } from '../../src/config.js';
+import type { Port } from '../../src/http-port/port.js';
 
 const TOKEN = 'a-token-of-the-codec';
 const PLAIN = { metadata: { encoding: 'anNvbi9wbGFpbg==' }, data: 'IjQxMTEi' };
@@ -14,8 +15,8 @@ const config = {
   uiOrigin: undefined,
 };
 
-let codec: Codec;
-let guarded: Codec;
+let codec: Port;
+let guarded: Port;
 beforeAll(async () => {
   codec = await startCodec(config);
   guarded = await startCodec({ ...config, token: new Secret(TOKEN) });
@@ -23,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([codec?.close(), guarded?.close()]));
 
 /** Answer of a POST /decode; a Host is what `fetch` does not let anybody choose. */
-function decode({ url }: Codec, headers: Record<string, string>): Promise<{ status: number; body: string }> {
+function decode({ url }: Port, headers: Record<string, string>): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
     const sent = request(`${url}/decode`, {
       method: 'POST',

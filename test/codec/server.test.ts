@@ -1,12 +1,13 @@
 import { createSecretKey } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Codec, startCodec } from '../../src/codec/server.js';
+import { startCodec } from '../../src/codec/server.js';
+import type { Port } from '../../src/http-port/port.js';
 
 const UI = 'https://temporal.example.com';
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const PLAIN = { metadata: { encoding: base64('json/plain') }, data: base64('"4111111111111111"') };
 
-let codec: Codec;
+let codec: Port;
 beforeAll(async () => {
   const encryptionKeys = [{ id: 'a', key: createSecretKey(Buffer.alloc(32, 1)) }];
   codec = await startCodec({ host: '127.0.0.1', port: 0, encryptionKeys, uiOrigin: UI });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { MAX_CONNECTIONS_PER_SENDER } from '../../src/receiver/connections.js';
-import type { SenderRules } from '../../src/receiver/senders.js';
+import { MAX_CONNECTIONS_PER_SENDER } from '../../src/http-port/connections.js';
+import type { SenderRules } from '../../src/http-port/senders.js';
 import type { SignalOrder } from '../../src/receiver/signals.js';
 import { exchange, listOf, ORDER, rawPost, runReceiver } from './receiver.fixture.js';
 

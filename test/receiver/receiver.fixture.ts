@@ -4,8 +4,9 @@ import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { type CallbackTarget, callbackUrl } from '../../src/contract/callback-url.js';
 import type { CallbackHint } from '../../src/contract/order/messages.js';
-import type { SenderRules } from '../../src/receiver/senders.js';
-import { type Receiver, startReceiver } from '../../src/receiver/server.js';
+import type { Port } from '../../src/http-port/port.js';
+import type { SenderRules } from '../../src/http-port/senders.js';
+import { startReceiver } from '../../src/receiver/server.js';
 import type {
   OrderTarget,
   ReceivedHint,
@@ -20,7 +21,7 @@ export const ADDRESS: ReceivedTarget = { kind: 'address', account: 'default', re
 export const BODY = JSON.stringify({ user_order_id: 'invoice-1', order_uuid: 'u-1', status: 'completed' });
 
 /** A receiver on a free port with the signals it sent and the log lines it wrote; closed when the test ends. */
-export interface RunningReceiver extends Receiver {
+export interface RunningReceiver extends Port {
   port: number;
   signals: { target: OrderTarget; hint: CallbackHint }[];
   /** What was asked of Temporal about receipts on permanent addresses. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { isListed, senderKey, senderOf } from '../../src/receiver/senders.js';
-import { listOf } from './receiver.fixture.js';
+import { isListed, senderKey, senderOf } from '../../src/http-port/senders.js';
+import { listOf } from '../receiver/receiver.fixture.js';
 
 const PROXIES = listOf('10.0.0.0/8', '192.0.2.7', 'fd00::/8');
 

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 
@@ -8,27 +8,26 @@ import { Duplex } from 'node:stream';
  */
 const PIECE_BYTES = 512;
 
-/** All that is looked at: headers and body at their largest, with room for the frames of chunks. */
-const MAX_PARSED_BYTES = 40 * 1024;
+/** Largest request line and headers of every port. */
+export const MAX_HEADER_BYTES = 8 * 1024;
 
-/** All that is taken: a sender that is answered before it has sent all would otherwise not get to read the answer. */
-const MAX_TAKEN_BYTES = 128 * 1024;
+/** A sender that is answered before it has sent all would otherwise not get to read the answer. */
+const TAKEN_UNREAD = 3;
 
 /** A connection of which the HTTP library gets to see one request and no byte more. */
 export class Connection extends Duplex {
-  /** The request, once its headers were read. */
-  request: IncomingMessage | undefined;
-  /** True once it has its answer: nothing more is read. */
-  answered = false;
+  /** Set once the headers were read. */
+  response: ServerResponse | undefined;
   /** Bytes that have come. */
   bytesRead = 0;
-  readonly openedAtMs = performance.now();
+  waitsSinceMs = performance.now();
 
-  /** `sender`: what it is counted by. `onComplete` is called when the request has come as a whole. */
+  /** `sender`: what it is counted by. `onWait`: called when it stops or starts to wait for its sender. */
   constructor(
     readonly socket: Socket,
     public sender: string,
-    private readonly onComplete: (connection: Connection) => void,
+    private readonly maxBytes: number,
+    private readonly onWait: (connection: Connection, waits: boolean) => void,
   ) {
     super({ allowHalfOpen: true });
     socket.on('data', (chunk) => this.#take(chunk));
@@ -41,6 +40,15 @@ export class Connection extends Duplex {
     this.on('error', () => undefined);
   }
 
+  get request(): IncomingMessage | undefined {
+    return this.response?.req;
+  }
+
+  /** True once it has its answer: nothing more is read. */
+  get answered(): boolean {
+    return this.writableEnded || this.response?.headersSent === true;
+  }
+
   /** Ends it at once, whatever is under way. */
   cut(): void {
     this.socket.resetAndDestroy();
@@ -48,18 +56,19 @@ export class Connection extends Duplex {
   }
 
   #take(chunk: Buffer): void {
-    const room = Math.min(chunk.length, MAX_PARSED_BYTES - this.bytesRead);
+    const room = Math.min(chunk.length, this.maxBytes - this.bytesRead);
     this.bytesRead += chunk.length;
     for (let at = 0; at < room && !this.answered; at += PIECE_BYTES) {
       this.push(chunk.subarray(at, at + PIECE_BYTES));
       if (this.request?.complete) {
         // What follows, a second request for instance, stays where it is and is never read.
         this.socket.pause();
-        this.onComplete(this);
+        // An answer given at once waits for its reader already.
+        if (!this.answered) this.onWait(this, false);
         return;
       }
     }
-    if (this.bytesRead > MAX_TAKEN_BYTES) this.cut();
+    if (this.bytesRead > TAKEN_UNREAD * this.maxBytes) this.cut();
   }
 
   override _read(): void {
@@ -67,6 +76,7 @@ export class Connection extends Duplex {
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    if (this.answered) this.onWait(this, true);
     this.socket.write(chunk, done);
   }
 

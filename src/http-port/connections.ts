@@ -4,45 +4,46 @@ import { Connection } from './connection.js';
 /** Connections open at once. */
 export const MAX_CONNECTIONS = 1_000;
 
-/** Those of one sender: many more than the service needs, which holds each for as long as Temporal takes for a signal. */
+/** Connections of one sender: many more than the service needs, which waits on each for one signal to Temporal. */
 export const MAX_CONNECTIONS_PER_SENDER = 250;
-
-/** Time for headers and body together. */
-export const REQUEST_LIMIT_MS = 5_000;
-
-/** Whoever has sent so much as a request by then is not slow. */
-const SLOW_AFTER_MS = 1_000;
 
 const CHECK_INTERVAL_MS = 250;
 
 /** Why a connection was closed without an answer: too late, to make room for another one, or for want of room. */
 export type Cut = 'slow' | 'displaced' | 'noRoom';
 
-/** The sender of connections that a trusted proxy makes, until it is known for whom. */
+/** Sender of the connections of a trusted proxy, until the proxy names the sender. */
 export const PROXY = 'proxy';
 
+/** Limits of a port. `maxBytes`: largest request, headers included. `onCut`: called for each connection that is cut. */
+export interface PortLimits {
+  maxBytes: number;
+  /** Time for headers and body together, and again for the reading of the answer. */
+  maxWaitMs?: number;
+  onCut?: (why: Cut) => void;
+}
+
 /**
- * Keeps open connections few. A connection waits until its request has come as a whole. At the limit of a sender its slow ones make
- * room, and where none is slow the new one is closed. At the limit of all it is the one that has waited longest: a genuine one waits
- * for milliseconds.
+ * Limits open connections. A connection waits until its request has come as a whole, and again while its answer is read. At each
+ * limit the connection that has waited longest makes room: a genuine one waits for milliseconds.
  */
 export class Connections {
-  /** In the order of their opening. */
+  /** In the order in which their waits began. */
   readonly #waiting = new Set<Connection>();
   readonly #bySender = new Map<string, Set<Connection>>();
   readonly #check = setInterval(() => this.#cutSlow(), CHECK_INTERVAL_MS).unref();
   #count = 0;
 
-  constructor(private readonly onCut: (why: Cut) => void) {}
+  constructor(private readonly limits: PortLimits) {}
 
   /** A new connection; undefined when there is no room for it, and it was closed. */
   open(socket: Socket, sender: string): Connection | undefined {
-    if (!this.#makeRoomFor(sender) || !this.#makeRoom()) {
-      this.onCut('noRoom');
+    if (!this.#makeRoomFor(sender) || (this.#count >= MAX_CONNECTIONS && !this.#displace(this.#waiting))) {
+      this.limits.onCut?.('noRoom');
       socket.resetAndDestroy();
       return undefined;
     }
-    const connection = new Connection(socket, sender, (complete) => this.#waiting.delete(complete));
+    const connection = new Connection(socket, sender, this.limits.maxBytes, (own, waits) => this.#wait(own, waits));
     connection.once('close', () => this.#forget(connection));
     this.#count += 1;
     this.#waiting.add(connection);
@@ -65,40 +66,41 @@ export class Connections {
     for (const connection of this.#waiting) if (connection.bytesRead === 0) connection.destroy();
   }
 
-  /** Ends all connections and the looking for slow ones. */
+  /** Ends all connections and the search for slow ones. */
   closeAll(): void {
     clearInterval(this.#check);
     for (const own of this.#bySender.values()) for (const connection of own) connection.cut();
   }
 
   #makeRoomFor(sender: string): boolean {
-    const own = this.#bySender.get(sender);
-    if (sender === PROXY || own === undefined || own.size < MAX_CONNECTIONS_PER_SENDER) return true;
-    const slowSince = performance.now() - SLOW_AFTER_MS;
-    for (const connection of own) {
-      if (connection.openedAtMs > slowSince) return false;
-      if (this.#waiting.has(connection)) return this.#cut(connection, 'displaced');
-    }
+    const own = this.#bySender.get(sender) ?? new Set();
+    return sender === PROXY || own.size < MAX_CONNECTIONS_PER_SENDER || this.#displace(own);
+  }
+
+  #displace(among: ReadonlySet<Connection>): boolean {
+    for (const connection of among) if (this.#waiting.has(connection)) return this.#cut(connection, 'displaced');
     return false;
   }
 
-  #makeRoom(): boolean {
-    if (this.#count < MAX_CONNECTIONS) return true;
-    const [longest] = this.#waiting;
-    return longest !== undefined && this.#cut(longest, 'displaced');
+  #wait(connection: Connection, waits: boolean): void {
+    if (!waits) this.#waiting.delete(connection);
+    else if (!connection.destroyed && !this.#waiting.has(connection)) {
+      connection.waitsSinceMs = performance.now();
+      this.#waiting.add(connection);
+    }
   }
 
   #cutSlow(): void {
-    const since = performance.now() - REQUEST_LIMIT_MS;
+    const since = performance.now() - (this.limits.maxWaitMs ?? 5_000);
     for (const connection of this.#waiting) {
-      if (connection.openedAtMs > since) return;
+      if (connection.waitsSinceMs > since) return;
       this.#cut(connection, 'slow');
     }
   }
 
   #cut(connection: Connection, why: Cut): true {
     // One that has its answer and did not hang up is ended without a word.
-    if (!connection.answered) this.onCut(why);
+    if (!connection.answered) this.limits.onCut?.(why);
     this.#forget(connection);
     connection.cut();
     return true;
