@@ -7,7 +7,7 @@ import { MAX_HEADER_BYTES } from '../http-port/connection.js';
 import { Connections } from '../http-port/connections.js';
 import { openPort, type Port } from '../http-port/port.js';
 import { encryptionCodec, PayloadDecryptionError } from '../temporal/encryption-codec.js';
-import { admitKnown, BODY_LIMIT_BYTES, HEALTH, limitBodies } from './admission.js';
+import { admitKnown, BODY_LIMIT_BYTES, HEALTH, limitBodies, limitParts, RefusedBody } from './admission.js';
 
 const { Payloads } = proto.temporal.api.common.v1;
 
@@ -31,15 +31,16 @@ export async function startCodec({
   admitPages(app, uiOrigin);
   admitKnown(app, { token });
   limitBodies(app);
+  limitParts(app);
   app.post('/decode', async ({ body }) => toJson(await codec.decode(fromJson(body))));
   app.post('/encode', async ({ body }) => toJson(await codec.encode(fromJson(body))));
   // Without its keys it would not have started.
   for (const path of HEALTH) app.get(path, async () => ({ result: 'ok' }));
   app.setErrorHandler<FastifyError>(async (error, _request, reply) => {
-    const told = error instanceof PayloadDecryptionError || error instanceof MalformedError;
+    const told = error instanceof PayloadDecryptionError || error instanceof RefusedBody;
     // Other messages could quote the body.
     if (!told && (error.statusCode ?? 500) >= 500) log.warn({ error: error.name }, 'question not answered');
-    return reply.code(told ? 400 : (error.statusCode ?? 500)).send({ message: told ? error.message : 'not possible' });
+    return reply.code(error.statusCode ?? (told ? 400 : 500)).send({ message: told ? error.message : 'not possible' });
   });
   await app.ready();
   return openPort(app.server, new Connections(LIMITS), { host, port });
@@ -61,13 +62,11 @@ function admitPages(app: FastifyInstance, uiOrigin: string | undefined): void {
   app.options('*', async (_request, reply) => reply.code(204).send());
 }
 
-class MalformedError extends Error {}
-
 function fromJson(body: unknown): Payload[] {
   try {
     return Payloads.fromObject(body as Record<string, unknown>).payloads;
   } catch {
-    throw new MalformedError('must be {"payloads": […]} in the JSON form of the protocol');
+    throw new RefusedBody('must be {"payloads": […]} in the JSON form of the protocol');
   }
 }
 
