@@ -114,8 +114,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'acknowledgement before the signal',
     file: 'src/receiver/spare-temporal.ts',
-    find: 'return signal(target, hint).then((result) => ({ result }), unavailable);',
-    replacement: `signal(target, hint).catch(() => undefined);
+    find: 'return signal(target, hint, repeated).then((result) => ({ result }), unavailable);',
+    replacement: `signal(target, hint, repeated).catch(() => undefined);
       return { result: 'delivered' };`,
     test: {
       file: 'test/receiver/server.test.ts',

@@ -17,11 +17,33 @@ import type { CallbackHint } from '../contract/order/messages.js';
 /** The order a callback is about. */
 export type OrderTarget = Extract<CallbackTarget, { kind: 'order' }>;
 
-/** 'delivered': Temporal has stored the signal. 'closed': the order has ended. 'unknown': Temporal has no such order. */
-export type SignalResult = 'delivered' | 'closed' | 'unknown';
+/**
+ * 'delivered': Temporal has stored the signal. 'closed': the order has ended. 'unknown': Temporal has no such order. 'limited':
+ * callbacks have made its history long enough.
+ */
+export type SignalResult = 'delivered' | 'closed' | 'unknown' | 'limited';
 
-/** Tells an order's workflow that a callback came. Rejects when Temporal has not accepted the signal. */
-export type SignalOrder = (target: OrderTarget, hint: CallbackHint) => Promise<SignalResult>;
+/**
+ * Tells an order's workflow that a callback came. `repeated`: this receiver has signalled the order lately, so the length of its
+ * history decides. Rejects when Temporal has not accepted the signal.
+ */
+export type SignalOrder = (target: OrderTarget, hint: CallbackHint, repeated: boolean) => Promise<SignalResult>;
+
+/** Pause between two signals of an order that has had many callbacks. */
+export const SIGNAL_INTERVAL_MS = 10 * 60_000;
+
+/** Longest history of a young order to which repeated callbacks are added, at whichever receiver; a plain order has 26 events. */
+export const MAX_CALLBACK_EVENTS = 500;
+
+/** Events of a signal and of the workflow task that reads it. */
+const EVENTS_PER_SIGNAL = 4;
+
+/** True for an open order whose history is as long as callbacks may make it at its age. */
+async function isLong(handle: WorkflowHandle): Promise<boolean> {
+  const { status, historyLength, startTime } = await handle.describe();
+  const intervals = (Date.now() - startTime.getTime()) / SIGNAL_INTERVAL_MS;
+  return status.name === 'RUNNING' && historyLength > MAX_CALLBACK_EVENTS + EVENTS_PER_SIGNAL * intervals;
+}
 
 /** Temporal's time for all calls about one callback; leaves 500 ms of the 2 s in which it is answered. */
 const DEADLINE_MS = 1_500;
@@ -40,8 +62,13 @@ async function whyNotFound(handle: WorkflowHandle): Promise<SignalResult> {
 }
 
 /** Signals the run of a workflow id, where there is an open one. */
-export async function signalIfKnown(handle: WorkflowHandle, hint: CallbackHint): Promise<SignalResult> {
+export async function signalIfKnown(
+  handle: WorkflowHandle,
+  hint: CallbackHint,
+  repeated: boolean,
+): Promise<SignalResult> {
   try {
+    if (repeated && (await isLong(handle))) return 'limited';
     await handle.signal(ORDER_CALLBACK_SIGNAL, hint);
     return 'delivered';
   } catch (error) {
@@ -67,9 +94,9 @@ export async function inTime<T>(client: Client, calls: () => Promise<T>): Promis
 
 /** Signals orders through Temporal; never starts a workflow. */
 export function createSignalOrder(client: Client): SignalOrder {
-  return ({ account, orderId }, hint) => {
+  return ({ account, orderId }, hint, repeated) => {
     const handle = client.workflow.getHandle(orderWorkflowId(account, orderId));
-    return inTime(client, () => signalIfKnown(handle, hint));
+    return inTime(client, () => signalIfKnown(handle, hint, repeated));
   };
 }
 
@@ -87,14 +114,15 @@ export type SignalReceived = (
   target: ReceivedTarget,
   hint: ReceivedHint,
   mayStart: () => boolean,
+  repeated: boolean,
 ) => Promise<ReceivedResult>;
 
 /** Signals followers through Temporal, and starts those that it does not know: once per order_uuid, whoever asks. */
 export function createSignalReceived(client: Client): SignalReceived {
-  return ({ account, ref }, hint, mayStart) =>
+  return ({ account, ref }, hint, mayStart, repeated) =>
     inTime(client, async () => {
       const handle = client.workflow.getHandle(receivedWorkflowId(account, hint.order_uuid));
-      const result = await signalIfKnown(handle, hint);
+      const result = await signalIfKnown(handle, hint, repeated);
       if (result !== 'unknown') return result;
       if (!mayStart()) return 'crowded';
       try {

@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto';
 import { orderWorkflowId, receivedWorkflowId } from '../contract/names.js';
 import { createAllowance, createWindow } from './allowance.js';
 import { readHint, readReceivedHint } from './callback-body.js';
-import type {
-  OrderTarget,
-  ReceivedResult,
-  ReceivedTarget,
-  SignalOrder,
-  SignalReceived,
-  SignalResult,
+import {
+  type OrderTarget,
+  type ReceivedResult,
+  type ReceivedTarget,
+  SIGNAL_INTERVAL_MS,
+  type SignalOrder,
+  type SignalReceived,
+  type SignalResult,
 } from './signals.js';
 
 /** Signals an order may get at once. The service delivers a callback at most 21 times. */
@@ -18,7 +19,7 @@ export const SIGNAL_BURST = 120;
  * After a burst one more signal every 10 min, not more: an order has one run for its whole life, and Temporal ends a run
  * at 51,200 events. At 144 signals a day a flood needs weeks for that, at 30 a minute hours.
  */
-const SIGNALS = { burst: SIGNAL_BURST, intervalMs: 10 * 60_000 };
+const SIGNALS = { burst: SIGNAL_BURST, intervalMs: SIGNAL_INTERVAL_MS };
 
 /** Followers that the callbacks of one address may start in a minute. Each costs the service a few look-ups. */
 export const MAX_STARTS_PER_MINUTE = 20;
@@ -34,7 +35,7 @@ const UNKNOWN = { burst: 600, intervalMs: 100 };
  * too many new ones. 'unavailable': Temporal did not take the signal; `reason` says why.
  */
 export type CallbackOutcome = { orderUuid?: string } & (
-  | { result: SignalResult | ReceivedResult | 'malformed' | 'limited' | 'crowded' }
+  | { result: SignalResult | ReceivedResult | 'malformed' | 'crowded' }
   | { result: 'unavailable'; reason: string }
 );
 
@@ -50,10 +51,11 @@ export function spareTemporal(signal: SignalOrder): (target: OrderTarget, raw: U
   return (target, raw) => {
     const id = orderWorkflowId(target.account, target.orderId);
     return share([id, digestOf(raw)], async () => {
+      const repeated = signals.remembers(id);
       if (!signals.take(id)) return { result: 'limited' };
       const hint = readHint(raw, target.orderId);
       if (!hint) return { result: 'malformed' };
-      return signal(target, hint).then((result) => ({ result }), unavailable);
+      return signal(target, hint, repeated).then((result) => ({ result }), unavailable);
     });
   };
 }
@@ -77,9 +79,10 @@ export function spareReceived(
       if (!hint) return { result: 'malformed' };
       const orderUuid = hint.order_uuid;
       const id = receivedWorkflowId(target.account, orderUuid);
+      const repeated = signals.remembers(id);
       if (!signals.take(id)) return { result: 'limited', orderUuid };
-      const called = signal(target, hint, () => starts.take(address)).then((result) => ({ result }), unavailable);
-      const outcome = await called;
+      const called = signal(target, hint, () => starts.take(address), repeated);
+      const outcome = await called.then((result) => ({ result }), unavailable);
       if (outcome.result === 'crowded') signals.giveBack(id);
       else if (outcome.result !== 'unavailable') unknown.giveBack(address);
       return { ...outcome, orderUuid };

@@ -48,13 +48,13 @@ export async function runReceiver(
     tokenKeys,
     ...rules,
     log: pino(sink),
-    signal: (target, hint) => {
+    signal: (target, hint, repeated) => {
       signals.push({ target, hint });
-      return signal(target, hint);
+      return signal(target, hint, repeated);
     },
-    received: (target, hint, mayStart) => {
+    received: (target, hint, mayStart, repeated) => {
       receipts.push({ target, hint });
-      return received(target, hint, mayStart);
+      return received(target, hint, mayStart, repeated);
     },
   });
   onTestFinished(() => receiver.close());

@@ -1,0 +1,141 @@
+import { Agent } from 'node:http';
+import { Client, type WorkflowHandle } from '@temporalio/client';
+import { Worker } from '@temporalio/worker';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { CallbackTarget } from '../../src/contract/callback-url.js';
+import { orderWorkflowId, receivedWorkflowId } from '../../src/contract/names.js';
+import { createSignalOrder, createSignalReceived, MAX_CALLBACK_EVENTS } from '../../src/receiver/signals.js';
+import { testWorkflowBundle } from '../support/bundle-once.js';
+import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
+import type { collectSignals } from './collect-signals.fixture.js';
+import { countOf, postOver, sendAll } from './flood.fixture.js';
+import { ADDRESS, post, runReceiver } from './receiver.fixture.js';
+
+/** More than a receiver accepts for one order. */
+const CALLBACKS = 130;
+const RESTARTS = 6;
+
+let temporal: TestNamespace;
+let worker: Worker;
+let workerEnd: Promise<void>;
+
+beforeAll(async () => {
+  temporal = await createTestNamespace();
+  worker = await Worker.create({
+    connection: temporal.nativeConnection,
+    namespace: temporal.namespace,
+    taskQueue: 'leaked-url-test',
+    workflowBundle: await testWorkflowBundle(new URL('./collect-signals.fixture.ts', import.meta.url)),
+  });
+  workerEnd = worker.run();
+});
+
+afterAll(async () => {
+  worker.shutdown();
+  await workerEnd;
+  await temporal.close();
+});
+
+const start = (workflowId: string): Promise<WorkflowHandle<typeof collectSignals>> =>
+  temporal.client.workflow.start<typeof collectSignals>('collectSignals', { workflowId, taskQueue: 'leaked-url-test' });
+
+/** Starts a receiver that remembers nothing, as after a restart; `calls` counts what it asks of Temporal. */
+async function startAnew() {
+  const calls = { signal: 0, describe: 0 };
+  const { connection } = temporal.client;
+  const client = new Client({
+    connection,
+    namespace: temporal.namespace,
+    interceptors: {
+      workflow: [
+        {
+          signal: (input, next) => {
+            calls.signal += 1;
+            return next(input);
+          },
+          describe: (input, next) => {
+            calls.describe += 1;
+            return next(input);
+          },
+        },
+      ],
+    },
+  });
+  const receiver = await runReceiver(createSignalOrder(client), undefined, createSignalReceived(client));
+  return { receiver, calls };
+}
+
+/** Floods one leaked URL at a receiver after the other; `lanes`: how many callbacks are under way at a time. */
+async function flood(target: CallbackTarget, lanes: number, uuid?: string): Promise<number[]> {
+  const statuses: number[] = [];
+  for (let n = 0; n < RESTARTS; n += 1) {
+    const { receiver } = await startAnew();
+    const agent = new Agent({ maxSockets: lanes });
+    onTestFinished(() => agent.destroy());
+    const bodies = Array.from({ length: CALLBACKS }, (_, k) => ({
+      order_uuid: uuid ?? `u-${n}-${k}`,
+      status: 'completed',
+      n,
+      k,
+    }));
+    statuses.push(...(await sendAll(bodies, lanes, (body) => postOver(agent, receiver.urlOf(target), body))));
+    await receiver.close();
+  }
+  return statuses;
+}
+
+async function counted(order: WorkflowHandle) {
+  const events = (await order.fetchHistory()).events ?? [];
+  return {
+    events: events.length,
+    signals: events.filter((event) => event.workflowExecutionSignaledEventAttributes).length,
+  };
+}
+
+describe('a leaked callback URL, used at a receiver that is restarted again and again, grows a history no further than the limit', () => {
+  test.each([
+    ['of an order', 1],
+    ['of an order, by many senders at a time', 20],
+  ])('%s', { timeout: 120_000 }, async (what, lanes) => {
+    const orderId = what.replace(/\W+/g, '-');
+    const order = await start(orderWorkflowId('default', orderId));
+    const statuses = await flood({ kind: 'order', account: 'default', orderId }, lanes);
+    const { events, signals } = await counted(order);
+    process.stderr.write(`${what}: ${signals} signals, ${events} events, ${countOf(statuses, 429)} answered 429\n`);
+    expect(events).toBeLessThan(MAX_CALLBACK_EVENTS + 100);
+    expect(countOf(statuses, 200) + countOf(statuses, 429)).toBe(RESTARTS * CALLBACKS);
+    expect(signals).toBeLessThan(RESTARTS * CALLBACKS);
+    // One callback still wakes the order, at any receiver that has not heard of it.
+    const { receiver } = await startAnew();
+    expect((await post(receiver.urlOf({ kind: 'order', account: 'default', orderId }))).status).toBe(200);
+    expect((await counted(order)).signals).toBe(signals + 1);
+  });
+
+  test('of a permanent address, about the order of a receipt', { timeout: 120_000 }, async () => {
+    const order = await start(receivedWorkflowId('default', 'receipt-1'));
+    await flood(ADDRESS, 1, 'receipt-1');
+    expect((await counted(order)).events).toBeLessThan(MAX_CALLBACK_EVENTS + 100);
+  });
+});
+
+describe('a callback', () => {
+  test('costs one signal and no question, the first of its order at a receiver; a second one asks once', async () => {
+    const order = await start(orderWorkflowId('default', 'cost-1'));
+    const { receiver, calls } = await startAnew();
+    const url = receiver.urlOf({ kind: 'order', account: 'default', orderId: 'cost-1' });
+    expect((await post(url)).status).toBe(200);
+    expect(calls).toEqual({ signal: 1, describe: 0 });
+    expect((await post(url)).status).toBe(200);
+    expect(calls).toEqual({ signal: 2, describe: 1 });
+    expect((await counted(order)).signals).toBe(2);
+  });
+
+  test('about an order that has ended with a long history is acknowledged, however often it comes', async () => {
+    const order = await start(orderWorkflowId('default', 'ended-1'));
+    await order.terminate('ended by the test');
+    const { receiver } = await startAnew();
+    const url = receiver.urlOf({ kind: 'order', account: 'default', orderId: 'ended-1' });
+    for (let n = 0; n < 3; n += 1) expect((await post(url)).status).toBe(200);
+    expect(receiver.log).toMatchObject(Array(3).fill({ result: 'closed' }));
+  });
+});
