@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { MAX_CALLBACK_BODY_BYTES } from '../../src/receiver/request-body.js';
 
 /** What is attacked: a port of this machine, and nothing else. */
 export interface Target {
@@ -73,7 +74,13 @@ function oneByOne(socket: Socket, next: () => Buffer): void {
 
 const LARGE = Buffer.concat([Buffer.from(head(WRONG_PATH, 65_536)), Buffer.alloc(65_536, ' ')]);
 
+/** The largest body of a leaked URL but for its end, which never comes. */
+const unended = (path: string): Buffer =>
+  Buffer.concat([Buffer.from(head(path, MAX_CALLBACK_BODY_BYTES)), Buffer.alloc(MAX_CALLBACK_BODY_BYTES - 1, ' ')]);
+
 const KEY_LENGTH = 4;
+/** As many keys as the largest body has: each takes 9 bytes. */
+const MOST_KEYS = Math.floor((MAX_CALLBACK_BODY_BYTES - 200) / 9);
 /** Keys are cut out of it: to make them one by one would cost the attacker more than the receiver. */
 const KEYS = randomBytes(300_000).toString('base64url');
 
@@ -86,12 +93,12 @@ function manyKeys(path: string, keys: number): Buffer {
   return Buffer.from(`${head(path, body.length + 1)}${body}}`);
 }
 
-/** Expensive bodies for a path: every second one is as large as 16 KiB allow. */
+/** Expensive bodies for a path: every second one is as large as the receiver allows, the others are larger. */
 function expensive(path: string): () => Buffer {
   let sent = 0;
   return () => {
     sent += 1;
-    return manyKeys(path, sent % 2 === 0 ? 1_700 : 5_500);
+    return manyKeys(path, sent % 2 === 0 ? MOST_KEYS : 2 * MOST_KEYS);
   };
 }
 
@@ -106,6 +113,12 @@ export const ATTACKS = {
   'leaked-address': {
     sockets: 400,
     behave: (socket, { leakedAddressPath }) => oneByOne(socket, expensive(leakedAddressPath)),
+  },
+  'leaked-slow': {
+    sockets: 1_000,
+    many: true,
+    reopenMs: SLOW_REOPEN_MS,
+    behave: (socket, { leakedPath }) => void socket.resume().write(unended(leakedPath)),
   },
 } satisfies Record<string, Attack>;
 

@@ -147,7 +147,7 @@ test('the body of a callback is asked for once its token was seen', async () => 
   const expecting = rawPost(receiver.pathOf(ORDER), '', 'Expect: 100-continue\r\n').replace('Length: 0', 'Length: 70');
   const raw = await openRaw(receiver.port, expecting);
   await expect.poll(raw.received).toBe('HTTP/1.1 100 Continue\r\n\r\n');
-  const tooLarge = expecting.replace('Length: 70', 'Length: 17000');
+  const tooLarge = expecting.replace('Length: 70', 'Length: 99000');
   expect(await exchange(receiver.port, tooLarge)).toMatch(/^HTTP\/1\.1 413 /);
 });
 

@@ -6,6 +6,7 @@ import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { findNginx, type Nginx, startNginx } from '../../bench/receiver-attacks/nginx.js';
 import type { SignalOrder } from '../../src/receiver/signals.js';
+import { escaped, largestOrder } from './largest-order.fixture.js';
 import { BODY, listOf, ORDER, type RunningReceiver, rawPost, runReceiver } from './receiver.fixture.js';
 
 const NOT_FOUND = '{"result":"not found"}';
@@ -103,7 +104,7 @@ describe.skipIf(findNginx() === undefined)('through examples/nginx.conf', () => 
       await ask(nginx, `${genuine}x`),
       await ask(nginx, genuine, '', { method: 'GET' }),
       await ask(nginx, genuine, BODY, { method: 'PUT' }),
-      await ask(nginx, genuine, BODY.padEnd(16 * 1024 + 1)),
+      await ask(nginx, genuine, BODY.padEnd(96 * 1024 + 1)),
       await ask(nginx, genuine, BODY, { headers: { 'x-a': 'a'.repeat(20_000) } }),
       await ask(nginx, `/${'a'.repeat(20_000)}`),
     ];
@@ -181,12 +182,20 @@ describe.skipIf(findNginx() === undefined)('through examples/nginx.conf', () => 
     expect(await ask(nginx, receiver.pathOf(ORDER))).toMatchObject(refused);
   });
 
+  test('the callback of the largest order that we may send comes through', async () => {
+    const { receiver, nginx } = await behindNginx();
+    const order = largestOrder();
+    const path = receiver.pathOf({ ...ORDER, orderId: order.user_order_id });
+    expect(await ask(nginx, path, escaped(order))).toMatchObject({ status: 200 });
+    expect(receiver.signals).toMatchObject([{ hint: { status: 'completed_partially' } }]);
+  });
+
   test('no log holds a token, whatever goes wrong', async () => {
     const { receiver, nginx } = await behindNginx();
     const genuine = receiver.pathOf(ORDER);
     await ask(nginx, genuine);
     await ask(nginx, genuine, BODY, { method: 'GET' });
-    await ask(nginx, genuine, BODY.padEnd(20_000));
+    await ask(nginx, genuine, BODY.padEnd(100_000));
     await ask(nginx, `/somewhere/else${genuine}`);
     await ask(nginx, `/?${genuine}`, BODY, { headers: { referer: genuine, 'user-agent': genuine } });
     await exchange(nginx, rawPost(genuine, BODY, 'Transfer-Encoding: chunked\r\n'));

@@ -1,8 +1,36 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { BODY, ORDER, openRaw, post, runReceiver } from './receiver.fixture.js';
+import { MAX_CALLBACK_BODY_BYTES } from '../../src/receiver/request-body.js';
+import { escaped, largestOrder } from './largest-order.fixture.js';
+import { ADDRESS, BODY, ORDER, openRaw, post, runReceiver } from './receiver.fixture.js';
 
 const HINT = { order_uuid: 'u-1', status: 'completed' };
+
+describe('the largest order that we may send', () => {
+  const order = largestOrder();
+  const target = { ...ORDER, orderId: order.user_order_id };
+  const detailsAsText = { ...order, wallet_to_details: JSON.stringify(order.wallet_to_details) };
+
+  test.each<[string, string]>([
+    ['written in UTF-8', JSON.stringify(order)],
+    ['with everything escaped that is no ASCII', escaped(order)],
+    ['with its details as text', escaped(detailsAsText)],
+  ])('is read as a callback %s', async (_how, body) => {
+    const receiver = await runReceiver();
+    expect((await post(receiver.urlOf(target), body)).status).toBe(200);
+    expect(receiver.signals).toMatchObject([{ hint: { status: 'completed_partially' } }]);
+    expect((await post(receiver.urlOf(ADDRESS), body)).status).toBe(200);
+    const chunked = new Blob([body]).stream();
+    const sent = await fetch(receiver.urlOf(target), { method: 'POST', body: chunked, duplex: 'half' } as RequestInit);
+    expect(sent.status).toBe(200);
+  });
+
+  test('fits with a tenth to spare at most, so that the limit is no larger than it must be', () => {
+    const bytes = Math.max(escaped(order).length, escaped(detailsAsText).length);
+    expect(bytes).toBeLessThanOrEqual(MAX_CALLBACK_BODY_BYTES);
+    expect(bytes).toBeGreaterThan(0.9 * MAX_CALLBACK_BODY_BYTES);
+  });
+});
 
 describe('the body', () => {
   test('that is not one JSON object is answered 400 without a signal', async () => {
@@ -57,14 +85,14 @@ describe('the body', () => {
     await expect.poll(raw.received).toContain('HTTP/1.1 200 OK');
   });
 
-  test('of 16 KiB is read', async () => {
+  test('of 96 KiB is read', async () => {
     const receiver = await runReceiver();
-    expect((await post(receiver.urlOf(ORDER), BODY.padEnd(16 * 1024))).status).toBe(200);
+    expect((await post(receiver.urlOf(ORDER), BODY.padEnd(96 * 1024))).status).toBe(200);
   });
 
-  test('one byte above 16 KiB is answered 413 and the connection is closed', async () => {
+  test('one byte above 96 KiB is answered 413 and the connection is closed', async () => {
     const receiver = await runReceiver();
-    const answer = await post(receiver.urlOf(ORDER), BODY.padEnd(16 * 1024 + 1));
+    const answer = await post(receiver.urlOf(ORDER), BODY.padEnd(96 * 1024 + 1));
     expect([answer.status, answer.headers.get('connection')]).toEqual([413, 'close']);
     expect(receiver.signals).toEqual([]);
   });
@@ -79,14 +107,14 @@ describe('the body', () => {
     expect(raw.received()).toContain('HTTP/1.1 413');
   });
 
-  test('without a length and without an end is cut off near 16 KiB', async () => {
+  test('without a length and without an end is cut off near 96 KiB', async () => {
     const receiver = await runReceiver();
     const raw = await openRaw(
       receiver.port,
       `POST ${receiver.pathOf(ORDER)} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`,
     );
     const chunk = `4000\r\n${' '.repeat(0x4000)}\r\n`;
-    for (let i = 0; i < 5; i += 1) raw.socket.write(chunk);
+    for (let i = 0; i < 8; i += 1) raw.socket.write(chunk);
     await raw.closed;
     expect(raw.received()).toContain('HTTP/1.1 413');
   });
