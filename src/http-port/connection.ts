@@ -11,9 +11,6 @@ const PIECE_BYTES = 512;
 /** Largest request line and headers of every port. */
 export const MAX_HEADER_BYTES = 8 * 1024;
 
-/** A sender that is answered before it has sent all would otherwise not get to read the answer. */
-const TAKEN_UNREAD = 3;
-
 /** A connection of which the HTTP library gets to see one request and no byte more. */
 export class Connection extends Duplex {
   /** Set once the headers were read. */
@@ -68,7 +65,8 @@ export class Connection extends Duplex {
         return;
       }
     }
-    if (this.bytesRead > TAKEN_UNREAD * this.maxBytes) this.cut();
+    // Until then, a sender that is answered before it has sent all gets to read the answer.
+    if (this.bytesRead > this.maxBytes) this.cut();
   }
 
   override _read(): void {

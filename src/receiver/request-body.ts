@@ -17,14 +17,14 @@ export const announcesTooMuch = ({ headers }: IncomingMessage): boolean =>
 /** The body of a request; 'tooLarge' as soon as it is that, 'gone' when its sender went away or was cut off before its end. */
 export function readBody(request: IncomingMessage): Promise<Buffer | 'tooLarge' | 'gone'> {
   return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
+    // In one piece: hundreds of small ones take several times as much memory, of as many senders as may wait.
+    const body = Buffer.allocUnsafe(Number(request.headers['content-length'] ?? MAX_CALLBACK_BODY_BYTES));
     let bytes = 0;
     request.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes > MAX_CALLBACK_BODY_BYTES) resolve('tooLarge');
-      else chunks.push(chunk);
+      if (bytes + chunk.length > body.length) resolve('tooLarge');
+      bytes += chunk.copy(body, bytes);
     });
-    request.on('end', () => resolve(Buffer.concat(chunks)));
+    request.on('end', () => resolve(body.subarray(0, bytes)));
     request.on('error', () => resolve('gone'));
     request.on('close', () => resolve('gone'));
   });

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { type CallbackTarget, verifyCallbackPath } from '../contract/callback-url.js';
-import { Connections, type Cut } from '../http-port/connections.js';
+import { Connections, type Cut, MAX_CONNECTIONS_PER_SENDER } from '../http-port/connections.js';
 import { openPort, type Port } from '../http-port/port.js';
 import { isListed, type SenderRules, senderKey, senderOf } from '../http-port/senders.js';
 import { ANSWERS, type AnswerName, type CallbackAnswer } from './answers.js';
@@ -88,6 +88,8 @@ function createAnswering(options: ReceiverOptions, connections: Connections) {
   const { log, tokenKeys, trustedProxies, allowedAddresses } = options;
   const aboutOrder = spareTemporal(options.signal);
   const aboutReceipt = spareReceived(options.received);
+  // Bodies under way, by order or address: a leaked URL, used by many senders, must not fill the memory.
+  const bodies = new Map<string, number>();
 
   /** From the headers alone: the answer, or what the callback is about. */
   function atOnce({ request, connection }: Asked): AnswerName | CallbackTarget {
@@ -104,8 +106,15 @@ function createAnswering(options: ReceiverOptions, connections: Connections) {
 
   /** From the body, after all that it brings about. */
   async function callback(target: CallbackTarget, { request, askForBody }: Asked): Promise<AnswerName | undefined> {
+    const subject = Object.values(subjectOf(target)).join();
+    const others = bodies.get(subject) ?? 0;
+    if (others >= MAX_CONNECTIONS_PER_SENDER) return 'limited';
+    bodies.set(subject, others + 1);
     askForBody();
     const body = await readBody(request);
+    const left = (bodies.get(subject) ?? 1) - 1;
+    if (left > 0) bodies.set(subject, left);
+    else bodies.delete(subject);
     if (body === 'gone') return undefined;
     if (body === 'tooLarge') return 'tooLarge';
     const outcome = await (target.kind === 'order' ? aboutOrder(target, body) : aboutReceipt(target, body));
