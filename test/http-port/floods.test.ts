@@ -47,7 +47,7 @@ async function startPort(name: keyof typeof PORTS): Promise<number> {
 async function answeredProbes(port: number, from: string): Promise<number> {
   const answers: string[] = [];
   for (let n = 0; n < PROBES; n += 1) {
-    answers.push(await Promise.race([exchange(port, PROBE, from), sleep(2_000, '')]));
+    answers.push(await Promise.race([exchange(port, PROBE, from), sleep(5_000, '')]));
     if (answers.length === 3 && answers.every((answer) => answer === '')) return 0;
   }
   return answers.filter((answer) => answer.startsWith('HTTP/1.1 200')).length;
@@ -60,7 +60,7 @@ describe.each(Object.keys(PORTS) as (keyof typeof PORTS)[])('the %s port answers
       [130, '127.0.0.2'],
       [1_000, '127.0.0.1'],
       [1_000, '127.0.0.2'],
-    ])('%i of them, probed from %s', { timeout: 30_000 }, async (count, from) => {
+    ])('%i of them, probed from %s', { timeout: 60_000 }, async (count, from) => {
       const port = await startPort(name);
       const open = await Promise.all(Array.from({ length: count }, () => openRaw(port, first)));
       const drip = setInterval(() => open.forEach(({ socket }) => void (more && socket.write(more))), 500);
@@ -71,7 +71,7 @@ describe.each(Object.keys(PORTS) as (keyof typeof PORTS)[])('the %s port answers
 });
 
 test('the monitoring port answers every probe beside connections that do not read their answer', {
-  timeout: 30_000,
+  timeout: 60_000,
 }, async () => {
   const port = await startPort('monitoring');
   Array.from({ length: 100 }, () => {
