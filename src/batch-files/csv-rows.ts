@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import type { FieldError } from '../contract/failures.js';
 import { maskName } from '../contract/masking.js';
-import { CLIENT_FIELDS, DETAILS_FIELDS, REQUEST_FIELDS } from '../contract/order/request.js';
+import { CLIENT_FIELDS, DETAILS_FIELDS } from '../contract/order/request.js';
 import { readJson } from '../validation/json-input.js';
 import { orderSchemas } from '../validation/request-schemas.js';
 import { badFile } from './errors.js';
@@ -92,7 +92,7 @@ export function readCsvRow(columns: readonly string[], line: string): RowContent
 /** Puts a cell where its column says; answers what is wrong with it. */
 function placeCell(order: Record<string, unknown>, column: string, cell: string): FieldError[] {
   if (cell === '') return [];
-  const damage = cellDamage(column, cell);
+  const damage = column === 'amount' ? amountDamage(cell) : undefined;
   const { value, errors } = readCell(column, cell);
   const [outer = column, inner] = column.split('.');
   if (inner === undefined) order[outer] = value;
@@ -109,24 +109,7 @@ function readCell(column: string, cell: string): { value: unknown; errors: Field
   return { value, errors: problem ? [{ field, reason: problem }] : errors };
 }
 
-const figuresOf = (rules: Readonly<Record<string, { cell: string }>>, parent = ''): string[] =>
-  Object.entries(rules).flatMap(([name, { cell }]) => (cell === 'figures' ? [`${parent}${name}`] : []));
-
-/** Columns whose cells a spreadsheet takes for numbers or formulas. Names of people may well begin with an apostrophe. */
-const NUMBER_LIKE = new Set([
-  ...figuresOf(REQUEST_FIELDS),
-  ...figuresOf(CLIENT_FIELDS, 'client_info.'),
-  ...figuresOf(DETAILS_FIELDS, 'wallet_details.'),
-]);
-
 const AS_TEXT = 'format the column as text and enter it again';
-
-const DAMAGE: readonly [sign: RegExp, reason: string][] = [
-  [/^[-+]?\d+([.,]\d+)?E\+\d+$/i, `a spreadsheet turned it into a rounded number and lost its digits: ${AS_TEXT}`],
-  [/^=/, 'is a formula of a spreadsheet, not its value: write the bare value'],
-  [/^'/, 'begins with an apostrophe that a spreadsheet puts before text: write the bare value'],
-  [/^#(N\/A|VALUE!|REF!|NAME\?|DIV\/0!|NUM!|NULL!|#*)$/, 'is an error value of a spreadsheet'],
-];
 
 const AMOUNT_DAMAGE: readonly [sign: RegExp, reason: string][] = [
   [/^[-+]?\d+([.,]\d+)?E-\d+$/i, `a spreadsheet wrote it with an exponent: ${AS_TEXT}`],
@@ -134,9 +117,5 @@ const AMOUNT_DAMAGE: readonly [sign: RegExp, reason: string][] = [
   [/^\d{1,3}([ ,'’\u00a0\u202f]\d{3})+([.,]\d+)?$/, 'has separators between thousands: leave them out'],
 ];
 
-/** What a spreadsheet did to a cell, without repeating it; undefined = nothing that shows. */
-function cellDamage(column: string, cell: string): string | undefined {
-  if (!NUMBER_LIKE.has(column)) return undefined;
-  const signs = column === 'amount' ? [...DAMAGE, ...AMOUNT_DAMAGE] : DAMAGE;
-  return signs.find(([sign]) => sign.test(cell))?.[1];
-}
+/** What a spreadsheet did to an amount, without repeating it; undefined = nothing that shows. */
+const amountDamage = (cell: string): string | undefined => AMOUNT_DAMAGE.find(([sign]) => sign.test(cell))?.[1];

@@ -1,9 +1,12 @@
 import { z } from 'zod';
 import { ORDER_UUID_FORMAT } from '../contract/names.js';
+import { CLIENT_FIELDS, REQUEST_FIELDS } from '../contract/order/request.js';
 import { ORDER_TYPES } from '../contract/order/types.js';
 import { withoutNulls } from '../contract/without-nulls.js';
 import { fieldErrors } from '../validation/field-errors.js';
+import { textsIn } from '../validation/field-texts.js';
 import { clientInfoSchema, currencySchema, descriptionSchema, networkSchema } from '../validation/request-schemas.js';
+import { textErrors } from '../validation/text-kinds.js';
 import { InvalidRequestError } from './errors.js';
 
 /** Most orders on one page of the order list, and most `order_ids` in one request. */
@@ -75,14 +78,26 @@ export const addressListSchema = z.strictObject({
   page: page.optional(),
 });
 
+const TITLE_FIELD = { address_title: REQUEST_FIELDS.description };
+
 /** Creation of a permanent deposit address, as a caller may ask for it: the worker makes the `callback_url`. */
-export const addressCreateSchema = z.strictObject({
-  currency: currencySchema,
-  network: networkSchema,
-  currency_to: currencySchema.optional(),
-  address_title: descriptionSchema,
-  client_info: clientInfoSchema,
-});
+export const addressCreateSchema = z
+  .strictObject({
+    currency: currencySchema,
+    network: networkSchema,
+    currency_to: currencySchema.optional(),
+    address_title: descriptionSchema,
+    client_info: clientInfoSchema,
+  })
+  .superRefine((request, context) => {
+    const texts = [
+      ...textsIn('', request, TITLE_FIELD),
+      ...textsIn('client_info.', request.client_info, CLIENT_FIELDS),
+    ];
+    for (const { field, reason } of textErrors(texts)) {
+      context.addIssue({ code: 'custom', path: field.split('.'), message: reason });
+    }
+  });
 
 /** Names one order. */
 export type OrderStatusQuery = { order_id: string; order_uuid?: never } | { order_uuid: string; order_id?: never };

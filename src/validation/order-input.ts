@@ -12,7 +12,8 @@ import type { OrderInput, ReceivedDepositInput } from '../contract/order/input-a
 import { factsOf, ORDER_TYPES, type OrderType } from '../contract/order/types.js';
 import { withoutNulls } from '../contract/without-nulls.js';
 import { checkedBy, type FormatChecks, fieldErrors, presentable, sortRemarks } from './field-errors.js';
-import { fieldsOf, ruleErrors, shownIdErrors } from './order-rules.js';
+import { fieldsOf } from './field-texts.js';
+import { ruleErrors, shownIdErrors } from './order-rules.js';
 import { networkSchema, orderSchemas, payoutSchemas, shownName } from './request-schemas.js';
 
 /** The fields of an input besides the order. */

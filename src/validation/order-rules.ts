@@ -1,19 +1,19 @@
 import type { FieldError } from '../contract/failures.js';
 import { ORDER_ID_FORMAT, parseFollowUpOrderId } from '../contract/names.js';
 import type { CompensationPolicy } from '../contract/order/input-and-result.js';
-import { CARD_FIELDS, CLIENT_FIELDS, DETAILS_FIELDS, type Privacy, REQUEST_FIELDS } from '../contract/order/request.js';
+import type { Privacy } from '../contract/order/request.js';
 import { factsOf, type OrderType } from '../contract/order/types.js';
 import { holdsWallet, MULTIPLE_CARDS, NO_WALLET } from '../contract/wallets.js';
-import type { Remark } from './field-errors.js';
-import { partsSumErrors, targetErrors, type Unchecked } from './payout-target.js';
+import { ofFormat, type Remark } from './field-errors.js';
+import { type FieldText, fieldsOf, textsOf, type Unchecked } from './field-texts.js';
+import { partsSumErrors, targetErrors } from './payout-target.js';
 import { MAX_DESCRIPTION_LENGTH } from './request-schemas.js';
+import { textErrors, textProblem } from './text-kinds.js';
 
 /**
  * Rules that look at more than one field. They run beside the schemas, on input of any shape, so that every bad field
  * is named at once; each stays silent about fields whose own format is wrong.
  */
-
-type Rules = Readonly<Record<string, { privacy: Privacy }>>;
 
 /** Longest id of a follow-up: 120 characters and `.r` with its number. */
 const MAX_FOLLOW_UP_ID_LENGTH = 126;
@@ -24,17 +24,15 @@ const FOLLOW_UP_FIELDS = ['followUpOf', 'sentTo'];
 /** Shorter wallets occur by chance in ids and texts. */
 const MIN_TELLING_LENGTH = 8;
 
-/** Own fields of an object; none for everything else. */
-export const fieldsOf = (value: unknown): Unchecked =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Unchecked) : {};
-
 function orderIdProblem(orderId: string, followUp: boolean): string | undefined {
   if (orderId.trim() === '') return 'required';
   if (followUp) {
     const fits = orderId.length <= MAX_FOLLOW_UP_ID_LENGTH && parseFollowUpOrderId(orderId) !== undefined;
     return fits ? undefined : 'must be the id of the order it follows up and .r<number>';
   }
-  if (!ORDER_ID_FORMAT.test(orderId)) return 'must be 1 to 120 of A-Z a-z 0-9 . _ : -';
+  if (!ORDER_ID_FORMAT.test(orderId)) {
+    return ['must be 1 to 120 of A-Z a-z 0-9 . _ : -', textProblem('id', orderId) ?? []].flat().join('; ');
+  }
   if (/\.r\d+$/.test(orderId)) return 'endings like .r1 belong to follow-ups';
   // Ids become parts of paths and keys of objects in other programs.
   if (/^\.+$/.test(orderId) || orderId in {}) return 'this name has a meaning of its own in programs';
@@ -82,41 +80,17 @@ function policyErrors(type: OrderType, input: Unchecked): FieldError[] {
   return [];
 }
 
-/** Wallets and e-mails of an input: what must not appear in an id, a description or an error. */
-function privateValues(input: Unchecked): { wallets: string[]; emails: string[] } {
-  const order = fieldsOf(input.order);
-  const revertTo = fieldsOf(input.revertTo);
-  const cards = Array.isArray(order.wallet_details) ? order.wallet_details : [];
-  // Beside a list of cards `wallet` is a mere filler that an id may well contain, such as "multiple_cards".
-  const isFiller = cards.length > 0 && !/\d{6}/.test(typeof order.wallet === 'string' ? order.wallet : '');
-  const valuesIn = (fields: unknown, rules: Rules, privacy: Privacy): string[] =>
-    Object.entries(fieldsOf(fields)).flatMap(([name, value]) =>
-      typeof value === 'string' && Object.hasOwn(rules, name) && rules[name]?.privacy === privacy ? [value] : [],
-    );
-  const places: [unknown, Rules][] = [
-    [isFiller ? { ...order, wallet: undefined } : order, REQUEST_FIELDS],
-    [revertTo, REQUEST_FIELDS],
-    ...cards.map((card): [unknown, Rules] => [card, CARD_FIELDS]),
-    [order.client_info, CLIENT_FIELDS],
-    [order.wallet_details, DETAILS_FIELDS],
-    [revertTo.wallet_details, DETAILS_FIELDS],
-  ];
-  return {
-    wallets: places.flatMap(([fields, rules]) => valuesIn(fields, rules, 'wallet')),
-    emails: places
-      .flatMap(([fields, rules]) => valuesIn(fields, rules, 'email'))
-      .filter((email) => email.includes('@')),
-  };
-}
-
 /** Letters and digits only: a card number with dashes is still that card number. */
 const squeeze = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]/g, '');
 
 /** Ids and search attributes are stored unencrypted, descriptions are shown by the service. */
-function leakErrors(input: Unchecked): FieldError[] {
+function leakErrors(input: Unchecked, known: readonly FieldText[]): FieldError[] {
   const order = fieldsOf(input.order);
-  const { wallets, emails } = privateValues(input);
-  const telling = wallets.map(squeeze).filter((wallet) => wallet.length >= MIN_TELLING_LENGTH);
+  const valuesOf = (wanted: Privacy) => known.flatMap(({ rule, value }) => (rule.privacy === wanted ? [value] : []));
+  const telling = valuesOf('wallet')
+    .map(squeeze)
+    .filter((wallet) => wallet.length >= MIN_TELLING_LENGTH);
+  const emails = valuesOf('email').filter((email) => email.includes('@'));
   const texts = { 'order.order_id': order.order_id, 'order.description': order.description, batchId: input.batchId };
   return Object.entries(texts).flatMap(([field, text]) => {
     if (typeof text !== 'string' || text.length > MAX_DESCRIPTION_LENGTH) return [];
@@ -144,6 +118,7 @@ export function shownIdErrors(input: unknown): FieldError[] {
 export function ruleErrors(type: OrderType, input: unknown, followUp: boolean): Remark[] {
   const fields = fieldsOf(input);
   const order = fieldsOf(fields.order);
+  const texts = textsOf(fields);
   const idProblem = typeof order.order_id === 'string' ? orderIdProblem(order.order_id, followUp) : undefined;
   const { exchanges, sides } = factsOf(type);
   const staysOnBalance = exchanges && sides.networkFrom === null && sides.networkTo === null;
@@ -152,7 +127,7 @@ export function ruleErrors(type: OrderType, input: unknown, followUp: boolean): 
   const handedOn = FOLLOW_UP_FIELDS.filter((field) => fields[field] !== undefined && !(isAgain && field === 'sentTo'));
   return [
     // First: what to do about an id that looks like a card number by chance is no advice where it is the order's own.
-    ...leakErrors(fields),
+    ...leakErrors(fields, texts),
     ...(idProblem ? [{ field: 'order.order_id', reason: idProblem }] : []),
     ...(followUp ? [] : handedOn.map((field) => ({ field, reason: 'belongs to follow-ups' }))),
     ...amountErrors(type, order),
@@ -160,5 +135,6 @@ export function ruleErrors(type: OrderType, input: unknown, followUp: boolean): 
     ...payoutErrors(type, order),
     ...revertErrors(fields.revertTo),
     ...policyErrors(type, fields),
+    ...ofFormat(textErrors(texts)),
   ];
 }

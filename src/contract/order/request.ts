@@ -43,33 +43,38 @@ export type RequestFields = { order_id: string } & { [Name in KeysOfAny<AnyShape
 /** 'wallet': its last four characters at most; wallets and e-mails may not even stand in an id or a description. */
 export type Privacy = 'public' | 'wallet' | 'email' | 'private';
 
+/**
+ * Kind of a field's text. 'id', 'code' and 'name' identify an order or a payee, 'figure' is a number, 'free' is any text.
+ * A 'parts' field has no text of its own.
+ */
+export type TextKind = 'id' | 'code' | 'name' | 'figure' | 'free' | 'parts';
+
 /** What must be known about a field before it may be taken. */
-interface FieldRule {
+export interface FieldRule {
   privacy: Privacy;
-  /** A spreadsheet may take 'figures' for a number or a formula and damage them. */
-  cell: 'figures' | 'words';
+  text: TextKind;
 }
 
 /** The fields of `client_info`. */
 export const CLIENT_FIELDS = {
-  client_id: { privacy: 'private', cell: 'words' },
-  client_ip: { privacy: 'private', cell: 'words' },
-  client_email: { privacy: 'email', cell: 'words' },
+  client_id: { privacy: 'private', text: 'free' },
+  client_ip: { privacy: 'private', text: 'free' },
+  client_email: { privacy: 'email', text: 'free' },
 } as const satisfies Record<keyof ClientInfo, FieldRule>;
 
 /** The fields of one card. */
 export const CARD_FIELDS = {
-  amount: { privacy: 'public', cell: 'figures' },
-  wallet: { privacy: 'wallet', cell: 'figures' },
+  amount: { privacy: 'public', text: 'figure' },
+  wallet: { privacy: 'wallet', text: 'code' },
 } as const satisfies Record<keyof CardPart, FieldRule>;
 
 /** The fields of all shapes of `wallet_details` that are no list. */
 export const DETAILS_FIELDS = {
-  bank_code: { privacy: 'private', cell: 'figures' },
-  recipient_bank: { privacy: 'private', cell: 'words' },
-  recipient_name: { privacy: 'private', cell: 'words' },
-  taxpayer_number: { privacy: 'private', cell: 'figures' },
-  recipient_email: { privacy: 'email', cell: 'words' },
+  bank_code: { privacy: 'private', text: 'code' },
+  recipient_bank: { privacy: 'private', text: 'name' },
+  recipient_name: { privacy: 'private', text: 'name' },
+  taxpayer_number: { privacy: 'private', text: 'code' },
+  recipient_email: { privacy: 'email', text: 'code' },
 } as const satisfies Record<KeysOfAny<DetailsShape>, FieldRule>;
 
 /** 'apart': compared by rules of its own in `differences/echo.ts`; 'none': the service's orders do not carry it. */
@@ -84,21 +89,21 @@ interface TargetRule<Name> {
 
 /** The fields of create requests. */
 export const REQUEST_FIELDS = {
-  order_id: { privacy: 'public', cell: 'figures', echo: 'apart', target: false },
-  description: { privacy: 'private', cell: 'words', echo: 'none', target: false },
-  client_info: { privacy: 'private', cell: 'words', echo: 'none', target: false },
-  currency: { privacy: 'public', cell: 'figures', echo: 'code', target: false },
-  network: { privacy: 'public', cell: 'figures', echo: 'code', target: false },
-  currency_from: { privacy: 'public', cell: 'figures', echo: 'code', target: false },
-  network_from: { privacy: 'public', cell: 'figures', echo: 'code', target: false },
-  currency_to: { privacy: 'public', cell: 'figures', echo: 'code', target: false },
-  network_to: { privacy: 'public', cell: 'figures', echo: 'code', target: false },
-  amount: { privacy: 'public', cell: 'figures', echo: 'apart', target: false },
-  amount_to: { privacy: 'public', cell: 'figures', echo: 'apart', target: false },
-  wallet: { privacy: 'wallet', cell: 'figures', echo: 'wallet', target: true },
-  wallet_memo: { privacy: 'private', cell: 'figures', echo: 'memo', target: true },
-  wallet_details: { privacy: 'private', cell: 'words', echo: 'details', target: true },
-  delay_order_for_minutes: { privacy: 'public', cell: 'figures', echo: 'none', target: false },
+  order_id: { privacy: 'public', text: 'id', echo: 'apart', target: false },
+  description: { privacy: 'private', text: 'free', echo: 'none', target: false },
+  client_info: { privacy: 'private', text: 'parts', echo: 'none', target: false },
+  currency: { privacy: 'public', text: 'code', echo: 'code', target: false },
+  network: { privacy: 'public', text: 'code', echo: 'code', target: false },
+  currency_from: { privacy: 'public', text: 'code', echo: 'code', target: false },
+  network_from: { privacy: 'public', text: 'code', echo: 'code', target: false },
+  currency_to: { privacy: 'public', text: 'code', echo: 'code', target: false },
+  network_to: { privacy: 'public', text: 'code', echo: 'code', target: false },
+  amount: { privacy: 'public', text: 'figure', echo: 'apart', target: false },
+  amount_to: { privacy: 'public', text: 'figure', echo: 'apart', target: false },
+  wallet: { privacy: 'wallet', text: 'code', echo: 'wallet', target: true },
+  wallet_memo: { privacy: 'private', text: 'code', echo: 'memo', target: true },
+  wallet_details: { privacy: 'private', text: 'parts', echo: 'details', target: true },
+  delay_order_for_minutes: { privacy: 'public', text: 'figure', echo: 'none', target: false },
 } as const satisfies { [Name in keyof RequestFields]-?: FieldRule & EchoRule & TargetRule<Name> };
 
 type RuleOf = typeof REQUEST_FIELDS;

@@ -1,0 +1,63 @@
+import type { FieldError } from '../contract/failures.js';
+import type { TextKind } from '../contract/order/request.js';
+import { textsOf } from './field-texts.js';
+
+const AS_TEXT = 'format the column as text and enter it again';
+const NO_VALUE =
+  'reads as "no value" of an export (such as nan, NULL, N/A or -): enter the value, or leave it out where none is needed';
+
+/** What spreadsheets and exports make of a cell, by the kinds of text in which it can be nothing else. */
+const DAMAGE: readonly { kinds: readonly TextKind[]; sign: RegExp; reason: string }[] = [
+  {
+    kinds: ['id', 'code', 'name', 'figure'],
+    sign: /^[-+]?\d+(?:[.,]\d+E[-+]?\d+|E\+\d+)$/i,
+    reason: `reads as a number with an exponent: a spreadsheet rounded it and lost its digits: ${AS_TEXT}`,
+  },
+  {
+    kinds: ['id', 'code', 'name', 'figure'],
+    sign: /^=/,
+    reason: 'is a formula of a spreadsheet, not its value: write the bare value',
+  },
+  {
+    kinds: ['id', 'code', 'figure'],
+    sign: /^'/,
+    reason: 'begins with an apostrophe that a spreadsheet puts before text: write the bare value',
+  },
+  {
+    kinds: ['id', 'code', 'name', 'figure'],
+    sign: /^(?:#[\p{L}\d/_]{1,20}[!?]|#(?:N\/A|NA|N\/D|NV|Н\/Д|#*)|Err:\d{3}|Loading\.\.\.)$/u,
+    reason: 'is an error value of a spreadsheet, not the value: enter the value',
+  },
+  {
+    kinds: ['id', 'code', 'name'],
+    sign: /^(?:[-+]?nan|null|none|undefined|n\/a|<(?:na|null|none)>|\(null\)|\\n|\[object object\]|[-–—]+)$/i,
+    reason: NO_VALUE,
+  },
+  // In lower case these two are names of people.
+  { kinds: ['id', 'code', 'name'], sign: /^(?:NA|NaT)$/, reason: NO_VALUE },
+  {
+    kinds: ['id'],
+    sign: /^[-+]?\d+\.0+$/,
+    reason:
+      'reads as a whole number to which a spreadsheet added ".0": export the ids again as text. An order that was sent under this id must not be sent again without the ".0"',
+  },
+  {
+    kinds: ['id', 'code', 'name'],
+    sign: /^\d{1,3}(?:(?:[ '’\u00a0\u202f]\d{3})+|(?:,\d{2,3})*,\d{3})(?:[.,]\d+)?$/u,
+    reason: `reads as a number with separators between its digits: ${AS_TEXT}`,
+  },
+  {
+    kinds: ['code', 'name'],
+    sign: /^[-+]?\d+[.,]\d+$|^\d{1,3}(?:\.\d{3}){2,}$/,
+    reason: `reads as a number into which a spreadsheet put a point or comma: ${AS_TEXT}`,
+  },
+];
+
+/** Returns the values of a row that a spreadsheet or an export damaged, without repeating them. */
+export function damageErrors(order: unknown): FieldError[] {
+  return textsOf({ order }).flatMap(({ field, value, rule: { text } }) => {
+    const cell = value.trim();
+    const damage = DAMAGE.find(({ kinds, sign }) => kinds.includes(text) && sign.test(cell));
+    return damage ? [{ field, reason: damage.reason }] : [];
+  });
+}

@@ -1,0 +1,64 @@
+import type { FieldError } from '../contract/failures.js';
+import { maskWallet } from '../contract/masking.js';
+import type { TextKind } from '../contract/order/request.js';
+import type { FieldText } from './field-texts.js';
+
+/** Nearly all texts are plain: one test instead of all that follow. */
+const PLAIN = /^(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?$/;
+
+const CODE = /[^\x20-\x7e]/u;
+/** What no text may hold; schemas refuse control characters everywhere. */
+const FREE = /[\p{Bidi_Control}\p{Cs}]/u;
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800\ufffc]/u;
+const NAME = new RegExp(`(?![ 0-9])[\\p{Cs}\\p{Z}\\p{Nd}\\ufffd]|${INVISIBLE.source}`, 'u');
+
+/** Scripts in which the two joiners change how a name is written. */
+const JOINED = [
+  ...['Arabic', 'Bengali', 'Devanagari', 'Gujarati', 'Gurmukhi', 'Kannada', 'Khmer', 'Malayalam', 'Mongolian'],
+  ...['Myanmar', 'Oriya', 'Sinhala', 'Syriac', 'Tamil', 'Telugu'],
+];
+const scripts = (names: readonly string[]): string => `[${names.map((name) => `\\p{scx=${name}}`).join('')}]`;
+const CJK = scripts(['Han', 'Hiragana', 'Katakana']);
+/** Joiners behind a letter that they belong to, and the wide blank between two Japanese or Chinese names. */
+const USUAL_IN_NAMES = new RegExp(`(?<=${scripts(JOINED)})[\\u200c\\u200d]|(?<=${CJK})\\u3000(?=${CJK})`, 'gu');
+
+const LOOK_ALIKES = ['Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Hebrew', 'Arabic', 'Han'] as const;
+
+/** Returns a character by its code and, in words, what it is: `U+0410 (a Cyrillic letter)`. */
+export function describeCharacter(character: string): string {
+  const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+  return `${code} (${whatIs(character)})`;
+}
+
+function whatIs(character: string): string {
+  if (/\p{Bidi_Control}/u.test(character)) return 'a character that changes the direction of reading';
+  if (/\p{Nd}/u.test(character)) return 'a digit that is not one of 0 to 9';
+  if (/\p{Z}/u.test(character)) return 'a blank that is no plain space';
+  if (INVISIBLE.test(character)) return 'an invisible character';
+  if (/[\p{Cs}\ufffd]/u.test(character)) return 'the rest of a lost character';
+  const script = LOOK_ALIKES.find((name) => new RegExp(`\\p{Script=${name}}`, 'u').test(character));
+  if (script) return `a ${script} letter`;
+  return /\p{L}/u.test(character) ? 'a letter outside of A to Z' : 'a character outside of ASCII';
+}
+
+/** Returns why a text does not fit its kind, without the text; undefined if it does. */
+export function textProblem(kind: TextKind, value: string): string | undefined {
+  if (PLAIN.test(value)) return undefined;
+  if (kind === 'free') return badCharacter(FREE, value);
+  if (/^\s|\s$/u.test(value)) return 'begins or ends with a blank: delete it';
+  return kind === 'name' ? badCharacter(NAME, value.replace(USUAL_IN_NAMES, '')) : badCharacter(CODE, value);
+}
+
+function badCharacter(bad: RegExp, value: string): string | undefined {
+  const [found] = bad.exec(value) ?? [];
+  return found && `contains ${describeCharacter(found)}: delete it or type the value again`;
+}
+
+/** Returns the texts that do not fit the kinds of their fields. */
+export function textErrors(texts: readonly FieldText[]): FieldError[] {
+  return texts.flatMap(({ field, value, rule: { text, privacy } }) => {
+    const problem = textProblem(text, value);
+    if (!problem) return [];
+    return [{ field, reason: privacy === 'wallet' ? `${maskWallet(value)}: ${problem}` : problem }];
+  });
+}

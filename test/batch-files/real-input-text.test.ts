@@ -1,0 +1,159 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { BatchInput, BatchPlan } from '../../src/contract/batch/batch.js';
+import type { FieldError } from '../../src/contract/failures.js';
+import { openActivities } from '../activities/activity-lab.fixture.js';
+import { folderWith, newFolder, PAYOUT_HEADER } from '../support/batch-files.js';
+
+const REAL = join(import.meta.dirname, 'real-input');
+const CARD = '4111111111111111';
+
+/** Plans these rows; answers the plan, or what is wrong with each line. */
+async function planned(input: Partial<BatchInput>, batchDir = newFolder()): Promise<BatchPlan | FieldError[]> {
+  // Without rates every pair may be planned.
+  const { run } = await openActivities(
+    { faults: { 'rates.503': 1 } },
+    { directories: { batchDir, reportDir: newFolder() } },
+  );
+  const planning = run('planBatch', { account: 'default', input: { startedBy: 'ann', ...input } });
+  return planning.catch((error: { details?: [FieldError[]] }) => {
+    const [summary, ...errors] = error.details?.[0] ?? [];
+    if (!summary) throw error;
+    return errors;
+  });
+}
+
+const planFile = (content: string | Uint8Array, name = 'rows.csv') =>
+  planned({ file: { path: name } }, folderWith(name, content));
+
+/** [file, path of the bad field, what its reason says, lines that are refused for it] */
+const REFUSED: [file: string, field: string, reason: RegExp, lines: number[]][] = [
+  ['float-id', 'order_id', /added "\.0"/, [2, 3]],
+  ['float-memo', 'wallet_memo', /put a point or comma/, [2]],
+  ['float-card', 'wallet', /put a point or comma/, [2]],
+  ['float-tax', 'wallet_details.taxpayer_number', /put a point or comma/, [2]],
+  ['float-delay', 'delay_order_for_minutes', /whole minutes/, [2]],
+  ['nan-memo', 'wallet_memo', /"no value" of an export/, [2, 3, 4, 5, 6, 7, 8, 9, 10, 11]],
+  ['nan-name', 'wallet_details.recipient_name', /"no value" of an export/, [2, 3]],
+  ['nan-bank', 'wallet_details.bank_code', /"no value" of an export/, [2]],
+  ['nan-wallet', 'wallet', /"no value" of an export/, [2, 3]],
+  ['memo-blanks', 'wallet_memo', /./, [2, 3, 4, 5, 6, 7, 8, 9, 10]],
+  ['name-invisible', 'wallet_details.recipient_name', /U\+|blank/, [2, 3, 4, 5, 6, 7]],
+  ['desc-invisible', 'description', /U\+202E/, [2]],
+  ['iban-blanks', 'wallet', /\*{4}/, [2, 3, 4, 5]],
+  ['homoglyph-id', 'order_id', /U\+0410 \(a Cyrillic letter\)/, [2]],
+  ['homoglyph-wallet', 'wallet', /\*{4}.*U\+04.. \(a Cyrillic letter\)/, [2, 3]],
+  ['tax-zero', 'wallet_details.taxpayer_number', /8 to 10 digits/, [2]],
+  ['mc-details', 'wallet_details[1].amount', /amounts are strings/, [2]],
+];
+
+describe('files as people export them', () => {
+  test.for(REFUSED)('%s is refused', async ([file, field, reason, lines]) => {
+    const errors = await planFile(readFileSync(join(REAL, `${file}.csv`)));
+    const named = lines.map((line) => ({
+      field: `line ${line}: order.${field}`,
+      reason: expect.stringMatching(reason),
+    }));
+    expect(errors).toEqual(named);
+  });
+
+  test('case-ids is planned with a warning', async () => {
+    const plan = await planFile(readFileSync(join(REAL, 'case-ids.csv')));
+    const warning = { rows: [2, 3], reason: expect.stringMatching(/only by case/) };
+    expect(plan).toMatchObject({ rows: 2, warnings: expect.arrayContaining([warning]) });
+  });
+});
+
+const XRP = { currency: 'xrp', network: 'ripple', amount: '20', wallet: 'rN7n7otQDd6FczFgLdSqtcsAUxDkw6fzRH' };
+const SEPA = { currency: 'eur', network: 'sepa', amount: '20', wallet: 'DE89370400440532013000' };
+const sepaTo = (recipient_name: string) => ({
+  ...SEPA,
+  wallet_details: { recipient_email: 'a@example.com', recipient_name },
+});
+
+/** [what, fields of the row, path of the field that is damaged] */
+const DAMAGED: [what: string, row: object, field: string][] = [
+  ['a rounded memo', { ...XRP, wallet_memo: '1.04653E+08' }, 'wallet_memo'],
+  ['a memo with an exponent and no sign', { ...XRP, wallet_memo: '1,04653e8' }, 'wallet_memo'],
+  ['commas between thousands', { ...XRP, wallet_memo: '104,653,012' }, 'wallet_memo'],
+  ['Indian grouping', { ...XRP, wallet_memo: '10,46,53,012' }, 'wallet_memo'],
+  ['points between thousands', { ...XRP, wallet_memo: '104.653.012' }, 'wallet_memo'],
+  ['an error word of another language', { ...XRP, wallet_memo: '#BEZUG!' }, 'wallet_memo'],
+  ['an error word of another program', { ...XRP, wallet_memo: 'Err:502' }, 'wallet_memo'],
+  ['a null of a database dump', { ...XRP, wallet_memo: '\\N' }, 'wallet_memo'],
+  ['an object that became text', sepaTo('[object Object]'), 'wallet_details.recipient_name'],
+  ['an error word as a name', sepaTo('#REF!'), 'wallet_details.recipient_name'],
+  ['a formula as a name', sepaTo('=A1&" "&B1'), 'wallet_details.recipient_name'],
+  ['a number as an id', { ...SEPA, order_id: '20261127.00' }, 'order_id'],
+  ['a rounded card', { ...SEPA, network: 'card', wallet: '4.11111E+15' }, 'wallet'],
+  ['an apostrophe before a card', { ...SEPA, network: 'card', wallet: `'${CARD}` }, 'wallet'],
+  ['an amount as a formula', { ...SEPA, amount: '=1+1' }, 'amount'],
+  [
+    'a card in a list',
+    {
+      ...SEPA,
+      network: 'multiple_cards',
+      wallet: '-',
+      amount: '20',
+      wallet_details: [{ amount: '20', wallet: '4111111111111111.0' }],
+    },
+    'wallet_details[0].wallet',
+  ],
+];
+
+describe('damage by spreadsheets and exports', () => {
+  test.for(DAMAGED)('%s is refused, named once', async ([, row, field]) => {
+    const order = { order_id: 'a', ...row };
+    const reason = expect.stringMatching(/spreadsheet|reads as|error value/);
+    expect(await planFile(`${JSON.stringify(order)}\n`, 'rows.ndjson')).toEqual([
+      { field: `line 1: order.${field}`, reason },
+    ]);
+  });
+
+  test('is refused in rows given without a file', async () => {
+    const rows = [{ order_id: '1001.0', currency: 'usd', network: 'card', amount: '20', wallet: CARD }];
+    expect(await planned({ rows })).toEqual([
+      { field: 'line 1: order.order_id', reason: expect.stringMatching(/"\.0"/) },
+    ]);
+  });
+
+  test.for<[what: string, row: object]>([
+    ['an id that ends in .0 and is no number', { order_id: 'a.0' }],
+    ['an id of digits and points', { order_id: '2026.11.001' }],
+    ['an id that holds the word null', { order_id: 'null-1' }],
+    ['a name with a surname that programs know', sepaTo('Christopher Null')],
+    ['a short name', sepaTo('Na')],
+    ['a name that begins with an apostrophe', sepaTo("'t Hooft")],
+    ['a memo with words', { ...XRP, wallet_memo: 'invoice 104, part 2' }],
+    ['an account of three numbers', { ...XRP, network: 'hedera', wallet: '0.0.123456' }],
+    ['a description of any kind', { description: '=) nan' }],
+    ['a description that is a dash', { description: '-' }],
+  ])('%s is planned', async ([, row]) => {
+    const order = { order_id: 'a', currency: 'usd', network: 'card', amount: '20', wallet: CARD, ...row };
+    expect(await planFile(`${JSON.stringify(order)}\n`, 'rows.ndjson')).toMatchObject({ rows: 1 });
+  });
+
+  test('no reason shows a cell', async () => {
+    const lines = [`a,usd,card,1,${CARD}.0`, `${CARD}.0,usd,card,1,'${CARD}`, `b,usd,card,=${CARD},=${CARD}`];
+    const errors = await planFile([PAYOUT_HEADER, ...lines, ''].join('\n'));
+    expect(errors).toHaveLength(5);
+    expect(JSON.stringify(errors)).not.toContain(CARD);
+  });
+});
+
+describe('ids of one file that exports write in two ways', () => {
+  test.for<[what: string, ids: string[], lines: number[][]]>([
+    ['leading zeros', ['0007', '7'], [[1, 2]]],
+    ['leading zeros behind words', ['INV-007', 'INV-8', 'inv-7'], [[1, 3]]],
+    ['case, three times', ['ab-1', 'AB-1', 'Ab-1'], [[1, 2, 3]]],
+    ['another number', ['INV-70', 'INV-7', 'INV-700'], []],
+    ['decimals of a version', ['v1.05', 'v1.5'], []],
+  ])('%s', async ([, ids, lines]) => {
+    const rows = ids.map((order_id, index) => ({ ...SEPA, order_id, amount: `${index + 20}` }));
+    const plan = (await planned({ rows })) as BatchPlan;
+    expect(
+      plan.warnings.filter(({ reason }) => /these ids differ only/.test(reason)).map(({ rows: found }) => found),
+    ).toEqual(lines);
+  });
+});
