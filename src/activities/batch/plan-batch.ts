@@ -197,6 +197,7 @@ const uncheckable = ({ rates, account }: Checks, order: WithdrawRequest): string
 async function noteRow(checks: Checks, line: number, order: WithdrawRequest, told: FieldError[]): Promise<void> {
   const { deps, rates, totals, warnings, existing, repeated } = checks;
   totals.add(order);
+  repeated.noticeId(line, order);
   repeated.noticePayouts(line, order);
   if (exceededCap(deps, 'withdraw', order, rates)) {
     warnings.add('cap', 'above the cap for one order (PAYMENT_ORDER_CAPS): each waits for a decision', [line]);

@@ -10,6 +10,18 @@ const lines = (count: number): string[] => Array.from({ length: count }, (_, ind
 const pay = (run: RunActivity, row: number) =>
   run('createOrder', attemptOf('withdraw', { order: orderOf(`payroll-2026-11-${row}`) }));
 
+/** Plans rows with these ids where the service has an order under this one. */
+async function plannedBeside(existing: string, ids: readonly string[]) {
+  const { plan, run, sandbox } = await planner(
+    ids.map((id, index) => payoutLine(index + 1).replace(/^[^,]*/, id)),
+    {},
+  );
+  await run('createOrder', attemptOf('withdraw', { order: orderOf(existing) }));
+  const before = operations(sandbox).length;
+  const planned = await plan();
+  return { warnings: shown(planned), operations: operations(sandbox).slice(before) };
+}
+
 const orderOf = (order_id: string) => ({ order_id, currency: 'usd', network: 'card', amount: '10', wallet: CARD });
 
 const shown = ({ warnings }: BatchPlan) => warnings.map(({ rows, reason }) => [rows, reason]);
@@ -46,13 +58,40 @@ describe('rows whose ids have an order at the service', () => {
     await Promise.all([1, 1_000, 1_001, 2_500].map((row) => pay(run, row)));
     const before = operations(sandbox).length;
     expect(shown(await plan())).toEqual([[[2, 1_001, 1_002, 2_501], expect.stringMatching(/^4 of 2500 rows/)]]);
-    expect(operations(sandbox).slice(before)).toEqual(['list', 'list', 'list', 'balances']);
+    // Each request of a full thousand of ids is followed by one for their likely other forms.
+    expect(operations(sandbox).slice(before)).toEqual([...Array(5).fill('list'), 'balances']);
   });
 
   test('are not asked for where a bad row refuses the file', async () => {
     const { plan, sandbox } = await planner([...lines(3), 'bad']);
     await expect(plan()).rejects.toMatchObject({ type: 'InvalidInput' });
     expect(operations(sandbox)).toEqual([]);
+  });
+});
+
+describe('rows whose ids look like that of an order at the service', () => {
+  test.for<[what: string, existing: string, ids: string[]]>([
+    ['the .0 of a spreadsheet', '1001.0', ['1002', '1001']],
+    ['lower case', 'inv-ab-1', ['x', 'INV-Ab-1']],
+    ['upper case', 'INV-AB-1', ['x', 'inv-ab-1']],
+    ['zeros that the file lost', '0007', ['1000', '7']],
+    ['zeros that the file has', 'inv-7', ['x', 'inv-007']],
+  ])('are warned of: %s', async ([, existing, ids]) => {
+    const { warnings, operations: asked } = await plannedBeside(existing, ids);
+    expect(warnings).toEqual([[[3], expect.stringMatching(/^1 of 2 rows have an id that differs only by case/)]]);
+    expect(asked).toEqual(['list', 'balances']);
+  });
+
+  test('are not so by another number', async () => {
+    expect((await plannedBeside('1001.0', ['10010', '100'])).warnings).toEqual([]);
+  });
+
+  test('are not so where that order is of another row of the file', async () => {
+    const { warnings } = await plannedBeside('inv-1', ['inv-1', 'INV-1']);
+    expect(warnings).toEqual([
+      [[2], expect.stringMatching(/^1 of 2 rows have an order at the service/)],
+      [[2, 3], expect.stringMatching(/^these ids differ only by case/)],
+    ]);
   });
 });
 

@@ -4,6 +4,7 @@ import type { CallOptions } from '../../../payment-service/transport.js';
 import type { Account } from '../../deps.js';
 import { noReading, reasonOf } from '../../failures.js';
 import { PacedReads } from '../../paced-reads.js';
+import { likelyForms, looseForm } from './similar-ids.js';
 import { type BatchWarnings, MAX_LINES } from './warnings.js';
 
 /** Ids of one request, and orders of one answer: the most that the service takes. */
@@ -13,13 +14,17 @@ const TRIES = 3;
 /** A request may have to wait for its turn, longer than the server waits for a sign of life. */
 const BEAT_EVERY_MS = 5_000;
 
-/** Finds rows whose ids have an order already: a payroll that uses last week's ids would find out too late. */
+/**
+ * Finds rows whose ids, or likely other forms of them, have an order already: a payroll that uses last week's ids would find
+ * out too late. One more request for every thousand ids asks for the forms.
+ */
 export class ExistingOrders {
   readonly #reads: PacedReads;
   /** The lines of the ids that wait to be asked for. */
   #waiting = new Map<string, number>();
-  #lines: number[] = [];
-  #count = 0;
+  /** Lines whose ids have an order, and those whose ids only look like the id of one. */
+  readonly #existing = new FoundLines();
+  readonly #similar = new FoundLines();
   #problem?: { fromLine: number; reason: string };
 
   constructor(account: Account) {
@@ -36,10 +41,16 @@ export class ExistingOrders {
   /** Asks for the rest and warns of what was found, and of what could not be asked. */
   async warn(warnings: BatchWarnings, rows: number): Promise<void> {
     await this.#ask();
-    if (this.#count > 0) {
+    if (this.#similar.count > 0) {
       warnings.addFirst(
-        `${this.#count} of ${rows} rows have an order at the service already and are not paid again; a new payroll needs order ids of its own`,
-        this.#lines,
+        `${this.#similar.count} of ${rows} rows have an id that differs only by case, leading zeros or ".0" from that of an order at the service, and are paid besides it; check first whether that order paid the same`,
+        this.#similar.lines,
+      );
+    }
+    if (this.#existing.count > 0) {
+      warnings.addFirst(
+        `${this.#existing.count} of ${rows} rows have an order at the service already and are not paid again; a new payroll needs order ids of its own`,
+        this.#existing.lines,
       );
     }
     if (!this.#problem) return;
@@ -56,10 +67,18 @@ export class ExistingOrders {
     if (fromLine === undefined) return;
     const beat = setInterval(() => heartbeat({ askedFromLine: fromLine }), BEAT_EVERY_MS);
     try {
-      const found = await this.#reads.ask((service, options) => listedIds(service, lineOf, options));
-      this.#count += found.size;
-      const lines = [...found].flatMap((id) => lineOf.get(id) ?? []).sort((a, b) => a - b);
-      this.#lines = [...this.#lines, ...lines].slice(0, MAX_LINES);
+      const ids = [...lineOf.keys()];
+      const looseLines = new Map(ids.map((id) => [looseForm(id), lineOf.get(id)]));
+      const wanted = [...ids, ...likelyForms(ids)];
+      const found = new Set<string>();
+      for (let start = 0; start < wanted.length; start += IDS_AT_ONCE) {
+        const asked = wanted.slice(start, start + IDS_AT_ONCE);
+        for (const id of await this.#reads.ask((service, options) => listedIds(service, asked, options))) found.add(id);
+      }
+      const lines = [...found].map((id) => ({ existing: lineOf.get(id), similar: looseLines.get(looseForm(id)) }));
+      if (lines.some(({ similar }) => similar === undefined)) throw noReading('it shows orders of other ids');
+      this.#existing.add(lines.map(({ existing }) => existing));
+      this.#similar.add(lines.map(({ existing, similar }) => (existing === undefined ? similar : undefined)));
     } catch (error) {
       cancellationSignal().throwIfAborted();
       // The service is not asked for the other rows: each request could take as long as this one did.
@@ -70,15 +89,29 @@ export class ExistingOrders {
   }
 }
 
-/** Which of the ids have an order. Throws service errors, and NoReading where the answer proves nothing. */
-async function listedIds(
-  service: PaymentService,
-  asked: ReadonlyMap<string, number>,
-  options: CallOptions,
-): Promise<Set<string>> {
-  const page = await service.listOrders({ order_ids: [...asked.keys()], limit: IDS_AT_ONCE }, options);
+/** Lines of which something was found: all are counted, the first are kept. */
+class FoundLines {
+  #lines: number[] = [];
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  get lines(): readonly number[] {
+    return this.#lines;
+  }
+
+  add(found: readonly (number | undefined)[]): void {
+    const lines = new Set(found.filter((line) => line !== undefined));
+    this.#count += lines.size;
+    this.#lines = [...this.#lines, ...[...lines].sort((a, b) => a - b)].slice(0, MAX_LINES);
+  }
+}
+
+/** Returns the ids of the orders that the service lists for these. Throws service errors, and NoReading for an unreadable order. */
+async function listedIds(service: PaymentService, ids: string[], options: CallOptions): Promise<string[]> {
+  const page = await service.listOrders({ order_ids: ids, limit: IDS_AT_ONCE }, options);
   if (page.malformed.length > 0) throw noReading('it shows an order that cannot be read');
-  const found = new Set(page.items.map(({ user_order_id }) => user_order_id));
-  if ([...found].some((id) => !asked.has(id))) throw noReading('it shows orders of other ids');
-  return found;
+  return page.items.map(({ user_order_id }) => user_order_id);
 }

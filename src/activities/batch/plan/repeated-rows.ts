@@ -4,6 +4,7 @@ import { maskWallet } from '../../../contract/masking.js';
 import { decimal, toAmount } from '../../../contract/money.js';
 import { targetOf, type WithdrawRequest } from '../../../contract/order/request.js';
 import { canonicalWallet } from '../../../contract/wallets.js';
+import { looseForm } from './similar-ids.js';
 import type { BatchWarnings } from './warnings.js';
 
 /** The line that an order id stood on first, and a fingerprint of what it says. */
@@ -17,6 +18,8 @@ export class RepeatedRows {
   readonly #ids = new Map<string, FirstLine>();
   /** The first line of each payout, by 48 bits of payee and amount: a rare mistake costs only a warning. */
   readonly #payouts = new Map<string, number>();
+  /** The first line of each loose form of an id, by 48 bits likewise. */
+  readonly #forms = new Map<string, number>();
 
   constructor(private readonly warnings: BatchWarnings) {}
 
@@ -31,6 +34,19 @@ export class RepeatedRows {
     }
     const how = first.content === content ? 'the same content' : 'other content';
     return [{ field: 'order.order_id', reason: `lines ${first.line} and ${line} have the same id, with ${how}` }];
+  }
+
+  /** Warns of ids that differ only in ways in which exports of one list differ. */
+  noticeId(line: number, { order_id: id }: WithdrawRequest): void {
+    const key = digestOf(looseForm(id)).slice(0, 12);
+    const first = this.#forms.get(key);
+    if (first === undefined) this.#forms.set(key, line);
+    else {
+      const reason =
+        'these ids differ only by case or leading zeros, and each is paid: keep one if they are one payment';
+      const warning = `id ${key}`;
+      this.warnings.add(warning, reason, this.warnings.has(warning) ? [line] : [first, line]);
+    }
   }
 
   /** Warns of a wallet that gets the same amount twice: more often a row entered twice than a wish. */

@@ -1,0 +1,23 @@
+/** Zeros in front of a whole number, wherever it stands in an id. */
+const LEADING_ZEROS = /(?<![\d.])0+(?=\d)/g;
+/** A number as a spreadsheet exports it. */
+const EXPORTED = /^(\d+)\.0+$/;
+
+/** Returns the one form of ids that differ only by case, leading zeros or the `.0` of a spreadsheet. */
+export const looseForm = (id: string): string => id.toLowerCase().replace(LEADING_ZEROS, '').replace(EXPORTED, '$1');
+
+/**
+ * Returns the forms under which earlier orders of these ids most likely exist: one an id, and a second one only where zeros may
+ * have been lost. Forms that are themselves among the ids are left out.
+ */
+export function likelyForms(ids: readonly string[]): string[] {
+  const isNumber = (id: string) => /^\d+$/.test(id);
+  const width = Math.max(...ids.map((id) => (isNumber(id) ? id.length : 0)));
+  const otherCase = (id: string) => (id === id.toLowerCase() ? id.toUpperCase() : id.toLowerCase());
+  const forms = ids.flatMap((id) => {
+    const bare = id.replace(LEADING_ZEROS, '');
+    return isNumber(id) ? [`${id}.0`, bare === id ? id.padStart(width, '0') : bare] : [otherCase(id), bare];
+  });
+  const given = new Set(ids);
+  return [...new Set(forms)].filter((form) => !given.has(form));
+}
