@@ -6,7 +6,7 @@ const AS_TEXT = 'format the column as text and enter it again';
 const NO_VALUE =
   'reads as "no value" of an export (such as nan, NULL, N/A or -): enter the value, or leave it out where none is needed';
 
-/** What spreadsheets and exports make of a cell, by the kinds of text in which it can be nothing else. */
+/** Signs of damage by spreadsheets and exports, each with the kinds of text it applies to. */
 const DAMAGE: readonly { kinds: readonly TextKind[]; sign: RegExp; reason: string }[] = [
   {
     kinds: ['id', 'code', 'name', 'figure'],

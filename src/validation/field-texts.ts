@@ -23,7 +23,7 @@ export interface FieldText {
 /** Rules by the name of a field. */
 type Rules = Readonly<Record<string, FieldRule>>;
 
-/** Returns the texts of known fields that stand directly in an object; `prefix` begins their paths. */
+/** Returns the texts of an object's own known fields; `prefix` begins their paths. */
 export function textsIn(prefix: string, fields: unknown, rules: Rules): FieldText[] {
   const values = fieldsOf(fields);
   const texts: FieldText[] = [];
@@ -40,7 +40,7 @@ export function textsOf({ order: given, revertTo: target }: Unchecked): FieldTex
   const [order, revertTo] = [fieldsOf(given), fieldsOf(target)];
   const { wallet, wallet_details: details, client_info: client } = order;
   const cards = Array.isArray(details) ? details : [];
-  // Beside a list of cards `wallet` is a filler, such as "multiple_cards" or "-", and names no payee.
+  // Beside a list of cards `wallet` is a filler, such as "-", and names no payee.
   const isFiller = cards.length > 0 && !/\d{6}/.test(typeof wallet === 'string' ? wallet : '');
   return textsIn('order.', isFiller ? { ...order, wallet: undefined } : order, REQUEST_FIELDS).concat(
     ...cards.map((card, index) => textsIn(`order.wallet_details[${index}].`, card, CARD_FIELDS)),

@@ -19,7 +19,7 @@ const JOINED = [
 ];
 const scripts = (names: readonly string[]): string => `[${names.map((name) => `\\p{scx=${name}}`).join('')}]`;
 const CJK = scripts(['Han', 'Hiragana', 'Katakana']);
-/** Joiners behind a letter that they belong to, and the wide blank between two Japanese or Chinese names. */
+/** Joiners behind their letter, and the wide blank inside a Japanese or Chinese name. */
 const USUAL_IN_NAMES = new RegExp(`(?<=${scripts(JOINED)})[\\u200c\\u200d]|(?<=${CJK})\\u3000(?=${CJK})`, 'gu');
 
 const LOOK_ALIKES = ['Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Hebrew', 'Arabic', 'Han'] as const;

@@ -44,8 +44,8 @@ export type RequestFields = { order_id: string } & { [Name in KeysOfAny<AnyShape
 export type Privacy = 'public' | 'wallet' | 'email' | 'private';
 
 /**
- * Kind of a field's text. 'id', 'code' and 'name' identify an order or a payee, 'figure' is a number, 'free' is any text.
- * A 'parts' field has no text of its own.
+ * Kind of a field's text. 'id', 'code' and 'name' identify an order or a payee, 'figure' is a
+ * number, 'free' is any text; 'parts' has no text of its own.
  */
 export type TextKind = 'id' | 'code' | 'name' | 'figure' | 'free' | 'parts';
 

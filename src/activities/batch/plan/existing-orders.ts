@@ -15,8 +15,8 @@ const TRIES = 3;
 const BEAT_EVERY_MS = 5_000;
 
 /**
- * Finds rows whose ids, or likely other forms of them, have an order already: a payroll that uses last week's ids would find
- * out too late. One more request for every thousand ids asks for the forms.
+ * Finds rows whose ids, or likely other forms of them, have an order already. A payroll that uses
+ * last week's ids would find out too late.
  */
 export class ExistingOrders {
   readonly #reads: PacedReads;
@@ -109,7 +109,7 @@ class FoundLines {
   }
 }
 
-/** Returns the ids of the orders that the service lists for these. Throws service errors, and NoReading for an unreadable order. */
+/** Returns the ids of the listed orders. Throws service errors, and NoReading for a bad order. */
 async function listedIds(service: PaymentService, ids: string[], options: CallOptions): Promise<string[]> {
   const page = await service.listOrders({ order_ids: ids, limit: IDS_AT_ONCE }, options);
   if (page.malformed.length > 0) throw noReading('it shows an order that cannot be read');

@@ -3,12 +3,12 @@ const LEADING_ZEROS = /(?<![\d.])0+(?=\d)/g;
 /** A number as a spreadsheet exports it. */
 const EXPORTED = /^(\d+)\.0+$/;
 
-/** Returns the one form of ids that differ only by case, leading zeros or the `.0` of a spreadsheet. */
+/** Returns the one form of ids that differ only by case, leading zeros or an added `.0`. */
 export const looseForm = (id: string): string => id.toLowerCase().replace(LEADING_ZEROS, '').replace(EXPORTED, '$1');
 
 /**
- * Returns the forms under which earlier orders of these ids most likely exist: one an id, and a second one only where zeros may
- * have been lost. Forms that are themselves among the ids are left out.
+ * Returns the forms under which earlier orders of these ids most likely exist, without the ids:
+ * one for an id, and a second one only where zeros may have been lost.
  */
 export function likelyForms(ids: readonly string[]): string[] {
   const isNumber = (id: string) => /^\d+$/.test(id);
