@@ -92,12 +92,11 @@ export function readCsvRow(columns: readonly string[], line: string): RowContent
 /** Puts a cell where its column says; answers what is wrong with it. */
 function placeCell(order: Record<string, unknown>, column: string, cell: string): FieldError[] {
   if (cell === '') return [];
-  const damage = column === 'amount' ? amountDamage(cell) : undefined;
   const { value, errors } = readCell(column, cell);
   const [outer = column, inner] = column.split('.');
   if (inner === undefined) order[outer] = value;
   else order[outer] = { ...(order[outer] as object | undefined), [inner]: value };
-  return damage ? [{ field: `order.${column}`, reason: damage }] : errors;
+  return errors;
 }
 
 function readCell(column: string, cell: string): { value: unknown; errors: FieldError[] } {
@@ -108,14 +107,3 @@ function readCell(column: string, cell: string): { value: unknown; errors: Field
   const { value, errors, problem } = readJson(cell, field);
   return { value, errors: problem ? [{ field, reason: problem }] : errors };
 }
-
-const AS_TEXT = 'format the column as text and enter it again';
-
-const AMOUNT_DAMAGE: readonly [sign: RegExp, reason: string][] = [
-  [/^[-+]?\d+([.,]\d+)?E-\d+$/i, `a spreadsheet wrote it with an exponent: ${AS_TEXT}`],
-  [/^\d+,\d+$/, 'has a decimal comma: write a point'],
-  [/^\d{1,3}([ ,'’\u00a0\u202f]\d{3})+([.,]\d+)?$/, 'has separators between thousands: leave them out'],
-];
-
-/** What a spreadsheet did to an amount, without repeating it; undefined = nothing that shows. */
-const amountDamage = (cell: string): string | undefined => AMOUNT_DAMAGE.find(([sign]) => sign.test(cell))?.[1];

@@ -43,6 +43,9 @@ export function decimalPlaces(amount: Amount): number {
   return fraction?.length ?? 0;
 }
 
+/** Decimal places of an amount as written, trailing zeros counted. */
+export const writtenPlaces = (amount: Amount): number => amount.split('.')[1]?.length ?? 0;
+
 /** More decimal places than any currency has. */
 export const MAX_PLACES = 30;
 

@@ -2,9 +2,10 @@ import * as z from 'zod';
 import type { FieldError } from '../contract/failures.js';
 import { decimal, sum } from '../contract/money.js';
 import { canonicalWallet, MAX_CARDS, MULTIPLE_CARDS } from '../contract/wallets.js';
+import { amountProblem } from './amounts.js';
 import { fieldErrors, ofFormat, type Remark } from './field-errors.js';
 import type { Unchecked } from './field-texts.js';
-import { amountProblem, cardPartSchema, detailsSchemas, NETWORK_FORMAT } from './request-schemas.js';
+import { cardPartSchema, detailsSchemas, NETWORK_FORMAT } from './request-schemas.js';
 import { hasWalletFormat, walletFormatProblem, walletProblem } from './wallet-formats.js';
 
 const shapeOf = (network: string): z.ZodObject | undefined =>

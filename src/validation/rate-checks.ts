@@ -1,11 +1,12 @@
 import type Big from 'big.js';
 import type { FieldError } from '../contract/failures.js';
 import { maskName } from '../contract/masking.js';
-import { type Amount, decimal, decimalPlaces, SIGNED_AMOUNT_FORMAT } from '../contract/money.js';
+import { type Amount, decimal, SIGNED_AMOUNT_FORMAT } from '../contract/money.js';
 import type { Payers } from '../contract/order/activities.js';
 import type { CreateRequest, RequestFields } from '../contract/order/request.js';
 import { factsOf, type OrderType, orderSides } from '../contract/order/types.js';
 import { isMalformed, type Malformed, type RateEntry, type Rates } from '../contract/service-objects.js';
+import { precisionProblem, thousandsReading } from './amounts.js';
 import type { FormatChecks } from './field-errors.js';
 
 /** The pair key under which the rates operation lists an order's terms, such as `usd_card-btc_bitcoin`. */
@@ -30,12 +31,29 @@ function unofferedField(type: OrderType, order: RequestFields, entries: readonly
   return (unknown ?? given.at(-1))?.asked ?? 'currency';
 }
 
-function precisionErrors(field: string, amount: Amount | undefined, currency: string, precision: number): FieldError[] {
-  if (amount === undefined || !Number.isInteger(precision)) return [];
-  const places = decimalPlaces(amount);
-  if (places <= precision) return [];
-  const name = field.replace(/^.*\./, '');
-  return [{ field, reason: `${name} has ${places} decimals, ${currency} allows ${precision}` }];
+/** An amount that a request states, with the currency that it is in. */
+interface StatedAmount {
+  field: string;
+  name: string;
+  amount: Amount;
+  currency: string;
+  places: number;
+}
+
+/** Every amount of a request whose currency's decimals the rates state. */
+function statedAmounts(type: OrderType, order: CreateRequest, entry: RateEntry): StatedAmount[] {
+  const { amount, amount_to, wallet_details }: RequestFields = order;
+  const { currencyFrom, currencyTo } = orderSides(type, order);
+  const from = { currency: currencyFrom, places: entry.currency_from_precision };
+  const to = { currency: currencyTo, places: entry.currency_to_precision };
+  const parts = Array.isArray(wallet_details) ? wallet_details : [];
+  return [
+    ...(amount === undefined ? [] : [{ field: 'order.amount', name: 'amount', amount, ...from }]),
+    ...(amount_to === undefined ? [] : [{ field: 'order.amount_to', name: 'amount_to', amount: amount_to, ...to }]),
+    ...parts.map((part, index) => {
+      return { field: `order.wallet_details[${index}].amount`, name: 'amount', amount: part.amount, ...to };
+    }),
+  ].filter(({ places }) => Number.isInteger(places));
 }
 
 const limitOf = (limit: unknown): Big | undefined =>
@@ -106,15 +124,17 @@ export function checkAgainstRates(type: OrderType, order: CreateRequest, rates: 
     return [{ field, reason: notOffered(type, order) }];
   }
   if (isMalformed(entry)) return [];
-  const { amount, amount_to, wallet_details }: RequestFields = order;
-  const { currencyFrom, currencyTo } = orderSides(type, order);
-  const parts = Array.isArray(wallet_details) ? wallet_details : [];
-  return [
-    ...precisionErrors('order.amount', amount, currencyFrom, entry.currency_from_precision),
-    ...precisionErrors('order.amount_to', amount_to, currencyTo, entry.currency_to_precision),
-    ...parts.flatMap((part, index) =>
-      precisionErrors(`order.wallet_details[${index}].amount`, part.amount, currencyTo, entry.currency_to_precision),
-    ),
-    ...(amount === undefined ? [] : limitErrors(amount, entry)),
-  ];
+  const { amount }: RequestFields = order;
+  const tooPrecise = statedAmounts(type, order, entry).flatMap(({ field, name, amount: stated, currency, places }) => {
+    const reason = precisionProblem(name, stated, currency, places);
+    return reason ? [{ field, reason }] : [];
+  });
+  return [...tooPrecise, ...(amount === undefined ? [] : limitErrors(amount, entry))];
+}
+
+/** How else the first amount of an order may be meant that looks like thousands; undefined = none does. */
+export function amountLikeThousands(type: OrderType, order: CreateRequest, rates: Rates): string | undefined {
+  const entry = rateEntryOf(rates, type, order);
+  const amounts = entry ? statedAmounts(type, order, entry) : [];
+  return amounts.map(({ amount, currency, places }) => thousandsReading(amount, currency, places)).find(Boolean);
 }

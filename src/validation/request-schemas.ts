@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import * as z from 'zod';
-import { AMOUNT_FORMAT, decimal, MAX_AMOUNT_LENGTH } from '../contract/money.js';
 import type { OrderType } from '../contract/order/types.js';
 import { holdsWallet, NO_WALLET } from '../contract/wallets.js';
+import { amountProblem } from './amounts.js';
 import { walletProblem } from './wallet-formats.js';
 
 /** Currency codes as the service writes them; no long digit run, so that a wallet put into the wrong field is refused. */
@@ -19,17 +19,6 @@ const MAX_TEXT_LENGTH = 255;
 const MAX_EMAIL_LENGTH = 254;
 const MAX_MEMO_LENGTH = 1024;
 const EMAIL_FORMAT = /^[^\s@<>()[\]\\,;:"\p{C}]+@[^\s@<>()[\]\\,;:"\p{C}]+\.[^\s@<>()[\]\\,;:"\p{C}]+$/u;
-
-/** What is wrong with an amount of a request; undefined = a positive decimal string. Never shows the value. */
-export function amountProblem(value: unknown): string | undefined {
-  if (value === undefined) return 'required';
-  if (typeof value === 'number' || typeof value === 'bigint') return 'amounts are strings, like "10.50"';
-  if (typeof value !== 'string') return 'must be a decimal string, like "10.50"';
-  if (/^-\d/.test(value)) return 'must be > 0';
-  if (!AMOUNT_FORMAT.test(value)) return 'must be a decimal string, like "10.50"';
-  if (value.length > MAX_AMOUNT_LENGTH) return `longer than ${MAX_AMOUNT_LENGTH} characters`;
-  return decimal(value).gt(0) ? undefined : 'must be > 0';
-}
 
 /** A string for which `problem` finds nothing wrong. One reason per field: the first that holds. */
 function checkedString(problem: (value: string) => string | undefined, text = z.string()) {

@@ -8,6 +8,7 @@ import {
   sameAmount,
   sum,
   toAmount,
+  writtenPlaces,
 } from '../../src/contract/money.js';
 
 const decimals = fc.stringMatching(/^(0|[1-9]\d{0,20})(\.\d{1,18})?$/);
@@ -66,5 +67,13 @@ describe('amounts', () => {
     ['0.000000000000000001', 18],
   ])('%s has %i decimal places', (amount, places) => {
     expect(decimalPlaces(amount)).toBe(places);
+  });
+
+  it.each([
+    ['5', 0],
+    ['5.00', 2],
+    ['1.000', 3],
+  ])('%s is written with %i decimal places', (amount, places) => {
+    expect(writtenPlaces(amount)).toBe(places);
   });
 });

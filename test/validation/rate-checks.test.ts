@@ -83,7 +83,13 @@ describe('checkAgainstRates', () => {
   });
 
   it.each<[number, OrderType, object, string, string]>([
-    [7, 'withdraw', { amount: '100.005' }, 'order.amount', 'amount has 3 decimals, usd allows 2'],
+    [
+      7,
+      'withdraw',
+      { amount: '100.005' },
+      'order.amount',
+      'amount has 3 decimals, usd allows 2: 100.005 or 100005? write 100005 or at most 2 decimals',
+    ],
     [
       7,
       'exchange_withdraw',
@@ -104,7 +110,10 @@ describe('checkAgainstRates', () => {
       { amount: '0.201', wallet: OTHER_CARD },
     ];
     expect(checkAgainstRates('withdraw', { ...CARDS_REQUEST, wallet_details: parts }, RATES)).toEqual([
-      { field: 'order.wallet_details[1].amount', reason: 'amount has 3 decimals, usd allows 2' },
+      {
+        field: 'order.wallet_details[1].amount',
+        reason: 'amount has 3 decimals, usd allows 2: write at most 2 decimals',
+      },
     ]);
   });
 
@@ -112,8 +121,13 @@ describe('checkAgainstRates', () => {
     expect(check('withdraw', { amount: '9.999' }).map(({ reason }) => reason)).toHaveLength(2);
   });
 
-  it('accepts the limits themselves and trailing zeros', () => {
-    expect(check('withdraw', { amount: '10.0000' })).toEqual([]);
+  it('counts trailing zeros as decimals', () => {
+    const reason = 'amount has 4 decimals, usd allows 2: 10 or 100000? write 100000 or 10.00';
+    expect(check('withdraw', { amount: '10.0000' })).toEqual([{ field: 'order.amount', reason }]);
+  });
+
+  it('accepts the limits themselves', () => {
+    expect(check('withdraw', { amount: '10.00' })).toEqual([]);
     expect(check('withdraw', { amount: '1000' })).toEqual([]);
   });
 

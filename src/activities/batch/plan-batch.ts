@@ -12,7 +12,7 @@ import type { Balances, Rates } from '../../contract/service-objects.js';
 import { validateBatchInput } from '../../validation/batch-input.js';
 import { damageErrors } from '../../validation/cell-damage.js';
 import { validateOrderInput } from '../../validation/order-input.js';
-import { checkAgainstRates, uncheckableBy } from '../../validation/rate-checks.js';
+import { amountLikeThousands, checkAgainstRates, uncheckableBy } from '../../validation/rate-checks.js';
 import { type Account, type ActivityDeps, onlyByCommand } from '../deps.js';
 import { batchFailure, invalidInput } from '../failures.js';
 import { readBalances } from '../order/balances.js';
@@ -202,6 +202,8 @@ async function noteRow(checks: Checks, line: number, order: WithdrawRequest, tol
   if (exceededCap(deps, 'withdraw', order, rates)) {
     warnings.add('cap', 'above the cap for one order (PAYMENT_ORDER_CAPS): each waits for a decision', [line]);
   }
+  const thousands = rates && amountLikeThousands('withdraw', order, rates);
+  if (thousands) warnings.add(`thousands in ${order.currency}`, thousands, [line]);
   const unchecked = uncheckable(checks, order);
   if (unchecked) warnings.add(unchecked, `${unchecked}: limits, precision and fees were not checked`, [line]);
   for (const { field, reason } of told) {

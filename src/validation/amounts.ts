@@ -1,0 +1,104 @@
+import { AMOUNT_FORMAT, type Amount, decimal, MAX_AMOUNT_LENGTH, writtenPlaces } from '../contract/money.js';
+
+/** A longer run of digits may be a card number, and is not repeated in a message. */
+const MOST_SHOWN_DIGITS = 11;
+
+const DECIMAL = 'must be a decimal string, like "10.50"';
+
+/** What stands between the digits of a number, as a character class. */
+const SEPARATOR = "[,.'’‘`´٬_\\s]";
+const GROUPED = new RegExp(`^([1-9]\\d{0,2}(${SEPARATOR})(?:\\d{2,3}\\2)*\\d{3})(?:([.,])(\\d+))?$`);
+
+const separatorName = (separator: string): string =>
+  ({ ',': 'commas', '.': 'points', _: 'underscores' })[separator] ?? (/\s/.test(separator) ? 'blanks' : 'apostrophes');
+
+const isShown = (text: string): boolean => text.replace(/\D/g, '').length <= MOST_SHOWN_DIGITS;
+
+const WITHOUT = 'write digits, and a point before the decimals';
+const writeIt = (amount: Amount): string => (isShown(amount) ? `write ${amount}` : WITHOUT);
+
+/** A comma is read between thousands first; before one or two digits it can only be a decimal comma. */
+function commaProblem(text: string): string | undefined {
+  const [, whole = '', fraction] = /^(0|[1-9]\d*),(\d+)$/.exec(text) ?? [];
+  if (fraction === undefined) return undefined;
+  const amount = `${whole}.${fraction}`;
+  if (whole === '0' || fraction.length < 3) return `has a decimal comma: ${writeIt(amount)}`;
+  const what = 'has commas as separators';
+  if (!isShown(amount)) return `${what}: ${WITHOUT}`;
+  const value = decimal(amount).toFixed();
+  const places = Math.max(2, value.split('.')[1]?.length ?? 0);
+  return `${what}: ${whole}${fraction} or ${value}? write ${whole}${fraction} or ${decimal(amount).toFixed(places)}`;
+}
+
+function groupsProblem(text: string): string | undefined {
+  const [, groups = '', separator, mark, fraction] = GROUPED.exec(text) ?? [];
+  if (separator === undefined || mark === separator) return undefined;
+  const digits = groups.replace(/\D/g, '');
+  const indian = groups
+    .split(separator)
+    .slice(1, -1)
+    .some((group) => group.length === 2);
+  const what = `has ${separatorName(separator)} as separators${indian ? ' (Indian grouping)' : ''}`;
+  return `${what}: leave them out, ${writeIt(fraction === undefined ? digits : `${digits}.${fraction}`)}`;
+}
+
+/** What people and their programs write instead of an amount, the first that fits, and what to do about it. */
+const SHAPES: readonly [sign: RegExp, reason: string | ((text: string) => string)][] = [
+  [/[\p{Cc}\p{Cf}]/u, 'has an invisible character: type it again'],
+  [/^\s|\s$/, 'has a blank before or after it: remove it'],
+  [/^[-\u2010-\u2015\u2212]|[-\u2010-\u2015\u2212]$/, 'must be > 0: the minus sign makes it negative'],
+  [/^\(.*\)$/, 'must be > 0: the brackets make it negative'],
+  [/^\+|\+$/, 'has a plus sign: leave it out'],
+  [/\p{Sc}/u, 'has a currency sign: leave it out, the currency is a field of its own'],
+  [/^\d+([.,]\d+)?e[-+]?\d+$/i, 'has an exponent: write all of its digits'],
+  [/^\p{L}{2,5}\.?\s?\d|\d\s?\p{L}{2,5}\.?$/u, 'has a currency code: leave it out, the currency is a field of its own'],
+  [/\p{L}/u, 'has a letter: write digits and at most one point'],
+  [/(?![0-9])\p{Nd}/u, 'has digits of another script: write 0 to 9'],
+  [/^['’]/, 'begins with an apostrophe: remove it'],
+  [/["“”„«»]/, 'has a quote: remove it'],
+  [/%$/, 'is a percentage: write the amount'],
+  [/^0+\d+(\.\d+)?$/, (text) => `begins with 0: ${writeIt(text.replace(/^0+(?=\d)/, ''))}`],
+  [/^\.\d+$/, (text) => `begins with the point: ${writeIt(`0${text}`)}`],
+  [/^\d+\.$/, (text) => `ends with the point: ${writeIt(text.slice(0, -1))}`],
+  [/\..*\./, 'has more than one point'],
+  [/\d\s+\d/, 'has a blank: write digits and at most one point'],
+  [/\d['’‘`´٬_,]+\d/, 'has separators: write digits and at most one point'],
+];
+
+/** What is wrong with an amount of a request; undefined = a positive decimal string. Shows no long run of digits. */
+export function amountProblem(value: unknown): string | undefined {
+  if (value === undefined) return 'required';
+  if (typeof value === 'number' || typeof value === 'bigint') return 'amounts are strings, like "10.50"';
+  if (typeof value !== 'string') return DECIMAL;
+  if (value.length > MAX_AMOUNT_LENGTH) return `longer than ${MAX_AMOUNT_LENGTH} characters`;
+  if (AMOUNT_FORMAT.test(value)) return decimal(value).gt(0) ? undefined : 'must be > 0';
+  const known = commaProblem(value) ?? groupsProblem(value);
+  if (known) return known;
+  const reason = SHAPES.find(([sign]) => sign.test(value))?.[1] ?? DECIMAL;
+  return typeof reason === 'string' ? reason : reason(value);
+}
+
+/** Why an amount has more decimals than its currency, trailing zeros counted, with what else it may mean. */
+export function precisionProblem(name: string, amount: Amount, currency: string, places: number): string | undefined {
+  const written = writtenPlaces(amount);
+  if (written <= places) return undefined;
+  const [whole = '', fraction = ''] = amount.split('.');
+  const what = `${name} has ${written} decimals, ${currency} allows ${places}`;
+  if (!isShown(amount)) return what;
+  const fits = decimal(amount).round(places).eq(decimal(amount));
+  const shortened = fits ? decimal(amount).toFixed(places) : `at most ${places} decimals`;
+  // Behind a zero nobody writes thousands.
+  if (whole === '0') return `${what}: write ${shortened}`;
+  const without = `${whole}${fraction}`;
+  return `${what}: ${decimal(amount).toFixed()} or ${without}? write ${without} or ${shortened}`;
+}
+
+/** Fewest decimals of a currency with which an amount such as 1.250 can be what it seems. */
+const LIKE_THOUSANDS_FROM = 3;
+
+/** How else an amount may be meant that a currency of three decimals or more admits; undefined = no other way. */
+export function thousandsReading(amount: Amount, currency: string, places: number): string | undefined {
+  if (places < LIKE_THOUSANDS_FROM || !/^[1-9]\d{0,2}\.\d{3}$/.test(amount)) return undefined;
+  const other = amount.replace('.', '');
+  return `an amount in ${currency} looks like thousands: ${amount} is read as ${decimal(amount).toFixed()}. If it means ${other}, write ${other}`;
+}

@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import type { WithdrawRequest } from '../../src/contract/order/request.js';
+import { amountProblem } from '../../src/validation/amounts.js';
+import { attemptOf, failureOf, operations } from '../activities/activity-lab.fixture.js';
+import { planner, ROW } from '../activities/batch/batch-lab.fixture.js';
+import { CARD, OTHER_CARD, SEPA_IBAN } from '../contract/inputs.fixture.js';
+
+describe('an amount as people write it', () => {
+  it.each<[amount: string, problem: RegExp]>([
+    // A comma stands between thousands first.
+    ['1,000', /commas as separators: 1000 or 1\? write 1000 or 1\.00$/],
+    ['12,500', /commas as separators: 12500 or 12\.5\? write 12500 or 12\.50$/],
+    ['1,005', /1005 or 1\.005\? write 1005 or 1\.005$/],
+    ['1,0000', /10000 or 1\? write 10000 or 1\.00$/],
+    ['1234,567', /1234567 or 1234\.567\?/],
+    ['12,50', /decimal comma: write 12\.50$/],
+    ['0,500', /decimal comma: write 0\.500$/],
+    ['1,250.00', /commas as separators: leave them out, write 1250\.00$/],
+    ['1,250,000', /leave them out, write 1250000$/],
+    ['1.250,00', /points as separators: leave them out, write 1250\.00$/],
+    ['1.250.000', /points as separators: leave them out, write 1250000$/],
+    ['1,00,000', /commas as separators \(Indian grouping\): leave them out, write 100000$/],
+    ['12,34,567.80', /\(Indian grouping\): leave them out, write 1234567\.80$/],
+    ['1 000', /blanks as separators: leave them out, write 1000$/],
+    ['1\u00a0000,50', /blanks as separators: leave them out, write 1000\.50$/],
+    ['1\u202f000\u202f000', /blanks as separators: leave them out, write 1000000$/],
+    ["1'000.50", /apostrophes as separators: leave them out, write 1000\.50$/],
+    ['1’000', /apostrophes as separators: leave them out, write 1000$/],
+    ['1_000', /underscores as separators: leave them out, write 1000$/],
+    ['1 00', /has a blank: write digits/],
+    ['1,2,3', /has separators: write digits/],
+    // Signs.
+    ['-5', /must be > 0: the minus sign/],
+    ['5-', /must be > 0: the minus sign/],
+    ['−5', /must be > 0: the minus sign/],
+    ['(5)', /must be > 0: the brackets/],
+    ['+5', /plus sign: leave it out/],
+    ['€5', /currency sign/],
+    ['5₹', /currency sign/],
+    ['USD 5', /currency code/],
+    ['5 руб.', /currency code/],
+    // What is not a figure.
+    ['5\u200b', /invisible character/],
+    ['5 ', /blank before or after it/],
+    ['５', /digits of another script/],
+    ['1E5', /exponent/],
+    ['1,25E-5', /exponent/],
+    ['5O', /letter/],
+    ['5%', /percentage/],
+    ["'5", /apostrophe/],
+    ['007', /begins with 0: write 7$/],
+    ['.5', /begins with the point: write 0\.5$/],
+    ['5.', /ends with the point: write 5$/],
+    ['1..5', /more than one point/],
+    ['', /must be a decimal string/],
+  ])('%j is refused as what it is', (amount, problem) => {
+    expect(amountProblem(amount)).toMatch(problem);
+  });
+
+  it.each([`${CARD.slice(0, 4)},${CARD.slice(4)}`, `0${CARD}`, `${CARD}.`, `${CARD},00`, '4,111,111,111,111,111'])(
+    '%s shows no card number',
+    (amount) => {
+      expect(amountProblem(amount)).toBeDefined();
+      expect(amountProblem(amount)).not.toMatch(/\d{4}/);
+    },
+  );
+});
+
+/** Amounts with more decimals than their currency has, by where they stand. */
+const TOO_PRECISE: [order: Partial<WithdrawRequest>, field: string, reason: RegExp][] = [
+  [
+    { currency: 'eur', network: 'sepa', wallet: SEPA_IBAN, amount: '1.000' },
+    'amount',
+    /eur allows 2: 1 or 1000\? write 1000 or 1\.00$/,
+  ],
+  [{ amount: '12.5000' }, 'amount', /usd allows 2: 12\.5 or 125000\? write 125000 or 12\.50$/],
+  [
+    {
+      network: 'multiple_cards',
+      wallet: 'cards',
+      amount: '26.00',
+      wallet_details: [
+        { amount: '25.000', wallet: CARD },
+        { amount: '1.00', wallet: OTHER_CARD },
+      ],
+    },
+    'wallet_details[0].amount',
+    /25 or 25000\? write 25000 or 25\.00$/,
+  ],
+];
+
+describe.each(TOO_PRECISE)('%j', (order, field, reason) => {
+  const wanted = { field: expect.stringContaining(field), reason: expect.stringMatching(reason) };
+
+  it('is refused as inline row', async () => {
+    const { plan } = await planner([]);
+    const failure = await failureOf(plan({ file: undefined, rows: [{ ...ROW, ...order }] }));
+    expect(failure.details?.[0]).toEqual([expect.objectContaining({ field: 'rows' }), wanted]);
+  });
+
+  it('is refused as single order, and nothing is sent', async () => {
+    const { run, sandbox } = await planner([]);
+    const failure = await failureOf(run('createOrder', attemptOf('withdraw', { order: { ...ROW, ...order } })));
+    expect(failure).toMatchObject({ type: 'InvalidOrder', nonRetryable: true, details: [[wanted]] });
+    expect(operations(sandbox)).toEqual([]);
+  });
+});
+
+describe('a currency of three decimals and more', () => {
+  it('has a warning for amounts that look like thousands, with both readings', async () => {
+    const tron = 'TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC';
+    const { plan } = await planner([
+      `a,usdt,tron,1.250,${tron}`,
+      `b,usdt,tron,25.000,${tron}`,
+      `c,usdt,tron,1.2500,${tron}`,
+      `d,usdt,tron,1250,${tron}`,
+      `e,usdt,tron,1.25,${tron}`,
+      'f,btc,bitcoin,1.000,bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq',
+      'g,btc,bitcoin,0.100,bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq',
+    ]);
+    const { warnings } = await plan();
+    expect(warnings.filter(({ reason }) => reason.includes('thousands'))).toEqual([
+      {
+        rows: [2, 3],
+        reason: 'an amount in usdt looks like thousands: 1.250 is read as 1.25. If it means 1250, write 1250',
+      },
+      { rows: [7], reason: 'an amount in btc looks like thousands: 1.000 is read as 1. If it means 1000, write 1000' },
+    ]);
+  });
+});
