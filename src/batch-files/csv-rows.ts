@@ -2,6 +2,7 @@ import { parse } from 'csv-parse/sync';
 import type { FieldError } from '../contract/failures.js';
 import { maskName } from '../contract/masking.js';
 import { CLIENT_FIELDS, DETAILS_FIELDS } from '../contract/order/request.js';
+import { looksLike, unusualCharacter } from '../validation/characters.js';
 import { readJson } from '../validation/json-input.js';
 import { orderSchemas } from '../validation/request-schemas.js';
 import { badFile } from './errors.js';
@@ -36,7 +37,7 @@ function cellsOf(line: string): string[] | undefined {
 
 /** Checks the header line and answers its columns. Throws BatchFileError naming every bad column. */
 export function readHeader(line: string): string[] {
-  refuseOtherFormats(line);
+  refuseOtherSeparators(line);
   const columns = cellsOf(line)?.map((name) => name.trim());
   if (!columns) throw badFile('line 1: the header has a quote that is not closed or not doubled');
   const problems = headerProblems(columns);
@@ -44,10 +45,9 @@ export function readHeader(line: string): string[] {
   return columns;
 }
 
-/** What people save instead of comma-separated UTF-8, said before it shows as an unknown column. */
-function refuseOtherFormats(line: string): void {
+/** What people save instead of commas, reported before it shows as an unknown column. */
+function refuseOtherSeparators(line: string): void {
   if (/^sep=/i.test(line)) throw badFile('line 1: a "sep=" line is no header; remove it');
-  if (line.includes('\r')) throw badFile('line 1: lines end with a bare CR; save the file with LF or CRLF');
   const other = [';', '\t', '|'].find((separator) => line.includes(separator));
   if (!other || line.includes(',')) return;
   throw badFile(
@@ -59,10 +59,10 @@ function headerProblems(columns: readonly string[]): string[] {
   const found = columns.flatMap((name, index) => {
     if (name === '') return [`column ${index + 1} has no name`];
     if (name === 'callback_url') return ['the worker makes the callback URL; leave column callback_url out'];
-    if (!KNOWN.includes(name)) return [`unknown column ${maskName(name)}`];
+    if (!KNOWN.includes(name)) return [unknownColumn(name, index + 1)];
     return columns.indexOf(name) < index ? [`column ${name} stands there twice`] : [];
   });
-  const missing = REQUIRED.filter((name) => !columns.includes(name));
+  const missing = REQUIRED.filter((name) => !columns.some((column) => looksLike(column, name)));
   // Most likely a first row, whose cells must not be repeated.
   if (missing.length === REQUIRED.length) return [`is no header: it must name the columns ${REQUIRED.join(', ')}`];
   const twoWays =
@@ -72,6 +72,13 @@ function headerProblems(columns: readonly string[]): string[] {
   const missed = missing.length > 0 ? [`column ${missing.join(', ')} is missing`] : [];
   // A header in one long line of nonsense must not become a long message.
   return [...found.slice(0, 10), ...missed, ...twoWays];
+}
+
+function unknownColumn(name: string, number: number): string {
+  const meant = KNOWN.find((known) => looksLike(name, known));
+  const character = unusualCharacter(name);
+  if (meant && character) return `column ${number} looks like ${meant}, but its ${character}: type the name again`;
+  return meant ? `column ${maskName(name)} must be written ${meant}` : `unknown column ${maskName(name)}`;
 }
 
 /** The order that a line describes. Empty cells are absent fields. */

@@ -4,6 +4,7 @@ import type { WithdrawRequest } from '../contract/order/request.js';
 import { readJson } from '../validation/json-input.js';
 import { type RowContent, readCsvRow, readHeader } from './csv-rows.js';
 import { badFile, unusableFile } from './errors.js';
+import { damageOf, refuseOtherFormats } from './other-formats.js';
 import { PinnedFile, readLines, textOf } from './pinned-file.js';
 
 /** Most rows of one batch. */
@@ -29,8 +30,11 @@ export interface BatchSource {
   /** The header line of a CSV file; the rejected rows are written under it. */
   header?: string;
   format: 'csv' | 'ndjson';
-  /** Rows from `offset` on (0 = the first), where `taken` rows lie before it. Throws BatchFileError. */
-  rows(offset?: number, taken?: number): AsyncIterable<BatchRow>;
+  /**
+   * Rows from `offset` on (0 = the first), where `taken` rows lie before it. Calls `skipped` with the number of empty rows
+   * at the end. Throws BatchFileError.
+   */
+  rows(offset?: number, taken?: number, skipped?: (count: number) => void): AsyncIterable<BatchRow>;
   close(): Promise<void>;
 }
 
@@ -59,24 +63,31 @@ export async function openBatchSource(
 }
 
 function formatOf(path: string): 'csv' | 'ndjson' {
-  if (path.endsWith('.csv')) return 'csv';
-  if (path.endsWith('.ndjson') || path.endsWith('.jsonl')) return 'ndjson';
-  throw badFile('must end in .csv, .ndjson or .jsonl', 'file.path');
+  const [ending] = /\.(csv|ndjson|jsonl)$/i.exec(path) ?? [];
+  if (!ending) throw badFile('must end in .csv, .ndjson or .jsonl', 'file.path');
+  return ending.toLowerCase() === '.csv' ? 'csv' : 'ndjson';
 }
 
 async function fileSource(file: PinnedFile, format: 'csv' | 'ndjson'): Promise<BatchSource> {
+  refuseOtherFormats(await file.read(0), format);
   const first = await firstLine(file);
   const { sha256, modifiedMs } = file;
   const common = { sha256, modifiedMs, format, close: () => file.close() };
   if (format === 'ndjson') {
-    return { ...common, rows: (offset = 0, taken = 0) => rowsOf(file, offset || first.begin, taken, 1, readJsonRow) };
+    const { begin } = first;
+    return {
+      ...common,
+      rows: (offset = 0, taken = 0, skipped) =>
+        rowsOf({ file, start: offset || begin, taken, firstLineNumber: 1, read: readJsonRow, skipped }),
+    };
   }
   const columns = readHeader(first.text);
   const read = (text: string) => readCsvRow(columns, text);
   return {
     ...common,
     header: first.text,
-    rows: (offset = 0, taken = 0) => rowsOf(file, offset || first.nextOffset, taken, 2, read),
+    rows: (offset = 0, taken = 0, skipped) =>
+      rowsOf({ file, start: offset || first.nextOffset, taken, firstLineNumber: 2, read, skipped }),
   };
 }
 
@@ -86,41 +97,53 @@ const BOM = '\uFEFF';
 async function firstLine(file: PinnedFile): Promise<{ text: string; begin: number; nextOffset: number }> {
   for await (const { bytes, nextOffset } of readLines(file, 0)) {
     const text = textOf(bytes);
-    if (text === undefined) throw badFile('line 1: is not UTF-8; save the file as UTF-8');
+    if (text === undefined) throw badFile(`line 1: ${NOT_UTF8}`);
     const marked = text.startsWith(BOM);
     return { text: marked ? text.slice(1) : text, begin: marked ? Buffer.byteLength(BOM) : 0, nextOffset };
   }
   throw badFile('the file is empty');
 }
 
-/** Reads rows from `start`; the file's first row is line `firstLineNumber`. Empty lines may stand at the end only. */
-async function* rowsOf(
-  file: PinnedFile,
-  start: number,
-  taken: number,
-  firstLineNumber: number,
-  read: (text: string) => RowContent,
-): AsyncGenerator<BatchRow> {
+interface Reading {
+  file: PinnedFile;
+  start: number;
+  /** Rows before `start`. */
+  taken: number;
+  /** Line of the file's first row. */
+  firstLineNumber: number;
+  read: (text: string) => RowContent;
+  skipped?: (count: number) => void;
+}
+
+/** What a spreadsheet writes for a row that has no cell, and a blank line. */
+const EMPTY_ROW = /^[\s,"]*$/;
+
+const refusedRow = (reason: string): RowContent => ({ problem: [{ field: 'row', reason }] });
+
+/** Reads rows from `start`. Empty rows may stand at the end only. */
+async function* rowsOf({ file, start, taken, firstLineNumber, read, skipped }: Reading): AsyncGenerator<BatchRow> {
   let row = taken;
   let empty = 0;
   for await (const { bytes, nextOffset } of readLines(file, start)) {
     row += 1;
-    if (row > MAX_ROWS) throw badFile(`has more than ${MAX_ROWS} rows; split it`);
     const numbersOf = (number: number) => ({ row: number, line: number - 1 + firstLineNumber, nextOffset });
-    if (bytes.length === 0) {
+    const text = textOf(bytes);
+    if (text !== undefined && EMPTY_ROW.test(text)) {
       empty += 1;
       continue;
     }
-    if (empty > 0) yield { ...numbersOf(row - empty), text: '', problem: [{ field: 'row', reason: 'is empty' }] };
+    if (row > MAX_ROWS) throw badFile(`has more than ${MAX_ROWS} rows; split it`);
+    if (empty > 0) yield { ...numbersOf(row - empty), text: '', ...refusedRow('is empty') };
     empty = 0;
-    const text = textOf(bytes);
-    const content = text === undefined ? NOT_UTF8 : read(text);
-    yield { ...numbersOf(row), text: text ?? '', ...content };
+    const damage = text === undefined ? NOT_UTF8 : damageOf(text);
+    yield { ...numbersOf(row), text: text ?? '', ...(damage ? refusedRow(damage) : read(text ?? '')) };
   }
   if (row - empty === 0) throw badFile('the file has no rows');
+  if (empty > 0) skipped?.(empty);
 }
 
-const NOT_UTF8: RowContent = { problem: [{ field: 'row', reason: 'is not UTF-8' }] };
+const NOT_UTF8 =
+  'is not UTF-8, perhaps an encoding of Windows: save the file as UTF-8 (in a spreadsheet program: "CSV UTF-8")';
 
 function readJsonRow(text: string): RowContent {
   const { value, errors, problem } = readJson(text, 'order');

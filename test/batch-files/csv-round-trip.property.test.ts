@@ -12,7 +12,8 @@ const text = fc
       maxLength: 12,
     }),
   )
-  .filter((value) => !/[\r\n]/.test(value));
+  // Lines with NUL or Ctrl+Z are refused.
+  .filter((value) => !['\r', '\n', '\0', '\x1a'].some((character) => value.includes(character)));
 
 const COLUMNS = {
   order_id: fc.stringMatching(/^[a-z][a-z-]{0,9}$/),

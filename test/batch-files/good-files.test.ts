@@ -15,6 +15,7 @@ describe('a CSV file', () => {
     ['with a byte order mark', `\uFEFF${PAYOUT_HEADER}\r\n${CELLS}\r\n`],
     ['without a line end at its end', `${PAYOUT_HEADER}\n${CELLS}`],
     ['with empty lines at its end', `${PAYOUT_HEADER}\n${CELLS}\n\r\n\n`],
+    ['with empty rows at its end', `${PAYOUT_HEADER}\n${CELLS}\n,,,,\n"","","","",""\n \u00a0,,,,\n`],
     ['with quotes everywhere', `"${PAYOUT_HEADER.replaceAll(',', '","')}"\n"${CELLS.replaceAll(',', '","')}"\n`],
     ['with blanks around the names of its header', `${PAYOUT_HEADER.replaceAll(',', ' , ')}\n${CELLS}\n`],
   ])('%s is read', async ([, content]) => {
@@ -86,14 +87,17 @@ describe('a CSV file', () => {
 });
 
 describe('an NDJSON file', () => {
-  test.for(['rows.ndjson', 'rows.jsonl'])('%s is read, one object a line, byte order mark or not', async (name) => {
-    const first = { ...payout, delay_order_for_minutes: 5, client_info: { client_id: 'c' } };
-    const content = `\uFEFF${JSON.stringify(first)}\r\n${JSON.stringify({ ...payout, order_id: 'p-2' })}\n`;
-    expect(await read(content, name)).toMatchObject([
-      { row: 1, line: 1, order: first },
-      { row: 2, line: 2, order: { order_id: 'p-2' } },
-    ]);
-  });
+  test.for(['rows.ndjson', 'rows.jsonl', 'ROWS.NDJSON', 'rows.JsonL'])(
+    '%s is read, one object a line, byte order mark or not',
+    async (name) => {
+      const first = { ...payout, delay_order_for_minutes: 5, client_info: { client_id: 'c' } };
+      const content = `\uFEFF${JSON.stringify(first)}\r\n${JSON.stringify({ ...payout, order_id: 'p-2' })}\n`;
+      expect(await read(content, name)).toMatchObject([
+        { row: 1, line: 1, order: first },
+        { row: 2, line: 2, order: { order_id: 'p-2' } },
+      ]);
+    },
+  );
 });
 
 describe('inline rows', () => {

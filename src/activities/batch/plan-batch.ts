@@ -145,11 +145,11 @@ interface Checks {
 
 /** Checks every row and answers how many there are. Throws the failure that refuses the batch when any is bad. */
 async function checkRows(checks: Checks, source: BatchSource): Promise<number> {
-  const { deps, account, input, totals, repeated, orders } = checks;
+  const { deps, account, input, totals, warnings, repeated, orders } = checks;
   const bad = new BadRows(deps.directories?.reportDir, reportName(account.name, input.batchId));
   let rows = 0;
   try {
-    for await (const row of source.rows()) {
+    for await (const row of source.rows(0, 0, (count) => warnings.addFirst(skippedText(count)))) {
       rows = row.row;
       orders.add(row.order);
       if (rows % ROWS_A_TURN === 0) await takeTurn(rows);
@@ -165,6 +165,9 @@ async function checkRows(checks: Checks, source: BatchSource): Promise<number> {
     await bad.discard();
   }
 }
+
+const skippedText = (count: number): string =>
+  `${count} empty ${count === 1 ? 'row' : 'rows'} at the end of the file ${count === 1 ? 'was' : 'were'} skipped`;
 
 async function takeTurn(rowsChecked: number): Promise<void> {
   heartbeat({ rowsChecked });
