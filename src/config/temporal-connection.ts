@@ -7,12 +7,16 @@ import { readSettingsFile } from './secret-files.js';
 
 const DEFAULT_ADDRESS = 'localhost:7233';
 
+const MORE_THAN_HOST = /^(https?|grpcs?|tcp):\/\/|\/$|\s/i;
+const HOST_ONLY = `must be host:port, such as ${DEFAULT_ADDRESS}: leave the scheme, the path and blanks out. For TLS, set TEMPORAL_TLS=true`;
+
 /** Where Temporal is, as `TEMPORAL_*` and @temporalio/envconfig say it. */
 export function readTemporalTarget(env: Env, problems: Problems) {
   checkSettings(env, problems);
   const { connectionOptions, namespace = 'default', tls } = connectConfig(env, problems);
   const address = connectionOptions.address ?? DEFAULT_ADDRESS;
-  checkProtection(env, address, Boolean(connectionOptions.tls), problems);
+  if (MORE_THAN_HOST.test(address)) problems.add('TEMPORAL_ADDRESS', HOST_ONLY);
+  else checkProtection(env, address, Boolean(connectionOptions.tls), problems);
   if (tls?.clientKey && 'path' in tls.clientKey) {
     readSettingsFile(tls.clientKey.path, problems, { variable: 'TEMPORAL_TLS_CLIENT_KEY_PATH' });
   }

@@ -48,6 +48,19 @@ describe('a connection that somebody on the way could read or change', () => {
   const problems = (env: Record<string, string | undefined>) => problemsOf(loadTemporalTarget, env);
 
   test.for([
+    'http://localhost:7233',
+    'https://temporal.example:7233',
+    'GRPC://127.0.0.1:7233',
+    'tcp://temporal:7233',
+    'localhost:7233/',
+    ' localhost:7233',
+  ])('%j is refused for what it has too much, whatever its host', (TEMPORAL_ADDRESS) => {
+    expect(problems({ TEMPORAL_ADDRESS })).toEqual([
+      'TEMPORAL_ADDRESS: must be host:port, such as localhost:7233: leave the scheme, the path and blanks out. For TLS, set TEMPORAL_TLS=true',
+    ]);
+  });
+
+  test.for([
     'temporal.example:7233',
     '10.0.0.1:7233',
     '0.0.0.0:7233',
