@@ -234,9 +234,9 @@ export class NoWorkerError extends Error {
 
   constructor(taskQueue: string, request?: string, meanwhile = 'To take it back, stop the batch') {
     const next = request
-      ? `start one, then look whether the ${request} was taken: Temporal may still deliver it. ${meanwhile}`
-      : 'start one and ask again. Orders wait and nothing is lost';
-    super(`no worker answers on task queue ${taskQueue}: ${next}`);
+      ? `if none runs, start one; then look whether the ${request} was taken: Temporal may still deliver it. ${meanwhile}`
+      : 'if none runs, start one; then ask again. Orders wait and nothing is lost';
+    super(`no worker answered in time on task queue ${taskQueue}: ${next}`);
   }
 }
 

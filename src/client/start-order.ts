@@ -98,7 +98,7 @@ async function confirmCreate(
     await compare({ timeoutMs: CONFIRM_TIMEOUT_MS, unanswered: unanswered(input) });
   } catch (error) {
     if (grpcStatus(error)?.code !== GRPC.notFound) throw error;
-    throw unreachable(client, `no answer to the start in time. ${unanswered(input)}`);
+    throw unreachable(client, `no answer to the start in time. ${unanswered(input)}`, true);
   }
 }
 

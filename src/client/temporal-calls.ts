@@ -59,10 +59,10 @@ async function setupError(client: Client, details: string): Promise<TemporalSetu
   return new TemporalSetupError(details, command ? `Run: ${command}` : 'Check permissions and set-up of the namespace');
 }
 
-/** The error of a Temporal that cannot be reached through this client. */
-export function unreachable(client: Client, because: string): TemporalUnreachableError {
+/** The error of a Temporal that cannot be reached through this client, or with `isReached` only did not answer in time. */
+export function unreachable(client: Client, because: string, isReached?: boolean): TemporalUnreachableError {
   const address = client.connection instanceof Connection ? client.connection.options.address : 'the given connection';
-  return new TemporalUnreachableError(address, client.options.namespace, because);
+  return new TemporalUnreachableError(address, client.options.namespace, because, isReached);
 }
 
 /** What an error of the SDK means for a caller; errors that are not about the connection come back as they are. */

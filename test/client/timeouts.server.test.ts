@@ -32,6 +32,25 @@ describe('a time to wait', () => {
     }
   });
 
+  it.each(Object.entries(waits))('of a millisecond does not make Temporal unreachable: %s', async (_name, wait) => {
+    const error = await wait(1).catch((thrown: unknown) => thrown);
+    expect(String(error)).not.toContain('cannot reach Temporal');
+  });
+
+  it('of a millisecond does not decide whether a create was started: it says so, and what to do', async () => {
+    const errors = await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        fixture.orders
+          .create('withdraw', payout(`short-${index}`), { timeoutMs: 1 })
+          .catch((thrown: unknown) => String(thrown)),
+      ),
+    );
+    for (const error of errors) {
+      expect(error).toMatch(/not known whether order short-\d was started: send the same|never start it under another/);
+      expect(error).not.toContain('cannot reach Temporal');
+    }
+  });
+
   it('that is longer than timers can be waits as long as they can', async () => {
     const timeoutMs = 1e11;
     const { handle } = await fixture.orders.create('withdraw', payout('long-1'), { timeoutMs });
