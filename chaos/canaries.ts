@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { base58check, bech32 } from '@scure/base';
 import { passesLuhn, passesMod97 } from '../src/contract/wallet-numbers.js';
 
 /** Makes a value out of a key: the same again for the same key, another one for every other. */
@@ -7,8 +9,6 @@ type Make = (key: string) => string;
 const DIGITS = '0123456789';
 const HEX = '0123456789abcdef';
 const LETTERS = 'abcdefghijkmnopqrstuvwxyz';
-const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
-const BECH32 = '023456789acdefghjklmnpqrstuvwxyz';
 
 /** `count` characters of an alphabet, at most 64. */
 function drawn(key: string, alphabet: string, count: number): string {
@@ -44,6 +44,16 @@ const iban =
       passesMod97,
     );
 
+const hashOf = (key: string): Uint8Array => createHash('sha512').update(key).digest().subarray(0, 20);
+
+/** A base58check address of this version byte. */
+const base58Address =
+  (version: number): Make =>
+  (key) =>
+    base58check(sha256).encode(Uint8Array.of(version, ...hashOf(key)));
+
+const witnessAddress: Make = (key) => bech32.encode('bc', [0, ...bech32.toWords(hashOf(key))]);
+
 /** As it is printed: in groups of four. */
 const inGroups =
   (make: Make, separator: string): Make =>
@@ -72,10 +82,10 @@ const MAKERS = {
   'a French IBAN': iban('FR', 23),
   'a Ukrainian IBAN': iban('UA', 25),
   'an IBAN with blanks': inGroups(iban('DE', 18), ' '),
-  'a Tron address': prefixed('T', BASE58, 33),
+  'a Tron address': base58Address(0x41),
   'an Ethereum address': prefixed('0x', HEX, 40),
-  'a Bitcoin address': prefixed('bc1q', BECH32, 38),
-  'an old Bitcoin address': prefixed('1', BASE58, 33),
+  'a Bitcoin address': witnessAddress,
+  'an old Bitcoin address': base58Address(0x00),
   'a wallet memo': prefixed('memo ', DIGITS, 12),
   'an account number': prefixed('9', DIGITS, 13),
   'a bank code': prefixed('', LETTERS.toUpperCase(), 11),

@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { importViolations, readSources } from './import-directions.js';
 import { buildWorkflowBundle } from './workflow-bundle.js';
 
-/** Zod costs every workflow run memory; a module-override stands in for a Node built-in. Real built-ins fail the bundling. */
-const UNWANTED = /\/node_modules\/zod\/|\/module-overrides\//;
+/** Zod and the hashes of addresses cost every workflow run memory; a module-override stands in for a Node built-in. Real built-ins fail the bundling. */
+const UNWANTED = /\/node_modules\/(?:zod|@noble|@scure)\/|\/module-overrides\//;
 
 async function bundleProblems(): Promise<string[]> {
   try {

@@ -6,7 +6,7 @@ import { amountProblem } from './amounts.js';
 import { fieldErrors, ofFormat, type Remark } from './field-errors.js';
 import type { Unchecked } from './field-texts.js';
 import { cardPartSchema, detailsSchemas, NETWORK_FORMAT } from './request-schemas.js';
-import { hasWalletFormat, walletFormatProblem, walletProblem } from './wallet-formats.js';
+import { hasKnownDetails, walletFormatProblem, walletProblem } from './wallet-formats.js';
 
 const shapeOf = (network: string): z.ZodObject | undefined =>
   Object.hasOwn(detailsSchemas, network) ? detailsSchemas[network as keyof typeof detailsSchemas] : undefined;
@@ -57,7 +57,7 @@ function detailsErrors(field: string, network: string, details: unknown): Remark
   // Only several cards come as a list: whatever else does was made for them.
   if (typeof details !== 'object' || Array.isArray(details)) return [{ field, reason: misfit(network, needs) }];
   if (schema) return ofFormat(objectErrors(field, network, schema, details));
-  return hasWalletFormat(network)
+  return hasKnownDetails(network)
     ? ofFormat([{ field, reason: misfit(network, needs) }])
     : [{ field, reason: PASSED_ON, rule: 'note' }];
 }

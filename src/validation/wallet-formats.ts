@@ -1,6 +1,7 @@
 import { maskWallet } from '../contract/masking.js';
 import { passesLuhn, passesMod97, SEPA_IBAN_LENGTHS, UA_IBAN_LENGTHS } from '../contract/wallet-numbers.js';
-import { canonicalWallet, MULTIPLE_CARDS } from '../contract/wallets.js';
+import { MULTIPLE_CARDS } from '../contract/wallets.js';
+import { ADDRESS_CHECKS } from './crypto-addresses.js';
 
 /** Longest wallet accepted from a caller, in characters. */
 export const MAX_WALLET_LENGTH = 200;
@@ -19,29 +20,37 @@ const ibanProblem = (lengths: ReadonlyMap<string, number>) => (wallet: string) =
   return passesMod97(wallet) ? undefined : 'not an IBAN: its check digits are wrong';
 };
 
-const addressProblem = (format: RegExp, expected: string) => (wallet: string) =>
-  format.test(wallet) ? undefined : `not an address of this network: expected ${expected}`;
-
-const BASE58 = '[1-9A-HJ-NP-Za-km-z]';
-const BECH32 = '[02-9ac-hj-np-z]';
-// Test networks are accepted too: what belongs to the configured service is the service's to say.
-const BITCOIN = new RegExp(`^(?:[13mn2]${BASE58}{25,34}|(?:bc|tb|bcrt)1(?:${BECH32}{39}|${BECH32}{59}))$`);
-
-const bitcoinProblem = (wallet: string): string | undefined =>
-  addressProblem(BITCOIN, '1…, 3… or bc1…')(canonicalWallet('bitcoin', wallet));
-
-/** Networks whose wallet format is known; everywhere else only what no wallet can have is refused. */
-const FORMATS: ReadonlyMap<string, (wallet: string) => string | undefined> = new Map([
+/** Networks whose wallets are no addresses. */
+const ACCOUNTS: ReadonlyMap<string, (wallet: string) => string | undefined> = new Map([
   ['card', cardProblem],
   ['sepa', ibanProblem(SEPA_IBAN_LENGTHS)],
   ['bank_ua', ibanProblem(UA_IBAN_LENGTHS)],
-  ['bitcoin', bitcoinProblem],
-  ['ethereum', addressProblem(/^0x[0-9a-fA-F]{40}$/, '0x and 40 hex digits')],
-  ['tron', addressProblem(new RegExp(`^T${BASE58}{33}$`), 'T and 33 base58 characters')],
 ]);
 
-/** True for networks whose wallets have a format here. */
-export const hasWalletFormat = (network: string): boolean => FORMATS.has(network);
+/** Networks that take no `wallet_details`, besides cards: what others take is the service's to say. */
+const WITHOUT_DETAILS = new Set(['bitcoin', 'ethereum', 'tron']);
+
+/** Beginnings of payment links. Those that may also begin an address (kaspa:, bitcoincash:) are left out. */
+const PAYMENT_LINK =
+  /^(?:bitcoin|litecoin|dogecoin|dash|ethereum|tron|xrpl|xrp|ripple|monero|solana|ton|(?:web\+)?(?:stellar|cardano)):|:\/\/|\?/i;
+
+const IS_LINK =
+  'a payment link, not an address: write the address alone, and its tag or memo (?dt=, ?memo=) into wallet_memo';
+
+/** Texts that programs export where a cell is empty. */
+const EMPTY_CELL = /^(?:nan|null|nil|none|undefined|n\/a|<na>|#n\/a|-+)$/i;
+
+/** What no address or account of any network is, known here or not. */
+function anyProblem(wallet: string): string | undefined {
+  if (EMPTY_CELL.test(wallet)) return 'the text that programs write for an empty cell: write the wallet of the payee';
+  const odd = /[^\x21-\x7e]/u.exec(wallet)?.[0].codePointAt(0);
+  if (odd === undefined) return PAYMENT_LINK.test(wallet) ? IS_LINK : undefined;
+  const name = `U+${odd.toString(16).toUpperCase().padStart(4, '0')}`;
+  return `contains ${name}, which no wallet has: it may look like another letter. Copy the wallet from the payee again`;
+}
+
+/** True for networks that take no other details than those known here. */
+export const hasKnownDetails = (network: string): boolean => ACCOUNTS.has(network) || WITHOUT_DETAILS.has(network);
 
 /** What no wallet of any network can be, the wallet masked; undefined = nothing. */
 export function walletProblem(network: string | undefined, wallet: string): string | undefined {
@@ -52,9 +61,15 @@ export function walletProblem(network: string | undefined, wallet: string): stri
   return `${maskWallet(wallet)}: contains blanks or invisible characters`;
 }
 
-/** How a wallet breaks the format of its network, masked; undefined = it does not, or the network is not known here. */
+/**
+ * Returns how a wallet breaks the format of its network, masked; undefined = it does not. Of a network that is not known here,
+ * only what no wallet can have is refused.
+ */
 export function walletFormatProblem(network: string | undefined, wallet: string): string | undefined {
-  if (walletProblem(network, wallet)) return undefined;
-  const problem = FORMATS.get(network ?? '')?.(wallet);
+  if (network === MULTIPLE_CARDS || walletProblem(network, wallet)) return undefined;
+  const known = network ?? '';
+  const problem = ACCOUNTS.has(known)
+    ? ACCOUNTS.get(known)?.(wallet)
+    : (anyProblem(wallet) ?? ADDRESS_CHECKS.get(known)?.(wallet));
   return problem && `${maskWallet(wallet)}: ${problem}`;
 }

@@ -102,7 +102,7 @@ export const BODIES = {
     amount: 300,
     currency_to: 'eth',
     network_to: 'ethereum',
-    wallet: '0x00000000000000000000000000000000000000aa',
+    wallet: '0x52908400098527886E0F7030069857D2E4169EE7',
   },
   withdraw: { currency: 'uah', network: 'card', wallet: '4111111111111111', amount: 1000 },
 } as const;

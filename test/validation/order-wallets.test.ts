@@ -84,7 +84,7 @@ describe('wallets are accepted', () => {
       '3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy',
       BITCOIN,
       BITCOIN.toUpperCase(),
-      `bc1p${'q'.repeat(58)}`,
+      'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0',
     ].map((wallet): Accepted => [35, wallet, 'withdraw', payout('bitcoin', wallet)]),
     [35, 'ethereum', 'withdraw', payout('ethereum', ETHEREUM.toLowerCase())],
     [35, 'tron', 'withdraw', payout('tron', TRON)],
