@@ -31,19 +31,29 @@ export function callbackUrl(baseUrl: string, key: string, target: CallbackTarget
   return `${baseUrl.replace(/\/+$/, '')}/callbacks/${target.account}/${kind}.${shown}.${token}`;
 }
 
+/** Splits a URL at its last `/callbacks/`, its query left out: patterns that begin at the tail match in linear time. */
+function split(url: string): { base: string; tail: string } {
+  const [path = ''] = url.split('?', 1);
+  const at = path.lastIndexOf('/callbacks/');
+  return at < 0 ? { base: path, tail: '' } : { base: path.slice(0, at), tail: path.slice(at) };
+}
+
 /** The reference in an address's callback URL, by its tail alone: a moved base URL changes nothing. Not verified. */
 export function addressRefOf(url: string | null, account: string): string | undefined {
   // The service may mask the token or add to it: a reference that is not seen would have a second address made.
-  const tail = /\/callbacks\/([a-z0-9-]{1,32})\/a\.([A-Za-z0-9_-]{1,64})\.[\w*-]+\/?(?:\?.*)?$/.exec(url ?? '');
-  return tail?.[1] === account ? tail[2] : undefined;
+  const found = /^\/callbacks\/([a-z0-9-]{1,32})\/a\.([A-Za-z0-9_-]{1,64})\.[\w*-]+\/?$/.exec(split(url ?? '').tail);
+  return found?.[1] === account ? found[2] : undefined;
 }
 
 /** The URL as it may be shown: whoever holds the token can post callbacks. */
-export const withoutToken = (url: string | null): string | null =>
-  url === null ? null : url.replace(/(\/callbacks\/.*\.)[A-Za-z0-9_-]+$/, '$1****');
+export function withoutToken(url: string | null): string | null {
+  const { base, tail } = split(url ?? '');
+  return tail ? `${base}${tail.slice(0, tail.lastIndexOf('.') + 1)}****` : url;
+}
 
 /** The reference in a URL as `withoutToken` shows it; '' for URLs of anything but addresses of ours. */
-export const shownRefOf = (url: string | null): string => /\/a\.([A-Za-z0-9_-]+)\.[^/]+$/.exec(url ?? '')?.[1] ?? '';
+export const shownRefOf = (url: string | null): string =>
+  /^\/callbacks\/[^/]*\/a\.([A-Za-z0-9_-]+)\.[^/]+$/.exec(split(url ?? '').tail)?.[1] ?? '';
 
 /** Reads a callback path. undefined for everything that none of the keys signed; compares in constant time. */
 export function verifyCallbackPath(path: string, keys: readonly string[]): CallbackTarget | undefined {

@@ -13,6 +13,7 @@ import {
   type AddressListQuery,
   addressListSchema,
   checkRequest,
+  DEFAULT_PAGE_SIZE,
   type OrderListQuery,
   type OrderStatusQuery,
   orderListSchema,
@@ -27,14 +28,22 @@ import { toWireBytes } from './wire.js';
 const DEFAULT_TIMEOUT_MS = 20_000;
 /** Largest answer with one object, in bytes. */
 const MAX_OBJECT_BYTES = 1024 * 1024;
-/** Largest answer with a list or all rates, in bytes. */
-const MAX_LIST_BYTES = 32 * 1024 * 1024;
+/** Largest answer with all rates, in bytes. */
+const MAX_RATES_BYTES = 32 * 1024 * 1024;
+/** Room for one item on a page, in bytes: an order with 100 cards and their transactions fits. */
+const MAX_ITEM_BYTES = 32 * 1024;
+
+const pageSize = ({ limit = DEFAULT_PAGE_SIZE }: { limit?: number }): number => limit;
+
+/** Returns the size in bytes of the largest page that a query may be answered with. */
+const maxPageBytes = (query: { limit?: number }): number =>
+  Math.max(MAX_OBJECT_BYTES, pageSize(query) * MAX_ITEM_BYTES);
 
 /** POSTs a request and returns the body of the 200 answer. A function makes the request once its turn has come. */
 type Call = (
   path: string,
   request: object | (() => object),
-  maxBytes: number,
+  maxBytes: number | (() => number),
   options?: CallOptions,
 ) => Promise<Buffer>;
 
@@ -73,13 +82,16 @@ export function createPaymentService(options: PaymentServiceOptions) {
   const call = createCall(options);
   /** One page of orders; their order is not documented. A function is asked for the query once the request's turn has come. */
   const listOrders = async (query: OrderListQuery | (() => OrderListQuery), callOptions?: CallOptions) => {
-    const request =
-      typeof query === 'function' ? () => checkRequest(orderListSchema, query()) : checkRequest(orderListSchema, query);
-    return readPage(orderListItemSchema, await call('order/list', request, MAX_LIST_BYTES, callOptions));
+    let asked: OrderListQuery = {};
+    const check = (each: OrderListQuery) => (asked = checkRequest(orderListSchema, each));
+    const request = typeof query === 'function' ? () => check(query()) : check(query);
+    const body = await call('order/list', request, () => maxPageBytes(asked), callOptions);
+    return readPage(orderListItemSchema, body, pageSize(asked));
   };
   const listDepositAddresses = async (query: AddressListQuery, callOptions?: CallOptions) => {
     const request = checkRequest(addressListSchema, query);
-    return readPage(depositAddressSchema, await call('deposit_address/list', request, MAX_LIST_BYTES, callOptions));
+    const body = await call('deposit_address/list', request, maxPageBytes(request), callOptions);
+    return readPage(depositAddressSchema, body, pageSize(request));
   };
   return {
     listOrders,
@@ -115,7 +127,7 @@ export function createPaymentService(options: PaymentServiceOptions) {
         (address) => address.uuid,
       ),
     async rates(callOptions?: CallOptions) {
-      return readObject(ratesSchema, await call('rates', {}, MAX_LIST_BYTES, callOptions));
+      return readObject(ratesSchema, await call('rates', {}, MAX_RATES_BYTES, callOptions));
     },
     async balances(callOptions?: CallOptions) {
       return readObject(balancesSchema, await call('balances', {}, MAX_OBJECT_BYTES, callOptions));
@@ -146,10 +158,11 @@ function createCall(options: PaymentServiceOptions): Call {
   if (apiSecret === '') throw new TypeError('apiSecret is empty');
   const route = createRoute(base, options);
   const { limiter = new Limiter(), account = '' } = options;
-  return async (path, asked, maxBytes, callOptions = {}) => {
+  return async (path, asked, limit, callOptions = {}) => {
     const { turn = 'look-up', signal, timeoutMs = requestTimeoutMs, beforeSend, onDate } = callOptions;
     if (turn !== 'taken') await limiter.turn(turn, { signal });
     const request = typeof asked === 'function' ? asked() : asked;
+    const maxBytes = typeof limit === 'function' ? limit() : limit;
     const body = toWireBytes(request);
     const signature = await signatureOf(sign, body, apiSecret);
     const headers = {

@@ -2,6 +2,9 @@ import { jsonOr } from '../contract/json.js';
 import { maskWords } from '../contract/masking.js';
 import { REQUEST_FIELDS } from '../contract/order/request.js';
 
+/** As much of an answer is looked at, in bytes. */
+export const MAX_BEGINNING_BYTES = 16 * 1024;
+
 /** Longest excerpt shown. */
 const MAX_CHARS = 300;
 
@@ -20,11 +23,11 @@ const PUBLIC_FIELDS = new Set([
  * the `secrets`, and every private value of the request, as a whole and word by word. undefined: it says nothing.
  */
 export function excerptOf(body: Uint8Array, request: object, secrets: readonly string[] = []): string | undefined {
-  const text = new TextDecoder().decode(body).replaceAll('\uFFFD', '');
+  const text = new TextDecoder().decode(body.subarray(0, MAX_BEGINNING_BYTES)).replaceAll('\uFFFD', '');
   // In the value of JSON nothing is escaped.
   const said = wordsOf(jsonOr(text, text))
     .join('')
-    .replace(/<[^>]*>/g, ' ');
+    .replace(/<[^<>]*>/g, ' ');
   const hidden = hide(inOneForm(said), [...secrets, ...privateTexts(request)].map(inOneForm));
   // Cut last: half a wallet would no longer be known for one.
   const shown = maskWords(hidden.replace(/\s+/g, ' ').trim());

@@ -4,6 +4,7 @@ import type { Order } from '../contract/service-objects.js';
 import { fieldErrors } from '../validation/field-errors.js';
 import { MalformedResponseError } from './errors.js';
 import type { Page } from './paging.js';
+import { MAX_ORDERS_PER_PAGE } from './queries.js';
 import { MAX_PROBLEMS, orderListItemSchema, orderSchema, safeReadOrder } from './schemas.js';
 import { parseJson } from './wire.js';
 
@@ -35,9 +36,16 @@ function readData(bytes: Uint8Array): unknown {
 /** The `data` of a success envelope in its documented shape. Throws MalformedResponseError. */
 export const readObject = <T>(schema: z.ZodType<T>, bytes: Uint8Array): T => check(schema, readData(bytes), 'data');
 
-/** A page of a list: one malformed item is reported by its index and does not spoil the others. */
-export function readPage<T>(schema: z.ZodType<T>, bytes: Uint8Array): Page<T> {
-  const list = check(z.array(z.unknown()), readData(bytes), 'data');
+/**
+ * Reads a page of a list: one malformed item is reported by its index and does not spoil the others. Refuses a page of more
+ * than `most` items before it reads any.
+ */
+export function readPage<T>(schema: z.ZodType<T>, bytes: Uint8Array, most = MAX_ORDERS_PER_PAGE): Page<T> {
+  const data = readData(bytes);
+  if (Array.isArray(data) && data.length > most) {
+    throw new MalformedResponseError([{ field: 'data', reason: `more items than the ${most} asked for` }]);
+  }
+  const list = check(z.array(z.unknown()), data, 'data');
   const page: Page<T> = { items: [], malformed: [], total: list.length };
   for (const [index, item] of list.entries()) {
     const checked = safeRead(schema, item);

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { got, type Request } from 'got';
 import { codeOf, openConnection, type Route } from './connection.js';
 import { NoAnswerError, NotSentError, PaymentServiceError } from './errors.js';
+import { MAX_BEGINNING_BYTES } from './excerpt.js';
 import type { RequestKind } from './limiter.js';
 
 /** Options of a single call. */
@@ -94,9 +95,6 @@ function head(stream: Request): Promise<Head> {
     stream.on('error', reject);
   });
 }
-
-/** Most that is read of an answer that says why there is no order. */
-const MAX_BEGINNING_BYTES = 16 * 1024;
 
 /** As much as comes: the status was answered, so that nothing that happens to the body changes what it means. */
 async function readBeginning(stream: Request): Promise<Buffer> {

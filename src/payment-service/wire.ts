@@ -32,11 +32,32 @@ function exactNumber(field: string, amount: unknown): LosslessNumber {
   return new LosslessNumber(amount);
 }
 
+/** Most values in one answer. A page of 1000 orders has about 50,000; each value takes 100 bytes of memory. */
+const MAX_VALUES = 1_000_000;
+
+const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE] = Buffer.from('"\\,[{');
+
+/** Returns whether JSON has more values than `most`, without parsing it: each comma and each opening adds one. */
+function hasMoreValues(bytes: Uint8Array, most: number): boolean {
+  let values = 0;
+  let inString = false;
+  for (let at = 0; at < bytes.length && values <= most; at += 1) {
+    const byte = bytes[at];
+    if (byte === QUOTE) inString = !inString;
+    else if (inString) at += byte === BACKSLASH ? 1 : 0;
+    else if (byte === COMMA || byte === BRACKET || byte === BRACE) values += 1;
+  }
+  return values > most;
+}
+
 /**
  * Parses a response. Every number stays text (LosslessNumber), so none loses digits. Throws MalformedResponseError for
- * anything but JSON in UTF-8; also for nesting that exhausts the stack and for a key that is given twice differently.
+ * anything but JSON in UTF-8; also for too many values, nesting that exhausts the stack and a key given twice differently.
  */
 export function parseJson(bytes: Uint8Array): unknown {
+  if (hasMoreValues(bytes, MAX_VALUES)) {
+    throw new MalformedResponseError([{ field: 'body', reason: `more than ${MAX_VALUES} values` }]);
+  }
   try {
     return parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
