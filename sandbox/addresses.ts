@@ -64,7 +64,8 @@ export function createAddress(world: World, body: AddressBody): DepositAddress {
 
 /** Answers the deposit address list. Throws BadRequest. */
 export function answerAddressList(world: World, value: unknown): Answer {
-  const { currency, network, limit, page } = check(ADDRESS_LIST_SCHEMA, value);
+  const { currency, network, limit: asked, page } = check(ADDRESS_LIST_SCHEMA, value);
+  const limit = Math.min(asked, world.settings.listAtMost ?? asked);
   const found = [...world.store.addresses.values()]
     .filter((address) => currency === undefined || address.currency === currency)
     .filter((address) => network === undefined || address.network === network)

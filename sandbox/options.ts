@@ -102,7 +102,7 @@ const SETTINGS = z.strictObject({
   visibilityLagRate: rate,
   /** `fixed`: by identifier, always the same; `random`: a new order in every answer; else by creation. */
   listOrder: z.enum(['fixed', 'random', 'newest', 'oldest']),
-  /** A list shows so many orders at most, whatever its limit; null: as many as were asked for. */
+  /** Page size of both lists, whatever their limit; null: as many entries as were asked for. */
   listAtMost: z.number().int().min(0).max(1000).nullable(),
   /** The part of order_ids that is read, as `slice` takes it: [0, 100], [-100], [0, -1]; null: all. */
   orderIdsRead: z.array(z.number().int()).min(1).max(2).nullable(),

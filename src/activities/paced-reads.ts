@@ -6,6 +6,7 @@ import {
   RateLimitedError,
   RejectedError,
 } from '../payment-service/errors.js';
+import type { List } from '../payment-service/paging.js';
 import type { CallOptions } from '../payment-service/transport.js';
 import type { Account } from './deps.js';
 
@@ -19,6 +20,19 @@ export class PacedReads {
     private readonly account: Pick<Account, 'service'>,
     private readonly tries = TRIES,
   ) {}
+
+  /** The order list, of which each page is one read. */
+  orders = () => this.#list((service, options) => service.orders(options));
+
+  /** The deposit address list, of which each page is one read. */
+  addresses = () => this.#list((service, options) => service.addresses(options));
+
+  #list<T, Q>(of: (service: PaymentService, options?: CallOptions) => List<T, Q>): List<T, Q> {
+    return {
+      ...of(this.account.service),
+      page: (query) => this.ask((service, options) => of(service, options).page(query)),
+    };
+  }
 
   /** One read in its turn. Throws the last error of the service. */
   async ask<T>(read: (service: PaymentService, options: CallOptions) => Promise<T>): Promise<T> {

@@ -4,10 +4,11 @@ import { type FieldError, SERVICE_REJECTED, statusText } from '../contract/failu
 import { ORDER_TYPES } from '../contract/order/types.js';
 import { isMalformed, type Malformed, type Rates, READS } from '../contract/service-objects.js';
 import { InvalidRequestError, RejectedError } from '../payment-service/errors.js';
-import type { Page } from '../payment-service/paging.js';
+import { allPages, hasMore, type List, type Page } from '../payment-service/paging.js';
 import {
   addressListSchema,
   checkRequest,
+  DEFAULT_PAGE_SIZE,
   type OrderStatusQuery,
   orderListSchema,
   orderStatusSchema,
@@ -93,6 +94,25 @@ function rowsOf<T>({ items, malformed }: Page<T>): (T | Malformed)[] {
   return rows;
 }
 
+/** The rows of a page as its query cuts the list, whatever page size the service has of its own. */
+async function pageOf<T, Q extends { limit?: number; page?: number }>(
+  query: Q,
+  list: List<T, Q>,
+): Promise<(T | Malformed)[]> {
+  const { limit = DEFAULT_PAGE_SIZE, page: number = 1 } = query;
+  const page = await list.page(query);
+  const isShort = page.total > 0 && page.total < limit;
+  // A short page behind the first may begin elsewhere than the reader means.
+  const isOther = list.sizes.small || (isShort && (number > 1 || (await hasMore(query, page, list))));
+  if (!isOther) return rowsOf(page);
+  const rows: (T | Malformed)[] = [];
+  for await (const next of allPages(query, list)) {
+    rows.push(...rowsOf(next));
+    if (rows.length >= number * limit) break;
+  }
+  return rows.slice((number - 1) * limit, number * limit);
+}
+
 async function readFrom(account: Account, read: (typeof READS)[number], query: unknown): Promise<unknown> {
   const { service } = account;
   switch (read) {
@@ -107,9 +127,9 @@ async function readFrom(account: Account, read: (typeof READS)[number], query: u
       return order;
     }
     case 'orderList':
-      return rowsOf(await service.listOrders(checkRequest(orderListSchema, query)));
+      return pageOf(checkRequest(orderListSchema, query), service.orders());
     case 'addressList':
-      return rowsOf(await service.listDepositAddresses(checkRequest(addressListSchema, query))).map((row) =>
+      return (await pageOf(checkRequest(addressListSchema, query), service.addresses())).map((row) =>
         isMalformed(row) ? row : shownAddress(row),
       );
   }

@@ -1,13 +1,14 @@
+import type { DepositAddress } from '../contract/address/address.js';
 import { statusText } from '../contract/failures.js';
 import type { CreateRequests } from '../contract/order/request.js';
 import type { OrderType } from '../contract/order/types.js';
-import type { Order } from '../contract/service-objects.js';
+import type { Order, OrderListItem } from '../contract/service-objects.js';
 import { told } from './answers.js';
 import { createRoute, type RouteOptions } from './connection.js';
 import { errorFromResponse, RateLimitedError, RejectedError, UnexpectedStatusError } from './errors.js';
 import { excerptOf } from './excerpt.js';
 import { Limiter } from './limiter.js';
-import { allPages } from './paging.js';
+import { allPages, type List, PageSizes, type SmallPage } from './paging.js';
 import {
   type AddressCreateRequest,
   type AddressListQuery,
@@ -60,6 +61,8 @@ export interface PaymentServiceOptions extends RouteOptions {
   requestTimeoutMs?: number;
   /** The turns of this account's requests; unlimited when not given. */
   limiter?: Limiter;
+  /** Called once per list whose pages are smaller than requested. */
+  onSmallPage?: (operation: string, small: SmallPage) => void;
 }
 
 /**
@@ -75,27 +78,48 @@ export interface StatusAnswer {
 export type PaymentService = ReturnType<typeof createPaymentService>;
 
 /**
- * A client of one account at the payment service. Nothing is kept between calls and nothing is retried. Throws a
- * TypeError for options that can never work, without repeating them.
+ * A client of one account at the payment service. It retries nothing and keeps only page sizes.
+ * Throws a TypeError for options that can never work, without repeating them.
  */
 export function createPaymentService(options: PaymentServiceOptions) {
   const call = createCall(options);
+  const { onSmallPage = () => undefined } = options;
+  const orderSizes = new PageSizes((small) => onSmallPage('order/list', small));
+  const addressSizes = new PageSizes((small) => onSmallPage('deposit_address/list', small));
   /** One page of orders; their order is not documented. A function is asked for the query once the request's turn has come. */
   const listOrders = async (query: OrderListQuery | (() => OrderListQuery), callOptions?: CallOptions) => {
     let asked: OrderListQuery = {};
     const check = (each: OrderListQuery) => (asked = checkRequest(orderListSchema, each));
     const request = typeof query === 'function' ? () => check(query()) : check(query);
     const body = await call('order/list', request, () => maxPageBytes(asked), callOptions);
-    return readPage(orderListItemSchema, body, pageSize(asked));
+    const page = readPage(orderListItemSchema, body, pageSize(asked));
+    orderSizes.record(page.total);
+    return page;
   };
   const listDepositAddresses = async (query: AddressListQuery, callOptions?: CallOptions) => {
     const request = checkRequest(addressListSchema, query);
     const body = await call('deposit_address/list', request, maxPageBytes(request), callOptions);
-    return readPage(depositAddressSchema, body, pageSize(request));
+    const page = readPage(depositAddressSchema, body, pageSize(request));
+    addressSizes.record(page.total);
+    return page;
   };
+  const orders = (callOptions?: CallOptions): List<OrderListItem, OrderListQuery> => ({
+    page: (query) => listOrders(query, callOptions),
+    idOf: ({ order_uuid: uuid }) => uuid,
+    sizes: orderSizes,
+  });
+  const addresses = (callOptions?: CallOptions): List<DepositAddress, AddressListQuery> => ({
+    page: (query) => listDepositAddresses(query, callOptions),
+    idOf: ({ uuid }) => uuid,
+    sizes: addressSizes,
+  });
   return {
     listOrders,
     listDepositAddresses,
+    /** The order list, for `allPages`. */
+    orders,
+    /** The deposit address list, for `allPages`. */
+    addresses,
     /** Creates an order. Never called twice without a look-up in between. */
     async createOrder<T extends OrderType>(
       type: T,
@@ -108,24 +132,15 @@ export function createPaymentService(options: PaymentServiceOptions) {
       );
     },
     orderStatus: (query: OrderStatusQuery, callOptions?: CallOptions) => askStatus(call, query, callOptions),
-    /** All pages from `query.page` on, each order once. Orders created meanwhile may be missed: use closed date windows. */
-    allOrders: (query: OrderListQuery, callOptions?: CallOptions) =>
-      allPages(
-        query,
-        (page) => listOrders(page, callOptions),
-        (order) => order.order_uuid,
-      ),
+    /** All pages, each order once. New orders may be missed: use closed date windows. */
+    allOrders: (query: Omit<OrderListQuery, 'page'>, callOptions?: CallOptions) => allPages(query, orders(callOptions)),
     async createDepositAddress(request: AddressCreateRequest & { callback_url?: string }, callOptions?: CallOptions) {
       const body = await call('deposit_address/create', request, MAX_OBJECT_BYTES, { turn: 'create', ...callOptions });
       return readObject(depositAddressSchema, body);
     },
-    /** All pages from `query.page` on, each address once. */
-    allDepositAddresses: (query: AddressListQuery, callOptions?: CallOptions) =>
-      allPages(
-        query,
-        (page) => listDepositAddresses(page, callOptions),
-        (address) => address.uuid,
-      ),
+    /** All pages, each address once. */
+    allDepositAddresses: (query: Omit<AddressListQuery, 'page'>, callOptions?: CallOptions) =>
+      allPages(query, addresses(callOptions)),
     async rates(callOptions?: CallOptions) {
       return readObject(ratesSchema, await call('rates', {}, MAX_RATES_BYTES, callOptions));
     },

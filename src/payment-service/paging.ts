@@ -11,29 +11,106 @@ export interface Page<T> {
   total: number;
 }
 
+/** A list of the service, page by page. The order of its entries is not documented. */
+export interface List<T, Q> {
+  page: (query: Q) => Promise<Page<T>>;
+  idOf: (entry: T) => string;
+  sizes: PageSizes;
+}
+
+/** A page that was shorter than its query allowed, although more entries followed it. */
+export interface SmallPage {
+  size: number;
+  limit: number;
+}
+
+/** Says what a small page means. */
+export const smallPageNote = ({ size, limit }: SmallPage): string =>
+  `the service shows ${size} entries on a page although ${limit} were requested: its lists are read page by page to their ends, ` +
+  'with more requests';
+
+/** Sizes of the pages that one list has shown to this process. */
+export class PageSizes {
+  #largest = 0;
+  #small?: SmallPage;
+  #isReported = false;
+
+  constructor(private readonly report: (small: SmallPage) => void = () => undefined) {}
+
+  /** The service's own page size; undefined if no page has shown that it has one. */
+  get small(): SmallPage | undefined {
+    return this.#small;
+  }
+
+  /** Records a page. If it is larger than the small page, that one was no page size. */
+  record(total: number): void {
+    this.#largest = Math.max(this.#largest, total);
+    if (this.#small && total > this.#small.size) this.#small = undefined;
+  }
+
+  /** Records that `next` followed a page that was not full; reports the first one. */
+  recordSmall(small: SmallPage, next: number): void {
+    // Few entries behind a page shorter than others are more likely new ones.
+    if (small.size < this.#largest && next < small.size) return;
+    this.#small = small;
+    if (!this.#isReported) this.report(small);
+    this.#isReported = true;
+  }
+}
+
 /**
- * Reads pages until one is not full. New entries shift later ones to the next page, so an entry may come twice: only its
- * first appearance is kept. A full page without anything new means that the service ignores `page`; going on would never
- * end and stopping would lose entries, so that is a MalformedResponseError.
+ * THE reader of lists: reads each entry once, until a page is empty. The service may have a smaller
+ * page size, which then limits the next requests; if it ignores `page`, MalformedResponseError.
  */
 export async function* allPages<T, Q extends { limit?: number; page?: number }>(
-  query: Q,
-  list: (query: Q) => Promise<Page<T>>,
-  idOf: (item: T) => string,
+  query: Omit<Q, 'page'>,
+  { page: ask, idOf, sizes }: List<T, Q>,
 ): AsyncGenerator<Page<T>> {
   const seen = new Set<string>();
-  const limit = query.limit ?? DEFAULT_PAGE_SIZE;
-  for (let number = query.page ?? 1; ; number += 1) {
-    const page = await list({ ...query, limit, page: number });
-    const fresh = page.items.filter((item) => !seen.has(idOf(item)));
-    for (const item of fresh) seen.add(idOf(item));
-    const full = page.total >= limit;
-    if (full && number !== (query.page ?? 1) && fresh.length === 0) {
-      throw new MalformedResponseError([{ field: 'data', reason: 'a full page brought nothing new' }]);
+  const asked = query.limit ?? DEFAULT_PAGE_SIZE;
+  let limit = asked;
+  let before: Page<T> | undefined;
+  for (let number = 1; ; number += 1) {
+    const page = await ask({ ...query, limit, page: number } as Q);
+    const items = page.items.filter((item) => !seen.has(idOf(item)));
+    for (const item of items) seen.add(idOf(item));
+    const bringsNothing = items.length === 0 && page.malformed.length <= (before?.malformed.length ?? -1);
+    if (before && bringsNothing && page.total >= before.total) {
+      throw new MalformedResponseError([{ field: 'data', reason: 'a further page brought nothing new' }]);
     }
-    yield { ...page, items: fresh };
-    if (!full) return;
+    if (before && before.total < asked && !bringsNothing) {
+      sizes.recordSmall({ size: before.total, limit: asked }, page.total);
+    }
+    yield { ...page, items };
+    if (page.total === 0) return;
+    if (number === 1) limit = Math.min(limit, page.total);
+    before = page;
   }
+}
+
+/** Collects the pages of a list as one. */
+export async function wholeList<T>(pages: AsyncIterable<Page<T>>): Promise<Page<T>> {
+  const whole: Page<T> = { items: [], malformed: [], total: 0 };
+  for await (const { items, malformed, total } of pages) {
+    whole.items.push(...items);
+    whole.malformed.push(...malformed.map(({ index, reason }) => ({ index: whole.total + index, reason })));
+    whole.total += total;
+  }
+  return whole;
+}
+
+/** Asks whether entries follow a page. */
+export async function hasMore<T, Q extends { limit?: number; page?: number }>(
+  query: Q,
+  { total }: Page<T>,
+  { page: ask, sizes }: List<T, Q>,
+): Promise<boolean> {
+  const { limit = DEFAULT_PAGE_SIZE, page: number = 1 } = query;
+  if (total >= Math.min(limit, sizes.small?.size ?? limit)) return true;
+  if (total === 0) return false;
+  const next = await ask({ ...query, limit: number === 1 ? total : limit, page: number + 1 });
+  if (next.total > 0) sizes.recordSmall({ size: total, limit }, next.total);
+  return next.total > 0;
 }
 
 /** How far dates and date filters may lie apart: their undocumented zones are 12 h behind UTC to 14 h ahead. */
@@ -45,7 +122,7 @@ export interface DateWindow {
   to: string;
 }
 
-/** What one window holds. `paged`: it was full down to one second, so orders may have shifted while its pages were read. */
+/** What one window holds. `paged`: several pages of one second, whose orders may have shifted. */
 export interface WindowPage {
   window: DateWindow;
   page: Page<OrderListItem>;
@@ -58,13 +135,11 @@ const SECOND_MS = 1_000;
 export const serviceDateTime = (ms: number): string => new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
 
 /**
- * Reads the orders created between two times through windows that are halved until a page is not full: such a page is the
- * whole window in one answer, so that nothing can shift between pages, whatever the list's order. Halves share their
- * boundary, because it is not documented whether `date_to` belongs to the window: an order may come twice. `limit` is a
- * page's size.
+ * Reads the orders created between two times, in windows that are halved until one page holds each:
+ * within one answer nothing shifts. Halves share a boundary second, so an order may come twice.
  */
 export async function* orderWindows(
-  list: (query: OrderListQuery) => Promise<Page<OrderListItem>>,
+  list: List<OrderListItem, OrderListQuery>,
   { fromMs, toMs }: { fromMs: number; toMs: number },
   { limit = MAX_ORDERS_PER_PAGE, ...filter }: Omit<OrderListQuery, 'date_from' | 'date_to' | 'page'> = {},
 ): AsyncGenerator<WindowPage> {
@@ -74,12 +149,11 @@ export async function* orderWindows(
   for (let span = open.pop(); span; span = open.pop()) {
     const window = { from: serviceDateTime(span.fromMs), to: serviceDateTime(span.toMs) };
     const query = { ...filter, limit, date_from: window.from, date_to: window.to };
-    const page = await list(query);
-    if (page.total < limit) {
+    const page = await list.page(query);
+    if (!(await hasMore(query, page, list))) {
       yield { window, page, paged: false };
     } else if (span.toMs - span.fromMs <= SECOND_MS) {
-      for await (const next of allPages(query, list, (order) => order.order_uuid))
-        yield { window, page: next, paged: true };
+      for await (const next of allPages(query, list)) yield { window, page: next, paged: true };
     } else {
       if (!halved) await refuseWithoutFilter(list, filter);
       halved = true;
@@ -91,10 +165,10 @@ export async function* orderWindows(
 
 /** A service that ignores dates would be asked for every second of the window. */
 async function refuseWithoutFilter(
-  list: (query: OrderListQuery) => Promise<Page<OrderListItem>>,
-  filter: OrderListQuery,
+  list: List<OrderListItem, OrderListQuery>,
+  filter: Omit<OrderListQuery, 'page'>,
 ): Promise<void> {
   const [date_from, date_to] = ['2000-01-01 00:00:00', '2000-01-01 00:00:01'];
-  const page = await list({ ...filter, limit: 1, date_from, date_to });
+  const page = await list.page({ ...filter, limit: 1, date_from, date_to });
   if (page.total > 0) throw new MalformedResponseError([{ field: 'data', reason: 'the date filter was ignored' }]);
 }

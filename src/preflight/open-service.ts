@@ -1,9 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { withoutTrailingSlash } from '../config/addresses.js';
 import { type AccountConfig, ConfigError } from '../config.js';
-import { createPaymentService, type PaymentService } from '../payment-service/client.js';
+import { createPaymentService, type PaymentService, type PaymentServiceOptions } from '../payment-service/client.js';
 import type { RouteOptions } from '../payment-service/connection.js';
-import type { Limiter } from '../payment-service/limiter.js';
 import { loadSigner, type Signer } from '../payment-service/signers.js';
 
 /** What orders of an account are pinned to beside its wallets: see contract/order/sent-to.ts. */
@@ -15,14 +14,17 @@ export interface Pin {
 }
 
 /** The client of an account as its settings say; throws ConfigError when its signer cannot be loaded. */
-export async function openService(config: AccountConfig, limiter?: Limiter): Promise<PaymentService> {
+export async function openService(
+  config: AccountConfig,
+  shared: Pick<PaymentServiceOptions, 'limiter' | 'onSmallPage'> = {},
+): Promise<PaymentService> {
   return createPaymentService({
     account: config.name,
     baseUrl: config.baseUrl,
     apiKey: config.apiKey.reveal(),
     apiSecret: config.apiSecret.reveal(),
     sign: await signerOf(config),
-    ...(limiter && { limiter }),
+    ...shared,
     ...routeOf(config),
   });
 }

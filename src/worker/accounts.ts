@@ -1,6 +1,8 @@
+import { Runtime } from '@temporalio/worker';
 import { type Account, GroupedLookUps, SharedRates } from '../activities/index.js';
 import type { AccountConfig, Capacity } from '../config.js';
 import { Limiter } from '../payment-service/limiter.js';
+import { type SmallPage, smallPageNote } from '../payment-service/paging.js';
 import { openService, pinOfConfig } from '../preflight/open-service.js';
 import { mostWaiting } from './capacity.js';
 
@@ -22,7 +24,9 @@ export async function openAccount(
   capacity: Capacity,
   limiter: Limiter = new Limiter(config.requestsPerSecond),
 ): Promise<Account> {
-  const service = await openService(config, limiter);
+  const onSmallPage = (operation: string, small: SmallPage) =>
+    Runtime.instance().logger.warn(`${operation}: ${smallPageNote(small)}`, { account: config.name });
+  const service = await openService(config, { limiter, onSmallPage });
   const { notExecutedStatuses, formatChecks } = config;
   const rates = new SharedRates(() => service.rates({ timeoutMs: RATES_TIMEOUT_MS }));
   return {

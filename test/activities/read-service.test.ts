@@ -50,6 +50,37 @@ describe('a read', () => {
   );
 });
 
+describe.each([1, 2, 10])('a service with pages of %i', (listAtMost) => {
+  const COUNT = 12;
+
+  test('gives a reader of orders the page that was asked for', async () => {
+    const { run, sandbox } = await openActivities();
+    for (let n = 0; n < COUNT; n += 1)
+      await run('createOrder', attemptOf('withdraw', orderInput('withdraw', `w-${n}`)));
+    const all = (await run('readService', read('orderList'))) as { user_order_id: string }[];
+    expect(all).toHaveLength(COUNT);
+    sandbox.set({ listAtMost });
+    for (const [page, from, to] of [
+      [1, 0, 11],
+      [2, 11, 12],
+      [3, 12, 12],
+    ] as const) {
+      expect(await run('readService', read('orderList', { limit: 11, page }))).toEqual(all.slice(from, to));
+    }
+    expect(await run('readService', read('orderList', { limit: 11 }))).toHaveLength(11);
+    expect(await run('readService', read('orderList'))).toEqual(all);
+  });
+
+  test('gives a reader of addresses all of them', async () => {
+    const { run } = await openActivities({ listAtMost }, { callback: CALLBACK });
+    for (let n = 0; n < 3; n += 1) {
+      const input = { ref: `a-${n}`, address: { currency: 'usdt', network: 'tron' } };
+      expect(await run('createAddress', { account: 'default', input })).toMatchObject({ kind: 'created' });
+    }
+    expect(await run('readService', read('addressList'))).toHaveLength(3);
+  });
+});
+
 describe('what the service sends otherwise than it should', () => {
   test('a row of a list that cannot be read stands in its place, and says why', async () => {
     const { run } = await openActivities({ malformedIndex: 1, faults: { 'list.malformed': 1 } });

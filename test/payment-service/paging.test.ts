@@ -16,14 +16,15 @@ async function collect<T>(pages: AsyncGenerator<{ items: T[] }>): Promise<T[][]>
   return collected;
 }
 
-test('pages are read until one is not full, each with the same query', async () => {
+test('pages are read until an empty one, each with the same query', async () => {
   const { baseUrl, received } = await startLists([orders('a', 'b'), orders('c', 'd'), orders('e')]);
   const pages = await collect(clientFor(baseUrl).allOrders({ limit: 2, status: 'new' }));
-  expect(pages.map((page) => page.map(({ order_uuid }) => order_uuid))).toEqual([['a', 'b'], ['c', 'd'], ['e']]);
+  expect(pages.map((page) => page.map(({ order_uuid }) => order_uuid))).toEqual([['a', 'b'], ['c', 'd'], ['e'], []]);
   expect(received.map(({ body }) => JSON.parse(body.toString()))).toEqual([
     { limit: 2, status: 'new', page: 1 },
     { limit: 2, status: 'new', page: 2 },
     { limit: 2, status: 'new', page: 3 },
+    { limit: 2, status: 'new', page: 4 },
   ]);
 });
 
@@ -43,12 +44,67 @@ test('without a limit a page of 100 is full', async () => {
   const hundred = orders(...Array.from({ length: 100 }, (_, i) => `o-${i}`));
   const { baseUrl, received } = await startLists([hundred, orders('last')]);
   expect((await collect(clientFor(baseUrl).allOrders({}))).flat()).toHaveLength(101);
-  expect(received).toHaveLength(2);
+  expect(received).toHaveLength(3);
+});
+
+/** A list of orders whose page size is its own; `cuts`: by the limit that was asked for it places pages all the same. */
+const startOwnSize = (count: number, size: number, cuts = false) => {
+  const all = orders(...Array.from({ length: count }, (_, n) => `o-${n}`));
+  return startServer((response, { body }) => {
+    const { limit, page } = JSON.parse(body.toString());
+    const from = (page - 1) * (cuts ? limit : Math.min(limit, size));
+    answer(response, all.slice(from, from + Math.min(limit, size)));
+  });
+};
+
+test.for([
+  ['a page size of its own', 7, 3, false],
+  ['a page size of its own that divides the list', 9, 3, false],
+  ['pages of one', 4, 1, false],
+  ['pages of ten', 25, 10, false],
+  ['pages of 200', 450, 200, false],
+  ['pages that it cuts off', 7, 3, true],
+  ['pages of 200 that it cuts off', 450, 200, true],
+] as const)(
+  'a service with %s is read to its end, and its page size is reported once',
+  async ([, count, size, cuts]) => {
+    const { baseUrl } = await startOwnSize(count, size, cuts);
+    const reported: unknown[] = [];
+    const service = clientFor(baseUrl, { onSmallPage: (...small) => reported.push(small) });
+    for (let round = 0; round < 2; round += 1) {
+      expect((await collect(service.allOrders({ limit: 1_000 }))).flat()).toHaveLength(count);
+    }
+    expect(reported).toEqual([['order/list', { size, limit: 1_000 }]]);
+    expect(service.orders().sizes.small).toEqual({ size, limit: 1_000 });
+  },
+);
+
+test('an order that was added while the list was read is no page size', async () => {
+  const { baseUrl } = await startLists([orders('a', 'b', 'c'), [], orders('a', 'b'), orders('new'), []]);
+  const reported: unknown[] = [];
+  const service = clientFor(baseUrl, { onSmallPage: (...small) => reported.push(small) });
+  await collect(service.allOrders({}));
+  await collect(service.allOrders({}));
+  expect(reported).toEqual([]);
+});
+
+test('a list without entries is one request', async () => {
+  const { baseUrl, received } = await startLists([]);
+  await collect(clientFor(baseUrl).allOrders({}));
+  expect(received).toHaveLength(1);
 });
 
 test('a service that ignores the page number ends in an error, not in a loop', async () => {
   const { baseUrl, received } = await startServer((response) => answer(response, orders('a', 'b')));
   await expect(collect(clientFor(baseUrl).allOrders({ limit: 2 }))).rejects.toMatchObject({
+    code: 'malformed_response',
+  });
+  expect(received).toHaveLength(2);
+});
+
+test('a service that ignores the page number of a page that is not full ends in an error, too', async () => {
+  const { baseUrl, received } = await startServer((response) => answer(response, orders('a', 'b')));
+  await expect(collect(clientFor(baseUrl).allOrders({ limit: 100 }))).rejects.toMatchObject({
     code: 'malformed_response',
   });
   expect(received).toHaveLength(2);

@@ -73,6 +73,10 @@ export const clientFor = (baseUrl: string, options: Partial<PaymentServiceOption
     ...options,
   });
 
+/** A server whose lists all have one page, with these entries. */
+export const startOneList = (...entries: unknown[]): ReturnType<typeof startServer> =>
+  startServer((response, { body }) => answer(response, JSON.parse(body.toString()).page > 1 ? [] : entries));
+
 /** Answers with a success envelope. */
 export const answer = (response: ServerResponse, data: unknown, status = 200): void => {
   response.writeHead(status, { 'content-type': 'application/json' });

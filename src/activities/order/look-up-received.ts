@@ -12,11 +12,14 @@ import { isReceivedType } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';
 import { canonicalWallet } from '../../contract/wallets.js';
 import type { PaymentService, StatusAnswer } from '../../payment-service/client.js';
+import { wholeList } from '../../payment-service/paging.js';
+import { DEFAULT_PAGE_SIZE } from '../../payment-service/queries.js';
 import { validateReceivedInput } from '../../validation/order-input.js';
 import { payersOf } from '../../validation/rate-checks.js';
 import { SharedAddresses } from '../address/address-list.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { comeBackIn, invalidOrder, noReading, retryLater } from '../failures.js';
+import { ordersOfIds } from '../orders-of-ids.js';
 import { circumstancesOf, isOtherEndpoint, refuseElsewhere } from './sent-to.js';
 
 /** An attempt ends well before the server gives it up; the reading of the list goes on and serves the next one. */
@@ -73,7 +76,7 @@ async function readByUuid(service: PaymentService, orderUuid: string): Promise<S
   const { order, said } = answer;
   if (order && order.order_uuid !== orderUuid) throw noReading('the status operation answered with another order');
   if (order) return answer;
-  const page = await service.listOrders({ order_ids: [orderUuid] });
+  const page = await wholeList(ordersOfIds([orderUuid], service.orders(), DEFAULT_PAGE_SIZE));
   if (page.malformed.length > 0) throw noReading('the order list shows an item that cannot be read');
   const item = page.items.find((listed) => listed.order_uuid === orderUuid);
   if (!item) return answer;

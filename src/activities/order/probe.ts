@@ -6,8 +6,10 @@ import type { OrderType } from '../../contract/order/types.js';
 import type { Order, OrderListItem } from '../../contract/service-objects.js';
 import type { PaymentService } from '../../payment-service/client.js';
 import { RateLimitedError } from '../../payment-service/errors.js';
+import { DEFAULT_PAGE_SIZE } from '../../payment-service/queries.js';
 import type { Account } from '../deps.js';
 import { noReading } from '../failures.js';
+import { ordersOfIds } from '../orders-of-ids.js';
 import type { Patience } from './gathering.js';
 
 /** What was asked for. */
@@ -80,17 +82,28 @@ async function withStatus(service: PaymentService, asked: Asked, { orders, uncle
   return reading.kind === 'absent' ? { ...reading, said } : reading;
 }
 
-/** Asks the order list for one order id. An item that cannot be read, or one of another id, means that more may be there. */
+/**
+ * Reads the order list for one order id; throws if the service answered nothing. More may be there
+ * if an item cannot be read, if one has another id, or if the list was not read to its end.
+ */
 async function listOrders(service: PaymentService, orderId: string): Promise<Listed> {
-  const { items, malformed } = await service.listOrders({ order_ids: [orderId] });
-  const orders = items.filter((item) => isFormOfId(item.user_order_id, orderId)).map(withoutChanges);
-  const [first] = malformed;
-  if (first)
-    return { orders, unclear: noReading(`the order list shows an item that cannot be read (${first.reason})`) };
-  const unreadable = orders.flatMap((order) => order.unreadable ?? []);
-  if (unreadable.length > 0) return { orders, unclear: noReading(`the order list shows no readable ${unreadable}`) };
-  if (orders.length === items.length) return { orders };
-  return { orders, unclear: noReading('the order list shows orders of other ids: its filter was ignored') };
+  const listed: Listed = { orders: [] };
+  let isAnswered = false;
+  try {
+    const isOurs = (id: string) => isFormOfId(id, orderId);
+    for await (const { items, malformed } of ordersOfIds([orderId], service.orders(), DEFAULT_PAGE_SIZE, isOurs)) {
+      isAnswered = true;
+      listed.orders.push(...items.map(withoutChanges));
+      const unreadable = [...malformed.map(({ reason }) => reason), ...items.flatMap((item) => item.unreadable ?? [])];
+      if (unreadable.length === 0) continue;
+      listed.unclear = noReading(`the order list shows an item that cannot be read (${unreadable.join(', ')})`);
+      break;
+    }
+  } catch (error) {
+    if (!isAnswered) throw error;
+    listed.unclear = error;
+  }
+  return listed;
 }
 
 /** The order of a list item, as the other operations show it. */

@@ -11,11 +11,12 @@ import { type Basis, basisDifferences, basisOf } from '../../contract/order/basi
 import { isReceivedType } from '../../contract/order/types.js';
 import type { Order, OrderListItem } from '../../contract/service-objects.js';
 import type { PaymentService } from '../../payment-service/client.js';
-import { serviceDateTime, ZONE_SLACK_MS } from '../../payment-service/paging.js';
-import { MAX_ORDERS_PER_PAGE, type OrderListQuery } from '../../payment-service/queries.js';
+import { serviceDateTime, wholeList, ZONE_SLACK_MS } from '../../payment-service/paging.js';
+import { DEFAULT_PAGE_SIZE, MAX_ORDERS_PER_PAGE, type OrderListQuery } from '../../payment-service/queries.js';
 import type { CallOptions } from '../../payment-service/transport.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { noReading, retryLater } from '../failures.js';
+import { ordersOfIds } from '../orders-of-ids.js';
 import { notSentBecause } from './create-attempt.js';
 import type { KnownOrder } from './grouped-look-ups.js';
 import { patience } from './patience.js';
@@ -82,10 +83,7 @@ async function readWithFollowUps(
   const asked = of === '' ? [] : followUpOrderIds(of).filter((id) => !known.includes(id));
   if (asked.length === 0) return { item: await readListItem(service, order, orderId, options) };
   const ids = orderId === of ? [of, ...asked] : asked;
-  const { items, malformed } = await service.listOrders({ order_ids: ids, limit: MAX_ORDERS_PER_PAGE }, options);
-  if (items.some(({ user_order_id: id }) => !ids.includes(id))) {
-    throw noReading('the order list shows what it was not asked for: its filter was ignored');
-  }
+  const { items, malformed } = await wholeList(ordersOfIds(ids, service.orders(options)));
   // A receipt has no id of its own to be asked for.
   const item = orderId === of ? itemOf(items, order) : await readListItem(service, order, orderId, options);
   if (!item) throw noReading(NOT_LISTED);
@@ -154,7 +152,7 @@ async function readListItem(
   const pages =
     orderId === ''
       ? service.allOrders(sameTime(order), options)
-      : [await service.listOrders({ order_ids: [orderId] }, options)];
+      : ordersOfIds([orderId], service.orders(options), DEFAULT_PAGE_SIZE);
   for await (const { items } of pages) {
     const item = itemOf(items, order);
     if (item) return item;

@@ -1,7 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { type OrderWorkflow, orderStartOptions, startReceived } from '../../client/start-options.js';
 import { startUnlessTaken } from '../../client/temporal-calls.js';
-import type { DepositAddress } from '../../contract/address/address.js';
 import { describeFieldErrors } from '../../contract/failures.js';
 import { recoveredStart } from '../../contract/order/followers.js';
 import type { ReceivedDepositInput } from '../../contract/order/input-and-result.js';
@@ -34,10 +33,7 @@ async function refsByPlace({
   input,
   kept,
 }: Pick<Reconciliation, 'reads' | 'input' | 'kept'>): Promise<Map<string, string>> {
-  const list = (query: { limit?: number; page?: number }) =>
-    reads.ask((service, options) => service.listDepositAddresses(query, options));
-  const pages = allPages({ limit: 100 }, list, ({ uuid }: DepositAddress) => uuid);
-  const { byRef, malformed } = await readAddressList(input.account, pages);
+  const { byRef, malformed } = await readAddressList(input.account, allPages({}, reads.addresses()));
   // An attempt after a killed one reads them again; what is wrong with them is said once.
   if (!kept.addressesRead) addMalformed(kept, malformed);
   kept.addressesRead = true;

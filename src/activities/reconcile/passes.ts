@@ -115,8 +115,7 @@ async function* windowsOf(
   span: Span,
   filter: Pick<OrderListQuery, 'status'> = {},
 ): AsyncGenerator<WindowPage> {
-  const list = (query: OrderListQuery) => reads.ask((service, options) => service.listOrders(query, options));
-  for await (const one of orderWindows(list, span, filter)) {
+  for await (const one of orderWindows(reads.orders(), span, filter)) {
     kept.windows += 1;
     progress.windows = kept.windows;
     if (one.paged)

@@ -8,7 +8,7 @@ import {
   type ReconcileResult,
 } from '../../contract/reconcile/reconcile.js';
 import { isMalformed } from '../../contract/service-objects.js';
-import { serviceDateTime } from '../../payment-service/paging.js';
+import { serviceDateTime, smallPageNote } from '../../payment-service/paging.js';
 import { openCsvReport, openJsonReport } from '../../reports/formats.js';
 import type { Account, ActivityDeps } from '../deps.js';
 import { noReading, retryLater } from '../failures.js';
@@ -138,6 +138,9 @@ async function compared(work: Reconciliation): Promise<Found> {
 async function conclude({ directories }: ActivityDeps, work: Reconciliation, found: Found): Promise<ReconcileResult> {
   const { input, progress, kept } = work;
   if (!found.compared) addNote(kept, NO_BALANCES);
+  for (const { small } of [work.account.service.orders().sizes, work.account.service.addresses().sizes]) {
+    if (small) addNote(kept, smallPageNote(small));
+  }
   if (kept.rowCount > MAX_ROWS) addNote(kept, leftOut(kept.rowCount));
   const whole = {
     account: input.account,

@@ -9,10 +9,10 @@ import {
   type OrderListItem,
 } from '../../contract/service-objects.js';
 import { PaymentServiceError } from '../../payment-service/errors.js';
-import type { Page } from '../../payment-service/paging.js';
+import { type Page, wholeList } from '../../payment-service/paging.js';
 import type { Account } from '../deps.js';
-import { noReading } from '../failures.js';
 import { balanceIn, readBalances } from '../order/balances.js';
+import { ordersOfIds } from '../orders-of-ids.js';
 import type { PacedReads } from '../paced-reads.js';
 import { addsUp } from './balance-chain.js';
 import type { BalanceFold } from './balance-fold.js';
@@ -54,11 +54,7 @@ export interface Scan {
 export async function readIds({ reads }: Reconciliation, view: ServiceView, ids: readonly string[]): Promise<void> {
   for (let at = 0; at < ids.length; at += IDS_AT_ONCE) {
     const some = ids.slice(at, at + IDS_AT_ONCE);
-    const query = { order_ids: some, limit: 2 * IDS_AT_ONCE };
-    const page = await reads.ask((service, options) => service.listOrders(query, options));
-    if (page.items.some((item) => !some.includes(item.user_order_id))) {
-      throw noReading('the order list shows orders of other ids: its filter was ignored');
-    }
+    const page = await wholeList(ordersOfIds(some, reads.orders()));
     view.take(page, `look-up of ${some.length} order ids from ${shownId(some[0] ?? '')} on`);
   }
 }

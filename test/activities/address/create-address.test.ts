@@ -2,7 +2,7 @@ import { ApplicationFailureCategory } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
 import { verifyCallbackPath } from '../../../src/contract/callback-url.js';
 import { addressObject } from '../../payment-service/objects.fixture.js';
-import { answer, startServer } from '../../payment-service/server.fixture.js';
+import { answer, startOneList, startServer } from '../../payment-service/server.fixture.js';
 import { activitiesFor, CALLBACK, failureOf, openActivities, UNCLEAR_FAULTS } from '../activity-lab.fixture.js';
 
 const ADDRESS = { currency: 'usdt', network: 'tron' };
@@ -46,6 +46,14 @@ describe('createAddress', () => {
     // A reference that is the beginning of another one is not mistaken for it.
     expect(await run('createAddress', inputOf('client'))).toMatchObject({ kind: 'created' });
     expect(await run('readService', { account: 'default', read: 'addressList' })).toHaveLength(3);
+  });
+
+  test.for([1, 2])('creates one address for each reference if the service shows %i on a page', async (listAtMost) => {
+    const { sandbox, run } = await openActivities({ listAtMost }, { callback: CALLBACK });
+    const refs = Array.from({ length: 5 }, (_, n) => `client-${n}`);
+    for (const ref of refs) expect(await run('createAddress', inputOf(ref))).toMatchObject({ kind: 'created' });
+    for (const ref of refs) expect(await run('createAddress', inputOf(ref))).toMatchObject({ kind: 'found' });
+    expect(sandbox.addresses()).toHaveLength(5);
   });
 
   test('needs callbacks to be configured', async () => {
@@ -127,7 +135,7 @@ describe('findAddress', () => {
       addressObject({ uuid: 'a-2', callback_url, created_at: '2026-01-02 00:00:00' }),
       addressObject({ uuid: 'a-1', callback_url, created_at: '2026-01-03 00:00:00' }),
     ];
-    const { baseUrl } = await startServer((response) => answer(response, [young, old, alike]));
+    const { baseUrl } = await startOneList(young, old, alike);
     const run = await activitiesFor({ baseUrl }, { callback: CALLBACK });
     const found = { address: { uuid: 'a-2' }, others: ['a-1', 'a-3'] };
     expect(await run('findAddress', inputOf())).toMatchObject(found);
@@ -148,7 +156,7 @@ describe('findAddress', () => {
   });
 
   test('with an entry that cannot be read is no reading: it might be the one', async () => {
-    const { baseUrl } = await startServer((response) => answer(response, [addressObject({ uuid: 7 })]));
+    const { baseUrl } = await startOneList(addressObject({ uuid: 7 }));
     const run = await activitiesFor({ baseUrl }, { callback: CALLBACK });
     expect(await failureOf(run('findAddress', inputOf()))).toMatchObject({ type: 'NoReading' });
   });

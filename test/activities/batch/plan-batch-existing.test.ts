@@ -58,8 +58,15 @@ describe('rows whose ids have an order at the service', () => {
     await Promise.all([1, 1_000, 1_001, 2_500].map((row) => pay(run, row)));
     const before = operations(sandbox).length;
     expect(shown(await plan())).toEqual([[[2, 1_001, 1_002, 2_501], expect.stringMatching(/^4 of 2500 rows/)]]);
-    // Each request of a full thousand of ids is followed by one for their likely other forms.
-    expect(operations(sandbox).slice(before)).toEqual([...Array(5).fill('list'), 'balances']);
+    // Where a page shows orders, another request shows that none follow.
+    expect(operations(sandbox).slice(before)).toEqual(['list', 'list', 'list', 'list', 'list', 'list', 'balances']);
+  });
+
+  test.for([1, 5, 10])('are all counted if the service shows %i orders on a page', async (listAtMost) => {
+    const { plan, run, sandbox } = await planner(lines(14));
+    for (let row = 1; row <= 12; row += 1) await pay(run, row);
+    sandbox.set({ listAtMost });
+    expect(shown(await plan())[0]).toEqual([expect.any(Array), expect.stringMatching(/^12 of 14 rows/)]);
   });
 
   test('are not asked for where a bad row refuses the file', async () => {
@@ -113,7 +120,7 @@ describe('an order list that is not to be had', () => {
     const { plan, run } = await planner(lines(3), { settings: { faults: { 'list.ignore-filter': 1 } } });
     await run('createOrder', attemptOf('withdraw', { order: orderOf('another') })).catch(() => undefined);
     const [[, reason] = []] = shown(await plan());
-    expect(reason).toMatch(/it shows orders of other ids.*was not checked from line 2 on/);
+    expect(reason).toMatch(/list shows orders of other ids.*was not checked from line 2 on/);
   });
 
   test('says from which line on it was not checked', async () => {

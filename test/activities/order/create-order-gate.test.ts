@@ -63,7 +63,7 @@ describe('the gate before a send', () => {
     expect(await restored('createOrder', attemptOf('withdraw'), { scheduledMs })).toMatchObject({ kind: 'adopted' });
     const absent = attemptOf('withdraw', orderInput('withdraw', 'absent-1'));
     await expect(restored('createOrder', absent, { scheduledMs })).rejects.toMatchObject({ type: 'InvalidOrder' });
-    expect(operations(sandbox)).toEqual(['list', 'create', 'list', 'list']);
+    expect(operations(sandbox)).toEqual(['list', 'create', 'list', 'list', 'list']);
   });
 
   const refusedNow = { order: { ...orderInput('withdraw', 'withdraw-1').order, later: 'refused' } };

@@ -191,6 +191,7 @@ const withdrawOf = (order_id: string) => ({
 
 /** Ways in which a list lies. Those that cut it off below ten do so from the beginning. */
 const LIES: readonly (readonly [name: string, lie: (lab: Lab) => Promise<void>, onlyFromTheBeginning?: true])[] = [
+  ['shows one order on a page', settings({ listAtMost: 1 }), true],
   ['is cut off after two, newest first', settings({ listAtMost: 2, listOrder: 'newest' }), true],
   ['is cut off after two, oldest first', settings({ listAtMost: 2, listOrder: 'oldest' }), true],
   ['is cut off after three, newest first', settings({ listAtMost: 3, listOrder: 'newest' }), true],

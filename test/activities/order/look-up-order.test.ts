@@ -54,7 +54,8 @@ describe('a look-up by order id', () => {
       payers: { to: 'merchant' },
     });
     expect(answer).not.toHaveProperty('order.balance_changes');
-    expect(asked).toEqual(['list']);
+    // The second one shows that the first showed all.
+    expect(asked).toEqual(['list', 'list']);
   });
 
   test('says that absence does not count soon after Temporal was restored, and no longer after the settle window', async () => {
@@ -119,6 +120,14 @@ describe('a look-up by order id', () => {
     expect(answer).toMatchObject({ kind: 'duplicates', orderUuids: { length: 2 }, ours: { length: 2 } });
   });
 
+  test.for([1, 2, 10])('names all orders where the service shows %i on a page', async (listAtMost) => {
+    const lab = await openActivities({ duplicateMode: 'c', faults: { 'list.unseen': 1 } });
+    for (let n = 0; n < 3; n += 1) await create(lab.run);
+    lab.sandbox.set({ faults: {}, listAtMost });
+    const { answer } = await lookUp(lab);
+    expect(answer).toMatchObject({ kind: 'duplicates', orderUuids: { length: 3 }, ours: { length: 3 } });
+  });
+
   test('finds ours beside an order of somebody else that the list alone shows', async () => {
     const [foreign, ours] = ['uuid-foreign', 'uuid-ours'].map((uuid) => orderOf(uuid));
     const { baseUrl, received } = await startServer((response, { path }) =>
@@ -133,7 +142,7 @@ describe('a look-up by order id', () => {
       orderUuids: ['uuid-foreign', 'uuid-ours'],
       ours: ['uuid-ours'],
     });
-    expect(received.map(({ path }) => path.split('/').at(-1)).slice(0, 2)).toEqual(['list', 'status']);
+    expect(received.map(({ path }) => path.split('/').at(-1)).slice(0, 3)).toEqual(['list', 'list', 'status']);
   });
 
   test('of an id that only somebody else has asks the status, too, before it says so', async () => {
@@ -142,7 +151,7 @@ describe('a look-up by order id', () => {
     const request = { ...lookUpOf().request, amount: '13' };
     const { answer, asked } = await lookUp(lab, { request });
     expect(answer).toMatchObject({ kind: 'found', differences: ['amount'] });
-    expect(asked).toEqual(['list', 'status']);
+    expect(asked).toEqual(['list', 'list', 'status']);
   });
 
   test.for([

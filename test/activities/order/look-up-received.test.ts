@@ -48,6 +48,14 @@ describe('the look-up of a received order', () => {
     });
   });
 
+  test.for([1, 2])('finds it on the last of many addresses if the service shows %i on a page', async (listAtMost) => {
+    const { lookUp, make, sandbox } = await withReceipt();
+    for (let n = 0; n < 6; n += 1) await make(`other-${n}`);
+    sandbox.set({ listAtMost });
+    expect(await lookUp()).toMatchObject({ kind: 'found' });
+    expect(await lookUp({ ref: 'other-5' })).toMatchObject({ kind: 'foreign' });
+  });
+
   test('knows an exchange by the address', async () => {
     const { lookUp } = await withReceipt({}, { currencyTo: 'btc' });
     expect(await lookUp()).toMatchObject({ kind: 'found', type: 'deposit_exchange' });
@@ -110,7 +118,7 @@ describe('the look-up of a received order', () => {
   test('reads the address list once for all receipts on known addresses', async () => {
     const { lookUp, sandbox } = await withReceipt();
     for (let n = 0; n < 5; n += 1) await lookUp();
-    expect(sandbox.stats().requestsByPath['/v2/deposit_address/list']).toBe(2);
+    expect(sandbox.stats().requestsByPath['/v2/deposit_address/list']).toBe(3);
   });
 
   test('reads an address list of several pages', async () => {

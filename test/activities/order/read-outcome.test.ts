@@ -98,16 +98,24 @@ describe('follow-ups beside the order', () => {
     return { ...lab, ask: { ...lab.input, followUps } };
   };
 
-  test('are told, with what they show, by the request that shows the order', async () => {
+  test('are told, with what they show, by the reading that shows the order', async () => {
     const { run, sandbox, ask } = await withFollowUp();
     const before = operations(sandbox).length;
     const reading = await outcomeOf(run, ask);
     expect(reading.followUps).toEqual(['w-1.r1']);
     expect(reading.followUpBases).toEqual([expect.objectContaining({ user_order_id: 'w-1.r1' })]);
-    expect(operations(sandbox).slice(before)).toEqual(['status', 'list']);
+    expect(operations(sandbox).slice(before)).toEqual(['status', 'list', 'list']);
     expect(await outcomeOf(run, { ...ask, followUps: { of: 'w-1', known: ['w-1.r1'] } })).not.toHaveProperty(
       'followUps',
     );
+  });
+
+  test.for([1, 2])('are all seen if the service shows %i orders on a page', async (listAtMost) => {
+    const { run, sandbox, ask } = await withFollowUp();
+    const { order } = orderInput('withdraw', 'w-1.r2');
+    await sendByHand(sandbox, { ...order, amount: '5' });
+    sandbox.set({ listAtMost });
+    expect((await outcomeOf(run, ask)).followUps).toEqual(['w-1.r1', 'w-1.r2']);
   });
 
   test('a list that ignores what it was asked for is no reading', async () => {

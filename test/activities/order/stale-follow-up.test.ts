@@ -12,6 +12,7 @@ import {
   outcomeOf,
   type RunActivity,
 } from '../activity-lab.fixture.js';
+import { sendByHand } from './by-hand.fixture.js';
 
 /** An order that ended partially, and the input of its follow-up. */
 async function followedUp({ sandbox, run }: { sandbox: Sandbox; run: RunActivity }) {
@@ -34,7 +35,7 @@ test('a follow-up reads its order anew, then probes, then is sent', async () => 
   const input = await followedUp(lab);
   const before = operations(lab.sandbox).length;
   expect(await lab.run('createOrder', attempt(input))).toMatchObject({ kind: 'accepted' });
-  expect(asked(lab.sandbox, before)).toEqual(['status', 'list', 'list', 'create']);
+  expect(asked(lab.sandbox, before)).toEqual(['status', 'list', 'list', 'list', 'create']);
 });
 
 test('a follow-up beside which one exists that it was not made for is not sent', async () => {
@@ -44,6 +45,15 @@ test('a follow-up beside which one exists that it was not made for is not sent',
   expect(await lab.run('createOrder', attempt(second))).toMatchObject({ kind: 'accepted' });
   const reason = 'w-1.r2 exists, which is not known to what this was made for';
   expect(await lab.run('createOrder', attempt(input))).toMatchObject({ kind: 'stale', reason });
+  expect(lab.sandbox.stats().createsByOrderId['w-1.r1']).toBeUndefined();
+});
+
+test.for([1, 2])('so it is if the service shows %i orders on a page', async (listAtMost) => {
+  const lab = await openActivities();
+  const input = await followedUp(lab);
+  for (const order_id of ['w-1.r2', 'w-1.r3']) await sendByHand(lab.sandbox, { ...input.order, order_id });
+  lab.sandbox.set({ listAtMost });
+  expect(await lab.run('createOrder', attempt(input))).toMatchObject({ kind: 'stale' });
   expect(lab.sandbox.stats().createsByOrderId['w-1.r1']).toBeUndefined();
 });
 
@@ -90,7 +100,7 @@ describe('a follow-up whose order turned into completed', () => {
     const answer = await run('createOrder', attempt(input));
     const reason = 'order w-1 has changed since this was made for it (status)';
     expect(answer).toMatchObject({ kind: 'stale', reason });
-    expect(asked(sandbox, before)).toEqual(['status', 'list', 'list']);
+    expect(asked(sandbox, before)).toEqual(['status', 'list', 'list', 'list']);
   });
 
   test('is followed where it exists already', async () => {

@@ -4,6 +4,7 @@ import { edgeAfter } from '../../../src/activities/reconcile/passes.js';
 import type { OrderListItem } from '../../../src/contract/service-objects.js';
 import { orderWindows, type Page, serviceDateTime } from '../../../src/payment-service/paging.js';
 import type { OrderListQuery } from '../../../src/payment-service/queries.js';
+import { orderListOf } from '../../payment-service/lists.fixture.js';
 
 const START_MS = Date.UTC(2026, 10, 20, 10);
 const SECOND_MS = 1_000;
@@ -43,7 +44,7 @@ async function count(seconds: readonly number[], dateToBelongs = true): Promise<
   const span = { fromMs: START_MS, toMs: START_MS + 3_600 * SECOND_MS };
   const counted: Counted = { uuids: [], again: 0, paged: 0, longestEdge: 0 };
   let { edge } = nothingYet({ atMs: 0, nextMs: 0, carried: [] });
-  for await (const one of orderWindows(list, span, { limit: LIMIT })) {
+  for await (const one of orderWindows(orderListOf(list), span, { limit: LIMIT })) {
     const uuids = one.page.items.map(({ order_uuid }) => order_uuid);
     const fresh = uuids.filter((uuid) => !edge.uuids.includes(uuid));
     counted.uuids.push(...fresh);

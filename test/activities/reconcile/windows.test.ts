@@ -3,6 +3,7 @@ import type { OrderListItem } from '../../../src/contract/service-objects.js';
 import { MalformedResponseError } from '../../../src/payment-service/errors.js';
 import { orderWindows, type Page, serviceDateTime, type WindowPage } from '../../../src/payment-service/paging.js';
 import type { OrderListQuery } from '../../../src/payment-service/queries.js';
+import { orderListOf } from '../../payment-service/lists.fixture.js';
 
 const START_MS = Date.UTC(2026, 10, 20, 10);
 const SECOND_MS = 1_000;
@@ -14,6 +15,8 @@ class RandomList {
   requests = 0;
   /** Somebody creates an order whenever a full page was read. */
   newcomers = false;
+  /** The list's own page size. */
+  pageSize = LIMIT;
 
   constructor(
     seconds: readonly number[],
@@ -26,13 +29,19 @@ class RandomList {
     this.orders.push({ uuid: `uuid-${this.orders.length}`, second });
   }
 
-  list = async ({ date_from = '', date_to = '', page = 1 }: OrderListQuery): Promise<Page<OrderListItem>> => {
+  list = async ({
+    date_from = '',
+    date_to = '',
+    page = 1,
+    limit = LIMIT,
+  }: OrderListQuery): Promise<Page<OrderListItem>> => {
     this.requests += 1;
     const found = this.orders
       .map(({ uuid, second }) => ({ order_uuid: uuid, created_at: serviceDateTime(START_MS + second * SECOND_MS) }))
       .filter(({ created_at: at }) => at >= date_from && (this.dateToBelongs ? at <= date_to : at < date_to))
       .sort(() => Math.random() - 0.5);
-    const items = found.slice((page - 1) * LIMIT, page * LIMIT) as OrderListItem[];
+    const size = Math.min(limit, this.pageSize);
+    const items = found.slice((page - 1) * size, page * size) as OrderListItem[];
     if (this.newcomers && items.length === LIMIT) this.add(3_200 + this.requests);
     return { items, malformed: [], total: items.length };
   };
@@ -41,7 +50,12 @@ class RandomList {
 async function readAll(list: RandomList): Promise<WindowPage[]> {
   const pages: WindowPage[] = [];
   const span = { fromMs: START_MS, toMs: START_MS + 3_600 * SECOND_MS };
-  for await (const page of orderWindows(list.list, span, { limit: LIMIT })) pages.push(page);
+  for await (const page of orderWindows(
+    orderListOf((query) => list.list(query)),
+    span,
+    { limit: LIMIT },
+  ))
+    pages.push(page);
   return pages;
 }
 
@@ -75,10 +89,20 @@ describe.each([
   });
 });
 
-test('an hour that fits on one page is one request', async () => {
+test('an hour that fits on one page is one window, and a second request shows that nothing follows', async () => {
   const list = new RandomList([1, 2, 3], true);
   expect(await readAll(list)).toHaveLength(1);
-  expect(list.requests).toBe(1);
+  expect(list.requests).toBe(2);
+});
+
+test.for([1, 2, 4, 9])('a list in random order with a page size of its own (%i) is found whole', async (pageSize) => {
+  // One order a second: with pages of one, two orders of a second may hide each other, and that is an error.
+  const list = new RandomList(
+    Array.from({ length: 60 }, (_, n) => 60 * n),
+    false,
+  );
+  list.pageSize = pageSize;
+  expect(uuidsIn(await readAll(list)).size).toBe(60);
 });
 
 test('a second that is full is read page by page, and said to be', async () => {
@@ -101,7 +125,7 @@ test('a service that ignores dates is refused instead of being asked for every s
   const ignoring = (query: OrderListQuery) => list.list({ ...query, date_from: '', date_to: '9' });
   const span = { fromMs: START_MS, toMs: START_MS + 3_600 * SECOND_MS };
   const read = async () => {
-    for await (const _ of orderWindows(ignoring, span, { limit: LIMIT })) expect.unreachable();
+    for await (const _ of orderWindows(orderListOf(ignoring), span, { limit: LIMIT })) expect.unreachable();
   };
   await expect(read()).rejects.toThrow(MalformedResponseError);
   expect(list.requests).toBe(2);

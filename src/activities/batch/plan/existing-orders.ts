@@ -1,8 +1,8 @@
 import { cancellationSignal, heartbeat } from '@temporalio/activity';
-import type { PaymentService } from '../../../payment-service/client.js';
-import type { CallOptions } from '../../../payment-service/transport.js';
+import { wholeList } from '../../../payment-service/paging.js';
 import type { Account } from '../../deps.js';
 import { noReading, reasonOf } from '../../failures.js';
+import { ordersOfIds } from '../../orders-of-ids.js';
 import { PacedReads } from '../../paced-reads.js';
 import { likelyForms, looseForm } from './similar-ids.js';
 import { type BatchWarnings, MAX_LINES } from './warnings.js';
@@ -72,11 +72,9 @@ export class ExistingOrders {
       const wanted = [...ids, ...likelyForms(ids)];
       const found = new Set<string>();
       for (let start = 0; start < wanted.length; start += IDS_AT_ONCE) {
-        const asked = wanted.slice(start, start + IDS_AT_ONCE);
-        for (const id of await this.#reads.ask((service, options) => listedIds(service, asked, options))) found.add(id);
+        for (const id of await listedIds(this.#reads, wanted.slice(start, start + IDS_AT_ONCE))) found.add(id);
       }
       const lines = [...found].map((id) => ({ existing: lineOf.get(id), similar: looseLines.get(looseForm(id)) }));
-      if (lines.some(({ similar }) => similar === undefined)) throw noReading('it shows orders of other ids');
       this.#existing.add(lines.map(({ existing }) => existing));
       this.#similar.add(lines.map(({ existing, similar }) => (existing === undefined ? similar : undefined)));
     } catch (error) {
@@ -109,9 +107,9 @@ class FoundLines {
   }
 }
 
-/** Returns the ids of the listed orders. Throws service errors, and NoReading for a bad order. */
-async function listedIds(service: PaymentService, ids: string[], options: CallOptions): Promise<string[]> {
-  const page = await service.listOrders({ order_ids: ids, limit: IDS_AT_ONCE }, options);
-  if (page.malformed.length > 0) throw noReading('it shows an order that cannot be read');
-  return page.items.map(({ user_order_id }) => user_order_id);
+/** Returns which of the ids have an order. Throws service errors, and NoReading where the answer proves nothing. */
+async function listedIds(reads: PacedReads, ids: readonly string[]): Promise<string[]> {
+  const { items, malformed } = await wholeList(ordersOfIds(ids, reads.orders()));
+  if (malformed.length > 0) throw noReading('it shows an order that cannot be read');
+  return items.map(({ user_order_id }) => user_order_id);
 }

@@ -1,0 +1,26 @@
+import type { OrderListItem } from '../contract/service-objects.js';
+import { allPages, type List, type Page } from '../payment-service/paging.js';
+import { MAX_ORDERS_PER_PAGE, type OrderListQuery } from '../payment-service/queries.js';
+import { noReading } from './failures.js';
+
+/**
+ * Reads all orders under some ids, or uuids, by which the service may name receipts. `isAsked`: also
+ * under other forms of an id. Throws NoReading after a page with another order: the filter was ignored.
+ */
+export async function* ordersOfIds(
+  ids: readonly string[],
+  list: List<OrderListItem, OrderListQuery>,
+  limit = MAX_ORDERS_PER_PAGE,
+  isAsked?: (id: string) => boolean,
+): AsyncGenerator<Page<OrderListItem>> {
+  const asked = new Set(ids);
+  for await (const page of allPages({ order_ids: [...asked], limit }, list)) {
+    const items = page.items.filter(
+      ({ user_order_id: id, order_uuid: uuid }) => (isAsked?.(id) ?? asked.has(id)) || asked.has(uuid),
+    );
+    yield { ...page, items };
+    if (items.length < page.items.length) {
+      throw noReading('the order list shows orders of other ids: its filter was ignored');
+    }
+  }
+}
