@@ -1,18 +1,12 @@
-const KINDS: readonly [pattern: RegExp, kind: string][] = [
-  [/[\p{C}\p{Z}\p{M}]/u, 'invisible'],
-  [/\p{Script=Cyrillic}/u, 'Cyrillic'],
-  [/\p{Script=Greek}/u, 'Greek'],
-];
+import { describeCharacter } from './text-kinds.js';
 
-/** Names the first character that is not printable ASCII: `character 5 is U+0410 (Cyrillic)`; undefined = there is none. */
+/** Names the first character that is not printable ASCII: `character 5 is U+0410 (a Cyrillic letter)`; undefined = there is none. */
 export function unusualCharacter(text: string): string | undefined {
   const characters = [...text];
   const at = characters.findIndex((character) => !/^[ -~]$/.test(character));
   const found = characters[at];
   if (found === undefined) return undefined;
-  const code = found.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
-  const kind = KINDS.find(([pattern]) => pattern.test(found))?.[1];
-  return `character ${at + 1} is U+${code}${kind ? ` (${kind})` : ''}`;
+  return `character ${at + 1} is ${describeCharacter(found)}`;
 }
 
 /** True if a name shows like `known`: other case, blanks or hyphens for underscores, letters of other scripts, invisible ones. */
