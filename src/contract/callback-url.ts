@@ -38,11 +38,22 @@ function split(url: string): { base: string; tail: string } {
   return at < 0 ? { base: path, tail: '' } : { base: path.slice(0, at), tail: path.slice(at) };
 }
 
-/** The reference in an address's callback URL, by its tail alone: a moved base URL changes nothing. Not verified. */
-export function addressRefOf(url: string | null, account: string): string | undefined {
-  // The service may mask the token or add to it: a reference that is not seen would have a second address made.
-  const found = /^\/callbacks\/([a-z0-9-]{1,32})\/a\.([A-Za-z0-9_-]{1,64})\.[\w*-]+\/?$/.exec(split(url ?? '').tail);
-  return found?.[1] === account ? found[2] : undefined;
+/** Reference in the callback URL of an address, and what its token says about who made the URL. */
+export interface AddressRef {
+  ref: string;
+  /** 'unreadable': the service masks it, or no key is here to check it with. */
+  token: 'genuine' | 'forged' | 'unreadable';
+}
+
+/** Reads the reference by the tail of the URL, since a base URL may move; undefined without one. */
+export function addressRefOf(url: string | null, account: string, keys: readonly string[]): AddressRef | undefined {
+  const [path = ''] = (url ?? '').split('?', 1);
+  const [callbacks, of, name = ''] = path.replace(/\/$/, '').split('/').slice(-3);
+  const [, ref, mac] = /^a\.([A-Za-z0-9_-]{1,64})\.([\w*-]{1,200})$/.exec(name) ?? [];
+  if (callbacks !== 'callbacks' || of !== account || !ref || !mac) return undefined;
+  // A reference that is not seen would have a second address made.
+  if (mac.includes('*') || keys.length === 0) return { ref, token: 'unreadable' };
+  return { ref, token: verifyCallbackPath(`/callbacks/${of}/${name}`, keys) ? 'genuine' : 'forged' };
 }
 
 /** The URL as it may be shown: whoever holds the token can post callbacks. */

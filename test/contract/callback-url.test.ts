@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { callbackUrl, MAX_CALLBACK_PATH_LENGTH, verifyCallbackPath } from '../../src/contract/callback-url.js';
+import {
+  addressRefOf,
+  callbackUrl,
+  MAX_CALLBACK_PATH_LENGTH,
+  verifyCallbackPath,
+} from '../../src/contract/callback-url.js';
 
 const KEY = 'first key';
 const BASE = 'https://pay.example.com/hooks/';
@@ -54,5 +59,57 @@ describe('callback URLs', () => {
     ['that is empty', ''],
   ])('are refused when the path is one %s', (_what, forged) => {
     expect(verifyCallbackPath(forged, [KEY])).toBeUndefined();
+  });
+});
+
+describe('the reference in the callback URL of an address', () => {
+  const made = (key: string, account = 'default') =>
+    callbackUrl(BASE, key, { kind: 'address', account, ref: 'shop-7' });
+  const url = made(KEY);
+  const ofOrder = callbackUrl(BASE, KEY, { kind: 'order', account: 'default', orderId: 'shop-7' });
+  const otherMac = (from: string) => `${url.slice(0, -43)}${from.slice(-43)}`;
+  const mac = url.slice(-43);
+
+  it.each([
+    ['as it was made', url, 'genuine'],
+    ['with a slash behind it', `${url}/`, 'genuine'],
+    ['with a query', `${url}?v=1`, 'genuine'],
+    ['under a base URL that moved', url.replace(BASE, 'https://old.example/'), 'genuine'],
+    ['made by a later key of the list', made('second key'), 'genuine'],
+    ['with a masked token', url.replace(mac, '****'), 'unreadable'],
+    ['with a token masked in its middle', url.replace(mac.slice(4, 40), '**'), 'unreadable'],
+    ['made by a key that is out of force', made('old key'), 'forged'],
+    ['with the token of another account', otherMac(made(KEY, 'other')), 'forged'],
+    ['with the token of an order', otherMac(ofOrder), 'forged'],
+    [
+      'with the token of another reference',
+      otherMac(url.replace('shop-7', 'shop-8').replace(mac, 'A'.repeat(43))),
+      'forged',
+    ],
+    ['with a token cut short', url.slice(0, -1), 'forged'],
+  ] as const)('%s', (_what, shown, token) => {
+    expect(addressRefOf(shown, 'default', [KEY, 'second key'])).toEqual({ ref: 'shop-7', token });
+  });
+
+  it.each([
+    ['of another account', made(KEY, 'other')],
+    ['of an order', ofOrder],
+    ['of somebody else', 'https://shop.example/paid'],
+    ['that is empty', ''],
+    ['that is missing', null],
+    ['with something behind', `${url}/more`],
+  ])('is none in a URL %s', (_what, shown) => {
+    expect(addressRefOf(shown, 'default', [KEY])).toBeUndefined();
+  });
+
+  it('is unreadable without a key', () => {
+    expect(addressRefOf(url, 'default', [])).toMatchObject({ token: 'unreadable' });
+  });
+
+  it('is read in linear time', () => {
+    const startedMs = performance.now();
+    for (const part of ['/callbacks/default/a.', '?', '/', 'a.b.'])
+      addressRefOf(part.repeat(200_000), 'default', [KEY]);
+    expect(performance.now() - startedMs).toBeLessThan(1_000);
   });
 });

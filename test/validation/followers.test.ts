@@ -1,5 +1,4 @@
 import { describe, expect, it, test } from 'vitest';
-import { addressRefOf, callbackUrl } from '../../src/contract/callback-url.js';
 import { echoDifferences } from '../../src/contract/differences/echo.js';
 import { parseReceivedWorkflowId, receivedWorkflowId } from '../../src/contract/names.js';
 import { receivedRequest, recoveredStart } from '../../src/contract/order/followers.js';
@@ -21,23 +20,6 @@ describe('the workflow id of a received order', () => {
     'is not "%s"',
     (id) => expect(parseReceivedWorkflowId(id)).toBeUndefined(),
   );
-});
-
-describe('the reference in a callback URL', () => {
-  const url = (account: string, ref: string) =>
-    callbackUrl('https://old.example/base', 'a-key', { kind: 'address', account, ref });
-
-  it('is found in the tail, wherever the receiver was reached then', () => {
-    expect(addressRefOf(url('eu', 'shop_7'), 'eu')).toBe('shop_7');
-  });
-
-  it.each([
-    ['of another account', url('us', 'shop_7')],
-    ['of an order', callbackUrl('https://x.example', 'a-key', { kind: 'order', account: 'eu', orderId: 'o-1' })],
-    ['that is none', 'https://x.example/hook'],
-    ['that is missing', null],
-    ['with something behind', `${url('eu', 'shop_7')}/more`],
-  ])('is not read from a URL %s', (_what, other) => expect(addressRefOf(other, 'eu')).toBeUndefined());
 });
 
 describe('the input of a received order', () => {

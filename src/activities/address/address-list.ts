@@ -1,48 +1,96 @@
-import type { DepositAddress, FoundAddress } from '../../contract/address/address.js';
-import { addressRefOf, withoutToken } from '../../contract/callback-url.js';
+import type { Client } from '@temporalio/client';
+import { resultOfRun } from '../../client/run-result.js';
+import { describeRun, whyUnreadable } from '../../client/standing.js';
+import type { DepositAddress, DepositAddressResult, FoundAddress } from '../../contract/address/address.js';
+import { type AddressRef, addressRefOf, withoutToken } from '../../contract/callback-url.js';
+import { addressWorkflowId } from '../../contract/names.js';
 import type { MalformedItem } from '../../contract/reconcile/reconcile.js';
 import type { PaymentService } from '../../payment-service/client.js';
 import type { Page } from '../../payment-service/paging.js';
 import { noReading } from '../failures.js';
 
-/** The permanent addresses of an account that carry a reference of ours, by that; `malformed`: entries that cannot be read. */
+/** A permanent address whose callback URL has the form of ours. */
+export interface Listed extends AddressRef {
+  address: DepositAddress;
+}
+
+/** The permanent addresses of an account. */
 interface AddressList {
-  byRef: ReadonlyMap<string, readonly DepositAddress[]>;
+  /** Those whose callback URLs have the form of ours, by reference. */
+  byRef: ReadonlyMap<string, readonly Listed[]>;
+  others: DepositAddress[];
   malformed: MalformedItem[];
 }
 
+/** Whose addresses are read, and the keys of CALLBACK_TOKEN_KEY. */
+interface Owner {
+  account: string;
+  tokenKeys?: readonly string[];
+}
+
 /**
- * THE reader of the address list. The reference is read from the tail of the callback URL, so that a moved base URL changes
- * nothing. An entry that cannot be read may be the one that is looked for. Throws service errors.
+ * THE reader of the address list. An entry that cannot be read may be the one that is looked for.
+ * Throws service errors.
  */
 export async function readAddressList(
-  account: string,
+  { account, tokenKeys = [] }: Owner,
   pages: AsyncIterable<Page<DepositAddress>>,
 ): Promise<AddressList> {
-  const byRef = new Map<string, DepositAddress[]>();
+  const byRef = new Map<string, Listed[]>();
+  const others: DepositAddress[] = [];
   const malformed: MalformedItem[] = [];
   let number = 0;
   for await (const page of pages) {
     number += 1;
     for (const address of page.items) {
-      const ref = addressRefOf(address.callback_url, account);
-      if (ref !== undefined) byRef.set(ref, [...(byRef.get(ref) ?? []), address]);
+      const found = addressRefOf(address.callback_url, account, tokenKeys);
+      if (found) byRef.set(found.ref, [...(byRef.get(found.ref) ?? []), { ...found, address }]);
+      else others.push(address);
     }
     for (const { index, reason } of page.malformed) {
       malformed.push({ place: `address list, page ${number}, item ${index + 1} of ${page.total}`, reason });
     }
   }
-  return { byRef, malformed };
+  return { byRef, others, malformed };
+}
+
+/** Returns the uuid of the address that our run created under a reference, if one is known. */
+async function createdUuid(client: Client, account: string, ref: string): Promise<string | undefined> {
+  const run = await describeRun(client, addressWorkflowId(account, ref));
+  if (run?.status.name !== 'COMPLETED') return undefined;
+  try {
+    const result = await resultOfRun<() => Promise<DepositAddressResult>>(client, run.workflowId, run.runId);
+    return result.adopted ? undefined : result.address.uuid;
+  } catch (error) {
+    if (whyUnreadable(error)) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Decides whether an address is ours: anybody may give an address a callback URL of our form. Its
+ * genuine token shows it, or the run that created it; `ifUnknown` counts where neither is known.
+ */
+export async function isOurs(
+  client: () => Client,
+  account: string,
+  { ref, token, address }: Listed,
+  ifUnknown = false,
+): Promise<boolean> {
+  if (token === 'genuine') return true;
+  const created = await createdUuid(client(), account, ref);
+  return created === undefined ? ifUnknown : created === address.uuid;
 }
 
 /** Searches the address of a reference. Of several ones everyone must take the same, the oldest. Throws NoReading. */
 export async function searchAddress(
   service: PaymentService,
-  { account, ref, currency, network }: { account: string; ref: string; currency: string; network: string },
+  { ref, currency, network, ...owner }: Owner & { ref: string; currency: string; network: string },
 ): Promise<FoundAddress | undefined> {
-  const { byRef, malformed } = await readAddressList(account, service.allDepositAddresses({ currency, network }));
+  const { byRef, malformed } = await readAddressList(owner, service.allDepositAddresses({ currency, network }));
   if (malformed.length > 0) throw noReading('the address list shows an item that cannot be read');
-  const [address, ...others] = (byRef.get(ref) ?? []).toSorted(byAge);
+  const ours = (byRef.get(ref) ?? []).filter(({ token }) => token !== 'forged');
+  const [address, ...others] = ours.map((listed) => listed.address).toSorted(byAge);
   return (
     address && { address: shownAddress(address), ...(others.length > 0 && { others: others.map(({ uuid }) => uuid) }) }
   );
@@ -66,7 +114,7 @@ export class SharedAddresses {
   #pending?: Promise<void>;
 
   constructor(
-    private readonly source: { account: string; listAll: () => AsyncIterable<Page<DepositAddress>> },
+    private readonly source: Owner & { listAll: () => AsyncIterable<Page<DepositAddress>> },
     private readonly nowMs: () => number = Date.now,
   ) {}
 
@@ -74,11 +122,7 @@ export class SharedAddresses {
    * The addresses of a reference; usually one, more after an uncertain create. Known ones that suffice are returned at
    * once; else the list is read, unless that was begun after `sinceMs`. Throws service errors, and NoReading.
    */
-  async of(
-    ref: string,
-    sinceMs: number,
-    suffices: (address: DepositAddress) => boolean,
-  ): Promise<readonly DepositAddress[]> {
+  async of(ref: string, sinceMs: number, suffices: (listed: Listed) => boolean): Promise<readonly Listed[]> {
     for (;;) {
       const known = this.#byRef.get(ref) ?? [];
       if (known.some(suffices) || this.#listedAtMs >= sinceMs) return known;
@@ -91,8 +135,8 @@ export class SharedAddresses {
 
   async #list(): Promise<void> {
     const startedAtMs = this.nowMs();
-    const { account, listAll } = this.source;
-    const { byRef, malformed } = await readAddressList(account, listAll());
+    const { listAll, ...owner } = this.source;
+    const { byRef, malformed } = await readAddressList(owner, listAll());
     this.#byRef = byRef;
     if (malformed.length > 0) throw noReading(`the address list shows ${malformed.length} items that cannot be read`);
     this.#listedAtMs = startedAtMs;

@@ -45,7 +45,12 @@ export function createAddressActivity(deps: ActivityDeps) {
     const account = accountOf(deps, name);
     const { service } = account;
     try {
-      const found = await searchAddress(service, { account: name, ref, ...address });
+      const found = await searchAddress(service, {
+        account: name,
+        ref,
+        tokenKeys: deps.callback?.tokenKeys,
+        ...address,
+      });
       if (found) return { kind: 'found', ...found };
     } catch (error) {
       return notSent('the search before the create failed', error);
@@ -89,7 +94,9 @@ export function findAddressActivity(deps: ActivityDeps) {
     if (delayMs && activityInfo().attempt === 1) throw comeBackIn(delayMs, 'waiting before the search');
     const { ref, address } = validInput(addressInputSchema, input);
     try {
-      return (await searchAddress(accountOf(deps, account).service, { account, ref, ...address })) ?? null;
+      const { service } = accountOf(deps, account);
+      const tokenKeys = deps.callback?.tokenKeys;
+      return (await searchAddress(service, { account, ref, tokenKeys, ...address })) ?? null;
     } catch (error) {
       throw retryLater(error);
     }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { activityInfo } from '@temporalio/activity';
+import { activityInfo, getClient } from '@temporalio/activity';
 import type { DepositAddress } from '../../contract/address/address.js';
 import {
   type LookUpReceivedAnswer,
@@ -16,7 +16,7 @@ import { wholeList } from '../../payment-service/paging.js';
 import { DEFAULT_PAGE_SIZE } from '../../payment-service/queries.js';
 import { validateReceivedInput } from '../../validation/order-input.js';
 import { payersOf } from '../../validation/rate-checks.js';
-import { SharedAddresses } from '../address/address-list.js';
+import { isOurs, type Listed, SharedAddresses } from '../address/address-list.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { comeBackIn, invalidOrder, noReading, retryLater } from '../failures.js';
 import { ordersOfIds } from '../orders-of-ids.js';
@@ -37,7 +37,8 @@ export function lookUpReceivedActivity(deps: ActivityDeps) {
     const checked = validateReceivedInput(asked.input, account.formatChecks);
     if ('errors' in checked) throw invalidOrder(checked.errors);
     const listAll = () => account.service.allDepositAddresses({});
-    const addresses = shared.get(name) ?? new SharedAddresses({ account: name, listAll });
+    const addresses =
+      shared.get(name) ?? new SharedAddresses({ account: name, tokenKeys: deps.callback?.tokenKeys, listAll });
     shared.set(name, addresses);
     try {
       if (isOtherEndpoint(account, asked.sentTo)) await refuseElsewhere(account, asked.sentTo);
@@ -50,7 +51,7 @@ export function lookUpReceivedActivity(deps: ActivityDeps) {
 }
 
 async function read(
-  { service }: Account,
+  { service, name }: Account,
   addresses: SharedAddresses,
   { ref, order_uuid: orderUuid }: ReceivedDepositInput,
 ): Promise<ReceivedReading> {
@@ -59,12 +60,14 @@ async function read(
   const type = order.order_type;
   if (!isReceivedType(type)) return { kind: 'foreign', reason: 'it has another type than a receipt' };
   if (!order.deposit_address) return { kind: 'unplaced', reason: 'it has no deposit address' };
-  const isOn = (address: DepositAddress) => liesOn(order, address);
+  const isOn = ({ address }: Listed) => liesOn(order, address);
   const ofRef = await withinAttempt(addresses.of(ref, activityInfo().scheduledTimestampMs, isOn));
   if (ofRef.length === 0) return { kind: 'unplaced', reason: `no address has the reference ${ref}` };
-  return ofRef.some(isOn)
-    ? { kind: 'found', type, order }
-    : { kind: 'foreign', reason: `it is not on the address ${ref}` };
+  const on = ofRef.find((listed) => isOn(listed) && listed.token === 'genuine') ?? ofRef.find(isOn);
+  if (!on) return { kind: 'foreign', reason: `it is not on the address ${ref}` };
+  if (await isOurs(getClient, name, on, on.token === 'unreadable')) return { kind: 'found', type, order };
+  // A key that this worker does not have yet may have made it.
+  return { kind: 'unplaced', reason: `no key of CALLBACK_TOKEN_KEY made the callback URL of its address ${ref}` };
 }
 
 /**

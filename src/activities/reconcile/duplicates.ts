@@ -20,11 +20,11 @@ export const uuidOf = (word: OurWord): string | undefined => {
 /** The run that follows an order, or did. What Temporal's list does not show may only be very new. */
 export async function runOf(
   { client, input: { account }, kept: { atMs } }: Reconciliation,
-  { view, runs, refOf }: Scan,
+  { view, runs, receiptOf }: Scan,
   order: SeenOrder,
 ): Promise<OurRun | undefined> {
   // A receipt may share its id with an order of ours, whose run knows nothing of it.
-  const receipt = hasDuplicates(view, order) && (await refOf(order)) !== undefined;
+  const receipt = hasDuplicates(view, order) && (await receiptOf(order)) !== undefined;
   const ids = workflowIdsOf(account, receipt ? { ...order, user_order_id: '' } : order);
   const known = ids.flatMap((workflowId) => runs.get(workflowId) ?? []);
   return known.find(isOfOrder) ?? (isNew(order, atMs) ? await findFirst(client, ids) : undefined) ?? known[0];
@@ -105,9 +105,13 @@ const byCreation = (a: SeenOrder, b: SeenOrder): number => (creationKey(a) < cre
 const creationKey = ({ created_at, order_uuid }: SeenOrder): string => `${created_at}\0${order_uuid}`;
 
 /** Receipts were never asked for, so that the service may give several of them one id. */
-async function isReceipt({ client, input }: Reconciliation, { runs, refOf }: Scan, order: SeenOrder): Promise<boolean> {
+async function isReceipt(
+  { client, input }: Reconciliation,
+  { runs, receiptOf }: Scan,
+  order: SeenOrder,
+): Promise<boolean> {
   if (!isReceivedType(order.order_type)) return false;
-  if ((await refOf(order)) !== undefined) return true;
+  if ((await receiptOf(order)) !== undefined) return true;
   const workflowId = receivedWorkflowId(input.account, order.order_uuid);
   const run = runs.get(workflowId) ?? (await findOurRun(client, workflowId));
   return run !== undefined && isOfOrder(run);

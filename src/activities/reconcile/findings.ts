@@ -6,6 +6,7 @@ import { compareDuplicates, hasDuplicates, runOf, uuidOf } from './duplicates.js
 import { followReceipt, recover } from './followers.js';
 import { type OurRun, wake, wordOf } from './our-runs.js';
 import {
+  type Receipt,
   type Reconciliation,
   readIds,
   type Scan,
@@ -114,18 +115,29 @@ const isUnfollowed = (run: OurRun, word: OurWord): boolean =>
 /** Starts what follows an order from here on, where that may be done. `ended`: a run that no longer follows it. */
 async function follow(
   work: Reconciliation,
-  { refOf }: Scan,
+  { receiptOf }: Scan,
   order: SeenOrder,
   ended?: { found: Comparison; run: OurRun },
 ): Promise<Comparison> {
-  const ref = await refOf(order);
+  const receipt = await receiptOf(order);
   const { client, input } = work;
-  if (ref !== undefined) return followReceipt(client, { account: input.account, ref, order_uuid: order.order_uuid });
+  if (receipt?.ref !== undefined) {
+    return followReceipt(client, { account: input.account, ref: receipt.ref, order_uuid: order.order_uuid });
+  }
+  if (receipt && ended?.found.class !== 'unresolved') return foreignReceipt(receipt);
   if (input.recover && order.item && mayRunAgain(ended)) {
     return recover(work, order.item, { again: ended !== undefined });
   }
   return ended?.found ?? { class: 'foreign', detail: 'nobody here follows it' };
 }
+
+const foreignReceipt = ({ claimed }: Receipt): Comparison => ({
+  class: 'foreign',
+  detail: claimed
+    ? `its address names our reference ${claimed}, but no key of CALLBACK_TOKEN_KEY made its callback URL and no run here ` +
+      'created it; if it is ours, put the key back that made it'
+    : 'a receipt on an address that is not ours',
+});
 
 /** True where no run was, where it was stopped, and where it ended in a conflict with this very order. */
 function mayRunAgain(ended?: { found: Comparison; run: OurRun }): boolean {

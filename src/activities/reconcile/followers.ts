@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { type OrderWorkflow, orderStartOptions, startReceived } from '../../client/start-options.js';
 import { startUnlessTaken } from '../../client/temporal-calls.js';
+import type { DepositAddress } from '../../contract/address/address.js';
 import { describeFieldErrors } from '../../contract/failures.js';
 import { recoveredStart } from '../../contract/order/followers.js';
 import type { ReceivedDepositInput } from '../../contract/order/input-and-result.js';
@@ -9,7 +10,7 @@ import type { OrderListItem } from '../../contract/service-objects.js';
 import { canonicalWallet } from '../../contract/wallets.js';
 import { allPages } from '../../payment-service/paging.js';
 import { validateRecoveredInput } from '../../validation/order-input.js';
-import { readAddressList } from '../address/address-list.js';
+import { isOurs, type Listed, readAddressList } from '../address/address-list.js';
 import { sentToOf } from '../order/sent-to.js';
 import type { Comparison } from './compare.js';
 import { addMalformed } from './kept.js';
@@ -18,29 +19,39 @@ import type { Reconciliation, Scan } from './scan.js';
 /** An address's place in the book: tags are part of it, because several may share one address. */
 const placeOf = (address: string, memo: string | null): string => `${canonicalWallet(null, address)}\0${memo ?? ''}`;
 
-/** Tells receipts by the account's addresses that carry a reference of ours; reads those once, and only when it is needed. */
-export function referencesOf(work: Omit<Reconciliation, 'refOf'>): Scan['refOf'] {
-  let refs: Promise<ReadonlyMap<string, string>> | undefined;
+/** Finds receipts by the account's permanent addresses; reads those once, and only if needed. */
+export function receiptsOf(work: Omit<Reconciliation, 'receiptOf'>, tokenKeys?: readonly string[]): Scan['receiptOf'] {
+  const { client, account } = work;
+  const judged = new Map<Place, Promise<boolean>>();
+  let places: Promise<ReadonlyMap<string, Place>> | undefined;
   return async ({ order_type: type, deposit_address: address, deposit_memo: memo }) => {
     if (!isReceivedType(type) || !address) return undefined;
-    refs ??= refsByPlace(work);
-    return (await refs).get(placeOf(address, memo));
+    places ??= readPlaces(work, tokenKeys);
+    const place = (await places).get(placeOf(address, memo));
+    if (!place?.ref) return place && {};
+    const isOur = judged.get(place) ?? isOurs(() => client, account.name, place);
+    judged.set(place, isOur);
+    return (await isOur) ? { ref: place.ref } : { claimed: place.ref };
   };
 }
 
-async function refsByPlace({
-  reads,
-  input,
-  kept,
-}: Pick<Reconciliation, 'reads' | 'input' | 'kept'>): Promise<Map<string, string>> {
-  const { byRef, malformed } = await readAddressList(input.account, allPages({}, reads.addresses()));
+/** A permanent address; without a reference if its callback URL has not the form of ours. */
+type Place = Listed | { address: DepositAddress; ref?: undefined };
+
+async function readPlaces(
+  { reads, input, kept }: Pick<Reconciliation, 'reads' | 'input' | 'kept'>,
+  tokenKeys?: readonly string[],
+): Promise<Map<string, Place>> {
+  const owner = { account: input.account, tokenKeys };
+  const { byRef, others, malformed } = await readAddressList(owner, allPages({}, reads.addresses()));
   // An attempt after a killed one reads them again; what is wrong with them is said once.
   if (!kept.addressesRead) addMalformed(kept, malformed);
   kept.addressesRead = true;
-  const places = [...byRef].flatMap(([ref, addresses]) =>
-    addresses.map(({ address, memo }) => [placeOf(address, memo), ref] as const),
-  );
-  return new Map(places);
+  const listed = [...byRef.values()].flat();
+  // What comes last counts where the service lists an address twice.
+  const [genuine, unproven] = [true, false].map((is) => listed.filter(({ token }) => (token === 'genuine') === is));
+  const places: Place[] = [...others.map((address) => ({ address })), ...(unproven ?? []), ...(genuine ?? [])];
+  return new Map(places.map((place) => [placeOf(place.address.address, place.address.memo), place]));
 }
 
 /** Starts the follower of a receipt; one that ended because the order was not there yet is started again. */

@@ -17,7 +17,7 @@ import { PacedReads } from '../paced-reads.js';
 import { type Proof, prove } from './balance-chain.js';
 import { BalanceFold, spelled } from './balance-fold.js';
 import { type CarriedComparison, carriedBalances, compareCarried } from './carried-balances.js';
-import { referencesOf } from './followers.js';
+import { receiptsOf } from './followers.js';
 import { addNote, isDisagreement, type Kept, MAX_ROWS, nothingYet, packed, unpacked } from './kept.js';
 import { scan } from './passes.js';
 import { type BalancesSeen, balancesOf, type Reconciliation, together } from './scan.js';
@@ -41,7 +41,7 @@ export function reconcileAccountActivity(deps: ActivityDeps) {
     const progress: ReconcileProgress = { step: 'starting', seen: 0, windows: 0 };
     const beat = setInterval(() => heartbeat({ ...progress } satisfies ReconcileProgress), HEARTBEAT_EVERY_MS);
     try {
-      const work = await begin(account, input, progress);
+      const work = await begin(deps, account, input, progress);
       const found = await scanUntilProven(work, deps.pace.confirmDelayMs);
       return await conclude(deps, work, found);
     } catch (error) {
@@ -53,13 +53,13 @@ export function reconcileAccountActivity(deps: ActivityDeps) {
 }
 
 /** Takes up what an attempt before left, or begins. */
-async function begin(account: Account, input: ReconcileAccountInput, progress: ReconcileProgress) {
+async function begin(deps: ActivityDeps, account: Account, input: ReconcileAccountInput, progress: ReconcileProgress) {
   const left = lastHeartbeat<Partial<ReconcileProgress>>()?.kept;
   const tools = { account, client: getClient(), reads: new PacedReads(account), input, progress };
   const kept = unpacked(left) ?? (await firstScan(tools));
   Object.assign(progress, { seen: kept.seen, windows: kept.windows, kept: packed(kept) });
   const work = { ...tools, kept, keep: keeper(kept, progress), ids: new SeenIds(), fold: foldOf(input, kept) };
-  return { ...work, refOf: referencesOf(work) };
+  return { ...work, receiptOf: receiptsOf(work, deps.callback?.tokenKeys) };
 }
 
 async function firstScan(tools: Pick<Reconciliation, 'account' | 'client' | 'reads' | 'input' | 'progress'>) {

@@ -36,7 +36,13 @@ export interface Reconciliation {
   /** Ids of the orders that windows showed to this attempt: of receipts the order_uuid, too. */
   ids: SeenIds;
   fold: BalanceFold;
-  refOf: Scan['refOf'];
+  receiptOf: Scan['receiptOf'];
+}
+
+/** A receipt. `ref`: of our address; `claimed`: in a callback URL that is not proven ours. */
+export interface Receipt {
+  ref?: string;
+  claimed?: string;
 }
 
 /** Balances before and after a scan; absent where the service gave no answer. */
@@ -46,8 +52,8 @@ export type BalancesSeen = ReadonlyMap<string, { before?: Balance; after?: Balan
 export interface Scan {
   view: ServiceView;
   runs: ReadonlyMap<string, OurRun>;
-  /** The reference of the address that an order is a receipt on; undefined for every other order. */
-  refOf: (order: SeenOrder) => Promise<string | undefined>;
+  /** Finds the permanent address that an order is a receipt on; undefined for every other order. */
+  receiptOf: (order: SeenOrder) => Promise<Receipt | undefined>;
 }
 
 /** Looks orders up by their ids, each named once. */

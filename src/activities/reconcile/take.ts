@@ -36,7 +36,7 @@ export async function comparePage(
   const unnamed = orders.filter((order) => isUnnamed(work.input.account, runs, order));
   await readIds(work, others, [...new Set(unnamed.map(({ user_order_id }) => user_order_id))]);
   view.learn(others);
-  await take(work, { view, runs, refOf: work.refOf, orders, unseen: [] });
+  await take(work, { view, runs, receiptOf: work.receiptOf, orders, unseen: [] });
   addIds(work, items);
   return orders;
 }
@@ -88,7 +88,7 @@ async function compareUnseen(work: Reconciliation, unseen: readonly OurRun[]): P
   const orders = [...view.orders.values()].filter(({ order_uuid }) => !kept.handled.includes(order_uuid));
   const runs = new Map([...(await runsOf(work, orders)), ...listed]);
   const gone = [...listed.values()].filter((run) => !isSeen(view, run));
-  await take(work, { view, runs, refOf: work.refOf, orders, unseen: gone });
+  await take(work, { view, runs, receiptOf: work.receiptOf, orders, unseen: gone });
   if (kept.phase === 'earlier') kept.handled.push(...orders.map(({ order_uuid }) => order_uuid));
   const moved = orders.filter(({ balance_changes }) => balance_changes.length > 0);
   kept.byId.push(...moved.map(({ user_order_id }) => user_order_id));

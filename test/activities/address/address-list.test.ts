@@ -11,6 +11,6 @@ test.for([
   async function* pages() {
     yield { items: [{ uuid: 'u', callback_url: url, created_at: '2026' }], malformed: [], total: 1 } as never;
   }
-  const { byRef } = await readAddressList('default', pages());
+  const { byRef } = await readAddressList({ account: 'default' }, pages());
   expect(byRef.has('ref1')).toBe(true);
 });

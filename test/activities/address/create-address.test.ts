@@ -1,11 +1,13 @@
 import { ApplicationFailureCategory } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
-import { verifyCallbackPath } from '../../../src/contract/callback-url.js';
+import { type CallbackTarget, callbackUrl, verifyCallbackPath } from '../../../src/contract/callback-url.js';
 import { addressObject } from '../../payment-service/objects.fixture.js';
 import { answer, startOneList, startServer } from '../../payment-service/server.fixture.js';
+import { call } from '../../sandbox/sandbox.fixture.js';
 import { activitiesFor, CALLBACK, failureOf, openActivities, UNCLEAR_FAULTS } from '../activity-lab.fixture.js';
 
 const ADDRESS = { currency: 'usdt', network: 'tron' };
+const macOf = (target: CallbackTarget, key = CALLBACK.tokenKeys[0] ?? '') => callbackUrl('', key, target).slice(-43);
 const inputOf = (ref = 'client-7', address: object = ADDRESS) => ({ account: 'default', input: { ref, address } });
 
 /** A service whose address list is empty and whose create is answered with a status. */
@@ -46,6 +48,20 @@ describe('createAddress', () => {
     // A reference that is the beginning of another one is not mistaken for it.
     expect(await run('createAddress', inputOf('client'))).toMatchObject({ kind: 'created' });
     expect(await run('readService', { account: 'default', read: 'addressList' })).toHaveLength(3);
+  });
+
+  test.for([
+    ['a forged token', 'A'.repeat(43)],
+    ['the token of another account', macOf({ kind: 'address', account: 'other', ref: 'client-7' })],
+    ['the token of an order', macOf({ kind: 'order', account: 'default', orderId: 'client-7' })],
+    ['a token of a key that is out of force', macOf({ kind: 'address', account: 'default', ref: 'client-7' }, 'old')],
+  ])('does not take an address with %s for ours', async ([, token]) => {
+    const { sandbox, run } = await openActivities({}, { callback: CALLBACK });
+    const callback_url = `https://shop.example/callbacks/default/a.client-7.${token}`;
+    await call(sandbox, 'deposit_address/create', { ...ADDRESS, callback_url });
+    expect(await run('findAddress', inputOf())).toBeNull();
+    expect(await run('createAddress', inputOf())).toMatchObject({ kind: 'created' });
+    expect(await run('findAddress', inputOf())).not.toHaveProperty('others');
   });
 
   test.for([1, 2])('creates one address for each reference if the service shows %i on a page', async (listAtMost) => {
@@ -129,7 +145,8 @@ describe('findAddress', () => {
   });
 
   test('of several addresses takes the oldest, wherever it stands in the list, and names the others', async () => {
-    const callback_url = 'https://b.example/callbacks/default/a.client-7.mac';
+    const target = { kind: 'address', account: 'default', ref: 'client-7' } as const;
+    const callback_url = callbackUrl('https://b.example', CALLBACK.tokenKeys[0] ?? '', target);
     const [young, old, alike] = [
       addressObject({ uuid: 'a-3', callback_url, created_at: '2026-01-03 00:00:00' }),
       addressObject({ uuid: 'a-2', callback_url, created_at: '2026-01-02 00:00:00' }),

@@ -36,7 +36,7 @@ function listing(items: DepositAddress[]) {
     () => list.nowMs,
   );
   const namesOf = async (ref: string, sinceMs: number, wanted: string) =>
-    (await shared.of(ref, sinceMs, (one) => one.address === wanted)).map((one) => one.address);
+    (await shared.of(ref, sinceMs, (one) => one.address.address === wanted)).map((one) => one.address.address);
   return { list, namesOf };
 }
 
