@@ -32,14 +32,19 @@ const MAY_IMPORT: Record<string, string[]> = {
     'types config',
     'types workflows',
   ],
-  process: ['config', 'temporal'],
+  // What terminals show: it imports nothing.
+  print: [],
+  process: ['config', 'temporal', 'print'],
   // The guard of every port that listens.
   'http-port': [],
   monitoring: ['contract', 'http-port', 'client', 'preflight', 'types config'],
   // What is checked before a process starts and while it runs; its accounts are asked for their balances.
   preflight: ['contract', 'validation', 'payment-service', 'temporal', 'config'],
-  receiver: ['preflight', 'monitoring', 'http-port', 'contract', 'client', 'temporal', 'tracing', 'config', 'process'],
-  codec: ['http-port', 'temporal', 'config', 'process'],
+  receiver: [
+    ...['preflight', 'monitoring', 'http-port', 'contract', 'client', 'temporal', 'tracing', 'config', 'process'],
+    'print',
+  ],
+  codec: ['http-port', 'temporal', 'config', 'process', 'print'],
   // The workflows as workers run and replay them; it holds no secret.
   bundle: ['contract', 'temporal', 'types config'],
   worker: [
@@ -55,6 +60,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     'tracing',
     'config',
     'process',
+    'print',
     'bundle',
   ],
   // The starter and the library hold no service secret: they cannot even load what uses one, but for `doctor` once it is asked for.
@@ -67,6 +73,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     'tracing',
     'config',
     'process',
+    'print',
     'bundle',
     'lazy preflight',
   ],

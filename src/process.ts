@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from './config.js';
+import { print } from './print.js';
 import { TemporalUnreachableError } from './temporal.js';
 
 /** Exit codes of all processes. */
@@ -25,33 +26,34 @@ export async function exitOnFailure(main: () => Promise<void>): Promise<void> {
 function crash(error: unknown): never {
   const [name, place = ''] =
     error instanceof Error ? [error.name, /^ +at .*/m.exec(error.stack ?? '')?.[0]] : ['something that is no error'];
-  process.stderr.write(`unexpected: ${name}${place && ` ${place.trim()}`}\n`);
+  print(process.stderr, `unexpected: ${name}${place && ` ${place.trim()}`}\n`);
   process.exit(EXIT_FAILED);
 }
 
 function fail(error: unknown): never {
   if (error instanceof ConfigError) {
-    for (const problem of error.problems) process.stderr.write(`${problem}\n`);
+    for (const problem of error.problems) print(process.stderr, `${problem}\n`);
     process.exit(EXIT_BAD_CONFIGURATION);
   }
   const { code, syscall, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
   if (syscall === 'listen') {
     const where = `${address ?? 'the configured host'}${port === undefined ? '' : `, port ${port}`}`;
-    process.stderr.write(
+    print(
+      process.stderr,
       `cannot listen on ${where} (${code}): choose another by the setting that names it (CALLBACK_…, CODEC_…, METRICS_ADDRESS)\n`,
     );
     process.exit(EXIT_BAD_CONFIGURATION);
   }
   const known = error instanceof TemporalUnreachableError;
   const shown = error instanceof Error ? (known ? error.message : `${error.name}: ${error.message}`) : 'unknown error';
-  process.stderr.write(`${shown}\n`);
+  print(process.stderr, `${shown}\n`);
   process.exit(EXIT_FAILED);
 }
 
 /** Says that a process is ready, which protections its environment gave up by ALLOW_…=true, and what should be mended. */
 export function sayReady(what: string, allowed: readonly string[] = [], findings: readonly string[] = []): void {
   const some = (name: string, values: readonly string[]) => (values.length > 0 ? ` ${name}=${values.join(',')}` : '');
-  process.stdout.write(`ready ${what}${some('allowed', allowed)}${some('findings', findings)}\n`);
+  print(process.stdout, `ready ${what}${some('allowed', allowed)}${some('findings', findings)}\n`);
 }
 
 /** Resolves when `running`, or `stop` after SIGTERM or SIGINT, has ended. Call it before saying `ready`. */
@@ -90,7 +92,7 @@ export function refuseArguments(name: string, about: string): void {
     .description(`${about} Set up by its environment alone: docs/running.md names the settings.`)
     .exitOverride();
   try {
-    withVersion(program, (text) => process.stdout.write(text)).parse();
+    withVersion(program, (text) => print(process.stdout, text)).parse();
   } catch (error) {
     process.exit(error instanceof CommanderError && error.exitCode === 0 ? 0 : EXIT_BAD_CONFIGURATION);
   }

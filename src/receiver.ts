@@ -6,6 +6,7 @@ import { temporalReachable } from './monitoring/reachable.js';
 import { startMonitoring } from './monitoring/server.js';
 import { namesOf } from './preflight/findings.js';
 import { checkStart, START_WITHIN } from './preflight/start.js';
+import { LOG_HOOKS } from './print.js';
 import { exitOnFailure, refuseArguments, sayReady, untilStopped } from './process.js';
 import { startReceiver } from './receiver/server.js';
 import { createSignalOrder, createSignalReceived } from './receiver/signals.js';
@@ -21,7 +22,10 @@ refuseArguments(
 await exitOnFailure(async () => {
   const config = loadReceiverConfig(undefined, await runCommands('R'));
   const { logLevel, metricsAddress } = config.monitoring;
-  const log = pino({ level: logLevel, base: { service: 'payment-orders-receiver' } }, pino.destination(2));
+  const log = pino(
+    { level: logLevel, hooks: LOG_HOOKS, base: { service: 'payment-orders-receiver' } },
+    pino.destination(2),
+  );
   const tracing = await startTracingIf(config.traced, {
     service: 'payment-orders-receiver',
     tell: (problem) => log.warn(problem),

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { PaymentOrders } from './client.js';
+import { print } from './print.js';
 import { runStarter } from './starter/program.js';
 import { tracedVerb } from './starter/traced-verb.js';
 
@@ -18,10 +19,8 @@ const AS_BEFORE = '\u001B[?25h\u001B[?7h\n';
 const ifStopped: { says?: string | undefined } = {};
 for (const [signal, exitCode] of Object.entries(STOPPED_BY)) {
   process.once(signal, () => {
-    const { isTTY } = process.stderr;
-    process.stderr.write(`${isTTY ? AS_BEFORE : ''}${ifStopped.says ? `${ifStopped.says}\n` : ''}`, () =>
-      process.exit(exitCode),
-    );
+    if (process.stderr.isTTY) process.stderr.write(AS_BEFORE);
+    print(process.stderr, ifStopped.says ? `${ifStopped.says}\n` : '', () => process.exit(exitCode));
   });
 }
 
@@ -30,7 +29,7 @@ process.exitCode = await runStarter(process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,
   connect: () => PaymentOrders.connect(),
-  traced: (verb, act) => tracedVerb(verb, act, (problem) => process.stderr.write(`warning: ${problem}\n`)),
+  traced: (verb, act) => tracedVerb(verb, act, (problem) => print(process.stderr, `warning: ${problem}\n`)),
   ifStopped,
   // Suggested command lines should work as they stand, from a checkout and from an installed package.
   self: process.argv[1]?.endsWith('.ts') ? 'npm run -s starter --' : 'payment-orders',

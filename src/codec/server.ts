@@ -6,6 +6,7 @@ import type { CodecConfig } from '../config.js';
 import { MAX_HEADER_BYTES } from '../http-port/connection.js';
 import { Connections } from '../http-port/connections.js';
 import { openPort, type Port } from '../http-port/port.js';
+import { LOG_HOOKS } from '../print.js';
 import { encryptionCodec, PayloadDecryptionError } from '../temporal/encryption-codec.js';
 import { admitKnown, BODY_LIMIT_BYTES, HEALTH, limitBodies, limitParts, RefusedBody } from './admission.js';
 
@@ -24,7 +25,10 @@ export async function startCodec({
   logLevel = 'info',
 }: CodecConfig): Promise<Port> {
   const codec = encryptionCodec(encryptionKeys);
-  const log = pino({ level: logLevel, base: { service: 'payment-orders-codec' } }, pino.destination(2));
+  const log = pino(
+    { level: logLevel, hooks: LOG_HOOKS, base: { service: 'payment-orders-codec' } },
+    pino.destination(2),
+  );
   const app = fastify({ logger: false, bodyLimit: BODY_LIMIT_BYTES });
   // Browsers send plain text across origins without asking first.
   app.removeContentTypeParser('text/plain');

@@ -5,6 +5,7 @@ import type { SignOptions } from '../client/signing.js';
 import type { PaymentOrders } from '../client.js';
 import type { BatchApproval, BatchInstruction, BatchResult, BatchState } from '../contract/batch/batch.js';
 import { DEFAULT_ACCOUNT } from '../contract/names.js';
+import { print } from '../print.js';
 import {
   BATCH_ID,
   type CommonOptions,
@@ -126,7 +127,7 @@ function addPlanAndStart(batch: Command, io: StarterIo, verbs: Verbs): void {
       await run(async (orders) => {
         const { handle, open, report } = await startBatch(io, orders, input);
         if (!options.wait || !open) return report;
-        io.stderr.write(`${report.text}\n`);
+        print(io.stderr, `${report.text}\n`);
         return watchBatch(io, handle, { timeoutMs: options.timeout, isEnough: wantsPerson });
       });
     },

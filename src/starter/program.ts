@@ -4,6 +4,7 @@ import type { PaymentOrders } from '../client.js';
 import { DECIDE_ACTIONS } from '../contract/order/messages.js';
 import { FOLLOW_UP_TYPES, ORDER_TYPES, type OrderType } from '../contract/order/types.js';
 import { maskWallets } from '../contract/wallets.js';
+import { print, printJson } from '../print.js';
 import { withVersion } from '../process.js';
 import {
   type CommonOptions,
@@ -77,7 +78,7 @@ function addStart(order: Command, io: StarterIo, verbs: Verbs): void {
       await run(async (orders) => {
         const { handle, report } = await startOrder(io, orders, type, input, again ?? false);
         if (!wait) return report;
-        io.stderr.write(`${report.text}\n`);
+        print(io.stderr, `${report.text}\n`);
         const end = await waitForOrder(io, handle, timeout);
         // A backend that reads nothing else can tell a payment of now from one that was made before.
         return { ...end, json: { ...end.json, attached: handle.attached ?? false } };
@@ -167,23 +168,23 @@ function addOrderVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
   });
 }
 
-function buildProgram(io: StarterIo, run: Run, print: (report: Report) => void): Command {
-  const program = withVersion(new Command('payment-orders'), (text) => io.stdout.write(text))
+function buildProgram(io: StarterIo, run: Run, show: (report: Report) => void): Command {
+  const program = withVersion(new Command('payment-orders'), (text) => print(io.stdout, text))
     .description(
       'Starts, shows and decides payment orders. Talks to Temporal (TEMPORAL_*) and holds no secret; `doctor` alone reads those of a worker.',
     )
     .addHelpText('after', EXIT_CODES)
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => io.stdout.write(text),
-      writeErr: (text) => io.stderr.write(text),
+      writeOut: (text) => print(io.stdout, text),
+      writeErr: (text) => print(io.stderr, text),
       outputError: (text, write) => write(maskWallets(withoutValue(text))),
     });
   const verbs: Verbs = {
     add: (command, act) => verbs.addChecked(command, (_, ...typed) => run((orders) => act(orders, ...typed))),
     addChecked: (command, act) => void withCommonOptions(command).action((...typed) => act(run, ...(typed as never[]))),
     addLocal: (command, act) =>
-      void withJson(command).action(async (...typed) => print(await act(...(typed as never[])))),
+      void withJson(command).action(async (...typed) => show(await act(...(typed as never[])))),
   };
   addOrderVerbs(program, io, verbs);
   addBatchVerbs(program, io, verbs);
@@ -201,24 +202,24 @@ function buildProgram(io: StarterIo, run: Run, print: (report: Report) => void):
 export async function runStarter(argv: readonly string[], io: StarterIo): Promise<number> {
   const json = argv.includes('--json');
   let exitCode = 0;
-  const print = (report: Report, stream = io.stdout): void => {
+  const show = (report: Report, stream = io.stdout): void => {
     exitCode = report.exitCode;
     const shown = argv.includes('--show-wallets') ? report.json : withoutWallets(report.json);
-    if (json) io.stdout.write(`${JSON.stringify(shown)}\n`);
-    else stream.write(`${report.text}\n`);
+    if (json) printJson(io.stdout, shown);
+    else print(stream, `${report.text}\n`);
   };
   let verbName = '';
   const runOnce: Run = async (verb) => {
     const orders = await io.connect();
     try {
-      print(await verb(orders));
+      show(await verb(orders));
     } finally {
       await orders.close();
     }
   };
   const run: Run = (verb) => (io.traced ? io.traced(verbName, () => runOnce(verb)) : runOnce(verb));
   try {
-    await buildProgram(io, run, print)
+    await buildProgram(io, run, show)
       .hook('preAction', (program, action) => {
         const group = action.parent === program ? [] : [action.parent?.name()];
         verbName = [...group, action.name()].join(' ');
@@ -227,8 +228,8 @@ export async function runStarter(argv: readonly string[], io: StarterIo): Promis
   } catch (error) {
     const report = reportOfError(error);
     // Commander has printed its own message already, and asked-for help is no error.
-    if (!(error instanceof CommanderError)) print(report, io.stderr);
-    else if (json && report.exitCode !== 0) print(report);
+    if (!(error instanceof CommanderError)) show(report, io.stderr);
+    else if (json && report.exitCode !== 0) show(report);
     else exitCode = report.exitCode;
   }
   return exitCode;

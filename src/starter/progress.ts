@@ -2,6 +2,7 @@ import type { Writable } from 'node:stream';
 import { SingleBar } from 'cli-progress';
 import yoctoSpinner from 'yocto-spinner';
 import type { BatchState } from '../contract/batch/batch.js';
+import { print, printableLine } from '../print.js';
 import { batchLine, endedRows } from './batch-text.js';
 
 /** A silence longer than this looks like a hang. */
@@ -21,7 +22,7 @@ function spinner(stream: Writable): Progress {
   const spinning = yoctoSpinner({ stream }).start();
   return {
     show: (line) => {
-      spinning.text = line;
+      spinning.text = printableLine(line);
     },
     stop: () => void spinning.stop(),
   };
@@ -32,7 +33,7 @@ function lines(stream: Writable): Progress {
   let last = '';
   const write = (line: string): void => {
     last = line;
-    stream.write(`${Math.round((Date.now() - startedMs) / 1000)} s: ${line}\n`);
+    print(stream, `${Math.round((Date.now() - startedMs) / 1000)} s: ${printableLine(line)}\n`);
     timer.refresh();
   };
   const timer = setInterval(() => write(last), LONGEST_SILENCE_MS);
@@ -94,7 +95,7 @@ function batchBar(stream: Writable): BatchView {
   return {
     show: (state) => {
       if (state?.plan) shown.setTotal(state.plan.rows);
-      shown.update(state?.plan ? endedRows(state.progress) : 0, { line: batchLine(state, Date.now()) });
+      shown.update(state?.plan ? endedRows(state.progress) : 0, { line: printableLine(batchLine(state, Date.now())) });
     },
     stop: () => shown.stop(),
   };

@@ -5,11 +5,12 @@ import { maskWallet, maskWords } from '../contract/masking.js';
 import type { OrderResult } from '../contract/order/input-and-result.js';
 import type { DecisionChoice, DecisionRecord, OrderState } from '../contract/order/messages.js';
 import { type Balances, isMalformed, type Malformed, type Order, type Rates } from '../contract/service-objects.js';
+import { printableLine } from '../print.js';
 import { keyFor, ofAccount, suggested } from './suggested.js';
 
-/** Rows of cells in aligned columns. Control characters are taken out: some texts come from the service. */
+/** Rows of cells in aligned columns, each in one line: some texts come from the service. */
 export function table(rows: readonly (readonly string[])[]): string {
-  const clean = rows.map((row) => row.map((cell) => cell.replace(/\p{Cc}+/gu, ' ')));
+  const clean = rows.map((row) => row.map(printableLine));
   const widths = clean.reduce<number[]>((max, row) => row.map((cell, i) => Math.max(max[i] ?? 0, cell.length)), []);
   return clean
     .map((row) =>

@@ -27,10 +27,10 @@ const ACCOUNTS: ReadonlyMap<string, (wallet: string) => string | undefined> = ne
   ['bank_ua', ibanProblem(UA_IBAN_LENGTHS)],
 ]);
 
-/** Networks that take no `wallet_details`, besides cards: what others take is the service's to say. */
+/** Address networks that take no `wallet_details`; what others take is the service's to say. */
 const WITHOUT_DETAILS = new Set(['bitcoin', 'ethereum', 'tron']);
 
-/** Beginnings of payment links. Those that may also begin an address (kaspa:, bitcoincash:) are left out. */
+/** Payment links. Words that may also begin an address (kaspa:, bitcoincash:) are left out. */
 const PAYMENT_LINK =
   /^(?:bitcoin|litecoin|dogecoin|dash|ethereum|tron|xrpl|xrp|ripple|monero|solana|ton|(?:web\+)?(?:stellar|cardano)):|:\/\/|\?/i;
 
@@ -62,8 +62,8 @@ export function walletProblem(network: string | undefined, wallet: string): stri
 }
 
 /**
- * Returns how a wallet breaks the format of its network, masked; undefined = it does not. Of a network that is not known here,
- * only what no wallet can have is refused.
+ * Returns how a wallet breaks the format of its network, masked; undefined = it does not.
+ * On a network that is not known here, only what no wallet can have is refused.
  */
 export function walletFormatProblem(network: string | undefined, wallet: string): string | undefined {
   if (network === MULTIPLE_CARDS || walletProblem(network, wallet)) return undefined;

@@ -2,6 +2,7 @@ import { DefaultLogger, type LogEntry, type LogLevel, type MetricsBuffer, Runtim
 import { pino } from 'pino';
 import type { Monitoring } from '../config.js';
 import { maskWallets } from '../contract/wallets.js';
+import { LOG_HOOKS } from '../print.js';
 
 /** What a log line may carry. The SDK hands whole errors and inputs to its logger; nothing else gets through. */
 const SHOWN = new Set([
@@ -92,7 +93,10 @@ export function shownEntry(
  * Lines of the audit record pass every level: their hashes are what shows a record that was written again.
  */
 export function installLogger(logLevel: Monitoring['logLevel'] = 'info', buffer?: MetricsBuffer): void {
-  const sink = pino({ level: logLevel, base: { service: 'payment-orders-worker' } }, pino.destination(2));
+  const sink = pino(
+    { level: logLevel, hooks: LOG_HOOKS, base: { service: 'payment-orders-worker' } },
+    pino.destination(2),
+  );
   const auditSink = sink.child({}, { level: 'info' });
   const told = new Set<unknown>();
   Runtime.install({

@@ -134,13 +134,13 @@ it('a progress line changes with phase, status and attention only', () => {
   expect(progressLine(undefined)).toContain('no worker answers for this order');
 });
 
-it('tables are aligned and free of control characters', () => {
+it('tables are aligned, and control characters stand there by name', () => {
   expect(
     table([
       ['a', 'b'],
       ['long', '\u001b[31mred\n'],
     ]),
-  ).toBe('a     b\nlong   [31mred');
+  ).toBe('a     b\nlong  <U+001B>[31mred');
 });
 
 it('an empty list says so', () => {
