@@ -3,7 +3,10 @@ import { fileURLToPath } from 'node:url';
 import { importViolations, readSources } from './import-directions.js';
 import { buildWorkflowBundle } from './workflow-bundle.js';
 
-/** Zod and the hashes of addresses cost every workflow run memory; a module-override stands in for a Node built-in. Real built-ins fail the bundling. */
+/**
+ * Zod and the address libraries cost every workflow run memory. A module-override stands in for a
+ * Node built-in; real built-ins fail the bundling.
+ */
 const UNWANTED = /\/node_modules\/(?:zod|@noble|@scure)\/|\/module-overrides\//;
 
 async function bundleProblems(): Promise<string[]> {

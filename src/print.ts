@@ -1,20 +1,20 @@
 import type { Writable } from 'node:stream';
 
 /**
- * Characters that a terminal obeys or does not show: escapes, bidi overrides, zero-width characters,
- * separators of lines. Text that holds them is not copied as it is seen.
+ * Characters that a terminal obeys or does not show: escapes, bidi overrides, zero-width
+ * characters, separators of lines. Text that holds them is not copied as it is seen.
  */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 const hex = (code: number): string => code.toString(16).padStart(4, '0');
 
-/** Returns a text with every unseen character by its name, such as `<U+202E>`; line breaks and tabs stay. */
+/** Returns a text with unseen characters by name, such as `<U+202E>`; line breaks and tabs stay. */
 export const printable = (text: string): string =>
   text.replace(UNSEEN, (found) =>
     /[\n\t]/.test(found) ? found : `<U+${hex(found.codePointAt(0) ?? 0).toUpperCase()}>`,
   );
 
-/** Returns the text of `printable` in one line: a text of the service cannot forge a line of ours. */
+/** Returns `printable` text in one line: a text of the service cannot forge a line of ours. */
 export const printableLine = (text: string): string => printable(text.replace(/[\n\r\t\v\f]+/g, ' '));
 
 /** Returns JSON that parses to the same value, with every unseen character escaped. */

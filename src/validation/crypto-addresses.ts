@@ -12,7 +12,7 @@ const WRONG_CHECKSUM =
 
 const BURNED = 'nobody holds the key of this address: what is paid there is lost. Ask the payee for their own address';
 
-/** Addresses that were written to be unspendable; those of zeros and repeated bytes are found by their bytes. */
+/** Unspendable addresses that `isBurned` does not find by their bytes. */
 const BURN_ADDRESSES = new Set([
   '1BitcoinEaterAddressDontSendf59kuE',
   '1CounterpartyXXXXXXXXXXXXXXXUWLpVr',
@@ -20,11 +20,11 @@ const BURN_ADDRESSES = new Set([
   'TLsV52sRDL79HXGGm9yzwKibb6BeruhUzy',
 ]);
 
-/** True for zeros (a small number behind them or not) and for one repeated byte: no key has such a hash. */
+/** Returns true for leading zeros and for one repeated byte: no key has such a hash. */
 const isBurned = (hash: Uint8Array): boolean =>
   hash.subarray(0, hash.length - 8).every((byte) => byte === 0) || hash.every((byte) => byte === hash[0]);
 
-/** Bytes of a base58check text by its version byte. Longer ones carry a tag or flags behind the hash. */
+/** Length of a base58check payload by its version byte. */
 type Lengths = Readonly<Record<number, number>>;
 
 const HASH_LENGTH = 21;
@@ -86,10 +86,10 @@ function cashCheck(address: string): string | undefined {
   return rest === 1n ? undefined : WRONG_CHECKSUM;
 }
 
-/** A text of capitals in small letters; a mixed one as it is, which no address of this kind may be. */
+/** Returns a text of capitals in small letters, and a mixed text as it is. */
 const oneCase = (text: string): string => (text === text.toUpperCase() ? text.toLowerCase() : text);
 
-/** Checks a hex address: 20 bytes, and the checksum of EIP-55 where capitals and small letters are mixed. */
+/** Checks a hex address: its length, and the checksum of EIP-55 if its case is mixed. */
 function evmCheck(address: string): string | undefined {
   const digits = /^0x([0-9a-fA-F]{40})$/.exec(address)?.[1];
   if (!digits) return notOfNetwork('0x and 40 hex digits');
