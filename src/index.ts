@@ -20,6 +20,7 @@ export {
 } from './client/errors.js';
 export type { BatchFilter, BatchListEntry } from './client/list-batches.js';
 export type { AttentionElsewhere, ListedAttention, OrderListEntry } from './client/list-orders.js';
+export type { NextRun } from './client/next-run.js';
 export type { OrderFilter } from './client/order-filter.js';
 export { OrderHandle } from './client/order-handle.js';
 export type { ReconcileOptions, ReconcileSchedule, ReconcileState } from './client/reconcile.js';

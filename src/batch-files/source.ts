@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { BatchFile, BatchInput } from '../contract/batch/batch.js';
 import type { WithdrawRequest } from '../contract/order/request.js';
+import { BATCH_FILE_ENDING } from '../validation/batch-input.js';
 import { readJson } from '../validation/json-input.js';
 import { type RowContent, readCsvRow, readHeader } from './csv-rows.js';
 import { badFile, unusableFile } from './errors.js';
@@ -63,7 +64,7 @@ export async function openBatchSource(
 }
 
 function formatOf(path: string): 'csv' | 'ndjson' {
-  const [ending] = /\.(csv|ndjson|jsonl)$/i.exec(path) ?? [];
+  const [ending] = BATCH_FILE_ENDING.exec(path) ?? [];
   if (!ending) throw badFile('must end in .csv, .ndjson or .jsonl', 'file.path');
   return ending.toLowerCase() === '.csv' ? 'csv' : 'ndjson';
 }

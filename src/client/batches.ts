@@ -98,7 +98,7 @@ async function resultOf(client: Client, handle: WorkflowHandle<BatchWorkflow>): 
 }
 
 /** Lets a worker check the file. Throws FailedError, which names bad rows by their lines, and NoWorkerError. */
-async function planBatch(client: Client, input: BatchInput): Promise<BatchPlan> {
+export async function planBatch(client: Client, input: BatchInput): Promise<BatchPlan> {
   const account = input.account ?? DEFAULT_ACCOUNT;
   try {
     const handle = await callTemporal(client, () =>

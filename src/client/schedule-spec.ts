@@ -95,6 +95,8 @@ export function scheduleDifferences(input: ScheduleInput, existing: ScheduleDesc
 
 /** Runs shown per schedule. */
 const SHOWN_RUNS = 3;
+/** Dates shown per schedule. */
+const SHOWN_DATES = 5;
 
 /** A run that a schedule started; `status` is Temporal's, such as RUNNING, COMPLETED or FAILED. */
 export interface ScheduleRun {
@@ -148,7 +150,7 @@ export async function readScheduleEntry(
     approval: actionInputOf(description).batch?.approval ?? 'none',
     paused: state.paused,
     note: state.note || undefined,
-    nextRuns: info.nextActionTimes.slice(0, SHOWN_RUNS),
+    nextRuns: info.nextActionTimes.slice(0, SHOWN_DATES),
     lastRuns,
     skipped: info.numActionsSkippedOverlap + info.numActionsMissedCatchupWindow,
   };

@@ -21,6 +21,7 @@ import { validateScheduledBatchInput } from '../validation/batch-input.js';
 import { BatchHandle } from './batch-handle.js';
 import { accepted } from './checked-input.js';
 import { ConflictError, InvalidInputError, UnknownIdError } from './errors.js';
+import { checkNextRun, type NextRun } from './next-run.js';
 import {
   actionInputOf,
   readScheduleEntry,
@@ -70,8 +71,11 @@ export class Schedules {
     this.#client = client;
   }
 
-  /** Creates a schedule; the same settings again return the one there is. Throws InvalidInputError, ConflictError. */
-  async create(input: ScheduleInput): Promise<ScheduleEntry & { attached: boolean }> {
+  /**
+   * Creates a schedule and plans the file of its next run, if it is there; the same settings again return the schedule there
+   * is. Throws InvalidInputError, also where no run could start, and ConflictError.
+   */
+  async create(input: ScheduleInput): Promise<ScheduleEntry & { attached: boolean; nextRun?: NextRun }> {
     const checked = accepted(validateScheduleInput(input));
     const { plan, account = DEFAULT_ACCOUNT } = checked;
     const attached = !(await this.#createUnlessThere(checked));
@@ -80,7 +84,15 @@ export class Schedules {
       const fields = scheduleDifferences(checked, description);
       if (fields.length > 0) throw new ConflictError('schedule', plan, fields);
     }
-    return { ...(await readScheduleEntry(this.#client, { plan, account }, description)), attached };
+    const entry = await readScheduleEntry(this.#client, { plan, account }, description);
+    const [next] = entry.nextRuns;
+    if (!next) return { ...entry, attached };
+    try {
+      return { ...entry, attached, nextRun: await checkNextRun(this.#client, checked, next) };
+    } catch (error) {
+      if (error instanceof InvalidInputError && !attached) await this.delete(plan, { account });
+      throw error;
+    }
   }
 
   /** All schedules of an account. */

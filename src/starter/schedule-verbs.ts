@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { accepted } from '../client/checked-input.js';
+import type { NextRun } from '../client/next-run.js';
 import {
   type BatchCalendar,
   type ScheduleEntry,
@@ -19,7 +20,8 @@ import {
   withBatchOptions,
   withReason,
 } from './arguments.js';
-import { followLine } from './batch-text.js';
+import { followLine, planText } from './batch-text.js';
+import { calendarText } from './calendar-text.js';
 import { EXIT, type StarterIo, type Verbs } from './report.js';
 import { named } from './text.js';
 
@@ -40,6 +42,7 @@ export function scheduleText(entry: ScheduleEntry): string {
   return named([
     ['plan', `${plan} (schedule ${entry.scheduleId})`],
     ['runs', `${entry.times.join(' and ')}, ${entry.timeZone}`],
+    ['which means', entry.times.flatMap((time) => calendarText(time) ?? []).join(', and ') || undefined],
     ['file', entry.filePattern],
     ['approval', entry.approval],
     ['paused', paused ? 'yes' : 'no'],
@@ -49,6 +52,11 @@ export function scheduleText(entry: ScheduleEntry): string {
     ['skipped', skipped > 0 ? `${skipped} runs, because the one before still went on or Temporal was down` : undefined],
   ]);
 }
+
+const nextRunText = ({ period, path, plan, problem }: NextRun): string =>
+  plan
+    ? `the next run, ${period}, would do this now with ${path}:\n${planText(plan)}`
+    : `the next run, ${period}, could not start now with ${path}: ${problem}`;
 
 function collectCalendar(text: string, before: BatchCalendar[] = []): BatchCalendar[] {
   const { value, problem } = readJson(text);
@@ -83,7 +91,8 @@ function addCreate(schedule: Command, verbs: Verbs): void {
     await run(async (orders) => {
       const entry = await orders.schedules.create(input);
       const text = `schedule of plan ${plan} ${entry.attached ? 'was there already, with these settings' : 'created'}`;
-      return { exitCode: EXIT.done, json: entry, text: `${text}\n${scheduleText(entry)}` };
+      const next = entry.nextRun && nextRunText(entry.nextRun);
+      return { exitCode: EXIT.done, json: entry, text: [text, scheduleText(entry), next].filter(Boolean).join('\n') };
     });
   });
 }

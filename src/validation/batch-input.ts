@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import * as z from 'zod';
 import {
   type BatchInput,
@@ -21,6 +22,9 @@ const MAX_WAIT_MS = 90 * 86_400_000;
 const wait = z.int().min(1).max(MAX_WAIT_MS);
 const { account, compensation, resend } = optionSchemas;
 
+/** How the name of a batch file ends. */
+export const BATCH_FILE_ENDING = /\.(csv|ndjson|jsonl)$/i;
+
 /** A path below BATCH_DIR; whether it stays there shows only where the folder is, on the worker. */
 const path = z
   .string()
@@ -29,9 +33,10 @@ const path = z
   .regex(/^[^\p{Cc}]*$/u, 'contains control characters')
   .refine((value) => !/^[/\\]|^[A-Za-z]:[/\\]/.test(value), 'must be relative to BATCH_DIR')
   .refine(
-    (value) => !value.split('/').includes('..'),
+    (value) => !value.split('/').includes('..') && posix.normalize(value) === value,
     'must be a plain path below BATCH_DIR, such as "2026/payroll.csv"',
-  );
+  )
+  .regex(BATCH_FILE_ENDING, 'must end in .csv, .ndjson or .jsonl');
 
 const options = {
   /** 'required': waits until somebody other than `startedBy` approves the plan's digest. 'none' when omitted. */

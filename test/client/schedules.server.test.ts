@@ -34,6 +34,7 @@ describe('create', () => {
       lastRuns: [],
       skipped: 0,
     });
+    expect(entry.nextRuns).toHaveLength(5);
     for (const next of entry.nextRuns) expect(next.getUTCDay()).toBe(5);
     const raw = await describeRaw('fresh');
     expect(raw.policies).toEqual({ overlap: 'SKIP', catchupWindow: 3_600_000, pauseOnFailure: true });
@@ -43,6 +44,11 @@ describe('create', () => {
       taskQueue: 'payment-orders',
       args: [{ plan: 'fresh', filePattern: 'payroll-{period}.csv', batch: { startedBy: 'ann' } }],
     });
+  });
+
+  it('takes an ending in capitals', async () => {
+    const entry = await orders.schedules.create(input('capitals', { filePattern: 'PAYROLL-{period}.CSV' }));
+    expect(entry).toMatchObject({ nextRun: { problem: expect.stringMatching(/^not checked: no worker/) } });
   });
 
   it('acts in UTC where no time zone is given', async () => {
@@ -102,6 +108,11 @@ describe('create', () => {
     ['an unknown time zone', { timeZone: 'Europe/Nowhere' }, 'timeZone'],
     ['a file outside the folder', { filePattern: '../{period}.csv' }, 'filePattern'],
     ['no period in the file', { filePattern: 'payroll.csv' }, 'filePattern'],
+    ['a workbook', { filePattern: 'payroll-{period}.xlsx' }, 'filePattern'],
+    ['a file without ending', { filePattern: 'payroll-{period}' }, 'filePattern'],
+    ['a period as ending', { filePattern: 'payroll.{period}' }, 'filePattern'],
+    ['a path with two slashes', { filePattern: '2026//{period}.csv' }, 'filePattern'],
+    ['a path through the folder itself', { filePattern: './{period}.csv' }, 'filePattern'],
     ['a period', { period: '2026-11-27' }, 'period'],
     ['a bad plan', { plan: 'a.b' }, 'plan'],
     [
