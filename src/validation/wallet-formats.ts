@@ -2,6 +2,7 @@ import { maskWallet } from '../contract/masking.js';
 import { passesLuhn, passesMod97, SEPA_IBAN_LENGTHS, UA_IBAN_LENGTHS } from '../contract/wallet-numbers.js';
 import { MULTIPLE_CARDS } from '../contract/wallets.js';
 import { ADDRESS_CHECKS } from './crypto-addresses.js';
+import { textProblem } from './text-kinds.js';
 
 /** Longest wallet accepted from a caller, in characters. */
 export const MAX_WALLET_LENGTH = 200;
@@ -43,10 +44,7 @@ const EMPTY_CELL = /^(?:nan|null|nil|none|undefined|n\/a|<na>|#n\/a|-+)$/i;
 /** What no address or account of any network is, known here or not. */
 function anyProblem(wallet: string): string | undefined {
   if (EMPTY_CELL.test(wallet)) return 'the text that programs write for an empty cell: write the wallet of the payee';
-  const odd = /[^\x21-\x7e]/u.exec(wallet)?.[0].codePointAt(0);
-  if (odd === undefined) return PAYMENT_LINK.test(wallet) ? IS_LINK : undefined;
-  const name = `U+${odd.toString(16).toUpperCase().padStart(4, '0')}`;
-  return `contains ${name}, which no wallet has: it may look like another letter. Copy the wallet from the payee again`;
+  return textProblem('code', wallet) ?? (PAYMENT_LINK.test(wallet) ? IS_LINK : undefined);
 }
 
 /** True for networks that take no other details than those known here. */

@@ -56,8 +56,12 @@ describe('a file that is no batch is refused as a whole', () => {
     ],
     ['a hyphen in a name', `${PAYOUT_HEADER.replace('order_id', 'Order-ID')}\n`, /Order-ID must be written order_id/],
     ['a blank in a name', `${PAYOUT_HEADER.replace('order_id', 'order id')}\n`, /order id must be written order_id/],
-    ['a Greek letter in a name', `${PAYOUT_HEADER.replace('network', 'netwοrk')}\n`, /network.*5 is U\+03BF \(Greek\)/],
-    ['a soft hyphen in a name', `${PAYOUT_HEADER.replace('network', 'net\u00adwork')}\n`, /network.*U\+00AD \(inv/],
+    [
+      'a Greek letter in a name',
+      `${PAYOUT_HEADER.replace('network', 'netwοrk')}\n`,
+      /network.*5 is U\+03BF \(a Greek letter\)/,
+    ],
+    ['a soft hyphen in a name', `${PAYOUT_HEADER.replace('network', 'net\u00adwork')}\n`, /network.*U\+00AD \(an inv/],
     ['a word of another script', `${PAYOUT_HEADER},валюта\n`, /unknown column валюта$/],
     ['a line without end', `${PAYOUT_HEADER}\n${'x'.repeat(70_000)}`, /line is longer/],
   ])('%s', async ([, content, problem]) => {
@@ -168,7 +172,7 @@ describe('a row that cannot be read is named with its line', () => {
 
   test('no reason shows a cell', async () => {
     const secret = '4111111111111111';
-    const lines = [`${secret}`, `"${secret}`, `a,usd,card,1E-05,'${secret}`, `a,usd,card,${secret},x,{"${secret}"`];
+    const lines = [`${secret}`, `"${secret}`, `a,usd,card,1,"x"${secret}`, `a,usd,card,${secret},x,{"${secret}"`];
     const rows = await read(`${PAYOUT_HEADER}\n${lines.join('\n')}\n`);
     const json = await read(lines.map((line) => `{"${secret}: ${line}`).join('\n'), 'rows.ndjson');
     expect([...rows, ...json].filter((row) => row.problem)).toHaveLength(2 * lines.length);

@@ -31,11 +31,11 @@ describe('an answer of too many values is refused before it is parsed', () => {
     ['numbers', '1'],
     ['lists', '[]'],
     ['texts', '""'],
-  ])('of %s, within 3 s', async (_, item) => {
+  ])('of %s, within 10 s', async (_, item) => {
     const client = await answeredWith(success(repeated(item, 30 * MB)));
     const from = performance.now();
     await expect(client.listOrders({ limit: 1000 })).rejects.toThrow(/body: more than 1000000 values/);
-    expect(performance.now() - from).toBeLessThan(3_000);
+    expect(performance.now() - from).toBeLessThan(10_000);
   });
 
   test('inside of one item, and in rates', async () => {
