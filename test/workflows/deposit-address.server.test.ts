@@ -52,8 +52,12 @@ async function seen(ref: string) {
 }
 
 /** Requests of the address operations since a moment, oldest first. */
+/** Creates, or searches, of which each begins with the first page of the list. */
 const asked = (operation: 'create' | 'list', fromMs = 0) =>
-  lab.gate.requests.filter(({ path, atMs }) => path.endsWith(`/deposit_address/${operation}`) && atMs >= fromMs);
+  lab.gate.requests.filter(
+    ({ path, atMs, body }) =>
+      path.endsWith(`/deposit_address/${operation}`) && atMs >= fromMs && (JSON.parse(body).page ?? 1) === 1,
+  );
 
 /** The service without the gate. */
 const behindTheGate = () => serviceOf(lab.sandbox);
