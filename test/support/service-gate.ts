@@ -18,6 +18,12 @@ export interface GateAnswer {
   body?: string;
 }
 
+/** Returns the answer of a list that shows entries on its first page, and none on further ones. */
+export function listAnswer(requestBody: string, entries: readonly object[]): GateAnswer {
+  const { page = 1 } = JSON.parse(requestBody) as { page?: number };
+  return { status: 200, body: JSON.stringify({ status: 'success', data: page > 1 ? [] : entries }) };
+}
+
 /** Decides about one request: an answer of its own, or undefined to let the service answer. */
 export type GateRule = (
   request: Omit<GateRequest, 'status'>,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { orderInput } from '../../support/inputs.js';
+import { listAnswer } from '../../support/service-gate.js';
 import { HOUR_MS, MINUTE_MS, openSkippingLab, SECOND_MS, type SkippingLab } from '../../support/skipping-lab.js';
 
 let lab: SkippingLab;
@@ -83,10 +84,10 @@ test('what a person decided is not carried out when the second reading raises a 
   const [shown] = lab.sandbox.orders().filter(({ order }) => order.user_order_id === orderId);
   // The payout was sent after all: a hash appears, with every amount as before.
   const now = { ...shown?.order, blockchain_withdrawal_hash: '0xabc' };
-  lab.gate.rule = ({ path, orderId: asked }) => {
+  lab.gate.rule = ({ path, orderId: asked, body }) => {
     if (asked !== orderId) return undefined;
-    const data = path.endsWith('/order/status') ? now : [{ ...now, balance_changes: [] }];
-    return { status: 200, body: JSON.stringify({ status: 'success', data }) };
+    if (!path.endsWith('/order/status')) return listAnswer(body, [{ ...now, balance_changes: [] }]);
+    return { status: 200, body: JSON.stringify({ status: 'success', data: now }) };
   };
   await lab.skipUntil(parked, MINUTE_MS, HOUR_MS);
   const { attention } = await lab.state(orderId);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { orderInput } from '../../support/inputs.js';
-import { operationOf } from '../../support/service-gate.js';
+import { listAnswer, operationOf } from '../../support/service-gate.js';
 import { DAY_MS, MINUTE_MS, openSkippingLab, type SkippingLab } from '../../support/skipping-lab.js';
 
 const DAYS = 20;
@@ -38,12 +38,11 @@ test('a callback that comes after 20 days ends the order by one look-up, and the
 
 /** Lists and statuses that show an order otherwise than the service has it. */
 function showInstead(orderId: string, shown: () => object[]): void {
-  lab.gate.rule = ({ path, orderId: asked }) => {
+  lab.gate.rule = ({ path, orderId: asked, body }) => {
     const executed = lab.sandbox.orders().some(({ order }) => order.user_order_id === orderId);
     if (asked !== orderId || !executed) return undefined;
     if (operationOf(path) === 'status') return { status: 400 };
-    const body = JSON.stringify({ status: 'success', data: shown() });
-    return operationOf(path) === 'list' ? { status: 200, body } : undefined;
+    return operationOf(path) === 'list' ? listAnswer(body, shown()) : undefined;
   };
 }
 
@@ -63,7 +62,7 @@ test('a callback is heard while a person is asked about a conflict; which of sev
   // Nothing new: the person is asked the same.
   await lab.callback(orderId);
   await vi.waitFor(async () => {
-    expect(lists()).toBe(before + 1);
+    expect(lists()).toBe(before + 2);
     expect(await lab.state(orderId)).toMatchObject({
       phase: 'parked',
       attention: { ...asked, since: expect.anything() },
@@ -85,7 +84,7 @@ test('a callback is heard while a person is asked about a conflict; which of sev
   const shown = lists();
   await lab.callback(orderId);
   await vi.waitFor(async () => {
-    expect(lists()).toBe(shown + 1);
+    expect(lists()).toBe(shown + 2);
     expect(await lab.state(orderId)).toMatchObject({ phase: 'parked', attention: { allowed: ['adopt'] } });
   }, 60_000);
   const [order_uuid = ''] = items().map((item) => item.order_uuid);
