@@ -53,6 +53,7 @@ const SHAPED: readonly Fault[] = [
       ['precision-text', 'currency_to_precision', 'two'],
       ['from-object', 'amount_from', {}],
       ['to-list', 'amount_to', []],
+      ['to-comma', 'amount_to', '10,00'],
       ['changes-text', 'balance_changes', 'none'],
     ] as const
   ).map(([name, field, value]) =>

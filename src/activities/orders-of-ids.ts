@@ -3,6 +3,9 @@ import { allPages, type List, type Page } from '../payment-service/paging.js';
 import { MAX_ORDERS_PER_PAGE, type OrderListQuery } from '../payment-service/queries.js';
 import { noReading } from './failures.js';
 
+/** Orders beyond one for each id, from which on a list is not read any further. */
+const MOST_DUPLICATES = 50;
+
 /**
  * Reads all orders under some ids, or uuids, by which the service may name receipts. `isAsked`: also
  * under other forms of an id. Throws NoReading after a page with another order: the filter was ignored.
@@ -14,11 +17,14 @@ export async function* ordersOfIds(
   isAsked?: (id: string) => boolean,
 ): AsyncGenerator<Page<OrderListItem>> {
   const asked = new Set(ids);
+  let count = 0;
   for await (const page of allPages({ order_ids: [...asked], limit }, list)) {
     const items = page.items.filter(
       ({ user_order_id: id, order_uuid: uuid }) => (isAsked?.(id) ?? asked.has(id)) || asked.has(uuid),
     );
     yield { ...page, items };
+    count += items.length;
+    if (count > asked.size + MOST_DUPLICATES) throw noReading('the order list shows ever more orders of the same ids');
     if (items.length < page.items.length) {
       throw noReading('the order list shows orders of other ids: its filter was ignored');
     }

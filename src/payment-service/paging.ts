@@ -76,7 +76,8 @@ export async function* allPages<T, Q extends { limit?: number; page?: number }>(
     for (const item of items) seen.add(idOf(item));
     const bringsNothing = items.length === 0 && page.malformed.length <= (before?.malformed.length ?? -1);
     if (before && bringsNothing && page.total >= before.total) {
-      throw new MalformedResponseError([{ field: 'data', reason: 'a further page brought nothing new' }]);
+      await refuseUnlessPaged(query as Q, page, { page: ask, idOf, sizes });
+      return;
     }
     if (before && before.total < asked && !bringsNothing) {
       sizes.recordSmall({ size: before.total, limit: asked }, page.total);
@@ -86,6 +87,17 @@ export async function* allPages<T, Q extends { limit?: number; page?: number }>(
     if (number === 1) limit = Math.min(limit, page.total);
     before = page;
   }
+}
+
+/** Throws unless a page that came twice is the last one of a service that repeats it: another page must show another entry. */
+async function refuseUnlessPaged<T, Q extends { limit?: number; page?: number }>(
+  query: Q,
+  { items: [first], total }: Page<T>,
+  { page: ask, idOf }: List<T, Q>,
+): Promise<void> {
+  const second = total > 1 ? (await ask({ ...query, limit: 1, page: 2 })).items[0] : undefined;
+  if (total === 1 || (first && second && idOf(first) !== idOf(second))) return;
+  throw new MalformedResponseError([{ field: 'data', reason: 'a further page brought nothing new' }]);
 }
 
 /** Collects the pages of a list as one. */
@@ -102,15 +114,18 @@ export async function wholeList<T>(pages: AsyncIterable<Page<T>>): Promise<Page<
 /** Asks whether entries follow a page. */
 export async function hasMore<T, Q extends { limit?: number; page?: number }>(
   query: Q,
-  { total }: Page<T>,
-  { page: ask, sizes }: List<T, Q>,
+  { items, total }: Page<T>,
+  { page: ask, idOf, sizes }: List<T, Q>,
 ): Promise<boolean> {
   const { limit = DEFAULT_PAGE_SIZE, page: number = 1 } = query;
   if (total >= Math.min(limit, sizes.small?.size ?? limit)) return true;
   if (total === 0) return false;
   const next = await ask({ ...query, limit: number === 1 ? total : limit, page: number + 1 });
-  if (next.total > 0) sizes.recordSmall({ size: total, limit }, next.total);
-  return next.total > 0;
+  const seen = new Set(items.map(idOf));
+  const isRepeated = next.items.length > 0 && next.items.every((item) => seen.has(idOf(item)));
+  if (isRepeated) await refuseUnlessPaged(query, next, { page: ask, idOf, sizes });
+  else if (next.total > 0) sizes.recordSmall({ size: total, limit }, next.total);
+  return next.total > 0 && !isRepeated;
 }
 
 /** How far dates and date filters may lie apart: their undocumented zones are 12 h behind UTC to 14 h ahead. */

@@ -46,6 +46,7 @@ function groupsProblem(text: string): string | undefined {
 const SHAPES: readonly [sign: RegExp, reason: string | ((text: string) => string)][] = [
   [/[\p{Cc}\p{Cf}]/u, 'has an invisible character: type it again'],
   [/^\s|\s$/, 'has a blank before or after it: remove it'],
+  [/^\d+[.,][-\u2010-\u2015]+$/, 'ends with a dash in place of decimals: write 00 there, behind a point'],
   [/^[-\u2010-\u2015\u2212]|[-\u2010-\u2015\u2212]$/, 'must be > 0: the minus sign makes it negative'],
   [/^\(.*\)$/, 'must be > 0: the brackets make it negative'],
   [/^\+|\+$/, 'has a plus sign: leave it out'],

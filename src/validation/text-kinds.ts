@@ -51,7 +51,10 @@ export function textProblem(kind: TextKind, value: string): string | undefined {
 
 function badCharacter(bad: RegExp, value: string): string | undefined {
   const [found] = bad.exec(value) ?? [];
-  return found && `contains ${describeCharacter(found)}: delete it or type the value again`;
+  if (!found) return undefined;
+  const isHidden = INVISIBLE.test(found) || FREE.test(found);
+  const advice = isHidden ? 'delete it' : /\p{Z}/u.test(found) ? 'type a plain space there' : 'type the value again';
+  return `contains ${describeCharacter(found)}: ${advice}, as the payee gave it`;
 }
 
 /** Returns the texts that do not fit the kinds of their fields. */

@@ -246,7 +246,10 @@ describe('a 200 that is no answer', () => {
     ['truncated JSON', '{"status":"success","data":{"order_uuid":"a'],
     ['another envelope status', '{"status":"error","data":null}'],
     ['an order without its uuid', JSON.stringify({ status: 'success', data: orderObject({ order_uuid: undefined }) })],
-    ['an amount with commas', JSON.stringify({ status: 'success', data: orderObject({ amount_to: '5,000' }) })],
+    [
+      'an amount with commas',
+      JSON.stringify({ status: 'success', data: orderObject({ expected_amount_to: '5,000' }) }),
+    ],
     ['nesting of 100,000 levels', '{"a":'.repeat(100_000)],
   ])('%s is malformed', async (_, body) => {
     const { baseUrl, received } = await startServer((response) => answer(response, body));

@@ -99,7 +99,17 @@ test('a service that ignores the page number ends in an error, not in a loop', a
   await expect(collect(clientFor(baseUrl).allOrders({ limit: 2 }))).rejects.toMatchObject({
     code: 'malformed_response',
   });
-  expect(received).toHaveLength(2);
+  expect(received).toHaveLength(3);
+});
+
+test.each([
+  ['of several entries', [orders('a', 'b'), orders('a', 'b'), orders('b')], ['a', 'b']],
+  ['of one entry', [orders('a'), orders('a')], ['a']],
+  ['behind others', [orders('a', 'b'), orders('c'), orders('c')], ['a', 'b', 'c']],
+])('a service that repeats its last page %s has shown its whole list', async (_, pages, ids) => {
+  const { baseUrl } = await startLists(pages);
+  const read = await collect(clientFor(baseUrl).allOrders({ limit: 100 }));
+  expect(read.flat().map(({ order_uuid }) => order_uuid)).toEqual(ids);
 });
 
 test('a service that ignores the page number of a page that is not full ends in an error, too', async () => {
@@ -107,7 +117,7 @@ test('a service that ignores the page number of a page that is not full ends in 
   await expect(collect(clientFor(baseUrl).allOrders({ limit: 100 }))).rejects.toMatchObject({
     code: 'malformed_response',
   });
-  expect(received).toHaveLength(2);
+  expect(received).toHaveLength(3);
 });
 
 test('an error on a later page comes out', async () => {

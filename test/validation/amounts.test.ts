@@ -121,8 +121,12 @@ describe('a currency of three decimals and more', () => {
     const { warnings } = await plan();
     expect(warnings.filter(({ reason }) => reason.includes('thousands'))).toEqual([
       {
-        rows: [2, 3],
+        rows: [2],
         reason: 'an amount in usdt looks like thousands: 1.250 is read as 1.25. If it means 1250, write 1250',
+      },
+      {
+        rows: [3],
+        reason: 'an amount in usdt looks like thousands: 25.000 is read as 25. If it means 25000, write 25000',
       },
       { rows: [7], reason: 'an amount in btc looks like thousands: 1.000 is read as 1. If it means 1000, write 1000' },
     ]);

@@ -206,7 +206,7 @@ async function noteRow(checks: Checks, line: number, order: WithdrawRequest, tol
     warnings.add('cap', 'above the cap for one order (PAYMENT_ORDER_CAPS): each waits for a decision', [line]);
   }
   const thousands = rates && amountLikeThousands('withdraw', order, rates);
-  if (thousands) warnings.add(`thousands in ${order.currency}`, thousands, [line]);
+  if (thousands) warnings.add(thousands, thousands, [line]);
   const unchecked = uncheckable(checks, order);
   if (unchecked) warnings.add(unchecked, `${unchecked}: limits, precision and fees were not checked`, [line]);
   for (const { field, reason } of told) {

@@ -25,8 +25,6 @@ import { elsewhereOf, isOtherEndpoint } from './sent-to.js';
 /** Fields on which status and list item must agree before money is moved by what they say. */
 const COMPARED_AMOUNTS = ['amount_from', 'amount_to', 'amount_from_fee', 'amount_to_fee'] as const;
 
-const CHANGES = 'balance_changes';
-
 /** Fields that a compensation calculates with. */
 const FIGURES = [
   ...COMPARED_AMOUNTS,
@@ -35,7 +33,7 @@ const FIGURES = [
   'strict_withdrawal_amount',
   'currency_from_precision',
   'currency_to_precision',
-  CHANGES,
+  'balance_changes',
 ] as const satisfies (keyof OrderListItem)[];
 
 /** Reads a final order twice: by the status operation, and by the order list, which alone shows the balance changes. */
@@ -124,11 +122,10 @@ async function shownOutcome(
 function disagreementsOf(order: Order, item: Order): string[] {
   const amounts = COMPARED_AMOUNTS.filter((field) => !sameAmount(order[field], item[field]));
   const fields = order.status === item.status ? amounts : ['status', ...amounts];
-  // Amounts that the list alone shows unreadable differ from those of the status, or neither has any.
-  const unreadable = [...(order.unreadable ?? []), ...(item.unreadable ?? []).filter((field) => field === CHANGES)];
+  const unreadable = new Set([...(order.unreadable ?? []), ...(item.unreadable ?? [])]);
   return [
     ...fields.map((field) => `status operation and order list differ in ${field}`),
-    ...FIGURES.filter((field) => unreadable.includes(field)).map((field) => `the service shows no readable ${field}`),
+    ...FIGURES.filter((field) => unreadable.has(field)).map((field) => `the service shows no readable ${field}`),
   ];
 }
 

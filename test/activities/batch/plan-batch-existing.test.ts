@@ -59,7 +59,7 @@ describe('rows whose ids have an order at the service', () => {
     const before = operations(sandbox).length;
     expect(shown(await plan())).toEqual([[[2, 1_001, 1_002, 2_501], expect.stringMatching(/^4 of 2500 rows/)]]);
     // Where a page shows orders, another request shows that none follow.
-    expect(operations(sandbox).slice(before)).toEqual(['list', 'list', 'list', 'list', 'list', 'list', 'balances']);
+    expect(operations(sandbox).slice(before)).toEqual([...Array(8).fill('list'), 'balances']);
   });
 
   test.for([1, 5, 10])('are all counted if the service shows %i orders on a page', async (listAtMost) => {
@@ -86,7 +86,7 @@ describe('rows whose ids look like that of an order at the service', () => {
   ])('are warned of: %s', async ([, existing, ids]) => {
     const { warnings, operations: asked } = await plannedBeside(existing, ids);
     expect(warnings).toEqual([[[3], expect.stringMatching(/^1 of 2 rows have an id that differs only by case/)]]);
-    expect(asked).toEqual(['list', 'balances']);
+    expect(asked).toEqual(['list', 'list', 'balances']);
   });
 
   test('are not so by another number', async () => {

@@ -47,6 +47,12 @@ describe.concurrent('an executed order of which a field cannot be read', () => {
     },
   );
 
+  test('a figure that the list alone shows unreadable is a doubt, also where the status shows none', async () => {
+    const handle = await start('outcome=error pay_ms=20 list=to-comma list_times=all', 'finish');
+    const { attention } = await parkedFor(handle, 'the service shows no readable amount_to');
+    expect(attention?.allowed).toEqual(['accept']);
+  });
+
   test.for(['fee-comma', 'changes-text'])('%s: a partial payout moves nothing by itself', async (fault) => {
     const handle = await start(
       `outcome=completed_partially left=unpaid fraction=0.4 pay_ms=20 ${EVERYWHERE(fault)}`,

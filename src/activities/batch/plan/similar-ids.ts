@@ -1,10 +1,10 @@
 /** Zeros in front of a whole number, wherever it stands in an id. */
 const LEADING_ZEROS = /(?<![\d.])0+(?=\d)/g;
-/** A number as a spreadsheet exports it. */
-const EXPORTED = /^(\d+)\.0+$/;
+/** What a spreadsheet adds to a number, or puts between its thousands. */
+const ADDED = /(?<=\d)\.0+$|(?<=\d)\.(?=\d{3}(?!\d))/g;
 
-/** Returns the one form of ids that differ only by case, leading zeros or an added `.0`. */
-export const looseForm = (id: string): string => id.toLowerCase().replace(LEADING_ZEROS, '').replace(EXPORTED, '$1');
+/** Returns the one form of ids that differ only by case, leading zeros, an added `.0` or a point between thousands. */
+export const looseForm = (id: string): string => id.toLowerCase().replace(ADDED, '').replace(LEADING_ZEROS, '');
 
 /**
  * Returns the forms under which earlier orders of these ids most likely exist, without the ids:
