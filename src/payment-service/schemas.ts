@@ -9,6 +9,7 @@ import {
   amountOrNull,
   anything,
   clientInfo,
+  EMPTY_FIGURE,
   errorCode,
   figureOrNull,
   flag,
@@ -107,11 +108,19 @@ const IDENTIFYING: ReadonlySet<PropertyKey | undefined> = new Set([
 export function safeReadOrder<T extends object>(schema: z.ZodType<T>, value: unknown): z.ZodSafeParseResult<T> {
   const read = schema.safeParse(value);
   if (read.success) return read;
-  const unreadable = [...new Set(read.error.issues.map(({ path }) => path[0]))];
-  if (unreadable.some((field) => IDENTIFYING.has(field))) return read;
-  const without = Object.fromEntries(Object.entries(value as object).filter(([field]) => !unreadable.includes(field)));
+  const fieldsWith = (isEmpty: boolean) => [
+    ...new Set(
+      read.error.issues.flatMap(({ path, message }) => ((message === EMPTY_FIGURE) === isEmpty ? path[0] : [])),
+    ),
+  ];
+  const [empty, unreadable] = [fieldsWith(true), fieldsWith(false)];
+  if (read.error.issues.some(({ path }) => IDENTIFYING.has(path[0]))) return read;
+  const left = new Set<PropertyKey | undefined>([...empty, ...unreadable]);
+  const without = Object.fromEntries(Object.entries(value as object).filter(([field]) => !left.has(field)));
   const readable = schema.safeParse(without);
-  return readable.success ? { ...readable, data: { ...readable.data, unreadable } } : read;
+  if (!readable.success) return read;
+  const named = { ...(unreadable.length > 0 && { unreadable }), ...(empty.length > 0 && { empty }) };
+  return { ...readable, data: { ...readable.data, ...named } };
 }
 
 /** A permanent deposit address. */

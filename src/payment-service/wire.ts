@@ -145,11 +145,18 @@ export const amountOrNull = z
   .optional()
   .transform((value) => value ?? null);
 
-/** The same without empty objects and lists: where the order list has one, the status may have the figure. */
+/** Says that an amount is an empty object or list: nothing, unless another answer has it. */
+export const EMPTY_FIGURE = 'an empty object or list';
+
+/** An amount of a list item, null where there is none. Refuses an empty object or list, since the status may have the amount. */
 export const figureOrNull = z
-  .preprocess((value) => (value === '' ? null : value), amount.nullable())
-  .optional()
-  .transform((value) => value ?? null);
+  .unknown()
+  .superRefine((value, context) => {
+    if (typeof value === 'object' && value !== null && Object.keys(value).length === 0) {
+      context.addIssue({ code: 'custom', message: EMPTY_FIGURE });
+    }
+  })
+  .pipe(amountOrNull);
 
 /** A safe integer, also one written as text. */
 export const integer = z.preprocess(toInteger, z.int());

@@ -188,7 +188,7 @@ function outcomeOf(object: Record<string, unknown>, field: string, shape: unknow
     const found = read(shape === ABSENT ? others : { ...others, [field]: shape });
     // A balance change that cannot be read makes the list of them unreadable.
     if (found === undefined) return REFUSED;
-    return (found.unreadable as string[] | undefined)?.includes(field) ? U : found[field];
+    return [found.unreadable, found.empty].flat().includes(field) ? U : found[field];
   } catch (error) {
     expect(String(error)).toContain(field);
     return REFUSED;

@@ -22,6 +22,8 @@ interface Asked {
 interface Listed {
   orders: Order[];
   unclear?: unknown;
+  /** A part of what it shows cannot be read: the status is asked as well. */
+  isIncomplete?: true;
 }
 
 /** Time for the status once the list took its own, in ms: both must fit into one attempt. */
@@ -94,8 +96,12 @@ async function listOrders(service: PaymentService, orderId: string): Promise<Lis
     for await (const { items, malformed } of ordersOfIds([orderId], service.orders(), DEFAULT_PAGE_SIZE, isOurs)) {
       isAnswered = true;
       listed.orders.push(...items.map(withoutChanges));
-      const unreadable = [...malformed.map(({ reason }) => reason), ...items.flatMap((item) => item.unreadable ?? [])];
+      const unreadable = [
+        ...malformed.map(({ reason }) => reason),
+        ...items.flatMap(({ unreadable: fields = [], empty = [] }) => [...fields, ...empty]),
+      ];
       if (unreadable.length === 0) continue;
+      listed.isIncomplete = true;
       listed.unclear = noReading(`the order list shows an item that cannot be read (${unreadable.join(', ')})`);
       break;
     }
@@ -107,11 +113,10 @@ async function listOrders(service: PaymentService, orderId: string): Promise<Lis
 }
 
 /** The order of a list item, as the other operations show it. */
-export const withoutChanges = ({ balance_changes: _, ...order }: OrderListItem): Order => order;
+export const withoutChanges = ({ balance_changes: _, empty: __, ...order }: OrderListItem): Order => order;
 
 /** True where the order list alone shows our order as a whole. */
-const isClear = ({ orders }: Listed, reading: LookUpReading): boolean =>
-  showsOurs(reading) && orders.every(({ unreadable }) => !unreadable);
+const isClear = ({ isIncomplete }: Listed, reading: LookUpReading): boolean => showsOurs(reading) && !isIncomplete;
 
 const showsOurs = (reading: LookUpReading): boolean =>
   (reading.kind === 'found' && reading.differences.length === 0) ||
