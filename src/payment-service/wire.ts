@@ -151,6 +151,7 @@ export const EMPTY_FIGURE = 'an empty object or list';
 /** An amount of a list item, null where there is none. Refuses an empty object or list, since the status may have the amount. */
 export const figureOrNull = z
   .unknown()
+  .optional()
   .superRefine((value, context) => {
     if (typeof value === 'object' && value !== null && Object.keys(value).length === 0) {
       context.addIssue({ code: 'custom', message: EMPTY_FIGURE });

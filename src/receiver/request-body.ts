@@ -5,7 +5,7 @@ import { MAX_HEADER_BYTES } from '../http-port/connection.js';
  * Largest callback body in bytes. A genuine one (the order object) is a few KiB; that of the largest order that we may send, to
  * 100 cards, has 89 KiB at most: a test builds it.
  */
-export const MAX_CALLBACK_BODY_BYTES = 96 * 1024;
+export const MAX_CALLBACK_BODY_BYTES = 80 * 1024;
 
 /** Largest request, with room for the frames of chunks. */
 export const MAX_REQUEST_BYTES = 2 * (MAX_HEADER_BYTES + MAX_CALLBACK_BODY_BYTES);

@@ -104,7 +104,7 @@ describe.skipIf(findNginx() === undefined)('through examples/nginx.conf', () => 
       await ask(nginx, `${genuine}x`),
       await ask(nginx, genuine, '', { method: 'GET' }),
       await ask(nginx, genuine, BODY, { method: 'PUT' }),
-      await ask(nginx, genuine, BODY.padEnd(96 * 1024 + 1)),
+      await ask(nginx, genuine, BODY.padEnd(80 * 1024 + 1)),
       await ask(nginx, genuine, BODY, { headers: { 'x-a': 'a'.repeat(20_000) } }),
       await ask(nginx, `/${'a'.repeat(20_000)}`),
     ];

@@ -85,12 +85,12 @@ describe('the body', () => {
     await expect.poll(raw.received).toContain('HTTP/1.1 200 OK');
   });
 
-  test('of 96 KiB is read', async () => {
+  test('of 80 KiB is read', async () => {
     const receiver = await runReceiver();
     expect((await post(receiver.urlOf(ORDER), BODY.padEnd(96 * 1024))).status).toBe(200);
   });
 
-  test('one byte above 96 KiB is answered 413 and the connection is closed', async () => {
+  test('one byte above 80 KiB is answered 413 and the connection is closed', async () => {
     const receiver = await runReceiver();
     const answer = await post(receiver.urlOf(ORDER), BODY.padEnd(96 * 1024 + 1));
     expect([answer.status, answer.headers.get('connection')]).toEqual([413, 'close']);
@@ -107,7 +107,7 @@ describe('the body', () => {
     expect(raw.received()).toContain('HTTP/1.1 413');
   });
 
-  test('without a length and without an end is cut off near 96 KiB', async () => {
+  test('without a length and without an end is cut off near 80 KiB', async () => {
     const receiver = await runReceiver();
     const raw = await openRaw(
       receiver.port,
