@@ -54,9 +54,9 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a list that ignores its filter says that no follow-up exists',
-    file: 'src/activities/order/read-outcome.ts',
-    find: 'items.some(({ user_order_id: id }) => !ids.includes(id))',
-    replacement: 'items.some(() => ids.length === 0)',
+    file: 'src/activities/orders-of-ids.ts',
+    find: 'if (items.length < page.items.length) {',
+    replacement: 'if (items.length > page.items.length) {',
     test: {
       file: 'test/activities/order/read-outcome.test.ts',
       name: 'follow-ups beside the order a list that ignores what it was asked for is no reading',
