@@ -33,7 +33,8 @@ export async function checkNextRun(client: Client, input: ScheduleInput, at: Dat
     return { period, path, plan: await planBatch(client, file) };
   } catch (error) {
     if (error instanceof NoWorkerError) return noWorker;
-    if (!(error instanceof FailedError)) throw error;
+    // Without the payload keys, for instance, the plan cannot be read here.
+    if (!(error instanceof FailedError)) return { period, path, problem: 'not checked: the plan could not be read' };
     const isHopeless = error.type === 'InvalidInput' && !error.fields.some(({ field }) => OF_CONTENT.test(field));
     if (isHopeless) throw new InvalidInputError(error.fields);
     const shown = error.fields.slice(0, 3).map(({ field, reason }) => `${field}: ${reason}`);
