@@ -1,7 +1,7 @@
 import { Agent } from 'node:http';
 import { Client, type WorkflowHandle } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { CallbackTarget } from '../../src/contract/callback-url.js';
 import { orderWorkflowId, receivedWorkflowId } from '../../src/contract/names.js';
 import { createSignalOrder, createSignalReceived, MAX_CALLBACK_EVENTS } from '../../src/receiver/signals.js';
@@ -103,12 +103,13 @@ describe('a leaked callback URL, used at a receiver that is restarted again and 
     const { events, signals } = await counted(order);
     process.stderr.write(`${what}: ${signals} signals, ${events} events, ${countOf(statuses, 429)} answered 429\n`);
     expect(events).toBeLessThan(MAX_CALLBACK_EVENTS + 100);
-    expect(countOf(statuses, 200) + countOf(statuses, 429)).toBe(RESTARTS * CALLBACKS);
+    // 503: Temporal did not answer in time on a busy machine, and the service sends that one again.
+    expect(countOf(statuses, 200, 429, 503)).toBe(RESTARTS * CALLBACKS);
     expect(signals).toBeLessThan(RESTARTS * CALLBACKS);
     // One callback still wakes the order, at any receiver that has not heard of it.
     const { receiver } = await startAnew();
     expect((await post(receiver.urlOf({ kind: 'order', account: 'default', orderId }))).status).toBe(200);
-    expect((await counted(order)).signals).toBe(signals + 1);
+    await vi.waitFor(async () => expect((await counted(order)).signals).toBe(signals + 1));
   });
 
   test('of a permanent address, about the order of a receipt', { timeout: 120_000 }, async () => {
@@ -127,7 +128,8 @@ describe('a callback', () => {
     expect(calls).toEqual({ signal: 1, describe: 0 });
     expect((await post(url)).status).toBe(200);
     expect(calls).toEqual({ signal: 2, describe: 1 });
-    expect((await counted(order)).signals).toBe(2);
+    // A signal that comes during a workflow task stands in the history once that is over.
+    await vi.waitFor(async () => expect((await counted(order)).signals).toBe(2));
   });
 
   test('about an order that has ended with a long history is acknowledged, however often it comes', async () => {
