@@ -11,6 +11,7 @@ export const MARKER_KEYS = [
   'stage',
   'paid',
   'rate',
+  'fees',
   'pay_ms',
   'after_ms',
   'after_looks',

@@ -88,6 +88,8 @@ const SETTINGS = z.strictObject({
   outcomes: z.partialRecord(z.enum(OUTCOMES), rate),
   /** Shares of orders that turn into another status after they were final. */
   regressions: z.partialRecord(z.enum(REGRESSIONS), rate),
+  /** Share of final orders that still show the commissions they were quoted, whatever was charged. */
+  quotedFees: rate,
   /** False: an order that the balances do not cover ends `error`. */
   overdraft: z.boolean(),
   /** Requests within a second before 429; null: no limit. */
@@ -142,6 +144,7 @@ export const DEFAULT_SETTINGS: SandboxSettings = {
   durationsMs: { pay: 200, execute: 200, regress: 1000 },
   outcomes: {},
   regressions: {},
+  quotedFees: 0,
   overdraft: false,
   requestsPerSecond: null,
   serverDown: false,

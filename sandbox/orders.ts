@@ -218,8 +218,10 @@ export function finalFields(stored: StoredOrder, done: Execution, nowMs: number)
     ...statusFields(plan.outcome, true, nowMs),
     amount_from: done.amountFrom,
     amount_to: done.amountTo,
-    amount_from_fee: terms.feeFrom ? done.feeFrom : null,
-    amount_to_fee: terms.feeTo ? done.feeTo : null,
+    ...(!plan.quotedFees && {
+      amount_from_fee: terms.feeFrom ? done.feeFrom : null,
+      amount_to_fee: terms.feeTo ? done.feeTo : null,
+    }),
     exchange_rate_actual: done.rate,
     blockchain_withdrawal_hash: hash,
     wallet_to_transactions:

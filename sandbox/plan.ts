@@ -34,6 +34,8 @@ export interface Plan {
   paid: string;
   /** Actual rate / expected rate. */
   rateFactor: string;
+  /** True if the final order still shows the commissions that it was quoted; the balances show those that were charged. */
+  quotedFees?: boolean;
   /** Milliseconds, unscaled; undefined = the settings' durations. */
   payMs?: number;
   afterMs?: number;
@@ -41,6 +43,8 @@ export interface Plan {
   regression?: Regression;
   regressMs?: number;
 }
+
+const FEES = ['charged', 'quoted'] as const;
 
 /** True for types that have an exchange. */
 const exchanges = (type: OrderType): boolean => type.includes('exchange');
@@ -66,14 +70,14 @@ function leftOf(type: OrderType, wanted: Left | undefined, draw: number): Left |
   return wanted ?? LEFTOVERS[Math.floor(draw * LEFTOVERS.length)];
 }
 
-type Rates = Pick<SandboxSettings, 'outcomes' | 'regressions'>;
+type Rates = Pick<SandboxSettings, 'outcomes' | 'regressions' | 'quotedFees'>;
 
 /** Decides an order's fate from its marker, else from the rates and the seed. Throws RangeError on a bad marker. */
 export function planOrder(
   type: OrderType,
   key: string,
   marker: Marker,
-  { outcomes, regressions }: Rates,
+  { outcomes, regressions, quotedFees }: Rates,
   seed: string,
 ): Plan {
   const drawn = pick(Object.entries(outcomes), chance(seed, `outcome ${key}`)) ?? 'completed';
@@ -85,6 +89,7 @@ export function planOrder(
   const left = outcome === 'completed_partially' ? leftOf(type, wantedLeft, chance(seed, `left ${key}`)) : undefined;
   const drawnFraction = (1 + Math.floor(chance(seed, `fraction ${key}`) * 98)) / 100;
   const fraction = share(marker.fraction ?? String(drawnFraction), 'fraction');
+  const drawnFees = chance(seed, `fees ${key}`) < quotedFees ? 'quoted' : 'charged';
   const regression = pick(Object.entries(regressions), chance(seed, `regression ${key}`));
   if (decimal(fraction).gt(1)) throw new RangeError('sandbox marker fraction must be at most 1');
   return {
@@ -94,6 +99,7 @@ export function planOrder(
     unpaid: left === 'unpaid' || left === 'both' ? fraction : '0',
     paid: share(marker.paid ?? '1', 'paid'),
     rateFactor: share(marker.rate ?? '1', 'rate'),
+    quotedFees: oneOf(FEES, marker.fees ?? drawnFees, 'fees') === 'quoted',
     payMs: markerNumber(marker, 'pay_ms'),
     afterMs: markerNumber(marker, 'after_ms'),
     regression: oneOf(REGRESSIONS, marker.then ?? regression, 'then'),

@@ -1,5 +1,6 @@
 import { KEY_MUTANTS } from './keys.js';
 import type { Mutant } from './mutant.js';
+import { REMAINDER_MUTANTS } from './remainders.js';
 import { RESTORE_MUTANTS } from './restore.js';
 
 /** Every mutant; each stands for a way in which money or a secret would be lost. */
@@ -310,5 +311,6 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   ...KEY_MUTANTS,
+  ...REMAINDER_MUTANTS,
   ...RESTORE_MUTANTS,
 ];

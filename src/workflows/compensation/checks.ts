@@ -1,21 +1,23 @@
-import Big from 'big.js';
-import { decimal, decimalOrZero, divide, isPlaces, sum, toAmount } from '../../contract/money.js';
+import type Big from 'big.js';
+import { decimal, decimalOrZero, divide, isPlaces, toAmount } from '../../contract/money.js';
 import { factsOf } from '../../contract/order/types.js';
 import {
   applyRate,
   type Case,
+  decreases,
   directionsSeen,
   exchangedPart,
   type Figures,
+  feeOf,
+  increases,
   netChange,
   placesOf,
-  receivedPart,
   requestedAmount,
+  type Side,
+  showsFee,
   tolerance,
 } from './figures.js';
 import { startsWithDeposit } from './moves.js';
-
-const ZERO = new Big(0);
 
 /** The reasons against believing the figures, as an operator reads them. Any of them sends the case to a person. */
 export function failedChecks(c: Case, left: Figures): string[] {
@@ -31,8 +33,10 @@ export function failedChecks(c: Case, left: Figures): string[] {
   ];
 }
 
-/** Every change adds up, and only the order's two currencies occur. */
-function changesAddUp({ order, changes }: Case): string[] {
+/** Every change adds up, and only the order's two currencies occur; one of both sides would count on both. */
+function changesAddUp({ type, order, changes }: Case): string[] {
+  if (factsOf(type).exchanges && order.currency_from === order.currency_to)
+    return [`${order.currency_from} exchanged into itself`];
   return changes.flatMap(({ currency, amount_before, amount_change, amount_after }) => {
     if (currency !== order.currency_from && currency !== order.currency_to) return [`a balance change in ${currency}`];
     const fits = decimal(amount_before).plus(decimal(amount_change)).eq(decimal(amount_after));
@@ -50,24 +54,31 @@ function remaindersArePlausible(c: Case, { unexchanged, unpaid }: Figures): stri
   return reasons;
 }
 
-/** The order's own amounts are what the balances say (inferred; the interface does not promise it). */
+/**
+ * The order's own amounts and commissions are exactly what the balances say. A commission that is only quoted fails here, so
+ * that it never counts as withheld.
+ */
 function amountsMatchChanges(c: Case): string[] {
-  const { order } = c;
-  const amountFrom = decimalOrZero(order.amount_from);
-  const amountTo = decimalOrZero(order.amount_to);
-  const netFrom = netChange(c, order.currency_from);
-  const netTo = netChange(c, order.currency_to);
+  const { order, changes } = c;
+  const amounts = { from: decimalOrZero(order.amount_from), to: decimalOrZero(order.amount_to) };
+  const { exchanges, startsWithDeposit: deposited, paysOut } = factsOf(c.type);
   const reasons: string[] = [];
   const expectEqual = (name: string, actual: Big, expected: Big) => {
     if (!actual.eq(expected))
       reasons.push(`${name} ${toAmount(actual)} is not ${toAmount(expected)}, as the balances say`);
   };
-  const { exchanges, startsWithDeposit: deposited, paysOut } = factsOf(c.type);
-  if (exchanges && !deposited) expectEqual('amount_from', amountFrom, netFrom.neg());
-  if (exchanges && !paysOut) expectEqual('amount_to', amountTo, netTo);
-  if (paysOut && !exchanges) {
-    expectEqual('amount_to + fee', amountTo.plus(decimalOrZero(order.amount_to_fee)), netTo.neg());
+  if (exchanges && !deposited) expectEqual('amount_from', amounts.from, netChange(c, 'from').neg());
+  if (exchanges && !paysOut) expectEqual('amount_to', amounts.to, netChange(c, 'to'));
+  // If nothing moved, the order shows what it quoted, and nothing is added back.
+  const moved = (side: Side) => changes.length > 0 || amounts[side].gt(0);
+  if (deposited && moved('from')) {
+    const byClient = payerOf(c, 'from') === 'client';
+    const [name, credited] = byClient ? [' - fee', amounts.from.minus(feeOf(c, 'from'))] : ['', amounts.from];
+    expectEqual(`amount_from${name}`, credited, increases(c, 'from'));
+    if (!byClient && feeOf(c, 'from').gt(0) && !showsFee(c, 'from'))
+      reasons.push(`no balance change shows the commission ${toAmount(feeOf(c, 'from'))} on amount_from`);
   }
+  if (paysOut && moved('to')) expectEqual('amount_to + fee', amounts.to.plus(feeOf(c, 'to')), decreases(c, 'to'));
   return reasons;
 }
 
@@ -76,17 +87,14 @@ function rateMatches(c: Case, left: Figures): string[] {
   const { order } = c;
   if (left.unexchanged === undefined) return [];
   const exchanged = exchangedPart(c, left.unexchanged);
-  if (!exchanged.gt(0)) return arrivedWithoutExchange(c, left);
+  const received = increases(c, 'to');
+  if (!exchanged.gt(0) && !received.gt(0)) return [];
+  if (!exchanged.gt(0))
+    return [`${toAmount(received)} ${order.currency_to} on the balance, though nothing was exchanged`];
   const actualRate = order.exchange_rate_actual;
   if (!actualRate || !order.exchange_rate_initial) return ['an exchange without a rate'];
-  const shown = `${toAmount(exchanged)} exchanged at ${actualRate} does not give ${toAmount(receivedPart(c))}`;
+  const shown = `${toAmount(exchanged)} exchanged at ${actualRate} does not give ${toAmount(received)}`;
   return directionsSeen(c, left).length > 0 ? [] : [shown];
-}
-
-function arrivedWithoutExchange(c: Case, { unpaid }: Figures): string[] {
-  const arrived = unpaid ?? netChange(c, c.order.currency_to);
-  if (!arrived.gt(0)) return [];
-  return [`${toAmount(arrived)} ${c.order.currency_to} on the balance, though nothing was exchanged`];
 }
 
 /** A precision that is no number of decimal places says nothing about what may be rounded. */
@@ -115,10 +123,8 @@ function nothingMovedUnseen({ order, changes }: Case): string[] {
  * minutes old and may have changed since: it is believed only while nothing disagrees with it.
  */
 
-type Side = 'from' | 'to';
 const SIDES: readonly Side[] = ['from', 'to'];
 
-const feeOf = ({ order }: Case, side: Side): Big => decimalOrZero(order[`amount_${side}_fee`]);
 const payerOf = ({ payers }: Case, side: Side): string | null | undefined => payers?.[side];
 
 /** Sides whose commission was charged, so that its payer moves the figures. */
@@ -133,7 +139,7 @@ export function payerDoubts(c: Case, left: Figures): string[] {
     (side) => feeOf(c, side).gt(0) && !['client', 'merchant'].includes(payerOf(c, side) ?? ''),
   );
   if (unknown.length > 0) return unknown.map((side) => `who paid the commission on amount_${side} is not known`);
-  return [...changedInRates(c), ...withheldSeparately(c), ...otherThanExpected(c, left)];
+  return [...changedInRates(c), ...payoutPayerUnproven(c, left)];
 }
 
 /** Any other answer of the rates, earlier or later than the one kept: nobody knows by which the order was worked. */
@@ -146,67 +152,33 @@ function changedInRates(c: Case): string[] {
   });
 }
 
-/** A client's commission is part of what was credited or paid; one that the balance shows apart is the merchant's. */
-function withheldSeparately(c: Case): string[] {
-  return chargedSides(c)
-    .filter((side) => payerOf(c, side) === 'client' && isWithheld(c, side))
-    .map((side) => `the commission on amount_${side} was withheld separately, although the client pays it`);
-}
-
-function isWithheld(c: Case, side: Side): boolean {
-  const changes = c.changes
-    .filter(({ currency }) => currency === c.order[`currency_${side}`])
-    .map(({ amount_change }) => decimal(amount_change));
-  const fee = changes.findIndex((change) => change.eq(feeOf(c, side).neg()));
-  if (fee < 0) return false;
-  const others = changes.filter((_, index) => index !== fee);
-  const amount = decimalOrZero(c.order[`amount_${side}`]);
-  if (side === 'from') return others.some((change) => change.eq(amount));
-  return amount.gt(0) && sum(others.filter((change) => change.lt(0))).eq(amount.neg());
-}
-
 /**
- * A client's commission makes what is expected to arrive smaller, a merchant's does not (inferred). That commission was
- * quoted on what was expected, so it is the charged one in proportion, give or take its fixed part.
+ * A client's commission makes what was expected to arrive smaller, a merchant's does not (inferred). If the balance does not
+ * show a merchant's apart, the expected amounts must rule out a client's: the rounding of a rate never bounds money.
  */
-function otherThanExpected(c: Case, left: Figures): string[] {
-  const { order, type } = c;
-  const charged = chargedSides(c);
-  const directions = factsOf(type).exchanges ? directionsSeen(c, left) : [undefined];
+function payoutPayerUnproven(c: Case, left: Figures): string[] {
+  if (!chargedSides(c).includes('to')) return [];
+  const byClient = payerOf(c, 'to') === 'client';
+  if (!decimalOrZero(c.order.amount_to).gt(0)) return ['a commission on amount_to, although nothing was paid'];
+  if (showsFee(c, 'to'))
+    return byClient ? ['the commission on amount_to was withheld separately, although the client pays it'] : [];
+  const directions = factsOf(c.type).exchanges ? directionsSeen(c, left) : [undefined];
   // Without a direction there is a doubt already: the rate does not fit.
-  if (charged.length === 0 || directions.length === 0) return [];
-  if (directions.some((multiply) => isAsExpected(c, multiply))) return [];
-  const paid = charged.map((side) => `amount_${side} by ${payerOf(c, side)}`).join(', ');
-  const [from, to] = [requestedAmount(c), order.expected_amount_to];
-  return [`${from.toFixed()} was to become ${to}, which does not fit commissions paid on ${paid}`];
+  if (directions.length === 0 || directions.some((multiply) => fitsClient(c, multiply)) === byClient) return [];
+  const became = `${toAmount(requestedAmount(c))} was to become ${c.order.expected_amount_to}`;
+  return [`${became}, which does not show that the ${payerOf(c, 'to')} pays the commission on amount_to`];
 }
 
-/** True where what was asked for, less the commissions that clients pay, becomes what is expected. */
-function isAsExpected(c: Case, multiply: boolean | undefined): boolean {
+/** Returns true if what was asked for, less the least payout commission that a client was quoted, may be what is expected. */
+function fitsClient(c: Case, multiply: boolean | undefined): boolean {
   const { order } = c;
-  const from = requestedAmount(c);
+  const [asked, expected] = [requestedAmount(c), decimal(order.expected_amount_to)];
   const rate = order.exchange_rate_initial ?? '1';
-  const [onFrom, onTo] = [quotedFee(c, 'from'), quotedFee(c, 'to')];
-  const arrives = (feeFrom: Big, feeTo: Big) =>
-    (multiply === undefined ? from.minus(feeFrom) : applyRate(from.minus(feeFrom), decimal(rate), multiply)).minus(
-      feeTo,
-    );
-  const expected = decimal(order.expected_amount_to);
-  const rounding = multiply === undefined ? ZERO : tolerance(order, from, rate, multiply);
-  if (expected.gt(arrives(onFrom.least, onTo.least).plus(rounding))) return false;
-  if (!onFrom.most || !onTo.most) return true;
-  return expected.gte(arrives(onFrom.most, onTo.most).minus(rounding));
-}
-
-/** Bounds of the commission that a client was quoted; without `most` it is not known. */
-function quotedFee(c: Case, side: Side): { least: Big; most?: Big } {
-  const { order } = c;
-  if (payerOf(c, side) !== 'client') return { least: ZERO, most: ZERO };
-  const fee = feeOf(c, side);
-  const actual = decimalOrZero(order[`amount_${side}`]);
-  if (!fee.gt(0) || !actual.gt(0)) return { least: ZERO };
-  const unit = new Big(`1e-${placesOf(order[`currency_${side}_precision`])}`);
-  const scaled = divide(fee.times(decimal(order[`expected_amount_${side}`])), actual);
-  const [less, more] = scaled.lt(fee) ? [scaled, fee] : [fee, scaled];
-  return { least: less.minus(unit), most: more.plus(unit) };
+  const arrives = multiply === undefined ? asked : applyRate(asked, decimal(rate), multiply);
+  const rounding = multiply === undefined ? 0 : tolerance(order, asked, rate, multiply);
+  // The charged one, in proportion give or take its fixed part.
+  const [fee, paid] = [feeOf(c, 'to'), decimalOrZero(order.amount_to)];
+  const scaled = paid.gt(expected) ? divide(fee.times(expected), paid) : fee;
+  const quoted = scaled.minus(`1e-${placesOf(order.currency_to_precision)}`);
+  return arrives.minus(quoted).plus(rounding).gte(expected);
 }

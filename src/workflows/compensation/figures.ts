@@ -29,33 +29,47 @@ export interface Figures {
   unpaid?: Big;
 }
 
-/** Σ of the balance changes in one currency. */
-export const netChange = ({ changes }: Case, currency: string): Big =>
-  sum(changes.filter((change) => change.currency === currency).map((change) => decimal(change.amount_change)));
-
 /** `A`: the requested `amount`; orders by `amount_to` asked for what they were expected to take. */
 export const requestedAmount = ({ request, order }: Case): Big => decimal(request.amount ?? order.expected_amount_from);
 
-/**
- * A commission that is withheld separately from the balance (payer `merchant`) is added back; a client's is not, nor one
- * that was only quoted: where nothing moved in its currency, nothing was withheld.
- */
-function withheldFee({ changes }: Case, currency: string, fee: string | null, payer: string | null | undefined): Big {
-  const hasChanged = changes.some((change) => change.currency === currency);
-  return hasChanged && payer !== 'client' ? decimalOrZero(fee) : decimalOrZero(null);
-}
+/** A side of an order: what it takes (from), or what it gives (to). */
+export type Side = 'from' | 'to';
 
-/** What is left, by what the order's type does with its two currencies. Pure and exact. */
+/** Returns the balance changes in the currency of a side. */
+const changesOn = ({ order, changes }: Case, side: Side): Big[] =>
+  changes
+    .filter(({ currency }) => currency === order[`currency_${side}`])
+    .map(({ amount_change }) => decimal(amount_change));
+
+/** Returns `net`: the sum of a side's balance changes. */
+export const netChange = (c: Case, side: Side): Big => sum(changesOn(c, side));
+
+/** Returns `pos`: the sum of a side's increases of the balance. */
+export const increases = (c: Case, side: Side): Big => sum(changesOn(c, side).filter((change) => change.gt(0)));
+
+/** Returns `neg`: the sum of a side's decreases of the balance, as a positive number. */
+export const decreases = (c: Case, side: Side): Big => sum(changesOn(c, side).filter((change) => change.lt(0))).abs();
+
+/** Returns the commission that an order shows for a side: charged, or perhaps only quoted. */
+export const feeOf = ({ order }: Case, side: Side): Big => decimalOrZero(order[`amount_${side}_fee`]);
+
+/** Returns true if the balance shows the commission of a side as a change of its own. */
+export const showsFee = (c: Case, side: Side): boolean =>
+  feeOf(c, side).gt(0) && changesOn(c, side).some((change) => change.eq(feeOf(c, side).neg()));
+
+/** Returns what is left, from the balance changes and `amount_to` alone. Exact, and never from a fee that is only quoted. */
 export function figures(c: Case): Figures {
-  const netFrom = netChange(c, c.order.currency_from);
-  const netTo = netChange(c, c.order.currency_to);
-  const feeFrom = withheldFee(c, c.order.currency_from, c.order.amount_from_fee, c.payers?.from);
-  const feeTo = withheldFee(c, c.order.currency_to, c.order.amount_to_fee, c.payers?.to);
   const { startsWithDeposit, exchanges, paysOut } = factsOf(c.type);
+  const withheld = c.payers?.from !== 'client' && showsFee(c, 'from') ? feeOf(c, 'from') : new Big(0);
   // A deposit brings what the order uses; every other order takes it from the balance, where it is missing.
-  const unexchanged = () => (startsWithDeposit ? netFrom.plus(feeFrom) : requestedAmount(c).plus(netFrom));
-  const unpaid = () => (exchanges || startsWithDeposit ? netTo : requestedAmount(c).plus(netTo)).plus(feeTo);
-  return { ...(exchanges && { unexchanged: unexchanged() }), ...(paysOut && { unpaid: unpaid() }) };
+  const brought = startsWithDeposit ? withheld : requestedAmount(c);
+  const payable = exchanges || startsWithDeposit ? increases(c, 'to') : requestedAmount(c);
+  // A merchant pays the commission beside what the wallet gets; a client's is part of what left the balance.
+  const paid = c.payers?.to === 'merchant' ? decimalOrZero(c.order.amount_to) : decreases(c, 'to');
+  return {
+    ...(exchanges && { unexchanged: brought.plus(netChange(c, 'from')) }),
+    ...(paysOut && { unpaid: payable.minus(paid) }),
+  };
 }
 
 /** The figures above zero, as the result names them. */
@@ -77,19 +91,9 @@ export function applyRate(amount: Big, rate: Big, multiply: boolean): Big {
   return rate.eq(0) ? new Big(0) : divide(amount, rate);
 }
 
-/** The part that went into the exchange: what was there, less a client's commission, less what stayed. */
-export function exchangedPart(c: Case, unexchanged: Big): Big {
-  if (!startsWithDeposit(c)) return requestedAmount(c).minus(unexchanged);
-  const clientFee = c.payers?.from === 'client' ? decimalOrZero(c.order.amount_from_fee) : new Big(0);
-  return decimalOrZero(c.order.amount_from).minus(clientFee).minus(unexchanged);
-}
-
-/** The part that came out of the exchange: what is on the balance and what went on to the wallet with its fee. */
-export function receivedPart(c: Case): Big {
-  const netTo = netChange(c, c.order.currency_to);
-  if (!factsOf(c.type).paysOut) return netTo;
-  return netTo.plus(decimalOrZero(c.order.amount_to)).plus(decimalOrZero(c.order.amount_to_fee));
-}
+/** Returns the part that went into the exchange: what was there, less what stayed. */
+export const exchangedPart = (c: Case, unexchanged: Big): Big =>
+  (startsWithDeposit(c) ? increases(c, 'from') : requestedAmount(c)).minus(unexchanged);
 
 /** Two directions whose results differ by less than this factor cannot be told apart: commissions hide the difference. */
 const AMBIGUOUS_WITHIN = 2;
@@ -118,7 +122,8 @@ export function tolerance(order: Order, exchanged: Big, rate: Amount, multiply: 
   const digits = rate.split('.')[1]?.length ?? 0;
   const halfDigit = new Big(`5e-${digits + 1}`);
   if (multiply) return unit.plus(exchanged.times(halfDigit));
-  return unit.plus(applyRate(applyRate(exchanged, decimal(rate), false).times(halfDigit), decimal(rate), false));
+  const [shown, least] = [decimal(rate), decimal(rate).minus(halfDigit)];
+  return unit.plus(applyRate(exchanged, least, false)).minus(applyRate(exchanged, shown, false));
 }
 
 /** Decimal places of a currency; what is none is taken for the nearest one. */
@@ -129,7 +134,7 @@ export function directionsSeen(c: Case, { unexchanged }: Figures): boolean[] {
   const rate = c.order.exchange_rate_actual;
   const exchanged = unexchanged && exchangedPart(c, unexchanged);
   if (!rate || !exchanged?.gt(0)) return directionsThatFit(c);
-  const received = receivedPart(c);
+  const received = increases(c, 'to');
   return directionsThatFit(c).filter((multiply) => {
     const arrived = applyRate(exchanged, decimal(rate), multiply);
     return received

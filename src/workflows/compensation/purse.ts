@@ -1,8 +1,8 @@
 import Big from 'big.js';
 import { type Amount, decimal, decimalOrZero } from '../../contract/money.js';
 import type { RequestFields } from '../../contract/order/request.js';
-import { factsOf, orderSides } from '../../contract/order/types.js';
-import { type Case, type Figures, netChange } from './figures.js';
+import { factsOf } from '../../contract/order/types.js';
+import { type Case, type Figures, increases, netChange } from './figures.js';
 import {
   EXCHANGE_BACK,
   EXCHANGE_TO_PAY,
@@ -41,7 +41,7 @@ export function openPurse(c: Case, left: Figures): Purse {
   return {
     unexchanged: positive(left.unexchanged),
     unpaid: positive(left.unpaid),
-    exchanged: factsOf(c.type).paysOut ? ZERO : positive(netChange(c, c.order.currency_to)),
+    exchanged: factsOf(c.type).paysOut ? ZERO : positive(netChange(c, 'to')),
     returned: ZERO,
     paid: factsOf(c.type).paysOut ? decimalOrZero(c.order.amount_to) : ZERO,
     refunded: ZERO,
@@ -57,9 +57,7 @@ export function payable(c: Case, { unpaid, paid }: Purse): Big {
 /** Never more than the deposit brought: exchanging back may gain by a rate that moved. */
 function refundable(c: Case, { unexchanged, returned, refunded }: Purse): Big {
   if (!startsWithDeposit(c)) return ZERO;
-  const commission = c.payers?.from === 'client' ? decimalOrZero(c.order.amount_from_fee) : ZERO;
-  const credited = decimalOrZero(c.order.amount_from).minus(commission);
-  return positive(smaller(unexchanged.plus(returned), credited.minus(refunded)));
+  return positive(smaller(unexchanged.plus(returned), increases(c, 'from').minus(refunded)));
 }
 
 /** How much a move may take now; 0 where there is nothing for it or it does not suit the order. */
@@ -83,7 +81,7 @@ export interface Ended {
 export function afterFollowUp(c: Case, purse: Purse, { move, amount, case: followUp, left }: Ended): Purse {
   const rest = positive(move.as === 'withdraw' ? left.unpaid : left.unexchanged);
   const taken = decimal(amount).minus(rest);
-  const gained = netChange(followUp, orderSides(followUp.type, followUp.request).currencyTo);
+  const gained = netChange(followUp, 'to');
   if (move === REFUND) return afterRefund(purse, taken);
   // What came of exchanging net[T] back stays with the merchant: the table refunds no more than R_F there.
   if (move === UNDO_EXCHANGE) return { ...purse, exchanged: purse.exchanged.minus(taken) };

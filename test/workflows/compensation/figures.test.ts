@@ -22,10 +22,10 @@ const ROWS: Row[] = [
     left: { unexchanged: '4' },
   },
   {
-    title: 'exchange_withdraw by amount, payer merchant: its commission is added back',
+    title: 'exchange_withdraw by amount, payer merchant: its commission is not part of what is left',
     type: 'exchange_withdraw',
     request: { amount: '100', amount_to: undefined },
-    order: { expected_amount_from: '100', amount_to_fee: '0.001' },
+    order: { expected_amount_from: '100', amount_to: '0.012', amount_to_fee: '0.001' },
     changes: [
       ['usd', '-70'],
       ['eth', '0.02'],
@@ -94,7 +94,7 @@ const ROWS: Row[] = [
   {
     title: 'deposit_exchange_withdraw: both sides, each with its own payer',
     type: 'deposit_exchange_withdraw',
-    order: { amount_from: '0.01', amount_from_fee: '0.00005', amount_to_fee: '2' },
+    order: { amount_from: '0.01', amount_from_fee: '0.00005', amount_to: '300', amount_to_fee: '2' },
     payers: { from: 'client', to: 'merchant' },
     changes: [
       ['btc', '0.00995'],
@@ -108,7 +108,7 @@ const ROWS: Row[] = [
   {
     title: 'withdraw, payer merchant: the commission is not part of what is left',
     type: 'withdraw',
-    order: { amount_to_fee: '1' },
+    order: { amount_to: '15.5', amount_to_fee: '1' },
     changes: [
       ['usd', '-15.5'],
       ['usd', '-1'],
@@ -135,7 +135,7 @@ const ROWS: Row[] = [
     title: 'eighteen decimals and large amounts stay exact',
     type: 'exchange_withdraw',
     request: { amount: '123456789012345678.000000000000000001', amount_to: undefined },
-    order: { amount_to_fee: '0.000000000000000003' },
+    order: { amount_to: '98765432109876543.210000000000000001', amount_to_fee: '0.000000000000000003' },
     changes: [
       ['usd', '-123456789012345677.999999999999999999'],
       ['eth', '98765432109876543.210000000000000007'],
@@ -151,9 +151,10 @@ describe('figures', () => {
     expect(written(figures(caseOf(type, 'completed_partially', facts)))).toEqual(left);
   });
 
-  it('take an unknown payer for the merchant, which the checks then refuse to believe', () => {
-    const facts: CaseFacts = { order: { amount_to_fee: '1' }, changes: [['usd', '-16.5']], payers: null };
-    expect(written(figures(caseOf('withdraw', 'completed_partially', facts)))).toEqual({ unpaid: '10' });
+  it('take an unknown payer for the client, who leaves less; the checks then refuse to believe it', () => {
+    const order = { amount_to: '15.5', amount_to_fee: '1' };
+    const facts: CaseFacts = { order, changes: [['usd', '-16.5']], payers: null };
+    expect(written(figures(caseOf('withdraw', 'completed_partially', facts)))).toEqual({ unpaid: '9' });
   });
 });
 

@@ -1,3 +1,4 @@
+import Big from 'big.js';
 import { describe, expect, it, test } from 'vitest';
 import type { RevertTarget } from '../../../src/contract/order/input-and-result.js';
 import type { Decision } from '../../../src/contract/order/messages.js';
@@ -46,6 +47,7 @@ const ROWS: Row[] = [
   {
     title: 'a withdraw: pays what is left',
     type: 'withdraw',
+    order: { amount_to: '15.5' },
     changes: [['usd', '-15.5']],
     offers: ['finish unpaid as withdraw (10 usd)'],
     auto: { finish: '10' },
@@ -86,7 +88,7 @@ const ROWS: Row[] = [
   {
     title: 'a deposit_exchange_withdraw with R_F: refunds it by policy where the input says whereto',
     type: 'deposit_exchange_withdraw',
-    order: came,
+    order: { ...came, amount_to: '380' },
     revertTo: REVERT_TO,
     changes: [
       ['btc', '0.01'],
@@ -100,7 +102,7 @@ const ROWS: Row[] = [
   {
     title: 'a deposit_exchange_withdraw with R_F and no revertTo: refunds by decision only',
     type: 'deposit_exchange_withdraw',
-    order: came,
+    order: { ...came, amount_to: '380' },
     changes: [
       ['btc', '0.01'],
       ['btc', '-0.006'],
@@ -161,6 +163,7 @@ const ROWS: Row[] = [
     title: 'several cards: which of them, only a person can say',
     type: 'withdraw',
     request: CARDS,
+    order: { amount_to: '0.1' },
     changes: [['usd', '-0.1']],
     offers: ['finish unpaid as withdraw (0.2 usd, needs wallet_details)'],
   },
@@ -233,7 +236,8 @@ describe('offers', () => {
   test.for(STRICT)('$title', ({ paid, left, amount }) => {
     const changes: [string, string][] = [
       ['usd', '-1600'],
-      ['eth', left],
+      ['eth', new Big(left).plus(paid ?? 0).toFixed()],
+      ['eth', `-${paid ?? 0}`],
     ];
     const order = { expected_amount_from: '1600', amount_to: paid };
     const { offers } = opened('exchange_withdraw', { order, changes });
@@ -246,10 +250,13 @@ describe('offers', () => {
       ['btc', '0.00995'],
       ['btc', '-0.001'],
     ];
-    const order = { ...came, amount_from: '0.005', amount_from_fee: '0.00005' };
+    const order = { ...came, amount_from_fee: '0.00005' };
     const payers = { from: 'client', to: 'merchant' };
-    const { offers } = opened('deposit_exchange', { order, changes, payers }, REVERT_TO);
-    expect(offers.find(({ move }) => move.as === 'withdraw')?.amount.toFixed()).toBe('0.00495');
+    const c = caseOf('deposit_exchange', 'completed_partially', { order, changes, payers });
+    const left = figures(c);
+    const purse = { ...openPurse(c, left), returned: new Big('0.004') };
+    const offers = offersOf(c, purse, rowOf(c, left), REVERT_TO);
+    expect(offers.find(({ move }) => move.as === 'withdraw')?.amount.toFixed()).toBe('0.00995');
   });
 });
 

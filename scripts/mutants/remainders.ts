@@ -1,0 +1,38 @@
+import type { Mutant } from './mutant.js';
+
+const SIMULATED = 'test/workflows/compensation/simulated-ledger.property.test.ts';
+const GROUP = 'figures against a ledger that knows what truly happened';
+
+/** Mistakes about what is left of an order. */
+export const REMAINDER_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'what is left computed from the commission that an order quotes',
+    file: 'src/workflows/compensation/figures.ts',
+    find: "decimalOrZero(c.order.amount_to) : decreases(c, 'to')",
+    replacement: "decreases(c, 'to').minus(feeOf(c, 'to')) : decreases(c, 'to')",
+    test: {
+      file: 'test/workflows/compensation/quoted-fees.test.ts',
+      name: "an order that still shows its quoted commission after a partial end '60 % unpaid': a person is asked, and '8683.20' is not what is left",
+    },
+  },
+  {
+    name: 'a payout after an exchange believed without its exact commission',
+    file: 'src/workflows/compensation/checks.ts',
+    find: "if (paysOut && moved('to')) expectEqual(",
+    replacement: "if (paysOut && !exchanges && moved('to')) expectEqual(",
+    test: {
+      file: SIMULATED,
+      name: `${GROUP} ask a person about every commission that is shown but was not withheld, or was withheld in another amount`,
+    },
+  },
+  {
+    name: 'the rounding of a rate hides who paid a commission',
+    file: 'src/workflows/compensation/checks.ts',
+    find: 'arrives.minus(quoted).plus(rounding)',
+    replacement: 'arrives.minus(quoted).minus(rounding)',
+    test: {
+      file: SIMULATED,
+      name: `${GROUP} never say that more is left than the ledger has left, and the same where nothing is misstated`,
+    },
+  },
+];
