@@ -119,8 +119,8 @@ function nothingMovedUnseen({ order, changes }: Case): string[] {
 }
 
 /*
- * Who paid a commission decides whether it is added back to what is left. The payer comes from rates, which are up to ten
- * minutes old and may have changed since: it is believed only while nothing disagrees with it.
+ * The payer of a commission decides whether it is part of what a payout took. It comes from rates, which are up to ten minutes
+ * old and may have changed since: it is believed only while nothing disagrees with it.
  */
 
 const SIDES: readonly Side[] = ['from', 'to'];
