@@ -4,6 +4,7 @@ import { factsOf } from '../../contract/order/types.js';
 import {
   applyRate,
   type Case,
+  changesOn,
   decreases,
   directionsSeen,
   exchangedPart,
@@ -129,9 +130,7 @@ const payerOf = ({ payers }: Case, side: Side): string | null | undefined => pay
 
 /** Sides whose commission was charged, so that its payer moves the figures. */
 export const chargedSides = (c: Case): Side[] =>
-  SIDES.filter(
-    (side) => feeOf(c, side).gt(0) && c.changes.some(({ currency }) => currency === c.order[`currency_${side}`]),
-  );
+  SIDES.filter((side) => feeOf(c, side).gt(0) && changesOn(c, side).length > 0);
 
 /** Reasons against what is kept about the payers: it is unknown, rates said otherwise later, or the figures do. */
 export function payerDoubts(c: Case, left: Figures): string[] {

@@ -36,7 +36,7 @@ export const requestedAmount = ({ request, order }: Case): Big => decimal(reques
 export type Side = 'from' | 'to';
 
 /** Returns the balance changes in the currency of a side. */
-const changesOn = ({ order, changes }: Case, side: Side): Big[] =>
+export const changesOn = ({ order, changes }: Case, side: Side): Big[] =>
   changes
     .filter(({ currency }) => currency === order[`currency_${side}`])
     .map(({ amount_change }) => decimal(amount_change));

@@ -42,6 +42,8 @@ function payout(asked: string, received: string, paid: string, fees: { charged: 
   };
 }
 
+const AT_COARSE_RATE = payout('8000', '8000', '2000', { charged: '13', quoted: '43' });
+
 const DEPOSIT: Partial<Order> = {
   exchange_rate_initial: '50000',
   exchange_rate_actual: '50000',
@@ -73,9 +75,9 @@ const QUOTED: Quoted[] = [
   },
   {
     title: 'a rate of "1", which is up to 50 % off',
-    ...payout('8000', '8000', '2000', { charged: '13', quoted: '43' }),
+    ...AT_COARSE_RATE,
     order: {
-      ...payout('8000', '8000', '2000', { charged: '13', quoted: '43' }).order,
+      ...AT_COARSE_RATE.order,
       exchange_rate_initial: '1',
       exchange_rate_actual: '1',
     },
@@ -88,7 +90,6 @@ const QUOTED: Quoted[] = [
     order: {
       ...DEPOSIT,
       amount_from: '0.01',
-
       amount_from_fee: '0.00005',
       amount_to: '200',
       amount_to_fee: '7.5',
