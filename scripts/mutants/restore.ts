@@ -65,8 +65,8 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
   {
     name: "a cancelled create ends its order by the server's word alone",
     file: 'src/workflows/create/attempt.ts',
-    find: "wantsEnd(run)) return { kind: 'takenBack' };",
-    replacement: "wantsEnd(run)) return closed('OrderCancelled', 'cancelled');",
+    find: "run.cancelRequested) return { kind: 'takenBack' };",
+    replacement: "run.cancelRequested) return closed('OrderCancelled', 'cancelled');",
     test: {
       file: 'test/reliability/taken-back.test.ts',
       name: 'a create that is paused while it is sent, and failed by its id, ends as what was paid though its order is cancelled',
@@ -74,9 +74,9 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'what was parked is refused unseen',
-    file: 'src/workflows/create/end-unsent.ts',
-    find: "if (seen.kind !== 'absent') return seen;",
-    replacement: '',
+    file: 'src/workflows/create/next-action.ts',
+    find: "looked ? { do: 'end', as }",
+    replacement: "looked || as ? { do: 'end', as }",
     test: {
       file: 'test/reliability/restored-parked.test.ts',
       name: 'refused, it is followed to its end, and nobody reads that nothing was sent',
@@ -93,20 +93,10 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
     },
   },
   {
-    name: 'a reset run that was cancelled stays where it waits',
-    file: 'src/workflows/create/end-unsent.ts',
-    find: '!run.cancelLookedFor && knowsOfNoSend(run)',
-    replacement: '!run.cancelLookedFor && noSendInDoubt(run)',
-    test: {
-      file: 'test/reliability/reset-waiting.test.ts',
-      name: 'a reset run goes on from every event of one whose cancellation found its order',
-    },
-  },
-  {
     name: 'a reset run ends by absence that the run before it has read',
-    file: 'src/workflows/create/settle.ts',
-    find: "seen.kind !== 'absent' || run.answeredIn === run.runId",
-    replacement: "seen.kind !== 'absent' || run.answeredIn",
+    file: 'src/workflows/create/create-order.ts',
+    find: 'facts.absence?.readIn !== workflowInfo().runId',
+    replacement: 'facts.absence === undefined',
     test: {
       file: 'test/reliability/reset-waiting.test.ts',
       name: 'a run that was reset does not end as one of which nothing was sent closed as absent, it proves that once more',

@@ -37,9 +37,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'settle window 0',
-    file: 'src/workflows/create/settle.ts',
-    find: 'const windowMs = settleWindowMs(run);',
-    replacement: 'const windowMs = settleWindowMs(run) * 0;',
+    file: 'src/workflows/create/create-order.ts',
+    find: 'const windowMs = windowOf(run.pace, run.type);',
+    replacement: 'const windowMs = windowOf(run.pace, run.type) * 0;',
     test: {
       file: 'test/workflows/create/settle.server.test.ts',
       name: 'an order that appears within the window is adopted and not sent again',
@@ -57,9 +57,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a permission given in time counts for the late order',
-    file: 'src/workflows/create/create-order.ts',
-    find: 'isLate: isLate && wasLate',
-    replacement: 'isLate',
+    file: 'src/workflows/create/facts.ts',
+    find: 'late: late && wasLate',
+    replacement: 'late',
     test: {
       file: 'test/workflows/create/delayed-resend.server.test.ts',
       name: 'a delayed order whose create is uncertain and absent asks again when its time passed while a person was asked: what they permitted was no late payment',
@@ -67,12 +67,12 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'sent again on a proof of another place',
-    file: 'src/workflows/create/may-resend.ts',
-    find: 'settled?.atSwitch !== evidence.accountSwitches',
-    replacement: '!settled',
+    file: 'src/workflows/create/facts.ts',
+    find: 'const doubt = facts.doubt ?? facts.absence?.doubt;\n  if (!doubt) return facts;\n  const said',
+    replacement: 'const doubt = facts.doubt;\n  if (!doubt) return facts;\n  const said',
     test: {
-      file: 'test/workflows/create/may-resend.test.ts',
-      name: 'a create whose outcome is not known is not on a proof of another place',
+      file: 'test/workflows/create/another-account.server.test.ts',
+      name: 'a permitted re-send is worth nothing at a place that was confirmed after it: absence is proven there first',
     },
   },
   {
@@ -242,9 +242,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'an order is sent anew though nobody knows where an earlier run sent it',
-    file: 'src/workflows/create/may-resend.ts',
-    find: 'evidence.count === 0 && !evidence.accountUnknown',
-    replacement: 'evidence.count === 0',
+    file: 'src/workflows/create/next-action.ts',
+    find: "cause === 'reset' || cause === 'recovered' || place !== 'asked'",
+    replacement: "cause === 'reset' || cause === 'recovered'",
     test: {
       file: 'test/workflows/create/terminated-elsewhere.server.test.ts',
       name: 'terminated while its create was in hand, so that nobody knows where it went: a person alone has it sent at the account of now',
@@ -252,12 +252,12 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'the window since an earlier run begins when some clock said that it had sent',
-    file: 'src/workflows/create/settle.ts',
-    find: 'run.input?.sentUntil === undefined ? run.sends.restoredAtMs : undefined',
-    replacement: "Date.parse(run.input?.sentUntil ?? '') || run.sends.restoredAtMs",
+    file: 'src/workflows/order/state.ts',
+    find: 'const untilMs = workflowInfo().startTime.getTime() + UNDER_WAY_MS;',
+    replacement: "const untilMs = Date.parse(input?.sentUntil ?? '') || workflowInfo().startTime.getTime();",
     test: {
-      file: 'test/workflows/create/settle-clock.server.test.ts',
-      name: 'whatever clock said when an earlier run may have sent, one is sent anew only after a window of its own',
+      file: 'test/workflows/create/terminated-mid-send.server.test.ts',
+      name: 'terminated while its create is under way, and started again at once, it is adopted once it is there, and not created twice',
     },
   },
   {
@@ -292,9 +292,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a request that was under way when its run was terminated is not waited for',
-    file: 'src/workflows/create/settle.ts',
-    find: 'sinceMs === undefined ? SEND_TIMEOUT_MS : 0',
-    replacement: '0',
+    file: 'src/workflows/order/state.ts',
+    find: 'const UNDER_WAY_MS = 25_000;',
+    replacement: 'const UNDER_WAY_MS = 0;',
     test: {
       file: 'test/workflows/create/terminated-mid-send.server.test.ts',
       name: 'terminated while its create is under way, and started again at once, it is adopted once it is there, and not created twice',
@@ -302,9 +302,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a refusal at one place ends what may have gone to another',
-    file: 'src/workflows/create/after-attempt.ts',
-    find: 'if (run.sends.accountUnknown) return askAboutRefusal(run, refused);',
-    replacement: '',
+    file: 'src/workflows/create/next-action.ts',
+    find: '!isPlaceUnknown(facts) &&\n  facts.absence !== undefined',
+    replacement: 'facts.absence !== undefined',
     test: {
       file: 'test/workflows/create/place-forgotten.server.test.ts',
       name: 'where it was sent is forgotten by its own run reset while it was in hand, the same',

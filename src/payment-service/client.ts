@@ -17,6 +17,7 @@ import {
   DEFAULT_PAGE_SIZE,
   type OrderListQuery,
   type OrderStatusQuery,
+  ofAllTimes,
   orderListSchema,
   orderStatusSchema,
 } from './queries.js';
@@ -89,7 +90,7 @@ export function createPaymentService(options: PaymentServiceOptions) {
   /** One page of orders; their order is not documented. A function is asked for the query once the request's turn has come. */
   const listOrders = async (query: OrderListQuery | (() => OrderListQuery), callOptions?: CallOptions) => {
     let asked: OrderListQuery = {};
-    const check = (each: OrderListQuery) => (asked = checkRequest(orderListSchema, each));
+    const check = (each: OrderListQuery) => (asked = checkRequest(orderListSchema, ofAllTimes(each)));
     const request = typeof query === 'function' ? () => check(query()) : check(query);
     const body = await call('order/list', request, () => maxPageBytes(asked), callOptions);
     const page = readPage(orderListItemSchema, body, pageSize(asked));

@@ -103,6 +103,13 @@ export const addressCreateSchema = z
 export type OrderStatusQuery = { order_id: string; order_uuid?: never } | { order_uuid: string; order_id?: never };
 /** Selects orders; `limit` at most 1000. Dates as `YYYY-MM-DD hh:mm:ss`. */
 export type OrderListQuery = z.infer<typeof orderListSchema>;
+
+/** A service may list recent orders alone where it is not asked for older ones: an order that is named is wanted of any age. */
+export const ofAllTimes = (query: OrderListQuery): OrderListQuery =>
+  query.order_id === undefined && query.order_ids === undefined
+    ? query
+    : { date_from: '2000-01-01 00:00:00', ...query };
+
 /** Selects permanent deposit addresses; `limit` at most 100. */
 export type AddressListQuery = z.infer<typeof addressListSchema>;
 /** Fields of a permanent deposit address, without its callback URL. */

@@ -67,6 +67,7 @@ export const sentToSchema = z.strictObject({
   endpoint: z.string(),
   wallets: z.array(z.string()).optional(),
   key: z.string(),
+  witness: z.strictObject({ order_id: z.string(), order_uuid: z.string() }).optional(),
 });
 
 /** What a follow-up's order hands on to it; `order-rules` refuses it in every other input. */

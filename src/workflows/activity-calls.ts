@@ -18,7 +18,7 @@ export const SEND_TIMEOUT_MS = 25_000;
 
 /**
  * Creates: ONE attempt. A create whose worker died may have reached the service, so the server must never repeat it;
- * whether it is sent again is decided by `mayResend` (`create/may-resend.ts`) alone. Cancellation reaches an attempt only while
+ * whether it is sent again is decided by `nextAction` (`create/next-action.ts`) alone. Cancellation reaches an attempt only while
  * no worker has started it, which proves that nothing was sent; one that runs is left to end.
  */
 export const moneyMoving = (account: string): ActivityOptions => ({

@@ -24,7 +24,7 @@ import { holdsWallet, maskWallets, NO_WALLET } from '../contract/wallets.js';
 import { isReset } from './batch/interruptions.js';
 import type { BatchRun } from './batch/state.js';
 import { close, closed, closeWithoutOrder } from './order/end.js';
-import { noRunEverSent, type OrderRun } from './order/state.js';
+import { mayHaveSent, type OrderRun } from './order/state.js';
 
 /*
  * A run goes on only under the workflow id that its input demands: the id is what keeps an order, an address or a batch from
@@ -47,7 +47,7 @@ const refuseOrder =
   (run: OrderRun): Refuse =>
   (field, reason) => {
     const errors: FieldError[] = [{ field, reason: maskWallets(reason) }];
-    if (noRunEverSent(run)) closeWithoutOrder(run, 'InvalidOrder', `${field}: ${reason}. Nothing was sent`, errors);
+    if (!mayHaveSent(run)) closeWithoutOrder(run, 'InvalidOrder', `${field}: ${reason}. Nothing was sent`, errors);
     close(run, closed(ORDER_UNRESOLVED, `${field}: ${reason}. This run sent nothing, an earlier one may have`));
   };
 
@@ -57,14 +57,14 @@ export function checkOrder(run: OrderRun): void {
   const { orderId } = run;
   checkInput(refuse, run.input, '{account?, order, …}');
   if (typeof run.request !== 'object' || run.request === null) refuse('order', 'must be the create request');
-  checkAccount(refuse, run.account, noRunEverSent(run));
+  checkAccount(refuse, run.account, !mayHaveSent(run));
   if (typeof orderId !== 'string' || !ORDER_ID_FORMAT.test(orderId.replace(/\.r\d{1,4}$/, ''))) {
     refuse('order.order_id', 'must match [A-Za-z0-9._:-]{1,120}');
   }
   if (!run.followUp) {
     const { batchId } = run.input;
-    checkShownName(refuse, 'order.order_id', orderId, noRunEverSent(run));
-    if (typeof batchId === 'string') checkShownName(refuse, 'batchId', batchId, noRunEverSent(run));
+    checkShownName(refuse, 'order.order_id', orderId, !mayHaveSent(run));
+    if (typeof batchId === 'string') checkShownName(refuse, 'batchId', batchId, !mayHaveSent(run));
   }
   // A recovered run sends nothing, so the id cannot be used to pay beside the order it extends.
   if (/\.r\d+$/.test(orderId) && !run.followUp && !run.input.recovered) {
@@ -78,7 +78,7 @@ export function checkOrder(run: OrderRun): void {
 export function checkReceived(run: OrderRun, input: ReceivedDepositInput): void {
   const refuse: Refuse = refuseOrder(run);
   checkInput(refuse, run.input, '{account?, ref, order_uuid, …}');
-  checkAccount(refuse, run.account, noRunEverSent(run));
+  checkAccount(refuse, run.account, !mayHaveSent(run));
   const { order_uuid: orderUuid } = input;
   if (typeof orderUuid !== 'string' || !ORDER_UUID_FORMAT.test(orderUuid)) {
     refuse('order_uuid', 'must match [A-Za-z0-9_-]{1,64}');

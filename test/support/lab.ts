@@ -9,6 +9,7 @@ import type { Pace } from '../../src/contract/order/activities.js';
 import { startReceiver } from '../../src/receiver/server.js';
 import { createSignalOrder, createSignalReceived } from '../../src/receiver/signals.js';
 import { dataConverter } from '../../src/temporal.js';
+import { openAccounts } from '../../src/worker/accounts.js';
 import { createWorkers } from '../../src/worker/start-worker.js';
 import {
   createTestNamespace,
@@ -17,7 +18,7 @@ import {
   type TestNamespace,
   workflowBundle,
 } from './temporal.js';
-import { openUngrouped } from './ungrouped.js';
+import { keepBusy, openUngrouped } from './ungrouped.js';
 
 /** Fast enough for tests; the embedded server keeps timers well below a second. */
 export const QUICK_PACE: Pace = {
@@ -71,6 +72,8 @@ export interface LabOptions {
   workflowThread?: boolean;
   /** True: look-ups of many orders are one request, as in production. Otherwise each order asks as it does alone. */
   groups?: boolean;
+  /** True: nobody else creates orders at the account, so that no order shows how new an answer is. */
+  quiet?: boolean;
   /** A Temporal server of the test's own; that of the run when omitted. */
   temporalAddress?: string;
 }
@@ -105,6 +108,7 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
     temporalAddress: address,
     workflowThread = false,
     groups = false,
+    quiet = false,
   } = options;
   const temporal = await createTestNamespace({
     address,
@@ -135,7 +139,8 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
     const plain = attentionAfterMs ? await impatientWorkflowBundle(attentionAfterMs) : workflowBundle();
     const mode = encryptionMode(changed);
     const code = mode === 'off' ? plain : await encryptedWorkflowBundle(mode);
-    const accounts = groups ? undefined : await openUngrouped(changed.accounts);
+    const accounts = groups ? await openAccounts(changed.accounts) : await openUngrouped(changed.accounts, { quiet });
+    if (groups && !quiet) for (const account of accounts.values()) keepBusy(account, Date.now);
     const started = await createWorkers(
       changed,
       target,

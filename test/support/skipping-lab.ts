@@ -12,7 +12,7 @@ import { createWorkers } from '../../src/worker/start-worker.js';
 import { asReset } from './as-reset.js';
 import { ServiceGate } from './service-gate.js';
 import { quietWorkers, workflowBundle } from './temporal.js';
-import { openUngrouped } from './ungrouped.js';
+import { isOfOthers, openUngrouped } from './ungrouped.js';
 
 export const SECOND_MS = 1_000;
 export const MINUTE_MS = 60 * SECOND_MS;
@@ -68,11 +68,12 @@ export interface HistoryEvents {
 
 /**
  * Opens a lab with the product's own defaults; `env` are settings as a worker reads them, such as `ORDER_POLL_MAX`. `clock`: of
- * the workers; the server's, unless told otherwise.
+ * the workers; the server's, unless told otherwise. `quiet`: nobody else creates orders at the account.
  */
 export async function openSkippingLab(
   env: Record<string, string> = {},
   clock: (serverNowMs: () => Promise<number>) => () => number | Promise<number> = (serverNowMs) => serverNowMs,
+  { quiet = false } = {},
 ): Promise<SkippingLab> {
   quietWorkers();
   const temporal = await createTimeSkippingEnv();
@@ -95,7 +96,7 @@ export async function openSkippingLab(
     config,
     target,
     { workflowBundle: workflowBundle(), debugMode: true },
-    await openUngrouped(config.accounts, { realTime: false }),
+    await openUngrouped(config.accounts, { realTime: false, quiet, nowMs: clock(nowMs) }),
     clock(nowMs),
   );
   const running = workers.map((worker) => worker.run());
@@ -117,7 +118,13 @@ export async function openSkippingLab(
     callback: (orderId) => handleOf(orderId).signal(ORDER_CALLBACK_SIGNAL, {}),
     cancel: async (orderId) => void (await handleOf(orderId).cancel()),
     history: async (orderId) => describeHistory(await handleOf(orderId).fetchHistory()),
-    replayAll: () => replay(gate.orderIds().map(handleOf)),
+    replayAll: () =>
+      replay(
+        gate
+          .orderIds()
+          .filter((id) => !isOfOthers(id))
+          .map(handleOf),
+      ),
     close: async () => {
       for (const worker of workers) worker.shutdown();
       await Promise.all(running);

@@ -1,20 +1,70 @@
 import { type Account, GroupedLookUps } from '../../src/activities/index.js';
+import type { Witnesses } from '../../src/activities/order/witnesses.js';
 import type { AccountConfig } from '../../src/config.js';
+import type { CreateRequests } from '../../src/contract/order/request.js';
 import { openAccounts } from '../../src/worker/accounts.js';
+import { orderInput } from './inputs.js';
+
+/** What a lab's accounts are like. */
+export interface LabAccounts {
+  /** False: nor do requests wait after "too many requests", whose wait no skipped time ends. */
+  realTime?: boolean;
+  /** True: nobody else creates orders there. */
+  quiet?: boolean;
+  nowMs?: () => number | Promise<number>;
+}
 
 /**
  * Accounts whose look-ups wait for nobody, as those of one order alone do: tests count the requests of an order while others run
- * beside it, and where time is skipped a look-up cannot wait in real time. `realTime: false`: nor do requests after "too many
- * requests", whose wait no skipped time ends.
+ * beside it, and where time is skipped a look-up cannot wait in real time.
  */
 export async function openUngrouped(
   configs: ReadonlyMap<string, AccountConfig>,
-  { realTime = true }: { realTime?: boolean } = {},
+  { realTime = true, quiet = false, nowMs = Date.now }: LabAccounts = {},
 ): Promise<Map<string, Account>> {
   const accounts = await openAccounts(configs);
   for (const account of accounts.values()) {
     account.lookUps = new GroupedLookUps(account.service, { mostWaiting: 1 });
     if (!realTime) account.limiter.slowDown = () => undefined;
+    if (!quiet) keepBusy(account, nowMs);
   }
   return accounts;
+}
+
+let others = 0;
+
+/** An id that has every kind of character that an order id may have, and is as long as one may be. */
+function otherId(): string {
+  others += 1;
+  return `${OTHERS}${process.pid}-${others}-`.padEnd(120, 'x');
+}
+
+const OTHERS = '0-Other.order_of:another.payer-';
+
+/** True for the orders of somebody else. */
+export const isOfOthers = (orderId: string): boolean => orderId.startsWith(OTHERS);
+
+/** Lets an order of somebody else be accepted at the account whenever one is looked for that was sent later. */
+export function keepBusy({ service, lookUps: { witnesses } }: Account, nowMs: () => number | Promise<number>): void {
+  const later = witnesses.later.bind(witnesses);
+  let isCreating = false;
+  const create = async () => {
+    isCreating = true;
+    // Fails, and leaves the balances as they were.
+    const { order } = orderInput('withdraw', otherId(), { marker: 'outcome=error' });
+    const request = order as CreateRequests['withdraw'];
+    const sentAtMs = await nowMs();
+    witnesses.noteAccepted(await service.createOrder('withdraw', request), sentAtMs);
+  };
+  const once = () =>
+    create()
+      .catch(() => undefined)
+      .finally(() => {
+        isCreating = false;
+      });
+  const busy: Witnesses['later'] = (...asked) => {
+    if (!isCreating) void once();
+    return later(...asked);
+  };
+  witnesses.later = busy;
 }

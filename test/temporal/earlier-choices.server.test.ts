@@ -98,7 +98,7 @@ test('the approval of an earlier run approves nothing in a later one, though the
 });
 
 test('nor where something without the keys accepts it past the validator: it is refused once more', async () => {
-  const { order, revision, copied } = await askingAgain('accepted');
+  const { order, copied } = await askingAgain('accepted');
   await lab.stopWorkers();
   const worker = rogue.acceptUpdates();
   const handedIn = rogue.update(order.workflowId, DECIDE_UPDATE, copied).catch(() => undefined);
@@ -112,7 +112,8 @@ test('nor where something without the keys accepts it past the validator: it is 
   const refused = async () =>
     (await events()).some((event) => event.workflowExecutionUpdateCompletedEventAttributes?.outcome?.failure);
   await vi.waitUntil(refused, { timeout: 60_000, interval: 100 });
-  expect(await order.state()).toMatchObject({ phase: 'parked', revision });
+  // The callback that woke it may be about what an earlier run sent: it was looked for, and is asked about again.
+  await parkedFor(order, 'above the cap');
   expect(executed(order.orderId)).toBe(0);
   await lab.temporal.client.workflow.getHandle(order.workflowId).terminate();
   await handedIn;

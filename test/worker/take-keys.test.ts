@@ -80,7 +80,7 @@ test('orders that were known to exist by the pair before prove nothing by the ne
   const { service, first, config, take, asked, current } = await open();
   const under = current();
   for (let n = 0; n < 10; n += 1) {
-    under.lookUps.noteCreated((await create(first, 'withdraw', `w-${n}`)).body.data as unknown as Order);
+    under.lookUps.noteCreated((await create(first, 'withdraw', `w-${n}`)).body.data as unknown as Order, Date.now());
   }
   await sleep(2_100);
   const probe = ({ lookUps }: typeof under, id: string) =>

@@ -1,6 +1,6 @@
 import { activityInfo } from '@temporalio/activity';
-import type { CreateVerdict } from '../../contract/order/activities.js';
-import { factsOf, type OrderType } from '../../contract/order/types.js';
+import { type CreateVerdict, windowOf } from '../../contract/order/activities.js';
+import type { OrderType } from '../../contract/order/types.js';
 import type { ActivityDeps } from '../deps.js';
 
 /** Since when a restored Temporal runs, and why nothing is sent yet. */
@@ -18,8 +18,7 @@ export async function tooSoonAfterRestore(
   type: OrderType,
 ): Promise<Restored | undefined> {
   if (restoredAtMs === undefined) return undefined;
-  const { atOnce, deposit } = pace.settleWindowMs;
-  const countsFromMs = restoredAtMs + (factsOf(type).movesMoneyAtOnce ? atOnce : deposit);
+  const countsFromMs = restoredAtMs + windowOf(pace, type);
   // By the worker's clock and by the server's: one of them may be fast.
   if (Math.min(await nowMs(), activityInfo().currentAttemptScheduledTimestampMs) >= countsFromMs) return undefined;
   const until = new Date(countsFromMs).toISOString();

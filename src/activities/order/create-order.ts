@@ -4,7 +4,13 @@ import { AuditNotWrittenError } from '../../audit/audit-record.js';
 import { echoDifferences } from '../../contract/differences/echo.js';
 import { describeFieldErrors } from '../../contract/failures.js';
 import { isFormOfId } from '../../contract/names.js';
-import type { Circumstances, CreateAnswer, CreateOrderInput, CreateVerdict } from '../../contract/order/activities.js';
+import {
+  type Circumstances,
+  type CreateAnswer,
+  type CreateOrderInput,
+  type CreateVerdict,
+  visibleAfterMs,
+} from '../../contract/order/activities.js';
 import type { OrderInput } from '../../contract/order/input-and-result.js';
 import type { CreateRequest } from '../../contract/order/request.js';
 import { isRefused, type Refused } from '../../contract/refused.js';
@@ -51,7 +57,8 @@ export function createOrderActivity(deps: ActivityDeps) {
     const probesFirst = invalid !== undefined || deps.restoredAtMs !== undefined;
     if (!refused && !probesFirst) await limit();
     if (!refused) await learnWallets(account);
-    const sending = { deps, account, attempt, request, rates, deadline, tooSoon, ...(probesFirst && { limit }) };
+    const sending: Sending = { deps, account, attempt, request, rates, deadline, tooSoon };
+    if (probesFirst) sending.limit = limit;
     const verdict = toldAfterRestore(refused ?? (await probeThenSend(sending, invalid !== undefined)), tooSoon);
     if (notes.length > 0) log.warn('checks were passed over', { notes });
     const excerpt = verdict.kind === 'rejected' ? verdict.excerpt : undefined;
@@ -59,6 +66,7 @@ export function createOrderActivity(deps: ActivityDeps) {
     return {
       ...verdict,
       ...circumstancesOf(deps, account, invalid ? undefined : payersOf(rates, attempt.type, request)),
+      ...pinnedOf(sending, verdict),
       ...(tooSoon && { restoredAtMs: tooSoon.restoredAtMs }),
       // Of the first run the workflow knows it.
       ...(attempt.firstExecutionRunId === runId() && { runId: undefined }),
@@ -119,6 +127,8 @@ interface Sending {
   tooSoon: Restored | undefined;
   /** Throws where limits or checks refuse it; only where they decide after the probe. */
   limit?: () => Promise<unknown>;
+  /** Where it was sent, once it may have been. */
+  pinned?: Pinned;
 }
 
 async function probeThenSend(sending: Sending, isInvalid: boolean): Promise<CreateVerdict> {
@@ -192,7 +202,7 @@ const probeBefore = (account: Account, attempt: CreateOrderInput, request: Creat
     : probe(account.service, attempt.type, request);
 
 /**
- * THE gate before every send, the last line of defence behind the workflow's decision (`may-resend.ts`): only an activity knows
+ * THE gate before every send, the last line of defence behind the workflow's decision (`next-action.ts`): only an activity knows
  * in which run it is. Returns why nothing may be sent; undefined = it is open.
  */
 function sendGate({ permission, firstExecutionRunId, provenIn }: CreateOrderInput): CreateVerdict | undefined {
@@ -217,10 +227,17 @@ async function refuseStale(account: Account, attempt: CreateOrderInput): Promise
   return staleBasis(account, followUpOf, order.order_id);
 }
 
+/** What came to an order needs no proof that there is none. */
+const pinnedOf = ({ pinned }: Sending, { kind }: CreateVerdict): Pinned | undefined =>
+  kind === 'accepted' || kind === 'adopted' ? undefined : pinned;
+
 /** What is written before a send, and answered after it. */
 type Pinned = Pick<Circumstances, 'sentTo'>;
 
-const whereSent = (account: Account): Pinned => ({ sentTo: sentToOf(account) });
+function whereSent(account: Account, untilMs: number): Pinned {
+  const witness = account.lookUps.witnesses.youngest(untilMs);
+  return { sentTo: { ...sentToOf(account), ...(witness && { witness }) } };
+}
 
 const runId = (): string | undefined => activityInfo().workflowExecution?.runId;
 
@@ -237,21 +254,27 @@ async function refuseElsewhere(account: Account, { sentTo }: CreateOrderInput): 
 
 const notSent = (reason: string): CreateVerdict => ({ kind: 'notSent', reason });
 
-async function send({ deps, account, attempt, request, deadline }: Sending): Promise<CreateVerdict> {
+async function send(sending: Sending): Promise<CreateVerdict> {
+  const { deps, account, attempt, request, deadline } = sending;
+  const sentAtMs = await (deps.nowMs ?? Date.now)();
+  const pinned = whereSent(account, sentAtMs - visibleAfterMs(deps.pace, attempt.type));
   try {
     const order = await account.service.createOrder(attempt.type, wireRequest(deps, attempt, request), {
       turn: 'taken',
       beforeSend: async () => {
         // First, since a slow disk must not make the attempt older than what is confirmed next.
         await recordSend(deps, attempt, request);
-        await confirmSend(deps, deadline, whereSent(account));
+        await confirmSend(deps, deadline, pinned);
+        sending.pinned = pinned;
       },
     });
     const verdict = verdictOfAnswer(attempt, request, order);
-    if (verdict.kind === 'accepted') account.lookUps.noteCreated(order);
+    if (verdict.kind === 'accepted') account.lookUps.noteCreated(order, sentAtMs);
     return verdict;
   } catch (error) {
-    return verdictOfError(error, account);
+    const verdict = verdictOfError(error, account);
+    if (verdict.kind === 'uncertain') account.lookUps.witnesses.noteUnclear(request.order_id);
+    return verdict;
   }
 }
 

@@ -4,6 +4,7 @@ import type { Page } from '../../payment-service/paging.js';
 import { isOrderId, MAX_ORDERS_PER_PAGE } from '../../payment-service/queries.js';
 import { Canaries, type Canary } from './canaries.js';
 import { Gathering, type Patience, type Ways } from './gathering.js';
+import { Witnesses } from './witnesses.js';
 
 /** An order that was seen before: only an item with both counts as this one. */
 export interface KnownOrder {
@@ -40,6 +41,8 @@ export interface GroupedLookUpsOptions {
  * otherwise it is asked for alone. One object per key: another one begins without canaries.
  */
 export class GroupedLookUps {
+  /** What readings are checked by that stand alone. */
+  readonly witnesses = new Witnesses();
   readonly #canaries: Canaries;
   /** Most orders of ours that one answer showed: the service neither cuts its list nor the ids at fewer. */
   #shownAtOnce = 0;
@@ -59,8 +62,9 @@ export class GroupedLookUps {
     this.#probes = new Gathering((close) => this.#probe(close), { most: MOST_PROBES, mostWaiting });
   }
 
-  /** Notes an order that the service answered to a create: it exists. */
-  noteCreated(order: Order): void {
+  /** Notes an order that the service answered to a create, sent at `sentAtMs`: it exists. */
+  noteCreated(order: Order, sentAtMs: number): void {
+    this.witnesses.noteAccepted(order, sentAtMs);
     this.#canaries.note([order]);
   }
 

@@ -1,6 +1,14 @@
 import { activityInfo } from '@temporalio/activity';
-import type { ElsewhereAnswer, LookUpAnswer, LookUpInput, LookUpReading } from '../../contract/order/activities.js';
+import { isFormOfId } from '../../contract/names.js';
+import {
+  type ElsewhereAnswer,
+  type LookUpAnswer,
+  type LookUpInput,
+  type LookUpReading,
+  windowOf,
+} from '../../contract/order/activities.js';
 import type { LookUpRecoveredInput } from '../../contract/order/followers.js';
+import type { Witness } from '../../contract/order/sent-to.js';
 import { validateRecoveredInput } from '../../validation/order-input.js';
 import { payersOf } from '../../validation/rate-checks.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
@@ -9,6 +17,7 @@ import { tooSoonAfterRestore } from './after-restore.js';
 import { patience } from './patience.js';
 import { foundOrder, readByOrderId, withoutChanges } from './probe.js';
 import { circumstancesOf, elsewhereOf, failedElsewhere, isOtherEndpoint } from './sent-to.js';
+import { hasFormOf, type LaterWitness } from './witnesses.js';
 
 /**
  * One signed look-up. Answers only clear readings: everything else (5xx, 401, 429, time-out, garbage) is repeated by the
@@ -18,15 +27,17 @@ export function lookUpOrderActivity(deps: ActivityDeps) {
   return async function lookUpOrder(input: LookUpInput): Promise<LookUpAnswer | ElsewhereAnswer> {
     if (input.delayMs && activityInfo().attempt === 1) throw comeBackIn(input.delayMs, 'waiting before the look-up');
     const account = accountOf(deps, input.account);
+    const now = deps.nowMs ?? Date.now;
+    const later = laterWitnesses(account, input, await now(), windowOf(deps.pace, input.type));
+    if (input.awaitsLater && later.length === 0) throw comeBackIn(AWAITED_MS.acceptance, NONE_LATER);
     try {
       const tooSoon = await tooSoonAfterRestore(deps, input.type);
-      const reading = await read(account, input);
+      const reading = await read(account, input, later);
+      if (input.awaitsLater && !isAwaited(reading)) throw comeBackIn(AWAITED_MS.reading, NONE_LATER);
       if (reading.kind === 'elsewhere') return reading;
-      const readAtMs = await (deps.nowMs ?? Date.now)();
+      const readAtMs = await now();
       // Who pays commissions matters where something is left of an order, which nothing is of a completed one.
-      const payers = isCompleted(reading)
-        ? undefined
-        : payersOf(await account.rates.current(), input.type, input.request);
+      const payers = await payersNow(account, input, reading);
       if (input.known && input.sentTo) return { ...reading, readAtMs, ...(payers && { payers }) };
       const restored = tooSoon && { restoredAtMs: tooSoon.restoredAtMs };
       return { ...reading, readAtMs, ...circumstancesOf(deps, account, payers), ...restored };
@@ -36,10 +47,58 @@ export function lookUpOrderActivity(deps: ActivityDeps) {
   };
 }
 
-const isCompleted = (reading: LookUpReading): boolean =>
-  reading.kind === 'found' && reading.order.status === 'completed';
+async function payersNow({ rates }: Account, { type, request }: LookUpInput, reading: LookUpReading) {
+  const isCompleted = reading.kind === 'found' && reading.order.status === 'completed';
+  return isCompleted ? undefined : payersOf(await rates.current(), type, request);
+}
 
-async function read(account: Account, input: LookUpInput): Promise<LookUpReading | ElsewhereAnswer> {
+/** Nobody is asked about another account meanwhile: a person has a question before them, or will. */
+const isAwaited = (reading: LookUpReading | ElsewhereAnswer): boolean =>
+  reading.kind !== 'elsewhere' && (reading.kind !== 'absent' || reading.control?.later === true);
+
+/** Between two looks whether an order was accepted later, which costs no request, and two readings that are to show it. */
+const AWAITED_MS = { acceptance: 10_000, reading: 60_000 };
+
+const NONE_LATER = 'until the service shows an order that it accepted later';
+
+/** Orders that were accepted after ours was sent. */
+const laterWitnesses = (
+  { lookUps }: Account,
+  { sentUntilMs, request }: LookUpInput,
+  nowMs: number,
+  windowMs: number,
+): LaterWitness[] =>
+  sentUntilMs === undefined ? [] : lookUps.witnesses.later(sentUntilMs, nowMs, windowMs, request.order_id);
+
+/** Reads what the order list and the status show under our id, and by which other orders that can be believed. */
+async function readAbsence(
+  account: Account,
+  { type, request, sentUntilMs, sentTo }: LookUpInput,
+  later: readonly LaterWitness[],
+): Promise<LookUpReading> {
+  const { service, lookUps } = account;
+  const { order_id: orderId } = request;
+  const earlier = sentUntilMs === undefined ? undefined : sentTo?.witness;
+  const others = [...later, ...(earlier ? [earlier] : [])].filter(({ order_id: id }) => !isFormOfId(id, orderId));
+  const { reading, missing } = await readByOrderId(service, { type, request }, others);
+  if (reading.kind !== 'absent' || sentUntilMs === undefined) return reading;
+  const isMissing = ({ order_uuid: uuid }: Witness) => missing.has(uuid);
+  const whole = !(earlier && isMissing(earlier)) && !later.some((one) => one.mustBeShown && isMissing(one));
+  // Without an earlier one, nothing shows that orders of another key would be shown.
+  const isSameKey = earlier !== undefined || sentTo === undefined || sentTo.key === account.keyFingerprint;
+  const isLater = later.some((one) => !isMissing(one) && hasFormOf(one.order_id, orderId));
+  const othersFail = lookUps.witnesses.othersFail(orderId);
+  return {
+    ...reading,
+    control: { whole, ...(whole && isSameKey && isLater && { later: true }), ...(othersFail && { othersFail: true }) },
+  };
+}
+
+async function read(
+  account: Account,
+  input: LookUpInput,
+  later: readonly LaterWitness[],
+): Promise<LookUpReading | ElsewhereAnswer> {
   const { orderUuid, sentTo, known } = input;
   const proves = known && !isOtherEndpoint(account, sentTo);
   const shown = orderUuid && proves ? await readKnown(account, input, orderUuid) : undefined;
@@ -47,7 +106,7 @@ async function read(account: Account, input: LookUpInput): Promise<LookUpReading
   const found = await elsewhereOf(account, sentTo);
   if (found && found.why === input.told) throw failedElsewhere(found.why);
   if (found) return { kind: 'elsewhere', ...found };
-  if (!orderUuid) return readByOrderId(account.service, input);
+  if (!orderUuid) return readAbsence(account, input, later);
   const reading = shown ?? (await readByUuid(account, input, orderUuid));
   // Seen before, so that it cannot be absent.
   if (known && reading.kind === 'absent')

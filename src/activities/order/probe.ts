@@ -2,6 +2,7 @@ import { echoDifferences } from '../../contract/differences/echo.js';
 import { isFormOfId } from '../../contract/names.js';
 import type { LookUpReading } from '../../contract/order/activities.js';
 import type { CreateRequest } from '../../contract/order/request.js';
+import type { Witness } from '../../contract/order/sent-to.js';
 import type { OrderType } from '../../contract/order/types.js';
 import type { Order, OrderListItem } from '../../contract/service-objects.js';
 import type { PaymentService } from '../../payment-service/client.js';
@@ -24,6 +25,8 @@ interface Listed {
   unclear?: unknown;
   /** A part of what it shows cannot be read: the status is asked as well. */
   isIncomplete?: true;
+  /** Uuids of the witnesses that are not shown. */
+  missing?: ReadonlySet<string>;
 }
 
 /** Time for the status once the list took its own, in ms: both must fit into one attempt. */
@@ -59,12 +62,17 @@ export function probeFirst(
 /**
  * That our order is absent needs both in the same round: the signed list answers clearly without it (which proves key and
  * host), and the status operation does not know it. Presence needs one of them, whatever the other one does, also beside
- * orders of somebody else. Throws service errors, and NoReading.
+ * orders of somebody else. `missing`: uuids of the witnesses that are not shown beside it. Throws service errors, and NoReading.
  */
-export async function readByOrderId(service: PaymentService, asked: Asked): Promise<LookUpReading> {
-  const listed = await listOrders(service, asked.request.order_id).catch(asUnclear);
-  const reading = readingOf(asked, listed.orders);
-  return isClear(listed, reading) ? reading : withStatus(service, asked, listed);
+export async function readByOrderId(
+  service: PaymentService,
+  asked: Asked,
+  witnesses: readonly Witness[] = [],
+): Promise<{ reading: LookUpReading; missing: ReadonlySet<string> }> {
+  const listed = await listOrders(service, asked.request.order_id, witnesses).catch(asUnclear);
+  const read = readingOf(asked, listed.orders);
+  const reading = isClear(listed, read) ? read : await withStatus(service, asked, listed);
+  return { reading, missing: listed.missing ?? new Set() };
 }
 
 /** A list that failed hides nothing that the status shows. Too many requests: the next one would be refused, too. */
@@ -88,13 +96,25 @@ async function withStatus(service: PaymentService, asked: Asked, { orders, uncle
  * Reads the order list for one order id; throws if the service answered nothing. More may be there
  * if an item cannot be read, if one has another id, or if the list was not read to its end.
  */
-async function listOrders(service: PaymentService, orderId: string): Promise<Listed> {
+async function listOrders(
+  service: PaymentService,
+  orderId: string,
+  witnesses: readonly Witness[] = [],
+): Promise<Listed> {
   const listed: Listed = { orders: [] };
   let isAnswered = false;
+  const missing = new Map(witnesses.map((witness) => [witness.order_uuid, witness.order_id]));
+  const ids = [orderId, ...missing.values()];
   try {
     const isOurs = (id: string) => isFormOfId(id, orderId);
-    for await (const { items, malformed } of ordersOfIds([orderId], service.orders(), DEFAULT_PAGE_SIZE, isOurs)) {
+    const isAsked = (id: string) => isOurs(id) || ids.includes(id);
+    for await (const page of ordersOfIds([...new Set(ids)], service.orders(), DEFAULT_PAGE_SIZE, isAsked)) {
       isAnswered = true;
+      const { malformed } = page;
+      const items = page.items.filter(({ user_order_id: id }) => isOurs(id));
+      for (const { user_order_id: id, order_uuid: uuid } of page.items) {
+        if (missing.get(uuid) === id) missing.delete(uuid);
+      }
       listed.orders.push(...items.map(withoutChanges));
       const unreadable = [
         ...malformed.map(({ reason }) => reason),
@@ -109,6 +129,7 @@ async function listOrders(service: PaymentService, orderId: string): Promise<Lis
     if (!isAnswered) throw error;
     listed.unclear = error;
   }
+  listed.missing = new Set(missing.keys());
   return listed;
 }
 

@@ -4,7 +4,7 @@ import type { OnlyByCommand } from '../signature.js';
 import type { Basis } from './basis.js';
 import type { CreateRequest } from './request.js';
 import type { Elsewhere, SentTo } from './sent-to.js';
-import type { OrderType } from './types.js';
+import { factsOf, type OrderType } from './types.js';
 
 /** What activities take and answer. It lives in histories: fields may be added, never renamed. */
 
@@ -19,6 +19,13 @@ export interface Pace {
   /** Time between the two readings that must agree before a compensation moves money. */
   confirmDelayMs: number;
 }
+
+/** How long absence of an order of this type must last: payments get a long window, deposit types (nothing moves at create) a short one. */
+export const windowOf = ({ settleWindowMs }: Pace, type: OrderType): number =>
+  factsOf(type).movesMoneyAtOnce ? settleWindowMs.atOnce : settleWindowMs.deposit;
+
+/** How old an order must be before an answer has to show it, in ms: a part of what the service may be behind. */
+export const visibleAfterMs = (pace: Pace, type: OrderType): number => windowOf(pace, type) / 2;
 
 /** A shorter first wait is not worth a timer and its workflow task: asking too early costs less. */
 const SHORTEST_TIMER_MS = 1_000;
@@ -122,6 +129,20 @@ export interface LookUpInput {
   told?: string;
   /** Wait of the first attempt, which then asks nothing: waiting this way writes no history. */
   delayMs?: number;
+  /** Until then a create of the order may have been sent: absence is read with orders that must be shown beside it. */
+  sentUntilMs?: number;
+  /** Nothing is answered before the service has accepted an order that was sent later. */
+  awaitsLater?: true;
+}
+
+/**
+ * How far an answer without our order can be believed. `whole`: it shows the orders that the service confirmed. `later`: among
+ * them is one that was sent after ours, with an id of the same form. `othersFail`: creates of other orders get no clear answer.
+ */
+export interface Control {
+  whole: boolean;
+  later?: true;
+  othersFail?: true;
 }
 
 /** What a look-up read. `differences`: hard ones of the echo check, without any it is ours; `soft`: of form. */
@@ -129,7 +150,7 @@ export type LookUpReading =
   | { kind: 'found'; order: Order; differences: string[]; soft?: string[] }
   | ({ kind: 'duplicates' } & DuplicateOrders)
   /** `said`: how the status operation shows no order, for people; a wrong path may answer in the same way. */
-  | { kind: 'absent'; said?: string };
+  | { kind: 'absent'; said?: string; control?: Control };
 
 /**
  * Answer of the look-up activity. `readAtMs`: when it read this, on the clock of its worker. Of a known order the workflow has the

@@ -1,5 +1,11 @@
 import type { Balances } from '../service-objects.js';
 
+/** An order that the service confirmed. */
+export interface Witness {
+  order_id: string;
+  order_uuid: string;
+}
+
 /** What a create was sent to: pinned with its order before the send. Everything later must show that it asks the same account. */
 export interface SentTo {
   /** Origin and path of the base URL, without trailing slash. */
@@ -8,6 +14,8 @@ export interface SentTo {
   wallets?: string[];
   /** Keyed fingerprint of the API key: tells whether it is the same one, and nothing else about it. */
   key: string;
+  /** The youngest order known to exist there at the send: what does not show it shows nothing about the order. */
+  witness?: Witness;
 }
 
 /** Ids of wallets are the service's own: so many tell an account from every other, and more would only swell the histories. */

@@ -11,11 +11,12 @@ import type { Activities } from '../../activities/index.js';
 import type { Circumstances, ElsewhereAnswer, LookUpAnswer, LookUpInput } from '../../contract/order/activities.js';
 import { wholeAnswer } from '../../contract/order/lean.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
-import { ALARM, answersWithin, failureOf, isMoneyMoving, readOnly, watch } from '../activity-calls.js';
+import { ALARM, answersWithin, failureOf, isMoneyMoving, readOnly, SEND_TIMEOUT_MS, watch } from '../activity-calls.js';
+import { applyOutcome, type Doubt } from '../create/facts.js';
 import { isForeign } from '../interceptors.js';
 import { closeWithoutOrder } from '../order/end.js';
 import { clearAttention, raiseAttention } from '../order/show.js';
-import { noRunEverSent, notePayers, type OrderRun } from '../order/state.js';
+import { mayHaveSent as mayHaveBeenSent, notePayers, type OrderRun } from '../order/state.js';
 import { type AskMore, isElsewhere, untilSameAccount } from './elsewhere.js';
 import { endSilence, raiseSilence, raiseUnserved, unservedFor } from './silence.js';
 
@@ -68,8 +69,11 @@ export async function askForReading<T extends Answer>(
   return answer;
 }
 
+/** What a look-up asks besides: an order by its uuid, or how far an answer without our order can be believed. */
+export type Looking = Asking & Pick<LookUpInput, 'orderUuid' | 'sentUntilMs' | 'awaitsLater'>;
+
 /** One reading of the order by a signed look-up: of the order that is known, of `orderUuid`, or of what has our id. */
-export function lookUp(run: OrderRun, { orderUuid, ...question }: Asking & { orderUuid?: string }) {
+export function lookUp(run: OrderRun, { orderUuid, sentUntilMs, awaitsLater, ...question }: Looking) {
   const input = (): LookUpInput => ({
     type: run.type,
     account: run.account,
@@ -77,6 +81,8 @@ export function lookUp(run: OrderRun, { orderUuid, ...question }: Asking & { ord
     orderUuid: orderUuid ?? run.order?.order_uuid,
     known: run.order && true,
     sentTo: run.sentTo,
+    ...(sentUntilMs !== undefined && { sentUntilMs }),
+    ...(awaitsLater && { awaitsLater }),
   });
   return askForReading<LookUpAnswer>(run, question, ({ lookUpOrder }, more) => lookUpOrder({ ...input(), ...more }));
 }
@@ -92,11 +98,20 @@ export function noteAnswer(run: OrderRun, answer: Answer, mayHaveSent = false): 
   run.pace = answer.pace ?? run.pace;
   if (answer.pace) run.onlyByCommand = answer.onlyByCommand;
   run.answeredIn = answer.runId ?? run.answeredIn;
-  if (answer.restoredAtMs !== undefined)
-    run.sends.restoredAtMs = Math.max(run.sends.restoredAtMs ?? 0, answer.restoredAtMs);
+  if (answer.restoredAtMs !== undefined) noteRestore(run, answer.restoredAtMs);
   if (mayHaveSent || SHOWN.includes(answer.kind)) run.sentTo ??= answer.sentTo;
   notePayers(run, answer.payers);
   if (answer.kind === 'absent') run.statusSaid = answer.said;
+}
+
+/** A restored Temporal may have forgotten a create of this order id. */
+function noteRestore(run: OrderRun, restoredAtMs: number): void {
+  if (run.order) return;
+  const said = 'Temporal was restored, and an earlier create may not be shown yet';
+  // A request may have been under way when Temporal went back.
+  const untilMs = restoredAtMs + SEND_TIMEOUT_MS;
+  const doubt: Doubt = { cause: 'restored', untilMs, sinceMs: untilMs, place: 'asked', said };
+  run.facts = applyOutcome(run.facts, { kind: 'doubted', doubt });
 }
 
 const BY_FOREIGNER = 'by something without the payload keys: find out who polls its task queue';
@@ -195,7 +210,7 @@ function isUntaken(error: unknown, options: ActivityOptions): boolean {
 
 function unserved(run: OrderRun): string {
   const what = unservedFor(run.account);
-  if (run.phase === 'creating' && noRunEverSent(run)) {
+  if (run.phase === 'creating' && !mayHaveBeenSent(run)) {
     return `${what}; start one. Nothing was sent: if the account is the wrong one, cancel the order; only once it has ended as OrderCancelled, start it with the right one`;
   }
   return `${what}; start one with the same key. The order may exist: never start it again under another id or account`;

@@ -2,6 +2,7 @@ import { CancellationScope, condition } from '@temporalio/workflow';
 import type { ElsewhereAnswer } from '../../contract/order/activities.js';
 import type { Attention } from '../../contract/order/messages.js';
 import { watch } from '../activity-calls.js';
+import { applyOutcome } from '../create/facts.js';
 import { recordOf } from '../order/decision.js';
 import { clearAttention, raiseAttention } from '../order/show.js';
 import type { OrderRun } from '../order/state.js';
@@ -68,15 +69,17 @@ async function setBackOrConfirmed<T>(
   if (run.attention === shown) clearAttention(run, shown?.reason);
   if (answered() || !decision) return pending;
   asking.cancel();
-  run.sentTo = found.here;
-  run.sends.accountSwitches += 1;
+  const isSame = found.confirmable;
+  // What was confirmed there before must be shown here, too.
+  run.sentTo = { ...found.here, ...(isSame && run.sentTo?.witness && { witness: run.sentTo.witness }) };
+  run.facts = applyOutcome(run.facts, { kind: 'placeSaid', place: isSame ? 'confirmed' : 'chosen' });
   return undefined;
 }
 
 /** Shows what has to be set back, in the place of what was shown before: nothing can be read until then. */
 function tell(run: OrderRun, { why, confirmable }: ElsewhereAnswer): Attention | undefined {
   // The earlier run may have been refused because its account was wrong: its id must become usable at the right one.
-  const onlyEarlier = run.sends.earlierInDoubt && !confirmable;
+  const onlyEarlier = run.facts.doubt?.cause === 'earlierRun' && !confirmable;
   const way = onlyEarlier
     ? `${why}; or approve if nothing came of the earlier run there, and it is to be sent here`
     : why;

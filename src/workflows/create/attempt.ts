@@ -14,8 +14,8 @@ import { noteAnswer, untilServed } from '../ask/ask.js';
 import { isForeign } from '../interceptors.js';
 import { type Closed, closed } from '../order/end.js';
 import { enterPhase, raiseAttention } from '../order/show.js';
-import { type OrderRun, thisRunSentNothing } from '../order/state.js';
-import { wantsEnd } from './end-unsent.js';
+import { isReset, type OrderRun } from '../order/state.js';
+import { wasEverInDoubt } from './facts.js';
 
 /**
  * One attempt of the create activity. It sends at most once, and not at all without permission. Whatever ends it without
@@ -26,7 +26,7 @@ export async function attemptCreate(
   run: OrderRun,
   permission: SendPermission,
   isPermitted: () => boolean,
-): Promise<CreateVerdict | Closed | TakenBack> {
+): Promise<Attempted | Closed | TakenBack> {
   if (run.revision > 1) enterPhase(run, 'creating', 'the create');
   const options = { ...moneyMoving(run.account), summary: summaryOf(run) };
   run.firstAttemptAtMs ??= Date.now();
@@ -36,20 +36,18 @@ export async function attemptCreate(
         late && !isPermitted() ? Promise.resolve(NO_LONGER_PERMITTED) : createOrder(attemptInput(run, permission)),
       );
     // A reset run replays what the run before it did, so it must decide by what both know: its own sends.
-    const answer = await (run.sends.count > 0 ? attempt() : unlessTakenBack(run, attempt));
+    const answer = await (wasEverInDoubt(run.facts) ? attempt() : unlessTakenBack(run, attempt));
     if (!VERDICTS.has(answer?.kind)) return withoutAnswer(run, STRANGE_CREATE);
-    noteAnswer(run, answer, mayHaveSent(answer, permission));
-    const isReset = answer.kind === 'uncertain' && answer.reset;
-    // The run before this one may have sent it, and only that one knows where: a person may have approved another place than it was told.
-    if (isReset && (!run.sentTo || run.input?.sentTo)) run.sends.accountUnknown = true;
-    // It may have ended without an order, and another follow-up was sent in its place.
-    if (isReset && run.followUp) run.sends.mayBeReplaced = true;
+    noteAnswer(run, answer, mayHaveReached(answer, permission));
     if (answer.notes) run.notes = answer.notes;
     return answer;
   } catch (error) {
-    return verdictOfFailure(run, error);
+    return verdictOfFailure(run, permission, error);
   }
 }
+
+/** What an attempt came to. `placeUnknown`: it may have been sent, and nothing tells where. */
+export type Attempted = CreateVerdict & { placeUnknown?: boolean };
 
 /** The server says that it took the attempt out of its queue, where no worker had started it. */
 export interface TakenBack {
@@ -82,14 +80,14 @@ const STRANGE_CREATE =
 
 function attemptInput(run: OrderRun, permission: SendPermission): CreateOrderInput {
   const delayMinutes = remainingDelayMinutes(run);
-  const { settled } = run.sends;
+  const { absence } = run.facts;
   return {
     type: run.type,
     account: run.account,
     input: run.input,
     firstExecutionRunId: workflowInfo().firstExecutionRunId,
     permission,
-    ...(permission === 'absent' && settled?.kind === 'absent' && { provenIn: settled.provenIn }),
+    ...(permission === 'absent' && absence && { provenIn: absence.readIn }),
     ...(run.sentTo && { sentTo: run.sentTo }),
     ...(run.approved && { approved: true }),
     ...(delayMinutes !== undefined && { delayMinutes }),
@@ -98,11 +96,11 @@ function attemptInput(run: OrderRun, permission: SendPermission): CreateOrderInp
 }
 
 /** True for an attempt that was free to send and does not say that it did not. */
-const mayHaveSent = (verdict: CreateVerdict, permission: SendPermission): boolean =>
+const mayHaveReached = (verdict: CreateVerdict, permission: SendPermission): boolean =>
   verdict.kind === 'rejected' || (verdict.kind === 'uncertain' && !verdict.reset && permission !== 'none');
 
 const summaryOf = (run: OrderRun): string =>
-  run.sends.count === 0 ? 'Probe, then create' : 'Probe, then create again';
+  wasEverInDoubt(run.facts) ? 'Probe, then create again' : 'Probe, then create';
 
 /** Cancelling takes the attempt out of the queue, unless a worker has it already: only for one before the first send. */
 async function unlessTakenBack<T>(run: OrderRun, attempt: () => Promise<T>): Promise<T> {
@@ -117,23 +115,25 @@ async function unlessTakenBack<T>(run: OrderRun, attempt: () => Promise<T>): Pro
   }
 }
 
-function verdictOfFailure(run: OrderRun, error: unknown): CreateVerdict | Closed | TakenBack {
+function verdictOfFailure(run: OrderRun, permission: SendPermission, error: unknown): Attempted | Closed | TakenBack {
   // Reported only for an attempt that no worker has in hand. One before it may have sent, if a person gave it more attempts or paused it.
-  if (isCancellation(error) && !wasStarted(error) && wantsEnd(run)) return { kind: 'takenBack' };
+  if (isCancellation(error) && !wasStarted(error) && run.cancelRequested) return { kind: 'takenBack' };
   // Nothing was scheduled any more: it was cancelled at the moment at which no worker had taken the one before in time.
   if (isCancellation(error) && !(error instanceof ActivityFailure)) return NO_LONGER_PERMITTED;
   const cause = error instanceof ActivityFailure ? error.cause : undefined;
   if (cause instanceof ApplicationFailure && cause.type === 'InvalidOrder') {
     const { message, details = [] } = cause;
-    if (!thisRunSentNothing(run)) return { kind: 'notSent', reason: message };
+    // Where something may have been sent, its id stays in use.
+    if (permission !== 'first' || isReset()) return { kind: 'notSent', reason: message };
     return closed('InvalidOrder', message, details ?? []);
   }
   if (cause instanceof TimeoutFailure) {
     // Written by the attempt right before its send; says where it went even when the worker died.
     const written = cause.lastHeartbeatDetails as { sentTo?: SentTo } | Refused | undefined;
-    if (written instanceof Refused) run.sends.accountUnknown ||= !run.sentTo;
-    else run.sentTo ??= written?.sentTo;
-    return { kind: 'uncertain', reason: 'the worker that held the create gave no answer in time', timedOut: true };
+    const placeUnknown = written instanceof Refused && !run.sentTo;
+    if (!(written instanceof Refused)) run.sentTo ??= written?.sentTo;
+    const reason = 'the worker that held the create gave no answer in time';
+    return { kind: 'uncertain', reason, timedOut: true, placeUnknown };
   }
   if (!(error instanceof ActivityFailure)) throw error;
   // Failed by an operator, perhaps, while its worker goes on.
@@ -141,10 +141,10 @@ function verdictOfFailure(run: OrderRun, error: unknown): CreateVerdict | Closed
 }
 
 /** An attempt that ended by another's word: nothing tells that its request is over, or where it went. `told`: what a person is told. */
-function withoutAnswer(run: OrderRun, told?: string): CreateVerdict {
-  if (!run.sentTo) run.sends.accountUnknown = true;
+function withoutAnswer(run: OrderRun, told?: string): Attempted {
   if (told) raiseAttention(run, 'foreign-answer', told);
-  return { kind: 'uncertain', reason: told ?? 'the create attempt ended without an answer', timedOut: true };
+  const reason = told ?? 'the create attempt ended without an answer';
+  return { kind: 'uncertain', reason, timedOut: true, placeUnknown: !run.sentTo };
 }
 
 /** Stays until the order ends: who answers one attempt may answer the next. */

@@ -6,30 +6,13 @@ import type { ReceivedDepositInput } from '../../contract/order/input-and-result
 import type { ReceivedType } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';
 import { askForReading } from '../ask/ask.js';
-import type { Step } from '../create/conclude.js';
-import { type Ours, seenIn, settle } from '../create/settle.js';
+import type { Ours } from '../create/readings.js';
 import { closeWithoutOrder } from '../order/end.js';
-import { enterPhase } from '../order/show.js';
 import { identify, type OrderRun, showsNone } from '../order/state.js';
 import { isKeyword, showAttributes } from '../show.js';
 
-/**
- * Finds the order of a run that was recovered from the order list. Nothing is ever sent. The service listed the order, so
- * that its absence is a contradiction: it never ends the run by itself, a person decides.
- */
-export async function findRecovered(run: OrderRun, orderUuid: string): Promise<Step> {
-  enterPhase(run, 'uncertain', 'a look-up of the order, which the order list showed');
-  const reading = await lookUpRecovered(run);
-  const first = seenIn(run, reading);
-  if (first.kind !== 'absent') return first;
-  const seen = await settle(run, 'the order list showed this order');
-  if (seen.kind !== 'absent') return seen;
-  const reason = `the order list showed order ${orderUuid}, and now ${showsNone(run)}`;
-  const candidates = [{ order_uuid: orderUuid }];
-  return { kind: 'question', code: 'order-missing', reason, allowed: ['adopt', 'close-absent'], candidates, orderUuid };
-}
-
-function lookUpRecovered(run: OrderRun): Promise<LookUpAnswer> {
+/** The first look-up of a run that was recovered from the order list; it checks the input. */
+export function lookUpRecovered(run: OrderRun): Promise<LookUpAnswer> {
   const question = { summary: 'Recovered: where does it stand?', alarm: true, checksInput: true };
   const request = () => ({ type: run.type, account: run.account, input: run.input, sentTo: run.sentTo });
   return askForReading(run, question, ({ lookUpRecovered }, more) => lookUpRecovered({ ...request(), ...more }));

@@ -6,7 +6,7 @@ import { ITS_UUID } from '../../contract/placeholders.js';
 import type { OnlyByCommand } from '../../contract/signature.js';
 import { pasteable, timeShown, WHY_BY_COMMAND } from '../show.js';
 import { decisionsOf } from './choices.js';
-import { noRunEverSent, type OrderRun } from './state.js';
+import { mayHaveSent, type OrderRun } from './state.js';
 
 /** What must never be done while it waits, and what to do. */
 interface Words {
@@ -121,10 +121,10 @@ function attentionDetails(run: OrderRun, { code, reason, since }: Attention): st
 
 /** What is known of its money, for who is asked whether it was paid. A receipt is nothing that we send. */
 function known(run: OrderRun): string[] {
-  const { order, attention, sends } = run;
+  const { order, attention } = run;
   if (order) return [`**At the service**: \`${order.status}\`, order \`${order.order_uuid}\``];
   if (parseReceivedWorkflowId(workflowInfo().workflowId)) return [];
-  if (!noRunEverSent(run) || sends.rejected) return ['**Sent**: it may have been, and may have been executed'];
+  if (mayHaveSent(run)) return ['**Sent**: it may have been, and may have been executed'];
   // The attempt that nobody took waits on, and its attention stays until it has ended.
   if (attention?.code === 'account-not-served') return ['**Sent**: nothing, unless a worker has taken it since'];
   return ['**Sent**: nothing so far that Temporal knows of'];

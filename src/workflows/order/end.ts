@@ -16,10 +16,15 @@ export interface Closed {
 }
 
 /** Ends the workflow without an order. Throws the failure that callers will see. */
-export function close(run: OrderRun, { type, message, details = [] }: Closed): never {
-  enterDone(run, type === ORDER_UNRESOLVED ? 'unresolved' : 'none');
+export function close(run: OrderRun, end: Closed): never {
+  enterDone(run, end.type === ORDER_UNRESOLVED ? 'unresolved' : 'none');
+  throw failureOf(run, end);
+}
+
+/** The failure that callers will see. */
+export function failureOf(run: OrderRun, { type, message, details = [] }: Closed): ApplicationFailure {
   const handedOn = [...details, ...sentBefore(run, type)];
-  throw ApplicationFailure.create({ type, message: maskWallets(message), nonRetryable: true, details: handedOn });
+  return ApplicationFailure.create({ type, message: maskWallets(message), nonRetryable: true, details: handedOn });
 }
 
 /** Ends the workflow because no order of ours exists at the service. Throws the failure that callers will see. */

@@ -6,12 +6,12 @@ import type { OrderInput, OrderOptions, ReceivedDepositInput } from '../../contr
 import type { Attention, DecisionRecord, OrderPhase, TakenDecision } from '../../contract/order/messages.js';
 import type { CreateRequest } from '../../contract/order/request.js';
 import type { SentTo } from '../../contract/order/sent-to.js';
-import type { OrderType, ReceivedType } from '../../contract/order/types.js';
+import { factsOf, type OrderType, type ReceivedType } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';
 import type { OnlyByCommand } from '../../contract/signature.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import type { Offer } from '../compensation/offers.js';
-import type { Sends } from '../create/may-resend.js';
+import { type Doubt, type Facts, openFacts, wasEverInDoubt } from '../create/facts.js';
 import { isFollowUp } from '../identity.js';
 
 /** An order of the service that may be adopted. `differences`: in which fields it is not like ours, as far as that was read. */
@@ -63,10 +63,8 @@ export interface OrderRun {
   /** Set when no order comes to exist; `created` and `final` then fail with it. */
   failure?: ApplicationFailure;
 
-  /** The evidence by which it is decided whether a create is sent: see `create/may-resend.ts`. */
-  sends: Sends;
-  /** Why a person was asked about an order under our id that is not like ours. */
-  conflict?: string;
+  /** All that decides what becomes of the create: see `create/next-action.ts`. */
+  facts: Facts;
   firstAttemptAtMs?: number;
   pace?: Pace;
   /** What the order was sent to. Set before anything is sent for followers, which are about an order of that account. */
@@ -89,8 +87,6 @@ export interface OrderRun {
   cancelRequested: boolean;
   /** Takes an attempt that no worker has started out of its queue; set while one before the first send waits there. */
   takeBack?: () => void;
-  /** Because of the cancellation it was looked whether an order is there: once, since a reset run may go on after that. */
-  cancelLookedFor?: true;
   decision?: TakenDecision;
   /** What `finish` and `revert` may mean while the order is parked for them. */
   offers: readonly Offer[];
@@ -119,16 +115,7 @@ export function openRun(type: OrderType, started: OrderInput): OrderRun {
     waitingFor: 'a worker that takes the create',
     adopted: false,
     orderFromLookUp: false,
-    sends: {
-      // The run that is lost has sent it.
-      count: input?.recovered ? 1 : 0,
-      unclear: '',
-      earlierInDoubt: Boolean(input?.sentUntil),
-      accountSwitches: 0,
-      accountUnknown: Boolean(input?.accountUnknown),
-      mayBeReplaced: false,
-      rejected: false,
-    },
+    facts: openFacts(input?.resend, factsOf(type).movesMoneyAtOnce, firstDoubt(input)),
     sentTo: input?.recovered?.sentTo ?? input?.sentTo,
     answeredIn: workflowInfo().firstExecutionRunId,
     timesUnserved: 0,
@@ -138,6 +125,18 @@ export function openRun(type: OrderType, started: OrderInput): OrderRun {
     candidates: [],
     decisions: [],
   };
+}
+
+/** One request from its write to its end: a run that was stopped may have had one under way. */
+const UNDER_WAY_MS = 25_000;
+
+/** What the input says that may have been sent before this run: by the run that is lost, or by an earlier one. */
+function firstDoubt(input: OrderOptions | undefined): Doubt | undefined {
+  const place = input?.accountUnknown ? 'unknown' : 'asked';
+  const untilMs = workflowInfo().startTime.getTime() + UNDER_WAY_MS;
+  if (input?.recovered) return { cause: 'recovered', untilMs, place, said: 'the order list showed this order' };
+  if (!input?.sentUntil) return undefined;
+  return { cause: 'earlierRun', untilMs, place, said: 'an earlier run of this order id may have sent it' };
 }
 
 /** The state of a run that follows a received order. Until the order is found there is nothing to decide or send. */
@@ -168,38 +167,11 @@ export function notePayers(run: OrderRun, seen: Payers | undefined): void {
   };
 }
 
-/**
- * True while this history knows of no create under the order id that is on its way or in doubt. THE question by which steps are
- * ordered: a run that a reset makes replays what the run before it did, so that both must answer it alike.
- */
-export const knowsOfNoSend = ({ sends }: OrderRun): boolean =>
-  sends.count === 0 && !sends.earlierInDoubt && !sends.accountUnknown;
+/** True for a run that a reset has cut from another one, which may have sent what this one has no event of. */
+export const isReset = (): boolean => workflowInfo().runId !== workflowInfo().firstExecutionRunId;
 
-/** True from when a worker said that Temporal was restored until absence is proven over the settle window since then. */
-export const restoreInDoubt = ({ sends: { restoredAtMs = 0, restoreSettledMs = 0 } }: OrderRun): boolean =>
-  restoredAtMs > restoreSettledMs;
-
-/**
- * True while no create of this run can have reached the service. A reset run cannot say so: the run it was cut from may
- * have sent one. (The run id is only looked at where a workflow ends or a person is asked, never to order steps.)
- */
-export const thisRunSentNothing = (run: OrderRun): boolean =>
-  run.sends.count === 0 && !run.sends.accountUnknown && workflowInfo().runId === workflowInfo().firstExecutionRunId;
-
-/** True where a create may have gone to a place that nobody knows: absence read elsewhere proves nothing about it. */
-export const isPlaceUnknown = (run: OrderRun): boolean =>
-  run.sends.accountUnknown || (run.sends.count === 0 && !run.sentTo && !thisRunSentNothing(run));
-
-/**
- * True while no create under this order id is on its way or in doubt, of this run or of an earlier one. THE question before an end
- * that says so: where it is true the run ends, and never goes on otherwise than a reset run.
- */
-export const noSendInDoubt = (run: OrderRun): boolean =>
-  thisRunSentNothing(run) && knowsOfNoSend(run) && !restoreInDoubt(run);
-
-/** True when no run of this order id may ever have sent: what is there under the id cannot be of ours. Takes any input. */
-export const noRunEverSent = (run: OrderRun): boolean =>
-  thisRunSentNothing(run) && !run.input?.sentUntil && run.sends.restoredAtMs === undefined;
+/** True once any run of this order id may have sent. Only where a run ends or a person reads it may the run id say so. */
+export const mayHaveSent = ({ facts }: OrderRun): boolean => wasEverInDoubt(facts) || isReset();
 
 /** That nothing is there, and how the service says so: a wrong path is answered like an unknown order. */
 export const showsNone = ({ statusSaid }: OrderRun): string =>

@@ -38,7 +38,7 @@ async function open({ mostWaiting = 1_000 } = {}) {
   const lookUps = new GroupedLookUps(service, { mostWaiting, lagMs: 0 });
   await make(sandbox, THERE);
   const ours = await make(sandbox, OURS);
-  for (const order of ours) lookUps.noteCreated(order);
+  for (const order of ours) lookUps.noteCreated(order, Date.now());
   /** What each id is told: the number of orders under it, or that it has to ask alone. */
   const probe = async (ids: readonly string[]) => {
     const told = (id: string) =>
@@ -85,7 +85,7 @@ describe('probes that one request answers', () => {
   test('an order that was just made is no canary yet', async () => {
     const { sandbox, service, lists } = await open();
     const lookUps = new GroupedLookUps(service, { lagMs: 2_000 });
-    for (const order of await make(sandbox, numbered('fresh', 3))) lookUps.noteCreated(order);
+    for (const order of await make(sandbox, numbered('fresh', 3))) lookUps.noteCreated(order, Date.now());
     expect(await lookUps.probe('new', { patienceMs: 0 }, { shown: () => 'shown', alone: async () => 'alone' })).toBe(
       'alone',
     );
@@ -120,7 +120,7 @@ test('an answer that once showed two orders never stands for a later one with bo
   await probe(NEW);
   const [one, other] = (await make(sandbox, numbered('young', 2))) as [Order, Order];
   const [third, fourth] = ours as [Order, Order];
-  for (const order of [one, other]) lookUps.noteCreated(order);
+  for (const order of [one, other]) lookUps.noteCreated(order, Date.now());
   const poll = (...orders: Order[]) => {
     const shown = (order: Order) =>
       lookUps.poll(

@@ -9,7 +9,7 @@ const SETTLE_MS = 2_500;
 
 test('refused at one account, executed there later, and started again where the worker has another key', async () => {
   const { lab, other, workAt } = await openTwoAccounts(SETTLE_MS);
-  const marker = 'create=400-later later_ms=12000';
+  const marker = 'create=400-later later_ms=9000';
   const input = orderInput('withdraw', newOrderId('again'), { marker });
   await workAt(PLACES.first);
   const refused = await lab.orders.start('withdraw', input);

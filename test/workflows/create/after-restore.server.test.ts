@@ -93,6 +93,7 @@ async function aboveCap(isPaid: boolean) {
   await parkedFor(handle, 'above the cap');
   if (isPaid) await pay(input.order);
   const restoredAtMs = await restore();
+  if (!isPaid) reads = 'as they are';
   return { handle, restoredAtMs, before: gate.about(handle.orderId, 'list').length };
 }
 
@@ -182,6 +183,7 @@ test('an input that is refused more strictly than when it was sent ends no order
 test('one of which there is nothing is refused once that is proven', async () => {
   const input = payout('12.50');
   const restoredAtMs = await restore();
+  reads = 'as they are';
   const handle = await startLoosely(input);
   await expect(handle.result()).rejects.toMatchObject({ cause: { type: 'InvalidOrder' } });
   expect(Date.now() - restoredAtMs).toBeGreaterThanOrEqual(WINDOW_MS);

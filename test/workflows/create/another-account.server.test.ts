@@ -135,7 +135,7 @@ test('a permitted re-send is worth nothing at a place that was confirmed after i
   await workAt(PLACES.moved);
   await resent;
   await attentionSays(handle, /back, or approve if/);
-  expect((await handle.state()).phase).toBe('creating');
+  expect((await handle.state()).phase).toBe('uncertain');
   await decideNow(handle, 'approve');
   await parkedFor(handle, 'the service shows no such order');
   expect(lab.sandbox.stats().createsByOrderId).toEqual({ [handle.orderId]: 1 });

@@ -122,10 +122,10 @@ test('a cancellation ends an order above a cap soon, though a callback came and 
 });
 
 /**
- * Executed, and hidden from all look-ups before the decision: three to five that settle it, and a probe. A busy machine makes three,
- * and three more after the decision, the last of which shows it.
+ * Executed, and hidden from all look-ups before the decision: three to five that settle it, each of which reads two pages of the list,
+ * and a probe. A busy machine makes three, and three more after the decision, the last of which shows it.
  */
-const HIDDEN = 'create=500 callback=drop list=unseen list_times=6 status=unseen status_times=6';
+const HIDDEN = 'create=500 callback=drop list=unseen list_times=12 status=unseen status_times=6';
 
 describe('an order whose first create is unclear and whose re-send is above a cap', () => {
   /** Starts it without a cap; the cap comes after the first create. */

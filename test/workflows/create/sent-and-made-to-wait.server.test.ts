@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { OrderInput } from '../../../src/contract/order/input-and-result.js';
 import { orderInput } from '../../support/inputs.js';
+import { listAnswer } from '../../support/service-gate.js';
 import { HOUR_MS, MINUTE_MS, openSkippingLab, SECOND_MS, type SkippingLab } from '../../support/skipping-lab.js';
 
 let lab: SkippingLab;
@@ -21,14 +22,16 @@ test('an executed create that shows only after the service made its repetition w
   const orderId = 'late-then-limited';
   let creates = 0;
   let visible = false;
-  lab.gate.rule = ({ path, orderId: asked }) => {
+  const others = () =>
+    lab.sandbox.orders().flatMap(({ order }) => (order.user_order_id === orderId ? [] : [{ ...order }]));
+  lab.gate.rule = ({ path, orderId: asked, body }) => {
     if (asked !== orderId) return undefined;
     if (path.endsWith('/order/withdraw')) {
       creates += 1;
       return creates === 1 ? undefined : { status: 429, headers: { 'retry-after': '1' } };
     }
     if (visible) return undefined;
-    if (path.endsWith('/list')) return { status: 200, body: JSON.stringify({ status: 'success', data: [] }) };
+    if (path.endsWith('/list')) return listAnswer(body, others());
     return path.endsWith('/status') ? { status: 400, body: '{}' } : undefined;
   };
   const handle = await lab.orders.start('withdraw', orderInput('withdraw', orderId, { marker: 'create=500-after' }));

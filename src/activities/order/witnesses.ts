@@ -1,0 +1,78 @@
+import type { Witness } from '../../contract/order/sent-to.js';
+import type { Order } from '../../contract/service-objects.js';
+
+/** An order that the service accepted from this process. `sentAtMs`: when its create was sent, by the worker's clock. */
+interface Accepted extends Witness {
+  sentAtMs: number;
+}
+
+/** One order is kept for each second, the newest of it, and so many of them. */
+const SPACING_MS = 1_000;
+const MOST_KEPT = 2_000;
+
+/** Creates without a clear answer that are remembered. */
+const MOST_UNCLEAR = 1_000;
+
+/**
+ * Orders that the service confirmed to this process. A reading that does not show one of them is not whole:
+ * it is old, of another account, or keeps ids in another form. One object per key.
+ */
+export class Witnesses {
+  /** The oldest first. */
+  readonly #accepted: Accepted[] = [];
+  /** Order ids whose creates got no clear answer since the service accepted the last order. */
+  readonly #unclear = new Set<string>();
+
+  /** Notes an accepted order. `sentAtMs`: when its create was sent. */
+  noteAccepted({ user_order_id, order_uuid }: Order, sentAtMs: number): void {
+    this.#unclear.clear();
+    const before = this.#accepted.at(-2)?.sentAtMs ?? Number.NEGATIVE_INFINITY;
+    if (sentAtMs - before < SPACING_MS) this.#accepted.pop();
+    this.#accepted.push({ order_id: user_order_id, order_uuid, sentAtMs });
+    if (this.#accepted.length > MOST_KEPT) this.#accepted.shift();
+  }
+
+  /** Notes a create that got no clear answer. */
+  noteUnclear(orderId: string): void {
+    if (this.#unclear.size < MOST_UNCLEAR) this.#unclear.add(orderId);
+  }
+
+  /** True while creates of other orders get no clear answer either. */
+  othersFail = (orderId: string): boolean => this.#unclear.size > (this.#unclear.has(orderId) ? 1 : 0);
+
+  /** The youngest order that was accepted before `untilMs`, or else the oldest one. */
+  youngest(untilMs: number): Witness | undefined {
+    return shown(this.#accepted.findLast(({ sentAtMs }) => sentAtMs <= untilMs) ?? this.#accepted[0]);
+  }
+
+  /**
+   * Orders that were sent after `sinceMs`, of three ages, with ids of the form of `orderId` where there are any. How far the
+   * service is behind is not known: only what is as old as the window must be shown.
+   */
+  later(sinceMs: number, nowMs: number, windowMs: number, orderId: string): LaterWitness[] {
+    const after = this.#accepted.filter(({ sentAtMs }) => sentAtMs > sinceMs);
+    const alike = after.filter(({ order_id: id }) => hasFormOf(id, orderId));
+    const candidates = alike.length > 0 ? alike : after;
+    const found = [1, 0.5, 0.05].flatMap((age): LaterWitness[] => {
+      const one = shown(candidates.findLast(({ sentAtMs }) => sentAtMs <= nowMs - age * windowMs));
+      return one ? [{ ...one, mustBeShown: age === 1 }] : [];
+    });
+    return found.filter((one, n) => found.findIndex(({ order_uuid: uuid }) => uuid === one.order_uuid) === n);
+  }
+}
+
+/** An order that was accepted later. */
+export interface LaterWitness extends Witness {
+  /** The service may not be so far behind that it does not show it. */
+  mustBeShown: boolean;
+}
+
+const shown = (accepted: Accepted | undefined): Witness | undefined =>
+  accepted && { order_id: accepted.order_id, order_uuid: accepted.order_uuid };
+
+/** Kinds of characters that a service may store otherwise, and the length at which it may cut. */
+const KINDS = [/[A-Z]/, /[a-z]/, /\./, /_/, /:/, /-/, /^0/];
+
+/** True if a service that keeps `shown` as it is keeps `orderId` as it is, too. */
+export const hasFormOf = (shown: string, orderId: string): boolean =>
+  shown.length >= orderId.length && KINDS.every((kind) => kind.test(shown) || !kind.test(orderId));

@@ -1,0 +1,308 @@
+import type { Control } from '../../contract/order/activities.js';
+import { type AbsentReading, type Proof, restart, takeReading } from './absence-proof.js';
+import type { Conflict, Ours, Seen } from './readings.js';
+
+/** Why an order of ours may exist although none is shown. */
+export type Cause = 'uncertainCreate' | 'reset' | 'earlierRun' | 'restored' | 'recovered';
+
+/** A create under this order id may have been executed. */
+export interface Doubt {
+  cause: Cause;
+  /** It was sent until then at the latest, in ms since the epoch by the server's clock. */
+  untilMs: number;
+  /** When the window of its proof began, where that is known; otherwise with the first reading. */
+  sinceMs?: number;
+  /**
+   * Where it went: to what is asked now; to what a person said is the same account; to another one, by a person who has it sent here
+   * all the same; or nobody knows.
+   */
+  place: 'asked' | 'confirmed' | 'chosen' | 'unknown';
+  /** What happened, in words. */
+  said: string;
+}
+
+/** That none of ours exists, proven after the last doubt. */
+export interface Absence {
+  doubt: Doubt;
+  /** The run that read it. Look-ups of a later run, cut from it by a reset, prove nothing about its sends. */
+  readIn: string;
+  /** By what the last reading was checked. */
+  control: Control;
+  /** What was known when a re-send was permitted because of it: a person is asked anew about what came since. */
+  permitted?: { late: boolean; cancelled: boolean };
+}
+
+/** How often the service kept the order waiting, and what may still happen without a person. */
+export interface Budget {
+  /** Re-sends that need no person. */
+  resends: number;
+  /** Uncertain creates that each cost one. */
+  spent: number;
+  /** Times that the service answered "too many requests", by probes and creates. */
+  rateLimited: number;
+  /** The last create was answered so, which costs no re-send. */
+  lastWasLimited: boolean;
+  /** Attempts that sent nothing. */
+  notSent: number;
+}
+
+/**
+ * All that a run knows about its create. `doubt` is THE answer to "may something have been sent"; `everDoubted` names all
+ * causes so far. Plain data: `applyOutcome` alone changes it, and `nextAction` decides by nothing else.
+ */
+export interface Facts {
+  doubt?: Doubt;
+  everDoubted: readonly Doubt[];
+  proof?: Proof;
+  absence?: Absence;
+  found?: Ours | Conflict;
+  /** Orders that the service named for this order: in an answer that does not match it. They may be it while not looked up. */
+  claims: readonly { orderUuid: string; isLookedUp: boolean }[];
+  /** Callbacks with this order's own token: 'fresh' until a look-up follows, and never forgotten after a send. */
+  callback: 'none' | 'fresh' | 'seen' | 'fresh again';
+  /** The service refused the create with 400. `repeated`: another create went before it. */
+  refused?: { answer: string; repeated: boolean };
+  /** Why nothing was sent. `waitMs`: before the next look; absent: it was looked. `asks`: a person is asked. */
+  notSent?: { why: string; waitMs?: number; asks: boolean };
+  /** Nothing is sent before a person approves the amount, or at all. */
+  blocked?: { by: 'cap' | 'stale'; why: string };
+  /** A person wants it closed: as absent, or because they refused it. */
+  closing?: { by: string; refused?: string };
+  cancelled: boolean;
+  /** The time at which a delayed order was to start has passed. */
+  late: boolean;
+  /** Looked for since the last attempt, or since it was cancelled, and not found. */
+  looked: boolean;
+  budget: Budget;
+}
+
+/** What happened, as far as it matters for the create. Times by the server's clock. */
+export type Outcome =
+  | { kind: 'seen'; seen: Seen }
+  /** One reading of a proof. `heard`: a callback came before it was asked. */
+  | {
+      kind: 'read';
+      seen: Seen;
+      reading: Omit<AbsentReading, 'control'>;
+      readIn: string;
+      windowMs: number;
+      heard: boolean;
+    }
+  /** A person chose it. */
+  | { kind: 'adopted'; ours: Ours }
+  | { kind: 'claimLookedUp'; orderUuid: string; seen: Seen }
+  | { kind: 'doubted'; doubt: Doubt; costs?: { isLimited: boolean }; claim?: string }
+  | { kind: 'refused'; answer: string; atMs: number; place: Doubt['place'] }
+  | { kind: 'notSent'; why: string; waitMs: number; isLimited: boolean }
+  | { kind: 'blocked'; by: 'cap' | 'stale'; why: string }
+  | { kind: 'takenBack' }
+  | { kind: 'permitted'; wasLate: boolean }
+  | { kind: 'goesOn' }
+  | { kind: 'closing'; by: string; refused?: string; atMs: number }
+  | { kind: 'callback' }
+  | { kind: 'placeSaid'; place: 'confirmed' | 'chosen' }
+  /** The service shows an order that it accepted later, and not ours. */
+  | { kind: 'later'; control: Control };
+
+/** Attempts that sent nothing, or were limited, before a person is asked. */
+export const MAX_ROUNDS = { notSent: 50, rateLimited: 20 };
+
+/** The facts of a run that begins. */
+export function openFacts(resend: 'once' | 'never' | undefined, movesMoneyAtOnce: boolean, doubt?: Doubt): Facts {
+  const resends = resend === 'never' ? 0 : movesMoneyAtOnce ? 1 : 2;
+  return {
+    ...(doubt && { doubt }),
+    everDoubted: doubt ? [doubt] : [],
+    claims: [],
+    callback: 'none',
+    cancelled: false,
+    late: false,
+    looked: false,
+    budget: { resends, spent: 0, rateLimited: 0, lastWasLimited: false, notSent: 0 },
+  };
+}
+
+/** True once a create under this order id may have been sent, by this run or another one. */
+export const wasEverInDoubt = ({ everDoubted }: Pick<Facts, 'everDoubted'>): boolean => everDoubted.length > 0;
+
+/** True where the place that a doubt is about is not the one that is asked, or only by a person's word. */
+export const isPlaceUnknown = ({ everDoubted }: Pick<Facts, 'everDoubted'>): boolean =>
+  everDoubted.at(-1)?.place === 'unknown';
+
+/** The facts after an outcome. Pure. */
+export function applyOutcome(facts: Facts, outcome: Outcome): Facts {
+  switch (outcome.kind) {
+    case 'seen':
+      return takeSeen(facts, outcome.seen);
+    case 'read':
+      return takeProofReading(facts, outcome);
+    case 'adopted':
+      return { ...facts, found: outcome.ours };
+    case 'claimLookedUp':
+      return takeClaim(facts, outcome);
+    case 'doubted':
+      return takeDoubt(facts, outcome);
+    case 'refused': {
+      const { answer, atMs, place } = outcome;
+      const repeated = facts.everDoubted.some(({ cause }) => cause === 'uncertainCreate');
+      const said = `the service refused the create${repeated ? ' that was repeated' : ''} (${answer})`;
+      const doubt: Doubt = { cause: 'uncertainCreate', untilMs: atMs, place, said };
+      return { ...inDoubt(facts, doubt), refused: { answer, repeated } };
+    }
+    case 'notSent': {
+      const { why, waitMs, isLimited } = outcome;
+      const name = isLimited ? 'rateLimited' : 'notSent';
+      const budget = { ...facts.budget, [name]: facts.budget[name] + 1 };
+      const asks = budget[name] % MAX_ROUNDS[name] === 0;
+      const rounds = budget[name] > 1 ? ` (${budget[name]} rounds)` : '';
+      return { ...facts, looked: false, budget, notSent: { why: asks ? `${why}${rounds}` : why, waitMs, asks } };
+    }
+    case 'blocked':
+      return { ...facts, looked: false, blocked: { by: outcome.by, why: outcome.why } };
+    case 'takenBack':
+      return { ...facts, looked: false, notSent: { why: 'it was cancelled', waitMs: 0, asks: false } };
+    case 'permitted':
+      return permit(facts, outcome.wasLate);
+    case 'goesOn':
+      return { ...without(facts, 'blocked', 'notSent', 'refused') };
+    case 'closing':
+      return close(facts, outcome);
+    case 'callback':
+      return { ...facts, callback: facts.callback === 'none' || facts.callback === 'fresh' ? 'fresh' : 'fresh again' };
+    case 'placeSaid':
+      return takePlace(facts, outcome.place);
+    case 'later':
+      // What was hidden is shown again: it is read over a whole window.
+      if (!facts.absence) return without(facts, 'proof');
+      return { ...facts, absence: { ...facts.absence, control: outcome.control } };
+  }
+}
+
+function without<K extends keyof Facts>(facts: Facts, ...keys: K[]): Omit<Facts, K> & Partial<Pick<Facts, K>> {
+  const rest = { ...facts };
+  for (const key of keys) delete rest[key];
+  return rest;
+}
+
+/** A look-up that is not part of a proof. */
+function takeSeen(facts: Facts, seen: Seen): Facts {
+  const { notSent, absence } = facts;
+  // A callback after a send stays known; one before it was about nothing of ours.
+  const callback = facts.callback === 'none' || !wasEverInDoubt(facts) ? 'none' : 'seen';
+  const waited = notSent && { why: notSent.why, asks: notSent.asks };
+  const looked: Facts = { ...facts, looked: true, callback, ...(waited && { notSent: waited }) };
+  // Which of several orders of ours to follow stays for a person to say, though a lagging list may show fewer now.
+  if (facts.found?.kind === 'conflict' && facts.found.ours.length > 0) return looked;
+  if (seen.kind !== 'absent') return takeFound(looked, seen);
+  // The first callback after absence was proven: the whole window is read once more.
+  const isNews = facts.callback === 'fresh' && absence !== undefined;
+  return isNews ? anew(looked, absence.doubt) : looked;
+}
+
+/** What is shown under our id. A conflict may hide ours as long as a create may be on its way. */
+function takeFound(facts: Facts, found: Ours | Conflict): Facts {
+  if (found.kind === 'ours') return { ...facts, found };
+  const { closing, doubt, absence } = facts;
+  const kept: Facts = { ...facts, found };
+  if (found.ours.length > 0 || found.askAtOnce)
+    return found.ours.length > 0 && closing ? without(kept, 'closing') : kept;
+  const isNew = facts.found === undefined && !doubt;
+  return isNew && absence ? anew(kept, absence.doubt) : kept;
+}
+
+function takeProofReading(facts: Facts, outcome: Extract<Outcome, { kind: 'read' }>): Facts {
+  const { seen, windowMs, readIn } = outcome;
+  const { doubt } = facts;
+  const isFirstCallback = outcome.heard && facts.callback !== 'seen' && facts.callback !== 'fresh again';
+  const known: Facts = { ...facts, looked: true, callback: outcome.heard ? 'seen' : facts.callback };
+  if (!doubt) return known;
+  if (seen.kind === 'ours') return takeFound(known, seen);
+  const conflict = seen.kind === 'conflict' ? seenInDoubt(facts, seen) : undefined;
+  const noted = conflict ? takeFound(known, conflict) : known;
+  const control = (seen.kind === 'absent' && seen.control) || { whole: true };
+  const reading = { ...outcome.reading, control };
+  const { proof, isProven } = takeReading(facts.proof, doubt, reading, windowMs);
+  // Nothing that was read before a callback counts.
+  if (isFirstCallback) return { ...noted, proof: restart(proof, reading, windowMs) };
+  if (!isProven) return { ...noted, proof };
+  const { late, cancelled } = facts;
+  const permitted = doubt.place === 'chosen' && { permitted: { late, cancelled } };
+  return { ...without(noted, 'doubt', 'proof'), absence: { doubt, readIn, control, ...permitted } };
+}
+
+/** What is shown once after a create was refused may have come of it, so that only a person may end it. */
+const seenInDoubt = ({ refused, doubt }: Facts, conflict: Conflict): Conflict =>
+  refused && doubt ? { ...conflict, reason: `${conflict.reason}; ${doubt.said}`, askAtOnce: true } : conflict;
+
+function takeClaim(facts: Facts, { orderUuid, seen }: Extract<Outcome, { kind: 'claimLookedUp' }>): Facts {
+  const others = facts.claims.filter((claim) => claim.orderUuid !== orderUuid);
+  if (seen.kind === 'ours') return { ...facts, claims: others, found: seen };
+  if (seen.kind === 'absent') return { ...facts, claims: [...others, { orderUuid, isLookedUp: true }] };
+  const isOfOurId = seen.foreign?.differences.join() === 'order_id';
+  return { ...facts, claims: others, ...(isOfOurId && { found: seen }) };
+}
+
+function takeDoubt(facts: Facts, { doubt, costs, claim }: Extract<Outcome, { kind: 'doubted' }>): Facts {
+  // A worker goes on naming the same restore.
+  const isKnown = facts.everDoubted.some(({ cause, untilMs }) => cause === 'restored' && untilMs >= doubt.untilMs);
+  if (doubt.cause === 'restored' && isKnown) return facts;
+  const doubted = inDoubt(facts, doubt);
+  const { budget } = facts;
+  const isFree = costs?.isLimited === true && budget.resends > 0;
+  const spent: Budget = {
+    ...budget,
+    lastWasLimited: isFree,
+    rateLimited: budget.rateLimited + (isFree ? 1 : 0),
+    spent: budget.spent + (isFree ? 0 : 1),
+  };
+  return {
+    ...doubted,
+    ...(costs && { budget: spent }),
+    ...(claim && { claims: [...facts.claims, { orderUuid: claim, isLookedUp: false }] }),
+  };
+}
+
+const WORST_PLACE: readonly Doubt['place'][] = ['asked', 'confirmed', 'chosen', 'unknown'];
+
+/** Adds a doubt to what is known: it lasts as long as the longest one, and is about the least known place. */
+function inDoubt(facts: Facts, doubt: Doubt): Facts {
+  const before = facts.doubt ?? facts.absence?.doubt;
+  const places = [doubt.place, before?.place ?? 'asked'].map((place) => WORST_PLACE.indexOf(place));
+  const merged: Doubt = {
+    ...doubt,
+    untilMs: Math.max(doubt.untilMs, before?.untilMs ?? 0),
+    place: WORST_PLACE[Math.max(...places)] ?? 'unknown',
+  };
+  return {
+    ...anew(without(facts, 'refused', 'notSent', 'blocked'), merged),
+    everDoubted: [...facts.everDoubted, merged],
+  };
+}
+
+/** The same doubt again: absence is to be proven from here on. */
+const anew = (facts: Facts, doubt: Doubt): Facts => ({ ...without(facts, 'proof', 'absence'), doubt, looked: false });
+
+/** A re-send was permitted, and may have to wait: the permission holds for what was known when it was given. */
+function permit(facts: Facts, wasLate: boolean): Facts {
+  const { absence, late, cancelled } = facts;
+  if (!absence) return facts;
+  return { ...without(facts, 'refused'), absence: { ...absence, permitted: { late: late && wasLate, cancelled } } };
+}
+
+function close(facts: Facts, { by, refused, atMs }: Extract<Outcome, { kind: 'closing' }>): Facts {
+  const closing = { by, ...(refused !== undefined && { refused }) };
+  if (refused !== undefined && !wasEverInDoubt(facts)) return { ...facts, closing, looked: false };
+  const said = 'absence is proven once more before closing';
+  const doubt = facts.doubt ??
+    facts.absence?.doubt ?? { cause: 'uncertainCreate', untilMs: atMs, place: 'asked', said };
+  // What is hidden already needs no second window.
+  return facts.doubt && facts.proof?.hidden === 'over' ? { ...facts, closing } : { ...anew(facts, doubt), closing };
+}
+
+/** A person said that what is asked now is the order's account: what was read elsewhere does not count there. */
+function takePlace(facts: Facts, place: 'confirmed' | 'chosen'): Facts {
+  const doubt = facts.doubt ?? facts.absence?.doubt;
+  if (!doubt) return facts;
+  const said: Doubt = { ...doubt, place };
+  return { ...anew(facts, said), everDoubted: [...facts.everDoubted, said] };
+}

@@ -1,0 +1,127 @@
+import { ORDER_UNRESOLVED } from '../../contract/failures.js';
+import { type Closed, cancelled, closed } from '../order/end.js';
+import type { Asked } from '../order/park.js';
+import { type OrderRun, showsNone } from '../order/state.js';
+import { type Absence, type Facts, isPlaceUnknown, wasEverInDoubt } from './facts.js';
+import type { ClosingDoubt, End, Question } from './next-action.js';
+
+const HIDES = 'the service does not show orders that it confirmed';
+const NONE_LATER = 'the service shows no order that it accepted later, by which its answers would be known to be new';
+const CLAIMED = '; but a callback came for it: the service may have executed it';
+const NAMED = '; but the service named an order for it that cannot be looked up';
+
+/** What a person is asked, in words. */
+export function askedAbout(run: OrderRun, about: Question): Asked {
+  switch (about.kind) {
+    case 'conflict': {
+      const { reason, ours, candidates, foreign, isNamed } = about.conflict;
+      // An order under another id could not be followed by ours, unless the service says itself that it is our create.
+      const isOtherId = foreign?.differences.includes('order_id') && !isNamed;
+      if (isOtherId) return { code: 'conflict', reason, allowed: ['close-absent'] };
+      return { code: 'conflict', reason, allowed: ours.length > 0 ? ['adopt'] : ['adopt', 'close-absent'], candidates };
+    }
+    case 'uncertain': {
+      const waits = about.waitsFor ? `; ${NONE_LATER}` : '';
+      const reason = `${uncertainty(run, about.absence)}${waits}`;
+      return { code: 'uncertain-create', reason, allowed: ['resend', 'close-absent', 'adopt'] };
+    }
+    case 'hidden': {
+      const reason = `${about.doubt.said}; ${HIDES}, so nothing that it does not show is absent`;
+      return { code: 'uncertain-create', reason, allowed: ['close-absent', 'adopt'] };
+    }
+    case 'missing': {
+      const orderUuid = run.input.recovered?.order_uuid ?? '';
+      const reason = `the order list showed order ${orderUuid}, and now ${showsNone(run)}`;
+      const candidates = [{ order_uuid: orderUuid }];
+      return { code: 'order-missing', reason, allowed: ['adopt', 'close-absent'], candidates };
+    }
+    case 'notSent': {
+      const what = wasEverInDoubt(run.facts) ? 'not sent again' : 'nothing was sent';
+      return { code: 'not-sent', reason: `${what}: ${about.why}`, allowed: ['resend', 'close-absent'] };
+    }
+    case 'overCap':
+      return { code: 'over-cap', reason: about.why, allowed: ['approve', 'refuse'] };
+  }
+}
+
+/** All that speaks against sending once more. */
+function uncertainty(run: OrderRun, { doubt, control }: Absence): string {
+  const { callback, claims, cancelled: isCancelled, late, everDoubted, refused } = run.facts;
+  return [
+    `${doubt.said}, and ${showsNone(run)}`,
+    callback === 'none' ? '' : CLAIMED,
+    claims.length > 0 ? NAMED : '',
+    isCancelled ? '; it was cancelled' : '',
+    late ? '; the time that it was to start at has passed' : '',
+    isPlaceUnknown(run.facts) ? placeUnknown(refused !== undefined) : '',
+    run.followUp && everDoubted.some(({ cause }) => cause === 'reset')
+      ? '; another follow-up may have been sent in its place since'
+      : '',
+    refused && !control.later ? `; ${NONE_LATER}` : '',
+  ].join('');
+}
+
+const placeUnknown = (isRefused: boolean): string =>
+  isRefused
+    ? '; where an earlier create went is not known: look for it at every account that it may have gone to'
+    : '; where its create went is not known: make sure that this is the account';
+
+/** Why a closed order may exist all the same, in words. */
+function doubtOf(run: OrderRun, doubt: ClosingDoubt): string {
+  const { found } = run.facts;
+  switch (doubt) {
+    case 'conflict':
+      return found?.kind === 'conflict' ? found.reason : 'another order has its id';
+    case 'place':
+      return `${showsNone(run)}, but where it was sent to is not known`;
+    case 'hidden':
+      return HIDES;
+    case 'callback':
+      return `${showsNone(run)}${CLAIMED}`;
+    case 'claim':
+      return `${showsNone(run)}${NAMED}`;
+    case 'noLater':
+      return `${showsNone(run)}, but ${NONE_LATER}`;
+  }
+}
+
+/** The end of a run without an order, in words. */
+export function closedAs(run: OrderRun, end: End): Closed {
+  const { orderId } = run;
+  switch (end.type) {
+    case 'OrderCancelled': {
+      if (end.refusedBy) return closed(end.type, `order ${orderId} was refused by ${end.refusedBy}: ${end.why}`);
+      return end.why ? closed(end.type, `order ${orderId} was not sent: ${end.why}`) : cancelled(run);
+    }
+    case 'OrderRejected':
+      return rejected(run, end.answer);
+    case 'OrderConflict': {
+      const advice = 'Find out whose it is; if it is this payment, start it with its own input and --again';
+      return closed(end.type, `${end.conflict.reason}. This run sent nothing. ${advice}`);
+    }
+    case 'closed': {
+      if (!end.doubt)
+        return closed('OrderAbsent', `order ${orderId}: ${showsNone(run)}; closed as absent by ${end.by}`);
+      const doubt = doubtOf(run, end.doubt);
+      if (!end.mayHaveSent) return closed('OrderConflict', `${doubt}, and none is ours; closed as absent by ${end.by}`);
+      return closed(ORDER_UNRESOLVED, `${doubt}; a create was sent, so it may be this payment; closed by ${end.by}`);
+    }
+  }
+}
+
+/** The service refused the create. */
+export function rejected(run: OrderRun, answer: string): Closed {
+  const advice =
+    'Check the fields against the rates, then start it again with --again: before it sends, it proves once more that there is none';
+  const message = `the service refused the create of ${run.orderId} (${answer}), and ${showsNone(run)}. ${advice}`;
+  return closed('OrderRejected', message, [{ answer }]);
+}
+
+/** True once a refusal may be told to whoever waits: the run goes on over the window, and corrects itself. */
+export function isRefusalTold(
+  { refused, found, callback, claims, everDoubted, proof }: Facts,
+  readings: number,
+): boolean {
+  const isPlain = refused !== undefined && !refused.repeated && found === undefined && everDoubted.length === 1;
+  return isPlain && callback === 'none' && claims.length === 0 && (proof === undefined || proof.readings >= readings);
+}

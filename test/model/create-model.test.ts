@@ -1,0 +1,253 @@
+import { describe, expect, test } from 'vitest';
+import type { Control } from '../../src/contract/order/activities.js';
+import type { Outcome } from '../../src/workflows/create/facts.js';
+import type { Question } from '../../src/workflows/create/next-action.js';
+import {
+  actionOf,
+  CODE,
+  type Code,
+  type Disturbance,
+  executed,
+  isOpen,
+  keyOf,
+  openWorld,
+  stepsOf,
+  type World,
+} from './create-world.fixture.js';
+
+/** What is explored; each disturbance so often at most. */
+type Left = Record<Disturbance, number>;
+
+const NONE: Left = {
+  send: 2,
+  freeze: 0,
+  thaw: 0,
+  key: 0,
+  accept: 1,
+  callback: 0,
+  cancel: 0,
+  reset: 0,
+  restart: 0,
+  restore: 0,
+  decision: 0,
+  refuse: 0,
+  form: 0,
+};
+
+/** Invariants of every state; each says in words what is wrong. */
+const INVARIANTS: readonly ((world: World, before: World, code: Code) => string | undefined)[] = [
+  (world) => (executed(world) > 1 ? 'paid twice' : undefined),
+  (world, before) => {
+    const isSent = world.sends.length > before.sends.length;
+    return isSent && (isOpen(before) || executed(before) > 0) ? 'sent while one was executed or on its way' : undefined;
+  },
+  (world) =>
+    world.ended === 'none exists' && (executed(world) > 0 || isOpen(world))
+      ? 'ended as absent while one exists'
+      : undefined,
+  (world, before) => {
+    const isSent = world.sends.length > before.sends.length;
+    return isSent && before.isCalled && !before.facts.absence?.permitted
+      ? 'sent by itself after a callback'
+      : undefined;
+  },
+  (world) => (world.ended === 'none exists' && world.callbackDue ? 'ended with a callback not looked into' : undefined),
+  (world, _, code) => {
+    if (world.ended !== undefined || world.left.decision === 0) return undefined;
+    return actionOf(world, code).do === 'ask' && stepsOf(world, code).length === 0 ? 'a dead end' : undefined;
+  },
+];
+
+interface Explored {
+  states: number;
+  depth: number;
+  seconds: number;
+  /** The shortest sequence of events that breaks an invariant. */
+  broken?: { rule: string; events: string[] };
+  asked: Set<string>;
+}
+
+/** Where exploring ends: after so many states, or outside of what is looked at. */
+interface Bounds {
+  most: number;
+  isPayout?: boolean;
+  within?: (world: World) => boolean;
+}
+
+/** Explores every reachable state breadth-first. */
+function explore(left: Left, code: Code, { most, within = () => true, isPayout = true }: Bounds): Explored {
+  const startedAtMs = performance.now();
+  const paths = new Map<string, { from?: string; event: string }>();
+  const asked = new Set<string>();
+  let level = [true, false].map((witness) => {
+    const world = openWorld(left, witness, isPayout);
+    return { key: keyOf(world), world };
+  });
+  for (const { key, world } of level) paths.set(key, { event: world.witness ? 'an order is known' : 'none is known' });
+  const wordsTo = (key: string | undefined): string[] => {
+    const path = key === undefined ? undefined : paths.get(key);
+    return path ? [...wordsTo(path.from), path.event] : [];
+  };
+  let depth = 0;
+  let broken: Explored['broken'];
+  const follow = (from: string, before: World): typeof level => {
+    const about = askedNow(before, code);
+    if (about) asked.add(about);
+    return stepsOf(before, code).flatMap(({ event, world }) => {
+      const key = keyOf(world);
+      if (paths.has(key) || !within(world)) return [];
+      paths.set(key, { from, event });
+      const rule = INVARIANTS.map((invariant) => invariant(world, before, code)).find((words) => words);
+      if (rule) broken ??= { rule, events: wordsTo(key) };
+      return [{ key, world }];
+    });
+  };
+  while (level.length > 0 && paths.size < most && !broken) {
+    level = level.flatMap(({ key, world }) => (broken ? [] : follow(key, world)));
+    depth += 1;
+  }
+  const seconds = (performance.now() - startedAtMs) / 1_000;
+  return { states: paths.size, depth, seconds, asked, ...(broken && { broken }) };
+}
+
+/** What a person is asked although another order was accepted later; undefined where that answers itself. */
+function askedNow(world: World, code: Code): string | undefined {
+  if (world.ended !== undefined) return undefined;
+  const action = actionOf(world, code);
+  const isAccepted = world.laterMs !== undefined && world.laterMs > (world.sends[0]?.atMs ?? 0);
+  return action.do === 'ask' && isAccepted && !waits(action.about) ? action.about.kind : undefined;
+}
+
+/** What is asked is answered by itself once the service shows a later order. */
+const waits = (about: Question): boolean => about.kind === 'uncertain' && about.waitsFor !== undefined;
+
+const tell = (name: string, { states, depth, seconds, broken }: Explored): void => {
+  const found = broken ? `\n  ${broken.rule}: ${broken.events.join(' → ')}` : ', no invariant broken';
+  process.stderr.write(`${name}: ${states} states, depth ${depth}, ${seconds.toFixed(1)} s${found}\n`);
+};
+
+/** `MODEL_BOUNDS=large npx vitest run test/model/create-model.test.ts` explores some ten times as many states, for minutes. */
+const IS_LARGE = process.env.MODEL_BOUNDS === 'large';
+const more = IS_LARGE ? 1 : 0;
+
+/** Combinations of disturbances: what the run does is the same in all of them. */
+const COMBINATIONS: Record<string, Partial<Left> & { isPayout?: false }> = {
+  'a deposit': { isPayout: false, restart: 1, restore: 1, callback: 1, accept: more, cancel: 1, decision: 1 },
+  'a view that stands still': { freeze: 1, thaw: 1, callback: 1, accept: 1 + more, decision: 1 + more },
+  'another key': { key: 1, accept: 1 + more, callback: more, decision: 1, cancel: 1 },
+  'a reset': { reset: 1, accept: 1, callback: more, cancel: more, decision: 1 },
+  'a start again': { restart: 1, freeze: 1, accept: 1, callback: more, cancel: more, decision: 1 },
+  'a restore': { restore: 1, freeze: more, accept: 1, cancel: 1, decision: more },
+  'other forms of the id': { form: 1, accept: 1 + more, callback: 1, decision: 1 + more },
+  'a refusal': { refuse: 1, accept: 1, callback: 1, cancel: more, decision: 1 },
+};
+
+describe('of every state that can be reached', () => {
+  test.each(Object.entries(COMBINATIONS))(
+    'every one keeps every invariant: %s',
+    { timeout: 600_000 },
+    (name, { isPayout, ...left }) => {
+      const explored = explore({ ...NONE, ...left }, CODE, { isPayout, most: IS_LARGE ? 3_000_000 : 100_000 });
+      tell(name, explored);
+      expect(explored.broken).toBeUndefined();
+      expect(explored.states).toBeGreaterThan(1_000);
+    },
+  );
+
+  test('none asks a person after one uncertain create, once another order was accepted later', () => {
+    const explored = explore({ ...NONE, accept: 3 }, CODE, {
+      most: 100_000,
+      within: (world) => world.sends.length <= 1,
+    });
+    tell('nothing but an uncertain create', explored);
+    expect(explored.broken).toBeUndefined();
+    expect([...explored.asked]).toEqual([]);
+  });
+});
+
+/** A mistake in the code: what it does in the place of one outcome or action. */
+interface Planted {
+  name: string;
+  code: Partial<Code>;
+  left: Partial<Left>;
+  isPayout?: false;
+}
+
+const withControl = (control: Partial<Control>, code = CODE): Code => ({
+  ...code,
+  applyOutcome: (facts, outcome) => code.applyOutcome(facts, believing(outcome, control)),
+});
+
+/** The outcome of a reading that is believed to be checked otherwise than it was. */
+function believing(outcome: Outcome, control: Partial<Control>): Outcome {
+  if (outcome.kind !== 'read' || outcome.seen.kind !== 'absent') return outcome;
+  const checked = { whole: true, ...outcome.seen.control, ...control };
+  return { ...outcome, seen: { ...outcome.seen, control: checked } };
+}
+
+const PLANTED: readonly Planted[] = [
+  {
+    name: 'absence counts although the service does not show what it confirmed',
+    code: withControl({ whole: true, later: true }),
+    left: { freeze: 1, accept: 1 },
+  },
+  {
+    name: 'a re-send needs no order that was accepted later',
+    code: withControl({ later: true }),
+    left: { freeze: 1, accept: 0 },
+  },
+  {
+    name: 'one reading proves absence',
+    code: {
+      applyOutcome: (facts, outcome) =>
+        CODE.applyOutcome(facts, outcome.kind === 'read' ? { ...outcome, windowMs: 0 } : outcome),
+    },
+    left: {},
+    isPayout: false,
+  },
+  {
+    name: 'a create that is on its way may be sent again at once',
+    code: {
+      applyOutcome: (facts, outcome) =>
+        CODE.applyOutcome(
+          facts,
+          outcome.kind === 'doubted' ? { ...outcome, doubt: { ...outcome.doubt, untilMs: 0, sinceMs: 0 } } : outcome,
+        ),
+    },
+    left: { accept: 1 },
+  },
+  {
+    name: 'a doubt is forgotten',
+    code: {
+      applyOutcome: (facts, outcome) =>
+        outcome.kind === 'doubted' && outcome.doubt.cause === 'uncertainCreate'
+          ? facts
+          : CODE.applyOutcome(facts, outcome),
+    },
+    left: { accept: 1 },
+  },
+  {
+    name: 'a callback is not heard',
+    code: {
+      applyOutcome: (facts, outcome) => (outcome.kind === 'callback' ? facts : CODE.applyOutcome(facts, outcome)),
+    },
+    left: { form: 1, callback: 1 },
+    isPayout: false,
+  },
+  {
+    name: 'a restore is no doubt',
+    code: {
+      applyOutcome: (facts, outcome) =>
+        outcome.kind === 'doubted' && outcome.doubt.cause === 'restored' ? facts : CODE.applyOutcome(facts, outcome),
+    },
+    left: { restore: 1, accept: 1, cancel: 1 },
+  },
+];
+
+describe('a mistake that is planted is found', () => {
+  test.each(PLANTED)('$name', { timeout: 120_000 }, ({ name, code, left, isPayout }) => {
+    const explored = explore({ ...NONE, ...left }, { ...CODE, ...code }, { most: 100_000, isPayout });
+    tell(name, explored);
+    expect(explored.broken).toBeDefined();
+  });
+});

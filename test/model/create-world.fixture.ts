@@ -1,0 +1,442 @@
+import {
+  type Absence,
+  applyOutcome,
+  type Doubt,
+  type Facts,
+  type Outcome,
+  openFacts,
+} from '../../src/workflows/create/facts.js';
+import { type Action, nextAction } from '../../src/workflows/create/next-action.js';
+import type { Conflict, Seen } from '../../src/workflows/create/readings.js';
+
+/*
+ * An order, the service and Temporal, as far as they matter for a create. Time is counted in tenths of the settle window. The
+ * real `nextAction` and `applyOutcome` decide; what the executor does between them stands in `outcomesOf`.
+ */
+
+export const WINDOW = 10;
+/** One request from its write to its end, and how long a create of a lost worker may be alive. */
+const UNDER_WAY = 2;
+
+/** One create that was sent. */
+interface Sent {
+  state: 'on its way' | 'executed' | 'dropped';
+  /** Executed at; on its way: until then at the latest. */
+  atMs: number;
+  /** The service keeps its id in another form: look-ups by ours never show it. */
+  otherForm?: true;
+}
+
+/** What the service shows stands still. `ours`: it shows our order. */
+interface Frozen {
+  atMs: number;
+  ours: boolean;
+}
+
+export interface World {
+  nowMs: number;
+  facts: Facts;
+  sends: readonly Sent[];
+  frozen?: Frozen;
+  /** The key in use sees no order of the key before. */
+  otherKey?: true;
+  /** An order that the service confirmed before the create was sent, as pinned with it. */
+  witness: boolean;
+  /** When the service accepted the last order of somebody else that this worker sent. */
+  laterMs?: number;
+  /** Counts runs: of a reset, of a start again. */
+  run: number;
+  firstRun: number;
+  answeredIn: number;
+  /** What the run was before its last attempt, to which it may be reset. */
+  before?: { facts: Facts; answeredIn: number };
+  restoredAtMs?: number;
+  cancelled?: true;
+  callbackDue?: true;
+  /** A callback came. */
+  isCalled?: true;
+  /** A payout; otherwise a deposit, which moves none of our money when it is created. */
+  isPayout: boolean;
+  /** What may still happen. */
+  left: Readonly<Record<Disturbance, number>>;
+  ended?: string;
+}
+
+export type Disturbance =
+  | 'send'
+  | 'freeze'
+  | 'thaw'
+  | 'key'
+  | 'accept'
+  | 'callback'
+  | 'cancel'
+  | 'reset'
+  | 'restart'
+  | 'restore'
+  | 'decision'
+  | 'refuse'
+  | 'form';
+
+/** One thing that happens, in words, and what the world is after it. */
+export interface Step {
+  event: string;
+  world: World;
+}
+
+/** What is checked; a mutant replaces one of them. */
+export interface Code {
+  nextAction: typeof nextAction;
+  applyOutcome: typeof applyOutcome;
+}
+
+export const CODE: Code = { nextAction, applyOutcome };
+
+const ORDER = { order_uuid: 'ours' } as never;
+const OURS: Seen = { kind: 'ours', order: ORDER, how: 'adopted' };
+const SEVERAL: Conflict = { kind: 'conflict', reason: 'several', ours: ['one', 'two'], candidates: [] };
+const NAMED: Conflict = {
+  kind: 'conflict',
+  reason: 'another form',
+  ours: [],
+  candidates: [],
+  askAtOnce: true,
+  isNamed: true,
+};
+
+export const executed = ({ sends }: World): number => sends.filter(({ state }) => state === 'executed').length;
+export const isOpen = ({ sends }: World): boolean => sends.some(({ state }) => state === 'on its way');
+
+export function openWorld(left: World['left'], witness: boolean, isPayout: boolean): World {
+  const facts = openFacts(undefined, isPayout);
+  return { nowMs: 0, facts, sends: [], witness, run: 0, firstRun: 0, answeredIn: 0, left, isPayout };
+}
+
+export const actionOf = (world: World, code: Code): Action =>
+  code.nextAction(world.facts, { movesMoneyAtOnce: world.isPayout });
+
+const spend = (world: World, what: Disturbance): World => ({
+  ...world,
+  left: { ...world.left, [what]: world.left[what] - 1 },
+});
+
+const note = (world: World, code: Code, ...outcomes: Outcome[]): World => ({
+  ...world,
+  facts: outcomes.reduce(code.applyOutcome, world.facts),
+});
+
+/** What happens next: events of the world outside, and what the run's next action may come to. */
+export function stepsOf(world: World, code: Code): Step[] {
+  if (world.ended !== undefined) return [];
+  return [...disturbances(world), ...progress(world, code)];
+}
+
+type Happening = readonly [what: Disturbance, event: string, isPossible: boolean, world: (spent: World) => World];
+
+function disturbances(world: World): Step[] {
+  const { nowMs, sends, frozen, left } = world;
+  const wasSent = sends.length > 0;
+  const happenings: Happening[] = [
+    ...mayShow(world).map(
+      (ours): Happening => [
+        'freeze',
+        `what the service shows stands still${ours ? ', with our order' : ''}`,
+        !frozen,
+        (spent) => ({ ...spent, frozen: { atMs: nowMs, ours } }),
+      ],
+    ),
+    ['thaw', 'it goes on', frozen !== undefined, (spent) => without(spent, 'frozen')],
+    [
+      'key',
+      'the key is changed to one that sees nothing',
+      wasSent,
+      (spent) => ({ ...without(spent, 'laterMs'), otherKey: true }),
+    ],
+    ['accept', 'another order is accepted', wasSent, (spent) => ({ ...spent, laterMs: nowMs })],
+    [
+      'callback',
+      'a callback comes',
+      executed(world) > 0 && !world.callbackDue,
+      (spent) => ({ ...spent, callbackDue: true, isCalled: true }),
+    ],
+    ['cancel', 'it is cancelled', !world.cancelled, (spent) => ({ ...spent, cancelled: true })],
+    [
+      'reset',
+      'the run is reset to before its last attempt',
+      world.before !== undefined,
+      (spent) => ({ ...spent, ...world.before, run: world.run + 1 }),
+    ],
+    ['restart', 'the run is terminated and started again', wasSent, startAgain],
+    [
+      'restore',
+      'Temporal is restored from before the create',
+      wasSent,
+      (spent) => ({
+        ...without(spent, 'laterMs'),
+        facts: openFacts(undefined, world.isPayout),
+        witness: false,
+        restoredAtMs: nowMs,
+      }),
+    ],
+  ];
+  const possible = happenings.filter(([what, , isPossible]) => isPossible && left[what] > 0);
+  return [
+    ...arrivals(world),
+    ...possible.map(([what, event, , change]): Step => ({ event, world: change(spend(world, what)) })),
+  ];
+}
+
+/** Creates that are on their way may be executed as long as they are. */
+function arrivals(world: World): Step[] {
+  const { sends, nowMs } = world;
+  return sends.flatMap((sent, n): Step[] => {
+    if (sent.state !== 'on its way' || nowMs > sent.atMs) return [];
+    const arrived = sends.map((one, m): Sent => (m === n ? { ...one, state: 'executed', atMs: nowMs } : one));
+    return [{ event: 'a create that was on its way is executed', world: { ...world, sends: arrived } }];
+  });
+}
+
+function without(world: World, key: 'laterMs' | 'callbackDue' | 'cancelled' | 'frozen'): World {
+  const { [key]: _, ...rest } = world;
+  return rest as World;
+}
+
+function startAgain(world: World): World {
+  const run = world.run + 1;
+  const doubt: Doubt = {
+    cause: 'earlierRun',
+    untilMs: world.nowMs + UNDER_WAY,
+    place: 'asked',
+    said: 'an earlier run may have sent it',
+  };
+  const { before: _, ...rest } = without(world, 'cancelled');
+  return { ...rest, facts: openFacts(undefined, world.isPayout, doubt), run, firstRun: run, answeredIn: run };
+}
+
+/** Whether our order may be shown now: late by a window, never before one that was accepted later and is shown. */
+function mayShow({ sends, frozen, otherKey, nowMs, laterMs = Number.NEGATIVE_INFINITY }: World): boolean[] {
+  const shown = sends.filter(({ state, otherForm }) => state === 'executed' && !otherForm);
+  if (otherKey || shown.length === 0) return [false];
+  if (frozen) return [frozen.ours];
+  const [first] = shown;
+  const isSure = shown.some(({ atMs }) => nowMs - atMs >= WINDOW || atMs < laterMs);
+  return first && isSure ? [true] : [true, false];
+}
+
+const heard = (world: World, code: Code): World =>
+  world.callbackDue ? without(note(world, code, { kind: 'callback' }), 'callbackDue') : world;
+
+/** What the run does, in every way that it may come out. */
+function progress(before: World, code: Code): Step[] {
+  const observed = heard(before, code);
+  const world = { ...observed, facts: { ...observed.facts, cancelled: before.cancelled === true } };
+  const action = actionOf(world, code);
+  switch (action.do) {
+    case 'take':
+      return [{ event: 'it takes the order', world: { ...world, ended: 'taken' } }];
+    case 'end':
+      return [ending(world, action.as, code)];
+    case 'attempt':
+      return attempts(world, action.permission, code);
+    case 'look':
+      return readings(world).map(({ seen, event }) => ({
+        event: `a look shows ${event}`,
+        world: answered(world, code, seen, () => ({ kind: 'seen', seen })),
+      }));
+    case 'look up a claim':
+      return [];
+    case 'prove absence':
+      return proofs(world, code);
+    case 'ask':
+      return asked(world, action.about, code);
+  }
+}
+
+function ending(world: World, as: Extract<Action, { do: 'end' }>['as'], code: Code): Step {
+  const isUnresolved = as.type === 'closed' && as.mayHaveSent && as.doubt !== undefined;
+  const isReset = world.run !== world.firstRun;
+  if (isReset && !isUnresolved && world.facts.absence?.readIn !== `${world.run}`) {
+    return { event: 'a reset run does not end by what another has read', world: note(world, code, resetDoubt(world)) };
+  }
+  const ended = isUnresolved ? 'unresolved' : 'none exists';
+  return { event: `it ends: ${ended} (${as.type})`, world: { ...world, ended } };
+}
+
+const resetDoubt = ({ nowMs }: World): Outcome => ({
+  kind: 'doubted',
+  doubt: { cause: 'reset', untilMs: nowMs + UNDER_WAY, place: 'asked', said: 'the workflow was reset' },
+});
+
+/** What a reading may show, with what it can be checked by. */
+function readings(world: World): { seen: Seen; event: string }[] {
+  const { frozen, otherKey, witness, laterMs, facts, nowMs } = world;
+  const untilMs = (facts.doubt ?? facts.absence?.doubt)?.untilMs ?? Number.POSITIVE_INFINITY;
+  const isLaterKnown = laterMs !== undefined && laterMs > untilMs && laterMs < nowMs;
+  const showsLater = isLaterKnown && (!frozen || frozen.atMs > laterMs);
+  const whole = !(isLaterKnown && !showsLater) && !(otherKey && witness);
+  // A later order proves nothing under another key, where none was pinned, nor about an id that is kept in another form.
+  const isAlike = !(otherKey && !witness) && !world.sends.some(({ otherForm }) => otherForm);
+  const control = { whole, ...(whole && showsLater && isAlike && { later: true as const }) };
+  const count = world.sends.filter(({ state, otherForm }) => state === 'executed' && !otherForm).length;
+  return mayShow(world).map((isShown) =>
+    isShown
+      ? { seen: count > 1 ? SEVERAL : OURS, event: 'our order' }
+      : { seen: { kind: 'absent', control }, event: whole ? 'no order of ours' : 'not even what was confirmed' },
+  );
+}
+
+/** The run hears an answer: one that another run asked for tells that it was reset, and a restored Temporal says so. */
+function answered(world: World, code: Code, seen: Seen, outcome: (world: World) => Outcome): World {
+  const told = restored({ ...world, answeredIn: world.run }, code);
+  const isReset = world.answeredIn !== world.run && world.run !== world.firstRun;
+  return note(told, code, isReset && seen.kind === 'absent' ? resetDoubt(world) : outcome(told));
+}
+
+function restored(world: World, code: Code): World {
+  const { restoredAtMs, nowMs } = world;
+  if (restoredAtMs === undefined || nowMs >= restoredAtMs + WINDOW) return world;
+  const doubt: Doubt = {
+    cause: 'restored',
+    untilMs: restoredAtMs + UNDER_WAY,
+    sinceMs: restoredAtMs + UNDER_WAY,
+    place: 'asked',
+    said: 'Temporal was restored',
+  };
+  return note(world, code, { kind: 'doubted', doubt });
+}
+
+function proofs(world: World, code: Code): Step[] {
+  const { proof, callback } = world.facts;
+  const nowMs = Math.max(world.nowMs, Math.ceil(proof?.nextAtMs ?? 0), world.nowMs + 1);
+  const later = passed({ ...world, nowMs });
+  return readings(later).map(({ seen, event }) => {
+    const reading = { askedAtMs: nowMs, answeredAtMs: nowMs, readAtMs: nowMs };
+    const isHeard = callback === 'fresh' || callback === 'fresh again';
+    return {
+      event: `${nowMs - world.nowMs} later a reading shows ${event}`,
+      world: answered(later, code, seen, () => ({
+        kind: 'read',
+        seen,
+        reading,
+        readIn: `${later.run}`,
+        windowMs: WINDOW,
+        heard: isHeard,
+      })),
+    };
+  });
+}
+
+/** What was on its way for too long is no more. */
+const passed = (world: World): World => ({
+  ...world,
+  sends: world.sends.map((sent) =>
+    sent.state === 'on its way' && world.nowMs > sent.atMs ? { ...sent, state: 'dropped' } : sent,
+  ),
+});
+
+function attempts(world: World, permission: string, code: Code): Step[] {
+  const at = world.nowMs;
+  const isReset = world.run !== world.firstRun;
+  const permittedIn = permission === 'first' ? `${world.firstRun}` : world.facts.absence?.readIn;
+  const probes = readings(world);
+  const found = probes.filter(({ seen }) => seen.kind !== 'absent');
+  const steps: Step[] = found.map(({ seen }) => ({
+    event: 'the probe finds our order',
+    world: answered(world, code, seen, () => ({ kind: 'seen', seen })),
+  }));
+  if (found.length === probes.length) return steps;
+  if (permission === 'none') {
+    const seen: Seen = { kind: 'absent' };
+    const looked = answered(world, code, seen, () => ({ kind: 'seen', seen }));
+    return [...steps, { event: 'an attempt only looks', world: looked }];
+  }
+  const told = restored({ ...world, answeredIn: world.run }, code);
+  if (told.facts !== world.facts) return [...steps, { event: 'it is too soon after a restore', world: told }];
+  if (isReset && permittedIn !== `${world.run}`) {
+    return [...steps, { event: 'the gate finds that the run was reset', world: note(told, code, resetDoubt(world)) }];
+  }
+  if (world.left.send === 0) return steps;
+  const sending = {
+    ...spend(told, 'send'),
+    before: { facts: world.facts, answeredIn: world.answeredIn },
+    witness: world.witness,
+  };
+  const sent = (state: Sent['state'], atMs: number, otherForm?: true): readonly Sent[] => [
+    ...world.sends,
+    { state, atMs, ...(otherForm && { otherForm }) },
+  ];
+  const doubted = (untilMs: number): Outcome => ({
+    kind: 'doubted',
+    doubt: { cause: 'uncertainCreate', untilMs, place: 'asked', said: 'no clear answer' },
+    costs: { isLimited: false },
+  });
+  const permitted: Outcome[] = permission === 'absent' ? [{ kind: 'permitted', wasLate: false }] : [];
+  const come = (event: string, sends: readonly Sent[], ...outcomes: Outcome[]): Step => ({
+    event,
+    world: note({ ...sending, sends }, code, ...permitted, ...outcomes),
+  });
+  const timedOut = at + UNDER_WAY;
+  steps.push(
+    come('a create is accepted', sent('executed', at), { kind: 'seen', seen: { ...OURS, how: 'accepted' } as Seen }),
+    come('a create is executed and answered with 5xx', sent('executed', at), doubted(at)),
+    come('a create is not executed and answered with 5xx', sent('dropped', at), doubted(at)),
+    come('the worker dies, the create is on its way', sent('on its way', timedOut), doubted(timedOut)),
+  );
+  if (world.left.refuse > 0) {
+    const refused: Outcome = { kind: 'refused', answer: 'HTTP 400', atMs: at, place: 'asked' };
+    steps.push(come('a create is refused', sent('dropped', at), refused));
+    steps.push(come('a create is executed and answered with 400', sent('executed', at), refused));
+  }
+  if (world.left.form > 0) {
+    const otherForm = sent('executed', at, true);
+    steps.push(come('a create is kept under another form of its id, answered with 5xx', otherForm, doubted(at)));
+    steps.push(come('… and answered with it', otherForm, doubted(at), { kind: 'seen', seen: NAMED }));
+  }
+  return steps;
+}
+
+type Asked = Extract<Action, { do: 'ask' }>['about'];
+
+/** What an operator may decide, who tells the truth about what the service said, and what comes by itself. */
+function asked(world: World, about: Asked, code: Code): Step[] {
+  const waiting = passed({ ...world, nowMs: world.nowMs + 1 });
+  const waits = about.kind === 'hidden' || (about.kind === 'uncertain' && about.waitsFor !== undefined);
+  return [
+    ...(waits ? shownLater(waiting, code) : []),
+    ...(world.left.decision > 0 ? decisions(waiting, about, code) : []),
+  ];
+}
+
+function shownLater(world: World, code: Code): Step[] {
+  return readings(world).flatMap(({ seen }): Step[] => {
+    if (seen.kind === 'absent' && !seen.control?.later) return [];
+    const control = (seen.kind === 'absent' && seen.control) || { whole: true };
+    const outcome: Outcome = seen.kind === 'absent' ? { kind: 'later', control } : { kind: 'seen', seen };
+    return [{ event: 'the service shows a later order', world: note(world, code, outcome) }];
+  });
+}
+
+function decisions(world: World, about: Asked, code: Code): Step[] {
+  const decided = spend(world, 'decision');
+  const adopted: Step = { event: 'an operator adopts the order', world: { ...decided, ended: 'taken' } };
+  const steps = executed(world) > 0 ? [adopted] : [];
+  if (about.kind === 'conflict' && about.conflict.ours.length > 0) return steps;
+  const closing: Outcome = { kind: 'closing', by: 'ann', atMs: world.nowMs };
+  const closed: Step = { event: 'an operator closes it as absent', world: note(decided, code, closing) };
+  const mayResend = (about.kind === 'uncertain' || about.kind === 'notSent') && executed(world) === 0 && !isOpen(world);
+  if (!mayResend) return [...steps, closed];
+  const outcome: Outcome = about.kind === 'uncertain' ? { kind: 'permitted', wasLate: true } : { kind: 'goesOn' };
+  return [...steps, closed, { event: 'an operator has it sent again', world: note(decided, code, outcome) }];
+}
+
+/** The same for states that differ in the time of day alone. */
+export function keyOf(world: World): string {
+  const { nowMs, left, before } = world;
+  const told = { ...world, nowMs: 0, before: left.reset > 0 ? before : undefined };
+  return JSON.stringify(told, (key, value: unknown) => {
+    if (typeof value === 'number' && key.endsWith('Ms')) return Math.max(value - nowMs, -WINDOW - 1);
+    // Words decide nothing.
+    return key === 'said' || key === 'reason' ? undefined : value;
+  });
+}
+
+export type { Absence };
