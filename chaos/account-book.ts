@@ -8,7 +8,7 @@ export interface AccountAccess {
   apiSecret: string;
 }
 
-/** The accounts file of all workers, in which somebody swaps the key: a worker knows it from its next start on, or sooner if it saw no wallets yet. */
+/** The accounts file of all workers, in which somebody swaps the key for another account's: a worker uses it from its next start on. */
 export class AccountBook {
   #current = 0;
   swaps = 0;

@@ -106,8 +106,8 @@ export const KEY_MUTANTS: readonly Mutant[] = [
   {
     name: "another account's keys are taken",
     file: 'src/worker/take-keys.ts',
-    find: 'found && !found.confirmable',
-    replacement: 'found && found.why === ""',
+    find: 'if (!isSameAccount(sentToOf(current), next)) {',
+    replacement: "if (next.id === '') {",
     test: {
       file: 'test/worker/take-keys.test.ts',
       name: 'another account is not changed to where the files of two are mixed up',

@@ -142,9 +142,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'absence believed at another account',
-    file: 'src/activities/order/sent-to.ts',
-    find: 'if (!sentTo) return undefined;',
-    replacement: 'return undefined;',
+    file: 'src/contract/order/sent-to.ts',
+    find: 'return known.includes(pinnedAccount(pin));',
+    replacement: 'return known.length > 0;',
     test: {
       file: 'test/workflows/create/another-account.server.test.ts',
       name: "an executed create is uncertain, and the worker comes back with 'another key on the same host': nothing is sent there; set back it goes on by itself",

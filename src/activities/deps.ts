@@ -1,6 +1,7 @@
 import type { AuditRecord } from '../audit/audit-record.js';
 import type { Approvers, CallbackConfig, Directories } from '../config.js';
 import type { Pace } from '../contract/order/activities.js';
+import type { UsedAccount } from '../contract/order/sent-to.js';
 import type { Rates } from '../contract/service-objects.js';
 import type { OnlyByCommand } from '../contract/signature.js';
 import type { PaymentService } from '../payment-service/client.js';
@@ -10,15 +11,10 @@ import { invalidOrder } from './failures.js';
 import type { GroupedLookUps } from './order/grouped-look-ups.js';
 
 /** One account as activities use it. */
-export interface Account {
-  name: string;
+export interface Account extends UsedAccount {
   service: PaymentService;
   /** Look-ups that one request answers together, of this pair of keys alone. */
   lookUps: GroupedLookUps;
-  /** Origin and path of the base URL. Pinned with every order at its first send, as are fingerprint and wallets. */
-  endpoint: string;
-  /** Keyed fingerprint of the API key. */
-  keyFingerprint: string;
   rates: SharedRates;
   /** The turns of its requests in this worker. */
   limiter: Limiter;
@@ -26,10 +22,6 @@ export interface Account {
   notExecutedStatuses?: readonly number[];
   /** PAYMENT_FORMAT_CHECKS: what becomes of rules that are ours and not the service's; absent = 'refuse'. */
   formatChecks?: FormatChecks;
-  /** Wallets of the last balances answer seen by this worker; absent before the first, and where it showed none. */
-  seenWallets?: readonly string[];
-  /** The balances read under way, which first creates share. */
-  learning?: Promise<void>;
 }
 
 /** What activities need from their worker. */

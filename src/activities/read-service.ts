@@ -17,7 +17,6 @@ import { FORMAT_CHECKS_READ } from '../validation/field-errors.js';
 import { shownAddress } from './address/address-list.js';
 import { type Account, type ActivityDeps, accountOf } from './deps.js';
 import { invalidInput, retryLater, validInput } from './failures.js';
-import { readBalances } from './order/balances.js';
 
 /** Longest answer in bytes of JSON, 1,000 ordinary orders: Temporal refuses 2 MiB, and encryption adds a little. */
 const MAX_ANSWER_BYTES = 2_000_000;
@@ -120,7 +119,7 @@ async function readFrom(account: Account, read: (typeof READS)[number], query: u
       return ratesOf(account, checkRequest(ratesQuery, query));
     case 'balances':
       checkRequest(noQuery, query);
-      return readBalances(account);
+      return account.service.balances();
     case 'orderStatus': {
       const { order, said } = await service.orderStatus(checkRequest(orderStatusSchema, query) as OrderStatusQuery);
       if (!order) throw rejected(`order/status answers ${said}${doubtOf(said)}`);

@@ -82,7 +82,7 @@ async function whereStoppedSent(client: Client, { workflowId, runId }: Run): Pro
     const asked = await Promise.all((events ?? []).map((event) => askedBy(client, workflowId, event, events ?? [])));
     const relevant = asked.flatMap((one) => (one && (one.mayHaveSent || one.kind === 'found') ? [one] : []));
     const claims = [input, input.recovered, ...relevant.flatMap(({ create, answer }) => [create, answer])];
-    const places = new Set(claims.flatMap((claim) => JSON.stringify(whereIn([claim]).sentTo) ?? []));
+    const places = new Set(claims.flatMap((claim) => whereIn([claim]).sentTo?.account ?? []));
     const isUnnamed = relevant.some(({ create, answer }) => !whereIn([answer, create]).sentTo);
     if (isUnnamed || places.size > 1 || (input.recovered && places.size === 0)) return NOBODY_KNOWS;
     return whereIn(claims);

@@ -29,6 +29,8 @@ export interface AccountConfig extends RouteConfig {
   baseUrl: string;
   apiKey: Secret;
   apiSecret: Secret;
+  /** Fingerprints of earlier keys of the same account, as `doctor` shows them. */
+  predecessors?: readonly string[];
   /** `hmac-sha256`, `hmac-sha512` or a module path. */
   signer: string;
   /** The account's total over all workers; undefined = no limit. */
@@ -38,6 +40,9 @@ export interface AccountConfig extends RouteConfig {
   /** What becomes of rules of ours that the service may not have; undefined = 'refuse'. */
   formatChecks?: FormatChecks;
 }
+
+const FINGERPRINT = /^[0-9a-f]{16}$/;
+const NO_FINGERPRINT = 'must be what doctor shows behind # of an account: 16 digits 0-9a-f';
 
 const checkedBy = (problemOf: (text: string) => string | undefined) =>
   z.string().superRefine((text, context) => {
@@ -60,6 +65,7 @@ const accountsFile = z.record(
     apiKeyFile: z.string().optional(),
     apiSecret: z.string().optional(),
     apiSecretFile: z.string().optional(),
+    apiKeyPredecessors: z.array(z.string().regex(FINGERPRINT, NO_FINGERPRINT)).optional(),
     signer: checkedBy(signerProblem),
     requestsPerSecond: z.number().refine(isRate, { error: RATE_MISTAKE }).optional(),
     notExecutedStatuses: z.array(notExecutedStatus).optional(),
@@ -83,11 +89,20 @@ const TLS_VARIABLES = {
 /** Variables of the one account without a file; useless, and so a mistake, next to PAYMENT_ACCOUNTS_FILE. */
 const ONE_ACCOUNT_VARIABLES = [
   ...(['PAYMENT_BASE_URL', 'PAYMENT_API_KEY', 'PAYMENT_API_SECRET', 'PAYMENT_SIGNER'] as const).flatMap(sourcesOf),
+  ...sourcesOf('PAYMENT_API_KEY_PREDECESSORS'),
   'PAYMENT_REQUESTS_PER_SECOND',
   'PAYMENT_NOT_EXECUTED_STATUSES',
   'PAYMENT_FORMAT_CHECKS',
   ...Object.values(TLS_VARIABLES),
 ];
+
+/** Fingerprints separated by commas; undefined if none are set. */
+function predecessors(env: Env, problems: Problems): string[] | undefined {
+  const name = 'PAYMENT_API_KEY_PREDECESSORS';
+  if (sourcesOf(name).every((source) => env[source] === undefined)) return undefined;
+  const areAll = (text: string) => text.split(',').every((each) => FINGERPRINT.test(each));
+  return valueOrFile(env, name, problems, (text) => (areAll(text) ? undefined : `each ${NO_FINGERPRINT}`)).split(',');
+}
 
 /** The one account of PAYMENT_BASE_URL and its companions. */
 function accountFromEnv(env: Env, problems: Problems): AccountConfig {
@@ -108,6 +123,7 @@ function accountFromEnv(env: Env, problems: Problems): AccountConfig {
     ...readTls(files, baseUrl, (field) => ({ variable: TLS_VARIABLES[field] }), problems),
     apiKey: secretFrom('PAYMENT_API_KEY'),
     apiSecret: secretFrom('PAYMENT_API_SECRET'),
+    predecessors: predecessors(env, problems),
     signer: valueOrFile(env, 'PAYMENT_SIGNER', problems, signerProblem),
     requestsPerSecond: rate(env, 'PAYMENT_REQUESTS_PER_SECOND', problems),
     notExecutedStatuses: statuses(env, 'PAYMENT_NOT_EXECUTED_STATUSES', problems),
@@ -177,6 +193,7 @@ function accountsFromFile(path: string, problems: Problems): AccountConfig[] {
     ...readTls(entry, entry.baseUrl, (field) => tlsPlace(name, field), problems),
     apiKey: secretOfEntry(name, entry, 'apiKey', problems),
     apiSecret: secretOfEntry(name, entry, 'apiSecret', problems),
+    predecessors: entry.apiKeyPredecessors,
     signer: entry.signer,
     requestsPerSecond: entry.requestsPerSecond,
     notExecutedStatuses: entry.notExecutedStatuses,

@@ -12,6 +12,7 @@ export const VARIABLES = {
   PAYMENT_BASE_URL: { by: 'W', file: true },
   PAYMENT_API_KEY: { by: 'W', file: true, command: true },
   PAYMENT_API_SECRET: { by: 'W', file: true, command: true },
+  PAYMENT_API_KEY_PREDECESSORS: { by: 'W', file: true },
   PAYMENT_SIGNER: { by: 'W', file: true },
   PAYMENT_REQUESTS_PER_SECOND: { by: 'W' },
   PAYMENT_NOT_EXECUTED_STATUSES: { by: 'W' },

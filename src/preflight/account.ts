@@ -1,4 +1,3 @@
-import { walletsIn } from '../contract/order/sent-to.js';
 import type { Balances } from '../contract/service-objects.js';
 import {
   MalformedResponseError,
@@ -24,7 +23,7 @@ export async function askAccounts(accounts: Target['accounts'] = new Map()): Pro
   return new Map(await Promise.all(shown));
 }
 
-async function askedOnce({ service, endpoint, keyFingerprint }: AskedAccount): Promise<Shown> {
+async function askedOnce({ service }: AskedAccount): Promise<Shown> {
   const fromMs = Date.now();
   let skewMs: number | undefined;
   const onDate = (date: string | undefined): void => {
@@ -37,7 +36,7 @@ async function askedOnce({ service, endpoint, keyFingerprint }: AskedAccount): P
     (balances) => ({ balances }),
     (error: unknown) => ({ error }),
   );
-  return { endpoint, keyFingerprint, ...answer, ...(skewMs !== undefined && { skewMs }) };
+  return { ...answer, ...(skewMs !== undefined && { skewMs }) };
 }
 
 const balancesOf = (shown: ReadonlyMap<string, Shown>): [account: string, balances: Balances][] =>
@@ -78,7 +77,8 @@ export async function capFindings({ config: { caps }, shown }: Asked): Promise<r
 export async function sharedWalletFindings({ shown }: Asked): Promise<readonly Finding[]> {
   const owners = new Map<string, string[]>();
   for (const [name, balances] of balancesOf(await shown()))
-    for (const wallet of new Set(walletsIn(balances))) owners.set(wallet, [...(owners.get(wallet) ?? []), name]);
+    for (const wallet of new Set(Object.values(balances).flatMap(({ wallet_uuid: wallet }) => wallet || [])))
+      owners.set(wallet, [...(owners.get(wallet) ?? []), name]);
   const shared = new Set([...owners.values()].filter(({ length }) => length > 1).map((names) => names.join(' and ')));
   return [...shared].map((names) => {
     const text = `PAYMENT_ACCOUNTS_FILE: ${names} show the same wallets, so that they are one account at the service: an order id used under both is paid twice. Keep one of the names, the one that open orders have, and put the key of the other account right or leave it out`;

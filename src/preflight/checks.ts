@@ -35,7 +35,7 @@ const CHECKS: readonly Check[] = [
   { name: 'clock', by: 'W', after: ['signed-read'], ask: clockFindings },
   { name: 'caps', by: 'W', after: ['signed-read'], ask: capFindings },
   { name: 'shared-wallets', by: 'W', after: ['signed-read'], ask: sharedWalletFindings },
-  { name: 'order-accounts', by: 'W', after: ['namespace', 'signed-read'], askTemporal: orderAccountFindings },
+  { name: 'order-accounts', by: 'W', after: ['namespace'], askTemporal: orderAccountFindings },
   { name: 'callback', by: 'W', ask: callbackFindings },
   { name: 'folders', by: 'W', ask: folderFindings },
 ];

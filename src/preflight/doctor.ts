@@ -10,6 +10,8 @@ export interface Diagnosis {
   checks: readonly string[];
   notChecked: Readonly<Record<string, string>>;
   findings: readonly Finding[];
+  /** What orders of each account are pinned to, by account; absent where the settings cannot be read. */
+  accounts?: Readonly<Record<string, string>>;
 }
 
 /** Checks the environment of a worker without starting one: its settings, then all that they lead to. */
@@ -25,7 +27,9 @@ export async function doctor(): Promise<Diagnosis> {
     const findings = await examined(config, accounts);
     const unmade = unmadeChecks('W', findings);
     const made = checkNames('W').filter((name) => !unmade.has(name));
-    return { checks: ['settings', 'temporal', ...made], notChecked: Object.fromEntries(unmade), findings };
+    const ids = Object.fromEntries([...accounts].map(([name, { id }]) => [name, id]));
+    const notChecked = Object.fromEntries(unmade);
+    return { checks: ['settings', 'temporal', ...made], notChecked, findings, accounts: ids };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const findings = error.problems.map(

@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client';
 import type { WorkerConfig } from '../config.js';
+import type { UsedAccount } from '../contract/order/sent-to.js';
 import type { Balances } from '../contract/service-objects.js';
 import type { PaymentService } from '../payment-service/client.js';
-import type { Pin } from './open-service.js';
 
 /** `error` has to be mended, `warning` is less than it should be, `note` is good to know. */
 export type Level = 'error' | 'warning' | 'note';
@@ -19,7 +19,7 @@ export interface Finding {
 }
 
 /** One account that may be asked. */
-export interface AskedAccount extends Pin {
+export interface AskedAccount extends UsedAccount {
   service: Pick<PaymentService, 'balances'>;
 }
 
@@ -34,7 +34,7 @@ export interface Target {
 }
 
 /** What one account showed. `skewMs`: what the service's clock is ahead of this machine's. */
-export interface Shown extends Pin {
+export interface Shown {
   balances?: Balances;
   /** Why there are no balances. */
   error?: unknown;

@@ -1,17 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { withoutTrailingSlash } from '../config/addresses.js';
 import { type AccountConfig, ConfigError } from '../config.js';
+import { accountId, type UsedAccount } from '../contract/order/sent-to.js';
 import { createPaymentService, type PaymentService, type PaymentServiceOptions } from '../payment-service/client.js';
 import type { RouteOptions } from '../payment-service/connection.js';
 import { loadSigner, type Signer } from '../payment-service/signers.js';
-
-/** What orders of an account are pinned to beside its wallets: see contract/order/sent-to.ts. */
-export interface Pin {
-  /** Origin and path of the base URL. */
-  endpoint: string;
-  /** Keyed fingerprint of the API key. */
-  keyFingerprint: string;
-}
 
 /** The client of an account as its settings say; throws ConfigError when its signer cannot be loaded. */
 export async function openService(
@@ -47,10 +40,11 @@ async function signerOf({ name, signer }: AccountConfig): Promise<Signer> {
   }
 }
 
-/** What orders are pinned to. The fingerprint is keyed: a key that can be guessed cannot be found by it. */
-export function pinOfConfig(config: AccountConfig): Pin {
-  const { baseUrl, apiKey, apiSecret } = config;
+/** Returns what orders are pinned to. The fingerprint is keyed: a key that can be guessed cannot be found by it. */
+export function pinOfConfig(config: AccountConfig): UsedAccount {
+  const { name, baseUrl, apiKey, apiSecret, predecessors } = config;
   const { origin, pathname } = new URL(baseUrl);
   const keyed = createHmac('sha256', apiSecret.reveal()).update(`payment-orders api key\0${apiKey.reveal()}`);
-  return { endpoint: withoutTrailingSlash(origin + pathname), keyFingerprint: keyed.digest('hex').slice(0, 16) };
+  const id = accountId(withoutTrailingSlash(origin + pathname), keyed.digest('hex').slice(0, 16));
+  return { name, id, ...(predecessors && { predecessors }) };
 }

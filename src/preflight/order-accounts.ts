@@ -1,10 +1,10 @@
 import type { Client } from '@temporalio/client';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { quoted } from '../contract/names.js';
-import { type Elsewhere, elsewhere, type SentTo, walletsIn } from '../contract/order/sent-to.js';
+import { fingerprintOf, isSameAccount, type SentTo, type UsedAccount } from '../contract/order/sent-to.js';
 import { encryptionCodec, GRPC, grpcStatus, PayloadDecryptionError } from '../temporal.js';
 import { sentToSchema } from '../validation/order-input.js';
-import type { Asked, Finding, Shown } from './findings.js';
+import type { Asked, Finding } from './findings.js';
 
 /** Orders that are looked at, of all accounts together, and at least of each. */
 const [MOST, LEAST] = [20, 4];
@@ -17,10 +17,12 @@ const EVENTS = 30;
 
 type Run = { workflowId?: string | null; runId?: string | null };
 
-/** Compares where some orders of each account were sent to with what its key shows now: one under another's name pays from there. */
-export async function orderAccountFindings(client: Client, { config, shown }: Asked): Promise<readonly Finding[]> {
-  const accounts = [...(await shown())].filter(([, { balances }]) => balances);
-  const perAccount = Math.max(LEAST, Math.floor(MOST / Math.max(1, accounts.length)));
+/** Compares where some orders of each account were sent to with its present key: one under another's name pays from there. */
+export async function orderAccountFindings(
+  client: Client,
+  { config, accounts = new Map() }: Asked,
+): Promise<readonly Finding[]> {
+  const perAccount = Math.max(LEAST, Math.floor(MOST / Math.max(1, accounts.size)));
   const codec = encryptionCodec(config.encryptionKeys);
   const read = async (payloads: Payload[]): Promise<Payload[]> =>
     codec.decode(payloads).catch((error: unknown) => {
@@ -28,25 +30,21 @@ export async function orderAccountFindings(client: Client, { config, shown }: As
       if (PayloadDecryptionError.is(error)) return [];
       throw error;
     });
-  const found = accounts.map(async ([account, here]) => {
-    const runs = await someOrders(client, account, perAccount);
-    const sent = await Promise.all(runs.map((run) => sentToOf(client, run, read)));
-    return ofAccount(account, here, sent);
+  const found = [...accounts.values()].map(async (here) => {
+    const runs = await someOrders(client, here.name, perAccount);
+    return ofAccount(here, await Promise.all(runs.map((run) => sentToOf(client, run, read))));
   });
   return (await Promise.all(found)).flat();
 }
 
-function ofAccount(account: string, here: Shown, sent: readonly (SentTo | undefined)[]): Finding[] {
-  const { endpoint, keyFingerprint, balances = {} } = here;
-  const wallets = walletsIn(balances);
-  const others = sent.flatMap((sentTo): Elsewhere[] => {
-    const found = sentTo && elsewhere(sentTo, { endpoint, key: keyFingerprint }, wallets, account);
-    // What a person may confirm is no other account for certain, and asks by its own attention.
-    return found && !found.confirmable ? [found] : [];
-  });
+function ofAccount(here: UsedAccount, sent: readonly (SentTo | undefined)[]): Finding[] {
+  const others = sent.flatMap((pin) => (pin && !isSameAccount(pin, here) ? [pin.account] : []));
   const [first] = others;
   if (!first) return [];
-  const text = `account ${account}: of ${sent.length} orders that were looked at, ${others.length} were sent to another account (${first.why}). Stop the workers before they pay from the wrong one, and compare keys and base URLs of PAYMENT_ACCOUNTS_FILE with the accounts' names; an account that is new gets a new name`;
+  const { name: account, id } = here;
+  const differs = `account ${account}: of ${sent.length} orders that were looked at, ${others.length} were sent to another account (${first}, and this worker uses ${id})`;
+  const rotated = `If its key was rotated, list ${fingerprintOf(first)} as a predecessor (PAYMENT_API_KEY_PREDECESSORS, or apiKeyPredecessors in the accounts file)`;
+  const text = `${differs}. ${rotated}. Otherwise stop the workers before they pay from the wrong account, and compare keys and base URLs of PAYMENT_ACCOUNTS_FILE with the accounts' names; an account that is new gets a new name`;
   return [{ check: 'order-accounts', level: 'error', account, text }];
 }
 
@@ -83,7 +81,7 @@ async function sentToOf(
     const [payload] = await read(scheduled?.input?.payloads ?? []);
     const input = payload && defaultPayloadConverter.fromPayload<{ sentTo?: unknown } | null>(payload);
     const { data } = sentToSchema.safeParse(input?.sentTo);
-    if (data) return data as SentTo;
+    if (data) return data;
   }
   return undefined;
 }

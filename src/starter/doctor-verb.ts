@@ -18,9 +18,10 @@ export function addDoctorVerb(program: Command, { stderr }: StarterIo, verbs: Ve
   });
 }
 
-function reportOf({ checks, notChecked, findings }: Diagnosis): Report {
+function reportOf({ checks, notChecked, findings, accounts = {} }: Diagnosis): Report {
   const passed = checks.filter((name) => !findings.some(({ check }) => check === name));
   const unmade = Object.entries(notChecked).map(([name, first]) => ['not checked', name, `until ${first} is in order`]);
+  const ids = Object.entries(accounts).map(([name, id]) => ['account', name, id]);
   const found = findings.map(({ level, check, text }) => [level, check, text]);
   const [errors, warnings] = ['error', 'warning'].map(
     (wanted) => findings.filter(({ level }) => level === wanted).length,
@@ -28,8 +29,8 @@ function reportOf({ checks, notChecked, findings }: Diagnosis): Report {
   const summary = `${counted(errors, 'error')}, ${counted(warnings, 'warning')}`;
   return {
     exitCode: errors ? EXIT.endedWithoutSuccess : EXIT.done,
-    json: { ok: errors === 0, checks, notChecked, findings },
-    text: `${table([...passed.map((name) => ['ok', name, '']), ...unmade, ...found])}\n${summary}`,
+    json: { ok: errors === 0, checks, notChecked, findings, accounts },
+    text: `${table([...passed.map((name) => ['ok', name, '']), ...unmade, ...ids, ...found])}\n${summary}`,
   };
 }
 

@@ -9,6 +9,7 @@ import {
 } from '../contract/names.js';
 import { BASIS_FIELDS } from '../contract/order/basis.js';
 import type { OrderInput, ReceivedDepositInput } from '../contract/order/input-and-result.js';
+import { pinnedAccount } from '../contract/order/sent-to.js';
 import { factsOf, ORDER_TYPES, type OrderType } from '../contract/order/types.js';
 import { withoutNulls } from '../contract/without-nulls.js';
 import { checkedBy, type FormatChecks, fieldErrors, presentable, sortRemarks } from './field-errors.js';
@@ -62,13 +63,14 @@ const basisSchema = z.strictObject({
   ),
 });
 
-/** What an order was sent to, as runs hand it on that are about the same account. */
-export const sentToSchema = z.strictObject({
-  endpoint: z.string(),
-  wallets: z.array(z.string()).optional(),
-  key: z.string(),
-  witness: z.strictObject({ order_id: z.string(), order_uuid: z.string() }).optional(),
-});
+/** What an order was sent to, as runs about the same account pass it on; also in the form of earlier versions. */
+export const sentToSchema = z.union([
+  z.strictObject({
+    account: z.string(),
+    witness: z.strictObject({ order_id: z.string(), order_uuid: z.string() }).optional(),
+  }),
+  z.object({ endpoint: z.string(), key: z.string() }).transform((older) => ({ account: pinnedAccount(older) })),
+]);
 
 /** What a follow-up's order hands on to it; `order-rules` refuses it in every other input. */
 const followUpFields = { followUpOf: z.array(basisSchema).min(1).optional(), sentTo: sentToSchema.optional() };

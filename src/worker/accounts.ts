@@ -30,7 +30,6 @@ export async function openAccount(
   const { notExecutedStatuses, formatChecks } = config;
   const rates = new SharedRates(() => service.rates({ timeoutMs: RATES_TIMEOUT_MS }));
   return {
-    name: config.name,
     service,
     lookUps: new GroupedLookUps(service, { mostWaiting: mostWaiting(capacity) }),
     ...pinOfConfig(config),

@@ -22,6 +22,7 @@ function ofAccounts(accounts: readonly AccountConfig[]): Record<string, unknown>
   return {
     PAYMENT_BASE_URL: each(({ baseUrl }) => baseUrl),
     PAYMENT_SIGNER: each(({ signer }) => signer),
+    PAYMENT_API_KEY_PREDECESSORS: each(({ predecessors }) => predecessors?.join('+')),
     PAYMENT_REQUESTS_PER_SECOND: each(({ requestsPerSecond }) => requestsPerSecond),
     PAYMENT_NOT_EXECUTED_STATUSES: each(({ notExecutedStatuses }) => notExecutedStatuses?.join('+')),
     PAYMENT_FORMAT_CHECKS: each(({ formatChecks = 'refuse' }) => formatChecks),

@@ -1,9 +1,8 @@
 import { Runtime } from '@temporalio/worker';
 import type { Account } from '../activities/index.js';
-import { readBalances } from '../activities/order/balances.js';
 import { sentToOf } from '../activities/order/sent-to.js';
 import type { AccountConfig, Capacity, WorkerConfig, WorkerKeys } from '../config.js';
-import { elsewhere } from '../contract/order/sent-to.js';
+import { fingerprintOf, isSameAccount } from '../contract/order/sent-to.js';
 import { pinOfConfig } from '../preflight/open-service.js';
 import { openAccount } from './accounts.js';
 
@@ -28,7 +27,7 @@ export async function takeKeys(
   read: WorkerKeys,
 ): Promise<readonly string[]> {
   // Secrets show as placeholders: a new key beside a new URL, say, is meant for that one alone.
-  if (JSON.stringify([...read.accounts]) !== JSON.stringify([...configured])) {
+  if (withoutKeys(read.accounts) !== withoutKeys(configured)) {
     return ['settings of accounts have changed in more than keys: restart the worker, or put the rest back'];
   }
   callback?.tokenKeys.splice(0, callback.tokenKeys.length, ...(read.callback?.tokenKeys ?? callback.tokenKeys));
@@ -38,13 +37,18 @@ export async function takeKeys(
   return problems.filter((problem) => problem !== undefined);
 }
 
+/** The settings of accounts without what belongs to a key: predecessors change with it. */
+const withoutKeys = (accounts: WorkerConfig['accounts']): string =>
+  JSON.stringify([...accounts].map(([, account]) => ({ ...account, predecessors: undefined })));
+
 async function takePair(
   accounts: Map<string, Account>,
   read: AccountConfig,
   capacity: Capacity = {},
 ): Promise<string | undefined> {
   const current = accounts.get(read.name);
-  if (!current || current.keyFingerprint === pinOfConfig(read).keyFingerprint) return undefined;
+  const { id, predecessors } = pinOfConfig(read);
+  if (!current || (current.id === id && `${current.predecessors}` === `${predecessors}`)) return undefined;
   const next = await openAccount(read, capacity, current.limiter);
   const problem = await whyNot(current, next);
   if (problem) return `account ${read.name}: the keys that were read anew are not used, ${problem}`;
@@ -54,20 +58,19 @@ async function takePair(
 }
 
 /**
- * What speaks against a new pair. The service itself must take it, so that a key never goes with another one's secret; and it must not
- * show another account than the pair before it: what was approved for the one is not paid from the other because a file was changed.
+ * Returns why a new pair is not used. It must be named the successor of the present key, since a changed file must not make
+ * another account pay; and the service must accept it, so that a key is never used with another key's secret.
  */
 async function whyNot(current: Account, next: Account): Promise<string | undefined> {
+  if (!isSameAccount(sentToOf(current), next)) {
+    const list = 'PAYMENT_API_KEY_PREDECESSORS_FILE, or apiKeyPredecessors in the accounts file';
+    return `since they do not name the present key. If the key was rotated, list ${fingerprintOf(current.id)} in ${list}: only a restart changes the account`;
+  }
   try {
-    await readBalances(next, { timeoutMs: BALANCES_TIMEOUT_MS });
+    await next.service.balances({ timeoutMs: BALANCES_TIMEOUT_MS });
+    return undefined;
   } catch (error) {
     const { name, status } = error as { name: string; status?: number };
     return `since balances cannot be read with them (${status === undefined ? name : `HTTP ${status}`})`;
   }
-  // The old pair may have been taken back already: then what it showed last counts.
-  await readBalances(current, { timeoutMs: BALANCES_TIMEOUT_MS }).catch(() => undefined);
-  const found = elsewhere(sentToOf(current), sentToOf(next), next.seenWallets, next.name);
-  return found && !found.confirmable
-    ? 'since they show another account: only a restart changes the account'
-    : undefined;
 }

@@ -15,9 +15,8 @@ import {
 import type { CreateOrderInput, OutcomeReading, Pace, ReadOutcomeInput } from '../../src/contract/order/activities.js';
 import type { OrderInput } from '../../src/contract/order/input-and-result.js';
 import { wholeAnswer } from '../../src/contract/order/lean.js';
-import type { SentTo } from '../../src/contract/order/sent-to.js';
+import { accountId, type SentTo } from '../../src/contract/order/sent-to.js';
 import type { OrderType } from '../../src/contract/order/types.js';
-import type { Balance } from '../../src/contract/service-objects.js';
 import { createPaymentService } from '../../src/payment-service/client.js';
 import { Limiter } from '../../src/payment-service/limiter.js';
 import { loadSigner } from '../../src/payment-service/signers.js';
@@ -59,12 +58,12 @@ export const RUN_ID = 'run-1';
 const KEY_FINGERPRINT = '0123456789abcdef';
 
 /** Where no account of these tests is. */
-export const ELSEWHERE: SentTo = { endpoint: 'https://elsewhere', key: KEY_FINGERPRINT };
+export const ELSEWHERE: SentTo = { account: accountId('https://elsewhere', KEY_FINGERPRINT) };
 
 /** What only some activities need. */
 type Places = Pick<ActivityDeps, 'directories' | 'caps' | 'audit' | 'restoredAtMs'> &
   Partial<Pick<ActivityDeps, 'pace'>> &
-  Partial<Pick<Account, 'notExecutedStatuses' | 'limiter'>>;
+  Partial<Pick<Account, 'notExecutedStatuses' | 'limiter' | 'predecessors'>>;
 
 /** The real activities with the real client for one service. */
 export async function activitiesFor(
@@ -73,10 +72,10 @@ export async function activitiesFor(
     callback,
     requestTimeoutMs = 2_000,
     notExecutedStatuses,
-    learnsWallets = false,
+    predecessors,
     limiter = new Limiter(),
     ...places
-  }: Places & { callback?: typeof CALLBACK; requestTimeoutMs?: number; learnsWallets?: boolean } = {},
+  }: Places & { callback?: typeof CALLBACK; requestTimeoutMs?: number } = {},
 ): Promise<RunActivity> {
   const sign = await loadSigner('hmac-sha256');
   const service = createPaymentService({ baseUrl, apiKey, apiSecret, sign, requestTimeoutMs, limiter });
@@ -85,14 +84,12 @@ export async function activitiesFor(
     name: 'default',
     service,
     lookUps: new GroupedLookUps(service),
-    endpoint: baseUrl,
-    keyFingerprint: KEY_FINGERPRINT,
+    id: accountId(baseUrl, KEY_FINGERPRINT),
+    ...(predecessors && { predecessors }),
     rates,
     limiter,
     notExecutedStatuses,
   };
-  // Taken for read: what creates ask first of all would stand in every count of requests.
-  if (!learnsWallets) account.learning = Promise.resolve();
   const activities = createActivities({
     accounts: new Map([['default', account]]),
     pace: PACE,
@@ -127,12 +124,11 @@ export async function openActivities(
     restoredAtMs,
     notExecutedStatuses,
     requestTimeoutMs,
-    learnsWallets,
+    predecessors,
     pace = PACE,
     limiter,
     ...options
-  }: Omit<SandboxOptions, 'settings'> &
-    Places & { callback?: typeof CALLBACK; requestTimeoutMs?: number; learnsWallets?: boolean } = {},
+  }: Omit<SandboxOptions, 'settings'> & Places & { callback?: typeof CALLBACK; requestTimeoutMs?: number } = {},
 ): Promise<{ sandbox: Sandbox; run: RunActivity; sentTo: SentTo }> {
   const durationsMs = { pay: 0, execute: 0 };
   const sandbox = await startSandbox({
@@ -150,12 +146,12 @@ export async function openActivities(
       restoredAtMs,
       notExecutedStatuses,
       requestTimeoutMs,
-      learnsWallets,
+      predecessors,
       pace,
       limiter,
     },
   );
-  return { sandbox, run, sentTo: { endpoint: sandbox.url, key: KEY_FINGERPRINT } };
+  return { sandbox, run, sentTo: { account: accountId(sandbox.url, KEY_FINGERPRINT) } };
 }
 
 /** Input of a create attempt: the first one, unless `changes` says otherwise. */
@@ -182,12 +178,6 @@ export const operations = (sandbox: Sandbox): string[] =>
     if (name === 'rates') return [];
     return path.includes('/order/') && name !== 'status' && name !== 'list' ? ['create'] : [name];
   });
-
-/** Wallets of the account; the worker has seen them from now on. */
-export async function walletsSeenBy(run: RunActivity): Promise<string[]> {
-  const balances = (await run('readService', { account: 'default', read: 'balances' })) as Record<string, Balance>;
-  return Object.values(balances).map(({ wallet_uuid }) => wallet_uuid);
-}
 
 /** What `readOutcome` reads; fails where the account is not the order's. */
 export async function outcomeOf(

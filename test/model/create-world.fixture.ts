@@ -369,7 +369,8 @@ function attempts(world: World, permission: string, code: Code): Step[] {
     doubt: { cause: 'uncertainCreate', untilMs, place: 'asked', said: 'no clear answer' },
     costs: { isLimited: false },
   });
-  const permitted: Outcome[] = permission === 'absent' ? [{ kind: 'permitted', wasLate: false }] : [];
+  const permitted: Outcome[] =
+    permission === 'absent' ? [{ kind: 'permitted', wasLate: false, readIn: `${world.run}` }] : [];
   const come = (event: string, sends: readonly Sent[], ...outcomes: Outcome[]): Step => ({
     event,
     world: note({ ...sending, sends }, code, ...permitted, ...outcomes),
@@ -424,7 +425,8 @@ function decisions(world: World, about: Asked, code: Code): Step[] {
   const closed: Step = { event: 'an operator closes it as absent', world: note(decided, code, closing) };
   const mayResend = (about.kind === 'uncertain' || about.kind === 'notSent') && executed(world) === 0 && !isOpen(world);
   if (!mayResend) return [...steps, closed];
-  const outcome: Outcome = about.kind === 'uncertain' ? { kind: 'permitted', wasLate: true } : { kind: 'goesOn' };
+  const outcome: Outcome =
+    about.kind === 'uncertain' ? { kind: 'permitted', wasLate: true, readIn: `${world.run}` } : { kind: 'goesOn' };
   return [...steps, closed, { event: 'an operator has it sent again', world: note(decided, code, outcome) }];
 }
 

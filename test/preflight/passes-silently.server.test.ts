@@ -32,7 +32,6 @@ async function doctor(env: Env): Promise<{ check: string; level: string; text: s
 }
 
 test("keys of two accounts that stand under each other's names are found, while an open order shows where its account is", async () => {
-  // Their keys make their wallets.
   const [one, two] = [await startSandbox({ apiKey: 'merchant-one' }), await startSandbox({ apiKey: 'merchant-two' })];
   const front = await startFront([
     { path: '', apiKey: 'key-of-one', sandbox: one },
@@ -63,7 +62,9 @@ test("keys of two accounts that stand under each other's names are found, while 
   await writeFile(path, JSON.stringify({ eu: account('key-of-two'), us: account('key-of-one') }), { mode: 0o600 });
   const found = await doctor(env);
   expect(found.map(({ check, level }) => `${level} ${check}`)).toEqual(['error order-accounts']);
-  expect(found[0]?.text).toMatch(/^account eu: .*this key shows another account: wallets of the order are missing/);
+  const ids = /\(http:\S+#[0-9a-f]{16}, and this worker uses http:\S+#[0-9a-f]{16}\)/;
+  expect(found[0]?.text).toMatch(/^account eu: .* were sent to another account/);
+  expect(found[0]?.text).toMatch(ids);
   const after = startProcess('src/worker.ts', env);
   expect(await after.ready).toMatchObject({ findings: 'order-accounts:eu' });
 });

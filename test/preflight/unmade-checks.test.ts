@@ -16,13 +16,11 @@ test('without Temporal nothing is said to be in order that only Temporal tells',
 });
 
 test('where an account does not answer, nothing is said to be in order that its balances tell', () => {
-  expect(unmade('signed-read')).toEqual(
-    ['clock', 'caps', 'shared-wallets', 'order-accounts'].map((name) => [name, 'signed-read']),
-  );
+  expect(unmade('signed-read')).toEqual(['clock', 'caps', 'shared-wallets'].map((name) => [name, 'signed-read']));
 });
 
 test('what found something was made, and so was all where nothing was found', () => {
-  expect(unmade('signed-read', 'clock', 'caps').map(([name]) => name)).toEqual(['shared-wallets', 'order-accounts']);
+  expect(unmade('signed-read', 'clock', 'caps').map(([name]) => name)).toEqual(['shared-wallets']);
   expect(unmade()).toEqual([]);
   expect(unmade(...checkNames('W'))).toEqual([]);
 });

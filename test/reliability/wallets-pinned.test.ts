@@ -3,14 +3,7 @@ import { type Sandbox, startSandbox } from '../../sandbox/index.js';
 import type { WorkerConfig } from '../../src/config.js';
 import type { LookUpInput } from '../../src/contract/order/activities.js';
 import { createWorkers } from '../../src/worker/start-worker.js';
-import {
-  attemptOf,
-  ELSEWHERE,
-  failureOf,
-  openActivities,
-  operations,
-  walletsSeenBy,
-} from '../activities/activity-lab.fixture.js';
+import { attemptOf, ELSEWHERE, failureOf, openActivities, operations } from '../activities/activity-lab.fixture.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab, workerConfigFor } from '../support/lab.js';
 import { workflowBundle } from '../support/temporal.js';
@@ -23,40 +16,6 @@ const lookUpOf = (changes: Partial<LookUpInput> = {}): LookUpInput => ({
   account: 'default',
   request: orderInput('withdraw', 'w-1').order,
   ...changes,
-});
-
-describe('a look-up whose order is pinned to wallets', () => {
-  test('reads where the account has all of them, more or not', async () => {
-    const lab = await openActivities();
-    const wallets = await walletsSeenBy(lab.run);
-    expect(wallets.length).toBeGreaterThan(1);
-    for (const pinned of [wallets, wallets.slice(0, 1)]) {
-      expect(
-        (await lab.run('lookUpOrder', lookUpOf({ sentTo: { ...lab.sentTo, key: 'rotated', wallets: pinned } }))).kind,
-      ).toBe('absent');
-    }
-  });
-
-  test('reads nothing where one is missing: not even whether the order is there', async () => {
-    const lab = await openActivities();
-    const wallets = [...(await walletsSeenBy(lab.run)), '3f0c8c2e-5b8e-4f0e-9d6a-000000000001'];
-    const asked = lookUpOf({ sentTo: { ...lab.sentTo, wallets } });
-    const answer = await lab.run('lookUpOrder', asked);
-    expect(answer).toMatchObject({ kind: 'elsewhere', confirmable: false });
-    const why = 'why' in answer ? answer.why : '';
-    expect(why).toMatch(/wallets of the order are missing/);
-    const failure = await failureOf(lab.run('lookUpOrder', { ...asked, told: why }));
-    expect(failure).toMatchObject({ type: 'Elsewhere', message: why });
-    expect(failure.nonRetryable).not.toBe(true);
-    expect(new Set(operations(lab.sandbox))).toEqual(new Set(['balances']));
-  });
-
-  test.for(['500', '401', 'html', 'reset'])('reads nothing while the balances answer %s', async (fault) => {
-    const lab = await openActivities({ faults: { [`balances.${fault}`]: 1 } });
-    const failure = await failureOf(lab.run('lookUpOrder', lookUpOf({ sentTo: { ...lab.sentTo, wallets: ['w'] } })));
-    expect(failure.nonRetryable).not.toBe(true);
-    expect(operations(lab.sandbox)).toEqual(['balances']);
-  });
 });
 
 test('an order pinned to another endpoint: neither look-up, poll nor create asks this one anything', async () => {
@@ -122,12 +81,12 @@ const CASES: Case[] = [
       line.leadTo(other.url);
       return { url: line.url, apiKey: other.apiKey };
     },
-    failure: /wallets of the order are missing/,
+    failure: /as a predecessor if the key was rotated/,
   },
   {
     title: 'the base URL of another service',
     misled: ({ other }) => other,
-    failure: /set base URL and key of account default back/,
+    failure: /Set base URL and key of account default back, or approve/,
   },
 ];
 
@@ -169,7 +128,7 @@ test('a re-send that a worker with the key of another account takes is not sent 
   const stopMisled = await runWorkers(lab, config);
   await decideNow(handle, 'resend');
   await vi.waitFor(
-    async () => expect(await lastFailureOf(lab, handle.workflowId)).toMatch(/wallets of the order are missing/),
+    async () => expect(await lastFailureOf(lab, handle.workflowId)).toMatch(/as a predecessor if the key was rotated/),
     30_000,
   );
   await stopMisled();

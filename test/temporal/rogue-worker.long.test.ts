@@ -27,7 +27,7 @@ test('answers of a worker without keys end no order: none is said to be paid tha
   const first = await lab.orders.start('withdraw', orderInput('withdraw', newOrderId('seen')));
   const { order: seen } = await first.result();
   const rogue = rogueAt(lab);
-  const circumstances = { pace: lab.config.pace, sentTo: { endpoint: 'x', keyFingerprint: 'y' } };
+  const circumstances = { pace: lab.config.pace, sentTo: { account: 'x#y' } };
   const worker = rogue.answerActivities(({ activityType, workflowExecution }) => {
     const order = forged(seen, workflowExecution?.workflowId ?? '');
     const answers: Record<string, unknown> = {

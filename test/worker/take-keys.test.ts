@@ -1,20 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../sandbox/index.js';
-import { elsewhereOf, learnWallets, sentToOf } from '../../src/activities/order/sent-to.js';
+import { elsewhereOf, sentToOf } from '../../src/activities/order/sent-to.js';
 import { type AccountConfig, Secret } from '../../src/config.js';
 import type { Order } from '../../src/contract/service-objects.js';
 import { openAccounts } from '../../src/worker/accounts.js';
 import { takeKeys } from '../../src/worker/take-keys.js';
 import { create } from '../sandbox/sandbox.fixture.js';
 import { workerConfigFor } from '../support/lab.js';
-import { openRotatedKeys } from './rotated-keys.fixture.js';
+import { fingerprint, openRotatedKeys } from './rotated-keys.fixture.js';
 
 type Pair = readonly [key: string, secret: string];
 
 const OLD: Pair = ['old-key', 'old-secret'];
 const NEW: Pair = ['new-key', 'new-secret'];
 const OTHER: Pair = ['other-key', 'other-secret'];
+
+/** Of the next key: it names the old one. */
+const AFTER_OLD = { predecessors: [fingerprint(OLD)] };
 
 async function openSandbox(apiKey: string): Promise<Sandbox> {
   const sandbox = await startSandbox({ apiKey });
@@ -58,21 +61,19 @@ async function open(names: readonly string[] = ['default']) {
 test('a new pair of the same account is taken by what begins from then on, and what is under way ends with the old one', async () => {
   const { service, first, config, take, asked, current } = await open();
   const under = current();
-  await learnWallets(under);
   service.allow(...NEW, first);
-  expect(await take(config('default', NEW))).toEqual([]);
+  expect(await take(config('default', NEW, AFTER_OLD))).toEqual([]);
   const next = current();
   expect(next).not.toBe(under);
-  expect(next.seenWallets).toEqual(under.seenWallets);
   const from = service.asked().length;
   await under.service.rates();
   await next.service.rates();
   expect(asked(from)).toEqual(['old-key /v2/rates', 'new-key /v2/rates']);
-  // The wallets prove it: open orders go on by themselves.
-  expect(await elsewhereOf(next, sentToOf(under), { anew: true })).toBeUndefined();
+  // It names its predecessor: open orders go on by themselves.
+  expect(elsewhereOf(next, sentToOf(under))).toBeUndefined();
   // Once taken it is asked nothing any more.
   const before = service.asked().length;
-  expect(await take(config('default', NEW))).toEqual([]);
+  expect(await take(config('default', NEW, AFTER_OLD))).toEqual([]);
   expect(service.asked().length).toBe(before);
 });
 
@@ -92,7 +93,7 @@ test('orders that were known to exist by the pair before prove nothing by the ne
   const probes = (account: typeof under) => Promise.all(['n-1', 'n-2', 'n-3'].map((id) => probe(account, id)));
   expect(await probes(under)).toEqual(['alone', 0, 0]);
   service.allow(...NEW, first);
-  expect(await take(config('default', NEW))).toEqual([]);
+  expect(await take(config('default', NEW, AFTER_OLD))).toEqual([]);
   const from = service.asked().length;
   expect(await probes(current())).toEqual(['alone', 'alone', 'alone']);
   expect(asked(from)).toEqual([]);
@@ -103,65 +104,67 @@ test('only one of both is replaced: neither is used, until the other one has fol
   const before = current();
   service.allow(...NEW, first);
   for (const mixed of [[NEW[0], OLD[1]] as const, [OLD[0], NEW[1]] as const]) {
-    const [problem] = await take(config('default', mixed));
+    const [problem] = await take(config('default', mixed, AFTER_OLD));
     expect(problem).toBe(
       'account default: the keys that were read anew are not used, since balances cannot be read with them (HTTP 401)',
     );
     expect(current()).toBe(before);
   }
-  expect(await take(config('default', NEW))).toEqual([]);
+  expect(await take(config('default', NEW, AFTER_OLD))).toEqual([]);
   expect(current()).not.toBe(before);
 });
 
 test('a pair that the service does not know yet is taken once it does', async () => {
   const { service, first, config, take, current } = await open();
   const before = current();
-  expect(await take(config('default', NEW))).toHaveLength(1);
+  expect(await take(config('default', NEW, AFTER_OLD))).toHaveLength(1);
   service.allow(...NEW, first);
   first.set({ serverDown: true });
-  expect((await take(config('default', NEW)))[0]).toMatch(/cannot be read with them/);
+  expect((await take(config('default', NEW, AFTER_OLD)))[0]).toMatch(/cannot be read with them/);
   expect(current()).toBe(before);
   first.set({ serverDown: false });
-  expect(await take(config('default', NEW))).toEqual([]);
+  expect(await take(config('default', NEW, AFTER_OLD))).toEqual([]);
 });
 
-describe('another account', () => {
-  const REFUSED =
-    'the keys that were read anew are not used, since they show another account: only a restart changes the account';
+describe('a pair that does not name the present one', () => {
+  const refusedOf = (name: string, present: Pair) =>
+    `account ${name}: the keys that were read anew are not used, since they do not name the present key. If the key was rotated, list ${fingerprint(present)} in PAYMENT_API_KEY_PREDECESSORS_FILE, or apiKeyPredecessors in the accounts file: only a restart changes the account`;
 
-  test('is never changed to, also where the old pair is taken back by then: there is asked for balances alone', async () => {
+  test('is never changed to, also where the old pair is taken back by then: nothing is asked with it', async () => {
     const { service, config, take, asked, current } = await open();
     const before = current();
-    expect(await take(config('default', OTHER))).toEqual([`account default: ${REFUSED}`]);
+    expect(await take(config('default', OTHER))).toEqual([refusedOf('default', OLD)]);
     service.revoke(OLD[0]);
-    expect(await take(config('default', OTHER))).toEqual([`account default: ${REFUSED}`]);
+    expect(await take(config('default', OTHER))).toEqual([refusedOf('default', OLD)]);
     expect(current()).toBe(before);
-    expect(asked().filter((line) => line.startsWith(OTHER[0]))).toEqual(Array(2).fill('other-key /v2/balances'));
+    expect(asked()).toEqual([]);
   });
 
   test('is not changed to where the files of two are mixed up', async () => {
     const { config, take, accounts } = await open(['a', 'b']);
     const before = new Map(accounts);
-    expect(await take(config('a', OTHER), config('b', OLD))).toEqual([
-      `account a: ${REFUSED}`,
-      `account b: ${REFUSED}`,
-    ]);
+    expect(await take(config('a', OTHER), config('b', OLD))).toEqual([refusedOf('a', OLD), refusedOf('b', OTHER)]);
     expect(accounts).toEqual(before);
+  });
+
+  test('is taken once it does, and the way back once that is named, too', async () => {
+    const { service, first, config, take, current } = await open();
+    service.allow(...NEW, first);
+    expect(await take(config('default', NEW))).toEqual([refusedOf('default', OLD)]);
+    expect(await take(config('default', NEW, AFTER_OLD))).toEqual([]);
+    const pin = sentToOf(current());
+    expect(await take(config('default', OLD))).toEqual([refusedOf('default', NEW)]);
+    expect(await take(config('default', OLD, { predecessors: [fingerprint(OLD), fingerprint(NEW)] }))).toEqual([]);
+    expect(elsewhereOf(current(), pin)).toBeUndefined();
   });
 });
 
-test('where the old pair showed no wallets, open orders ask a person whether it is the same account', async () => {
-  const { service, first, config, take, current } = await open();
-  first.set({ faults: { 'balances.500': 1 } });
-  await learnWallets(current());
-  const pin = sentToOf(current());
-  expect(pin.wallets).toBeUndefined();
-  service.allow(...NEW, first);
-  expect(await take(config('default', NEW))).toHaveLength(1);
-  first.set({ faults: {} });
-  service.revoke(OLD[0]);
-  expect(await take(config('default', NEW))).toEqual([]);
-  expect(await elsewhereOf(current(), pin)).toMatchObject({ confirmable: true });
+test('predecessors that are named later are taken with the same key', async () => {
+  const { config, take, current } = await open();
+  const pin = { account: `${current().id.split('#')[0]}#${fingerprint(NEW)}` };
+  expect(elsewhereOf(current(), pin)).toBeDefined();
+  expect(await take(config('default', OLD, { predecessors: [fingerprint(NEW)] }))).toEqual([]);
+  expect(elsewhereOf(current(), pin)).toBeUndefined();
 });
 
 test('whatever else changes beside the keys keeps all as it is, and the new key asks nothing', async () => {
@@ -169,11 +172,11 @@ test('whatever else changes beside the keys keeps all as it is, and the new key 
   service.allow(...NEW, first);
   const before = current();
   for (const change of [{ baseUrl: `${service.url}/v9` }, { signer: 'hmac-sha512' }, { requestsPerSecond: 5 }]) {
-    expect(await take(config('default', NEW, change))).toEqual([
+    expect(await take(config('default', NEW, { ...AFTER_OLD, ...change }))).toEqual([
       'settings of accounts have changed in more than keys: restart the worker, or put the rest back',
     ]);
   }
-  expect(await take(config('default', NEW), config('b', OTHER))).toHaveLength(1);
+  expect(await take(config('default', NEW, AFTER_OLD), config('b', OTHER))).toHaveLength(1);
   expect(await take()).toHaveLength(1);
   expect(current()).toBe(before);
   expect(asked()).toEqual([]);

@@ -15,7 +15,6 @@ import { validateOrderInput } from '../../validation/order-input.js';
 import { amountLikeThousands, checkAgainstRates, uncheckableBy } from '../../validation/rate-checks.js';
 import { type Account, type ActivityDeps, onlyByCommand } from '../deps.js';
 import { batchFailure, invalidInput } from '../failures.js';
-import { readBalances } from '../order/balances.js';
 import { exceededCap } from '../order/limits.js';
 import { BadRows } from './plan/bad-rows.js';
 import { ExistingOrders } from './plan/existing-orders.js';
@@ -123,7 +122,7 @@ async function planOf(
 /** A plan is worth something without balances, too. */
 async function balancesOf(account: Account, warnings: BatchWarnings): Promise<Balances | undefined> {
   try {
-    return await readBalances(account);
+    return await account.service.balances();
   } catch {
     warnings.addFirst('balances were not to be had: whether they suffice is not known');
     return undefined;

@@ -1,18 +1,8 @@
 import type Big from 'big.js';
 import { decimalOrZero } from '../../contract/money.js';
 import type { CreateRequest } from '../../contract/order/request.js';
-import { walletsIn } from '../../contract/order/sent-to.js';
 import { type OrderType, orderSides } from '../../contract/order/types.js';
 import { type Balance, type Balances, isMalformed, type RateEntry } from '../../contract/service-objects.js';
-import type { CallOptions } from '../../payment-service/transport.js';
-import type { Account } from '../deps.js';
-
-/** The account's balances now; remembers its wallets, so that orders can be pinned to them. */
-export async function readBalances(account: Account, options?: CallOptions): Promise<Balances> {
-  const balances = await account.service.balances(options);
-  account.seenWallets = walletsIn(balances);
-  return balances;
-}
 
 /** The balance of one currency; undefined where there is none, or none that can be read. */
 export function balanceIn(balances: Balances, currency: string): Balance | undefined {

@@ -7,7 +7,7 @@ import { validateOrderInput } from '../../validation/order-input.js';
 import { checkAgainstRates, payersOf, rateEntryOf, rateKeyOf, unreadableRate } from '../../validation/rate-checks.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { noReading, retryLater } from '../failures.js';
-import { readBalances, unreadableBalance } from './balances.js';
+import { unreadableBalance } from './balances.js';
 import { shortfall } from './limits.js';
 
 /** Asks fresh rates and balances whether a follow-up can be had, and who pays the commissions. Sends nothing. */
@@ -49,7 +49,7 @@ async function checkAgainst(
   }
   const errors = checkAgainstRates(type, request, rates);
   if (errors.length > 0) return refused(describeFieldErrors(errors));
-  const balances = await readBalances(account);
+  const balances = await account.service.balances();
   const unknown = unreadableBalance(balances, type, request);
   if (unknown) throw noReading(unknown);
   const lacking = shortfall(balances, rates, type, request);

@@ -30,7 +30,7 @@ import { exceededCap, refuseBeyondLimits } from './limits.js';
 import { probePatience } from './patience.js';
 import { probe, probeFirst } from './probe.js';
 import { staleBasis } from './read-outcome.js';
-import { circumstancesOf, elsewhereOf, learnWallets, sentToOf } from './sent-to.js';
+import { circumstancesOf, elsewhereOf, sentToOf } from './sent-to.js';
 
 /**
  * One attempt to create an order: check → probe → send. It sends at most once and answers what is known afterwards; the
@@ -44,7 +44,7 @@ export function createOrderActivity(deps: ActivityDeps) {
     if (isRepeated()) return leftOpen(deps, account, attempt);
     const { request, told, invalid } = checkedRequest(deps, account, attempt);
     const tooSoon = await tooSoonAfterRestore(deps, attempt.type);
-    const refused = await refuseElsewhere(account, attempt);
+    const refused = refuseElsewhere(account, attempt);
     const rates = await account.rates.current();
     // Once something may have been sent, limits no longer decide: InvalidOrder would say that no order exists.
     const notes = [...told];
@@ -56,7 +56,6 @@ export function createOrderActivity(deps: ActivityDeps) {
     // Of what may have been sent, unknown to this run, limits and checks decide only on what the probe does not find.
     const probesFirst = invalid !== undefined || deps.restoredAtMs !== undefined;
     if (!refused && !probesFirst) await limit();
-    if (!refused) await learnWallets(account);
     const sending: Sending = { deps, account, attempt, request, rates, deadline, tooSoon };
     if (probesFirst) sending.limit = limit;
     const verdict = toldAfterRestore(refused ?? (await probeThenSend(sending, invalid !== undefined)), tooSoon);
@@ -241,15 +240,10 @@ function whereSent(account: Account, untilMs: number): Pinned {
 
 const runId = (): string | undefined => activityInfo().workflowExecution?.runId;
 
-/** An order that may have been sent is sent to no place that is not shown to be the same account. */
-async function refuseElsewhere(account: Account, { sentTo }: CreateOrderInput): Promise<CreateVerdict | undefined> {
-  try {
-    // Always asked anew: before money is sent once more, what this worker saw earlier is not enough.
-    const found = await elsewhereOf(account, sentTo, { anew: true });
-    return found && notSent(found.why);
-  } catch (error) {
-    return notSentBecause('the balances before the create could not be read', error);
-  }
+/** Refuses to send an order that may have been sent, unless to its account or that account's successor. */
+function refuseElsewhere(account: Account, { sentTo }: CreateOrderInput): CreateVerdict | undefined {
+  const found = elsewhereOf(account, sentTo);
+  return found && notSent(found.why);
 }
 
 const notSent = (reason: string): CreateVerdict => ({ kind: 'notSent', reason });

@@ -14,7 +14,7 @@ import { type Balances, isMalformed, type RateEntry, type Rates } from '../../co
 import { checkAgainstRates, rateEntryOf, uncheckableBy } from '../../validation/rate-checks.js';
 import type { Account, ActivityDeps } from '../deps.js';
 import { invalidOrder } from '../failures.js';
-import { balanceIn, commission, readBalances, unreadableBalance } from './balances.js';
+import { balanceIn, commission, unreadableBalance } from './balances.js';
 
 /** A create does not wait long for balances: without them the check is skipped. */
 const BALANCES_TIMEOUT_MS = 5_000;
@@ -45,7 +45,7 @@ export async function refuseBeyondLimits(
   const errors = checkAgainstRates(type, request, rates);
   if (errors.length > 0) throw invalidOrder(errors);
   if (!deps.checkBalance || !factsOf(type).movesMoneyAtOnce) return [];
-  const balances = await readBalances(account, { timeoutMs: BALANCES_TIMEOUT_MS }).catch(() => undefined);
+  const balances = await account.service.balances({ timeoutMs: BALANCES_TIMEOUT_MS }).catch(() => undefined);
   if (!balances) return ['balances were not to be had: the balance was not checked'];
   const unknown = unreadableBalance(balances, type, request);
   if (unknown) return [`${unknown}: it was not checked`];

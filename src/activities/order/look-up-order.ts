@@ -85,7 +85,7 @@ async function readAbsence(
   const isMissing = ({ order_uuid: uuid }: Witness) => missing.has(uuid);
   const whole = !(earlier && isMissing(earlier)) && !later.some((one) => one.mustBeShown && isMissing(one));
   // Without an earlier one, nothing shows that orders of another key would be shown.
-  const isSameKey = earlier !== undefined || sentTo === undefined || sentTo.key === account.keyFingerprint;
+  const isSameKey = earlier !== undefined || sentTo === undefined || sentTo.account === account.id;
   const isLater = later.some((one) => !isMissing(one) && hasFormOf(one.order_id, orderId));
   const othersFail = lookUps.witnesses.othersFail(orderId);
   return {
@@ -103,7 +103,7 @@ async function read(
   const proves = known && !isOtherEndpoint(account, sentTo);
   const shown = orderUuid && proves ? await readKnown(account, input, orderUuid) : undefined;
   if (shown?.kind === 'found') return shown;
-  const found = await elsewhereOf(account, sentTo);
+  const found = elsewhereOf(account, sentTo);
   if (found && found.why === input.told) throw failedElsewhere(found.why);
   if (found) return { kind: 'elsewhere', ...found };
   if (!orderUuid) return readAbsence(account, input, later);

@@ -41,7 +41,7 @@ export function lookUpReceivedActivity(deps: ActivityDeps) {
       shared.get(name) ?? new SharedAddresses({ account: name, tokenKeys: deps.callback?.tokenKeys, listAll });
     shared.set(name, addresses);
     try {
-      if (isOtherEndpoint(account, asked.sentTo)) await refuseElsewhere(account, asked.sentTo);
+      if (isOtherEndpoint(account, asked.sentTo)) refuseElsewhere(account, asked.sentTo);
       const reading = await read(account, addresses, checked.input);
       return { ...reading, ...circumstancesOf(deps, account, await payersFor(account, reading)) };
     } catch (error) {

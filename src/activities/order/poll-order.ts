@@ -80,10 +80,10 @@ async function askStatus(deps: ActivityDeps, input: PollInput, delayMs: number):
   const account = accountOf(deps, name);
   try {
     // Without a uuid nothing in the answer tells whose order it is.
-    if (!orderUuid || isOtherEndpoint(account, sentTo)) await refuseElsewhere(account, sentTo);
+    if (!orderUuid || isOtherEndpoint(account, sentTo)) refuseElsewhere(account, sentTo);
     const { order, said } = await status(account, input, delayMs);
     if (!order) {
-      await refuseElsewhere(account, sentTo);
+      refuseElsewhere(account, sentTo);
       throw comeBackIn(delayMs, `the service does not show the order right now (${said})`);
     }
     if (order.user_order_id !== orderId || (orderUuid && order.order_uuid !== orderUuid)) {

@@ -53,7 +53,7 @@ export function readOutcomeActivity(deps: ActivityDeps) {
       // The attempts before may have failed otherwise: what a person is told was read twice in a row.
       const { reading, said } = first.reading?.unreadFollowUps ? await read() : first;
       if (reading) return reading;
-      if (await elsewhereOf(account, input.sentTo)) return { elsewhere: true };
+      if (elsewhereOf(account, input.sentTo)) return { elsewhere: true };
       throw notShown(said);
     } catch (error) {
       throw retryLater(error);

@@ -6,7 +6,6 @@ import {
   UnexpectedStatusError,
 } from '../../payment-service/errors.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
-import { readBalances } from './balances.js';
 
 /**
  * Says why look-ups got no clear answer for so long: what a workflow waits for tells only Temporal why it fails. One signed read of the
@@ -26,7 +25,7 @@ export function whySilentActivity(deps: ActivityDeps) {
 
 function read(account: Account, { orderId, orderUuid }: WhySilentInput): Promise<unknown> {
   if (orderUuid !== undefined) return account.service.orderStatus({ order_uuid: orderUuid });
-  return orderId === undefined ? readBalances(account) : account.service.orderStatus({ order_id: orderId });
+  return orderId === undefined ? account.service.balances() : account.service.orderStatus({ order_id: orderId });
 }
 
 function codeOf(error: PaymentServiceError): WhySilentAnswer['code'] {

@@ -11,7 +11,7 @@ import {
 import { PaymentServiceError } from '../../payment-service/errors.js';
 import { type Page, wholeList } from '../../payment-service/paging.js';
 import type { Account } from '../deps.js';
-import { balanceIn, readBalances } from '../order/balances.js';
+import { balanceIn } from '../order/balances.js';
 import { ordersOfIds } from '../orders-of-ids.js';
 import type { PacedReads } from '../paced-reads.js';
 import { addsUp } from './balance-chain.js';
@@ -83,7 +83,7 @@ export async function balancesOf({
 }: Pick<Reconciliation, 'account' | 'reads' | 'progress'>): Promise<Balances | undefined> {
   progress.step = 'reading balances';
   try {
-    return await reads.ask((_, options) => readBalances(account, options));
+    return await reads.ask((_, options) => account.service.balances(options));
   } catch (error) {
     if (error instanceof PaymentServiceError) return undefined;
     throw error;

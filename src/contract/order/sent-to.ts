@@ -1,91 +1,63 @@
-import type { Balances } from '../service-objects.js';
-
 /** An order that the service confirmed. */
 export interface Witness {
   order_id: string;
   order_uuid: string;
 }
 
-/** What a create was sent to: pinned with its order before the send. Everything later must show that it asks the same account. */
+/** What a create was sent to: pinned with its order before the send. Later steps use the same account. */
 export interface SentTo {
-  /** Origin and path of the base URL, without trailing slash. */
-  endpoint: string;
-  /** Of the account's wallets, sorted, at most MAX_PINNED_WALLETS; absent where the balances could not be read. */
-  wallets?: string[];
-  /** Keyed fingerprint of the API key: tells whether it is the same one, and nothing else about it. */
-  key: string;
+  /** Base URL and keyed fingerprint of the API key: `https://host/path#0123456789abcdef`. */
+  account: string;
   /** The youngest order known to exist there at the send: what does not show it shows nothing about the order. */
   witness?: Witness;
 }
 
-/** Ids of wallets are the service's own: so many tell an account from every other, and more would only swell the histories. */
-export const MAX_PINNED_WALLETS = 2;
-
-/** All wallets that an account shows; undefined where it shows none, since every account would show all of none. */
-export function walletsIn(balances: Balances): string[] | undefined {
-  const wallets = Object.values(balances).flatMap(({ wallet_uuid: wallet }) => (wallet ? [wallet] : []));
-  return wallets.length > 0 ? wallets : undefined;
+/** An account as a process uses it. */
+export interface UsedAccount {
+  name: string;
+  /** As in `SentTo.account`. */
+  id: string;
+  /** Fingerprints of earlier keys of the same account. */
+  predecessors?: readonly string[];
 }
 
-/** The account asked is not shown to be the one that an order was sent to. */
+/** The account in use is neither the one that an order was sent to nor its successor. */
 export interface Elsewhere {
-  /** What differs and what has to be set back; never a key. */
+  /** What differs, what it means for the money and what to do; never a key. */
   why: string;
-  /** Nothing contradicts that it is the same account: a person may say so. */
-  confirmable: boolean;
   /** Where this worker asks and sends now. */
   here: SentTo;
 }
 
-/**
- * What speaks against `here` being the account that was sent to; undefined = it is shown to be the same one. Wallets prove
- * an account, whatever its key; where none were pinned, its key does. `shown`: all wallets that `here` shows now, undefined
- * where its balances could not be read. `account`: its name, for the words.
- */
-export function elsewhere(
-  sentTo: SentTo,
-  here: SentTo,
-  shown: readonly string[] | undefined,
-  account: string,
-): Elsewhere | undefined {
-  const sameEndpoint = sentTo.endpoint === here.endpoint;
-  const proof = proofOf(sentTo, here, shown);
-  if (sameEndpoint && proof === 'same') return undefined;
-  const other = `the order was sent to ${sentTo.endpoint}, but this worker asks ${here.endpoint}`;
-  const say = (why: string, confirmable: boolean): Elsewhere => ({ why, confirmable, here });
-  switch (proof) {
-    case 'same':
-      // A key alone may be good at two places that have nothing else in common.
-      if (!sentTo.wallets?.length) return say(`${other}: set the base URL of account ${account} back`, false);
-      return say(
-        `${other}, which shows the same wallets: set the base URL of account ${account} back, or approve if it is the same account`,
-        true,
-      );
-    case 'otherKey': {
-      if (!sameEndpoint)
-        return say(`${other}, with another key: set base URL and key of account ${account} back`, false);
-      const unproven = `the order was sent with another API key of account ${account}, and nothing shows that both are of one account`;
-      return say(`${unproven}: set the key back, or approve if they are`, true);
-    }
-    case 'unread': {
-      const unread = `the wallets of account ${account}, which would show that it is the order's, cannot be read`;
-      if (sameEndpoint) return say(`${unread} with its present key: set the key back`, false);
-      return say(`${other}, and ${unread} there: set the base URL back`, false);
-    }
-    case 'missing': {
-      const missing = 'wallets of the order are missing';
-      if (!sameEndpoint) {
-        return say(`${other}, where ${missing}: set base URL and key of account ${account} back`, false);
-      }
-      return say(`this key shows another account: ${missing}. Set the key of account ${account} back`, false);
-    }
-  }
+/** Returns the account of a pin. Earlier versions pinned endpoint and key as two fields. */
+export function pinnedAccount(pin: SentTo | { endpoint: string; key: string }): string {
+  return 'key' in pin ? accountId(pin.endpoint, pin.key) : pin.account;
 }
 
-type Proof = 'same' | 'otherKey' | 'unread' | 'missing';
+/** Returns the one string for an account. */
+export const accountId = (endpoint: string, fingerprint: string): string => `${endpoint}#${fingerprint}`;
 
-function proofOf({ wallets = [], key }: SentTo, here: SentTo, shown: readonly string[] | undefined): Proof {
-  if (wallets.length === 0) return key === here.key ? 'same' : 'otherKey';
-  if (!shown) return 'unread';
-  return wallets.every((wallet) => shown.includes(wallet)) ? 'same' : 'missing';
+/** Returns the base URL of an account. */
+export const endpointOf = (account: string): string => account.slice(0, account.lastIndexOf('#'));
+
+/** Returns the fingerprint of the account's API key. */
+export const fingerprintOf = (account: string): string => account.slice(account.lastIndexOf('#') + 1);
+
+/** Returns true if the account in use is the pinned one or its successor by a key rotation. */
+export function isSameAccount(pin: SentTo, { id, predecessors = [] }: Omit<UsedAccount, 'name'>): boolean {
+  const known = [id, ...predecessors.map((fingerprint) => accountId(endpointOf(id), fingerprint))];
+  return known.includes(pinnedAccount(pin));
+}
+
+/** Returns what an operator has to decide if the account in use is not the pinned one or its successor. */
+export function elsewhere(pin: SentTo, here: UsedAccount): Elsewhere | undefined {
+  if (isSameAccount(pin, here)) return undefined;
+  const [pinned, { id, name }] = [pinnedAccount(pin), here];
+  const isSameUrl = endpointOf(pinned) === endpointOf(id);
+  const rotated = isSameUrl ? `, list ${fingerprintOf(pinned)} as a predecessor if the key was rotated` : '';
+  const differs = `the order was sent to ${pinned}, but this worker uses ${id}: nothing is sent until that is resolved`;
+  const back = `Set base URL and key of account ${name} back${rotated}`;
+  const approve = 'or approve if both are the same account, or if nothing came of the order at the other one';
+  const means = `Then only ${id} is asked, and the order may be sent there: if it exists at the other one, it is paid twice`;
+  return { why: `${differs}. ${back}, ${approve}. ${means}`, here: { account: id } };
 }

@@ -23,9 +23,8 @@ export const isElsewhere = <T extends { kind: string }>(answer: Answered<T>): an
 const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [1_000, 15 * 60_000];
 
 /**
- * Another account answers, or one that may be another: its answers do not count. Waits until the account is set back, in one
- * look-up that the server repeats without history, or until a person says that both are the same account. That is offered
- * only where nothing contradicts it.
+ * Ignores the answers of an account that is not the order's. Waits until the account is set back, in one look-up that the
+ * server repeats without history, or until an operator confirms that both are the same account.
  */
 export async function untilSameAccount<T extends { kind: string }>(
   run: OrderRun,
@@ -56,11 +55,7 @@ async function setBackOrConfirmed<T>(
   const answered = watch(pending);
   // Other steps ask for decisions, too: a decision is meant for this one only while its own question is shown.
   const decided = () => run.attention === shown && run.decision !== undefined;
-  try {
-    await condition(() => answered() || decided());
-  } finally {
-    if (run.elsewhere === shown) run.elsewhere = undefined;
-  }
+  await condition(() => answered() || decided());
   const decision = decided() ? run.decision : undefined;
   if (decision) {
     run.decisions.push(recordOf([], decision));
@@ -69,22 +64,16 @@ async function setBackOrConfirmed<T>(
   if (run.attention === shown) clearAttention(run, shown?.reason);
   if (answered() || !decision) return pending;
   asking.cancel();
-  const isSame = found.confirmable;
   // What was confirmed there before must be shown here, too.
-  run.sentTo = { ...found.here, ...(isSame && run.sentTo?.witness && { witness: run.sentTo.witness }) };
-  run.facts = applyOutcome(run.facts, { kind: 'placeSaid', place: isSame ? 'confirmed' : 'chosen' });
+  const { witness } = run.sentTo ?? {};
+  run.sentTo = { ...found.here, ...(witness && { witness }) };
+  run.facts = applyOutcome(run.facts, { kind: 'placeConfirmed' });
   return undefined;
 }
 
-/** Shows what has to be set back, in the place of what was shown before: nothing can be read until then. */
-function tell(run: OrderRun, { why, confirmable }: ElsewhereAnswer): Attention | undefined {
-  // The earlier run may have been refused because its account was wrong: its id must become usable at the right one.
-  const onlyEarlier = run.facts.doubt?.cause === 'earlierRun' && !confirmable;
-  const way = onlyEarlier
-    ? `${why}; or approve if nothing came of the earlier run there, and it is to be sent here`
-    : why;
+/** Asks whether both accounts are the same, in place of any earlier attention: nothing can be read until then. */
+function tell(run: OrderRun, { why }: ElsewhereAnswer): Attention | undefined {
   run.attention = undefined;
-  raiseAttention(run, 'other-account', way, confirmable || onlyEarlier ? ['approve'] : []);
-  run.elsewhere = run.attention;
-  return run.elsewhere;
+  raiseAttention(run, 'other-account', why, ['approve']);
+  return run.attention;
 }

@@ -170,7 +170,7 @@ async function attempt(create: Create, action: Extract<Action, { do: 'attempt' }
   const { run } = create;
   const { permission } = action;
   // It may have to wait, and then holds whatever the budget says.
-  if (permission === 'absent') note(run, { kind: 'permitted', wasLate: run.facts.late });
+  if (permission === 'absent') note(run, { kind: 'permitted', wasLate: run.facts.late, readIn: run.answeredIn });
   const verdict = await attemptCreate(run, permission, () => !isChanged(create, action));
   if (verdict.kind === 'closed') close(run, verdict);
   if (verdict.kind === 'takenBack') return note(run, { kind: 'takenBack' });
@@ -293,6 +293,9 @@ async function askPerson(create: Create, action: Extract<Action, { do: 'ask' }>)
   }
 }
 
+/** Questions about a send itself: 'resend' permits it there, and elsewhere only ends a wait. */
+const permits = ({ kind }: Question): boolean => kind === 'uncertain' || kind === 'hidden';
+
 const waitsForLater = (about: Question): boolean =>
   about.kind === 'hidden' || (about.kind === 'uncertain' && about.waitsFor !== undefined);
 
@@ -343,7 +346,7 @@ async function takeDecision(
       return undefined;
     default:
       // Only where a send itself was asked about does it permit that.
-      note(run, about.kind === 'uncertain' ? { kind: 'permitted', wasLate } : { kind: 'goesOn' });
+      note(run, permits(about) ? { kind: 'permitted', wasLate, readIn: run.answeredIn } : { kind: 'goesOn' });
       return undefined;
   }
 }

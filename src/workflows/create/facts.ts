@@ -12,11 +12,8 @@ export interface Doubt {
   untilMs: number;
   /** When the window of its proof began, where that is known; otherwise with the first reading. */
   sinceMs?: number;
-  /**
-   * Where it went: to what is asked now; to what a person said is the same account; to another one, by a person who has it sent here
-   * all the same; or nobody knows.
-   */
-  place: 'asked' | 'confirmed' | 'chosen' | 'unknown';
+  /** Where it went: to what is asked now, to what a person said is the same account, or nobody knows. */
+  place: 'asked' | 'confirmed' | 'unknown';
   /** What happened, in words. */
   said: string;
 }
@@ -96,11 +93,12 @@ export type Outcome =
   | { kind: 'notSent'; why: string; waitMs: number; isLimited: boolean }
   | { kind: 'blocked'; by: 'cap' | 'stale'; why: string }
   | { kind: 'takenBack' }
-  | { kind: 'permitted'; wasLate: boolean }
+  /** `readIn`: the run that permits it. */
+  | { kind: 'permitted'; wasLate: boolean; readIn: string }
   | { kind: 'goesOn' }
   | { kind: 'closing'; by: string; refused?: string; atMs: number }
   | { kind: 'callback' }
-  | { kind: 'placeSaid'; place: 'confirmed' | 'chosen' }
+  | { kind: 'placeConfirmed' }
   /** The service shows an order that it accepted later, and not ours. */
   | { kind: 'later'; control: Control };
 
@@ -162,15 +160,15 @@ export function applyOutcome(facts: Facts, outcome: Outcome): Facts {
     case 'takenBack':
       return { ...facts, looked: false, notSent: { why: 'it was cancelled', waitMs: 0, asks: false } };
     case 'permitted':
-      return permit(facts, outcome.wasLate);
+      return permit(facts, outcome);
     case 'goesOn':
       return { ...without(facts, 'blocked', 'notSent', 'refused') };
     case 'closing':
       return close(facts, outcome);
     case 'callback':
       return { ...facts, callback: facts.callback === 'none' || facts.callback === 'fresh' ? 'fresh' : 'fresh again' };
-    case 'placeSaid':
-      return takePlace(facts, outcome.place);
+    case 'placeConfirmed':
+      return confirmPlace(facts);
     case 'later':
       // What was hidden is shown again: it is read over a whole window.
       if (!facts.absence) return without(facts, 'proof');
@@ -225,9 +223,7 @@ function takeProofReading(facts: Facts, outcome: Extract<Outcome, { kind: 'read'
   // Nothing that was read before a callback counts.
   if (isFirstCallback) return { ...noted, proof: restart(proof, reading, windowMs) };
   if (!isProven) return { ...noted, proof };
-  const { late, cancelled } = facts;
-  const permitted = doubt.place === 'chosen' && { permitted: { late, cancelled } };
-  return { ...without(noted, 'doubt', 'proof'), absence: { doubt, readIn, control, ...permitted } };
+  return { ...without(noted, 'doubt', 'proof'), absence: { doubt, readIn, control } };
 }
 
 /** What is shown once after a create was refused may have come of it, so that only a person may end it. */
@@ -262,7 +258,7 @@ function takeDoubt(facts: Facts, { doubt, costs, claim }: Extract<Outcome, { kin
   };
 }
 
-const WORST_PLACE: readonly Doubt['place'][] = ['asked', 'confirmed', 'chosen', 'unknown'];
+const WORST_PLACE: readonly Doubt['place'][] = ['asked', 'confirmed', 'unknown'];
 
 /** Adds a doubt to what is known: it lasts as long as the longest one, and is about the least known place. */
 function inDoubt(facts: Facts, doubt: Doubt): Facts {
@@ -283,10 +279,15 @@ function inDoubt(facts: Facts, doubt: Doubt): Facts {
 const anew = (facts: Facts, doubt: Doubt): Facts => ({ ...without(facts, 'proof', 'absence'), doubt, looked: false });
 
 /** A re-send was permitted, and may have to wait: the permission holds for what was known when it was given. */
-function permit(facts: Facts, wasLate: boolean): Facts {
-  const { absence, late, cancelled } = facts;
+function permit(facts: Facts, { wasLate, readIn }: Extract<Outcome, { kind: 'permitted' }>): Facts {
+  const { doubt, late, cancelled } = facts;
+  // What the account hides is said to be absent there by the person who says that it is the account.
+  const absence = facts.absence ?? (doubt && { doubt, readIn, control: { whole: false } });
   if (!absence) return facts;
-  return { ...without(facts, 'refused'), absence: { ...absence, permitted: { late: late && wasLate, cancelled } } };
+  return {
+    ...without(facts, 'refused', 'doubt', 'proof'),
+    absence: { ...absence, permitted: { late: late && wasLate, cancelled } },
+  };
 }
 
 function close(facts: Facts, { by, refused, atMs }: Extract<Outcome, { kind: 'closing' }>): Facts {
@@ -300,9 +301,9 @@ function close(facts: Facts, { by, refused, atMs }: Extract<Outcome, { kind: 'cl
 }
 
 /** A person said that what is asked now is the order's account: what was read elsewhere does not count there. */
-function takePlace(facts: Facts, place: 'confirmed' | 'chosen'): Facts {
+function confirmPlace(facts: Facts): Facts {
   const doubt = facts.doubt ?? facts.absence?.doubt;
   if (!doubt) return facts;
-  const said: Doubt = { ...doubt, place };
-  return { ...anew(facts, said), everDoubted: [...facts.everDoubted, said] };
+  const confirmed: Doubt = { ...doubt, place: 'confirmed' };
+  return { ...anew(facts, confirmed), everDoubted: [...facts.everDoubted, confirmed] };
 }

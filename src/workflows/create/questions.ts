@@ -27,7 +27,9 @@ export function askedAbout(run: OrderRun, about: Question): Asked {
     }
     case 'hidden': {
       const reason = `${about.doubt.said}; ${HIDES}, so nothing that it does not show is absent`;
-      return { code: 'uncertain-create', reason, allowed: ['close-absent', 'adopt'] };
+      // A person who said that this is the account says by that, too, whether nothing came of it there.
+      const said: Asked['allowed'] = about.doubt.place === 'confirmed' ? ['resend'] : [];
+      return { code: 'uncertain-create', reason, allowed: [...said, 'close-absent', 'adopt'] };
     }
     case 'missing': {
       const orderUuid = run.input.recovered?.order_uuid ?? '';

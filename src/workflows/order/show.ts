@@ -27,9 +27,8 @@ export function raiseAttention(
   allowed: DecideAction[] = [],
 ): void {
   if (run.attention?.reason === reason) return;
-  // A person was asked to decide or to set an account back: what goes on in the background must not take that away.
-  const asked = (run.attention?.allowed.length ?? 0) > 0 || (run.elsewhere && run.attention === run.elsewhere);
-  if (allowed.length === 0 && asked) return;
+  // What goes on in the background must not replace an open question.
+  if (allowed.length === 0 && run.attention?.allowed.length) return;
   run.revision += 1;
   run.attention = { code, reason, since: new Date().toISOString(), allowed };
   publish(run);

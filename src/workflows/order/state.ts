@@ -69,8 +69,6 @@ export interface OrderRun {
   pace?: Pace;
   /** What the order was sent to. Set before anything is sent for followers, which are about an order of that account. */
   sentTo?: SentTo;
-  /** What is shown while the account asked is not the order's: a person must mend that before anything else. */
-  elsewhere?: Attention;
   /** Run that asked for the newest answer; differs from the one before it where the workflow was reset in between. */
   answeredIn: string;
   payers?: Payers;

@@ -1,17 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { balanceObject } from '../../payment-service/objects.fixture.js';
+import { accountId } from '../../../src/contract/order/sent-to.js';
 import { answer, startServer } from '../../payment-service/server.fixture.js';
 import { orderInput } from '../../support/inputs.js';
-import {
-  activitiesFor,
-  attemptOf,
-  ELSEWHERE,
-  openActivities,
-  operations,
-  PACE,
-  walletsSeenBy,
-} from '../activity-lab.fixture.js';
+import { activitiesFor, attemptOf, ELSEWHERE, openActivities, operations, PACE } from '../activity-lab.fixture.js';
+
+const EARLIER_KEY = 'aaaaaaaaaaaaaaaa';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -132,42 +126,28 @@ describe('the gate before a send', () => {
     const { sandbox, run } = await openActivities();
     const attempt = attemptOf('withdraw', undefined, { permission: 'absent', sentTo: ELSEWHERE });
     const verdict = await run('createOrder', attempt);
-    expect(verdict).toMatchObject({ kind: 'notSent', reason: expect.stringContaining(ELSEWHERE.endpoint) });
+    expect(verdict).toMatchObject({ kind: 'notSent', reason: expect.stringContaining(ELSEWHERE.account) });
     expect(operations(sandbox)).toEqual([]);
   });
 
-  describe('of an order that is pinned to wallets', () => {
-    const pinned = (endpoint: string, wallets: string[]) =>
-      attemptOf('withdraw', undefined, { permission: 'absent', sentTo: { ...ELSEWHERE, endpoint, wallets } });
+  describe('of an order that was sent with another key', () => {
+    const pinned = (url: string) =>
+      attemptOf('withdraw', undefined, {
+        permission: 'absent',
+        sentTo: { account: accountId(url, EARLIER_KEY), witness: { order_id: 'w-0', order_uuid: 'u-0' } },
+      });
 
-    test('asks the balances anew: an account with all of them, more or not, may send', async () => {
-      const { sandbox, run } = await openActivities();
-      const wallets = await walletsSeenBy(run);
-      expect(await run('createOrder', pinned(sandbox.url, wallets.slice(1)))).toMatchObject({ kind: 'accepted' });
-      expect(operations(sandbox)).toEqual(['balances', 'balances', 'list', 'create']);
+    test('the key that is named as its successor sends, without any request before the probe', async () => {
+      const { sandbox, run } = await openActivities({}, { predecessors: ['0'.repeat(16), EARLIER_KEY] });
+      expect(await run('createOrder', pinned(sandbox.url))).toMatchObject({ kind: 'accepted' });
+      expect(operations(sandbox)).toEqual(['list', 'create']);
     });
 
-    test('an account that lacks one is neither asked for the order nor sent it, whatever was seen earlier', async () => {
-      const answers = [{ usd: balanceObject('w-1'), eur: balanceObject('w-2') }, { usd: balanceObject('w-1') }];
-      const { baseUrl, received } = await startServer((response, { path }) =>
-        answer(response, path.endsWith('/balances') ? (answers.shift() ?? {}) : []),
-      );
-      const run = await activitiesFor({ baseUrl });
-      const wallets = await walletsSeenBy(run);
-      const verdict = await run('createOrder', pinned(baseUrl, wallets));
-      expect(verdict).toMatchObject({ kind: 'notSent', reason: expect.stringContaining('another account') });
-      expect(received.map(({ path }) => path).filter((path) => path.includes('/order'))).toEqual([]);
-    });
-
-    test.for([
-      ['500', { kind: 'notSent', reason: expect.stringContaining('HTTP 500') }],
-      ['429-huge', { kind: 'rateLimited', retryAfterMs: 60_000 }],
-    ] as const)('balances that answer %s: nothing is sent', async ([fault, verdict]) => {
-      const { sandbox, run } = await openActivities();
-      const wallets = await walletsSeenBy(run);
-      sandbox.set({ faults: { [`balances.${fault}`]: 1 } });
-      expect(await run('createOrder', pinned(sandbox.url, wallets))).toMatchObject(verdict);
-      expect(operations(sandbox)).toEqual(['balances', 'balances']);
+    test('any other key neither looks for it nor sends it', async () => {
+      const { sandbox, run } = await openActivities({}, { predecessors: ['0'.repeat(16)] });
+      const reason = expect.stringContaining(`list ${EARLIER_KEY} as a predecessor if the key was rotated`);
+      expect(await run('createOrder', pinned(sandbox.url))).toMatchObject({ kind: 'notSent', reason });
+      expect(operations(sandbox)).toEqual([]);
     });
   });
 

@@ -1,63 +1,58 @@
 import { describe, expect, test } from 'vitest';
 import { elsewhere, type SentTo } from '../../../src/contract/order/sent-to.js';
+import { sentToSchema } from '../../../src/validation/order-input.js';
 
-const ONE = 'https://pay.example/one';
-const PINNED: SentTo = { endpoint: ONE, wallets: ['w-1', 'w-2'], key: 'aaaa' };
-const WITHOUT_WALLETS: SentTo = { endpoint: ONE, key: 'aaaa' };
+const [ONE, TWO] = ['https://pay.example/one', 'https://pay.example/two'];
+const [KEY, NEXT] = ['aaaaaaaaaaaaaaaa', 'bbbbbbbbbbbbbbbb'];
+const PINNED: SentTo = { account: `${ONE}#${KEY}` };
+const WITNESS = { order_id: 'w-0', order_uuid: 'u-0' };
+const OLDER = { endpoint: ONE, wallets: ['w-1'], key: KEY } as unknown as SentTo;
 
-/** Judges a place; `shown`: every wallet its balances show, undefined where they cannot be read. */
-const judge = (sentTo: SentTo, here: Partial<SentTo>, shown?: string[]) =>
-  elsewhere(sentTo, { endpoint: ONE, key: 'aaaa', ...here }, shown, 'eu');
+const judge = (pin: SentTo, id: string, predecessors?: string[]) =>
+  elsewhere(pin, { name: 'eu', id, ...(predecessors && { predecessors }) });
 
 describe('is the same account', () => {
-  test.for<[string, SentTo, Partial<SentTo>, string[] | undefined]>([
-    ['all wallets, the same key', PINNED, {}, ['w-1', 'w-2']],
-    ['more wallets than then', PINNED, {}, ['w-3', 'w-2', 'w-1']],
-    ['all wallets under a rotated key', PINNED, { key: 'bbbb' }, ['w-1', 'w-2']],
-    ['the same key where no wallets were pinned', WITHOUT_WALLETS, {}, undefined],
-    ['the same key, and wallets are shown by now', WITHOUT_WALLETS, {}, ['w-1']],
-    ['an empty list of pinned wallets counts as none', { ...PINNED, wallets: [] }, {}, undefined],
-  ])('%s', ([, sentTo, here, shown]) => {
-    expect(judge(sentTo, here, shown)).toBeUndefined();
+  test.for<[string, SentTo, string, string[] | undefined]>([
+    ['the same URL and key', PINNED, `${ONE}#${KEY}`, undefined],
+    ['with a witness', { ...PINNED, witness: WITNESS }, `${ONE}#${KEY}`, undefined],
+    ['a key that names it as its predecessor', PINNED, `${ONE}#${NEXT}`, [KEY]],
+    ['a key that names several predecessors', PINNED, `${ONE}#${NEXT}`, ['cccccccccccccccc', KEY]],
+    ['a pin as earlier versions wrote it, whatever wallets it has', OLDER, `${ONE}#${KEY}`, undefined],
+    ['the successor of such a pin', OLDER, `${ONE}#${NEXT}`, [KEY]],
+  ])('%s', ([, pin, id, predecessors]) => {
+    expect(judge(pin, id, predecessors)).toBeUndefined();
   });
 });
 
-const TWO = { endpoint: 'https://pay.example/two' };
-
-describe('a person may say that it is the same account', () => {
-  test.for<[string, SentTo, Partial<SentTo>, string[] | undefined, RegExp]>([
+describe('is asked about', () => {
+  test.for<[string, SentTo, string, string[] | undefined, RegExp]>([
     [
-      'another URL shows all wallets',
+      'another key',
       PINNED,
-      TWO,
-      ['w-1', 'w-2'],
-      /sent to \S+\/one, but .* asks \S+\/two, .* approve/,
+      `${ONE}#${NEXT}`,
+      undefined,
+      /back, list a{16} as a predecessor if the key was rotated, or/,
     ],
-    ['another key, no wallets pinned', WITHOUT_WALLETS, { key: 'bbbb' }, undefined, /set the key back, or approve/],
-    ['another key, wallets shown by now', WITHOUT_WALLETS, { key: 'bbbb' }, ['w-1'], /set the key back, or approve/],
-  ])('%s', ([, sentTo, here, shown, why]) => {
-    expect(judge(sentTo, here, shown)).toMatchObject({ confirmable: true, why: expect.stringMatching(why) });
+    ['another key with other predecessors', PINNED, `${ONE}#${NEXT}`, ['cccccccccccccccc'], /as a predecessor/],
+    ['another URL', PINNED, `${TWO}#${KEY}`, undefined, /uses https:\S+\/two#a{16}: .* back, or approve if/],
+    ['another URL and key', PINNED, `${TWO}#${NEXT}`, [KEY], /back, or approve if both are the same account/],
+    ['another key than an older pin has', OLDER, `${ONE}#${NEXT}`, undefined, /as a predecessor/],
+  ])('%s', ([, pin, id, predecessors, why]) => {
+    const found = judge(pin, id, predecessors);
+    expect(found).toMatchObject({ here: { account: id }, why: expect.stringMatching(why) });
+    expect(found?.why).toMatch(/^the order was sent to https:\S+one#a{16}, but this worker uses /);
+    expect(found?.why).toMatch(/if it exists at the other one, it is paid twice$/);
   });
 });
 
-describe('has to be set back, and nothing else helps', () => {
-  test.for<[string, SentTo, Partial<SentTo>, string[] | undefined, RegExp]>([
-    ['a wallet is missing', PINNED, {}, ['w-1'], /wallets of the order are missing\. Set the key of account eu back/],
-    ['no wallet is shown', PINNED, {}, [], /are missing/],
-    ['a wallet is missing elsewhere', PINNED, TWO, ['w-1'], /set base URL and key of account eu back/],
-    ['another key, balances unread', PINNED, { key: 'bbbb' }, undefined, /cannot be read with its present key/],
-    ['another URL, balances unread', PINNED, TWO, undefined, /cannot be read there: set the base URL back/],
-    ['another URL, no wallets pinned', WITHOUT_WALLETS, TWO, ['w-1'], /set the base URL of account eu back/],
-    [
-      'another URL and key',
-      WITHOUT_WALLETS,
-      { ...TWO, key: 'bbbb' },
-      ['w-1'],
-      /set base URL and key of account eu back/,
-    ],
-  ])('%s', ([, sentTo, here, shown, why]) => {
-    const found = judge(sentTo, here, shown);
-    expect(found).toMatchObject({ confirmable: false, why: expect.stringMatching(why) });
-    expect(found?.why).not.toMatch(/aaaa|bbbb|w-1/);
+describe('what a run hands on', () => {
+  test('is read as it is, or from the form of earlier versions', () => {
+    const whole = { ...PINNED, witness: WITNESS };
+    expect(sentToSchema.parse(whole)).toEqual(whole);
+    expect(sentToSchema.parse(OLDER)).toEqual(PINNED);
+  });
+
+  test.each([{}, { ...PINNED, more: 1 }, { account: 1 }, { endpoint: ONE }])('is nothing else: %j', (value) => {
+    expect(sentToSchema.safeParse(value).success).toBe(false);
   });
 });

@@ -45,8 +45,7 @@ beforeAll(async () => {
   const account = {
     name: 'default',
     service,
-    endpoint: '',
-    keyFingerprint: '',
+    id: '',
     lookUps: new GroupedLookUps(service),
     rates: new SharedRates(() => service.rates()),
     limiter: new Limiter(),

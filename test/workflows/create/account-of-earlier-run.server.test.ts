@@ -18,7 +18,7 @@ test('refused at one account, executed there later, and started again where the 
   const handle = await lab.orders.start('withdraw', input, { again: true });
   await sleep(SETTLE_MS + 6_000);
   expect(other.stats().createsByOrderId).toEqual({});
-  await attentionSays(handle, /Set the key of account default back/);
+  await attentionSays(handle, /Set base URL and key of account default back/);
   expect(orderRequests(other)).toEqual([]);
   await workAt(PLACES.first);
   expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: true });
@@ -33,7 +33,7 @@ test('refused at the wrong account: a person says that nothing came of it there,
   await expect(refused.result()).rejects.toMatchObject({ type: 'OrderRejected' });
   await workAt(PLACES.otherPath);
   const handle = await lab.orders.start('withdraw', orderInput('withdraw', refused.orderId), { again: true });
-  const { attention } = await attentionSays(handle, /or approve if nothing came of the earlier run there/);
+  const { attention } = await attentionSays(handle, /or if nothing came of the order at the other one/);
   expect(attention?.allowed).toEqual(['approve']);
   expect(orderRequests(other)).toEqual([]);
   await decideNow(handle, 'approve');
@@ -51,7 +51,7 @@ test('refused at one account and executed all the same, while the worker comes b
   await lab.stopWorkers();
   lab.sandbox.set({ faults: {} });
   await workAt(PLACES.otherKey);
-  await attentionSays(handle, /Set the key of account default back/);
+  await attentionSays(handle, /Set base URL and key of account default back/);
   expect(orderRequests(other)).toEqual([]);
   await workAt(PLACES.first);
   expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: true });

@@ -58,7 +58,7 @@ test('recovered by a run that read nothing, terminated, and started again elsewh
   await workAt(PLACES.otherKey);
   lab.sandbox.set({ faults: {} });
   const follower = lab.orders.order(id);
-  await attentionSays(follower, /Set the key of account default back/);
+  await attentionSays(follower, /Set base URL and key of account default back/);
   await wf(accounts, first.workflowId).terminate('it does not move');
   await lab.orders.start('withdraw', { ...orderInput('withdraw', id), ...now() }, { again: true });
   await sleep(SETTLE_MS + 10_000);
@@ -79,7 +79,7 @@ async function approvedElsewhere(name: string, marker?: string) {
   const second = await lab.orders.start('withdraw', orderInput('withdraw', refused.orderId, marker ? { marker } : {}), {
     again: true,
   });
-  await attentionSays(second, /or approve if nothing came of the earlier run there/);
+  await attentionSays(second, /or if nothing came of the order at the other one/);
   await decideNow(second, 'approve');
   await vi.waitFor(() => expect(other.stats().executedByOrderId[second.orderId]).toBe(1), 60_000);
   return { accounts, id: refused.orderId, second };

@@ -73,7 +73,7 @@ test('sent where a person had approved it, and not where it was refused before: 
   await workAt(PLACES.otherPath);
   const plain = orderInput('withdraw', refused.orderId);
   const second = await lab.orders.start('withdraw', plain, { again: true });
-  await attentionSays(second, /or approve if nothing came of the earlier run there/);
+  await attentionSays(second, /or if nothing came of the order at the other one/);
   await decideNow(second, 'approve');
   await vi.waitFor(() => expect(other.stats().executedByOrderId[second.orderId]).toBe(1), 60_000);
   await lab.temporal.client.workflow.getHandle(second.workflowId).terminate('by mistake');

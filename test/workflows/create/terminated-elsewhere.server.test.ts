@@ -29,7 +29,7 @@ test('refused at one account and executed there later; the run that was told so 
   await expect(refused.result()).rejects.toMatchObject({ type: 'OrderRejected' });
   await workAt(PLACES.otherKey);
   const waiting = await lab.orders.start('withdraw', input, { again: true });
-  await attentionSays(waiting, /Set the key of account default back/);
+  await attentionSays(waiting, /Set base URL and key of account default back/);
   await lab.temporal.client.workflow.getHandle(waiting.workflowId).terminate('it does not move');
   // Without the marker, which is the sandbox's: the other account simply executes it.
   const third = await lab.orders.start(
