@@ -42,7 +42,7 @@ export interface AccountConfig extends RouteConfig {
 }
 
 const FINGERPRINT = /^[0-9a-f]{16}$/;
-const NO_FINGERPRINT = 'must be what doctor shows behind # of an account: 16 digits 0-9a-f';
+const NO_FINGERPRINT = 'must be as doctor shows it behind # of an account: 16 digits 0-9a-f';
 
 const checkedBy = (problemOf: (text: string) => string | undefined) =>
   z.string().superRefine((text, context) => {
@@ -100,8 +100,10 @@ const ONE_ACCOUNT_VARIABLES = [
 function predecessors(env: Env, problems: Problems): string[] | undefined {
   const name = 'PAYMENT_API_KEY_PREDECESSORS';
   if (sourcesOf(name).every((source) => env[source] === undefined)) return undefined;
-  const areAll = (text: string) => text.split(',').every((each) => FINGERPRINT.test(each));
-  return valueOrFile(env, name, problems, (text) => (areAll(text) ? undefined : `each ${NO_FINGERPRINT}`)).split(',');
+  const split = (text: string) => text.split(/, */);
+  const problemOf = (text: string) =>
+    split(text).every((each) => FINGERPRINT.test(each)) ? undefined : NO_FINGERPRINT;
+  return split(valueOrFile(env, name, problems, problemOf));
 }
 
 /** The one account of PAYMENT_BASE_URL and its companions. */

@@ -71,6 +71,11 @@ describe('PAYMENT_ACCOUNTS_FILE', () => {
       { eu: { ...ENTRY, notExecutedStatuses: [429, 400] } },
       /^eu\.notExecutedStatuses\[1\]: must be a status/,
     ],
+    [
+      'a predecessor that is no fingerprint',
+      { eu: { ...ENTRY, apiKeyPredecessors: ['0123456789abcdef', 'zz'] } },
+      /^eu\.apiKeyPredecessors\[1\]: must be as doctor shows it/,
+    ],
     ['statuses as text', { eu: { ...ENTRY, notExecutedStatuses: '429' } }, /^eu\.notExecutedStatuses: expected array/],
     ['a limit as text', { eu: { ...ENTRY, requestsPerSecond: 'zz' } }, /^eu\.requestsPerSecond: expected number/],
   ])('%s is one line that shows no value', ([, content, reason]) => {

@@ -84,6 +84,13 @@ describe('a complete environment', () => {
     expect(account()?.notExecutedStatuses).toBeUndefined();
   });
 
+  test('PAYMENT_API_KEY_PREDECESSORS is a comma list, and nothing unless it is set', () => {
+    const list = ['0123456789abcdef', 'aaaaaaaaaaaaaaaa'];
+    expect(account({ PAYMENT_API_KEY_PREDECESSORS: list.join() })?.predecessors).toEqual(list);
+    expect(account({ PAYMENT_API_KEY_PREDECESSORS: list.join(', ') })?.predecessors).toEqual(list);
+    expect(account()?.predecessors).toBeUndefined();
+  });
+
   test.for(['http://127.0.0.1:4010', 'http://localhost:4010', 'http://[::1]:4010'])(
     'plain http to %s is fine',
     (url) => {
@@ -164,6 +171,11 @@ const MISTAKES: [string, string | undefined, string][] = [
   ...['400', '200', '302', '600', '4290', '429;503', '429,', 'many', '-429', '429.0'].map(
     (text): [string, string, string] => ['PAYMENT_NOT_EXECUTED_STATUSES', text, STATUSES],
   ),
+  ...['zz', '0123456789ABCDEF', '0123456789abcde', '0123456789abcdef;'].map((text): [string, string, string] => [
+    'PAYMENT_API_KEY_PREDECESSORS',
+    text,
+    'must be as doctor shows it behind # of an account: 16 digits 0-9a-f',
+  ]),
   ['PAYMENT_REQUESTS_PER_SECOND', '-1', RATE],
   ['PAYMENT_REQUESTS_PER_SECOND', '1e3', RATE],
   ['PAYMENT_REQUESTS_PER_SECOND', 'zzfast', RATE],
