@@ -98,12 +98,17 @@ describe('an uncertain order whose worker comes back with', () => {
     const handle = await lab.orders.start('withdraw', input);
     const stopFirst = await runWorkers(lab, lab.config);
     await vi.waitFor(async () => expect(await handle.state()).toMatchObject({ phase: 'uncertain' }), 20_000);
+    // The worker that sent it must not find it before it is gone, however long that takes.
+    lab.sandbox.set({ faults: { 'list.500': 1, 'status.500': 1 } });
     await stopFirst();
+    lab.sandbox.set({ faults: {} });
 
     const { url, apiKey } = misled({ line, other });
     const stopMisled = await runWorkers(lab, workerConfigFor({ ...other, url, apiKey }, lab.config.pace));
-    await vi.waitFor(async () => expect(await lastFailureOf(lab, handle.workflowId)).toMatch(failure), 30_000);
-    expect(await handle.state()).toMatchObject({ phase: 'uncertain' });
+    await vi.waitFor(async () => {
+      expect(await handle.state()).toMatchObject({ phase: 'uncertain' });
+      expect(await lastFailureOf(lab, handle.workflowId)).toMatch(failure);
+    }, 45_000);
     await stopMisled();
     expect(other.requests().filter(({ path }) => path.includes('/order/'))).toEqual([]);
 
