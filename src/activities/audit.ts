@@ -20,7 +20,7 @@ export async function recordSend(
     type: shownCode(type),
     permission: shownCode(permission),
     ...(provenIn && { provenIn: shownCode(provenIn) }),
-    ...(approved && { approved: true }),
+    ...(approved && { approved: shownAmount(approved) }),
     ...(followUp && { followUp: true }),
     request: shown(request),
   });
@@ -78,6 +78,10 @@ const shownFields = (fields: Record<string, (value: unknown) => unknown>) => (va
     }),
   );
 
+const amountFields = { amount: shownCode, currency: shownCode };
+
+const shownAmount = shownFields(amountFields);
+
 /** All that a line tells of a choice, an approval or an interruption: whatever else may be in one stays out. Its run is the task's to say. */
 const shownChoice = shownFields({
   action: shownCode,
@@ -86,6 +90,7 @@ const shownChoice = shownFields({
   // A larger number is none that anybody saw.
   revision: (value) => (Math.abs(Number(value)) < 1e9 ? Number(value) : '****'),
   digest: shownCode,
+  ...amountFields,
   at: shownCode,
   pausedAt: shownCode,
   order_uuid: shownCode,

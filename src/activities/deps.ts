@@ -75,9 +75,13 @@ export class SharedRates {
 
   constructor(private readonly fetch: () => Promise<Rates>) {}
 
-  /** Rates not older than 10 minutes, or undefined; one call at a time. */
+  /** Returns rates not older than 10 minutes, or undefined; one call at a time. */
   current(): Promise<Rates | undefined> {
-    if (performance.now() < this.#validUntilMs) return Promise.resolve(this.#rates);
+    return performance.now() < this.#validUntilMs ? Promise.resolve(this.#rates) : this.reread();
+  }
+
+  /** Reads the rates again, for what depends on how they stand now; calls at the same time share one request. */
+  reread(): Promise<Rates | undefined> {
     this.#pending ??= this.#refresh().finally(() => {
       this.#pending = undefined;
     });
@@ -88,10 +92,13 @@ export class SharedRates {
     try {
       this.#rates = await this.fetch();
       this.#validUntilMs = performance.now() + REFRESH_AFTER_MS;
+      return this.#rates;
     } catch {
+      // A failed reread does not take away the rates that others still use.
+      if (performance.now() < this.#validUntilMs) return undefined;
       this.#rates = undefined;
       this.#validUntilMs = performance.now() + RETRY_AFTER_MS;
+      return undefined;
     }
-    return this.#rates;
   }
 }

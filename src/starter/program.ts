@@ -105,6 +105,8 @@ function addDecide(order: Command, io: StarterIo, verbs: Verbs): void {
     .option('--revision <n>', 'the revision the decision is based on', parseWhole(0))
     .option('--run <id>', 'the run that showed it: a reset counts revisions anew', parseRun)
     .option('--order-uuid <uuid>', 'adopt: the order to follow')
+    .option('--amount <amount>', 'approve: the amount that `order show` shows')
+    .option('--currency <currency>', 'approve: its currency')
     .option(
       '--differences <fields>',
       'adopt: the fields in which it differs, exactly, such as wallet,amount',
@@ -117,7 +119,8 @@ function addDecide(order: Command, io: StarterIo, verbs: Verbs): void {
   verbs.addChecked(decide, async (run, orderId: string, options: OneOrderOptions & DecideOptions) => {
     const { action, by, reason, revision, run: runId, orderUuid, differences, kind, as, file } = options;
     const named = file === undefined ? {} : await readDecisionFile(io, file);
-    const optional = given({ runId, order_uuid: orderUuid || undefined, differences, kind, as });
+    const { amount, currency } = options;
+    const optional = given({ runId, amount, currency, order_uuid: orderUuid || undefined, differences, kind, as });
     const decision = { action, by, reason, revision, ...optional, ...named };
     const sign = signerOf(options);
     await run((orders) => decideOrder(io, handleOf(orders, orderId, options), decision, sign));

@@ -86,8 +86,8 @@ function compensationText({ compensation }: OrderResult): string | undefined {
     .join(', ');
 }
 
-function decisionText({ action, differences, kind, as, by, reason }: DecisionRecord): string {
-  const way = [differences && `in spite of ${differences.join(', ')}`, kind, as && `as ${as}`]
+function decisionText({ action, amount, currency, differences, kind, as, by, reason }: DecisionRecord): string {
+  const way = [amount, currency, differences && `in spite of ${differences.join(', ')}`, kind, as && `as ${as}`]
     .filter(Boolean)
     .join(' ');
   return `${action}${way && ` ${way}`} by ${maskWords(by)}: ${maskWords(reason)}`;
@@ -143,6 +143,8 @@ function decideLine(
     `order decide ${orderId}`,
     ofAccount(account),
     ['--action', action],
+    ['--amount', decision.amount],
+    ['--currency', decision.currency],
     ['--kind', kind],
     ['--as', as],
     ['--order-uuid', needs === 'order_uuid' ? '<order_uuid>' : orderUuid],

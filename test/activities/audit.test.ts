@@ -74,6 +74,19 @@ describe('the audit record of sends', () => {
     expect(textIn(folder)).not.toMatch(/4111111111111111|jane|rent|secret/i);
   });
 
+  it('says up to which amount an order above a cap was approved', async () => {
+    const { folder, audit } = await openRecord();
+    const { run } = await openActivities({}, { audit, caps: new Map([['usd', '10']]) });
+    const approved = { amount: '12.50', currency: 'usd' };
+    await run('createOrder', attemptOf('withdraw', undefined, { approved }));
+    const choice = { action: 'approve', ...approved, by: 'ann', reason: 'meant', revision: 2 };
+    await run('checkSignature', { account: 'default', update: 'decide', choice });
+    expect(linesIn(folder).filter(({ event }) => event !== 'opened')).toMatchObject([
+      { event: 'send', approved },
+      { event: 'decide', choice },
+    ]);
+  });
+
   it('has no line for what is not sent', async () => {
     const { folder, audit } = await openRecord();
     const { run } = await openActivities({}, { audit });

@@ -86,14 +86,17 @@ describe('the result', () => {
       difference: { to: '-0.50' },
       remainder: [{ kind: 'unpaid', currency: 'usd', amount: '0.50' }],
       compensation: { policy: 'finish', status: 'done', order_id: 'w-1.r1', outcome: 'completed' },
-      decisions: [{ action: 'resend', by: 'ann', reason: 'looked', revision: 4, at: 'now' }],
+      decisions: [
+        { action: 'resend', by: 'ann', reason: 'looked', revision: 4, at: 'now' },
+        { action: 'approve', amount: '686.04', currency: 'usd', by: 'ben', reason: 'meant', revision: 5, at: 'now' },
+      ],
     });
     expect(text).toMatch(/^outcome +completed_partially$/m);
     expect(text).toMatch(/^difference +from 0, to -0.50$/m);
     // Its follow-up has paid it.
     expect(text).toMatch(/^was left +0.50 usd unpaid$/m);
     expect(text).toMatch(/^compensation +finish: done, w-1.r1 completed$/m);
-    expect(text).toMatch(/^decisions +resend by ann: looked$/m);
+    expect(text).toMatch(/^decisions +resend by ann: looked; approve 686\.04 usd by ben: meant$/m);
   });
 });
 
@@ -103,6 +106,7 @@ describe('the decision', () => {
     { does: 'sends it again', decision: { action: 'resend', ...said } },
     { does: 'follows the order that you name', needs: 'order_uuid', decision: { action: 'adopt', ...said } },
     { does: 'pays 5 usd', decision: { action: 'finish', kind: 'unpaid', as: 'withdraw', ...said } },
+    { does: 'sends it', decision: { action: 'approve', amount: '686.04', currency: 'usd', ...said } },
   ];
 
   it('is offered as one command line per decision, which a shell takes as it stands', () => {
@@ -115,6 +119,7 @@ describe('the decision', () => {
       `  payment-orders order decide w-1 --account shop --action resend ${by}  # sends it again`,
       `  payment-orders order decide w-1 --account shop --action adopt --order-uuid '<order_uuid>' ${by}  # follows the order that you name`,
       `  payment-orders order decide w-1 --account shop --action finish --kind unpaid --as withdraw ${by}  # pays 5 usd`,
+      `  payment-orders order decide w-1 --account shop --action approve --amount 686.04 --currency usd ${by}  # sends it`,
     ]);
   });
 

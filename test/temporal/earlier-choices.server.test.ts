@@ -38,7 +38,7 @@ afterAll(() => lab?.close());
 const executed = (orderId: string): number => lab.sandbox.stats().executedByOrderId[orderId] ?? 0;
 const first = (updates: Payload[][]): Payload[] => updates[0] ?? [];
 
-/** An order above its cap, in its third run: the second was approved for a small amount, at the very revision at which this one asks. */
+/** An order above its cap, in its third run: the second was approved for another card, at the very revision at which this one asks. */
 async function askingAgain(label: string): Promise<{ order: OrderHandle; revision: number; copied: Payload[] }> {
   const input = orderInput('withdraw', newOrderId(label), { marker: 'create=400 times=2' });
   let copied: Payload[] = [];
@@ -46,14 +46,14 @@ async function askingAgain(label: string): Promise<{ order: OrderHandle; revisio
   for (const again of [false, true]) {
     const order = await lab.orders.start('withdraw', input, { again });
     const { revision } = await parkedFor(order);
-    await order.decide({ action: 'approve', by: 'ann', reason: 'small', revision });
+    await order.decide({ action: 'approve', amount: '12.50', currency: 'usd', by: 'ann', reason: 'small', revision });
     await expect(order.result()).rejects.toMatchObject({ type: 'OrderRejected' });
     copied = first(updatesIn(await rogue.historyOf(order.workflowId), DECIDE_UPDATE));
     approvedAt = revision;
   }
-  const large = orderInput('withdraw', input.order.order_id);
-  large.order.amount = '9000';
-  const order = await lab.orders.start('withdraw', large, { again: true });
+  const other = orderInput('withdraw', input.order.order_id);
+  other.order.wallet = '5555555555554444';
+  const order = await lab.orders.start('withdraw', other, { again: true });
   const { revision } = await parkedFor(order);
   expect(revision).toBe(approvedAt);
   return { order, revision, copied };
@@ -86,14 +86,14 @@ test('the approval of a plan in an earlier run of a batch approves nothing in a 
   await batch.stop({ by: 'bob', reason: 'done' });
 });
 
-// Before: taken, and 9000 were paid.
+// Before: taken, and the other card was paid.
 test('the approval of an earlier run approves nothing in a later one, though the revision is the same', async () => {
   const { order, revision, copied } = await askingAgain('copied');
   expect(copied).toHaveLength(1);
   expect(await rogue.update(order.workflowId, DECIDE_UPDATE, copied)).toBe('refused');
   expect(await order.state()).toMatchObject({ phase: 'parked', revision });
   expect(executed(order.orderId)).toBe(0);
-  await order.decide({ action: 'approve', by: 'ann', reason: 'meant', revision });
+  await order.decide({ action: 'approve', amount: '12.50', currency: 'usd', by: 'ann', reason: 'meant', revision });
   expect(await order.result()).toMatchObject({ outcome: 'completed' });
 });
 
@@ -123,7 +123,7 @@ test('a decision that names no run is refused, also of a program with the keys',
   const input = orderInput('withdraw', newOrderId('unnamed'));
   const order = await lab.orders.start('withdraw', input);
   const { revision, runId } = await parkedFor(order);
-  const decision = { action: 'approve', by: 'ann', reason: 'meant', revision };
+  const decision = { action: 'approve', amount: '12.50', currency: 'usd', by: 'ann', reason: 'meant', revision };
   const handle = lab.temporal.client.workflow.getHandle(order.workflowId);
   const send = (choice: object) => handle.executeUpdate(DECIDE_UPDATE, { args: [choice] });
   await expect(send(decision)).rejects.toMatchObject({

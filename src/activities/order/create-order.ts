@@ -26,7 +26,7 @@ import { invalidOrder } from '../failures.js';
 import { isRepeated } from '../only-attempt.js';
 import { type Restored, toldAfterRestore, tooSoonAfterRestore } from './after-restore.js';
 import { AttemptDeadline, confirmSend, meaningOf, notSentBecause, wireRequest } from './create-attempt.js';
-import { exceededCap, refuseBeyondLimits } from './limits.js';
+import { aboveLimits, exceededCap, ratesFor, refuseBeyondLimits } from './limits.js';
 import { probePatience } from './patience.js';
 import { probe, probeFirst } from './probe.js';
 import { staleBasis } from './read-outcome.js';
@@ -45,7 +45,7 @@ export function createOrderActivity(deps: ActivityDeps) {
     const { request, told, invalid } = checkedRequest(deps, account, attempt);
     const tooSoon = await tooSoonAfterRestore(deps, attempt.type);
     const refused = refuseElsewhere(account, attempt);
-    const rates = await account.rates.current();
+    const rates = await ratesFor(deps, account, attempt, request);
     // Once something may have been sent, limits no longer decide: InvalidOrder would say that no order exists.
     const notes = [...told];
     const isFirst = attempt.permission === 'first';
@@ -181,7 +181,8 @@ async function refusedByProbe(
   if (seen.kind === 'found') {
     const { kind: _, differences, ...ours } = seen;
     // Also where it is only shown in another form: our id is of this one payment, so that whoever sent it, this is it.
-    if (differences.length === 0) return { kind: 'adopted', ...ours };
+    if (differences.length === 0)
+      return { kind: 'adopted', ...ours, ...aboveLimits(deps, { ...attempt, request }, seen.order) };
     return { kind: 'conflict', order: seen.order, differences };
   }
   // What was proven or permitted earlier never replaces the probe just made.
@@ -190,8 +191,12 @@ async function refusedByProbe(
   // Not before the probe: what was sent already is followed, whatever became of its order.
   if (stale) return stale;
   await limit?.();
-  const cap = attempt.approved ? undefined : exceededCap(deps, attempt.type, request, rates);
-  return cap ? { kind: 'overCap', reason: cap } : undefined;
+  const cap = exceededCap(deps, attempt.type, request, rates, attempt.approved);
+  // The service gave rates a short time ago: no operator is needed for one failed read.
+  if (cap && !rates && cap.amount === undefined && (await account.rates.current())) {
+    return notSent('the rates that a cap depends on could not be read again');
+  }
+  return cap && { kind: 'overCap', ...cap };
 }
 
 /** Only where nothing was sent before may the answer to a group of probes say so. */
@@ -263,8 +268,9 @@ async function send(sending: Sending): Promise<CreateVerdict> {
       },
     });
     const verdict = verdictOfAnswer(attempt, request, order);
-    if (verdict.kind === 'accepted') account.lookUps.noteCreated(order, sentAtMs);
-    return verdict;
+    if (verdict.kind !== 'accepted') return verdict;
+    account.lookUps.noteCreated(order, sentAtMs);
+    return { ...verdict, ...aboveLimits(deps, { ...attempt, request }, order) };
   } catch (error) {
     const verdict = verdictOfError(error, account);
     if (verdict.kind === 'uncertain') account.lookUps.witnesses.noteUnclear(request.order_id);

@@ -1,16 +1,20 @@
 import Big from 'big.js';
 import {
+  type Amount,
   decimal,
   decimalOrZero,
   divide,
   isPlaces,
   MAX_PLACES,
   SIGNED_AMOUNT_FORMAT,
+  sum,
   toAmount,
 } from '../../contract/money.js';
+import type { CreateOrderInput, CreateVerdict } from '../../contract/order/activities.js';
+import type { ApprovedAmount } from '../../contract/order/messages.js';
 import type { CreateRequest, RequestFields } from '../../contract/order/request.js';
 import { factsOf, type OrderType, orderSides } from '../../contract/order/types.js';
-import { type Balances, isMalformed, type RateEntry, type Rates } from '../../contract/service-objects.js';
+import { type Balances, isMalformed, type Order, type RateEntry, type Rates } from '../../contract/service-objects.js';
 import { checkAgainstRates, rateEntryOf, uncheckableBy } from '../../validation/rate-checks.js';
 import type { Account, ActivityDeps } from '../deps.js';
 import { invalidOrder } from '../failures.js';
@@ -18,7 +22,7 @@ import { balanceIn, commission, unreadableBalance } from './balances.js';
 
 /** A create does not wait long for balances: without them the check is skipped. */
 const BALANCES_TIMEOUT_MS = 5_000;
-/** Rates are up to 10 minutes old, and go on moving until the exchange. */
+/** Rates move until the exchange. */
 const RATES_MOVE = new Big('1.05');
 
 /** A direction is ruled out when the two currencies' smallest orders make it this many times less likely than the other. */
@@ -55,32 +59,93 @@ export async function refuseBeyondLimits(
   return [];
 }
 
-/**
- * Which cap (PAYMENT_ORDER_CAPS) an order exceeds; undefined = none. Both sides count: the one that the request gives, and
- * the most that the other one may come to. Where that cannot be told, a cap on its currency counts as exceeded.
- */
-export function exceededCap(
-  { caps }: ActivityDeps,
-  type: OrderType,
-  request: CreateRequest,
-  rates: Rates | undefined,
-): string | undefined {
+/** The two sides of an order: `given` is named by its request with the amount `asked`, `other` is estimated. */
+function sidesOf(type: OrderType, request: CreateRequest): { given: string; other?: string; asked?: Amount } {
   const { amount, amount_to }: RequestFields = request;
   const { currencyFrom, currencyTo } = orderSides(type, request);
   const [given, other] = amount == null ? [currencyTo, currencyFrom] : [currencyFrom, currencyTo];
   const asked = amount ?? amount_to;
-  const cap = caps?.get(given);
-  if (asked != null && cap !== undefined && decimal(asked).gt(decimal(cap))) {
-    return `${asked} ${given} is above the cap of ${cap} ${given} for one order`;
+  // A request that was never validated may hold anything.
+  const isAmount = asked != null && SIGNED_AMOUNT_FORMAT.test(asked);
+  return { given, ...(other !== given && { other }), ...(isAmount && { asked }) };
+}
+
+/** Returns the rates for an attempt: as they are now if a cap (PAYMENT_ORDER_CAPS) depends on them. */
+export function ratesFor(deps: ActivityDeps, { rates }: Account, attempt: CreateOrderInput, request: CreateRequest) {
+  const isCapped = attempt.permission !== 'none' && capOnEstimate(deps, attempt.type, request) !== undefined;
+  return isCapped ? rates.reread() : rates.current();
+}
+
+function capOnEstimate({ caps }: ActivityDeps, type: OrderType, request: CreateRequest): Amount | undefined {
+  const { other } = sidesOf(type, request);
+  return other === undefined ? undefined : caps?.get(other);
+}
+
+/** A cap that an order exceeds. Without `amount`, the rates do not show what the order comes to. */
+type OverCap = Omit<Extract<CreateVerdict, { kind: 'overCap' }>, 'kind'>;
+
+/**
+ * Returns the cap that an order exceeds and no approval covers; undefined = none. Both sides count: the given one, and the
+ * highest estimate of the other one.
+ */
+export function exceededCap(
+  deps: ActivityDeps,
+  type: OrderType,
+  request: CreateRequest,
+  rates: Rates | undefined,
+  approved?: ApprovedAmount,
+): OverCap | undefined {
+  const { given, other = given, asked } = sidesOf(type, request);
+  const cap = deps.caps?.get(given);
+  const isAbove = asked !== undefined && cap !== undefined && decimal(asked).gt(cap);
+  const reason = isAbove ? `${asked} ${given} is above the cap of ${cap} ${given} for one order` : '';
+  const otherCap = capOnEstimate(deps, type, request);
+  const most = otherCap === undefined ? undefined : mostOfOtherSide(type, request, rates);
+  const isOtherAbove = otherCap !== undefined && !most?.lte(otherCap);
+  // Every question names the given amount, which never changes: any approval covers it.
+  if (!isOtherAbove) return isAbove && !approved ? { reason, amount: asked, currency: given } : undefined;
+  if (coversEstimate(approved, other, most)) return undefined;
+  const amount = most && toAmount(most);
+  const estimate = most
+    ? `up to ${amount} ${other}, estimated from the rates, is above the cap of ${otherCap} ${other} for one order`
+    : `what it ${request.amount == null ? 'takes' : 'brings'} in ${other} cannot be estimated, and there is a cap of ${otherCap} ${other} for one order`;
+  const texts = [estimate, reason || `it asks for ${asked} ${given}`, approvedText(approved)];
+  return { reason: texts.filter(Boolean).join('; '), currency: other, ...(amount && { amount }) };
+}
+
+/** An approval covers an estimate up to its amount. One without amount covers only what cannot be estimated. */
+function coversEstimate(approved: ApprovedAmount | undefined, currency: string, most: Big | undefined): boolean {
+  if (approved?.currency !== currency) return false;
+  return most && approved.amount !== undefined ? most.lte(approved.amount) : !most && approved.amount === undefined;
+}
+
+const approvedText = (approved: ApprovedAmount | undefined): string =>
+  approved?.amount === undefined ? '' : `${approved.amount} ${approved.currency} is approved`;
+
+/** Returns why an order that the service answered comes to more than caps and approval allow; {} = it does not. */
+export function aboveLimits(
+  { caps }: ActivityDeps,
+  { type, request, approved }: Pick<CreateOrderInput, 'type' | 'approved'> & { request: CreateRequest },
+  order: Order,
+): { aboveCap?: string } {
+  const { given, asked } = sidesOf(type, request);
+  const { currencyFrom, currencyTo } = orderSides(type, request);
+  const sides = [
+    { currency: currencyFrom, expected: order.expected_amount_from, fee: order.amount_from_fee },
+    { currency: currencyTo, expected: order.expected_amount_to, fee: order.amount_to_fee },
+  ];
+  // The service may add its commissions to the amount that the request gives.
+  const fees = sum(sides.map(({ currency, fee }) => (currency === given ? decimalOrZero(fee) : ZERO)));
+  for (const { currency, expected } of sides) {
+    const cap = caps?.get(currency);
+    const allowed = currency === given ? asked : approved?.currency === currency ? approved.amount : undefined;
+    const limit = cap !== undefined && allowed !== undefined && decimal(allowed).gt(cap) ? allowed : cap;
+    const amount = decimal(expected).minus(currency === given ? fees : ZERO);
+    if (limit === undefined || amount.lte(limit)) continue;
+    const what = limit === cap ? `the cap of ${cap} ${currency} for one order` : `the approved ${limit} ${currency}`;
+    return { aboveCap: `order ${order.order_uuid} comes to ${expected} ${currency}, which is above ${what}` };
   }
-  const otherCap = caps?.get(other);
-  if (otherCap === undefined || other === given) return undefined;
-  const most = mostOfOtherSide(type, request, rates);
-  if (most?.lte(decimal(otherCap))) return undefined;
-  const verb = amount == null ? 'takes' : 'brings';
-  return most
-    ? `up to ${toAmount(most)} ${other}, estimated from the rates, is above the cap of ${otherCap} ${other} for one order`
-    : `what it ${verb} in ${other} cannot be estimated, and there is a cap of ${otherCap} ${other} for one order`;
+  return {};
 }
 
 /**

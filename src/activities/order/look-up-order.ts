@@ -14,6 +14,7 @@ import { payersOf } from '../../validation/rate-checks.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { comeBackIn, invalidOrder, noReading, retryLater } from '../failures.js';
 import { tooSoonAfterRestore } from './after-restore.js';
+import { aboveLimits } from './limits.js';
 import { patience } from './patience.js';
 import { foundOrder, readByOrderId, withoutChanges } from './probe.js';
 import { circumstancesOf, elsewhereOf, failedElsewhere, isOtherEndpoint } from './sent-to.js';
@@ -40,7 +41,9 @@ export function lookUpOrderActivity(deps: ActivityDeps) {
       const payers = await payersNow(account, input, reading);
       if (input.known && input.sentTo) return { ...reading, readAtMs, ...(payers && { payers }) };
       const restored = tooSoon && { restoredAtMs: tooSoon.restoredAtMs };
-      return { ...reading, readAtMs, ...circumstancesOf(deps, account, payers), ...restored };
+      const isOurs = reading.kind === 'found' && reading.differences.length === 0;
+      const answer = { ...reading, ...(isOurs && aboveLimits(deps, input, reading.order)), readAtMs };
+      return { ...answer, ...circumstancesOf(deps, account, payers), ...restored };
     } catch (error) {
       throw retryLater(error);
     }

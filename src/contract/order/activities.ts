@@ -2,6 +2,7 @@ import type { AttentionCode } from '../attention.js';
 import type { BalanceChange, Order } from '../service-objects.js';
 import type { OnlyByCommand } from '../signature.js';
 import type { Basis } from './basis.js';
+import type { ApprovedAmount } from './messages.js';
 import type { CreateRequest } from './request.js';
 import type { Elsewhere, SentTo } from './sent-to.js';
 import { factsOf, type OrderType } from './types.js';
@@ -70,8 +71,8 @@ export interface CreateOrderInput {
   provenIn?: string;
   /** What an earlier attempt was sent to, or the order that a follow-up extends; this one is sent nowhere else. */
   sentTo?: SentTo;
-  /** A person approved an amount above the cap. */
-  approved?: boolean;
+  /** The amount above the cap that an operator approved last. */
+  approved?: ApprovedAmount;
   /** What is left of `delay_order_for_minutes` at a re-send. */
   delayMinutes?: number;
   /** A follow-up whose parent workflow is the order it extends. */
@@ -84,10 +85,13 @@ export interface DuplicateOrders {
   ours: string[];
 }
 
-/** What became of a create attempt. `soft`: fields in another form; `differences`: fields of another payment. */
+/**
+ * What became of a create attempt. `soft`: fields in another form; `differences`: fields of another payment; `aboveCap`: why
+ * the order comes to more than cap and approval allow.
+ */
 export type CreateVerdict =
-  | { kind: 'accepted'; order: Order; soft?: string[] }
-  | { kind: 'adopted'; order: Order; soft?: string[] }
+  | { kind: 'accepted'; order: Order; soft?: string[]; aboveCap?: string }
+  | { kind: 'adopted'; order: Order; soft?: string[]; aboveCap?: string }
   | { kind: 'conflict'; order: Order; differences: string[] }
   | ({ kind: 'duplicates' } & DuplicateOrders)
   | { kind: 'notSent'; reason: string }
@@ -95,7 +99,7 @@ export type CreateVerdict =
   | { kind: 'rateLimited'; retryAfterMs: number }
   /** `excerpt`: what the service said, masked. */
   | { kind: 'rejected'; excerpt?: string }
-  | { kind: 'overCap'; reason: string }
+  | ({ kind: 'overCap'; reason: string } & ApprovedAmount)
   /** What a follow-up was made for has changed: nothing was sent. */
   | { kind: 'stale'; reason: string }
   /**
@@ -125,6 +129,8 @@ export interface LookUpInput {
   known?: true;
   /** What the order was sent to; an answer of another account is no reading. */
   sentTo?: SentTo;
+  /** As in CreateOrderInput: an order that comes to more is reported. */
+  approved?: ApprovedAmount;
   /** The `why` that was answered last: while it holds, nothing is answered and the server asks again. */
   told?: string;
   /** Wait of the first attempt, which then asks nothing: waiting this way writes no history. */
@@ -147,7 +153,7 @@ export interface Control {
 
 /** What a look-up read. `differences`: hard ones of the echo check, without any it is ours; `soft`: of form. */
 export type LookUpReading =
-  | { kind: 'found'; order: Order; differences: string[]; soft?: string[] }
+  | { kind: 'found'; order: Order; differences: string[]; soft?: string[]; aboveCap?: string }
   | ({ kind: 'duplicates' } & DuplicateOrders)
   /** `said`: how the status operation shows no order, for people; a wrong path may answer in the same way. */
   | { kind: 'absent'; said?: string; control?: Control };

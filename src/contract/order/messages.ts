@@ -17,11 +17,20 @@ export const ATTENTION_AFTER_MIN = 15;
 /** The same in milliseconds. */
 export const ATTENTION_AFTER_MS = ATTENTION_AFTER_MIN * 60_000;
 
+/** What an approval above a cap covers: up to `amount`. Without `amount`, what the rates cannot estimate. */
+export interface ApprovedAmount {
+  amount?: Amount;
+  currency: string;
+}
+
 /** Where an order stands. 'parked' waits for a person; 'done' is closed or about to close. */
 export type OrderPhase = 'creating' | 'uncertain' | 'following' | 'compensating' | 'parked' | 'done';
 
-/** Why a person should look, since when (ISO time), and what may be decided now (empty: nothing, just look). */
-export interface Attention {
+/**
+ * Why a person should look, since when (ISO time), and what may be decided now (empty: nothing, just look). Above a cap,
+ * `amount` and `currency` are what is to be approved.
+ */
+export interface Attention extends Partial<ApprovedAmount> {
   /** As lists show it. */
   code: AttentionCode;
   reason: string;
@@ -69,9 +78,10 @@ export type DecideAction = (typeof DECIDE_ACTIONS)[number];
 /**
  * Argument of the `decide` update. `revision` and `runId` are those the person saw in `orderState`; stale ones are refused.
  * `differences`: the fields in spite of which an order is adopted, exactly those that differ. `kind`, `as`, `revertTo` and
- * `wallet_details` (the cards of a payout to several) say how to `finish` or `revert`.
+ * `wallet_details` (the cards of a payout to several) say how to `finish` or `revert`. `amount` and `currency` of an
+ * `approve` are those that `orderState` shows: more needs another approval.
  */
-export interface Decision {
+export interface Decision extends Partial<ApprovedAmount> {
   action: DecideAction;
   by: string;
   reason: string;
@@ -91,7 +101,7 @@ export interface Decision {
 export interface DecisionChoice {
   /** What it does, for people. */
   does: string;
-  /** Of a way to finish or revert: how much it may move. */
+  /** Of a way to finish or revert, and of an approval: how much it may move. */
   amount?: Amount;
   currency?: string;
   /** What a person has to add to it first; absent where it is taken as it stands, but for `by` and `reason`. */

@@ -83,6 +83,7 @@ export function lookUp(run: OrderRun, { orderUuid, sentUntilMs, awaitsLater, ...
     sentTo: run.sentTo,
     ...(sentUntilMs !== undefined && { sentUntilMs }),
     ...(awaitsLater && { awaitsLater }),
+    ...(run.approved && { approved: run.approved }),
   });
   return askForReading<LookUpAnswer>(run, question, ({ lookUpOrder }, more) => lookUpOrder({ ...input(), ...more }));
 }

@@ -89,7 +89,7 @@ function attemptInput(run: OrderRun, permission: SendPermission): CreateOrderInp
     permission,
     ...(permission === 'absent' && absence && { provenIn: absence.readIn }),
     ...(run.sentTo && { sentTo: run.sentTo }),
-    ...(run.approved && { approved: true }),
+    ...(run.approved && { approved: run.approved }),
     ...(delayMinutes !== undefined && { delayMinutes }),
     ...(run.followUp && { followUp: true }),
   };

@@ -12,7 +12,7 @@ import { type Asked, parkUnless } from '../order/park.js';
 import { enterPhase, raiseAttention } from '../order/show.js';
 import { isReset, type OrderRun } from '../order/state.js';
 import { adoptedBy } from './adopt.js';
-import { type Attempted, attemptCreate, delayHasPassed } from './attempt.js';
+import { type Attempted, attemptCreate, delayHasPassed, latestSendIsOver } from './attempt.js';
 import { applyOutcome, type Doubt, type Facts, type Outcome } from './facts.js';
 import { type Action, nextAction, type Question } from './next-action.js';
 import { askedAbout, closedAs, isRefusalTold, rejected } from './questions.js';
@@ -60,11 +60,14 @@ const note = (run: OrderRun, outcome: Outcome): void => {
 
 const terms = ({ type }: OrderRun) => ({ movesMoneyAtOnce: factsOf(type).movesMoneyAtOnce });
 
+const lateness = (run: OrderRun): Facts['late'] =>
+  latestSendIsOver(run) ? 'over' : delayHasPassed(run) ? 'delayed' : undefined;
+
 /** The facts with what came from outside since. */
 function observed({ run, callbacks }: Create): Facts {
   const isHeard = run.callbackPending && callbacks < MAX_CALLBACKS;
   const facts = isHeard ? applyOutcome(run.facts, { kind: 'callback' }) : run.facts;
-  return { ...facts, cancelled: run.cancelRequested, late: delayHasPassed(run) };
+  return { ...facts, cancelled: run.cancelRequested, late: lateness(run) };
 }
 
 function decide(create: Create): Action {
@@ -170,7 +173,7 @@ async function attempt(create: Create, action: Extract<Action, { do: 'attempt' }
   const { run } = create;
   const { permission } = action;
   // It may have to wait, and then holds whatever the budget says.
-  if (permission === 'absent') note(run, { kind: 'permitted', wasLate: run.facts.late, readIn: run.answeredIn });
+  if (permission === 'absent') note(run, { kind: 'permitted', wasLate: run.facts.late !== undefined, readIn: run.answeredIn });
   const verdict = await attemptCreate(run, permission, () => !isChanged(create, action));
   if (verdict.kind === 'closed') close(run, verdict);
   if (verdict.kind === 'takenBack') return note(run, { kind: 'takenBack' });
@@ -197,8 +200,10 @@ function outcomesOf(run: OrderRun, verdict: Attempted, permission: string): Outc
       const why = 'the service answers "too many requests"';
       return [{ kind: 'notSent', why, waitMs: verdict.retryAfterMs, isLimited: true }];
     }
-    case 'overCap':
-      return [{ kind: 'blocked', by: 'cap', why: verdict.reason }];
+    case 'overCap': {
+      const { kind: _, reason: why, placeUnknown: __, ...toApprove } = verdict;
+      return [{ kind: 'blocked', by: 'cap', why, toApprove }];
+    }
     case 'stale':
       return [{ kind: 'blocked', by: 'stale', why: verdict.reason }];
     case 'rejected': {
@@ -272,7 +277,7 @@ async function readAbsence(create: Create, why: string): Promise<void> {
 async function askPerson(create: Create, action: Extract<Action, { do: 'ask' }>): Promise<void> {
   const { run } = create;
   const { about } = action;
-  const { late } = run.facts;
+  const wasLate = run.facts.late !== undefined;
   const asking = new CancellationScope();
   const later = waitsForLater(about) ? asking.run(() => awaitLater(run)) : undefined;
   const answered = later ? watch(later) : () => false;
@@ -284,7 +289,7 @@ async function askPerson(create: Create, action: Extract<Action, { do: 'ask' }>)
     }
     for (let asked: Asked | undefined = askedAbout(run, about); asked; ) {
       const decision = isOver() ? undefined : await parkUnless(run, asked, isOver);
-      if (decision) asked = await takeDecision(run, about, asked, decision, late);
+      if (decision) asked = await takeDecision(run, about, asked, decision, wasLate);
       else break;
     }
     if (later && answered()) noteLater(run, await later);
@@ -294,7 +299,7 @@ async function askPerson(create: Create, action: Extract<Action, { do: 'ask' }>)
 }
 
 /** Questions about a send itself: 'resend' permits it there, and elsewhere only ends a wait. */
-const permits = ({ kind }: Question): boolean => kind === 'uncertain' || kind === 'hidden';
+const permits = ({ kind }: Question): boolean => kind === 'uncertain' || kind === 'hidden' || kind === 'late';
 
 const waitsForLater = (about: Question): boolean =>
   about.kind === 'hidden' || (about.kind === 'uncertain' && about.waitsFor !== undefined);
@@ -341,7 +346,7 @@ async function takeDecision(
       note(run, { kind: 'closing', by, refused: asked.reason, atMs });
       return undefined;
     case 'approve':
-      run.approved = true;
+      run.approved = about.kind === 'overCap' ? about.toApprove : undefined;
       note(run, { kind: 'goesOn' });
       return undefined;
     default:
@@ -352,7 +357,7 @@ async function takeDecision(
 }
 
 /** THE place where a run gets its order, which is looked up by its `order_uuid` from here on. */
-export function takeOrder(run: OrderRun, { order, how, soft = [], overruled }: Ours): Order {
+export function takeOrder(run: OrderRun, { order, how, soft = [], overruled, aboveCap }: Ours): Order {
   run.order = order;
   run.adopted = how === 'adopted';
   // Only a signed look-up may say how an order ended; the create's own answer may not, so it is looked up once more.
@@ -367,5 +372,7 @@ export function takeOrder(run: OrderRun, { order, how, soft = [], overruled }: O
     const shown = `order ${order.order_uuid} is ours, and the service shows it in another form: ${fields}`;
     raiseAttention(run, 'shown-otherwise', shown);
   }
+  // The approval of a recovered order was lost with its run.
+  if (aboveCap && !run.input.recovered) raiseAttention(run, 'over-cap', aboveCap);
   return order;
 }

@@ -1,4 +1,5 @@
 import type { Control } from '../../contract/order/activities.js';
+import type { ApprovedAmount } from '../../contract/order/messages.js';
 import { type AbsentReading, type Proof, restart, takeReading } from './absence-proof.js';
 import type { Conflict, Ours, Seen } from './readings.js';
 
@@ -61,13 +62,15 @@ export interface Facts {
   refused?: { answer: string; repeated: boolean };
   /** Why nothing was sent. `waitMs`: before the next look; absent: it was looked. `asks`: a person is asked. */
   notSent?: { why: string; waitMs?: number; asks: boolean };
-  /** Nothing is sent before a person approves the amount, or at all. */
-  blocked?: { by: 'cap' | 'stale'; why: string };
+  /** Nothing is sent before a person approves this amount, or at all. */
+  blocked?: { by: 'cap' | 'stale'; why: string; toApprove?: ApprovedAmount };
   /** A person wants it closed: as absent, or because they refused it. */
   closing?: { by: string; refused?: string };
   cancelled: boolean;
-  /** The time at which a delayed order was to start has passed. */
-  late: boolean;
+  /** 'delayed': the time at which it was to start has passed; 'over': so has its latest send time, and nothing is sent any more. */
+  late?: 'delayed' | 'over';
+  /** A person let it be sent for the first time although it was late. */
+  lateAllowed?: true;
   /** Looked for since the last attempt, or since it was cancelled, and not found. */
   looked: boolean;
   budget: Budget;
@@ -91,7 +94,7 @@ export type Outcome =
   | { kind: 'doubted'; doubt: Doubt; costs?: { isLimited: boolean }; claim?: string }
   | { kind: 'refused'; answer: string; atMs: number; place: Doubt['place'] }
   | { kind: 'notSent'; why: string; waitMs: number; isLimited: boolean }
-  | { kind: 'blocked'; by: 'cap' | 'stale'; why: string }
+  | ({ kind: 'blocked' } & NonNullable<Facts['blocked']>)
   | { kind: 'takenBack' }
   /** `readIn`: the run that permits it. */
   | { kind: 'permitted'; wasLate: boolean; readIn: string }
@@ -114,7 +117,6 @@ export function openFacts(resend: 'once' | 'never' | undefined, movesMoneyAtOnce
     claims: [],
     callback: 'none',
     cancelled: false,
-    late: false,
     looked: false,
     budget: { resends, spent: 0, rateLimited: 0, lastWasLimited: false, notSent: 0 },
   };
@@ -155,8 +157,10 @@ export function applyOutcome(facts: Facts, outcome: Outcome): Facts {
       const rounds = budget[name] > 1 ? ` (${budget[name]} rounds)` : '';
       return { ...facts, looked: false, budget, notSent: { why: asks ? `${why}${rounds}` : why, waitMs, asks } };
     }
-    case 'blocked':
-      return { ...facts, looked: false, blocked: { by: outcome.by, why: outcome.why } };
+    case 'blocked': {
+      const { kind: _, ...blocked } = outcome;
+      return { ...facts, looked: false, blocked };
+    }
     case 'takenBack':
       return { ...facts, looked: false, notSent: { why: 'it was cancelled', waitMs: 0, asks: false } };
     case 'permitted':
@@ -283,10 +287,11 @@ function permit(facts: Facts, { wasLate, readIn }: Extract<Outcome, { kind: 'per
   const { doubt, late, cancelled } = facts;
   // What the account hides is said to be absent there by the person who says that it is the account.
   const absence = facts.absence ?? (doubt && { doubt, readIn, control: { whole: false } });
-  if (!absence) return facts;
+  const isLate = late !== undefined && wasLate;
+  if (!absence) return { ...facts, ...(isLate && { lateAllowed: true }) };
   return {
     ...without(facts, 'refused', 'doubt', 'proof'),
-    absence: { ...absence, permitted: { late: late && wasLate, cancelled } },
+    absence: { ...absence, permitted: { late: isLate, cancelled } },
   };
 }
 

@@ -1,4 +1,5 @@
 import type { SendPermission } from '../../contract/order/activities.js';
+import type { ApprovedAmount } from '../../contract/order/messages.js';
 import { type Absence, type Doubt, type Facts, isPlaceUnknown, MAX_ROUNDS, wasEverInDoubt } from './facts.js';
 import type { Conflict, Ours } from './readings.js';
 
@@ -21,8 +22,10 @@ export type Question =
   | { kind: 'uncertain'; absence: Absence; waitsFor?: 'a later order' | 'an accepted order' }
   | { kind: 'hidden'; doubt: Doubt }
   | { kind: 'missing' }
+  /** Nothing was sent, and its time has passed. */
+  | { kind: 'late' }
   | { kind: 'notSent'; why: string }
-  | { kind: 'overCap'; why: string };
+  | { kind: 'overCap'; why: string; toApprove?: ApprovedAmount };
 
 /** How a run ends without an order. `unresolved`: one may exist; `doubt` says why. */
 export type End =
@@ -59,11 +62,11 @@ export function nextAction(facts: Facts, terms: Terms): Action {
   if (end) return end;
   // 4. Questions: what a person must mend or approve first.
   if (absence?.doubt.cause === 'recovered') return { do: 'ask', about: { kind: 'missing' } };
-  if (blocked) return { do: 'ask', about: { kind: blocked.by === 'cap' ? 'overCap' : 'notSent', why: blocked.why } };
+  if (blocked) return { do: 'ask', about: aboutBlocked(blocked) };
   if (notSent?.asks) return { do: 'ask', about: { kind: 'notSent', why: notSent.why } };
   if (notSent?.waitMs !== undefined) return { do: 'look', why: 'waited', delayMs: notSent.waitMs };
   // 5. Sends.
-  if (!absence) return { do: 'attempt', permission: 'first' };
+  if (!absence) return sendFirst(facts);
   return maySendAgain(facts, absence, terms);
 }
 
@@ -77,6 +80,9 @@ function endOf(facts: Facts, terms: Terms): Action | undefined {
   if (facts.cancelled) return endCancelled(facts, { type: 'OrderCancelled' });
   return blocked?.by === 'stale' ? { do: 'end', as: { type: 'OrderCancelled', why: blocked.why } } : undefined;
 }
+
+const aboutBlocked = ({ by, why, toApprove }: NonNullable<Facts['blocked']>): Question =>
+  by === 'cap' ? { kind: 'overCap', why, ...(toApprove && { toApprove }) } : { kind: 'notSent', why };
 
 /** A callback after a send is always looked into; before it only where the order waits. */
 const isCallbackDue = ({ callback, doubt, notSent, found, everDoubted }: Facts): boolean =>
@@ -155,18 +161,27 @@ const isRefusalBelieved = (facts: Facts, terms: Terms): boolean =>
 export const isBelieved = ({ control: { later, othersFail } }: Absence, { movesMoneyAtOnce }: Terms): boolean =>
   later === true || (!movesMoneyAtOnce && !othersFail);
 
+/** A late order is first attempted as any other, which checks it and looks for it; then a person is asked. */
+const sendFirst = ({ late, lateAllowed, notSent }: Facts): Action =>
+  late === 'delayed' && !lateAllowed && notSent
+    ? { do: 'ask', about: { kind: 'late' } }
+    : { do: 'attempt', permission: 'first' };
+
 /** THE decision whether a create is sent again. */
 function maySendAgain(facts: Facts, absence: Absence, terms: Terms): Action {
   const { permitted, control } = absence;
   const again: Action = { do: 'attempt', permission: isUnsent(facts, terms) ? 'first' : 'absent' };
   // It holds unless the order became late or was cancelled since; then a person is asked once more.
-  const holds = permitted && (permitted.late || !facts.late) && (permitted.cancelled || !facts.cancelled);
+  const holds = permitted && isInTime(facts, permitted) && (permitted.cancelled || !facts.cancelled);
   if (holds) return again;
   const about = { kind: 'uncertain', absence } as const;
   if (permitted || needsPerson(facts) || !isCovered(facts)) return { do: 'ask', about };
   if (isBelieved(absence, terms)) return again;
   return { do: 'ask', about: { ...about, waitsFor: control.othersFail ? 'an accepted order' : 'a later order' } };
 }
+
+const isInTime = ({ late }: Facts, { late: isLateAllowed }: { late: boolean }): boolean =>
+  late === undefined || (late === 'delayed' && isLateAllowed);
 
 /** After "too many requests" a re-send costs none, up to a number of rounds. */
 const isCovered = ({ budget: { resends, spent, rateLimited, lastWasLimited } }: Facts): boolean =>
@@ -177,5 +192,5 @@ const needsPerson = (facts: Facts): boolean =>
   facts.refused !== undefined ||
   isContradicted(facts) ||
   facts.cancelled ||
-  facts.late ||
+  facts.late !== undefined ||
   facts.everDoubted.some(({ cause, place }) => cause === 'reset' || cause === 'recovered' || place !== 'asked');

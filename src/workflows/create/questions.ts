@@ -23,7 +23,9 @@ export function askedAbout(run: OrderRun, about: Question): Asked {
     case 'uncertain': {
       const waits = about.waitsFor ? `; ${NONE_LATER}` : '';
       const reason = `${uncertainty(run, about.absence)}${waits}`;
-      return { code: 'uncertain-create', reason, allowed: ['resend', 'close-absent', 'adopt'] };
+      // After its latest send time nothing is sent, whatever a person decides.
+      const send: Asked['allowed'] = run.facts.late === 'over' ? [] : ['resend'];
+      return { code: 'uncertain-create', reason, allowed: [...send, 'close-absent', 'adopt'] };
     }
     case 'hidden': {
       const reason = `${about.doubt.said}; ${HIDES}, so nothing that it does not show is absent`;
@@ -37,12 +39,16 @@ export function askedAbout(run: OrderRun, about: Question): Asked {
       const candidates = [{ order_uuid: orderUuid }];
       return { code: 'order-missing', reason, allowed: ['adopt', 'close-absent'], candidates };
     }
+    case 'late': {
+      const reason = 'nothing was sent: the time that it was to start at has passed';
+      return { code: 'not-sent', reason, allowed: ['resend', 'close-absent'] };
+    }
     case 'notSent': {
       const what = wasEverInDoubt(run.facts) ? 'not sent again' : 'nothing was sent';
       return { code: 'not-sent', reason: `${what}: ${about.why}`, allowed: ['resend', 'close-absent'] };
     }
     case 'overCap':
-      return { code: 'over-cap', reason: about.why, allowed: ['approve', 'refuse'] };
+      return { code: 'over-cap', reason: about.why, allowed: ['approve', 'refuse'], toApprove: about.toApprove };
   }
 }
 
@@ -54,7 +60,8 @@ function uncertainty(run: OrderRun, { doubt, control }: Absence): string {
     callback === 'none' ? '' : CLAIMED,
     claims.length > 0 ? NAMED : '',
     isCancelled ? '; it was cancelled' : '',
-    late ? '; the time that it was to start at has passed' : '',
+    late === 'delayed' ? '; the time that it was to start at has passed' : '',
+    late === 'over' ? '; its latest send time is over, so nothing is sent any more' : '',
     isPlaceUnknown(run.facts) ? placeUnknown(refused !== undefined) : '',
     run.followUp && everDoubted.some(({ cause }) => cause === 'reset')
       ? '; another follow-up may have been sent in its place since'

@@ -15,6 +15,8 @@ export interface Ours {
   soft?: readonly string[];
   /** Fields in spite of which a person adopted it. */
   overruled?: string[];
+  /** Why it comes to more than cap and approval allow. */
+  aboveCap?: string;
 }
 
 /** Something under our id that is not simply our order. */
@@ -51,9 +53,9 @@ export function seenIn(asked: Pick<OrderRun, 'type' | 'request'>, reading: LookU
     case 'duplicates':
       return duplicateOrders(reading);
     case 'found': {
-      const { order, differences, soft } = reading;
+      const { order, differences, soft, aboveCap } = reading;
       return differences.length === 0
-        ? { kind: 'ours', order, how: 'adopted', soft }
+        ? { kind: 'ours', order, how: 'adopted', soft, aboveCap }
         : foreignOrder(asked, { order, differences, soft });
     }
   }

@@ -29,7 +29,8 @@ function observe(run: OrderRun, order: Order | undefined): void {
   run.order = { ...order, client_info: order.client_info ?? run.order?.client_info };
   if (isFinal(order.status)) {
     run.finalOrder = run.order;
-    run.attention = undefined;
+    // What it moved above a cap stays moved.
+    if (run.attention?.code !== 'over-cap') run.attention = undefined;
     if (run.callbackAtMs !== undefined) countCallback(run, run.callbackAtMs);
     return;
   }

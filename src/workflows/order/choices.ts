@@ -1,5 +1,5 @@
 import { toAmount } from '../../contract/money.js';
-import type { DecideAction, Decision, DecisionChoice } from '../../contract/order/messages.js';
+import type { ApprovedAmount, DecideAction, Decision, DecisionChoice } from '../../contract/order/messages.js';
 import { WHY, YOUR_NAME } from '../../contract/placeholders.js';
 import type { Offer } from '../compensation/offers.js';
 import type { Candidate, OrderRun } from './state.js';
@@ -16,7 +16,7 @@ export function decisionsOf(run: OrderRun): DecisionChoice[] {
 
 /** What is particular to a choice; the rest is the same for all of them. */
 type Way = Omit<DecisionChoice, 'decision'> & {
-  decision?: Pick<Decision, 'kind' | 'as' | 'order_uuid' | 'differences'>;
+  decision?: Pick<Decision, 'kind' | 'as' | 'order_uuid' | 'differences' | 'amount' | 'currency'>;
 };
 
 function choicesOf(run: OrderRun, action: DecideAction): DecisionChoice[] {
@@ -43,14 +43,7 @@ function waysOf(run: OrderRun, action: DecideAction): Way[] {
     case 'adopt':
       return adoptions(run);
     case 'approve':
-      return [
-        {
-          does:
-            run.attention?.code === 'other-account'
-              ? 'says that this is the right account; the order goes on there'
-              : 'sends it',
-        },
-      ];
+      return [approvalOf(run.attention)];
     case 'refuse':
       return [{ does: 'ends it without sending it' }];
     case 'accept':
@@ -59,6 +52,14 @@ function waysOf(run: OrderRun, action: DecideAction): Way[] {
     case 'revert':
       return run.offers.filter(({ move }) => move.action === action).map(wayOf);
   }
+}
+
+function approvalOf({ amount, currency }: Partial<ApprovedAmount> = {}): Way {
+  if (!currency) return { does: 'says that this is the right account; the order goes on there' };
+  const does = amount
+    ? `sends it for up to ${amount} ${currency}; if it comes to more by then, asks again`
+    : `sends it, whatever it comes to in ${currency}`;
+  return { does, ...(amount && { amount }), currency, decision: { ...(amount && { amount }), currency } };
 }
 
 function adoptions({ candidates }: OrderRun): Way[] {

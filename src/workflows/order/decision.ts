@@ -21,7 +21,9 @@ const isOwnText = (value: unknown): value is string => isText(value, 500) && !is
 /** Fields that only one kind of action can mean. */
 const ADOPT_FIELDS = ['order_uuid', 'differences'] as const;
 const WAY_FIELDS = ['kind', 'as', 'revertTo', 'wallet_details'] as const;
-const FIELDS = ['action', 'by', 'reason', 'revision', 'runId', ...ADOPT_FIELDS, ...WAY_FIELDS, 'signature'];
+const APPROVE_FIELDS = ['amount', 'currency'] as const;
+const ACTION_FIELDS = [...ADOPT_FIELDS, ...WAY_FIELDS, ...APPROVE_FIELDS];
+const FIELDS = ['action', 'by', 'reason', 'revision', 'runId', ...ACTION_FIELDS, 'signature'];
 
 /** The check of its signature takes all of it as an input, and too large a one would end the workflow. */
 const isTooLarge = (decision: object): boolean =>
@@ -50,9 +52,14 @@ export function refusal(run: OrderRun, decision: unknown): string | undefined {
 function fieldsProblem(run: OrderRun, decision: Partial<Decision>): string | undefined {
   const { action, order_uuid: orderUuid, kind, as } = decision;
   const moves = action === 'finish' || action === 'revert';
-  const others = [...(action === 'adopt' ? [] : ADOPT_FIELDS), ...(moves ? [] : WAY_FIELDS)];
+  const others = [
+    ...(action === 'adopt' ? [] : ADOPT_FIELDS),
+    ...(moves ? [] : WAY_FIELDS),
+    ...(action === 'approve' ? [] : APPROVE_FIELDS),
+  ];
   const misplaced = others.filter((field) => decision[field] !== undefined);
   if (misplaced.length > 0) return `${action} does not take ${misplaced.join(', ')}`;
+  if (action === 'approve') return approvalProblem(run, decision);
   if (action === 'adopt' && !ORDER_UUID_FORMAT.test(orderUuid ?? '')) return 'adopt needs the order_uuid to follow';
   const unnamed = differencesProblem(decision.differences);
   if (unnamed) return unnamed;
@@ -60,6 +67,13 @@ function fieldsProblem(run: OrderRun, decision: Partial<Decision>): string | und
     return "kind must be 'unexchanged' or 'unpaid'";
   if (as !== undefined && !FOLLOW_UP_TYPES.includes(as)) return `as must be one of ${FOLLOW_UP_TYPES.join(', ')}`;
   return moves ? wayProblem(run.offers, decision) : undefined;
+}
+
+/** An approval names exactly the amount that is shown: what comes to more later needs another one. */
+function approvalProblem({ attention }: OrderRun, { amount, currency }: Partial<Decision>): string | undefined {
+  if (amount === attention?.amount && currency === attention?.currency) return undefined;
+  const shown = APPROVE_FIELDS.flatMap((field) => (attention?.[field] ? [`${field} ${attention[field]}`] : []));
+  return `approve needs exactly what is shown: ${shown.join(' and ') || 'neither amount nor currency'}`;
 }
 
 /** Only whether it names fields: in which of them the order differs is read when the decision is acted on. */
@@ -147,6 +161,7 @@ function cardsProblem(cards: unknown, { amount, currency }: Offer): string | und
 /** A decision as the result keeps it: who, with which key, why, on what, and what was chosen; wallets masked. */
 export function recordOf(offers: readonly Offer[], decision: TakenDecision): DecisionRecord {
   const { action, by, reason, revision, order_uuid, differences, revertTo, wallet_details: cards, keyId } = decision;
+  const { amount, currency } = decision;
   const chosen = action === 'finish' || action === 'revert' ? chooseOffer(offers, decision) : undefined;
   return {
     action,
@@ -157,6 +172,8 @@ export function recordOf(offers: readonly Offer[], decision: TakenDecision): Dec
     differences,
     at: new Date().toISOString(),
     ...(keyId && { keyId }),
+    ...(amount && { amount }),
+    ...(currency && { currency }),
     ...(typeof chosen === 'object' && { kind: chosen.move.kind, as: chosen.move.as }),
     ...(revertTo && { revertTo: { network: revertTo.network, wallet: maskWallet(revertTo.wallet) } }),
     ...(Array.isArray(cards) && {

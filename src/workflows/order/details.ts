@@ -88,7 +88,14 @@ const BY_HAND: Words = {
   todo: 'Look at it at the service, put right by hand what is left, then accept.',
 };
 
+/** An order that the service accepted for more than a cap or an approval allows. */
+const ACCEPTED_ABOVE: Words = {
+  never: GOES_ON,
+  todo: 'Find out whether the amount is meant. If not, ask the service to stop the order.',
+};
+
 function wordsOf(code: OrderAttention, choices: readonly DecisionChoice[]): Words {
+  if (code === 'over-cap' && choices.length === 0) return ACCEPTED_ABOVE;
   return code === 'remainder' && choices.length === 1 ? BY_HAND : WORDS[code];
 }
 
@@ -145,13 +152,13 @@ function howToDecide(run: OrderRun): string {
 
 /** What a choice does and, where it can be sent as it stands, the argument to paste. */
 function choiceShown({ does, needs, decision }: DecisionChoice, onlyByCommand?: OnlyByCommand): string {
-  const { action, kind, as, order_uuid, differences, by, reason, revision, runId } = decision;
+  const { action, amount, currency, kind, as, order_uuid, differences, by, reason, revision, runId } = decision;
   const what = `**${action}** ${does}`;
   if (onlyByCommand) return what;
   // Wallets stay out of the UI.
   if (needs && needs !== 'order_uuid') return `${what}; it needs \`${needs}\` besides, on the command line`;
   const lines = [
-    { action, kind, as },
+    { action, amount, currency, kind, as },
     { order_uuid: needs ? ITS_UUID : order_uuid },
     { differences },
     { by, reason },

@@ -85,7 +85,7 @@ async function inFrame(run: OrderRun, steps: Steps): Promise<OrderResult> {
 const DECIDE_DESCRIPTION = [
   'Decides a parked order: {"action", "by", "reason", "revision"} with the revision and one of the actions of orderState,',
   'and "runId" as it shows it: what was decided on the state of a run that was reset since is refused.',
-  'adopt: "order_uuid", and "differences" [the fields in which it differs, exactly] where it is not like this payment.',
+  'approve: "amount" and "currency" as orderState shows them. adopt: "order_uuid", and "differences" [the fields in which it differs, exactly] where it is not like this payment.',
   'finish, revert: "kind" (unexchanged, unpaid) and "as" (exchange, exchange_withdraw, withdraw) where several ways are',
   `possible; "revertTo" ${REVERT_TARGET} for a refund; "wallet_details"`,
   '[{amount, wallet}] for a payout to several cards; "signature" {keyId, value} where the account asks for it.',

@@ -1,18 +1,22 @@
 import { condition } from '@temporalio/workflow';
-import type { DecideAction, TakenDecision } from '../../contract/order/messages.js';
+import type { ApprovedAmount, DecideAction, TakenDecision } from '../../contract/order/messages.js';
 import type { Offer } from '../compensation/offers.js';
 import { recordOf } from './decision.js';
 import type { OrderAttention } from './details.js';
 import { raiseAttention } from './show.js';
 import type { Candidate, OrderRun } from './state.js';
 
-/** What a parked order asks. `offers`: what `finish` and `revert` may mean. `candidates`: what `adopt` may. */
+/**
+ * What a parked order asks. `offers`: what `finish` and `revert` may mean. `candidates`: what `adopt` may. `toApprove`: what
+ * `approve` covers.
+ */
 export interface Asked {
   code: OrderAttention;
   reason: string;
   allowed: DecideAction[];
   offers?: readonly Offer[];
   candidates?: readonly Candidate[];
+  toApprove?: ApprovedAmount;
 }
 
 /**
@@ -27,7 +31,7 @@ export async function park(run: OrderRun, asked: Asked): Promise<TakenDecision> 
 /** Like `park`, but also ends, with undefined, when `resolved` says that there is something new to look at. */
 export async function parkUnless(
   run: OrderRun,
-  { code, reason, allowed, offers = [], candidates = [] }: Asked,
+  { code, reason, allowed, offers = [], candidates = [], toApprove }: Asked,
   resolved: () => boolean,
 ): Promise<TakenDecision | undefined> {
   run.phase = 'parked';
@@ -35,7 +39,7 @@ export async function parkUnless(
   run.offers = offers;
   run.candidates = candidates;
   run.attention = undefined;
-  raiseAttention(run, code, reason, allowed);
+  raiseAttention(run, code, reason, allowed, toApprove);
   await condition(() => run.decision !== undefined || resolved());
   const decision = run.decision;
   run.decision = undefined;

@@ -1,6 +1,6 @@
 import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import { ACCOUNT_FORMAT, searchAttribute } from '../../contract/names.js';
-import type { Attention, DecideAction, OrderPhase, OrderState } from '../../contract/order/messages.js';
+import type { ApprovedAmount, Attention, DecideAction, OrderPhase, OrderState } from '../../contract/order/messages.js';
 import { orderSides, whatMoves } from '../../contract/order/types.js';
 import { maskWallets } from '../../contract/wallets.js';
 import { attentionAttributes, isKeyword, show } from '../show.js';
@@ -19,18 +19,22 @@ export function enterPhase(run: OrderRun, phase: OrderPhase, waitingFor: string)
   publish(run);
 }
 
-/** Asks for a person. `allowed` is what may be decided now; empty = look, the order goes on by itself. */
+/**
+ * Asks for a person. `allowed` is what may be decided now; empty = look, the order goes on by itself. `toApprove`: what an
+ * approval covers.
+ */
 export function raiseAttention(
   run: OrderRun,
   code: OrderAttention,
   reason: string,
   allowed: DecideAction[] = [],
+  toApprove?: ApprovedAmount,
 ): void {
   if (run.attention?.reason === reason) return;
   // What goes on in the background must not replace an open question.
   if (allowed.length === 0 && run.attention?.allowed.length) return;
   run.revision += 1;
-  run.attention = { code, reason, since: new Date().toISOString(), allowed };
+  run.attention = { code, reason, since: new Date().toISOString(), allowed, ...toApprove };
   publish(run);
 }
 

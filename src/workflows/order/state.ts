@@ -3,7 +3,13 @@ import { DEFAULT_ACCOUNT } from '../../contract/names.js';
 import type { Pace, Payers } from '../../contract/order/activities.js';
 import { receivedRequest } from '../../contract/order/followers.js';
 import type { OrderInput, OrderOptions, ReceivedDepositInput } from '../../contract/order/input-and-result.js';
-import type { Attention, DecisionRecord, OrderPhase, TakenDecision } from '../../contract/order/messages.js';
+import type {
+  ApprovedAmount,
+  Attention,
+  DecisionRecord,
+  OrderPhase,
+  TakenDecision,
+} from '../../contract/order/messages.js';
 import type { CreateRequest } from '../../contract/order/request.js';
 import type { SentTo } from '../../contract/order/sent-to.js';
 import { factsOf, type OrderType, type ReceivedType } from '../../contract/order/types.js';
@@ -74,8 +80,8 @@ export interface OrderRun {
   payers?: Payers;
   /** What rates said about the payers at any later time, a difference from `payers` before an agreement. */
   laterPayers?: Payers;
-  /** A person approved an amount above the cap. */
-  approved?: boolean;
+  /** The amount above the cap that an operator approved last. */
+  approved?: ApprovedAmount;
 
   /** How often a person was told that no worker serves the account. */
   timesUnserved: number;

@@ -137,9 +137,11 @@ describe('what cannot be estimated', () => {
     expect(mostOfOtherSide('exchange_withdraw', BTC, rates)).toBeUndefined();
     const cap = (currency: string) =>
       exceededCap({ caps: new Map([[currency, '1000000']]) } as never, 'exchange_withdraw', BTC, rates);
-    expect(cap('usd')).toBe(
-      'what it takes in usd cannot be estimated, and there is a cap of 1000000 usd for one order',
-    );
+    expect(cap('usd')).toEqual({
+      reason:
+        'what it takes in usd cannot be estimated, and there is a cap of 1000000 usd for one order; it asks for 0.5 btc',
+      currency: 'usd',
+    });
     expect(cap('btc')).toBeUndefined();
     expect(cap('eur')).toBeUndefined();
   });
@@ -213,7 +215,7 @@ const CAPPED: [OrderType, object, Record<string, string>, RegExp | undefined][] 
 
 test.for(CAPPED)('a cap: %s %j against %j', ([type, order, caps, says]) => {
   const deps = { caps: new Map(Object.entries(caps)) } as never;
-  const reason = exceededCap(deps, type, { order_id: 'x', ...order } as unknown as CreateRequest, RATES);
-  if (says) expect(reason).toMatch(says);
-  else expect(reason).toBeUndefined();
+  const over = exceededCap(deps, type, { order_id: 'x', ...order } as unknown as CreateRequest, RATES);
+  if (says) expect(over?.reason).toMatch(says);
+  else expect(over).toBeUndefined();
 });

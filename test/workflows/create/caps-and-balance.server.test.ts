@@ -24,10 +24,29 @@ describe('an order above the cap of its currency', () => {
     const { attention } = await parkedFor(handle, '100.01 usd is above the cap of 100 usd');
     expect(attention?.allowed).toEqual(['approve', 'refuse']);
     expect(creates(orderId)).toBe(0);
+    const approved = { action: 'approve', amount: '100.01', currency: 'usd' };
+    expect(attention).toMatchObject({ code: 'over-cap', amount: '100.01', currency: 'usd' });
+    const { decisions } = await handle.state();
+    expect(decisions[0]).toMatchObject({ does: expect.stringContaining('100.01 usd'), decision: approved });
     await decideNow(handle, 'approve');
     const result = await handle.result();
-    expect(result).toMatchObject({ outcome: 'completed', decisions: [{ action: 'approve', by: 'ann' }] });
+    expect(result).toMatchObject({ outcome: 'completed', decisions: [{ ...approved, by: 'ann' }] });
     expect(creates(orderId)).toBe(1);
+  });
+
+  test.for([
+    ['none', { amount: undefined, currency: undefined }],
+    ['a smaller one', { amount: '100', currency: 'usd' }],
+    ['a larger one', { amount: '1000', currency: 'usd' }],
+    ['that of another currency', { amount: '100.01', currency: 'btc' }],
+  ] as const)('takes no approval with another amount than the shown one: %s', async ([, named]) => {
+    const { orderId, handle } = await startSteered(lab, 'exchange', { marker: '', order: { amount: '100.01' } });
+    await parkedFor(handle, 'above the cap');
+    const says = 'approve needs exactly what is shown: amount 100.01 and currency usd';
+    await expect(decideNow(handle, 'approve', named)).rejects.toThrow(says);
+    await expect(decideNow(handle, 'refuse', { amount: '100.01' })).rejects.toThrow('refuse does not take amount');
+    await decideNow(handle, 'refuse');
+    expect(creates(orderId)).toBe(0);
   });
 
   test('ends as OrderCancelled when refused', async () => {
@@ -72,6 +91,30 @@ describe('the side of an order that its request does not give', () => {
     await decideNow(handle, 'approve');
     expect(await handle.result()).toMatchObject({ outcome: 'completed', decisions: [{ action: 'approve' }] });
     expect(atService(lab, orderId).order.expected_amount_from).toMatch(/^502[5-9]\d\./);
+  });
+
+  test('an approval up to what is shown lets it cost no more: it is asked about again, and paid once at what was approved', async () => {
+    lab.sandbox.set({ balances: { usd: '100000', trx: '1000' } });
+    const order = { ...BY_AMOUNT_TO, amount_to: '5750' };
+    const { orderId, handle } = await startSteered(lab, 'exchange_withdraw', { marker: '', order });
+    const asked = await parkedFor(handle, 'above the cap of 100 usd');
+    const first = asked.attention?.amount ?? '';
+    expect(asked.attention).toMatchObject({ currency: 'usd', reason: expect.stringMatching(`^up to ${first} usd, `) });
+    try {
+      lab.sandbox.set({ pairs: { 'exchange_withdraw usd-trx_tron': { rate: '2.1975' } } });
+      await decideNow(handle, 'approve');
+      const again = await parkedFor(handle, `${first} usd is approved`);
+      const second = again.attention?.amount ?? '';
+      expect(Number(second)).toBeGreaterThan(3.9 * Number(first));
+      expect(creates(orderId)).toBe(0);
+      await decideNow(handle, 'approve');
+      const result = await handle.result();
+      expect(result).toMatchObject({ outcome: 'completed', decisions: [{ amount: first }, { amount: second }] });
+      expect(creates(orderId)).toBe(1);
+      expect(Number(atService(lab, orderId).order.expected_amount_from)).toBeLessThanOrEqual(Number(second));
+    } finally {
+      lab.sandbox.set({ pairs: {} });
+    }
   });
 
   test('counts where the exchange ends, too', async () => {

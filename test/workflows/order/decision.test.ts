@@ -11,6 +11,24 @@ const RUN = {
   offers: [{ move: REFUND, amount: decimal('5'), currency: 'usd', names: { field: 'revertTo', required: true } }],
 } as unknown as OrderRun;
 
+test.each([
+  ['with amount', { amount: '686.04', currency: 'usd' }],
+  ['of what could not be estimated', { currency: 'usd' }],
+  ['of an account', {}],
+])('an approval %s names exactly what is shown', (_, shown) => {
+  const run = { revision: 1, attention: { reason: 'above', since: '', allowed: ['approve'], ...shown } };
+  const approve = { action: 'approve', by: 'ann', reason: 'meant', revision: 1 };
+  const refused = (fields: object) => refusal(run as unknown as OrderRun, { ...approve, ...fields });
+  expect(refused(shown)).toBeUndefined();
+  for (const other of [
+    { amount: '686.05', currency: 'usd' },
+    { amount: 686.04, currency: 'usd' },
+    { currency: 'eur' },
+  ]) {
+    expect(refused(other)).toContain('approve needs exactly what is shown');
+  }
+});
+
 test('people read the fields of revertTo as they are checked, optional ones with a question mark', () => {
   expect(REVERT_TARGET).toBe('{network, wallet, wallet_memo?, wallet_details?}');
   const decision = { action: 'revert', by: 'ann', reason: 'left', revision: 1, revertTo: 'T1' };

@@ -28,7 +28,9 @@ async function overCap() {
   const orderId = newOrderId('unchecked');
   const handle = await lab.orders.start('withdraw', orderInput('withdraw', orderId));
   const { revision } = await parkedFor(handle);
-  return { orderId, handle, decision: { action: 'approve', by: 'Ann Smith', reason: 'meant', revision } as Decision };
+  const shown = { amount: '12.50', currency: 'usd' };
+  const decision: Decision = { action: 'approve', ...shown, by: 'Ann Smith', reason: 'meant', revision };
+  return { orderId, handle, decision };
 }
 
 test('a decision that no worker of the account checks is not taken, and does not hold up the end of its order', async () => {
