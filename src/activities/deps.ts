@@ -42,6 +42,8 @@ export interface ActivityDeps {
   checkBalance?: boolean;
   /** This worker's clock, ms since the epoch; that of the machine when omitted. */
   nowMs?: () => number | Promise<number>;
+  /** Returns when the server handed out the attempt; asks the server when omitted. */
+  attemptStartedMs?: () => Promise<number>;
   /** Whose signatures count, by account; an account that is not here asks for none. */
   approvers?: ReadonlyMap<string, Approvers>;
   /** Where batch files are and reports go. */

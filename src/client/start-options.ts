@@ -34,6 +34,7 @@ export function orderDetails(type: OrderType, input: OrderInput): string {
     ['currencies', from === to ? from : `${from} → ${to}`],
     ['amount', whatMoves(type, input.order)],
     ...given('compensation', input.compensation),
+    ...given('latest send', input.latestSend),
     ...given('resend', input.resend === 'never' ? 'never by itself' : input.resend),
   ];
   return detailsTable(rows);

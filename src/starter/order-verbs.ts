@@ -35,14 +35,21 @@ const typedName = ({ orderId, received }: OrderHandle): string => `${orderId}${r
 const whereItStands = ({ self }: StarterIo, name: string, account: string): string =>
   `Where it stands: ${suggested(self, [`order show ${name}`, ofAccount(account)])}`;
 
-/** `--account` fills in the input's account, and must not contradict it. */
-function withAccount(value: unknown, account: string | undefined, errors: FieldError[]): unknown {
-  if (account === undefined || typeof value !== 'object' || value === null) return value;
-  if ('account' in value && value.account !== account) {
-    errors.push({ field: 'account', reason: 'differs from --account' });
-    return value;
+/** Fields of an order input that options may name. */
+type NamedFields = Pick<OrderInput, 'account' | 'latestSend'>;
+
+const OPTIONS: Record<keyof NamedFields, string> = { account: '--account', latestSend: '--latest-send' };
+
+/** Fills in the fields that options name; an option must not contradict the input. */
+function withNamed(value: unknown, named: NamedFields, errors: FieldError[]): unknown {
+  const wanted = Object.entries(named).filter(([, text]) => text !== undefined);
+  if (wanted.length === 0 || typeof value !== 'object' || value === null) return value;
+  const given: Partial<Record<string, unknown>> = { ...value };
+  for (const [field, text] of wanted) {
+    if ((given[field] ?? text) === text) continue;
+    errors.push({ field, reason: `differs from ${OPTIONS[field as keyof NamedFields]}` });
   }
-  return { ...value, account };
+  return { ...given, ...Object.fromEntries(wanted) };
 }
 
 /** Reads and checks an order input. Throws UsageError or InvalidInputError; nothing is started yet. */
@@ -50,10 +57,10 @@ export async function readOrderInput<T extends OrderType>(
   io: StarterIo,
   type: T,
   file: string,
-  account: string | undefined,
+  named: NamedFields,
 ): Promise<OrderInput<T>> {
   const { value, errors } = parseInput(await readInput(file, io.stdin));
-  const given = { value: withAccount(value, account, errors), errors };
+  const given = { value: withNamed(value, named, errors), errors };
   return checkedForAccount<OrderInput<T>>(
     (formatChecks) => checkWith(given, (input) => checkOrderInput(type, input, formatChecks)),
     settingOf(io),

@@ -69,12 +69,13 @@ function addStart(order: Command, io: StarterIo, verbs: Verbs): void {
     .addArgument(new Argument('<type>', 'order type').choices([...ORDER_TYPES]))
     .argument('<file>', 'JSON order input, - for standard input')
     .option('--wait', 'follow it to its end or until a person has to decide')
-    .option('--again', 'the id was used by an order that ended without existing at the service: start it anew');
-  type OrderStartOptions = CommonOptions & { wait?: true; again?: true; timeout?: number };
+    .option('--again', 'the id was used by an order that ended without existing at the service: start it anew')
+    .option('--latest-send <time>', 'ISO time after which nothing is sent');
+  type OrderStartOptions = CommonOptions & { wait?: true; again?: true; timeout?: number; latestSend?: string };
   verbs.addChecked(
     withTimeout(start, 'with --wait: wait at most this long'),
-    async (run, type: OrderType, file: string, { account, again, wait, timeout }: OrderStartOptions) => {
-      const input = await readOrderInput(io, type, file, account);
+    async (run, type: OrderType, file: string, { account, latestSend, again, wait, timeout }: OrderStartOptions) => {
+      const input = await readOrderInput(io, type, file, { account, latestSend });
       await run(async (orders) => {
         const { handle, report } = await startOrder(io, orders, type, input, again ?? false);
         if (!wait) return report;
@@ -104,9 +105,9 @@ function addDecide(order: Command, io: StarterIo, verbs: Verbs): void {
     .requiredOption('--reason <text>', 'why')
     .option('--revision <n>', 'the revision the decision is based on', parseWhole(0))
     .option('--run <id>', 'the run that showed it: a reset counts revisions anew', parseRun)
-    .option('--order-uuid <uuid>', 'adopt: the order to follow')
     .option('--amount <amount>', 'approve: the amount that `order show` shows')
     .option('--currency <currency>', 'approve: its currency')
+    .option('--order-uuid <uuid>', 'adopt: the order to follow')
     .option(
       '--differences <fields>',
       'adopt: the fields in which it differs, exactly, such as wallet,amount',
@@ -118,8 +119,8 @@ function addDecide(order: Command, io: StarterIo, verbs: Verbs): void {
     .option('--file <file>', 'finish, revert: JSON {"revertTo", "wallet_details"}, - for standard input');
   verbs.addChecked(decide, async (run, orderId: string, options: OneOrderOptions & DecideOptions) => {
     const { action, by, reason, revision, run: runId, orderUuid, differences, kind, as, file } = options;
-    const named = file === undefined ? {} : await readDecisionFile(io, file);
     const { amount, currency } = options;
+    const named = file === undefined ? {} : await readDecisionFile(io, file);
     const optional = given({ runId, amount, currency, order_uuid: orderUuid || undefined, differences, kind, as });
     const decision = { action, by, reason, revision, ...optional, ...named };
     const sign = signerOf(options);

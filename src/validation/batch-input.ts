@@ -81,7 +81,7 @@ const batchSchema = z.strictObject({
   /** Check and plan only; starts no order. */
   planOnly: z.boolean().optional(),
   /** ISO time after which nothing new is sent. */
-  latestSend: z.iso.datetime({ offset: true, error: 'must be an ISO time such as 2026-11-27T18:00:00Z' }).optional(),
+  latestSend: optionSchemas.latestSend,
 });
 
 /** What the schema of a batch admits. */

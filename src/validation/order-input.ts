@@ -26,6 +26,8 @@ export const optionSchemas = {
   revertTo: z.strictObject({ ...payoutSchemas, network: networkSchema }).optional(),
   /** 'never': after an uncertain create the order is parked instead of being sent a second time. */
   resend: z.enum(['once', 'never']).optional(),
+  /** ISO time after which nothing is sent. An order that was not sent by then ends as OrderCancelled. */
+  latestSend: z.iso.datetime({ offset: true, error: 'must be an ISO time such as 2026-11-27T18:00:00Z' }).optional(),
   batchId: z
     .string()
     .regex(/^[A-Za-z0-9._-]{1,120}$/, 'must be 1 to 120 of A-Z a-z 0-9 . _ -')

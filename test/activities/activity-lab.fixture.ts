@@ -61,7 +61,7 @@ const KEY_FINGERPRINT = '0123456789abcdef';
 export const ELSEWHERE: SentTo = { account: accountId('https://elsewhere', KEY_FINGERPRINT) };
 
 /** What only some activities need. */
-type Places = Pick<ActivityDeps, 'directories' | 'caps' | 'audit' | 'restoredAtMs'> &
+type Places = Pick<ActivityDeps, 'directories' | 'caps' | 'audit' | 'restoredAtMs' | 'nowMs' | 'attemptStartedMs'> &
   Partial<Pick<ActivityDeps, 'pace'>> &
   Partial<Pick<Account, 'notExecutedStatuses' | 'limiter' | 'predecessors'>>;
 
@@ -94,6 +94,8 @@ export async function activitiesFor(
     accounts: new Map([['default', account]]),
     pace: PACE,
     callback,
+    // Handed out just now.
+    attemptStartedMs: async () => Date.now(),
     ...places,
     // There is no server here that could give an attempt up; crash and zombie tests run with the real one.
     confirmAttempt: async (details) => heartbeat(details),
@@ -127,6 +129,8 @@ export async function openActivities(
     predecessors,
     pace = PACE,
     limiter,
+    nowMs,
+    attemptStartedMs,
     ...options
   }: Omit<SandboxOptions, 'settings'> & Places & { callback?: typeof CALLBACK; requestTimeoutMs?: number } = {},
 ): Promise<{ sandbox: Sandbox; run: RunActivity; sentTo: SentTo }> {
@@ -149,6 +153,8 @@ export async function openActivities(
       predecessors,
       pace,
       limiter,
+      ...(nowMs && { nowMs }),
+      ...(attemptStartedMs && { attemptStartedMs }),
     },
   );
   return { sandbox, run, sentTo: { account: accountId(sandbox.url, KEY_FINGERPRINT) } };
@@ -165,6 +171,7 @@ export function attemptOf<T extends OrderType>(
     account: 'default',
     input,
     firstExecutionRunId: RUN_ID,
+    startedAtMs: Date.now(),
     permission: 'first',
     followUp: false,
     ...changes,

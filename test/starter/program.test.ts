@@ -56,6 +56,17 @@ describe('bad input exits 2', () => {
     expect(code).toBe(2);
     expect(stderr).toContain('account: differs from --account');
   });
+
+  it.each([
+    ['contradicts the input', '2026-11-27T18:00:00Z', '2026-11-27T19:00:00Z', 'latestSend: differs from --latest-send'],
+    ['is no time', undefined, 'friday', 'latestSend: must be an ISO time'],
+    ['is no time in the input', 'friday', undefined, 'latestSend: must be an ISO time'],
+  ])('when the latest send time %s', async (_, latestSend, option, says) => {
+    const text = JSON.stringify({ latestSend, ...JSON.parse(input) });
+    const options = option === undefined ? [] : ['--latest-send', option];
+    const { code, stderr } = await starter(['order', 'start', 'withdraw', '-', ...options], text);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(says)]);
+  });
 });
 
 describe('the file of a decision', () => {

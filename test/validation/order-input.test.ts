@@ -95,6 +95,16 @@ const OTHERS: Refused[] = [
 const OPTIONS: Refused[] = [
   [0, 'account', 'deposit', inputWith('deposit', {}, { account: 'A b' }), 'account', 'a-z'],
   [0, 'resend', 'deposit', inputWith('deposit', {}, { resend: 'twice' }), 'resend', 'once'],
+  ...['friday', '2026-11-27', '2026-11-27T18:00:00', ''].map(
+    (latestSend): Refused => [
+      0,
+      latestSend,
+      'deposit',
+      inputWith('deposit', {}, { latestSend }),
+      'latestSend',
+      'ISO time',
+    ],
+  ),
   [0, 'batch id', 'deposit', inputWith('deposit', {}, { batchId: 'a b' }), 'batchId', '1 to 120'],
   [0, 'policy', 'exchange', inputWith('exchange', {}, { compensation: 'guess' }), 'compensation', 'report'],
   [0, 'deposit finish', 'deposit', inputWith('deposit', {}, { compensation: 'finish' }), 'compensation', 'deposit'],
@@ -219,6 +229,7 @@ describe('validateOrderInput accepts', () => {
           compensation: 'revert',
           revertTo: { network: 'tron', wallet: TRON, wallet_memo: '' },
           resend: 'never',
+          latestSend: '2026-11-27T18:00:00+01:00',
           batchId: 'payroll.2026-11',
         },
       ),

@@ -7,6 +7,7 @@ import type { CreateRequest } from '../../contract/order/request.js';
 import { NotSentError, RateLimitedError, RejectedError, UnexpectedStatusError } from '../../payment-service/errors.js';
 import type { Account, ActivityDeps } from '../deps.js';
 import { reasonOf } from '../failures.js';
+import type { SendTimes } from './send-times.js';
 
 /**
  * Asks the server, and waits for its answer, whether this attempt is still the one that counts; `details` are kept there.
@@ -29,25 +30,35 @@ export async function confirmAttempt(details: unknown): Promise<void> {
 /** The attempt is too old, or no longer the one that counts: nothing was sent. */
 export class AttemptTooOldError extends Error {}
 
+/** The order became too late to be sent. `verdict` is what its attempt answers. */
+export class TooLateError extends Error {
+  constructor(readonly verdict: CreateVerdict) {
+    super();
+  }
+}
+
 /** The attempt is a copy: it sent nothing, but what it was copied from may have. */
 class CopiedAttemptError extends Error {
   override name = 'CopiedAttemptError';
 }
 
 /**
- * The last step before a create is written; `details` reach the workflow even if this worker dies. Throws AttemptTooOldError
- * and CopiedAttemptError.
+ * The last step before a create is written; `details` reach the workflow even if this worker dies. Throws AttemptTooOldError,
+ * TooLateError and CopiedAttemptError.
  */
 export async function confirmSend(
   { confirmAttempt, isCopied }: ActivityDeps,
   deadline: AttemptDeadline,
   details: object,
+  times?: SendTimes,
 ): Promise<void> {
   const tooOld = (): never => {
     throw new AttemptTooOldError();
   };
   if (await isCopied?.().catch(tooOld)) throw new CopiedAttemptError();
   await confirmAttempt(details).catch(tooOld);
+  const late = await times?.tooLate();
+  if (late) throw new TooLateError(late);
   // Last of all, because the waits for the rate limit and the server lie in between.
   if (!deadline.allowsSend()) throw new AttemptTooOldError();
 }
@@ -74,8 +85,12 @@ export class AttemptDeadline {
 
   /** How long the attempt may wait yet before it sends; negative once it is too late. */
   leftToWaitMs(): number {
-    const elapsedMs = Math.max(performance.now() - this.#startedAt, Date.now() - this.#startedAtWall);
-    return ATTEMPT_MS - NEEDED_FOR_SEND_MS - elapsedMs;
+    return ATTEMPT_MS - NEEDED_FOR_SEND_MS - this.elapsedMs();
+  }
+
+  /** Returns the age of the attempt. */
+  elapsedMs(): number {
+    return Math.max(performance.now() - this.#startedAt, Date.now() - this.#startedAtWall);
   }
 }
 
@@ -121,8 +136,12 @@ export const retryAfterOf = (error: unknown): { retryAfterMs?: number } =>
   error instanceof RateLimitedError ? { retryAfterMs: error.retryAfterMs } : {};
 
 /** What is sent: the checked request, what is left of its delay, and where the service calls back. */
-export function wireRequest(deps: ActivityDeps, { account, delayMinutes }: CreateOrderInput, request: CreateRequest) {
-  const { callback } = deps;
+export function wireRequest(
+  { callback }: ActivityDeps,
+  { account }: CreateOrderInput,
+  request: CreateRequest,
+  delayMinutes: number | undefined,
+) {
   const [signingKey] = callback?.tokenKeys ?? [];
   return {
     ...request,

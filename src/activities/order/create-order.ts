@@ -25,11 +25,19 @@ import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { invalidOrder } from '../failures.js';
 import { isRepeated } from '../only-attempt.js';
 import { type Restored, toldAfterRestore, tooSoonAfterRestore } from './after-restore.js';
-import { AttemptDeadline, confirmSend, meaningOf, notSentBecause, wireRequest } from './create-attempt.js';
+import {
+  AttemptDeadline,
+  confirmSend,
+  meaningOf,
+  notSentBecause,
+  TooLateError,
+  wireRequest,
+} from './create-attempt.js';
 import { aboveLimits, exceededCap, ratesFor, refuseBeyondLimits } from './limits.js';
 import { probePatience } from './patience.js';
 import { probe, probeFirst } from './probe.js';
 import { staleBasis } from './read-outcome.js';
+import { readSendTimes, type SendTimes } from './send-times.js';
 import { circumstancesOf, elsewhereOf, sentToOf } from './sent-to.js';
 
 /**
@@ -131,7 +139,13 @@ interface Sending {
 }
 
 async function probeThenSend(sending: Sending, isInvalid: boolean): Promise<CreateVerdict> {
-  const { account, attempt, deadline, tooSoon } = sending;
+  const { deps, account, attempt, request, deadline, tooSoon } = sending;
+  let times: SendTimes;
+  try {
+    times = await readSendTimes(deps, attempt, request, deadline);
+  } catch (error) {
+    return notSentBecause("the server's clock could not be read", error);
+  }
   // Where nothing is sent whatever it says, it is not read: what is absent so soon after a restore says nothing.
   const stale = tooSoon || isInvalid ? undefined : await refuseStale(account, attempt);
   if (stale && stale.kind !== 'stale') return stale;
@@ -143,7 +157,7 @@ async function probeThenSend(sending: Sending, isInvalid: boolean): Promise<Crea
     for (;;) {
       // Where something may have been sent, the probe is made at once and alone.
       const heldUp = attempt.permission === 'first' && (await place.near());
-      const refused = await refusedByProbe(sending, { stale, heldUp });
+      const refused = await refusedByProbe(sending, { stale, heldUp, times });
       if (refused) return refused;
       if (await place.take(freshUntilMs(account))) break;
     }
@@ -154,7 +168,7 @@ async function probeThenSend(sending: Sending, isInvalid: boolean): Promise<Crea
   } finally {
     place.leave();
   }
-  return send(sending);
+  return send(sending, times);
 }
 
 /** A probe may be this old when the turn of its create comes. */
@@ -167,7 +181,7 @@ const freshUntilMs = ({ limiter }: Account): number =>
 /** Why nothing may be sent, by a probe made now; undefined = the create may go. */
 async function refusedByProbe(
   sending: Sending,
-  { stale, heldUp }: { stale: CreateVerdict | undefined; heldUp: boolean },
+  { stale, heldUp, times }: { stale: CreateVerdict | undefined; heldUp: boolean; times: SendTimes },
 ): Promise<CreateVerdict | undefined> {
   const { deps, account, attempt, request, rates, limit, tooSoon } = sending;
   let seen: Awaited<ReturnType<typeof probe>>;
@@ -186,7 +200,7 @@ async function refusedByProbe(
     return { kind: 'conflict', order: seen.order, differences };
   }
   // What was proven or permitted earlier never replaces the probe just made.
-  const refused = sendGate(attempt) ?? (tooSoon && notSent(tooSoon.reason)) ?? becameLate(attempt);
+  const refused = sendGate(attempt) ?? (tooSoon && notSent(tooSoon.reason)) ?? (await times.tooLate());
   if (refused) return refused;
   // Not before the probe: what was sent already is followed, whatever became of its order.
   if (stale) return stale;
@@ -215,13 +229,6 @@ function sendGate({ permission, firstExecutionRunId, provenIn }: CreateOrderInpu
   if (permittedIn === runId()) return undefined;
   // The run that this one was cut from by a reset may have a create on its way that no probe shows yet.
   return { kind: 'uncertain', reason: 'the workflow was reset', reset: true };
-}
-
-/** A re-send was permitted for an order that was not late; one that became late while no worker took it is for a person. */
-function becameLate({ permission, delayMinutes = 0 }: CreateOrderInput): CreateVerdict | undefined {
-  const waitedMs = Date.now() - activityInfo().scheduledTimestampMs;
-  const isLate = permission === 'absent' && delayMinutes > 0 && waitedMs >= delayMinutes * 60_000;
-  return isLate ? notSent('the time that it was to start at passed while no worker took it') : undefined;
 }
 
 /** A follow-up that may be sent now is sent only while what it was made for still holds. */
@@ -253,17 +260,18 @@ function refuseElsewhere(account: Account, { sentTo }: CreateOrderInput): Create
 
 const notSent = (reason: string): CreateVerdict => ({ kind: 'notSent', reason });
 
-async function send(sending: Sending): Promise<CreateVerdict> {
+async function send(sending: Sending, times: SendTimes): Promise<CreateVerdict> {
   const { deps, account, attempt, request, deadline } = sending;
   const sentAtMs = await (deps.nowMs ?? Date.now)();
   const pinned = whereSent(account, sentAtMs - visibleAfterMs(deps.pace, attempt.type));
   try {
-    const order = await account.service.createOrder(attempt.type, wireRequest(deps, attempt, request), {
+    const wire = wireRequest(deps, attempt, request, times.delayMinutes());
+    const order = await account.service.createOrder(attempt.type, wire, {
       turn: 'taken',
       beforeSend: async () => {
         // First, since a slow disk must not make the attempt older than what is confirmed next.
         await recordSend(deps, attempt, request);
-        await confirmSend(deps, deadline, pinned);
+        await confirmSend(deps, deadline, pinned, times);
         sending.pinned = pinned;
       },
     });
@@ -279,6 +287,7 @@ async function send(sending: Sending): Promise<CreateVerdict> {
 }
 
 function verdictOfError(error: unknown, account: Account): CreateVerdict {
+  if (error instanceof TooLateError) return error.verdict;
   const meaning = meaningOf(error, account);
   switch (meaning.kind) {
     case 'notSent':

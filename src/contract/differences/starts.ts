@@ -36,6 +36,7 @@ function wantedOrder(input: Partial<OrderInput> | null | undefined): Record<stri
     compensation: input?.compensation,
     revertTo: inOneForm(input?.revertTo),
     resend: input?.resend ?? 'once',
+    latestSend: input?.latestSend,
   };
 }
 

@@ -73,8 +73,10 @@ export interface CreateOrderInput {
   sentTo?: SentTo;
   /** The amount above the cap that an operator approved last. */
   approved?: ApprovedAmount;
-  /** What is left of `delay_order_for_minutes` at a re-send. */
-  delayMinutes?: number;
+  /** When the run started, by the server's clock: `delay_order_for_minutes` counts from then. */
+  startedAtMs: number;
+  /** A person permitted to send it although its delay has passed. */
+  late?: true;
   /** A follow-up whose parent workflow is the order it extends. */
   followUp?: boolean;
 }
@@ -100,7 +102,7 @@ export type CreateVerdict =
   /** `excerpt`: what the service said, masked. */
   | { kind: 'rejected'; excerpt?: string }
   | ({ kind: 'overCap'; reason: string } & ApprovedAmount)
-  /** What a follow-up was made for has changed: nothing was sent. */
+  /** Nothing was sent: what a follow-up was made for has changed, or the latest send time is over. */
   | { kind: 'stale'; reason: string }
   /**
    * `reset`: nothing was sent now, but an attempt of the run this one was cut from may still be on its way. `retryAfterMs`:

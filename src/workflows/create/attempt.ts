@@ -29,7 +29,6 @@ export async function attemptCreate(
 ): Promise<Attempted | Closed | TakenBack> {
   if (run.revision > 1) enterPhase(run, 'creating', 'the create');
   const options = { ...moneyMoving(run.account), summary: summaryOf(run) };
-  run.firstAttemptAtMs ??= Date.now();
   try {
     const attempt = () =>
       untilServed<CreateAnswer>(run, options, ({ createOrder }, late) =>
@@ -79,18 +78,18 @@ const STRANGE_CREATE =
   'what answered the create is no answer of a create: it may have been sent. Find out who answers its task queue';
 
 function attemptInput(run: OrderRun, permission: SendPermission): CreateOrderInput {
-  const delayMinutes = remainingDelayMinutes(run);
   const { absence } = run.facts;
   return {
     type: run.type,
     account: run.account,
     input: run.input,
     firstExecutionRunId: workflowInfo().firstExecutionRunId,
+    startedAtMs: startedAtMs(),
     permission,
     ...(permission === 'absent' && absence && { provenIn: absence.readIn }),
     ...(run.sentTo && { sentTo: run.sentTo }),
     ...(run.approved && { approved: run.approved }),
-    ...(delayMinutes !== undefined && { delayMinutes }),
+    ...(isLatePermitted(run, permission) && { late: true }),
     ...(run.followUp && { followUp: true }),
   };
 }
@@ -164,21 +163,20 @@ function wasStarted(error: unknown): boolean {
 const askedDelayMinutes = ({ request }: OrderRun): number | undefined =>
   'delay_order_for_minutes' in request ? request.delay_order_for_minutes : undefined;
 
-const minutesSinceFirstAttempt = (run: OrderRun): number =>
-  (Date.now() - (run.firstAttemptAtMs ?? Date.now())) / 60_000;
+/** A run that a reset makes keeps the start of the run that it was cut from. */
+const startedAtMs = (): number => workflowInfo().startTime.getTime();
 
-/** The delay for the next attempt: the order keeps its original time however often it is sent. */
-function remainingDelayMinutes(run: OrderRun): number | undefined {
-  const asked = askedDelayMinutes(run);
-  return asked === undefined ? undefined : Math.max(0, Math.ceil(asked - minutesSinceFirstAttempt(run)));
-}
+/** Returns the time until a delayed order starts, on the server's clock, in milliseconds; 0 without delay. */
+export const untilDelayedStartMs = (run: OrderRun): number =>
+  Math.max(0, startedAtMs() + (askedDelayMinutes(run) ?? 0) * 60_000 - Date.now());
 
 /** True when a delayed order's time went by before it came to exist: a person decides whether it is still wanted. */
-export function delayHasPassed(run: OrderRun): boolean {
-  const asked = askedDelayMinutes(run);
-  return asked !== undefined && asked > 0 && minutesSinceFirstAttempt(run) >= asked;
-}
+export const delayHasPassed = (run: OrderRun): boolean =>
+  (askedDelayMinutes(run) ?? 0) > 0 && untilDelayedStartMs(run) === 0;
 
-/** Time until a delayed order starts, on our clock, in milliseconds; 0 without delay. */
-export const untilDelayedStartMs = (run: OrderRun): number =>
-  Math.max(0, ((askedDelayMinutes(run) ?? 0) - minutesSinceFirstAttempt(run)) * 60_000);
+/** True after `latestSend`: nothing is sent any more, whatever a person decides. */
+export const latestSendIsOver = ({ input }: OrderRun): boolean => Date.now() > Date.parse(input?.latestSend ?? '');
+
+/** A late order is sent again only if the table asked a person, and for the first time only if one said so. */
+const isLatePermitted = (run: OrderRun, permission: SendPermission): boolean =>
+  permission === 'absent' ? delayHasPassed(run) : run.facts.lateAllowed === true;

@@ -173,7 +173,8 @@ async function attempt(create: Create, action: Extract<Action, { do: 'attempt' }
   const { run } = create;
   const { permission } = action;
   // It may have to wait, and then holds whatever the budget says.
-  if (permission === 'absent') note(run, { kind: 'permitted', wasLate: run.facts.late !== undefined, readIn: run.answeredIn });
+  if (permission === 'absent')
+    note(run, { kind: 'permitted', wasLate: run.facts.late !== undefined, readIn: run.answeredIn });
   const verdict = await attemptCreate(run, permission, () => !isChanged(create, action));
   if (verdict.kind === 'closed') close(run, verdict);
   if (verdict.kind === 'takenBack') return note(run, { kind: 'takenBack' });

@@ -63,10 +63,11 @@ export function nextAction(facts: Facts, terms: Terms): Action {
   // 4. Questions: what a person must mend or approve first.
   if (absence?.doubt.cause === 'recovered') return { do: 'ask', about: { kind: 'missing' } };
   if (blocked) return { do: 'ask', about: aboutBlocked(blocked) };
+  if (asksWhetherLate(facts)) return { do: 'ask', about: { kind: 'late' } };
   if (notSent?.asks) return { do: 'ask', about: { kind: 'notSent', why: notSent.why } };
   if (notSent?.waitMs !== undefined) return { do: 'look', why: 'waited', delayMs: notSent.waitMs };
   // 5. Sends.
-  if (!absence) return sendFirst(facts);
+  if (!absence) return { do: 'attempt', permission: 'first' };
   return maySendAgain(facts, absence, terms);
 }
 
@@ -161,11 +162,9 @@ const isRefusalBelieved = (facts: Facts, terms: Terms): boolean =>
 export const isBelieved = ({ control: { later, othersFail } }: Absence, { movesMoneyAtOnce }: Terms): boolean =>
   later === true || (!movesMoneyAtOnce && !othersFail);
 
-/** A late order is first attempted as any other, which checks it and looks for it; then a person is asked. */
-const sendFirst = ({ late, lateAllowed, notSent }: Facts): Action =>
-  late === 'delayed' && !lateAllowed && notSent
-    ? { do: 'ask', about: { kind: 'late' } }
-    : { do: 'attempt', permission: 'first' };
+/** The first attempt of a late order checks it, and looks whether it exists. */
+const asksWhetherLate = ({ late, lateAllowed, notSent, absence }: Facts): boolean =>
+  late === 'delayed' && !lateAllowed && notSent !== undefined && absence === undefined;
 
 /** THE decision whether a create is sent again. */
 function maySendAgain(facts: Facts, absence: Absence, terms: Terms): Action {

@@ -71,7 +71,6 @@ export interface OrderRun {
 
   /** All that decides what becomes of the create: see `create/next-action.ts`. */
   facts: Facts;
-  firstAttemptAtMs?: number;
   pace?: Pace;
   /** What the order was sent to. Set before anything is sent for followers, which are about an order of that account. */
   sentTo?: SentTo;

@@ -67,7 +67,12 @@ describe('an accepted create', () => {
       path.endsWith('/list') ? answer(response, []) : answer(response, 'no', 500),
     );
     const run = await activitiesFor({ baseUrl }, { callback: CALLBACK });
-    await run('createOrder', attemptOf('withdraw', orderInput('withdraw', 'w-1'), { delayMinutes: 7 }));
+    const { order } = orderInput('withdraw', 'w-1');
+    const startedAtMs = Date.now() - 23 * 60_000;
+    await run(
+      'createOrder',
+      attemptOf('withdraw', { order: { ...order, delay_order_for_minutes: 30 } }, { startedAtMs }),
+    );
     const body = JSON.parse(String(received.at(-1)?.body));
     expect(body.delay_order_for_minutes).toBe(7);
     const { pathname } = new URL(body.callback_url);

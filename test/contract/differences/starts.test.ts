@@ -75,6 +75,7 @@ describe('startDifferences', () => {
     [['compensation'], { ...base, compensation: 'report' }],
     [['revertTo'], { ...base, revertTo: { network: 'card', wallet: OTHER_CARD } }],
     [['resend'], { ...base, resend: 'never' }],
+    [['latestSend'], { ...base, latestSend: '2026-11-27T18:00:00Z' }],
   ])('names %j', (fields, other) => {
     expect(differences(other)).toEqual(fields);
     expect(differences(base, other)).toEqual(fields);
