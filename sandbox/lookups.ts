@@ -18,14 +18,14 @@ export function lags({ store, settings, options }: World, place: 'status' | 'lis
   const { visibilityLagMs, visibilityLagRate } = settings;
   if (visibilityLagMs === 0 && !store.lagging.has(key)) return false;
   const ageMs = Date.now() - createdAtMs;
-  if (ageMs < markedLagMs(store.markerOf(key), place)) return true;
+  const markedMs = markedLagMs(store.markerOf(key), place);
+  if (markedMs !== undefined) return ageMs < markedMs;
   return ageMs < visibilityLagMs && lagsByRate(options.seed, key, visibilityLagRate);
 }
 
-function markedLagMs(marker: Marker, place: 'status' | 'list'): number {
-  const ownMs = markerNumber(marker, place === 'status' ? 'status_lag_ms' : 'list_lag_ms') ?? 0;
-  return Math.max(markerNumber(marker, 'lag_ms') ?? 0, ownMs);
-}
+/** The lag that an order is marked with, in place of the one of the settings. */
+const markedLagMs = (marker: Marker, place: 'status' | 'list'): number | undefined =>
+  markerNumber(marker, place === 'status' ? 'status_lag_ms' : 'list_lag_ms') ?? markerNumber(marker, 'lag_ms');
 
 function unknownOrder(mode: World['settings']['unknownMode']): Answer {
   switch (mode) {

@@ -15,13 +15,17 @@ export type TestReport = {
 /** A test that failed, with the first line of its failure. */
 export type FailedTest = { file: string; fullName: string; reason: string };
 
-/** The tests that failed; a file that could not be loaded counts as one without a name. */
+/** The tests that failed; a file that could not be loaded or set up counts as one without a name. */
 export const failedTests = (report: TestReport): FailedTest[] =>
   report.testResults.flatMap(({ name: file, status, assertionResults }) => {
-    if (status === 'failed' && assertionResults.length === 0) return [{ file, fullName: '', reason: 'not loaded' }];
-    return assertionResults
-      .filter((test) => test.status === 'failed')
-      .map(({ fullName, failureMessages: [first = ''] }) => ({ file, fullName, reason: `${first.split('\n', 1)}` }));
+    const failed = assertionResults.filter((test) => test.status === 'failed');
+    if (status === 'failed' && failed.length === 0)
+      return [{ file, fullName: '', reason: 'not loaded, or not set up' }];
+    return failed.map(({ fullName, failureMessages: [first = ''] }) => ({
+      file,
+      fullName,
+      reason: `${first.split('\n', 1)}`,
+    }));
   });
 
 /** 'N passed, N failed', with ', N skipped' when there are any; tests that `passedAlone` afterwards count as passed. */

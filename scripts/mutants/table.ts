@@ -58,8 +58,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a permission given in time counts for the late order',
     file: 'src/workflows/create/facts.ts',
-    find: 'late: late && wasLate',
-    replacement: 'late',
+    find: 'const isLate = late !== undefined && wasLate;',
+    replacement: 'const isLate = late !== undefined;',
     test: {
       file: 'test/workflows/create/delayed-resend.server.test.ts',
       name: 'a delayed order whose create is uncertain and absent asks again when its time passed while a person was asked: what they permitted was no late payment',
@@ -68,8 +68,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'sent again on a proof of another place',
     file: 'src/workflows/create/facts.ts',
-    find: 'const doubt = facts.doubt ?? facts.absence?.doubt;\n  if (!doubt) return facts;\n  const said',
-    replacement: 'const doubt = facts.doubt;\n  if (!doubt) return facts;\n  const said',
+    find: 'const doubt = facts.doubt ?? facts.absence?.doubt;\n  if (!doubt) return facts;\n  const confirmed',
+    replacement: 'const doubt = facts.doubt;\n  if (!doubt) return facts;\n  const confirmed',
     test: {
       file: 'test/workflows/create/another-account.server.test.ts',
       name: 'a permitted re-send is worth nothing at a place that was confirmed after it: absence is proven there first',

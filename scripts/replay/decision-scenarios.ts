@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sandbox } from '../../sandbox/index.js';
 import type { OrderHandle } from '../../src/client/order-handle.js';
-import { addressWorkflowId, ORDER_CALLBACK_SIGNAL } from '../../src/contract/names.js';
+import { addressWorkflowId } from '../../src/contract/names.js';
 import type { OrderInput, RevertTarget } from '../../src/contract/order/input-and-result.js';
 import type { Decision } from '../../src/contract/order/messages.js';
 import type { OrderType } from '../../src/contract/order/types.js';
 import type { Order } from '../../src/contract/service-objects.js';
 import { serviceOf } from '../service-of.js';
 import type { Installation } from './installation.js';
-import { input, PARTIAL, type Scenario } from './scenarios.js';
+import { amongOthers, input, PARTIAL, type Scenario } from './scenarios.js';
 
 type Choice = Pick<Decision, 'action' | 'kind' | 'as' | 'revertTo' | 'wallet_details' | 'order_uuid' | 'differences'>;
 
@@ -81,31 +81,6 @@ const conflicting = (name: string, how: 'adopted' | 'adopted in spite of its amo
       await decide(handle, order_uuid, { action: 'adopt', order_uuid, differences: ['amount'] });
     }
     await handle.result().catch(() => undefined);
-    return handle.workflowId;
-  },
-});
-
-/**
- * A delayed order whose create was not executed and answered with 500. The service makes its repetition wait, a callback
- * comes meanwhile, and then its time has passed.
- */
-const repeatedTooLate = (name: string): Scenario => ({
-  name,
-  alone: true,
-  run: async ({ orders, client, sandbox }) => {
-    const late = input('withdraw', name, 'create=500-before');
-    const startedAtMs = Date.now();
-    const order = { ...late.order, delay_order_for_minutes: 1 };
-    const handle = await orders.start('withdraw', { ...late, order } as OrderInput<'withdraw'>);
-    while (!isSent(sandbox, name)) await sleep(50);
-    sandbox.set({ faults: { 'create.429': 1 } });
-    while ((await handle.state()).phase !== 'parked') await sleep(100);
-    await client.workflow.getHandle(handle.workflowId).signal(ORDER_CALLBACK_SIGNAL, {});
-    await sleep(startedAtMs + 61_000 - Date.now());
-    await decide(handle, 'not sent again', { action: 'resend' });
-    sandbox.set({ faults: {} });
-    await decide(handle, 'has passed', { action: 'resend' });
-    await handle.result();
     return handle.workflowId;
   },
 });
@@ -193,9 +168,8 @@ export const DECISION_SCENARIOS: Scenario[] = [
   conflicting('conflict-closed', 'closed'),
   conflicting('conflict-adopted', 'adopted'),
   conflicting('conflict-adopted-otherwise', 'adopted in spite of its amount'),
-  startedAgain('refused-and-again'),
+  amongOthers(startedAgain('refused-and-again')),
   cancelledPartial('partial-cancelled'),
-  repeatedTooLate('repeated-too-late'),
   lateWhileAsked('asked-anew-when-late'),
   uncertainAddress('deposit-address-uncertain'),
 ];

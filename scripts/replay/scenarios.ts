@@ -53,6 +53,18 @@ const orderScenario = (name: string, { type, marker, options, meanwhile }: Order
   },
 });
 
+/** The same while the service accepts another order every second: what is sent again needs one that is shown. */
+export const amongOthers = ({ name, run, ...scenario }: Scenario): Scenario => ({
+  ...scenario,
+  name,
+  run: async (installation) => {
+    let others = 0;
+    const start = () => installation.orders.start('withdraw', input('withdraw', `${name}-other-${++others}`));
+    const timer = setInterval(() => void start().catch(() => undefined), 1_000);
+    return run(installation).finally(() => clearInterval(timer));
+  },
+});
+
 /** Decides as soon as the order is parked. */
 export const decideWhenParked =
   (action: DecideAction) =>
@@ -117,7 +129,7 @@ export const SCENARIOS: Scenario[] = [
   }),
   orderScenario('adopted-after-5xx', { type: 'withdraw', marker: 'create=502-after' }),
   orderScenario('shown-in-another-form', { type: 'withdraw', marker: 'create=echo-masked' }),
-  orderScenario('resent', { type: 'withdraw', marker: 'create=503-before' }),
+  amongOthers(orderScenario('resent', { type: 'withdraw', marker: 'create=503-before' })),
   orderScenario('resent-deposit', { type: 'deposit', marker: 'create=503-before' }),
   orderScenario('rate-limited', { type: 'exchange', marker: 'create=429 retry_after=1' }),
   orderScenario('rejected', { type: 'withdraw', marker: 'create=400' }),

@@ -38,11 +38,13 @@ test('one scrape of a worker shows what the SDK counts and what became of orders
   });
   const { metrics = '' } = await worker.ready;
   const orders = new PaymentOrders(temporal.client);
-  const paid = await orders.start('withdraw', orderInput('withdraw', newOrderId('monitored')));
   const uncertain = await orders.start(
     'withdraw',
     orderInput('withdraw', newOrderId('monitored'), { marker: 'create=500-before' }),
   );
+  await vi.waitFor(async () => expect(await uncertain.state()).toMatchObject({ phase: 'uncertain' }), 60_000);
+  // It is sent again since the service shows this one, which was sent later.
+  const paid = await orders.start('withdraw', orderInput('withdraw', newOrderId('monitored')));
   expect((await paid.result()).outcome).toBe('completed');
   expect((await uncertain.result()).outcome).toBe('completed');
   await vi.waitFor(async () => {

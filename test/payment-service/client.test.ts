@@ -51,7 +51,7 @@ describe('every operation posts to its path', () => {
     expect(await service.balances()).toEqual({ usd: balance });
     expect(received.map(({ path, body }) => [path, body.toString()])).toEqual([
       ['/v2/order/status', '{"order_id":"w-1"}'],
-      ['/v2/order/list', '{"order_ids":["w-1"]}'],
+      ['/v2/order/list', '{"date_from":"2000-01-01 00:00:00","order_ids":["w-1"]}'],
       ['/v2/deposit_address/create', '{"currency":"btc","network":"bitcoin"}'],
       ['/v2/deposit_address/list', '{}'],
       ['/v2/rates', '{}'],
@@ -195,7 +195,7 @@ describe('the rate limit', () => {
     await sleep(50);
     ids.push('w-2');
     await listing;
-    expect(received[1]?.body.toString()).toBe('{"order_ids":["w-1","w-2"]}');
+    expect(received[1]?.body.toString()).toBe('{"date_from":"2000-01-01 00:00:00","order_ids":["w-1","w-2"]}');
   });
 
   test('lets a caller give up while waiting, and nothing is sent', async () => {

@@ -11,7 +11,7 @@ const report: TestReport = {
   testResults: [],
 };
 
-const withTwoFailed: TestReport = {
+const withThreeFailed: TestReport = {
   ...report,
   testResults: [
     {
@@ -20,12 +20,13 @@ const withTwoFailed: TestReport = {
       assertionResults: [outcome('passed'), outcome('failed', 'Error: x\n  at y')],
     },
     { name: 'b.test.ts', status: 'failed', assertionResults: [] },
+    { name: 'c.test.ts', status: 'failed', assertionResults: [outcome('skipped')] },
   ],
 };
 
-test('passed and failed tests are counted; a test file that cannot be loaded counts as failed', () => {
+test('passed and failed tests are counted; a test file that cannot be loaded or set up counts as failed', () => {
   expect(countsLine(report)).toBe('3 passed, 0 failed');
-  expect(countsLine(withTwoFailed)).toBe('3 passed, 2 failed');
+  expect(countsLine(withThreeFailed)).toBe('3 passed, 3 failed');
 });
 
 test('skipped and planned tests are counted together', () => {
@@ -33,12 +34,13 @@ test('skipped and planned tests are counted together', () => {
 });
 
 test('what failed is named with its file and the first line of its failure', () => {
-  expect(failedTests(withTwoFailed)).toEqual([
+  expect(failedTests(withThreeFailed)).toEqual([
     { file: 'a.test.ts', fullName: 'a fact', reason: 'Error: x' },
-    { file: 'b.test.ts', fullName: '', reason: 'not loaded' },
+    { file: 'b.test.ts', fullName: '', reason: 'not loaded, or not set up' },
+    { file: 'c.test.ts', fullName: '', reason: 'not loaded, or not set up' },
   ]);
 });
 
 test('tests that passed alone afterwards count as passed', () => {
-  expect(countsLine(withTwoFailed, 2)).toBe('5 passed, 0 failed');
+  expect(countsLine(withThreeFailed, 3)).toBe('6 passed, 0 failed');
 });

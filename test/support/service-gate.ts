@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Sandbox } from '../../sandbox/index.js';
 
 /** One request as it reached the gate; `atMs` on the clock of the gate. `status` 0: it was not answered. */
 export interface GateRequest {
@@ -22,6 +23,16 @@ export interface GateAnswer {
 export function listAnswer(requestBody: string, entries: readonly object[]): GateAnswer {
   const { page = 1 } = JSON.parse(requestBody) as { page?: number };
   return { status: 200, body: JSON.stringify({ status: 'success', data: page > 1 ? [] : entries }) };
+}
+
+/** The list that shows these orders, as far as it was asked for them. */
+export function listOf(body: string, shown: ReturnType<Sandbox['orders']>): GateAnswer {
+  const { order_ids: asked = [] } = JSON.parse(body) as { order_ids?: string[] };
+  const items = shown.filter(({ order }) => asked.includes(order.user_order_id));
+  return listAnswer(
+    body,
+    items.map(({ order }) => ({ ...order, balance_changes: [] })),
+  );
 }
 
 /** Decides about one request: an answer of its own, or undefined to let the service answer. */

@@ -50,8 +50,8 @@ export function keepBusy({ service, lookUps: { witnesses } }: Account, nowMs: ()
   let isCreating = false;
   const create = async () => {
     isCreating = true;
-    // Fails, and leaves the balances as they were.
-    const { order } = orderInput('withdraw', otherId(), { marker: 'outcome=error' });
+    // Shown at once, whatever a test hides; fails, and leaves the balances as they were.
+    const { order } = orderInput('withdraw', otherId(), { marker: 'outcome=error lag_ms=0' });
     const request = order as CreateRequests['withdraw'];
     const sentAtMs = await nowMs();
     witnesses.noteAccepted(await service.createOrder('withdraw', request), sentAtMs);

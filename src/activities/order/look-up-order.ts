@@ -41,14 +41,16 @@ export function lookUpOrderActivity(deps: ActivityDeps) {
       const payers = await payersNow(account, input, reading);
       if (input.known && input.sentTo) return { ...reading, readAtMs, ...(payers && { payers }) };
       const restored = tooSoon && { restoredAtMs: tooSoon.restoredAtMs };
-      const isOurs = reading.kind === 'found' && reading.differences.length === 0;
-      const answer = { ...reading, ...(isOurs && aboveLimits(deps, input, reading.order)), readAtMs };
+      const answer = { ...reading, ...limitsOfOurs(deps, input, reading), readAtMs };
       return { ...answer, ...circumstancesOf(deps, account, payers), ...restored };
     } catch (error) {
       throw retryLater(error);
     }
   };
 }
+
+const limitsOfOurs = (deps: ActivityDeps, input: LookUpInput, reading: LookUpReading): { aboveCap?: string } =>
+  reading.kind === 'found' && reading.differences.length === 0 ? aboveLimits(deps, input, reading.order) : {};
 
 async function payersNow({ rates }: Account, { type, request }: LookUpInput, reading: LookUpReading) {
   const isCompleted = reading.kind === 'found' && reading.order.status === 'completed';

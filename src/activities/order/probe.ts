@@ -107,7 +107,8 @@ async function listOrders(
   const ids = [orderId, ...missing.values()];
   try {
     const isOurs = (id: string) => isFormOfId(id, orderId);
-    const isAsked = (id: string) => isOurs(id) || ids.includes(id);
+    // A witness in another form was asked for, and counts as missing.
+    const isAsked = (id: string) => ids.some((asked) => isFormOfId(id, asked));
     for await (const page of ordersOfIds([...new Set(ids)], service.orders(), DEFAULT_PAGE_SIZE, isAsked)) {
       isAnswered = true;
       const { malformed } = page;

@@ -360,6 +360,8 @@ async function takeDecision(
 /** THE place where a run gets its order, which is looked up by its `order_uuid` from here on. */
 export function takeOrder(run: OrderRun, { order, how, soft = [], overruled, aboveCap }: Ours): Order {
   run.order = order;
+  // A callback that came while it was created is about this order: whoever follows it looks it up.
+  run.callbackPending ||= run.facts.callback === 'fresh' || run.facts.callback === 'fresh again';
   run.adopted = how === 'adopted';
   // Only a signed look-up may say how an order ended; the create's own answer may not, so it is looked up once more.
   run.orderFromLookUp = run.adopted;

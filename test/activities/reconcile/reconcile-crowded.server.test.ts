@@ -10,7 +10,7 @@ const CHANGES_EACH = 2;
 
 /** Reconciles payouts that nobody here follows, created evenly over so much time. */
 async function reconcilePast(count: number, spanMs: number): Promise<ReconcileResult> {
-  const lab = await openLab({ callbacks: false });
+  const lab = await openLab({ quiet: true, callbacks: false });
   onTestFinished(() => lab.close());
   const fromMs = Math.floor((Date.now() - DAYS_AGO_MS) / SECOND_MS) * SECOND_MS;
   lab.sandbox.addPast({ count, fromMs, toMs: fromMs + spanMs });

@@ -12,7 +12,7 @@ const AT_ONCE = 'pay_ms=20 after_ms=20';
 let lab: Lab;
 beforeAll(async () => {
   // The service executes a second create of an id, and tells nobody of a receipt.
-  lab = await openLab({ sandbox: { settings: { duplicateMode: 'c', callbacks: { enabled: false } } } });
+  lab = await openLab({ quiet: true, sandbox: { settings: { duplicateMode: 'c', callbacks: { enabled: false } } } });
 });
 afterAll(() => lab?.close());
 

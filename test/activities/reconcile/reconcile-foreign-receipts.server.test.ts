@@ -6,7 +6,7 @@ import { type Address, newAddress, receive } from '../../workflows/receipts.fixt
 import { followers } from './lost-receipts.fixture.js';
 
 async function open(): Promise<Lab> {
-  const lab = await openLab();
+  const lab = await openLab({ quiet: true });
   onTestFinished(() => lab.close());
   return lab;
 }

@@ -48,7 +48,7 @@ async function createElsewhere(orderId: string): Promise<void> {
 
 beforeAll(async () => {
   reportDir = await mkdtemp(join(tmpdir(), 'payment-orders-reconcile-'));
-  lab = await openLab({ workers: false, sandbox: { settings: { duplicateMode: 'c' } } });
+  lab = await openLab({ quiet: true, workers: false, sandbox: { settings: { duplicateMode: 'c' } } });
   await lab.startWorkers({ directories: { reportDir } });
   const start = (orderId: string, marker: string) =>
     lab.orders.start('withdraw', orderInput('withdraw', orderId, { marker }));

@@ -9,7 +9,7 @@ const [QUIET, OTHER] = ['btc', 'eth'];
 
 let lab: Lab;
 beforeAll(async () => {
-  lab = await openLab();
+  lab = await openLab({ quiet: true });
 });
 afterAll(() => lab?.close());
 

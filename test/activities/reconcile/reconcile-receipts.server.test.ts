@@ -5,7 +5,7 @@ import { creditedByService, creditedByUs, followers, loseHalf } from './lost-rec
 
 let lab: Lab;
 beforeAll(async () => {
-  lab = await openLab();
+  lab = await openLab({ quiet: true });
 });
 afterAll(() => lab?.close());
 

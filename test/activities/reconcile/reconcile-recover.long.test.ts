@@ -9,8 +9,8 @@ let lost: Lab;
 /** A new Temporal in front of the same service, which executes a second create of an id if it gets one. */
 let lab: Lab;
 beforeAll(async () => {
-  lost = await openLab({ sandbox: { settings: { duplicateMode: 'c' } } });
-  lab = await openLab({ callbacks: false, serviceUrl: async () => lost.sandbox.url });
+  lost = await openLab({ quiet: true, sandbox: { settings: { duplicateMode: 'c' } } });
+  lab = await openLab({ quiet: true, callbacks: false, serviceUrl: async () => lost.sandbox.url });
 });
 afterAll(async () => {
   await lab?.close();

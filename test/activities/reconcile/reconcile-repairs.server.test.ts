@@ -12,7 +12,7 @@ const HOUR_MS = 3_600_000;
 let lab: Lab;
 beforeAll(async () => {
   // Nothing but a callback would wake an order within the test, and there are none.
-  lab = await openLab({ callbacks: false, pace: { pollInitialMs: HOUR_MS, pollMaxMs: HOUR_MS } });
+  lab = await openLab({ quiet: true, callbacks: false, pace: { pollInitialMs: HOUR_MS, pollMaxMs: HOUR_MS } });
 });
 afterAll(() => lab?.close());
 

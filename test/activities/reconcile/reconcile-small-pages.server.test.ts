@@ -7,7 +7,7 @@ const DAYS_AGO_MS = 3 * 86_400_000;
 const SECOND_MS = 1_000;
 
 async function open(options: LabOptions): Promise<Lab> {
-  const lab = await openLab({ callbacks: false, ...options });
+  const lab = await openLab({ quiet: true, callbacks: false, ...options });
   onTestFinished(() => lab.close());
   return lab;
 }

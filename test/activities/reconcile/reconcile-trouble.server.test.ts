@@ -13,7 +13,7 @@ test.each([
 ])(
   'while it goes on, who waits reads why the last attempt failed: payloads are $payloads',
   async ({ encryptionKeys }) => {
-    lab = await openLab({ callbacks: false, encryptionKeys });
+    lab = await openLab({ quiet: true, callbacks: false, encryptionKeys });
     const states: ReconcileState[] = [];
     const options = { timeoutMs: 5_000, onState: (state: ReconcileState) => states.push(state) };
     await expect(lab.orders.reconcile({ account: 'other' }, options)).rejects.toThrow(NotDecidedYetError);

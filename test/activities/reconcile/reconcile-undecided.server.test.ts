@@ -12,7 +12,7 @@ const FORGED = ['forged-1', 'forged-2', 'forged-3'];
 
 let lab: Lab;
 beforeAll(async () => {
-  lab = await openLab({ callbacks: false });
+  lab = await openLab({ quiet: true, callbacks: false });
 });
 afterAll(() => lab?.close());
 

@@ -8,7 +8,7 @@ const [SECOND_MS, HOUR_MS] = [1_000, 3_600_000];
 let lab: Lab;
 let createdMs: number;
 beforeAll(async () => {
-  lab = await openLab({ callbacks: false });
+  lab = await openLab({ quiet: true, callbacks: false });
   const service = await serviceOf(lab.sandbox);
   // Nobody of ours follows it: only a window can show it.
   const { order } = orderInput('withdraw', newOrderId('elsewhere'));

@@ -214,7 +214,7 @@ describe.concurrent('by decision', () => {
     ['pays to no several cards', { as: 'exchange', wallet_details: [] }],
     ['revert does not take order_uuid', { as: 'exchange', order_uuid: 'u-1' }],
     ['accept does not take kind', { action: 'accept', kind: 'unpaid' }],
-    ['unknown: amount', { as: 'exchange', amount: '1' }],
+    ['revert does not take amount', { as: 'exchange', amount: '1' }],
   ];
   test('a decision that does not say what to do is refused with what it may say, and nothing changes', async () => {
     const { orderId, handle } = await startSteered(lab, 'deposit_exchange', { marker: HALF, compensation: 'ask' });

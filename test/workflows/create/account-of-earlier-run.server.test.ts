@@ -37,6 +37,8 @@ test('refused at the wrong account: a person says that nothing came of it there,
   expect(attention?.allowed).toEqual(['approve']);
   expect(orderRequests(other)).toEqual([]);
   await decideNow(handle, 'approve');
+  await attentionSays(handle, /an earlier run .* may have sent it, and the service shows no such order/);
+  await decideNow(handle, 'resend');
   expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: false });
   expect(executedAtBoth({ lab, other }, handle.orderId)).toEqual([0, 1]);
 });

@@ -21,7 +21,7 @@ let lagging: Lab;
 beforeAll(async () => {
   [lab, lagging] = await Promise.all([
     openLab({ pace: PACE }),
-    openLab({ pace: PACE, sandbox: { settings: { visibilityLagMs: 3_600_000 } } }),
+    openLab({ pace: PACE, callbacks: false, sandbox: { settings: { visibilityLagMs: 3_600_000 } } }),
   ]);
 });
 afterAll(() => Promise.all([lab?.close(), lagging?.close()]));

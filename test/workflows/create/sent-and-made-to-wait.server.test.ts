@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { OrderInput } from '../../../src/contract/order/input-and-result.js';
 import { orderInput } from '../../support/inputs.js';
-import { listAnswer } from '../../support/service-gate.js';
+import { listOf } from '../../support/service-gate.js';
 import { HOUR_MS, MINUTE_MS, openSkippingLab, SECOND_MS, type SkippingLab } from '../../support/skipping-lab.js';
 
 let lab: SkippingLab;
@@ -22,8 +22,7 @@ test('an executed create that shows only after the service made its repetition w
   const orderId = 'late-then-limited';
   let creates = 0;
   let visible = false;
-  const others = () =>
-    lab.sandbox.orders().flatMap(({ order }) => (order.user_order_id === orderId ? [] : [{ ...order }]));
+  const others = () => lab.sandbox.orders().filter(({ order }) => order.user_order_id !== orderId);
   lab.gate.rule = ({ path, orderId: asked, body }) => {
     if (asked !== orderId) return undefined;
     if (path.endsWith('/order/withdraw')) {
@@ -31,7 +30,7 @@ test('an executed create that shows only after the service made its repetition w
       return creates === 1 ? undefined : { status: 429, headers: { 'retry-after': '1' } };
     }
     if (visible) return undefined;
-    if (path.endsWith('/list')) return listAnswer(body, others());
+    if (path.endsWith('/list')) return listOf(body, others());
     return path.endsWith('/status') ? { status: 400, body: '{}' } : undefined;
   };
   const handle = await lab.orders.start('withdraw', orderInput('withdraw', orderId, { marker: 'create=500-after' }));

@@ -75,6 +75,8 @@ test('sent where a person had approved it, and not where it was refused before: 
   const second = await lab.orders.start('withdraw', plain, { again: true });
   await attentionSays(second, /or if nothing came of the order at the other one/);
   await decideNow(second, 'approve');
+  await attentionSays(second, /an earlier run .* may have sent it, and the service shows no such order/);
+  await decideNow(second, 'resend');
   await vi.waitFor(() => expect(other.stats().executedByOrderId[second.orderId]).toBe(1), 60_000);
   await lab.temporal.client.workflow.getHandle(second.workflowId).terminate('by mistake');
   const third = await lab.orders.start('withdraw', { ...plain, ...now() }, { again: true });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OrderType } from '../../../src/contract/order/types.js';
 import { orderInput } from '../../support/inputs.js';
-import { listAnswer, operationOf } from '../../support/service-gate.js';
+import { listOf, operationOf } from '../../support/service-gate.js';
 import { HOUR_MS, MINUTE_MS, openSkippingLab, SECOND_MS, type SkippingLab } from '../../support/skipping-lab.js';
 
 /* Absence that nothing verifies, with the default windows. The ledger of the service says how often an order was executed. */
@@ -25,16 +25,6 @@ const start = (orderId: string, marker = '', type: OrderType = 'withdraw') =>
 async function accept(orderId: string): Promise<void> {
   const handle = await start(orderId);
   await lab.result(handle, HOUR_MS);
-}
-
-/** The list that shows these orders, as far as it was asked for them. */
-function listOf(body: string, shown: ReturnType<SkippingLab['sandbox']['orders']>) {
-  const { order_ids: asked = [] } = JSON.parse(body) as { order_ids?: string[] };
-  const items = shown.filter(({ order }) => asked.includes(order.user_order_id));
-  return listAnswer(
-    body,
-    items.map(({ order }) => ({ ...order, balance_changes: [] })),
-  );
 }
 
 /** From now on look-ups show only what the service has now: a replica that stands still. */
@@ -68,7 +58,7 @@ describe('an executed create that was answered with 500, while look-ups stand st
       // Accepted since, and not shown.
       await start(`Since-${type}.1-long-enough`);
       await untilParked(orderId);
-      expect(await reason(orderId)).toContain('does not show orders that it confirmed');
+      expect(await reason(orderId)).toContain('shows no order that it accepted later');
       await lab.skip(30 * MINUTE_MS);
       expect([creates(orderId), executed(orderId)]).toEqual([1, 1]);
       thaw();

@@ -46,6 +46,18 @@ async function postCallback(orderId: string, body: object, { key }: { key?: stri
   return response.status;
 }
 
+test('a callback that comes while the create is under way is looked into as soon as the create is answered', async () => {
+  const orderId = newOrderId('early');
+  const marker = 'create=slow slow_ms=2000 callback=drop pay_ms=20 after_ms=20';
+  const handle = await start(byCallback, orderId, marker);
+  await vi.waitUntil(() => byCallback.sandbox.stats().executedByOrderId[orderId] === 1, 30_000);
+  const sentAtMs = Date.now();
+  expect(await postCallback(orderId, {})).toBe(200);
+  expect(await handle.result()).toMatchObject({ outcome: 'completed' });
+  // Well before the first poll.
+  expect(Date.now() - sentAtMs).toBeLessThan(8_000);
+});
+
 describe.concurrent('an order that is learned by one callback', () => {
   test.for(ORDER_TYPES)('%s: takes three requests, at most 26 events and 8,000 bytes of history', async (type) => {
     const orderId = newOrderId('lean');
