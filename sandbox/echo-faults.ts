@@ -81,7 +81,7 @@ export const ECHO_FAULTS: readonly EchoFault[] = [
     [
       ['upper', 'in capitals', (id: string) => id.toUpperCase()],
       ['cut', 'cut to 40 characters', (id: string) => id.slice(0, 40)],
-      ['no-zeros', 'without leading zeros', (id: string) => id.replace(/^0+/, '')],
+      ['no-zeros', 'without leading zeros', (id: string) => id.replace(/^0+(?=\d+$)/, '')],
       ['escaped', 'with its colons escaped', (id: string) => id.replaceAll(':', '%3A')],
       ['other', 'of another order', (id: string) => `x${id}`],
     ] as const

@@ -1,3 +1,4 @@
+import proto from '@temporalio/proto';
 import { execa } from 'execa';
 import { expect, vi } from 'vitest';
 import { findTemporalCli } from '../../scripts/temporal/find-cli.js';
@@ -78,9 +79,13 @@ export async function openOrders(lab: Lab, label: string, count: number): Promis
   return ids;
 }
 
+const UNHANDLED_COMMAND =
+  proto.temporal.api.enums.v1.WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND;
+
 /** What the histories of orders tell. */
 export interface Told {
   completed: number;
+  /** Without those that the server refused since a signal or a result came meanwhile: they are done anew, by any version. */
   failedTasks: number;
   /** Orders by the versions that answered for them, in order. */
   versions: Record<string, number>;
@@ -97,7 +102,8 @@ export async function endsOf({ orders, temporal: { client } }: Lab, ids: readonl
     const builds = [...new Set(answered.map(({ deploymentVersion }) => deploymentVersion?.buildId || 'none'))];
     const name = builds.join('→');
     told.completed += outcome === 'completed' ? 1 : 0;
-    told.failedTasks += (events ?? []).filter((event) => event.workflowTaskFailedEventAttributes).length;
+    const failed = (events ?? []).flatMap((event) => event.workflowTaskFailedEventAttributes ?? []);
+    told.failedTasks += failed.filter(({ cause }) => cause !== UNHANDLED_COMMAND).length;
     told.markers += (events ?? []).filter((event) => event.markerRecordedEventAttributes).length;
     told.versions[name] = (told.versions[name] ?? 0) + 1;
   }

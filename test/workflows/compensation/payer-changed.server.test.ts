@@ -70,11 +70,11 @@ test('rates that name another payer at the second reading are a doubt, although 
 
 test('a payer that a look-up saw in between stays a doubt, although rates name the first one again', async () => {
   await freshWorkers('merchant');
-  // Long enough for new workers to start on a busy machine before the order ends.
-  const marker = `${HALF} after_ms=20000`;
+  const marker = `${HALF} after_ms=3600000`;
   const { orderId, handle } = await startSteered(lab, 'withdraw', { marker, order: UAH, compensation: 'finish' });
   await handle.created();
   await freshWorkers('client');
+  lab.sandbox.finishAll();
   await handle.final();
   payer('merchant');
   await parkedFor(handle, 'amount_to is paid by merchant, and rates said client later');
