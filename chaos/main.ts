@@ -99,6 +99,11 @@ async function runChaos(stack: ChaosStack, { orders: count, seed, rate }: ChaosO
   if (approved) {
     choices.push(approved);
     for (const { orderId } of batch.rows) load.accepted.add(orderId);
+    // Nothing is sent after the batch: no later order shows that rows whose worker was killed are absent.
+    const { parks, decisions } = operator;
+    const rest = { parks, decisions, choices };
+    const ended = await withProgress('rows', state, () => operate(stack, Date.now(), FINAL_WITHIN_MS, rest));
+    if (ended.allFinalAfterMs === undefined) operator.allFinalAfterMs = undefined;
   }
   const evidence = await withProgress(
     'oracle',

@@ -38,11 +38,16 @@ export async function countOrders(orders: PaymentOrders, which: 'open' | 'closed
 
 /**
  * Waits until every order is final, deciding the parked ones through the library, at most `limitMs` after its account was healed. Orders
- * that were sent with the other account's key say that it has to be set back: it is, by turns, when nothing moves.
+ * that were sent with the other account's key say that it has to be set back: it is, by turns, when nothing moves. `report`: what
+ * was seen and done before, which is added to.
  */
-export async function operate(stack: ChaosStack, healedAtMs: number, limitMs: number): Promise<OperatorReport> {
+export async function operate(
+  stack: ChaosStack,
+  healedAtMs: number,
+  limitMs: number,
+  report: OperatorReport = { parks: new Map(), decisions: new Map(), choices: [] },
+): Promise<OperatorReport> {
   const { orders } = stack;
-  const report: OperatorReport = { parks: new Map(), decisions: new Map(), choices: [] };
   let last = { open: Number.POSITIVE_INFINITY, atMs: Date.now() };
   let turns = { made: 0, lastAtMs: healedAtMs };
   let swappedAtMs = healedAtMs;

@@ -3,7 +3,14 @@ import type { OrderHandle } from '../../../src/client/order-handle.js';
 import { orderInput } from '../../support/inputs.js';
 import { newOrderId } from '../../support/lab.js';
 import { decideNow, parkedFor } from '../compensation/parked-orders.fixture.js';
-import { attentionSays, openTwoAccounts, orderRequests, PLACES, type TwoAccounts } from './two-accounts.fixture.js';
+import {
+  attentionSays,
+  executedAtBoth,
+  openTwoAccounts,
+  orderRequests,
+  PLACES,
+  type TwoAccounts,
+} from './two-accounts.fixture.js';
 
 /** Longer than the lag, so that the right account shows the order before its absence would be believed. */
 const SETTLE_MS = 2_500;
@@ -141,6 +148,38 @@ test('a permitted re-send is worth nothing at a place that was confirmed after i
   expect(await handle.result()).toMatchObject({ outcome: 'completed' });
   expect(executions(accounts, handle)).toBe(1);
 });
+
+const PER_KEY = [
+  { title: 'an order before it is known there', before: true, says: /does not show orders that it confirmed/ },
+  { title: 'none before it is known there', before: false, says: /shows no order that it accepted later/ },
+];
+
+test.for(PER_KEY)(
+  'the service lists orders per key, and the key is rotated, $title: nothing is sent, a person is asked',
+  async ({ before, says }) => {
+    const accounts = await openTwoAccounts(SETTLE_MS);
+    const { lab, other, workAt } = accounts;
+    const accept = async () => {
+      const handle = await lab.orders.start('withdraw', orderInput('withdraw', newOrderId('elsewhere')));
+      await handle.result();
+    };
+    await workAt(PLACES.first);
+    if (before) await accept();
+    const input = orderInput('withdraw', newOrderId('elsewhere'), { marker: `${UNSEEN} callback=drop` });
+    const handle = await lab.orders.start('withdraw', input);
+    await vi.waitFor(() => expect(lab.sandbox.stats().createsByOrderId[handle.orderId]).toBe(1), 60_000);
+    lab.sandbox.set({ faults: { 'list.500': 1, 'status.500': 1 } });
+    await lab.stopWorkers();
+    lab.sandbox.set({ faults: {} });
+    // Its key shows what was sent by it alone.
+    await workAt(PLACES.otherKey, PLACES.first);
+    await accept();
+    const { attention } = await attentionSays(handle, says);
+    expect(attention?.allowed).toContain('adopt');
+    expect(executedAtBoth(accounts, handle.orderId)).toEqual([1, 0]);
+    expect(other.stats().createsByOrderId[handle.orderId]).toBeUndefined();
+  },
+);
 
 test('an order that is followed while its base URL moves: its callback asks a person, and it ends', async () => {
   const { lab, workAt } = await openTwoAccounts(SETTLE_MS);
