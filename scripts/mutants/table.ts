@@ -253,7 +253,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'the window since an earlier run begins when some clock said that it had sent',
     file: 'src/workflows/order/state.ts',
-    find: 'const untilMs = workflowInfo().startTime.getTime() + UNDER_WAY_MS;',
+    find: 'const untilMs = workflowInfo().startTime.getTime() + SEND_TIMEOUT_MS;',
     replacement: "const untilMs = Date.parse(input?.sentUntil ?? '') || workflowInfo().startTime.getTime();",
     test: {
       file: 'test/workflows/create/terminated-mid-send.server.test.ts',
@@ -293,8 +293,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a request that was under way when its run was terminated is not waited for',
     file: 'src/workflows/order/state.ts',
-    find: 'const UNDER_WAY_MS = 25_000;',
-    replacement: 'const UNDER_WAY_MS = 0;',
+    find: 'startTime.getTime() + SEND_TIMEOUT_MS;',
+    replacement: 'startTime.getTime();',
     test: {
       file: 'test/workflows/create/terminated-mid-send.server.test.ts',
       name: 'terminated while its create is under way, and started again at once, it is adopted once it is there, and not created twice',

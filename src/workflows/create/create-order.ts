@@ -13,7 +13,7 @@ import { enterPhase, raiseAttention } from '../order/show.js';
 import { isReset, type OrderRun } from '../order/state.js';
 import { adoptedBy } from './adopt.js';
 import { type Attempted, attemptCreate, delayHasPassed, latestSendIsOver } from './attempt.js';
-import { applyOutcome, type Doubt, type Facts, type Outcome } from './facts.js';
+import { applyOutcome, type Doubt, type Facts, isCallbackNew, type Outcome } from './facts.js';
 import { type Action, nextAction, type Question } from './next-action.js';
 import { askedAbout, closedAs, isRefusalTold, rejected } from './questions.js';
 import { duplicateOrders, foreignOrder, type Ours, type Seen, seenIn } from './readings.js';
@@ -255,7 +255,7 @@ async function readAbsence(create: Create, why: string): Promise<void> {
     create.earlyReadings += 1;
     decide(create);
   }
-  const heard = run.facts.callback === 'fresh' || run.facts.callback === 'fresh again';
+  const heard = isCallbackNew(run.facts);
   const askedAtMs = Date.now();
   const { answeredIn } = run;
   enterPhase(run, 'uncertain', `certainty: ${why}`);
@@ -361,7 +361,7 @@ async function takeDecision(
 export function takeOrder(run: OrderRun, { order, how, soft = [], overruled, aboveCap }: Ours): Order {
   run.order = order;
   // A callback that came while it was created is about this order: whoever follows it looks it up.
-  run.callbackPending ||= run.facts.callback === 'fresh' || run.facts.callback === 'fresh again';
+  run.callbackPending ||= isCallbackNew(run.facts);
   run.adopted = how === 'adopted';
   // Only a signed look-up may say how an order ended; the create's own answer may not, so it is looked up once more.
   run.orderFromLookUp = run.adopted;

@@ -129,6 +129,10 @@ export const wasEverInDoubt = ({ everDoubted }: Pick<Facts, 'everDoubted'>): boo
 export const isPlaceUnknown = ({ everDoubted }: Pick<Facts, 'everDoubted'>): boolean =>
   everDoubted.at(-1)?.place === 'unknown';
 
+/** True where a callback came that no look-up has followed yet. */
+export const isCallbackNew = ({ callback }: Pick<Facts, 'callback'>): boolean =>
+  callback === 'fresh' || callback === 'fresh again';
+
 /** The facts after an outcome. Pure. */
 export function applyOutcome(facts: Facts, outcome: Outcome): Facts {
   switch (outcome.kind) {

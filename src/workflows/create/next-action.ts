@@ -1,6 +1,14 @@
 import type { SendPermission } from '../../contract/order/activities.js';
 import type { ApprovedAmount } from '../../contract/order/messages.js';
-import { type Absence, type Doubt, type Facts, isPlaceUnknown, MAX_ROUNDS, wasEverInDoubt } from './facts.js';
+import {
+  type Absence,
+  type Doubt,
+  type Facts,
+  isCallbackNew,
+  isPlaceUnknown,
+  MAX_ROUNDS,
+  wasEverInDoubt,
+} from './facts.js';
 import type { Conflict, Ours } from './readings.js';
 
 /** What a run does next about its create. */
@@ -86,10 +94,10 @@ const aboutBlocked = ({ by, why, toApprove }: NonNullable<Facts['blocked']>): Qu
   by === 'cap' ? { kind: 'overCap', why, ...(toApprove && { toApprove }) } : { kind: 'notSent', why };
 
 /** A callback after a send is always looked into; before it only where the order waits. */
-const isCallbackDue = ({ callback, doubt, notSent, found, everDoubted }: Facts): boolean =>
-  (callback === 'fresh' || callback === 'fresh again') &&
-  !doubt &&
-  (notSent !== undefined || found !== undefined || everDoubted.length > 0);
+const isCallbackDue = (facts: Facts): boolean =>
+  isCallbackNew(facts) &&
+  !facts.doubt &&
+  (facts.notSent !== undefined || facts.found !== undefined || wasEverInDoubt(facts));
 
 const isFinal = ({ askAtOnce, ours }: Conflict): boolean => askAtOnce === true || ours.length > 0;
 
@@ -159,7 +167,7 @@ const isRefusalBelieved = (facts: Facts, terms: Terms): boolean =>
  * True if absence is proven by an order that was sent later and is shown. Deposits move none of our money: for them that is only
  * waited for while the service accepts nothing.
  */
-export const isBelieved = ({ control: { later, othersFail } }: Absence, { movesMoneyAtOnce }: Terms): boolean =>
+const isBelieved = ({ control: { later, othersFail } }: Absence, { movesMoneyAtOnce }: Terms): boolean =>
   later === true || (!movesMoneyAtOnce && !othersFail);
 
 /** The first attempt of a late order checks it, and looks whether it exists. */

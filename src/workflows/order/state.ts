@@ -16,6 +16,7 @@ import { factsOf, type OrderType, type ReceivedType } from '../../contract/order
 import type { Order } from '../../contract/service-objects.js';
 import type { OnlyByCommand } from '../../contract/signature.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
+import { SEND_TIMEOUT_MS } from '../activity-calls.js';
 import type { Offer } from '../compensation/offers.js';
 import { type Doubt, type Facts, openFacts, wasEverInDoubt } from '../create/facts.js';
 import { isFollowUp } from '../identity.js';
@@ -130,13 +131,10 @@ export function openRun(type: OrderType, started: OrderInput): OrderRun {
   };
 }
 
-/** One request from its write to its end: a run that was stopped may have had one under way. */
-const UNDER_WAY_MS = 25_000;
-
-/** What the input says that may have been sent before this run: by the run that is lost, or by an earlier one. */
+/** What the input says that may have been sent before this run: by the run that is lost, or by an earlier one. It may be under way yet. */
 function firstDoubt(input: OrderOptions | undefined): Doubt | undefined {
   const place = input?.accountUnknown ? 'unknown' : 'asked';
-  const untilMs = workflowInfo().startTime.getTime() + UNDER_WAY_MS;
+  const untilMs = workflowInfo().startTime.getTime() + SEND_TIMEOUT_MS;
   if (input?.recovered) return { cause: 'recovered', untilMs, place, said: 'the order list showed this order' };
   if (!input?.sentUntil) return undefined;
   return { cause: 'earlierRun', untilMs, place, said: 'an earlier run of this order id may have sent it' };
