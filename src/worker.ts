@@ -10,6 +10,8 @@ await exitOnFailure(async () => {
   const config = loadWorkerConfig(undefined, await runCommands('W'));
   const worker = await startWorker(config, rereadWorkerKeys);
   const stopped = untilStopped(worker.stop, worker.run);
-  sayReady(`worker ${worker.description}`, config.allowed, worker.findings);
+  // Whoever starts orders on `ready` counts on these settings, whichever worker takes them.
+  const isUp = await Promise.race([worker.noticed().then(() => true), stopped.then(() => false)]);
+  if (isUp) sayReady(`worker ${worker.description}`, config.allowed, worker.findings);
   await stopped;
 });

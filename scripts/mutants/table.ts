@@ -2,6 +2,7 @@ import { KEY_MUTANTS } from './keys.js';
 import type { Mutant } from './mutant.js';
 import { REMAINDER_MUTANTS } from './remainders.js';
 import { RESTORE_MUTANTS } from './restore.js';
+import { WORKER_MUTANTS } from './workers.js';
 
 /** Every mutant; each stands for a way in which money or a secret would be lost. */
 export const MUTANTS: readonly Mutant[] = [
@@ -313,4 +314,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...KEY_MUTANTS,
   ...REMAINDER_MUTANTS,
   ...RESTORE_MUTANTS,
+  ...WORKER_MUTANTS,
 ];

@@ -5,12 +5,15 @@ import type { Approvers } from '../config.js';
 import {
   type CheckSignatureInput,
   OTHER_RUN,
+  SIGNATURES_COUNT,
   SIGNED_UPDATES,
   type SignatureCheck,
   textToSign,
 } from '../contract/signature.js';
 import { recordChoice } from './audit.js';
 import type { ActivityDeps } from './deps.js';
+import { comeBackIn } from './failures.js';
+import { isSigned } from './protections.js';
 
 const HOW_TO_SIGN = 'sign with --key FILE or APPROVER_KEY_FILE; in code: the option `signer`';
 
@@ -24,13 +27,15 @@ const refused = (reason: string): SignatureCheck => ({ kind: 'refused', reason }
  * before it counts. What the signature must be about comes from this very task, never from whoever asked. Fails for nothing: every
  * bad signature is an answer, and so is a record that cannot be written.
  */
-export function checkSignatureActivity(deps: Pick<ActivityDeps, 'accounts' | 'approvers' | 'audit'>) {
+export function checkSignatureActivity(deps: Pick<ActivityDeps, 'accounts' | 'approvers' | 'audit' | 'others'>) {
   return async function checkSignature(input: CheckSignatureInput): Promise<SignatureCheck> {
     // What asks is a workflow task, which anybody with access to Temporal may answer.
     if (!SIGNED_UPDATES.includes(input.update)) return refused('update: is none that persons sign');
     // A worker without the account cannot know whose signatures count there.
     if (!deps.accounts.has(input.account)) return refused(UNKNOWN_ACCOUNT);
-    const check = checked(deps.approvers?.get(input.account), input);
+    const approvers = deps.approvers?.get(input.account);
+    if (!approvers && (input.required || isSigned(deps, input.account))) return letAnother();
+    const check = checked(approvers, input);
     if (check.kind === 'refused') return check;
     const problem = runProblem(input.choice);
     if (problem) return refused(problem);
@@ -43,6 +48,15 @@ export function checkSignatureActivity(deps: Pick<ActivityDeps, 'accounts' | 'ap
     }
   };
 }
+
+/** Lets the server ask another worker for some seconds, since that one may have APPROVERS_FILE. */
+function letAnother(): SignatureCheck {
+  if (activityInfo().attempt >= OTHERS_ASKED) return refused(SIGNATURES_COUNT);
+  throw comeBackIn(ASK_OTHER_AFTER_MS, 'a worker without APPROVERS_FILE was asked; another one has to be');
+}
+
+/** Attempts before a refusal, and the wait between them: all within the time of a check. */
+const [OTHERS_ASKED, ASK_OTHER_AFTER_MS] = [20, 250];
 
 /**
  * Why a choice is none of this task's run: what is encrypted for the id fits each run of it. It is asked here since workflow code cannot:

@@ -6,9 +6,11 @@ import type { Rates } from '../contract/service-objects.js';
 import type { OnlyByCommand } from '../contract/signature.js';
 import type { PaymentService } from '../payment-service/client.js';
 import type { Limiter } from '../payment-service/limiter.js';
+import type { Protections } from '../temporal/published.js';
 import type { FormatChecks } from '../validation/field-errors.js';
 import { invalidOrder } from './failures.js';
 import type { GroupedLookUps } from './order/grouped-look-ups.js';
+import { isSigned } from './protections.js';
 
 /** One account as activities use it. */
 export interface Account extends UsedAccount {
@@ -24,12 +26,16 @@ export interface Account extends UsedAccount {
   formatChecks?: FormatChecks;
 }
 
-/** What activities need from their worker. */
+/** What activities need from their worker. `protectionsIn` returns the protective settings in force. */
 export interface ActivityDeps {
   accounts: ReadonlyMap<string, Account>;
   pace: Pace;
   /** Since when a restored Temporal runs; see order/after-restore.ts. */
   restoredAtMs?: number;
+  /** When the namespace failed over last, as of now; absent or undefined = never. */
+  failedOverAtMs?: () => number | undefined;
+  /** What the account's other workers publish, as of now. */
+  others?: (account: string) => readonly Protections[];
   /** Throws unless the server still waits for this very attempt; see order/create-attempt.ts. */
   confirmAttempt: (details: unknown) => Promise<void>;
   /** See only-attempt.ts. Absent where payloads may be anybody's: there an attempt need not be copied to be forged. */
@@ -53,9 +59,9 @@ export interface ActivityDeps {
 }
 
 /** Why decisions for an account cannot come from the Temporal UI; undefined where they can. */
-export function onlyByCommand({ approvers, isCopied }: ActivityDeps, account: string): OnlyByCommand | undefined {
-  if (approvers?.has(account)) return 'signed';
-  return isCopied && 'encrypted';
+export function onlyByCommand(deps: ActivityDeps, name: string): OnlyByCommand | undefined {
+  if (isSigned(deps, name)) return 'signed';
+  return deps.isCopied && 'encrypted';
 }
 
 /** The account an activity works for. Tasks of an account only reach workers that serve it, so a miss is a bad input. */

@@ -38,12 +38,18 @@ export const CHECK_TIMEOUT_MS = 10_000;
 export const OTHER_RUN =
   'runId: the run that was shown is over: it was reset, started again or went on in a new one. Look again, then choose';
 
+/** Refuses a choice that needs a signature which no asked worker could check. */
+export const SIGNATURES_COUNT =
+  'signature: this account takes nothing unsigned, and the worker that was asked does not know whose signature counts. Nothing was decided. Give APPROVERS_FILE to all workers of the account, then decide again';
+
 /** What the activity `checkSignature` takes. `choice`: all that was chosen, without its signature. */
 export interface CheckSignatureInput {
   account: string;
   update: SignedUpdate;
   choice: object;
   signature?: Signature;
+  /** A worker of the account required signatures once: the run takes nothing unsigned from then on. */
+  required?: boolean;
   /** Of a `resume`: who paused the batch. It is not signed, and only written down. */
   paused?: { by: string; reason: string; at: string };
 }

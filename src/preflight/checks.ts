@@ -6,7 +6,14 @@ import type { Asked, Finding, Target } from './findings.js';
 import { folderFindings } from './folders.js';
 import { orderAccountFindings } from './order-accounts.js';
 import { payloadKeyFindings } from './payload-keys.js';
-import { attributeFindings, namespaceFindings, retentionFindings, serverFindings } from './temporal.js';
+import {
+  attributeFindings,
+  failoverFindings,
+  namespaceFindings,
+  retentionFindings,
+  serverFindings,
+} from './temporal.js';
+import { workerSettingsFindings } from './worker-settings.js';
 
 /** The longest time that one check may take; all run at once. */
 export const CHECK_WITHIN_MS = 4_500;
@@ -28,6 +35,8 @@ interface Check {
 const CHECKS: readonly Check[] = [
   { name: 'namespace', by: 'WR', after: ['temporal'], askTemporal: namespaceFindings },
   { name: 'retention', by: 'W', after: ['namespace'], askTemporal: retentionFindings },
+  { name: 'failover', by: 'W', after: ['namespace'], askTemporal: failoverFindings },
+  { name: 'worker-settings', by: 'W', after: ['namespace'], askTemporal: workerSettingsFindings },
   { name: 'search-attributes', by: 'W', after: ['namespace'], askTemporal: attributeFindings },
   { name: 'server', by: 'W', after: ['temporal'], askTemporal: serverFindings },
   { name: 'payload-keys', by: 'WR', after: ['namespace'], askTemporal: payloadKeyFindings },

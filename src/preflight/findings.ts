@@ -3,6 +3,7 @@ import type { WorkerConfig } from '../config.js';
 import type { UsedAccount } from '../contract/order/sent-to.js';
 import type { Balances } from '../contract/service-objects.js';
 import type { PaymentService } from '../payment-service/client.js';
+import type { Protections } from '../temporal/published.js';
 
 /** `error` has to be mended, `warning` is less than it should be, `note` is good to know. */
 export type Level = 'error' | 'warning' | 'note';
@@ -27,8 +28,9 @@ export interface AskedAccount extends UsedAccount {
 export interface Target {
   /** Absent where Temporal cannot be reached: then all else is checked. */
   client?: Client;
-  config: Pick<WorkerConfig, 'encryptionKeys'> &
-    Partial<Pick<WorkerConfig, 'callback' | 'caps' | 'directories' | 'auditDir'>>;
+  config: Pick<WorkerConfig, 'encryptionKeys'> & Partial<WorkerConfig>;
+  /** What a running worker sees of the account's other workers; absent = Temporal is asked. */
+  others?: (account: string) => readonly Protections[];
   /** Accounts as they are now: keys are read anew. */
   accounts?: ReadonlyMap<string, AskedAccount>;
 }

@@ -19,6 +19,8 @@ export interface KeepChecking {
 export interface Checking {
   /** As of the last check. */
   findings: () => readonly Finding[];
+  /** Repeats the checks now. */
+  soon: () => void;
   stop: () => void;
 }
 
@@ -47,14 +49,19 @@ export function keepChecking({
     for (const gone of before.filter((finding) => isOpen(finding) && !isIn(findings)(finding)))
       tell('note', `${gone.level} no more: ${nameOf(gone)}`, { check: gone.check });
   };
-  const next = (): void => {
+  // One at a time, since each reports what changed since the one before.
+  let checks = Promise.resolve();
+  const next = (waitMs = findings.some(isOpen) ? soonMs : everyMs): void => {
+    clearTimeout(timer);
     if (isStopped) return;
-    const waitMs = findings.some(isOpen) ? soonMs : everyMs;
-    timer = setTimeout(() => void once().then(next), waitMs).unref();
+    timer = setTimeout(() => {
+      checks = checks.then(once).then(() => next());
+    }, waitMs).unref();
   };
   next();
   return {
     findings: () => findings,
+    soon: () => next(0),
     stop: () => {
       isStopped = true;
       clearTimeout(timer);

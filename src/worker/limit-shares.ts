@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { Logger, NativeConnection } from '@temporalio/worker';
-import type { Rollout } from '../config.js';
-import { createTaskQueue } from '../contract/names.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '@temporalio/worker';
 import type { Limiter } from '../payment-service/limiter.js';
+import { type Asking, type SeenQueue, seenQueue } from '../temporal/pollers.js';
+import { type Protections, publishedBy } from '../temporal/published.js';
 
 const REFRESH_MS = 5_000;
 
@@ -31,17 +32,12 @@ export function shareOf(limit: number, workers: number): number {
   return (limit * Math.max(USED_AT_LEAST, used)) / workers;
 }
 
-/** Who polls the create queue of an account, and the limit that an operator set on it. */
-export interface SeenQueue {
-  /** When each identity polled last, by the server's clock. */
-  pollers: ReadonlyMap<string, number>;
-  limit?: number | undefined;
-}
-
 /** This worker's part of one account's limit, from what the server shows of the account's create queue. */
 export class LimitShare {
-  #changed = new Map<string, { polledAt: number; seenAtMs: number }>();
+  #changed = new Map<string, { polledAt: number; seenAtMs: number; isProven: boolean }>();
   #noticedAtMs: number | undefined;
+  #alive: { identity: string; isProven: boolean }[] = [];
+  #hasLooked = false;
 
   constructor(
     private readonly identity: string,
@@ -58,25 +54,36 @@ export class LimitShare {
     return this.#noticedAtMs !== undefined;
   }
 
+  /** The account's other workers. `isProven`: it polled after the first look of this worker. */
+  get others(): { identity: string; isProven: boolean }[] {
+    return this.#alive.filter(({ identity }) => identity !== this.identity);
+  }
+
   /** Requests a second from now on, by `nowMs` of a clock that only runs forward; undefined = no limit. */
   rate({ pollers, limit = this.configured }: SeenQueue, nowMs: number): number | undefined {
     this.#note(pollers, nowMs);
-    const alive = [...this.#changed].filter(([, { seenAtMs }]) => nowMs - seenAtMs < GONE_AFTER_MS);
+    this.#alive = [...this.#changed].flatMap(([identity, { seenAtMs, isProven }]) =>
+      nowMs - seenAtMs < GONE_AFTER_MS ? { identity, isProven } : [],
+    );
+    const alive = this.#alive.length;
     const own = this.#changed.get(this.identity);
     if (!own || nowMs - own.seenAtMs >= UNSEEN_AFTER_MS) this.#noticedAtMs = undefined;
     // Of two that start at once, the one that polled later sees the other one: only one can find itself alone.
-    else this.#noticedAtMs ??= alive.length === 1 ? nowMs : nowMs + NOTICED_AFTER_MS;
+    else this.#noticedAtMs ??= alive === 1 ? nowMs : nowMs + NOTICED_AFTER_MS;
     if (limit === undefined) return undefined;
     const noticed = this.#noticedAtMs !== undefined && nowMs >= this.#noticedAtMs;
-    return noticed ? shareOf(limit, alive.length) : Math.min(limit * UNNOTICED_SHARE, shareOf(limit, alive.length + 1));
+    return noticed ? shareOf(limit, alive) : Math.min(limit * UNNOTICED_SHARE, shareOf(limit, alive + 1));
   }
 
   /** Clocks of two machines are never compared: what counts is when this worker saw that another one had polled again. */
   #note(pollers: SeenQueue['pollers'], nowMs: number): void {
     for (const [identity, polledAt] of pollers) {
       const known = this.#changed.get(identity);
-      if (known?.polledAt !== polledAt) this.#changed.set(identity, { polledAt, seenAtMs: nowMs });
+      // A worker in the first look may have ended before: the server shows pollers for minutes.
+      if (known?.polledAt !== polledAt)
+        this.#changed.set(identity, { polledAt, seenAtMs: nowMs, isProven: this.#hasLooked });
     }
+    this.#hasLooked = true;
     for (const [identity, { seenAtMs }] of this.#changed) {
       if (nowMs - seenAtMs >= GONE_AFTER_MS && !pollers.has(identity)) this.#changed.delete(identity);
     }
@@ -93,14 +100,34 @@ export interface SharedAccount {
   limiter: Limiter;
 }
 
-/** Keeps the rates of the accounts' limiters right until `stop`; the log hears of changes, and of what the service refused. */
-export function shareLimits(
+/** What the account's other workers publish. `proven`: only workers that are certainly running. */
+export interface Others {
+  all: readonly Protections[];
+  proven: readonly Protections[];
+}
+
+/** Tells whether the published settings changed, however many workers have each. */
+const kindsOf = (published: readonly Protections[]): string =>
+  [...new Set(published.map((one) => JSON.stringify(one)))].sort().join();
+
+/** The server to ask, and this worker's identity on the create queue of an account. */
+interface Target extends Asking {
+  identityFor: (account: string) => string;
+}
+
+/**
+ * Updates the rates of the accounts' limiters and what other workers publish, until `stop`. Resolves
+ * after the first look, before any task is taken. Calls `onChange` when published settings change.
+ */
+export async function watchWorkers(
   accounts: readonly SharedAccount[],
-  target: { connection: NativeConnection; namespace: string; identity: string; version?: Rollout['version'] },
+  target: Target,
   log: Pick<Logger, 'info' | 'warn'>,
-): () => void {
+  onChange: () => void = () => undefined,
+) {
+  const seenOthers = new Map<string, Others>();
   const shares = accounts.map((account) => {
-    const share = new LimitShare(target.identity, account.requestsPerSecond);
+    const share = new LimitShare(target.identityFor(account.name), account.requestsPerSecond);
     let told: number | undefined;
     account.limiter.setRate(share.unnoticed);
     account.limiter.onSlowDown = (retryAfterMs) =>
@@ -114,70 +141,54 @@ export function shareLimits(
       if (rate !== told)
         log.info("share of the account's limit", { account: account.name, requestsPerSecond: rate ?? null });
       told = rate;
+      const read = (some: typeof share.others) => some.flatMap(({ identity }) => publishedBy(identity) ?? []);
+      const others = { all: read(share.others), proven: read(share.others.filter(({ isProven }) => isProven)) };
+      const before = seenOthers.get(account.name)?.proven ?? [];
+      seenOthers.set(account.name, others);
+      if (kindsOf(others.proven) !== kindsOf(before)) onChange();
       return share.isSeen;
     };
   });
+  // While the server cannot be asked, what is known holds: it gives such a worker no tasks.
+  const lookAll = () => Promise.all(shares.map((look) => look().catch(() => true)));
+  await lookAll();
+  const startedAtMs = performance.now();
   let timer: NodeJS.Timeout | undefined;
+  let isSeen = false;
   const refreshIn = (waitMs: number) => {
     timer = setTimeout(async () => {
-      // While the server cannot be asked, what is known holds: a worker that it does not hear of gets nothing to do.
-      const seen = await Promise.all(shares.map((share) => share().catch(() => true)));
-      if (timer) refreshIn(seen.every(Boolean) ? REFRESH_MS : FIRST_POLL_MS);
+      isSeen = (await lookAll()).every(Boolean);
+      const isSettled = isSeen && performance.now() - startedAtMs > STARTING_MS;
+      if (timer) refreshIn(isSettled ? REFRESH_MS : FIRST_POLL_MS);
     }, waitMs);
   };
   refreshIn(FIRST_POLL_MS);
-  return () => {
-    clearTimeout(timer);
-    timer = undefined;
+  const differs = ({ name }: SharedAccount): boolean => {
+    const kinds = kindsOf(seenOthers.get(name)?.all ?? []);
+    return kinds !== '' && kinds !== kindsOf([publishedBy(target.identityFor(name)) ?? []].flat());
+  };
+  return {
+    others: (account: string): Others => seenOthers.get(account) ?? { all: [], proven: [] },
+    /** Resolves once the other workers apply this one's settings, after 9 s at the latest. */
+    noticed: async (): Promise<void> => {
+      while (!isSeen && performance.now() - startedAtMs < UNSEEN_MOST_MS) await sleep(FIRST_POLL_MS / 5);
+      if (accounts.some(differs)) await sleep(ANOTHER_LOOK_MS);
+    },
+    stop: () => {
+      clearTimeout(timer);
+      timer = undefined;
+    },
   };
 }
 
+/** Workers that start together look often at first: each learns soon what the others publish. */
+const STARTING_MS = 10_000;
+
+/** A start does not wait longer than that for Temporal to show the worker. */
+const UNSEEN_MOST_MS = 3_000;
+
+/** By then each of the other workers has looked again. */
+const ANOTHER_LOOK_MS = REFRESH_MS + 1_000;
+
 /** A worker's first poll takes about so long. */
 const FIRST_POLL_MS = 500;
-
-/** By their numbers on the wire. */
-const ACTIVITY_QUEUE = 2;
-const ENHANCED_MODE = 1;
-
-/** What the server calls a version. */
-export const versionName = ({ deploymentName, buildId }: NonNullable<Rollout['version']>): string =>
-  `${deploymentName}:${buildId}`;
-
-interface Asking {
-  connection: NativeConnection;
-  namespace: string;
-  version?: Rollout['version'];
-}
-
-/**
- * Asks in both ways: the limit is told in the one, and only the other one counts pollers of all partitions, of the versions that it
- * is asked for. Those are the ones that may have work: this one, the current and the ramping one, and whatever else polls.
- */
-async function seenQueue({ connection, namespace, version }: Asking, account: string): Promise<SeenQueue> {
-  const asked = { namespace, taskQueue: { name: createTaskQueue(account) }, taskQueueType: ACTIVITY_QUEUE };
-  const { workflowService } = connection;
-  const { pollers, config, versioningInfo } = await workflowService.describeTaskQueue({ ...asked, reportConfig: true });
-  const { currentDeploymentVersion, rampingDeploymentVersion } = versioningInfo ?? {};
-  const polling = (pollers ?? []).map(({ deploymentOptions }) => deploymentOptions);
-  const versions = [version, currentDeploymentVersion, rampingDeploymentVersion, ...polling].flatMap((other) =>
-    other?.deploymentName && other.buildId
-      ? [versionName({ deploymentName: other.deploymentName, buildId: other.buildId })]
-      : [],
-  );
-  const { versionsInfo } = await workflowService.describeTaskQueue({
-    ...asked,
-    apiMode: ENHANCED_MODE,
-    taskQueueTypes: [ACTIVITY_QUEUE],
-    reportPollers: true,
-    ...(versions.length > 0 && { versions: { unversioned: true, buildIds: [...new Set(versions)] } }),
-  });
-  const everywhere = Object.values(versionsInfo ?? {}).flatMap(({ typesInfo }) =>
-    Object.values(typesInfo ?? {}).flatMap((info) => info.pollers ?? []),
-  );
-  const seen = new Map<string, number>();
-  for (const { identity, lastAccessTime } of [...(pollers ?? []), ...everywhere]) {
-    const polledAt = Number(lastAccessTime?.seconds ?? 0) * 1_000 + (lastAccessTime?.nanos ?? 0) / 1e6;
-    if (identity) seen.set(identity, Math.max(polledAt, seen.get(identity) ?? 0));
-  }
-  return { pollers: seen, limit: config?.queueRateLimit?.rateLimit?.requestsPerSecond ?? undefined };
-}

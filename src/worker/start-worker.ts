@@ -10,12 +10,15 @@ import { findingsOf } from '../preflight/checks.js';
 import { type Finding, namesOf, type Target } from '../preflight/findings.js';
 import { keepChecking } from '../preflight/keep-checking.js';
 import { checkStart, START_WITHIN, type Tell } from '../preflight/start.js';
+import { versionName } from '../temporal/pollers.js';
+import { publishedFor, publishingIdentity } from '../temporal/published.js';
 import { connectTemporal, TemporalUnreachableError, temporalTarget, warnOfPlainPayloads } from '../temporal.js';
 import { startTracingIf } from '../tracing.js';
 import { createSlots, openAccounts } from './accounts.js';
 import { createsCapacity, lookupsCapacity, ordersCapacity } from './capacity.js';
 import { countCreates } from './count-creates.js';
-import { newIdentity, shareLimits, versionName } from './limit-shares.js';
+import { Failovers } from './failovers.js';
+import { newIdentity, watchWorkers } from './limit-shares.js';
 import { createMonitor } from './monitor.js';
 import { refuseForeign } from './refuse-foreign.js';
 import { patchOptions, versionOptions } from './rollout.js';
@@ -47,24 +50,33 @@ export async function startWorker(config: WorkerConfig, read: () => Promise<Work
   );
   const code = await workflowCode(encryptionMode(config), Runtime.instance().logger);
   const identity = newIdentity();
-  const workers = await createWorkers(config, { connection, namespace, identity }, code, accounts);
+  const { logger } = Runtime.instance();
+  const others = (account: string) => watching.others(account).proven;
   const checking = keepChecking({
     first: findings,
-    check: () => findingsOf({ client: new Client({ connection, namespace }), config, accounts }, 'W'),
+    check: () => findingsOf({ client: new Client({ connection, namespace }), config, accounts, others }, 'W'),
     tell,
   });
-  let ofKeys: readonly Finding[] = [];
-  const shown = () => [...checking.findings(), ...ofKeys];
-  const monitoring = await monitor.start({ connection, namespace, workers, accounts, findings: shown });
-  const stopSharing = shareLimits(
+  const failovers = new Failovers(connection, namespace, logger);
+  await failovers.look();
+  const identityFor = (account: string) => publishingIdentity(identity, publishedFor(config, account));
+  // Before the first task: the settings of other workers hold from the first send.
+  const watching = await watchWorkers(
     [...accounts.values()].map(({ name, limiter }) => ({
       name,
       limiter,
       requestsPerSecond: config.accounts.get(name)?.requestsPerSecond,
     })),
-    { connection, namespace, identity, version: config.rollout?.version },
-    Runtime.instance().logger,
+    { connection, namespace, version: config.rollout?.version, identityFor },
+    logger,
+    checking.soon,
   );
+  const live = { failovers, others: (account: string) => watching.others(account).all };
+  const workers = await createWorkers(config, { connection, namespace, identity, live }, code, accounts);
+  const stopFailovers = failovers.start();
+  let ofKeys: readonly Finding[] = [];
+  const shown = () => [...checking.findings(), ...ofKeys];
+  const monitoring = await monitor.start({ connection, namespace, workers, accounts, findings: shown });
   const stopReading = keepReading({
     read,
     markOf: markOfKeys,
@@ -76,12 +88,14 @@ export async function startWorker(config: WorkerConfig, read: () => Promise<Work
     },
   });
   const run = Promise.all(workers.map((worker) => worker.run())).then(() => {
-    stopSharing();
+    watching.stop();
+    stopFailovers();
     return Promise.all([monitoring.stop(), tracing?.stop()]).then(() => connection.close());
   });
   return {
     description: `temporal=${address} namespace=${namespace} accounts=${[...config.accounts.keys()].join(',')} ${protectionsOf(config)} identity=${identity}${monitoring.url ? ` metrics=${monitoring.url}` : ''}${config.traced ? ' traces=otlp' : ''} ${settingsText(config)}`,
     findings: namesOf(findings),
+    noticed: watching.noticed,
     run,
     stop: () => {
       checking.stop();
@@ -95,10 +109,18 @@ export async function startWorker(config: WorkerConfig, read: () => Promise<Work
 /** Compressing what is a few hundred bytes, or ciphertext, costs the worker and the server more work than it saves. */
 const UNCOMPRESSED: Pick<NativeConnectionOptions, 'grpcCompression'> = { grpcCompression: { codec: 'none' } };
 
+/** Where workers work. `live`: other workers and failovers as of now; absent = there are none. */
+interface Workplace {
+  connection: NativeConnection;
+  namespace: string;
+  identity?: string;
+  live?: { failovers?: Failovers; others?: ActivityDeps['others'] };
+}
+
 /** One worker per task queue: workflows on one, and per account creates and look-ups apart. `nowMs`: their clock. */
 export async function createWorkers(
   config: WorkerConfig,
-  { connection, namespace, identity }: { connection: NativeConnection; namespace: string; identity?: string },
+  { connection, namespace, identity, live }: Workplace,
   workflows: WorkflowCode,
   opened?: Awaited<ReturnType<typeof openAccounts>>,
   nowMs?: ActivityDeps['nowMs'],
@@ -108,7 +130,12 @@ export async function createWorkers(
   const copies = config.encryptionRequired && { isCopied };
   const clock = nowMs && { nowMs };
   const { sinks, before, client } = await traceOptions(config.traced);
-  const activities = createActivities({ ...config, ...audit, ...copies, ...clock, accounts, confirmAttempt });
+  const { failovers, others } = live ?? {};
+  const activities = createActivities({
+    ...{ ...config, ...audit, ...copies, ...clock, accounts, others },
+    failedOverAtMs: () => failovers?.newestMs,
+    confirmAttempt: async (details) => void (await Promise.all([confirmAttempt(details), failovers?.lookBeforeSend()])),
+  });
   const common = {
     connection,
     namespace,
@@ -124,6 +151,8 @@ export async function createWorkers(
     return [
       {
         ...common,
+        // Workers see each other on this queue; all other events have the short identity.
+        ...(identity && { identity: publishingIdentity(identity, publishedFor(config, name)) }),
         taskQueue: createTaskQueue(name),
         activities,
         ...createsCapacity(capacity, config.accounts.size),
@@ -174,7 +203,8 @@ const protectionsOf = (config: WorkerConfig): string =>
 async function preflight(config: WorkerConfig, accounts: Target['accounts']): Promise<readonly Finding[]> {
   const { client, close } = await connectTemporal(config, START_WITHIN);
   try {
-    return await checkStart({ client, config, accounts }, 'W', tell);
+    // Temporal shows workers for minutes after their end, so that a start reports no difference.
+    return await checkStart({ client, config, accounts, others: () => [] }, 'W', tell);
   } finally {
     await close();
   }

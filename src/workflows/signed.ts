@@ -7,7 +7,13 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import { type CheckSignatureInput, OTHER_RUN, type SignatureCheck } from '../contract/signature.js';
+import {
+  type CheckSignatureInput,
+  type OnlyByCommand,
+  OTHER_RUN,
+  SIGNATURES_COUNT,
+  type SignatureCheck,
+} from '../contract/signature.js';
 import { quickCheck, watch } from './activity-calls.js';
 
 /** An update that counts once it is known who signed it. */
@@ -27,11 +33,16 @@ export interface SignedRequest<T> {
 export const otherRun = (choice: { runId?: string } | undefined): string | undefined =>
   choice?.runId === undefined || choice.runId === workflowInfo().runId ? undefined : OTHER_RUN;
 
+/** Returns, as a field to spread, whether a run takes signed choices only, whichever worker checks them. */
+export const required = (onlyByCommand: OnlyByCommand | undefined): { required?: true } =>
+  onlyByCommand === 'signed' ? { required: true } : {};
+
 /** THE place where it is asked who signed an update. */
 export async function takeSigned<T>({ input, refusal, refuse, take }: SignedRequest<T>): Promise<T> {
   const check = await checked(input, refusal);
   // In one breath with the taking: another one may have been checked beside it.
-  const reason = refusal() ?? (check.kind === 'refused' ? check.reason : undefined);
+  const unsigned = input.required && check.kind === 'unasked' ? SIGNATURES_COUNT : undefined;
+  const reason = refusal() ?? (check.kind === 'refused' ? check.reason : unsigned);
   if (reason) refuse(reason);
   return take(check.kind === 'signed' ? check.keyId : undefined);
 }

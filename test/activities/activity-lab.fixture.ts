@@ -61,7 +61,10 @@ const KEY_FINGERPRINT = '0123456789abcdef';
 export const ELSEWHERE: SentTo = { account: accountId('https://elsewhere', KEY_FINGERPRINT) };
 
 /** What only some activities need. */
-type Places = Pick<ActivityDeps, 'directories' | 'caps' | 'audit' | 'restoredAtMs' | 'nowMs' | 'attemptStartedMs'> &
+type Places = Pick<
+  ActivityDeps,
+  'directories' | 'caps' | 'audit' | 'restoredAtMs' | 'failedOverAtMs' | 'others' | 'nowMs' | 'attemptStartedMs'
+> &
   Partial<Pick<ActivityDeps, 'pace'>> &
   Partial<Pick<Account, 'notExecutedStatuses' | 'limiter' | 'predecessors'>>;
 
@@ -124,6 +127,8 @@ export async function openActivities(
     caps,
     audit,
     restoredAtMs,
+    failedOverAtMs,
+    others,
     notExecutedStatuses,
     requestTimeoutMs,
     predecessors,
@@ -148,6 +153,8 @@ export async function openActivities(
       caps,
       audit,
       restoredAtMs,
+      failedOverAtMs,
+      others,
       notExecutedStatuses,
       requestTimeoutMs,
       predecessors,

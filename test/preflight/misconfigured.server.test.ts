@@ -226,7 +226,12 @@ const CASES: Case[] = [
   ],
   [
     'a cap of a currency that is misspelt',
-    () => ({ ...right(), PAYMENT_ORDER_CAPS: '{"usd": "10", "uds": "10"}' }),
+    // Of its own: workers with other settings wait for each other.
+    async () => ({
+      ...right(),
+      ...at((await readyNamespace()).namespace),
+      PAYMENT_ORDER_CAPS: '{"usd": "10", "uds": "10"}',
+    }),
     { check: 'caps', level: 'warning', text: /PAYMENT_ORDER_CAPS names uds, which/ },
     'told',
   ],

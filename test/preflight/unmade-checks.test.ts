@@ -8,6 +8,8 @@ test('without Temporal nothing is said to be in order that only Temporal tells',
   expect(unmade('temporal')).toEqual([
     ['namespace', 'temporal'],
     ['retention', 'namespace'],
+    ['failover', 'namespace'],
+    ['worker-settings', 'namespace'],
     ['search-attributes', 'namespace'],
     ['server', 'temporal'],
     ['payload-keys', 'namespace'],

@@ -9,6 +9,8 @@ export interface GrpcGate {
   refusePolls(): void;
   /** From now on calls of this name go through, and their answers are lost. */
   loseAnswers(method: string): void;
+  /** From now on answers to calls of this name are changed, as protobuf messages. */
+  changeAnswers(method: string, change: (message: Buffer) => Uint8Array): void;
   close(): void;
 }
 
@@ -19,6 +21,18 @@ const DENIED = { ':status': 200, 'content-type': 'application/grpc', 'grpc-statu
 const handedOn = (headers: IncomingHttpHeaders): IncomingHttpHeaders =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => name !== 'connection'));
 
+/** An answer of one message, in its frame: a byte for the compression and four for the length. */
+async function changed(answer: AsyncIterable<Buffer>, change: (message: Buffer) => Uint8Array): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer) chunks.push(chunk);
+  const frame = Buffer.concat(chunks);
+  if (frame.length === 0) return frame;
+  const message = change(frame.subarray(5));
+  const head = Buffer.alloc(5);
+  head.writeUInt32BE(message.length, 1);
+  return Buffer.concat([head, message]);
+}
+
 /** Opens a gate to the server at `target` on a free port of 127.0.0.1. */
 export async function openGrpcGate(target: string): Promise<GrpcGate> {
   const upstream = connect(`http://${target}`);
@@ -26,6 +40,7 @@ export async function openGrpcGate(target: string): Promise<GrpcGate> {
   const open = new Set<() => void>();
   let isRefusing = false;
   let losing: string | undefined;
+  const changes = new Map<string, (message: Buffer) => Uint8Array>();
   const server = createServer();
   server.on('session', (session) => void sessions.add(session));
   server.on('stream', (stream, headers) => {
@@ -45,7 +60,9 @@ export async function openGrpcGate(target: string): Promise<GrpcGate> {
       open.delete(refuse);
       stream.respond(handedOn(answer), { waitForTrailers: true });
       onward.on('trailers', (trailers) => stream.on('wantTrailers', () => stream.sendTrailers(trailers)));
-      onward.pipe(stream);
+      const change = changes.get(`${headers[':path']}`.split('/').at(-1) ?? '');
+      if (change) void changed(onward, change).then((body) => stream.end(body));
+      else onward.pipe(stream);
     });
     stream.on('close', () => onward.close());
   });
@@ -57,6 +74,7 @@ export async function openGrpcGate(target: string): Promise<GrpcGate> {
       isRefusing = true;
       for (const refuse of open) refuse();
     },
+    changeAnswers: (method, change) => void changes.set(method, change),
     loseAnswers: (method) => {
       losing = method;
     },

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Limiter } from '../../src/payment-service/limiter.js';
-import { LimitShare, newIdentity, type SeenQueue, shareOf } from '../../src/worker/limit-shares.js';
+import type { SeenQueue } from '../../src/temporal/pollers.js';
+import { LimitShare, newIdentity, shareOf } from '../../src/worker/limit-shares.js';
 
 const REFRESH_MS = 5_000;
 
@@ -58,6 +59,20 @@ describe('a worker’s share', () => {
     const unlimited = new LimitShare('a', undefined);
     expect(unlimited.rate(seen({ a: 1 }), 0)).toBeUndefined();
     expect(unlimited.rate(seen({ a: 2 }, 8), 5_000)).toBeCloseTo(7.44);
+  });
+});
+
+describe('the other workers of an account', () => {
+  const othersOf = (share: LimitShare) => share.others.map(({ identity, isProven }) => `${identity} ${isProven}`);
+
+  test('are not proven to run before they poll again, where the first look shows them', () => {
+    const share = new LimitShare('a', undefined);
+    share.rate(seen({ gone: 1, b: 2 }), 0);
+    expect(othersOf(share)).toEqual(['gone false', 'b false']);
+    share.rate(seen({ gone: 1, b: 50, a: 3, c: 4 }), 50_000);
+    expect(othersOf(share)).toEqual(['gone false', 'b true', 'c true']);
+    share.rate(seen({ gone: 1, b: 50, a: 90, c: 4 }), 90_000);
+    expect(othersOf(share)).toEqual(['b true', 'c true']);
   });
 });
 

@@ -10,10 +10,11 @@ import { callbackUrl } from '../../contract/callback-url.js';
 import { ADDRESS_REF_FORMAT } from '../../contract/names.js';
 import { addressCreateSchema } from '../../payment-service/queries.js';
 import { shownName } from '../../validation/request-schemas.js';
-import { type Account, type ActivityDeps, accountOf } from '../deps.js';
+import { type ActivityDeps, accountOf } from '../deps.js';
 import { comeBackIn, invalidInput, reasonOf, retryLater, validInput } from '../failures.js';
 import { isRepeated } from '../only-attempt.js';
 import { AttemptDeadline, confirmSend, meaningOf, retryAfterOf } from '../order/create-attempt.js';
+import { type InForce, protectionsIn } from '../protections.js';
 import { searchAddress, shownAddress } from './address-list.js';
 
 /** Input of the `depositAddress` workflow, checked. */
@@ -71,13 +72,13 @@ export function createAddressActivity(deps: ActivityDeps) {
       }
       return { kind: 'uncertain', reason: 'the create was answered with another address' };
     } catch (error) {
-      return answerOfError(error, account);
+      return answerOfError(error, protectionsIn(deps, account));
     }
   };
 }
 
-function answerOfError(error: unknown, account: Account): CreateAddressAnswer {
-  const meaning = meaningOf(error, account);
+function answerOfError(error: unknown, inForce: InForce): CreateAddressAnswer {
+  const meaning = meaningOf(error, inForce);
   if (meaning.kind === 'rejected' || meaning.kind === 'uncertain') return meaning;
   return notSent('the create was not sent', error);
 }

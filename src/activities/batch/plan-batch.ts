@@ -16,6 +16,7 @@ import { amountLikeThousands, checkAgainstRates, uncheckableBy } from '../../val
 import { type Account, type ActivityDeps, onlyByCommand } from '../deps.js';
 import { batchFailure, invalidInput } from '../failures.js';
 import { exceededCap } from '../order/limits.js';
+import { isSigned, protectionsIn } from '../protections.js';
 import { BadRows } from './plan/bad-rows.js';
 import { ExistingOrders } from './plan/existing-orders.js';
 import { digestOf, RepeatedRows } from './plan/repeated-rows.js';
@@ -51,7 +52,7 @@ export function planBatchActivity(deps: ActivityDeps) {
     if (!account) throw await noAccount([...deps.accounts.keys()], name);
     const { planOnly, approval } = checked.input;
     // Whoever may start a batch with an approval could as well start it without.
-    if (deps.approvers?.has(name) && !planOnly && approval !== 'required') throw invalidInput([UNAPPROVED]);
+    if (isSigned(deps, name) && !planOnly && approval !== 'required') throw invalidInput([UNAPPROVED]);
     try {
       const source = await openBatchSource(deps.directories, checked.input);
       try {
@@ -197,11 +198,11 @@ const uncheckable = ({ rates, account }: Checks, order: WithdrawRequest): string
 
 /** Takes a good row into the sums and warnings. */
 async function noteRow(checks: Checks, line: number, order: WithdrawRequest, told: FieldError[]): Promise<void> {
-  const { deps, rates, totals, warnings, existing, repeated } = checks;
+  const { deps, account, rates, totals, warnings, existing, repeated } = checks;
   totals.add(order);
   repeated.noticeId(line, order);
   repeated.noticePayouts(line, order);
-  if (exceededCap(deps, 'withdraw', order, rates)) {
+  if (exceededCap(protectionsIn(deps, account).caps, 'withdraw', order, rates)) {
     warnings.add('cap', 'above the cap for one order (PAYMENT_ORDER_CAPS): each waits for a decision', [line]);
   }
   const thousands = rates && amountLikeThousands('withdraw', order, rates);

@@ -1,28 +1,32 @@
 import { activityInfo } from '@temporalio/activity';
 import { type CreateVerdict, windowOf } from '../../contract/order/activities.js';
 import type { OrderType } from '../../contract/order/types.js';
-import type { ActivityDeps } from '../deps.js';
+import type { Account, ActivityDeps } from '../deps.js';
+import { protectionsIn } from '../protections.js';
 
-/** Since when a restored Temporal runs, and why nothing is sent yet. */
+/** Since when a Temporal runs that was restored or failed over, and why nothing is sent yet. */
 export interface Restored {
   restoredAtMs: number;
   reason: string;
 }
 
 /**
- * Why absence proves nothing yet: what was sent before Temporal was restored may be unknown to its runs and not be shown by the
- * service. It is asked before anything is read, so that a reading that counts was made later. Undefined = absence counts.
+ * Returns why absence proves nothing yet: Temporal was restored or failed over, and may have forgotten a
+ * create that the service does not show yet. Call it before any reading. Undefined = absence counts.
  */
 export async function tooSoonAfterRestore(
-  { restoredAtMs, pace, nowMs = Date.now }: ActivityDeps,
+  deps: ActivityDeps,
+  account: Account,
   type: OrderType,
 ): Promise<Restored | undefined> {
+  const { restoredAtMs, pace } = protectionsIn(deps, account);
   if (restoredAtMs === undefined) return undefined;
+  const { nowMs = Date.now } = deps;
   const countsFromMs = restoredAtMs + windowOf(pace, type);
   // By the worker's clock and by the server's: one of them may be fast.
   if (Math.min(await nowMs(), activityInfo().currentAttemptScheduledTimestampMs) >= countsFromMs) return undefined;
   const until = new Date(countsFromMs).toISOString();
-  const reason = `Temporal was restored, and an earlier create may not be shown yet: nothing is sent before ${until}`;
+  const reason = `Temporal was restored or failed over, and an earlier create may not be shown yet: nothing is sent before ${until}`;
   return { restoredAtMs, reason };
 }
 

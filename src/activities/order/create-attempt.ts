@@ -5,8 +5,9 @@ import { callbackUrl } from '../../contract/callback-url.js';
 import type { CreateOrderInput, CreateVerdict } from '../../contract/order/activities.js';
 import type { CreateRequest } from '../../contract/order/request.js';
 import { NotSentError, RateLimitedError, RejectedError, UnexpectedStatusError } from '../../payment-service/errors.js';
-import type { Account, ActivityDeps } from '../deps.js';
+import type { ActivityDeps } from '../deps.js';
 import { reasonOf } from '../failures.js';
+import type { InForce } from '../protections.js';
 import type { SendTimes } from './send-times.js';
 
 /**
@@ -109,7 +110,7 @@ type FailedCreate =
  * THE place that says whether a create that failed may have been executed. A status proves nothing by its name: behind 429
  * as behind 503 a proxy may have let the request through. Only the operator's list (PAYMENT_NOT_EXECUTED_STATUSES) counts.
  */
-export function meaningOf(error: unknown, { notExecutedStatuses = [] }: Account): FailedCreate {
+export function meaningOf(error: unknown, { notExecutedStatuses }: InForce): FailedCreate {
   if (error instanceof NotSentError || error instanceof AttemptTooOldError || error instanceof AuditNotWrittenError) {
     return { kind: 'notSent' };
   }

@@ -24,16 +24,18 @@ import { recordSend } from '../audit.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { invalidOrder } from '../failures.js';
 import { isRepeated } from '../only-attempt.js';
+import { type InForce, protectionsIn } from '../protections.js';
 import { type Restored, toldAfterRestore, tooSoonAfterRestore } from './after-restore.js';
 import {
   AttemptDeadline,
+  AttemptTooOldError,
   confirmSend,
   meaningOf,
   notSentBecause,
   TooLateError,
   wireRequest,
 } from './create-attempt.js';
-import { aboveLimits, exceededCap, ratesFor, refuseBeyondLimits } from './limits.js';
+import { aboveLimits, capsFor, capsOn, exceededCap, ratesFor, refuseBeyondLimits } from './limits.js';
 import { probePatience } from './patience.js';
 import { probe, probeFirst } from './probe.js';
 import { staleBasis } from './read-outcome.js';
@@ -51,7 +53,7 @@ export function createOrderActivity(deps: ActivityDeps) {
     // Whatever is thought of the input now, the attempt before this one may have sent it.
     if (isRepeated()) return leftOpen(deps, account, attempt);
     const { request, told, invalid } = checkedRequest(deps, account, attempt);
-    const tooSoon = await tooSoonAfterRestore(deps, attempt.type);
+    const tooSoon = await tooSoonAfterRestore(deps, account, attempt.type);
     const refused = refuseElsewhere(account, attempt);
     const rates = await ratesFor(deps, account, attempt, request);
     // Once something may have been sent, limits no longer decide: InvalidOrder would say that no order exists.
@@ -62,7 +64,7 @@ export function createOrderActivity(deps: ActivityDeps) {
       if (isFirst) notes.push(...(await refuseBeyondLimits(deps, account, attempt.type, request, rates)));
     };
     // Of what may have been sent, unknown to this run, limits and checks decide only on what the probe does not find.
-    const probesFirst = invalid !== undefined || deps.restoredAtMs !== undefined;
+    const probesFirst = invalid !== undefined || isRestored(deps, account);
     if (!refused && !probesFirst) await limit();
     const sending: Sending = { deps, account, attempt, request, rates, deadline, tooSoon };
     if (probesFirst) sending.limit = limit;
@@ -75,12 +77,17 @@ export function createOrderActivity(deps: ActivityDeps) {
       ...circumstancesOf(deps, account, invalid ? undefined : payersOf(rates, attempt.type, request)),
       ...pinnedOf(sending, verdict),
       ...(tooSoon && { restoredAtMs: tooSoon.restoredAtMs }),
+      // The next attempt may reach a worker that has none.
+      ...(!('order' in verdict) && capsOn(attempt.type, request, capsFor(deps, account, attempt))),
       // Of the first run the workflow knows it.
       ...(attempt.firstExecutionRunId === runId() && { runId: undefined }),
       ...(notes.length > 0 && { notes }),
     };
   };
 }
+
+const isRestored = (deps: ActivityDeps, account: Account): boolean =>
+  protectionsIn(deps, account).restoredAtMs !== undefined;
 
 /** The attempt before this one may have sent, and may be sending still: only the workflow's readings can tell. */
 function leftOpen(deps: ActivityDeps, account: Account, attempt: CreateOrderInput): CreateAnswer {
@@ -92,7 +99,7 @@ function leftOpen(deps: ActivityDeps, account: Account, attempt: CreateOrderInpu
   const reason = 'the server repeated the create attempt';
   if (!left) throw ApplicationFailure.nonRetryable(`${reason}, and nothing says where the one before it sent to`);
   const { sentTo } = left;
-  return { kind: 'uncertain', reason, timedOut: true, pace: deps.pace, runId: runId(), sentTo };
+  return { kind: 'uncertain', reason, timedOut: true, pace: protectionsIn(deps, account).pace, runId: runId(), sentTo };
 }
 
 /** The request of an attempt. `told`: what was found in it and is only told. `invalid`: it is refused, once nothing of it is there. */
@@ -106,8 +113,9 @@ interface Checked {
  * Checks the request. Throws InvalidOrder, unless something may have been sent under checks that were less strict, which is looked
  * for first.
  */
-function checkedRequest(deps: ActivityDeps, { formatChecks }: Account, attempt: CreateOrderInput): Checked {
+function checkedRequest(deps: ActivityDeps, account: Account, attempt: CreateOrderInput): Checked {
   const { type, input, followUp = false } = attempt;
+  const { formatChecks } = account;
   const checked = validateOrderInput(type, input, { followUp, formatChecks, started: true });
   // Without its basis nobody could tell whether a follow-up may still be sent.
   const lacksBasis = 'input' in checked && followUp && !checked.input.followUpOf;
@@ -117,7 +125,7 @@ function checkedRequest(deps: ActivityDeps, { formatChecks }: Account, attempt: 
   }
   const invalid = invalidOrder(errors || []);
   const request = Object(Object(input).order) as CreateRequest;
-  const isUnsent = deps.restoredAtMs === undefined && attempt.permission === 'first' && !sendGate(attempt);
+  const isUnsent = !isRestored(deps, account) && attempt.permission === 'first' && !sendGate(attempt);
   if (isUnsent || typeof request.order_id !== 'string' || !isOrderId(request.order_id)) throw invalid;
   return { request, told: [], invalid };
 }
@@ -196,7 +204,11 @@ async function refusedByProbe(
     const { kind: _, differences, ...ours } = seen;
     // Also where it is only shown in another form: our id is of this one payment, so that whoever sent it, this is it.
     if (differences.length === 0)
-      return { kind: 'adopted', ...ours, ...aboveLimits(deps, { ...attempt, request }, seen.order) };
+      return {
+        kind: 'adopted',
+        ...ours,
+        ...aboveLimits(capsFor(deps, account, attempt), { ...attempt, request }, seen.order),
+      };
     return { kind: 'conflict', order: seen.order, differences };
   }
   // What was proven or permitted earlier never replaces the probe just made.
@@ -205,7 +217,7 @@ async function refusedByProbe(
   // Not before the probe: what was sent already is followed, whatever became of its order.
   if (stale) return stale;
   await limit?.();
-  const cap = exceededCap(deps, attempt.type, request, rates, attempt.approved);
+  const cap = exceededCap(capsFor(deps, account, attempt), attempt.type, request, rates, attempt.approved);
   // The service gave rates a short time ago: no operator is needed for one failed read.
   if (cap && !rates && cap.amount === undefined && (await account.rates.current())) {
     return notSent('the rates that a cap depends on could not be read again');
@@ -263,7 +275,7 @@ const notSent = (reason: string): CreateVerdict => ({ kind: 'notSent', reason })
 async function send(sending: Sending, times: SendTimes): Promise<CreateVerdict> {
   const { deps, account, attempt, request, deadline } = sending;
   const sentAtMs = await (deps.nowMs ?? Date.now)();
-  const pinned = whereSent(account, sentAtMs - visibleAfterMs(deps.pace, attempt.type));
+  const pinned = whereSent(account, sentAtMs - visibleAfterMs(protectionsIn(deps, account).pace, attempt.type));
   try {
     const wire = wireRequest(deps, attempt, request, times.delayMinutes());
     const order = await account.service.createOrder(attempt.type, wire, {
@@ -273,22 +285,24 @@ async function send(sending: Sending, times: SendTimes): Promise<CreateVerdict> 
         await recordSend(deps, attempt, request);
         await confirmSend(deps, deadline, pinned, times);
         sending.pinned = pinned;
+        // Temporal failed over since the attempt began: the probe before this send proves nothing.
+        if (await tooSoonAfterRestore(deps, account, attempt.type)) throw new AttemptTooOldError();
       },
     });
     const verdict = verdictOfAnswer(attempt, request, order);
     if (verdict.kind !== 'accepted') return verdict;
     account.lookUps.noteCreated(order, sentAtMs);
-    return { ...verdict, ...aboveLimits(deps, { ...attempt, request }, order) };
+    return { ...verdict, ...aboveLimits(capsFor(deps, account, attempt), { ...attempt, request }, order) };
   } catch (error) {
-    const verdict = verdictOfError(error, account);
+    const verdict = verdictOfError(error, protectionsIn(deps, account));
     if (verdict.kind === 'uncertain') account.lookUps.witnesses.noteUnclear(request.order_id);
     return verdict;
   }
 }
 
-function verdictOfError(error: unknown, account: Account): CreateVerdict {
+function verdictOfError(error: unknown, inForce: InForce): CreateVerdict {
   if (error instanceof TooLateError) return error.verdict;
-  const meaning = meaningOf(error, account);
+  const meaning = meaningOf(error, inForce);
   switch (meaning.kind) {
     case 'notSent':
       return notSent(whyNotSent(error));

@@ -13,11 +13,13 @@ import {
 import type { CreateOrderInput, CreateVerdict } from '../../contract/order/activities.js';
 import type { ApprovedAmount } from '../../contract/order/messages.js';
 import type { CreateRequest, RequestFields } from '../../contract/order/request.js';
+import { lowestCaps } from '../../contract/order/stricter.js';
 import { factsOf, type OrderType, orderSides } from '../../contract/order/types.js';
 import { type Balances, isMalformed, type Order, type RateEntry, type Rates } from '../../contract/service-objects.js';
 import { checkAgainstRates, rateEntryOf, uncheckableBy } from '../../validation/rate-checks.js';
 import type { Account, ActivityDeps } from '../deps.js';
 import { invalidOrder } from '../failures.js';
+import { protectionsIn } from '../protections.js';
 import { balanceIn, commission, unreadableBalance } from './balances.js';
 
 /** A create does not wait long for balances: without them the check is skipped. */
@@ -71,14 +73,18 @@ function sidesOf(type: OrderType, request: CreateRequest): { given: string; othe
 }
 
 /** Returns the rates for an attempt: as they are now if a cap (PAYMENT_ORDER_CAPS) depends on them. */
-export function ratesFor(deps: ActivityDeps, { rates }: Account, attempt: CreateOrderInput, request: CreateRequest) {
-  const isCapped = attempt.permission !== 'none' && capOnEstimate(deps, attempt.type, request) !== undefined;
-  return isCapped ? rates.reread() : rates.current();
+export function ratesFor(deps: ActivityDeps, account: Account, attempt: CreateOrderInput, request: CreateRequest) {
+  const caps = capsFor(deps, account, attempt);
+  const isCapped = attempt.permission !== 'none' && capOnEstimate(caps, attempt.type, request) !== undefined;
+  return isCapped ? account.rates.reread() : account.rates.current();
 }
 
-function capOnEstimate({ caps }: ActivityDeps, type: OrderType, request: CreateRequest): Amount | undefined {
+/** The most that one order may come to, by currency. */
+type Caps = ReadonlyMap<string, Amount>;
+
+function capOnEstimate(caps: Caps, type: OrderType, request: CreateRequest): Amount | undefined {
   const { other } = sidesOf(type, request);
-  return other === undefined ? undefined : caps?.get(other);
+  return other === undefined ? undefined : caps.get(other);
 }
 
 /** A cap that an order exceeds. Without `amount`, the rates do not show what the order comes to. */
@@ -89,17 +95,17 @@ type OverCap = Omit<Extract<CreateVerdict, { kind: 'overCap' }>, 'kind'>;
  * highest estimate of the other one.
  */
 export function exceededCap(
-  deps: ActivityDeps,
+  caps: Caps,
   type: OrderType,
   request: CreateRequest,
   rates: Rates | undefined,
   approved?: ApprovedAmount,
 ): OverCap | undefined {
   const { given, other = given, asked } = sidesOf(type, request);
-  const cap = deps.caps?.get(given);
+  const cap = caps.get(given);
   const isAbove = asked !== undefined && cap !== undefined && decimal(asked).gt(cap);
   const reason = isAbove ? `${asked} ${given} is above the cap of ${cap} ${given} for one order` : '';
-  const otherCap = capOnEstimate(deps, type, request);
+  const otherCap = capOnEstimate(caps, type, request);
   const most = otherCap === undefined ? undefined : mostOfOtherSide(type, request, rates);
   const isOtherAbove = otherCap !== undefined && !most?.lte(otherCap);
   // Every question names the given amount, which never changes: any approval covers it.
@@ -124,7 +130,7 @@ const approvedText = (approved: ApprovedAmount | undefined): string =>
 
 /** Returns why an order that the service answered comes to more than caps and approval allow; {} = it does not. */
 export function aboveLimits(
-  { caps }: ActivityDeps,
+  caps: Caps,
   { type, request, approved }: Pick<CreateOrderInput, 'type' | 'approved'> & { request: CreateRequest },
   order: Order,
 ): { aboveCap?: string } {
@@ -137,7 +143,7 @@ export function aboveLimits(
   // The service may add its commissions to the amount that the request gives.
   const fees = sum(sides.map(({ currency, fee }) => (currency === given ? decimalOrZero(fee) : ZERO)));
   for (const { currency, expected } of sides) {
-    const cap = caps?.get(currency);
+    const cap = caps.get(currency);
     const allowed = currency === given ? asked : approved?.currency === currency ? approved.amount : undefined;
     const limit = cap !== undefined && allowed !== undefined && decimal(allowed).gt(cap) ? allowed : cap;
     const amount = decimal(expected).minus(currency === given ? fees : ZERO);
@@ -146,6 +152,22 @@ export function aboveLimits(
     return { aboveCap: `order ${order.order_uuid} comes to ${expected} ${currency}, which is above ${what}` };
   }
   return {};
+}
+
+/** Returns the lowest caps of the account's workers and of the order's earlier attempts. */
+export const capsFor = (deps: ActivityDeps, account: Account, { caps = {} }: Pick<CreateOrderInput, 'caps'>) =>
+  lowestCaps(protectionsIn(deps, account).caps, Object.entries(caps));
+
+/** Returns the caps on an order's currencies, as a field to spread; {} where there are none. */
+export function capsOn(
+  type: OrderType,
+  request: CreateRequest,
+  caps: ReadonlyMap<string, string>,
+): { caps?: Record<string, string> } {
+  if (caps.size === 0) return {};
+  const { currencyFrom, currencyTo } = orderSides(type, request);
+  const own = [...caps].filter(([currency]) => currency === currencyFrom || currency === currencyTo);
+  return own.length > 0 ? { caps: Object.fromEntries(own) } : {};
 }
 
 /**

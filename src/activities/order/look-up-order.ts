@@ -13,8 +13,9 @@ import { validateRecoveredInput } from '../../validation/order-input.js';
 import { payersOf } from '../../validation/rate-checks.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { comeBackIn, invalidOrder, noReading, retryLater } from '../failures.js';
+import { protectionsIn } from '../protections.js';
 import { tooSoonAfterRestore } from './after-restore.js';
-import { aboveLimits } from './limits.js';
+import { aboveLimits, capsFor } from './limits.js';
 import { patience } from './patience.js';
 import { foundOrder, readByOrderId, withoutChanges } from './probe.js';
 import { circumstancesOf, elsewhereOf, failedElsewhere, isOtherEndpoint } from './sent-to.js';
@@ -29,10 +30,10 @@ export function lookUpOrderActivity(deps: ActivityDeps) {
     if (input.delayMs && activityInfo().attempt === 1) throw comeBackIn(input.delayMs, 'waiting before the look-up');
     const account = accountOf(deps, input.account);
     const now = deps.nowMs ?? Date.now;
-    const later = laterWitnesses(account, input, await now(), windowOf(deps.pace, input.type));
+    const later = laterWitnesses(account, input, await now(), windowOf(protectionsIn(deps, account).pace, input.type));
     if (input.awaitsLater && later.length === 0) throw comeBackIn(AWAITED_MS.acceptance, NONE_LATER);
     try {
-      const tooSoon = await tooSoonAfterRestore(deps, input.type);
+      const tooSoon = await tooSoonAfterRestore(deps, account, input.type);
       const reading = await read(account, input, later);
       if (input.awaitsLater && !isAwaited(reading)) throw comeBackIn(AWAITED_MS.reading, NONE_LATER);
       if (reading.kind === 'elsewhere') return reading;
@@ -41,7 +42,7 @@ export function lookUpOrderActivity(deps: ActivityDeps) {
       const payers = await payersNow(account, input, reading);
       if (input.known && input.sentTo) return { ...reading, readAtMs, ...(payers && { payers }) };
       const restored = tooSoon && { restoredAtMs: tooSoon.restoredAtMs };
-      const answer = { ...reading, ...limitsOfOurs(deps, input, reading), readAtMs };
+      const answer = { ...reading, ...limitsOfOurs(capsFor(deps, account, {}), input, reading), readAtMs };
       return { ...answer, ...circumstancesOf(deps, account, payers), ...restored };
     } catch (error) {
       throw retryLater(error);
@@ -49,8 +50,12 @@ export function lookUpOrderActivity(deps: ActivityDeps) {
   };
 }
 
-const limitsOfOurs = (deps: ActivityDeps, input: LookUpInput, reading: LookUpReading): { aboveCap?: string } =>
-  reading.kind === 'found' && reading.differences.length === 0 ? aboveLimits(deps, input, reading.order) : {};
+const limitsOfOurs = (
+  caps: ReadonlyMap<string, string>,
+  input: LookUpInput,
+  reading: LookUpReading,
+): { aboveCap?: string } =>
+  reading.kind === 'found' && reading.differences.length === 0 ? aboveLimits(caps, input, reading.order) : {};
 
 async function payersNow({ rates }: Account, { type, request }: LookUpInput, reading: LookUpReading) {
   const isCompleted = reading.kind === 'found' && reading.order.status === 'completed';

@@ -3,6 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { Circumstances, Payers } from '../../contract/order/activities.js';
 import { type Elsewhere, elsewhere, endpointOf, pinnedAccount, type SentTo } from '../../contract/order/sent-to.js';
 import { type Account, type ActivityDeps, onlyByCommand } from '../deps.js';
+import { protectionsIn } from '../protections.js';
 
 /** Returns what this worker asks and sends to now, as orders are pinned to it. */
 export const sentToOf = ({ id }: Account): SentTo => ({ account: id });
@@ -11,7 +12,7 @@ export const sentToOf = ({ id }: Account): SentTo => ({ account: id });
 export function circumstancesOf(deps: ActivityDeps, account: Account, payers?: Payers): Circumstances {
   const only = onlyByCommand(deps, account.name);
   return {
-    pace: deps.pace,
+    pace: protectionsIn(deps, account).pace,
     runId: activityInfo().workflowExecution?.runId,
     sentTo: sentToOf(account),
     ...(only && { onlyByCommand: only }),

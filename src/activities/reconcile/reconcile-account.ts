@@ -14,6 +14,7 @@ import type { Account, ActivityDeps } from '../deps.js';
 import { noReading, retryLater } from '../failures.js';
 import { lastHeartbeat } from '../last-heartbeat.js';
 import { PacedReads } from '../paced-reads.js';
+import { protectionsIn } from '../protections.js';
 import { type Proof, prove } from './balance-chain.js';
 import { BalanceFold, spelled } from './balance-fold.js';
 import { type CarriedComparison, carriedBalances, compareCarried } from './carried-balances.js';
@@ -42,7 +43,7 @@ export function reconcileAccountActivity(deps: ActivityDeps) {
     const beat = setInterval(() => heartbeat({ ...progress } satisfies ReconcileProgress), HEARTBEAT_EVERY_MS);
     try {
       const work = await begin(deps, account, input, progress);
-      const found = await scanUntilProven(work, deps.pace.confirmDelayMs);
+      const found = await scanUntilProven(work, protectionsIn(deps, account).pace.confirmDelayMs);
       return await conclude(deps, work, found);
     } catch (error) {
       throw retryLater(error);

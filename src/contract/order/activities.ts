@@ -77,6 +77,8 @@ export interface CreateOrderInput {
   startedAtMs: number;
   /** A person permitted to send it although its delay has passed. */
   late?: true;
+  /** Lowest caps on its currencies that earlier attempts were given. */
+  caps?: Record<string, string>;
   /** A follow-up whose parent workflow is the order it extends. */
   followUp?: boolean;
 }
@@ -118,8 +120,8 @@ export type CreateVerdict =
       underOtherId?: Order;
     };
 
-/** Answer of the create activity. `notes` says which checks were skipped. */
-export type CreateAnswer = Circumstances & CreateVerdict & { notes?: string[] };
+/** Answer of the create activity. `notes`: skipped checks; `caps`: they hold for the next attempt. */
+export type CreateAnswer = Circumstances & CreateVerdict & { notes?: string[]; caps?: Record<string, string> };
 
 /** One signed look-up; by `orderUuid` once it is known, by order id through list and status before. */
 export interface LookUpInput {

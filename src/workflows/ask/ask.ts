@@ -8,9 +8,16 @@ import {
   TimeoutFailure,
 } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
-import type { Circumstances, ElsewhereAnswer, LookUpAnswer, LookUpInput } from '../../contract/order/activities.js';
+import type {
+  Circumstances,
+  CreateAnswer,
+  ElsewhereAnswer,
+  LookUpAnswer,
+  LookUpInput,
+} from '../../contract/order/activities.js';
 import { wholeAnswer } from '../../contract/order/lean.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
+import { lowestCaps, stricterPace } from '../../contract/order/stricter.js';
 import { ALARM, answersWithin, failureOf, isMoneyMoving, readOnly, SEND_TIMEOUT_MS, watch } from '../activity-calls.js';
 import { applyOutcome, type Doubt } from '../create/facts.js';
 import { isForeign } from '../interceptors.js';
@@ -51,7 +58,7 @@ export function ask<T>(
 }
 
 /** What an attempt or a look-up answered: a verdict or a reading, with the circumstances. */
-type Answer = Partial<Circumstances> & { kind: string; said?: string };
+type Answer = Partial<Circumstances> & Pick<CreateAnswer, 'caps'> & { kind: string; said?: string };
 
 /** THE place where look-ups wait for the account that the order was sent to; only its readings count. */
 export async function askForReading<T extends Answer>(
@@ -96,8 +103,11 @@ const SHOWN = ['accepted', 'adopted', 'found'];
  * before that the account asked may be the wrong one.
  */
 export function noteAnswer(run: OrderRun, answer: Answer, mayHaveSent = false): void {
-  run.pace = answer.pace ?? run.pace;
-  if (answer.pace) run.onlyByCommand = answer.onlyByCommand;
+  // Limits that a run was given keep applying, whichever worker answers next.
+  if (answer.pace) run.pace = stricterPace(run.pace, answer.pace);
+  if (run.onlyByCommand !== 'signed') run.onlyByCommand = answer.onlyByCommand ?? run.onlyByCommand;
+  if (answer.caps)
+    run.caps = Object.fromEntries(lowestCaps(Object.entries(run.caps ?? {}), Object.entries(answer.caps)));
   run.answeredIn = answer.runId ?? run.answeredIn;
   if (answer.restoredAtMs !== undefined) noteRestore(run, answer.restoredAtMs);
   if (mayHaveSent || SHOWN.includes(answer.kind)) run.sentTo ??= answer.sentTo;

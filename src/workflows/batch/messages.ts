@@ -12,7 +12,7 @@ import { maskName } from '../../contract/masking.js';
 import { isPlaceholder } from '../../contract/placeholders.js';
 import { signatureProblem } from '../../contract/signature.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
-import { otherRun, takeSigned } from '../signed.js';
+import { otherRun, required, takeSigned } from '../signed.js';
 import { maySend, pause, resume, stop } from './interruptions.js';
 import { showBatch } from './show.js';
 import { type BatchRun, batchState } from './state.js';
@@ -90,7 +90,13 @@ export function setBatchHandlers(run: BatchRun): void {
 function takeApproval(run: BatchRun, approval: BatchApproval): Promise<void> {
   const { signature, digest, by, runId } = approval;
   return takeSigned({
-    input: { account: run.account, update: 'approve', choice: { digest, by, runId }, signature },
+    input: {
+      account: run.account,
+      update: 'approve',
+      choice: { digest, by, runId },
+      signature,
+      ...required(run.plan?.onlyByCommand),
+    },
     refusal: () => approvalRefusal(run, approval),
     refuse,
     take: (keyId) => {
@@ -119,7 +125,14 @@ function takeResume(run: BatchRun, instruction: BatchInstruction): Promise<void>
   const pausedAt = instruction.pausedAt ?? run.paused?.at;
   const choice = { by, reason, pausedAt, runId };
   return takeSigned({
-    input: { account: run.account, update: 'resume', choice, signature, paused: run.paused },
+    input: {
+      account: run.account,
+      update: 'resume',
+      choice,
+      signature,
+      paused: run.paused,
+      ...required(run.plan?.onlyByCommand),
+    },
     refusal: () => resumeRefusal(run, { ...instruction, pausedAt }),
     refuse,
     take: () => resume(run),

@@ -89,6 +89,7 @@ function attemptInput(run: OrderRun, permission: SendPermission): CreateOrderInp
     ...(permission === 'absent' && absence && { provenIn: absence.readIn }),
     ...(run.sentTo && { sentTo: run.sentTo }),
     ...(run.approved && { approved: run.approved }),
+    ...(run.caps && { caps: run.caps }),
     ...(isLatePermitted(run, permission) && { late: true }),
     ...(run.followUp && { followUp: true }),
   };

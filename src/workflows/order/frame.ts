@@ -24,7 +24,7 @@ import type { OrderType } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import { checkOrder, checkReceived } from '../identity.js';
-import { otherRun, takeSigned } from '../signed.js';
+import { otherRun, required, takeSigned } from '../signed.js';
 import { countEnd } from './count.js';
 import { REVERT_TARGET, refusal } from './decision.js';
 import { currentDetails } from './details.js';
@@ -113,7 +113,7 @@ function refuseDecision(reason: string): never {
 function takeDecision(run: OrderRun, decision: Decision): Promise<OrderState> {
   const { signature, ...choice } = decision;
   return takeSigned({
-    input: { account: run.account, update: 'decide', choice, signature },
+    input: { account: run.account, update: 'decide', choice, signature, ...required(run.onlyByCommand) },
     refusal: () => refusal(run, decision),
     refuse: refuseDecision,
     take: (keyId) => {

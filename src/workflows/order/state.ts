@@ -82,6 +82,8 @@ export interface OrderRun {
   laterPayers?: Payers;
   /** The amount above the cap that an operator approved last. */
   approved?: ApprovedAmount;
+  /** Lowest caps that an attempt was given; they hold for the next one. */
+  caps?: Record<string, string>;
 
   /** How often a person was told that no worker serves the account. */
   timesUnserved: number;
@@ -96,7 +98,7 @@ export interface OrderRun {
   offers: readonly Offer[];
   /** Orders of the service that `adopt` may mean while it is asked about. */
   candidates: readonly Candidate[];
-  /** As a worker of the account said last. */
+  /** The strictest that a worker of the account reported. */
   onlyByCommand?: OnlyByCommand;
   decisions: DecisionRecord[];
 }

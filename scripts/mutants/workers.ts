@@ -1,0 +1,45 @@
+import type { Mutant } from './mutant.js';
+
+const KEPT = 'test/workflows/ask/limits-kept.server.test.ts';
+const STRICTEST = 'test/activities/strictest.test.ts';
+
+/** Mistakes about several workers of one account, and about a namespace that fails over. */
+export const WORKER_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'settings of other workers do not count',
+    file: 'src/activities/protections.ts',
+    find: 'deps.others?.(name) ?? []',
+    replacement: '[] as ReturnType<NonNullable<typeof deps.others>>',
+    test: { file: STRICTEST, name: 'the strictest setting of all workers holds the longest windows and confirm delay' },
+  },
+  {
+    name: 'a failover between the probe and the send is not seen',
+    file: 'src/activities/order/create-order.ts',
+    find: 'if (await tooSoonAfterRestore(deps, account, attempt.type)) throw',
+    replacement: 'if (deadline.leftToWaitMs() < 0) throw',
+    test: {
+      file: STRICTEST,
+      name: 'a failover that is seen between the probe and the send keeps the create from being sent',
+    },
+  },
+  {
+    name: 'a run takes the window of whichever worker answers',
+    file: 'src/workflows/ask/ask.ts',
+    find: 'stricterPace(run.pace, answer.pace)',
+    replacement: 'stricterPace(undefined, answer.pace)',
+    test: {
+      file: KEPT,
+      name: 'absence is proven over the window that the order was sent under, though a worker with a short one goes on',
+    },
+  },
+  {
+    name: 'a run forgets the cap that an attempt was given',
+    file: 'src/workflows/create/attempt.ts',
+    find: '...(run.caps && { caps: run.caps }),',
+    replacement: '',
+    test: {
+      file: KEPT,
+      name: 'a cap that an attempt was given holds for the next one, though a worker without caps makes it',
+    },
+  },
+];

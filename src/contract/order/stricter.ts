@@ -1,0 +1,29 @@
+import { decimal } from '../money.js';
+import type { Pace } from './activities.js';
+
+/** Highest amounts of one order without an approval, by currency. */
+export type Caps = Iterable<readonly [currency: string, amount: string]>;
+
+/** Returns the newer pace with the longer of both settle windows and confirm delays. */
+export function stricterPace(before: Pace | undefined, now: Pace): Pace {
+  if (!before) return now;
+  const { settleWindowMs: kept } = before;
+  return {
+    ...now,
+    settleWindowMs: {
+      atOnce: Math.max(kept.atOnce, now.settleWindowMs.atOnce),
+      deposit: Math.max(kept.deposit, now.settleWindowMs.deposit),
+    },
+    confirmDelayMs: Math.max(before.confirmDelayMs, now.confirmDelayMs),
+  };
+}
+
+/** Returns the lowest cap of each currency. */
+export function lowestCaps(...all: readonly Caps[]): Map<string, string> {
+  const lowest = new Map<string, string>();
+  for (const [currency, cap] of all.flatMap((caps) => [...caps])) {
+    const before = lowest.get(currency);
+    if (before === undefined || decimal(cap).lt(decimal(before))) lowest.set(currency, cap);
+  }
+  return lowest;
+}

@@ -1,0 +1,58 @@
+import type { ConnectionLike } from '@temporalio/client';
+import type { Rollout } from '../config.js';
+import { createTaskQueue } from '../contract/names.js';
+
+/** Who polls the create queue of an account, and the limit that an operator set on it. */
+export interface SeenQueue {
+  /** When each identity polled last, by the server's clock. */
+  pollers: ReadonlyMap<string, number>;
+  limit?: number | undefined;
+}
+
+/** By their numbers on the wire. */
+const ACTIVITY_QUEUE = 2;
+const ENHANCED_MODE = 1;
+
+/** What the server calls a version. */
+export const versionName = ({ deploymentName, buildId }: NonNullable<Rollout['version']>): string =>
+  `${deploymentName}:${buildId}`;
+
+/** Which server is asked, and as which version. */
+export interface Asking {
+  connection: Pick<ConnectionLike, 'workflowService'>;
+  namespace: string;
+  version?: Rollout['version'];
+}
+
+/**
+ * Reads who polls an account's create queue, in both modes of the server. One mode shows the limit,
+ * the other one the pollers of all partitions, of the versions that it is asked for.
+ */
+export async function seenQueue({ connection, namespace, version }: Asking, account: string): Promise<SeenQueue> {
+  const asked = { namespace, taskQueue: { name: createTaskQueue(account) }, taskQueueType: ACTIVITY_QUEUE };
+  const { workflowService } = connection;
+  const { pollers, config, versioningInfo } = await workflowService.describeTaskQueue({ ...asked, reportConfig: true });
+  const { currentDeploymentVersion, rampingDeploymentVersion } = versioningInfo ?? {};
+  const polling = (pollers ?? []).map(({ deploymentOptions }) => deploymentOptions);
+  const versions = [version, currentDeploymentVersion, rampingDeploymentVersion, ...polling].flatMap((other) =>
+    other?.deploymentName && other.buildId
+      ? [versionName({ deploymentName: other.deploymentName, buildId: other.buildId })]
+      : [],
+  );
+  const { versionsInfo } = await workflowService.describeTaskQueue({
+    ...asked,
+    apiMode: ENHANCED_MODE,
+    taskQueueTypes: [ACTIVITY_QUEUE],
+    reportPollers: true,
+    ...(versions.length > 0 && { versions: { unversioned: true, buildIds: [...new Set(versions)] } }),
+  });
+  const everywhere = Object.values(versionsInfo ?? {}).flatMap(({ typesInfo }) =>
+    Object.values(typesInfo ?? {}).flatMap((info) => info.pollers ?? []),
+  );
+  const seen = new Map<string, number>();
+  for (const { identity, lastAccessTime } of [...(pollers ?? []), ...everywhere]) {
+    const polledAt = Number(lastAccessTime?.seconds ?? 0) * 1_000 + (lastAccessTime?.nanos ?? 0) / 1e6;
+    if (identity) seen.set(identity, Math.max(polledAt, seen.get(identity) ?? 0));
+  }
+  return { pollers: seen, limit: config?.queueRateLimit?.rateLimit?.requestsPerSecond ?? undefined };
+}

@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { Approvers, WorkerConfig } from '../config.js';
+import { AMOUNT_FORMAT, MAX_AMOUNT_LENGTH } from '../contract/money.js';
+
+/* Workers of an account publish their protective settings in the identity that polls its create queue. */
+
+/** Longest text of caps; identities may have 1,000 characters, and histories name them. */
+const MAX_CAPS_LENGTH = 400;
+
+/** Clocks of two machines may differ by so much, in ms. */
+const MOST_AHEAD_MS = 10 * 60_000;
+
+const duration = z
+  .number()
+  .int()
+  .min(0)
+  .max(366 * 86_400_000);
+
+/** Anybody who may poll can choose an identity, so published settings only ever make a worker stricter. */
+const published = z.object({
+  /** Settle windows of payouts and of deposit types, and the confirm delay, in ms. */
+  windows: z.tuple([duration, duration, duration]),
+  /** By currency; a digest of those that are too long. */
+  caps: z.union([z.record(z.string(), z.string().regex(AMOUNT_FORMAT).max(MAX_AMOUNT_LENGTH)), z.string()]).optional(),
+  /** Digest of who may decide and approve; absent = unsigned decisions count. */
+  approvers: z.string().optional(),
+  notExecuted: z.array(z.number().int()).optional(),
+  audit: z.literal(true).optional(),
+  restoredAtMs: z
+    .number()
+    .refine((ms) => ms <= Date.now() + MOST_AHEAD_MS)
+    .optional(),
+});
+
+/** Settings of a worker that protect an account's money. All workers of the account should have the same. */
+export type Protections = z.infer<typeof published>;
+
+/** Variables by the field in which two workers differ. */
+const VARIABLES: Record<keyof Protections, string> = {
+  windows: 'ORDER_SETTLE_WINDOW or ORDER_CONFIRM_DELAY',
+  caps: 'PAYMENT_ORDER_CAPS',
+  approvers: 'APPROVERS_FILE',
+  notExecuted: 'PAYMENT_NOT_EXECUTED_STATUSES',
+  audit: 'AUDIT_DIR',
+  restoredAtMs: 'TEMPORAL_RESTORED_AT',
+};
+
+/** Returns the variables in which others differ from this worker. */
+export const differingVariables = (own: Protections, others: readonly Protections[]): string[] =>
+  Object.entries(VARIABLES).flatMap(([name, variables]) => {
+    const shown = (one: Protections) => JSON.stringify(one[name as keyof Protections]);
+    return others.some((other) => shown(other) !== shown(own)) ? variables : [];
+  });
+
+const digest = (value: unknown): string =>
+  createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 8);
+
+const digestOf = (approvers: Approvers): string =>
+  digest([...approvers].map(([keyId, { person, may }]) => [keyId, person, [...may].sort()]).sort());
+
+/** Returns what a worker with this configuration publishes about an account. */
+export function publishedFor(config: Pick<WorkerConfig, 'pace'> & Partial<WorkerConfig>, account: string): Protections {
+  const { pace, caps, approvers, auditDir, restoredAtMs } = config;
+  const { settleWindowMs, confirmDelayMs } = pace;
+  const own = approvers?.get(account);
+  const statuses = config.accounts?.get(account)?.notExecutedStatuses ?? [];
+  const sorted = Object.fromEntries([...(caps ?? [])].sort());
+  return {
+    windows: [settleWindowMs.atOnce, settleWindowMs.deposit, confirmDelayMs],
+    ...(caps && { caps: JSON.stringify(sorted).length > MAX_CAPS_LENGTH ? digest(sorted) : sorted }),
+    ...(own && { approvers: digestOf(own) }),
+    ...(statuses.length > 0 && { notExecuted: [...statuses].sort() }),
+    ...(auditDir && { audit: true }),
+    ...(restoredAtMs !== undefined && { restoredAtMs }),
+  };
+}
+
+/** Returns the identity that publishes them. */
+export const publishingIdentity = (identity: string, protections: Protections): string =>
+  `${identity} ${JSON.stringify(protections)}`;
+
+/** Returns what an identity publishes; undefined for an older version or another program. */
+export function publishedBy(identity: string): Protections | undefined {
+  const text = identity.slice(identity.indexOf(' ') + 1);
+  try {
+    return published.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}

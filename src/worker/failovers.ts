@@ -1,0 +1,65 @@
+import type { Logger } from '@temporalio/worker';
+import { type AskedNamespace, type Replication, replicationOf } from '../temporal/failovers.js';
+
+const REFRESH_MS = 3_000;
+
+/**
+ * The newest failover of a namespace. The cluster that took over may lack recent writes, as a restored
+ * Temporal does, so a worker treats the failover like a restore.
+ */
+export class Failovers {
+  #seen: Replication | undefined;
+  #newestMs: number | undefined;
+  #isFailing = false;
+
+  constructor(
+    private readonly connection: AskedNamespace,
+    private readonly namespace: string,
+    private readonly log: Pick<Logger, 'warn'>,
+  ) {}
+
+  /** Time of the last failover, in ms since the epoch; undefined = none is known. */
+  get newestMs(): number | undefined {
+    return this.#newestMs;
+  }
+
+  /** Asks Temporal now. Never rejects: without an answer, the last one holds. */
+  async look(): Promise<void> {
+    try {
+      this.#note(await replicationOf(this.connection, this.namespace));
+      this.#isFailing = false;
+    } catch {
+      if (!this.#isFailing) this.log.warn(UNREAD, { namespace: this.namespace });
+      this.#isFailing = true;
+    }
+  }
+
+  /** Asks before a send, unless the namespace is local: a new failover must stop the send. */
+  async lookBeforeSend(): Promise<void> {
+    if (this.#seen?.isGlobal !== false) await this.look();
+  }
+
+  /** Asks every few seconds until the answer is called. */
+  start(): () => void {
+    const timer = setInterval(() => void this.look(), REFRESH_MS).unref();
+    return () => clearInterval(timer);
+  }
+
+  #note(now: Replication): void {
+    const before = this.#seen;
+    this.#seen = now;
+    const reported = Math.max(now.failedOverAtMs ?? 0, this.#newestMs ?? 0);
+    // A failover that the history does not show yet, or never shows, began before this moment.
+    const isUnreported = before !== undefined && before.version !== now.version && reported === (this.#newestMs ?? 0);
+    const newestMs = isUnreported ? Date.now() : reported;
+    if (newestMs === (this.#newestMs ?? 0)) return;
+    this.#newestMs = newestMs;
+    if (before) this.log.warn(FAILED_OVER, { namespace: this.namespace, at: new Date(newestMs).toISOString() });
+  }
+}
+
+const FAILED_OVER =
+  'the namespace failed over: Temporal may have lost what it wrote last. No order is sent until ORDER_SETTLE_WINDOW after it, orders are only looked for. Nothing has to be done';
+
+const UNREAD =
+  'Temporal does not say whether the namespace failed over: a failover is not seen until it does. Let this worker describe the namespace, or set TEMPORAL_RESTORED_AT after a failover';

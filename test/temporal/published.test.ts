@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest';
+import { loadWorkerConfig } from '../../src/config.js';
+import { differingVariables, publishedBy, publishedFor, publishingIdentity } from '../../src/temporal/published.js';
+import { WORKER_ENV } from '../config/config.fixture.js';
+import { testApprovers } from '../support/approvers.js';
+
+const published = (env: Record<string, string> = {}) =>
+  publishedFor(loadWorkerConfig({ ...WORKER_ENV, ...env }), 'default');
+
+describe('what a worker publishes about an account', () => {
+  test('is read back from its identity as it is', () => {
+    const own = published({
+      PAYMENT_ORDER_CAPS: '{"usd": "2000", "btc": "0.5"}',
+      PAYMENT_NOT_EXECUTED_STATUSES: '429',
+      TEMPORAL_RESTORED_AT: '2026-01-31T09:30:00Z',
+    });
+    expect(own).toEqual({
+      windows: [600_000, 15_000, 600_000],
+      caps: { btc: '0.5', usd: '2000' },
+      notExecuted: [429],
+      restoredAtMs: Date.UTC(2026, 0, 31, 9, 30),
+    });
+    const read = publishedBy(publishingIdentity('host-ab12', own));
+    expect(read).toEqual(own);
+    expect(differingVariables(own, [read ?? published()])).toEqual([]);
+  });
+
+  test('is the same for caps in another order', () => {
+    const one = published({ PAYMENT_ORDER_CAPS: '{"usd": "2000", "btc": "0.5"}' });
+    const other = published({ PAYMENT_ORDER_CAPS: '{"btc": "0.5", "usd": "2000"}' });
+    expect(differingVariables(one, [other])).toEqual([]);
+  });
+
+  test('fits an identity with any number of caps, and still shows that they differ', () => {
+    const caps = (last: string) => {
+      const all = Array.from({ length: 200 }, (_, n) => [`c${n}`, '1000']);
+      return JSON.stringify(Object.fromEntries([...all, ['last', last]]));
+    };
+    const [one, other] = ['1', '2'].map((last) => published({ PAYMENT_ORDER_CAPS: caps(last) }));
+    expect(publishingIdentity('h'.repeat(253), one ?? published()).length).toBeLessThan(1_000);
+    expect(differingVariables(one ?? published(), [other ?? published()])).toEqual(['PAYMENT_ORDER_CAPS']);
+  });
+
+  test('names no person and no key of APPROVERS_FILE, and tells two such files apart', () => {
+    const config = loadWorkerConfig(WORKER_ENV);
+    const approvers = testApprovers();
+    const all = publishedFor({ ...config, approvers }, 'default');
+    expect(all.approvers).toMatch(/^[\w-]{8}$/);
+    const [[keyId, approver] = []] = approvers.get('default') ?? [];
+    const fewer = new Map(keyId && approver ? [[keyId, approver]] : []);
+    const one = publishedFor({ ...config, approvers: new Map([['default', fewer]]) }, 'default');
+    expect(differingVariables(all, [one])).toEqual(['APPROVERS_FILE']);
+  });
+
+  test.for([
+    'host-ab12',
+    'host-ab12 {"windows":[1,2]}',
+    'host-ab12 {"windows":[1,2,-3]}',
+    'host-ab12 {"windows":[1,2,3],"caps":{"usd":"-1"}}',
+    `host-ab12 {"windows":[1,2,3],"restoredAtMs":${Date.now() + 3_600_000}}`,
+    'host-ab12 null',
+    '',
+  ])('is nothing for the identity %j', (identity) => {
+    expect(publishedBy(identity)).toBeUndefined();
+  });
+});
