@@ -18,7 +18,7 @@ import { createDepositAddress, isAccountServed, type RatesQuery, readService } f
 import { createOrder, startOrder, startOrderAgain } from './client/start-order.js';
 import { type StuckRuns, stuckRuns } from './client/stuck.js';
 import type { DepositAddress, DepositAddressInput, DepositAddressResult } from './contract/address/address.js';
-import { DEFAULT_ACCOUNT, receivedWorkflowId } from './contract/names.js';
+import { afterEndWorkflowId, DEFAULT_ACCOUNT, orderWorkflowId, receivedWorkflowId } from './contract/names.js';
 import type { OrderInput } from './contract/order/input-and-result.js';
 import type { OrderType } from './contract/order/types.js';
 import type { ReconcileInput, ReconcileResult } from './contract/reconcile/reconcile.js';
@@ -37,6 +37,12 @@ import type { FormatChecks } from './validation/field-errors.js';
 /** `again`: the id was used by a run that ended with no order at the service; start it anew. */
 export interface StartOptions {
   again?: boolean;
+}
+
+/** `afterEnd`: the look-ups after the end of the order's workflow, which ask an operator about a change. */
+export interface HandleOptions {
+  account?: string;
+  afterEnd?: boolean;
 }
 
 /** The SDK tells its errors and operations apart by their classes: those of another copy of it would fail after a start. */
@@ -125,13 +131,19 @@ export class PaymentOrders {
   }
 
   /** The handle of an order started before; asks nothing yet, so an unknown id shows at its first method. */
-  order(orderId: string, { account = DEFAULT_ACCOUNT }: { account?: string } = {}): OrderHandle {
-    return new OrderHandle(this.#client, account, orderId);
+  order(orderId: string, { account = DEFAULT_ACCOUNT, afterEnd }: HandleOptions = {}): OrderHandle {
+    return this.#handle(account, orderId, orderWorkflowId(account, orderId), afterEnd);
   }
 
   /** The handle of an order that a receipt on a permanent address made, by its order_uuid; asks nothing yet. */
-  received(orderUuid: string, { account = DEFAULT_ACCOUNT }: { account?: string } = {}): OrderHandle {
-    return new OrderHandle(this.#client, account, orderUuid, { workflowId: receivedWorkflowId(account, orderUuid) });
+  received(orderUuid: string, { account = DEFAULT_ACCOUNT, afterEnd }: HandleOptions = {}): OrderHandle {
+    return this.#handle(account, orderUuid, receivedWorkflowId(account, orderUuid), afterEnd);
+  }
+
+  #handle(account: string, id: string, workflowId: string, afterEnd?: boolean): OrderHandle {
+    return new OrderHandle(this.#client, account, id, {
+      workflowId: afterEnd ? afterEndWorkflowId(workflowId) : workflowId,
+    });
   }
 
   /** True when a worker has asked for this account's work in the last minutes; orders started without one wait. */

@@ -30,7 +30,7 @@ export { type PlanOptions, Schedules } from './client/schedules.js';
 export type { RatesQuery } from './client/service-calls.js';
 export type { Signer, SignOptions } from './client/signing.js';
 export type { StuckRuns } from './client/stuck.js';
-export { PaymentOrders, type StartOptions } from './client.js';
+export { type HandleOptions, PaymentOrders, type StartOptions } from './client.js';
 export type { DepositAddress, DepositAddressInput, DepositAddressResult } from './contract/address/address.js';
 export { ATTENTION_CODES, type AttentionCode } from './contract/attention.js';
 export type {
@@ -56,6 +56,7 @@ export type { BatchChoice } from './contract/batch/messages.js';
 export { type FieldError, ORDER_FAILURES, ORDER_UNRESOLVED, type OrderFailure } from './contract/failures.js';
 export { keyIdOf } from './contract/key-id.js';
 export type { Amount } from './contract/money.js';
+export type { AfterEndResult } from './contract/order/after-end.js';
 export type {
   CompensationPolicy,
   CompensationResult,

@@ -57,6 +57,21 @@ const recoveredScenario = (name: string, type: OrderType, { gone = false } = {})
   },
 });
 
+/** An order whose final status changes after its end, which a callback says and an operator acknowledges. */
+const afterEndScenario = (name: string): Scenario => ({
+  name,
+  run: async ({ orders, sandbox }: Installation) => {
+    const handle = await orders.start('exchange', input('exchange', name, 'callback=drop'));
+    const { order } = await handle.result();
+    sandbox.turnOrder(order.order_uuid, 'error');
+    await sandbox.sendCallback(order.order_uuid);
+    const lookUps = orders.order(name, { afterEnd: true });
+    await decideWhenParked('accept')(lookUps);
+    await lookUps.result();
+    return lookUps.workflowId;
+  },
+});
+
 /** Runs that only follow: receipts on permanent addresses, and orders whose run is lost. */
 export const FOLLOWER_SCENARIOS: Scenario[] = [
   receivedScenario('received', 'after_ms=1500'),
@@ -66,4 +81,5 @@ export const FOLLOWER_SCENARIOS: Scenario[] = [
   forgedScenario('received-absent'),
   recoveredScenario('recovered', 'exchange'),
   recoveredScenario('recovered-gone', 'deposit', { gone: true }),
+  afterEndScenario('after-end-changed'),
 ];

@@ -9,6 +9,7 @@ import { checkSignatureActivity } from './check-signature.js';
 import type { ActivityDeps } from './deps.js';
 import { checkFollowUpActivity } from './order/check-follow-up.js';
 import { createOrderActivity } from './order/create-order.js';
+import { lookUpEndedActivity } from './order/look-up-ended.js';
 import { lookUpOrderActivity, lookUpRecoveredActivity } from './order/look-up-order.js';
 import { lookUpReceivedActivity } from './order/look-up-received.js';
 import { pollOrderActivity } from './order/poll-order.js';
@@ -32,6 +33,7 @@ const lean =
 export const createActivities = (deps: ActivityDeps) => ({
   createOrder: lean(createOrderActivity(deps)),
   lookUpOrder: lean(lookUpOrderActivity(deps)),
+  lookUpEnded: lean(lookUpEndedActivity(deps)),
   lookUpReceived: lean(lookUpReceivedActivity(deps)),
   lookUpRecovered: lean(lookUpRecoveredActivity(deps)),
   pollOrder: lean(pollOrderActivity(deps)),

@@ -5,6 +5,7 @@ import {
   FINAL_UPDATE,
   ORDER_STATE_QUERY,
   orderWorkflowId,
+  parseAfterEndWorkflowId,
   parseReceivedWorkflowId,
 } from '../contract/names.js';
 import type { OrderResult } from '../contract/order/input-and-result.js';
@@ -36,7 +37,8 @@ export function orderRun(
   id: string,
   { attached, started, workflowId = orderWorkflowId(account, id) }: OrderHandleOptions = {},
 ): RemoteRun<OrderWorkflow> {
-  const subject = parseReceivedWorkflowId(workflowId) ? 'received' : 'order';
+  const { ended = workflowId } = parseAfterEndWorkflowId(workflowId) ?? {};
+  const subject = parseReceivedWorkflowId(ended) ? 'received' : 'order';
   return new RemoteRun(client, { subject, id, account, workflowId, attached, started });
 }
 
@@ -67,6 +69,11 @@ export class OrderHandle {
     return this.#run.about.subject === 'received';
   }
 
+  /** True for the look-ups after the end of an order's or a receipt's workflow. */
+  get afterEnd(): boolean {
+    return parseAfterEndWorkflowId(this.workflowId) !== undefined;
+  }
+
   /** Where the order stands, also after its end. A worker answers: throws NoWorkerError within 15 s when none does. */
   state(): Promise<OrderState> {
     return this.#run.ask(ORDER_STATE_QUERY);
@@ -84,10 +91,12 @@ export class OrderHandle {
 
   /**
    * The result, after any compensation: resolves for every order that exists at the service, whatever became of it.
-   * Throws as `created` does, and UnresolvedError when the workflow was terminated.
+   * Throws as `created` does, and UnresolvedError when the workflow was terminated. With `afterEnd` it is
+   * an AfterEndResult.
    */
   async result(options?: WaitOptions): Promise<OrderResult> {
-    return orderResult(await this.#run.result(options));
+    const result = await this.#run.result(options);
+    return this.afterEnd ? result : orderResult(result);
   }
 
   /**

@@ -1,14 +1,20 @@
 import type { Client, WorkflowStartOptions } from '@temporalio/client';
 import {
+  afterEndWorkflowId,
   BATCH_ROW_PRIORITY,
   DEFAULT_ACCOUNT,
+  ORDER_AFTER_END_WORKFLOW,
+  ORDER_CALLBACK_SIGNAL,
   ORDERS_TASK_QUEUE,
   orderWorkflowId,
+  parseAfterEndWorkflowId,
   RECEIVED_DEPOSIT_WORKFLOW,
   receivedWorkflowId,
   searchAttribute,
 } from '../contract/names.js';
+import type { AfterEndResult } from '../contract/order/after-end.js';
 import type { OrderInput, OrderResult, ReceivedDepositInput } from '../contract/order/input-and-result.js';
+import type { CallbackHint } from '../contract/order/messages.js';
 import { type OrderType, orderSides, startAttributes, whatMoves } from '../contract/order/types.js';
 import { startUnlessTaken } from './temporal-calls.js';
 
@@ -86,6 +92,21 @@ export function receivedStartOptions(input: ReceivedDepositInput) {
     ]),
     priority: { priorityKey: INTERACTIVE_PRIORITY },
   } satisfies WorkflowStartOptions<ReceivedWorkflow>;
+}
+
+/** Wakes, or starts, the look-ups after the end of a workflow: one run is open at a time. */
+export async function lookUpAfterEnd(client: Client, ended: string, hint: CallbackHint = {}): Promise<void> {
+  const workflowId = afterEndWorkflowId(ended);
+  const { account = DEFAULT_ACCOUNT, orderId } = parseAfterEndWorkflowId(workflowId) ?? {};
+  await client.workflow.signalWithStart<() => Promise<AfterEndResult>, [CallbackHint]>(ORDER_AFTER_END_WORKFLOW, {
+    workflowId,
+    taskQueue: ORDERS_TASK_QUEUE,
+    typedSearchAttributes: [{ key: searchAttribute.account, value: account }],
+    staticSummary: `after the end of ${orderId}`,
+    priority: { priorityKey: BATCH_ROW_PRIORITY },
+    signal: ORDER_CALLBACK_SIGNAL,
+    signalArgs: [hint],
+  });
 }
 
 /** Starts a received order's follower; false: there is or was one. `again`: one that ended without an order is none. */

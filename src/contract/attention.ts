@@ -25,6 +25,8 @@ export const ATTENTION_CODES = [
   'undocumented-end',
   'remainder-unknown',
   'below-minimum',
+  // An order whose run has ended, and of which the service shows something else now.
+  'changed-after-end',
   // Something without the payload keys answered, or started a workflow.
   'foreign-answer',
   'foreign-start',

@@ -20,6 +20,8 @@ export const SERVICE_READ_WORKFLOW = 'serviceRead';
 export const DEPOSIT_ADDRESS_WORKFLOW = 'depositAddress';
 /** Follows an order that a receipt on a permanent address made. */
 export const RECEIVED_DEPOSIT_WORKFLOW = 'receivedDeposit';
+/** Looks an order up again after its run has ended. */
+export const ORDER_AFTER_END_WORKFLOW = 'orderAfterEnd';
 /** Sends the withdrawals of a file. */
 export const BULK_WITHDRAW_WORKFLOW = 'bulkWithdraw';
 /** What a schedule starts: finds the period's file and runs its batch. */
@@ -111,6 +113,11 @@ export const orderWorkflowId = (account: string, orderId: string): string => `or
 /** Workflow id of the follower of a receipt on a permanent address, by the service's id: there is no other. */
 export const receivedWorkflowId = (account: string, orderUuid: string): string => `received:${account}:${orderUuid}`;
 
+const AFTER_END = 'after-end:';
+
+/** Workflow id of the look-ups after the end of an order's or a receipt's workflow. */
+export const afterEndWorkflowId = (ended: string): string => `${AFTER_END}${ended}`;
+
 /** Workflow id of a permanent deposit address. */
 export const addressWorkflowId = (account: string, ref: string): string => `address:${account}:${ref}`;
 
@@ -165,6 +172,14 @@ export function parseBatchWorkflowId(workflowId: string): { account: string; bat
 export function parseReceivedWorkflowId(workflowId: string): { account: string; orderUuid: string } | undefined {
   const match = /^received:([a-z0-9-]{1,32}):([A-Za-z0-9_-]{1,64})$/.exec(workflowId);
   return match?.[1] && match[2] ? { account: match[1], orderUuid: match[2] } : undefined;
+}
+
+/** Splits the workflow id of look-ups after an end; undefined when it is not one. */
+export function parseAfterEndWorkflowId(workflowId: string) {
+  const ended = workflowId.startsWith(AFTER_END) ? workflowId.slice(AFTER_END.length) : '';
+  const received = parseReceivedWorkflowId(ended);
+  const about = parseOrderWorkflowId(ended) ?? (received && { account: received.account, orderId: received.orderUuid });
+  return about && { ...about, ended, isReceived: received !== undefined };
 }
 
 /** A string literal of the visibility query language. Control characters never occur in what is searched for. */

@@ -10,9 +10,8 @@ export interface CallbackAnswer {
 const ACCEPTED: CallbackAnswer = { status: 200, body: { result: 'accepted' } };
 
 /**
- * All answers. An ended order and one that Temporal does not know are acknowledged as well: the token proves that we made the
- * URL, so these are late callbacks, and no retry would find anything else. Whatever carries no token of ours is `notFound`,
- * be it HTTP or not.
+ * All answers. A callback is acknowledged only once Temporal holds it: as a signal, or as a look-up
+ * of an order that has ended or is unknown. Without a token of ours it is `notFound`, HTTP or not.
  */
 export const ANSWERS = {
   delivered: ACCEPTED,

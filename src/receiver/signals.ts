@@ -4,7 +4,7 @@ import {
   type WorkflowHandle,
   WorkflowNotFoundError,
 } from '@temporalio/client';
-import { type ReceivedWorkflow, receivedStartOptions } from '../client/start-options.js';
+import { lookUpAfterEnd, type ReceivedWorkflow, receivedStartOptions } from '../client/start-options.js';
 import type { CallbackTarget } from '../contract/callback-url.js';
 import {
   ORDER_CALLBACK_SIGNAL,
@@ -18,16 +18,21 @@ import type { CallbackHint } from '../contract/order/messages.js';
 export type OrderTarget = Extract<CallbackTarget, { kind: 'order' }>;
 
 /**
- * 'delivered': Temporal has stored the signal. 'closed': the order has ended. 'unknown': Temporal has no such order. 'limited':
- * callbacks have made its history long enough.
+ * 'delivered': Temporal has stored the signal. 'closed', 'unknown': the order has ended, or Temporal
+ * has no such order, and a look-up after its end was started. 'limited': too many callbacks.
  */
 export type SignalResult = 'delivered' | 'closed' | 'unknown' | 'limited';
 
 /**
- * Tells an order's workflow that a callback came. `repeated`: this receiver has signalled the order lately, so the length of its
- * history decides. Rejects when Temporal has not accepted the signal.
+ * Hands a callback to an order's workflow. `repeated`: signalled lately, so that the length of its history
+ * decides. `mayLookUp`: asked before a look-up of an ended order. Rejects if Temporal takes nothing.
  */
-export type SignalOrder = (target: OrderTarget, hint: CallbackHint, repeated: boolean) => Promise<SignalResult>;
+export type SignalOrder = (
+  target: OrderTarget,
+  hint: CallbackHint,
+  repeated: boolean,
+  mayLookUp: () => boolean,
+) => Promise<SignalResult>;
 
 /** Pause between two signals of an order that has had many callbacks. */
 export const SIGNAL_INTERVAL_MS = 10 * 60_000;
@@ -92,12 +97,17 @@ export async function inTime<T>(client: Client, calls: () => Promise<T>): Promis
   }
 }
 
-/** Signals orders through Temporal; never starts a workflow. */
+/** Signals orders through Temporal, and has those that have ended looked up. Starts no order. */
 export function createSignalOrder(client: Client): SignalOrder {
-  return ({ account, orderId }, hint, repeated) => {
-    const handle = client.workflow.getHandle(orderWorkflowId(account, orderId));
-    return inTime(client, () => signalIfKnown(handle, hint, repeated));
-  };
+  return ({ account, orderId }, hint, repeated, mayLookUp) =>
+    inTime(client, async () => {
+      const handle = client.workflow.getHandle(orderWorkflowId(account, orderId));
+      const result = await signalIfKnown(handle, hint, repeated);
+      if (result === 'delivered' || result === 'limited') return result;
+      if (!mayLookUp()) return 'limited';
+      await lookUpAfterEnd(client, handle.workflowId, hint);
+      return result;
+    });
 }
 
 /** The permanent address that a callback's token is of. */
@@ -106,10 +116,10 @@ export type ReceivedTarget = Extract<CallbackTarget, { kind: 'address' }>;
 /** What the callback claims; `order_uuid` names the order that a receipt made. */
 export type ReceivedHint = CallbackHint & { order_uuid: string };
 
-/** 'delivered': Temporal has stored the signal, with a new run if need be. 'crowded': one was needed and not allowed. */
+/** 'delivered': Temporal has stored the signal. 'crowded': a start was needed and not allowed. */
 export type ReceivedResult = Exclude<SignalResult, 'unknown'> | 'crowded';
 
-/** Tells the follower of a received order that a callback came; starts it if `mayStart`. Rejects as SignalOrder does. */
+/** Hands a callback to a receipt's follower; starts it, or a look-up after its end, if `mayStart`. */
 export type SignalReceived = (
   target: ReceivedTarget,
   hint: ReceivedHint,
@@ -117,25 +127,27 @@ export type SignalReceived = (
   repeated: boolean,
 ) => Promise<ReceivedResult>;
 
-/** Signals followers through Temporal, and starts those that it does not know: once per order_uuid, whoever asks. */
+/** Signals followers; starts those that are unknown or ended without an order; looks up the others. */
 export function createSignalReceived(client: Client): SignalReceived {
   return ({ account, ref }, hint, mayStart, repeated) =>
     inTime(client, async () => {
       const handle = client.workflow.getHandle(receivedWorkflowId(account, hint.order_uuid));
       const result = await signalIfKnown(handle, hint, repeated);
-      if (result !== 'unknown') return result;
+      if (result === 'delivered' || result === 'limited') return result;
       if (!mayStart()) return 'crowded';
       try {
         // A policy is not for a callback to choose: the compensation table's default holds.
         await client.workflow.signalWithStart<ReceivedWorkflow, [CallbackHint]>(RECEIVED_DEPOSIT_WORKFLOW, {
           ...receivedStartOptions({ account, ref, order_uuid: hint.order_uuid }),
+          workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
           signal: ORDER_CALLBACK_SIGNAL,
           signalArgs: [hint],
         });
         return 'delivered';
       } catch (error) {
-        if (error instanceof WorkflowExecutionAlreadyStartedError) return 'closed';
-        throw error;
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+        await lookUpAfterEnd(client, handle.workflowId, hint);
+        return 'closed';
       }
     });
 }

@@ -21,7 +21,10 @@ export const SIGNAL_BURST = 120;
  */
 const SIGNALS = { burst: SIGNAL_BURST, intervalMs: SIGNAL_INTERVAL_MS };
 
-/** Followers that the callbacks of one address may start in a minute. Each costs the service a few look-ups. */
+/** Look-ups that callbacks of an ended order may start; each costs the service a few requests. */
+const LOOK_UPS = { burst: 3, intervalMs: SIGNAL_INTERVAL_MS };
+
+/** Followers and look-ups that callbacks of one address may start in a minute, a few requests each. */
 export const MAX_STARTS_PER_MINUTE = 20;
 
 /**
@@ -47,6 +50,7 @@ export type CallbackOutcome = { orderUuid?: string } & (
  */
 export function spareTemporal(signal: SignalOrder): (target: OrderTarget, raw: Uint8Array) => Promise<CallbackOutcome> {
   const signals = createAllowance(SIGNALS);
+  const lookUps = createAllowance(LOOK_UPS);
   const share = createSharing<CallbackOutcome>();
   return (target, raw) => {
     const id = orderWorkflowId(target.account, target.orderId);
@@ -55,7 +59,14 @@ export function spareTemporal(signal: SignalOrder): (target: OrderTarget, raw: U
       if (!signals.take(id)) return { result: 'limited' };
       const hint = readHint(raw, target.orderId);
       if (!hint) return { result: 'malformed' };
-      return signal(target, hint, repeated).then((result) => ({ result }), unavailable);
+      let isLookUp = false;
+      const mayLookUp = (): boolean => {
+        isLookUp = lookUps.take(id);
+        return isLookUp;
+      };
+      const outcome = await signal(target, hint, repeated, mayLookUp).then((result) => ({ result }), unavailable);
+      if (isLookUp && outcome.result === 'unavailable') lookUps.giveBack(id);
+      return outcome;
     });
   };
 }

@@ -7,6 +7,7 @@ import type { PaymentOrders } from '../client.js';
 import type { FieldError } from '../contract/failures.js';
 import { maskName } from '../contract/masking.js';
 import { DEFAULT_ACCOUNT } from '../contract/names.js';
+import type { AfterEndResult } from '../contract/order/after-end.js';
 import type { OrderInput, OrderResult } from '../contract/order/input-and-result.js';
 import type { Decision, OrderState } from '../contract/order/messages.js';
 import type { OrderType } from '../contract/order/types.js';
@@ -30,7 +31,8 @@ import { decideText, elsewhereText, listText, NOBODY_ANSWERS, progressLine, resu
 const idOf = ({ orderId, account, workflowId }: OrderHandle) => ({ orderId, account, workflowId });
 
 /** How the order is named on a command line. */
-const typedName = ({ orderId, received }: OrderHandle): string => `${orderId}${received ? ' --received' : ''}`;
+const typedName = ({ orderId, received, afterEnd }: OrderHandle): string =>
+  `${orderId}${received ? ' --received' : ''}${afterEnd ? ' --after-end' : ''}`;
 
 const whereItStands = ({ self }: StarterIo, name: string, account: string): string =>
   `Where it stands: ${suggested(self, [`order show ${name}`, ofAccount(account)])}`;
@@ -118,6 +120,7 @@ async function reportOf(
     const end = await reading;
     if (end.kind === 'waiting') return waitingReport(io, handle, end.state);
     const { result } = end;
+    if (handle.afterEnd) return endOfLookUps(handle, result);
     return {
       exitCode: exitCodeOfResult(result),
       json: { ...idOf(handle), result },
@@ -128,6 +131,13 @@ async function reportOf(
     const report = reportOfError(error);
     return { ...report, json: { ...idOf(handle), ...report.json } };
   }
+}
+
+function endOfLookUps(handle: OrderHandle, result: Partial<AfterEndResult>): Report {
+  const { changed, shown = 'nothing: its id was in use again' } = result;
+  const how = changed ? 'an operator acknowledged the change' : 'nothing had changed';
+  const text = `order ${handle.orderId} after its end: the service showed ${shown}; ${how}`;
+  return { exitCode: EXIT.done, json: { ...idOf(handle), result }, text };
 }
 
 function waitingReport(io: StarterIo, handle: OrderHandle, state: OrderState | undefined): Report {

@@ -52,16 +52,17 @@ Exit codes:
   4  not decided yet (uncertain, parked, waiting): never start it under another id`;
 
 /** Options of the verbs that are about one order. */
-type OneOrderOptions = CommonOptions & { received?: true };
+type OneOrderOptions = CommonOptions & { received?: true; afterEnd?: true };
 
-const handleOf = (orders: PaymentOrders, id: string, { account, received }: OneOrderOptions) =>
-  received ? orders.received(id, { account }) : orders.order(id, { account });
+const handleOf = (orders: PaymentOrders, id: string, { account, received, afterEnd }: OneOrderOptions) =>
+  received ? orders.received(id, { account, afterEnd }) : orders.order(id, { account, afterEnd });
 
 /** The order that a verb is about. */
 const withOneOrder = (command: Command): Command =>
   withShowWallets(command)
     .argument(...ORDER_ID)
-    .option('--received', 'the id is the order_uuid of a receipt on a permanent address');
+    .option('--received', 'the id is the order_uuid of a receipt on a permanent address')
+    .option('--after-end', 'the look-ups after its end, which ask about a change at the service');
 
 function addStart(order: Command, io: StarterIo, verbs: Verbs): void {
   const start = withShowWallets(order.command('start'))

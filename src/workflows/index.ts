@@ -6,6 +6,7 @@ export { depositExchange } from './deposit-exchange.js';
 export { depositExchangeWithdraw } from './deposit-exchange-withdraw.js';
 export { exchange } from './exchange.js';
 export { exchangeWithdraw } from './exchange-withdraw.js';
+export { orderAfterEnd } from './order-after-end.js';
 export { receivedDeposit } from './received-deposit.js';
 export { reconcile } from './reconcile.js';
 export { scheduledBatch } from './scheduled-batch.js';

@@ -119,6 +119,24 @@ describe('a leaked callback URL, used at a receiver that is restarted again and 
   });
 });
 
+test('a leaked callback URL of an order that has ended costs one open look-up and a few signals for each receiver', {
+  timeout: 120_000,
+}, async () => {
+  const target = { kind: 'order', account: 'default', orderId: 'leaked-ended' } as const;
+  await (await start(orderWorkflowId('default', 'leaked-ended'))).terminate('ended by the test');
+  const statuses = await flood(target, 20);
+  expect(countOf(statuses, 200, 429, 503)).toBe(RESTARTS * CALLBACKS);
+  expect(countOf(statuses, 200)).toBeLessThanOrEqual(RESTARTS * 3);
+  const runs: unknown[] = [];
+  const query = "WorkflowId = 'after-end:order:default:leaked-ended'";
+  await vi.waitFor(async () => {
+    for await (const run of temporal.client.workflow.list({ query })) runs.push(run);
+    expect(runs).toHaveLength(1);
+  });
+  const { signals } = await counted(temporal.client.workflow.getHandle('after-end:order:default:leaked-ended'));
+  expect(signals).toBeLessThanOrEqual(RESTARTS * 3);
+});
+
 describe('a callback', () => {
   test('costs one signal and no question, the first of its order at a receiver; a second one asks once', async () => {
     const order = await start(orderWorkflowId('default', 'cost-1'));

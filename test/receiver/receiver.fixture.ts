@@ -48,9 +48,9 @@ export async function runReceiver(
     tokenKeys,
     ...rules,
     log: pino(sink),
-    signal: (target, hint, repeated) => {
+    signal: (target, hint, repeated, mayLookUp) => {
       signals.push({ target, hint });
-      return signal(target, hint, repeated);
+      return signal(target, hint, repeated, mayLookUp);
     },
     received: (target, hint, mayStart, repeated) => {
       receipts.push({ target, hint });

@@ -45,6 +45,8 @@ function startOrder(orderId: string): Promise<WorkflowHandle<typeof collectSigna
   });
 }
 
+const lookUpsOf = (orderId: string) => temporal.client.workflow.getHandle(`after-end:order:default:${orderId}`);
+
 async function endOrder(order: WorkflowHandle<typeof collectSignals>): Promise<unknown> {
   await order.signal(END);
   return order.result();
@@ -72,21 +74,23 @@ describe('a callback', () => {
     expect(receiver.signals.length).toBeLessThanOrEqual(SIGNAL_BURST);
   });
 
-  test('after the end of its order is acknowledged and starts nothing', async () => {
+  test('after the end of its order is acknowledged once a look-up of it is started, and starts no order', async () => {
     const order = await startOrder('closed-1');
     await endOrder(order);
     const receiver = await runReceiver(createSignalOrder(temporal.client));
     expect((await post(receiver.urlOf(targetOf('closed-1')), BODY)).status).toBe(200);
     expect(receiver.log).toMatchObject([{ orderId: 'closed-1', result: 'closed' }]);
     expect((await order.describe()).status.name).toBe('COMPLETED');
+    expect((await lookUpsOf('closed-1').describe()).type).toBe('orderAfterEnd');
   });
 
-  test('for an order that Temporal does not know is acknowledged and starts nothing', async () => {
+  test('for an order that Temporal does not know is acknowledged the same way, and starts no order', async () => {
     const receiver = await runReceiver(createSignalOrder(temporal.client));
     expect((await post(receiver.urlOf(targetOf('never-started')), BODY)).status).toBe(200);
     expect(receiver.log).toMatchObject([{ level: 40, orderId: 'never-started', result: 'unknown' }]);
     const handle = temporal.client.workflow.getHandle(orderWorkflowId('default', 'never-started'));
     await expect(handle.describe()).rejects.toThrow(/not found/i);
+    expect((await lookUpsOf('never-started').describe()).status.name).toBe('RUNNING');
   });
 
   test('after an order was started again under its id goes to the new run', async () => {
@@ -104,6 +108,30 @@ describe('503, never an acknowledgement, when', () => {
     const receiver = await runReceiver(createSignalOrder(client));
     expect((await post(receiver.urlOf(targetOf('running-3')), BODY)).status).toBe(503);
     expect(receiver.log).toMatchObject([{ result: 'unavailable' }]);
+  });
+
+  test('Temporal does not take the look-up of an order that has ended; a later callback may start it', async () => {
+    await endOrder(await startOrder('closed-2'));
+    let fails = 5;
+    const client = new Client({
+      connection: temporal.client.connection,
+      namespace: temporal.namespace,
+      interceptors: {
+        workflow: [
+          {
+            signalWithStart: async (input, next) => {
+              fails -= 1;
+              if (fails >= 0) throw new Error('not now');
+              return next(input);
+            },
+          },
+        ],
+      },
+    });
+    const receiver = await runReceiver(createSignalOrder(client));
+    const url = receiver.urlOf(targetOf('closed-2'));
+    for (let n = 0; n < 5; n += 1) expect((await post(url, BODY)).status).toBe(503);
+    expect((await post(url, BODY)).status).toBe(200);
   });
 
   test('the order is started between the failed signal and the question why', async () => {

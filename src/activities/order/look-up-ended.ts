@@ -1,0 +1,149 @@
+import { activityInfo, getClient } from '@temporalio/activity';
+import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
+import { PayloadDecryptionError } from '../../client/errors.js';
+import { sentEarlier } from '../../client/sent-earlier.js';
+import { describeRun, type Standing, standingOf } from '../../client/standing.js';
+import { callTemporal } from '../../client/temporal-calls.js';
+import { afterEndWorkflowId, ORDER_CALLBACK_SIGNAL, parseAfterEndWorkflowId, quoted } from '../../contract/names.js';
+import type { ElsewhereAnswer, LookUpReading } from '../../contract/order/activities.js';
+import {
+  type AfterEndResult,
+  type LookUpEndedAnswer,
+  type LookUpEndedInput,
+  NO_ORDER,
+  shownOf,
+} from '../../contract/order/after-end.js';
+import { requestOfOrder } from '../../contract/order/followers.js';
+import type { CreateRequest } from '../../contract/order/request.js';
+import { isOrderType, type OrderType } from '../../contract/order/types.js';
+import type { Order } from '../../contract/service-objects.js';
+import { type Account, type ActivityDeps, accountOf } from '../deps.js';
+import { comeBackIn, noReading, retryLater } from '../failures.js';
+import { readByOrderId } from './probe.js';
+import { circumstancesOf, elsewhereOf, failedElsewhere } from './sent-to.js';
+
+/** How a workflow reported its order: `how` for people, `shown` as `shownOf` writes it. */
+interface Reported {
+  how: string;
+  shown?: string;
+  order?: Order;
+}
+
+/** Time until an order's run that is about to end is looked at again. */
+const UNTIL_ENDED_MS = 1_000;
+
+/**
+ * Looks up an order whose workflow has ended, and compares it with what that workflow reported.
+ * Each reading is by the order id, so that a second order under the id shows.
+ */
+export function lookUpEndedActivity(deps: ActivityDeps) {
+  return async function lookUpEnded(input: LookUpEndedInput): Promise<LookUpEndedAnswer> {
+    if (input.delayMs && activityInfo().attempt === 1) throw comeBackIn(input.delayMs, 'waiting before the look-up');
+    const account = accountOf(deps, input.account);
+    const client = getClient();
+    const run = await describeRun(client, input.ended);
+    if (run?.status.name === 'RUNNING') return handedOn(client, input);
+    const reported = reportOf(await standingOf(client, run));
+    try {
+      const reading = await read(account, input, reported.order);
+      const shown = shownBy(reading);
+      if (reading.kind === 'found' && shown === reported.shown) return { kind: 'unchanged', shown };
+      const elsewhere = await elsewhereBy(account, client, input, run);
+      if (elsewhere) return elsewhere;
+      const last = input.acknowledged ?? (await lastShown(client, input.ended, run));
+      const before = last === undefined ? reported.how : `an operator was shown ${last} before`;
+      const changed = shown !== (last ?? reported.shown ?? NO_ORDER);
+      return { ...reading, before, shown, changed, ...circumstancesOf(deps, account) };
+    } catch (error) {
+      throw retryLater(error);
+    }
+  };
+}
+
+/** The order runs again, or still: its own run looks it up. */
+async function handedOn(client: Client, { ended, byRun }: LookUpEndedInput): Promise<{ kind: 'open' }> {
+  if (byRun) throw comeBackIn(UNTIL_ENDED_MS, 'the run of the order is about to end');
+  await callTemporal(client, () => client.workflow.getHandle(ended).signal(ORDER_CALLBACK_SIGNAL, {}));
+  return { kind: 'open' };
+}
+
+function reportOf(standing: Standing): Reported {
+  switch (standing.kind) {
+    case 'completed': {
+      const { order } = standing.result;
+      return { how: `its run ended with ${shownOf(order)}`, shown: shownOf(order), order };
+    }
+    case 'noOrder':
+      return { how: `its run ended as ${standing.failure}: ${NO_ORDER}`, shown: NO_ORDER };
+    case 'unresolved':
+      return { how: `its run ended without a known result (${standing.how})` };
+    case 'unreadable':
+      return { how: `the end of its run cannot be read here (${standing.why})` };
+    default:
+      return { how: 'Temporal has no run of it: the retention removed it, or a restore lost it' };
+  }
+}
+
+async function read(account: Account, { ended }: LookUpEndedInput, order?: Order): Promise<LookUpReading> {
+  const { orderId, isReceived } = parseAfterEndWorkflowId(afterEndWorkflowId(ended)) ?? {};
+  if (orderId === undefined) throw noReading('the workflow id names no order');
+  if (isReceived) return readReceipt(account, orderId);
+  return (await readByOrderId(account.service, asked(orderId, order))).reading;
+}
+
+/** What the order is compared with; without one, any order under the id is reported. */
+function asked(orderId: string, order?: Order): { type: OrderType; request: CreateRequest } {
+  const type = order?.order_type ?? '';
+  if (order && isOrderType(type)) return { type, request: { ...requestOfOrder(type, order), order_id: orderId } };
+  return { type: 'withdraw', request: { order_id: orderId } as CreateRequest };
+}
+
+async function readReceipt({ service }: Account, orderUuid: string): Promise<LookUpReading> {
+  const { order, said } = await service.orderStatus({ order_uuid: orderUuid });
+  if (order && order.order_uuid !== orderUuid) throw noReading('the status operation answered with another order');
+  return order ? { kind: 'found', order, differences: [] } : { kind: 'absent', said };
+}
+
+/** What a reading shows, as one text. */
+function shownBy(reading: LookUpReading): string {
+  if (reading.kind === 'found') return shownOf(reading.order);
+  return reading.kind === 'absent' ? NO_ORDER : `several orders: ${[...reading.orderUuids].sort().join(', ')}`;
+}
+
+/** Another account proves neither a change nor an absence. */
+async function elsewhereBy(
+  account: Account,
+  client: Client,
+  { sentTo, told }: LookUpEndedInput,
+  run?: WorkflowExecutionDescription,
+): Promise<ElsewhereAnswer | undefined> {
+  const pinned = sentTo ?? (run && (await unlessUnreadable(sentEarlier(client, run)))?.sentTo);
+  const found = await elsewhereOf(account, pinned);
+  if (found && found.why === told) throw failedElsewhere(found.why);
+  return found && { kind: 'elsewhere', ...found };
+}
+
+/** Undefined for what was encrypted with a key that is not here: then it is not known. */
+const unlessUnreadable = <T>(reading: Promise<T>): Promise<T | undefined> =>
+  reading.catch((error: unknown) => {
+    if (PayloadDecryptionError.is(error)) return undefined;
+    throw error;
+  });
+
+/** What earlier look-ups after this end showed last; undefined if there were none. */
+async function lastShown(
+  client: Client,
+  ended: string,
+  run?: WorkflowExecutionDescription,
+): Promise<string | undefined> {
+  const workflowId = afterEndWorkflowId(ended);
+  const query = `WorkflowId = ${quoted(workflowId)} AND ExecutionStatus = 'Completed'`;
+  return callTemporal(client, async () => {
+    for await (const { runId, closeTime } of client.workflow.list({ query, pageSize: 1 })) {
+      if (run?.closeTime && closeTime && closeTime < run.closeTime) return undefined;
+      const result = client.workflow.getHandle<() => Promise<AfterEndResult>>(workflowId, runId).result();
+      return (await unlessUnreadable(result))?.shown;
+    }
+    return undefined;
+  });
+}

@@ -1,0 +1,63 @@
+import { decimal, SIGNED_AMOUNT_FORMAT, toAmount } from '../money.js';
+import type { Order } from '../service-objects.js';
+import type { Circumstances, DuplicateOrders, ElsewhereAnswer } from './activities.js';
+import type { DecisionRecord } from './messages.js';
+
+/** Input of the `orderAfterEnd` workflow; its id names the ended workflow. */
+export interface AfterEndInput {
+  /** Set by an order's own run: it looks at once, and a second time after this many milliseconds. */
+  againAfterMs?: number;
+}
+
+/** Result of `orderAfterEnd`: what the service showed last, which later look-ups compare with. */
+export interface AfterEndResult {
+  /** Absent where the order's id ran again by then. */
+  shown?: string;
+  /** It was not what was reported before, and an operator acknowledged it. */
+  changed: boolean;
+  order?: Order;
+  decisions?: DecisionRecord[];
+}
+
+/** Amounts that do not change any more once an order is final. */
+export const FINAL_AMOUNTS = ['amount_from', 'amount_to', 'amount_from_fee', 'amount_to_fee'] as const;
+
+/** What is shown where the service has no order under the id. */
+export const NO_ORDER = 'no order';
+
+/** Returns an order's uuid, status and amounts as one text, to compare and for operators. */
+export function shownOf({ order_uuid: uuid, status, ...order }: Order): string {
+  const amounts = FINAL_AMOUNTS.map((field) => `${field} ${amountShown(order[field])}`);
+  return `order ${uuid} ${status.slice(0, 40)} (${amounts.join(', ')})`;
+}
+
+const amountShown = (amount: string | null): string =>
+  amount !== null && SIGNED_AMOUNT_FORMAT.test(amount) ? toAmount(decimal(amount)) : 'none';
+
+/** Asks what the service shows of an order, and what its workflow `ended` reported. */
+export interface LookUpEndedInput {
+  account: string;
+  ended: string;
+  /** Started by the order's own run, which ends within moments. */
+  byRun: boolean;
+  /** What an operator acknowledged in this run: compared with instead of earlier reports. */
+  acknowledged?: string;
+  /** The account that an operator confirmed. */
+  sentTo?: Circumstances['sentTo'];
+  told?: string;
+  delayMs?: number;
+}
+
+/** What the service shows. `before`: what was reported; `shown`: what is shown now. */
+export type EndedReading = (
+  | { kind: 'found'; order: Order }
+  | ({ kind: 'duplicates' } & Pick<DuplicateOrders, 'orderUuids'>)
+  | { kind: 'absent'; said?: string }
+) & { before: string; shown: string; changed: boolean };
+
+/** 'open': the order runs again, and was woken. 'unchanged': the service shows what was reported. */
+export type LookUpEndedAnswer =
+  | { kind: 'open' }
+  | { kind: 'unchanged'; shown: string }
+  | ElsewhereAnswer
+  | (Circumstances & EndedReading);

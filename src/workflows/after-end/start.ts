@@ -1,0 +1,34 @@
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { ParentClosePolicy, startChild, workflowInfo } from '@temporalio/workflow';
+import { afterEndWorkflowId, ORDER_AFTER_END_WORKFLOW, searchAttribute } from '../../contract/names.js';
+import type { AfterEndInput, AfterEndResult } from '../../contract/order/after-end.js';
+import type { OrderRun } from '../order/state.js';
+import { isPatched } from '../patches.js';
+
+/** Time between the look-up at an order's end and the second one. */
+export const AGAIN_AFTER_MS = 3_600_000;
+
+/** True for an order with two sends, or with a refusal after a send: one may be executed late. */
+export function mayHaveBeenSentTwice({ facts, order, adopted, input }: OrderRun): boolean {
+  const unclear = facts.everDoubted.filter(({ cause }) => cause === 'uncertainCreate').length;
+  const isAccepted = order !== undefined && !adopted;
+  return unclear + (isAccepted ? 1 : 0) + (input?.sentUntil ? 1 : 0) > 1;
+}
+
+/** Starts the look-ups of an order that ends and may have been sent twice; they outlive its run. */
+export async function startLookUpsAfterEnd(run: OrderRun): Promise<void> {
+  if (!mayHaveBeenSentTwice(run) || !isPatched('looked-up-after-end')) return;
+  const input: AfterEndInput = { againAfterMs: AGAIN_AFTER_MS };
+  try {
+    await startChild<(input: AfterEndInput) => Promise<AfterEndResult>>(ORDER_AFTER_END_WORKFLOW, {
+      workflowId: afterEndWorkflowId(workflowInfo().workflowId),
+      args: [input],
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      staticSummary: `after the end of ${run.orderId}`,
+      typedSearchAttributes: [{ key: searchAttribute.account, value: run.account }],
+    });
+  } catch (error) {
+    // Those of an earlier run of this id are open still, and an operator is asked about them.
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+}
