@@ -2,6 +2,14 @@ import { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { Batches } from './client/batches.js';
 import { checkedForAccount, checkOrderInput, formatChecksOf } from './client/checked-input.js';
+import {
+  type DecideAllInput,
+  type DecideAllPlan,
+  type DecideAllResult,
+  decideAll,
+  type OnDecided,
+  planDecisions,
+} from './client/decide-all.js';
 import { type AttentionElsewhere, attentionElsewhere, listOrders, type OrderListEntry } from './client/list-orders.js';
 import type { OrderFilter } from './client/order-filter.js';
 import { OrderHandle } from './client/order-handle.js';
@@ -15,6 +23,7 @@ import {
 import { checkTimeout, type WaitOptions } from './client/remote-run.js';
 import { Schedules } from './client/schedules.js';
 import { createDepositAddress, isAccountServed, type RatesQuery, readService } from './client/service-calls.js';
+import type { SignOptions } from './client/signing.js';
 import { createOrder, startOrder, startOrderAgain } from './client/start-order.js';
 import { type StuckRuns, stuckRuns } from './client/stuck.js';
 import type { DepositAddress, DepositAddressInput, DepositAddressResult } from './contract/address/address.js';
@@ -159,6 +168,19 @@ export class PaymentOrders {
   /** Orders known to Temporal, newest first; needs no worker. Throws InvalidInputError. */
   list(filter: OrderFilter = {}): Promise<OrderListEntry[]> {
     return listOrders(this.#client, filter);
+  }
+
+  /** Shows which orders would take the same decision for the same reason; decides nothing. */
+  planDecisions(input: DecideAllInput, onLooked?: OnDecided): Promise<DecideAllPlan> {
+    return planDecisions(this.#client, input, onLooked);
+  }
+
+  /**
+   * Decides what `planDecisions` showed, by one signature where a `signer` is given; nothing that
+   * has changed since is decided.
+   */
+  decideAll(plan: DecideAllPlan, options?: SignOptions, onDecided?: OnDecided): Promise<DecideAllResult> {
+    return decideAll(this.#client, plan, options, onDecided);
   }
 
   /** Batches, addresses and reconciliations that want a person, newest first; needs no worker. */

@@ -1,5 +1,13 @@
 export { BatchHandle } from './client/batch-handle.js';
 export { Batches, type BatchStart } from './client/batches.js';
+export type {
+  DecidableOrder,
+  DecideAllInput,
+  DecideAllPlan,
+  DecideAllResult,
+  NotDecided,
+  OnDecided,
+} from './client/decide-all.js';
 export {
   type BatchFailure,
   type ClientError,

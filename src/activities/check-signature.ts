@@ -2,6 +2,7 @@ import { verify } from 'node:crypto';
 import { activityInfo } from '@temporalio/activity';
 import { AuditNotWrittenError } from '../audit/audit-record.js';
 import type { Approvers } from '../config.js';
+import type { Decision } from '../contract/order/messages.js';
 import {
   type CheckSignatureInput,
   OTHER_RUN,
@@ -10,6 +11,7 @@ import {
   type SignatureCheck,
   textToSign,
 } from '../contract/signature.js';
+import { textForAll, textName } from '../contract/signed-together.js';
 import { recordChoice } from './audit.js';
 import type { ActivityDeps } from './deps.js';
 import { comeBackIn } from './failures.js';
@@ -68,7 +70,7 @@ const runProblem = ({ runId }: { runId?: unknown }): string | undefined =>
 function checked(known: Approvers | undefined, input: CheckSignatureInput): SignatureCheck {
   const { account, update, choice, signature } = input;
   if (!known) return { kind: 'unasked' };
-  const { keyId, value } = signature ?? {};
+  const { keyId, value, texts } = signature ?? {};
   if (typeof keyId !== 'string' || typeof value !== 'string') {
     return refused(`signature: account ${account} takes nothing unsigned; ${HOW_TO_SIGN}`);
   }
@@ -76,12 +78,25 @@ function checked(known: Approvers | undefined, input: CheckSignatureInput): Sign
   if (!approver) return refused('signature: no person of APPROVERS_FILE has this key');
   const { workflowNamespace: namespace, workflowExecution: run } = activityInfo();
   if (!namespace || !run) throw new Error('is asked by workflows alone');
-  const text = textToSign(update, { namespace, account, ...run }, choice);
-  if (!verify(null, Buffer.from(text), approver.key, Buffer.from(value, 'base64'))) {
+  const own = textToSign(update, { namespace, account, ...run }, choice);
+  const text = texts ? textAmong(own, texts, { ...input, namespace }) : own;
+  if (text === undefined || !verify(null, Buffer.from(text), approver.key, Buffer.from(value, 'base64'))) {
     return refused('signature: is not of this choice for this run. Look again, and sign what is shown then');
   }
   const right = update === 'decide' ? 'decide' : 'approve';
   if (!approver.may.has(right)) return refused(`signature: ${approver.person} may not ${right} for account ${account}`);
   if ('by' in choice && choice.by === approver.person) return { kind: 'signed', keyId };
   return refused(`by: this key is of ${approver.person}, who must say so`);
+}
+
+/**
+ * What a signature for many orders is of; undefined if the text of this choice is not among theirs.
+ */
+function textAmong(
+  own: string,
+  texts: readonly string[],
+  { namespace, account, update, choice }: CheckSignatureInput & { namespace: string },
+): string | undefined {
+  if (update !== 'decide' || !texts.includes(textName(own))) return undefined;
+  return textForAll({ namespace, account }, choice as Decision, texts);
 }

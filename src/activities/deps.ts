@@ -9,6 +9,7 @@ import type { Limiter } from '../payment-service/limiter.js';
 import type { Protections } from '../temporal/published.js';
 import type { FormatChecks } from '../validation/field-errors.js';
 import { invalidOrder } from './failures.js';
+import type { KeyRefusals } from './key-refusals.js';
 import type { GroupedLookUps } from './order/grouped-look-ups.js';
 import { isSigned } from './protections.js';
 
@@ -24,6 +25,8 @@ export interface Account extends UsedAccount {
   notExecutedStatuses?: readonly number[];
   /** PAYMENT_FORMAT_CHECKS: what becomes of rules that are ours and not the service's; absent = 'refuse'. */
   formatChecks?: FormatChecks;
+  /** Who was told that the service refuses the key; absent before it did. */
+  keyRefusals?: KeyRefusals;
 }
 
 /** What activities need from their worker. `protectionsIn` returns the protective settings in force. */

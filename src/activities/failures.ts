@@ -1,3 +1,4 @@
+import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { z } from 'zod';
 import { BatchFileError } from '../batch-files/errors.js';
@@ -6,6 +7,7 @@ import {
   describeFieldErrors,
   type FieldError,
   INVALID_INPUT,
+  KEY_REFUSED,
   type OrderFailure,
   statusText,
 } from '../contract/failures.js';
@@ -15,9 +17,11 @@ import {
   PaymentServiceError,
   RateLimitedError,
   RejectedError,
+  refusesKey,
   UnexpectedStatusError,
 } from '../payment-service/errors.js';
 import { fieldErrors } from '../validation/field-errors.js';
+import { KeyRefusals } from './key-refusals.js';
 
 /**
  * The one translator from errors of the service to failures of activities that only read: all of them are repeated,
@@ -31,6 +35,17 @@ export function retryLater(error: unknown, delayMs?: number): unknown {
     message: error.message,
     nextRetryDelay: error instanceof RateLimitedError ? error.retryAfterMs : delayMs,
   });
+}
+
+/**
+ * Like `retryLater`, but a refused key ends the activity with KEY_REFUSED if its workflow may be
+ * told: it then asks again.
+ */
+export function retryOrTell(error: unknown, account: { keyRefusals?: KeyRefusals }, delayMs?: number): unknown {
+  if (!refusesKey(error)) return retryLater(error, delayMs);
+  account.keyRefusals ??= new KeyRefusals();
+  const isTold = account.keyRefusals.mayTell(activityInfo().workflowExecution?.runId ?? '', performance.now());
+  return isTold ? ApplicationFailure.nonRetryable(error.message, KEY_REFUSED) : retryLater(error, delayMs);
 }
 
 /** What went wrong, in words for people: the HTTP status, with what a 400 or 404 says, or the error's class. */

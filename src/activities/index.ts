@@ -14,6 +14,7 @@ import { lookUpOrderActivity, lookUpRecoveredActivity } from './order/look-up-or
 import { lookUpReceivedActivity } from './order/look-up-received.js';
 import { pollOrderActivity } from './order/poll-order.js';
 import { readOutcomeActivity } from './order/read-outcome.js';
+import { whereInLineActivity } from './order/turn.js';
 import { whySilentActivity } from './order/why-silent.js';
 import { readServiceActivity } from './read-service.js';
 import { reconcileAccountActivity } from './reconcile/reconcile-account.js';
@@ -41,6 +42,7 @@ export const createActivities = (deps: ActivityDeps) => ({
   checkFollowUp: checkFollowUpActivity(deps),
   checkSignature: checkSignatureActivity(deps),
   whySilent: whySilentActivity(deps),
+  whereInLine: whereInLineActivity(deps),
   readService: readServiceActivity(deps),
   createAddress: createAddressActivity(deps),
   reconcileAccount: reconcileAccountActivity(deps),

@@ -53,7 +53,8 @@ export interface OrderListEntry {
 
 const isStopped = (info: WorkflowExecutionInfo): boolean => standingOfRun(info)?.kind === 'unresolved';
 
-function toEntry(info: WorkflowExecutionInfo): OrderListEntry | undefined {
+/** Reads a workflow as an order; undefined for any other one. */
+export function toEntry(info: WorkflowExecutionInfo): OrderListEntry | undefined {
   const ordered = parseOrderWorkflowId(info.workflowId);
   const received = parseReceivedWorkflowId(info.workflowId);
   const account = (ordered ?? received)?.account;

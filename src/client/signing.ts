@@ -1,6 +1,8 @@
 import { createPublicKey, KeyObject, sign } from 'node:crypto';
 import { keyIdOf } from '../contract/key-id.js';
+import type { Decision } from '../contract/order/messages.js';
 import { type Signature, type SignedRun, type SignedUpdate, textToSign } from '../contract/signature.js';
+import { textForAll, textName } from '../contract/signed-together.js';
 import { withoutNulls } from '../contract/without-nulls.js';
 
 /**
@@ -23,6 +25,27 @@ export async function signed<T extends object>(
   const { signature: _, ...given } = withoutNulls<T & { signature?: unknown }>(choice);
   const text = Buffer.from(textToSign(update, run, given));
   return { ...(given as T), signature: await signatureBy(signer, text) };
+}
+
+/** One decision of many, for the run that was shown. */
+export interface ForRun {
+  run: SignedRun;
+  decision: Decision;
+}
+
+/** Returns the names of what is signed for many decisions: see `textForAll`. */
+export const textsOf = (all: readonly ForRun[]): string[] =>
+  all.map(({ run, decision }) => textName(textToSign('decide', run, decision))).sort();
+
+/**
+ * Signs many decisions, the same of one person for one account, by one signature. Throws TypeError
+ * for another key.
+ */
+export async function signTogether(all: readonly ForRun[], signer: Signer): Promise<Signature | undefined> {
+  const [first] = all;
+  if (!first) return undefined;
+  const texts = textsOf(all);
+  return { ...(await signatureBy(signer, Buffer.from(textForAll(first.run, first.decision, texts)))), texts };
 }
 
 async function signatureBy(signer: Signer, text: Buffer): Promise<Signature> {

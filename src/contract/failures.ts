@@ -25,6 +25,11 @@ export const INVALID_INPUT = 'InvalidInput';
 export const SERVICE_UNAVAILABLE = 'ServiceUnavailable';
 /** Failure type of a signed read that the service refused with 400. */
 export const SERVICE_REJECTED = 'ServiceRejected';
+/**
+ * Failure type of a look-up that the service refused for the account's key, reported to its
+ * workflow at once.
+ */
+export const KEY_REFUSED = 'KeyRefused';
 /** Failure type of an address creation that never came to exist. */
 export const ADDRESS_ABSENT = 'AddressAbsent';
 

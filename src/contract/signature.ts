@@ -4,7 +4,22 @@
 export interface Signature {
   keyId: string;
   value: string;
+  /**
+   * Of a signature for many orders: the SHA-256 of the text of each in hex. `value` is then of
+   * `textForAll`.
+   */
+  texts?: string[];
 }
+
+/** Most orders that one signature is for: each of their decisions carries the whole list. */
+export const MAX_SIGNED_TOGETHER = 500;
+
+const SHA256_FORMAT = /^[0-9a-f]{64}$/;
+
+const areTexts = (texts: unknown): boolean =>
+  Array.isArray(texts) &&
+  texts.length <= MAX_SIGNED_TOGETHER &&
+  texts.every((text) => typeof text === 'string' && SHA256_FORMAT.test(text));
 
 /** Why the Temporal UI cannot send what a person decides: it must be signed, or encrypted for its workflow. */
 export type OnlyByCommand = 'signed' | 'encrypted';
@@ -12,8 +27,9 @@ export type OnlyByCommand = 'signed' | 'encrypted';
 /** What is wrong with the shape of what should be a signature, if there is one; undefined = nothing. */
 export function signatureProblem(signature: unknown): string | undefined {
   if (signature === undefined) return undefined;
-  const { keyId, value, ...others } = Object(signature) as Partial<Signature>;
+  const { keyId, value, texts = [], ...others } = Object(signature) as Partial<Signature>;
   const fits = typeof keyId === 'string' && typeof value === 'string' && keyId.length <= 64 && value.length <= 100;
+  if (!areTexts(texts)) return `signature: texts must be at most ${MAX_SIGNED_TOGETHER} SHA-256 in hex`;
   return fits && Object.keys(others).length === 0 ? undefined : 'signature: must be {keyId, value}, both texts';
 }
 
@@ -69,8 +85,12 @@ const DOMAIN = 'payment-orders signature 1';
  */
 export const textToSign = (update: SignedUpdate, run: SignedRun, choice: object): string => {
   const { namespace, account, workflowId, runId } = run;
-  return `${DOMAIN}\n${canonical({ update, run: { namespace, account, workflowId, runId }, choice })}`;
+  return signedAs({ update, run: { namespace, account, workflowId, runId }, choice });
 };
+
+/** Returns the text for what is signed. */
+export const signedAs = (what: { update: string; run: object; choice: object }): string =>
+  `${DOMAIN}\n${canonical(what)}`;
 
 /** One text for one JSON value, however its keys were ordered. */
 function canonical(value: unknown): string {

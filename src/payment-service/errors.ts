@@ -74,6 +74,10 @@ export class UnexpectedStatusError extends PaymentServiceError {
   }
 }
 
+/** True if the service refuses the account's key. */
+export const refusesKey = (error: unknown): error is UnexpectedStatusError =>
+  error instanceof UnexpectedStatusError && (error.status === 401 || error.status === 403);
+
 /** HTTP 200 whose body is not the documented one. `problems` names paths, never values. */
 export class MalformedResponseError extends PaymentServiceError {
   override readonly code = 'malformed_response';

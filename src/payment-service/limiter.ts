@@ -24,6 +24,9 @@ const LEAST_FACTOR = 1 / 16;
 /** An attempt that waits longer would be given up by the server with its request still to come. A scan has hours. */
 const LONGEST_WAIT_MS = 15_000;
 
+/** Reason of a request whose turn was too far. Nothing is wrong with the service. */
+export const NO_TURN = 'the limit left no turn in time';
+
 /** How a caller waits for its turn. */
 export interface TurnOptions {
   priority?: number | undefined;
@@ -84,7 +87,7 @@ export class Limiter {
   /** Waits for the turn of one request. A caller that gives up, or whose turn is too far, has sent nothing: NotSentError. */
   async turn(kind: RequestKind, options: TurnOptions = {}): Promise<void> {
     const usefulUntilMs = kind === 'scan' ? Number.POSITIVE_INFINITY : performance.now() + LONGEST_WAIT_MS;
-    if (!(await this.ask(kind, options, usefulUntilMs))) throw new NotSentError('the limit left no turn in time');
+    if (!(await this.ask(kind, options, usefulUntilMs))) throw new NotSentError(NO_TURN);
   }
 
   /** A place among the creates, for one that probes when its turn is near. Leave it when done. */
@@ -116,6 +119,11 @@ export class Limiter {
       this.#waiting.push(waiting);
       this.#run();
     });
+  }
+
+  /** Requests that wait for their turn. */
+  get waiting(): number {
+    return this.#waiting.length;
   }
 
   /** Time between two turns now, in ms; 0 without a limit. */

@@ -1,40 +1,25 @@
 import { Argument, Command, CommanderError, Option } from 'commander';
 import type { OrderFilter } from '../client/order-filter.js';
 import type { PaymentOrders } from '../client.js';
-import { DECIDE_ACTIONS } from '../contract/order/messages.js';
-import { FOLLOW_UP_TYPES, ORDER_TYPES, type OrderType } from '../contract/order/types.js';
+import { ORDER_TYPES, type OrderType } from '../contract/order/types.js';
 import { maskWallets } from '../contract/wallets.js';
 import { print, printJson } from '../print.js';
 import { withVersion } from '../process.js';
 import {
   type CommonOptions,
-  given,
   ORDER_ID,
-  parseNames,
-  parseRun,
   parseTimeout,
   parseWhole,
-  signerOf,
   withCommonOptions,
   withJson,
-  withKey,
   withShowWallets,
   withTimeout,
 } from './arguments.js';
 import { addAuditVerb } from './audit-verb.js';
 import { addBatchVerbs } from './batch-verbs.js';
+import { addDecideVerb } from './decide-verb.js';
 import { addDoctorVerb } from './doctor-verb.js';
-import {
-  cancelOrder,
-  decideOrder,
-  listOrders,
-  readDecisionFile,
-  readOrderInput,
-  showOrder,
-  startOrder,
-  type TypedDecision,
-  waitForOrder,
-} from './order-verbs.js';
+import { cancelOrder, listOrders, readOrderInput, showOrder, startOrder, waitForOrder } from './order-verbs.js';
 import { addPayloadsVerb } from './payloads-verb.js';
 import { addReconcileVerb } from './reconcile-verb.js';
 import { addReplayVerb } from './replay-verb.js';
@@ -89,46 +74,6 @@ function addStart(order: Command, io: StarterIo, verbs: Verbs): void {
   );
 }
 
-type DecideOptions = Omit<TypedDecision, 'runId' | 'order_uuid' | 'revertTo' | 'wallet_details'> & {
-  run?: string;
-  orderUuid?: string;
-  file?: string;
-  key?: string;
-};
-
-function addDecide(order: Command, io: StarterIo, verbs: Verbs): void {
-  const decide = withKey(withOneOrder(order.command('decide')))
-    .description(
-      'decide on a parked order, on what `order show` shows: with its --revision and its --run, or nothing is decided',
-    )
-    .addOption(new Option('--action <action>').choices([...DECIDE_ACTIONS]).makeOptionMandatory())
-    .requiredOption('--by <name>', 'who decides')
-    .requiredOption('--reason <text>', 'why')
-    .option('--revision <n>', 'the revision the decision is based on', parseWhole(0))
-    .option('--run <id>', 'the run that showed it: a reset counts revisions anew', parseRun)
-    .option('--amount <amount>', 'approve: the amount that `order show` shows')
-    .option('--currency <currency>', 'approve: its currency')
-    .option('--order-uuid <uuid>', 'adopt: the order to follow')
-    .option(
-      '--differences <fields>',
-      'adopt: the fields in which it differs, exactly, such as wallet,amount',
-      parseNames,
-    )
-    .addOption(new Option('--kind <kind>', 'finish, revert: which remainder').choices(['unexchanged', 'unpaid']))
-    .addOption(new Option('--as <type>', 'finish, revert: type of the follow-up').choices([...FOLLOW_UP_TYPES]))
-    // Wallets never stand on a command line: others on the machine can read it, and shells keep it.
-    .option('--file <file>', 'finish, revert: JSON {"revertTo", "wallet_details"}, - for standard input');
-  verbs.addChecked(decide, async (run, orderId: string, options: OneOrderOptions & DecideOptions) => {
-    const { action, by, reason, revision, run: runId, orderUuid, differences, kind, as, file } = options;
-    const { amount, currency } = options;
-    const named = file === undefined ? {} : await readDecisionFile(io, file);
-    const optional = given({ runId, amount, currency, order_uuid: orderUuid || undefined, differences, kind, as });
-    const decision = { action, by, reason, revision, ...optional, ...named };
-    const sign = signerOf(options);
-    await run((orders) => decideOrder(io, handleOf(orders, orderId, options), decision, sign));
-  });
-}
-
 function addOrderVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
   const order = program.command('order').description('orders: start, show, wait, decide, cancel, list');
   addStart(order, io, verbs);
@@ -142,7 +87,7 @@ function addOrderVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
     (orders, orderId: string, options: OneOrderOptions & { timeout?: number }) =>
       waitForOrder(io, handleOf(orders, orderId, options), options.timeout),
   );
-  addDecide(order, io, verbs);
+  addDecideVerb(order, io, verbs);
   verbs.add(
     withOneOrder(order.command('cancel').description('send nothing of it any more; what was sent goes on to its end')),
     (orders, orderId: string, options: OneOrderOptions) => cancelOrder(io, handleOf(orders, orderId, options)),

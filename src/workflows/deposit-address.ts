@@ -2,6 +2,8 @@ import {
   ActivityFailure,
   ApplicationFailure,
   proxyActivities,
+  setCurrentDetails,
+  sleep,
   TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -13,12 +15,13 @@ import type {
   FoundAddress,
 } from '../contract/address/address.js';
 import type { AttentionCode } from '../contract/attention.js';
-import { ADDRESS_ABSENT, SERVICE_REJECTED, statusText } from '../contract/failures.js';
+import { ADDRESS_ABSENT, KEY_REFUSED, SERVICE_REJECTED, statusText } from '../contract/failures.js';
 import { searchAttribute } from '../contract/names.js';
 import { ATTENTION_AFTER_MS } from '../contract/order/messages.js';
-import { ALARM, answersWithin, moneyMoving, readOnly, SEND_TIMEOUT_MS, watch } from './activity-calls.js';
+import { ALARM, answersWithin, failureOf, moneyMoving, readOnly, SEND_TIMEOUT_MS, watch } from './activity-calls.js';
 import { untilTaken } from './ask/ask.js';
 import { unservedFor, whySilent } from './ask/silence.js';
+import { turnText } from './ask/turn.js';
 import { checkAddress } from './identity.js';
 import { isForeign } from './interceptors.js';
 import { attentionAttributes, show } from './show.js';
@@ -72,9 +75,14 @@ async function createOrFind(run: AddressRun): Promise<DepositAddressResult> {
   let knownRun = workflowInfo().originalExecutionRunId;
   for (;;) {
     const answer = await untilTaken(
+      account,
       options,
       ({ createAddress }) => createAddress({ account, input, knownRun }),
-      () => {
+      (turn) => {
+        if (turn) {
+          setCurrentDetails(`waiting for ${turnText(account, turn)}`);
+          return () => setCurrentDetails('');
+        }
         tell(run, unserved);
         return () => run.attention === unserved && tell(run, undefined);
       },
@@ -137,16 +145,28 @@ async function findAddress(run: AddressRun, summary: string, delayMs = 0): Promi
   const { account, input } = run;
   const { findAddress: ask } = proxyActivities<Activities>({ ...readOnly(account), summary });
   const pending = ask({ account, input, ...(delayMs > 0 && { delayMs }) });
-  if (!(await answersWithin(pending, delayMs + ATTENTION_AFTER_MS, ALARM))) {
-    await Promise.race([pending, tellSilent(run, watch(pending))]);
+  try {
+    if (!(await answersWithin(pending, delayMs + ATTENTION_AFTER_MS, ALARM))) {
+      await Promise.race([pending, tellSilent(run, watch(pending))]);
+    }
+    const found = await pending;
+    if (run.attention?.reason.startsWith(UNCLEAR)) tell(run, undefined);
+    return found;
+  } catch (error) {
+    const refused = failureOf(error);
+    if (refused?.type !== KEY_REFUSED) throw error;
+    // What answers so again is asked later: each time costs history.
+    if (run.attention?.code === 'key-refused') await sleep('1m', { summary: 'The key was refused again' });
+    tell(run, { code: 'key-refused', reason: `${UNCLEAR} (${refused.message.slice(0, 300)})` });
+    return findAddress(run, summary);
   }
-  return pending;
 }
+
+const UNCLEAR = 'the service gives no clear answer about this address; it is asked again until it does';
 
 async function tellSilent(run: AddressRun, isOver: () => boolean): Promise<void> {
   const { code, said } = await whySilent({ account: run.account });
-  const reason = 'the service gives no clear answer about this address; it is asked again until it does';
-  if (!isOver()) tell(run, { code, reason: said ? `${reason} (${said})` : reason });
+  if (!isOver()) tell(run, { code, reason: said ? `${UNCLEAR} (${said})` : UNCLEAR });
 }
 
 /** After a create that may have been executed. null = its absence is proven. */

@@ -5,11 +5,12 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, test } from 'vitest';
 import { checkSignatureActivity } from '../../src/activities/check-signature.js';
 import type { Account, ActivityDeps } from '../../src/activities/deps.js';
-import { signed } from '../../src/client/signing.js';
+import { signed, signTogether } from '../../src/client/signing.js';
 import type { Approvers, Right } from '../../src/config/approvers.js';
 import { keyIdOf } from '../../src/contract/key-id.js';
+import type { Decision } from '../../src/contract/order/messages.js';
 import type { CheckSignatureInput, SignedRun, SignedUpdate } from '../../src/contract/signature.js';
-import { textToSign } from '../../src/contract/signature.js';
+import { signatureProblem, textToSign } from '../../src/contract/signature.js';
 
 interface Vector {
   update: SignedUpdate;
@@ -21,7 +22,15 @@ interface Vector {
 
 const trust = await readFile(fileURLToPath(new URL('../../docs/trust.md', import.meta.url)), 'utf8');
 const block = /### Signing with other software[\s\S]*?```json\n([\s\S]*?)```/.exec(trust)?.[1] ?? '';
-const known: { privateKeySeed: string; publicKey: string; keyId: string; vectors: Vector[] } = JSON.parse(block);
+interface Together {
+  of: { run: SignedRun; choice: Decision }[];
+  texts: string[];
+  text: string;
+  value: string;
+}
+
+const known: { privateKeySeed: string; publicKey: string; keyId: string; vectors: Vector[]; together: Together } =
+  JSON.parse(block);
 
 const publicKey = createPublicKey({ key: Buffer.from(known.publicKey, 'base64'), format: 'der', type: 'spki' });
 /** The fixed head of an Ed25519 key in PKCS #8, and its seed. */
@@ -37,6 +46,67 @@ function check(input: CheckSignatureInput, { run, ...deps }: Partial<ActivityDep
   const env = new MockActivityEnvironment({ workflowNamespace, workflowExecution: { workflowId, runId } });
   return env.run(checkSignatureActivity({ accounts, ...deps }), input);
 }
+
+describe('one signature for many orders', () => {
+  const { of, texts, text, value } = known.together;
+  const all = of.map(({ run, choice }) => ({ run, decision: choice }));
+  const signature = { keyId: known.keyId, value, texts };
+  const checked = (
+    { run, decision }: { run: SignedRun; decision: Decision },
+    sent: CheckSignatureInput['signature'] = signature,
+    update: SignedUpdate = 'decide',
+  ) =>
+    check(
+      { account: 'default', update, choice: decision, signature: sent },
+      { run, approvers: new Map([['default', approvers]]) },
+    );
+  const REFUSED = { kind: 'refused', reason: expect.stringContaining('is not of this choice for this run') };
+
+  test('is made of the text that docs/trust.md shows', async () => {
+    expect(verify(null, Buffer.from(text), publicKey, Buffer.from(value, 'base64'))).toBe(true);
+    expect(await signTogether(all, privateKey)).toEqual(signature);
+    expect(await signTogether([...all].reverse(), privateKey)).toEqual(signature);
+    expect(trust).toContain(text.split('\n')[1]);
+  });
+
+  test('counts for each of its orders', async () => {
+    for (const one of all) expect(await checked(one)).toEqual({ kind: 'signed', keyId: known.keyId });
+  });
+
+  test('counts for no other order, run, revision or field, and with no other list', async () => {
+    const [first, second] = all;
+    if (!first || !second) throw new Error('the vector is for two orders');
+    const { run, decision } = first;
+    const others = [
+      { run: { ...run, workflowId: 'order:default:o-3' }, decision },
+      { run: { ...run, runId: 'r-2' }, decision: { ...decision, runId: 'r-2' } },
+      { run: { ...run, namespace: 'other' }, decision },
+      { run, decision: { ...decision, revision: 8 } },
+      { run, decision: { ...decision, action: 'close-absent' as const } },
+      { run, decision: { ...decision, reason: 'another' } },
+      { run, decision: { ...decision, order_uuid: 'u-1' } },
+    ];
+    for (const other of others) expect(await checked(other)).toMatchObject(REFUSED);
+    // Whoever sees it go by adds the text of another order, leaves one out, or takes the list away.
+    const [other] = await Promise.all(others.slice(0, 1).map((one) => signTogether([one], privateKey)));
+    const added = [...texts, ...(other?.texts ?? [])].sort();
+    for (const list of [added, texts.slice(0, 1), texts.slice(1), []]) {
+      expect(await checked(first, { ...signature, texts: list })).toMatchObject({ kind: 'refused' });
+    }
+    expect(await checked(others[0] ?? first, { ...signature, texts: added })).toMatchObject(REFUSED);
+    expect(await checked(first, { keyId: signature.keyId, value })).toMatchObject(REFUSED);
+    expect(await checked(first, signature, 'approve')).toMatchObject(REFUSED);
+  });
+
+  test('has a list of at most 500 hashes', () => {
+    const hash = 'a'.repeat(64);
+    const problem = (list: unknown) => signatureProblem({ keyId: 'k', value: 'v', texts: list });
+    expect(problem(Array.from({ length: 500 }, () => hash))).toBeUndefined();
+    for (const list of [Array.from({ length: 501 }, () => hash), 'a', [7], ['A'.repeat(64)], [hash.slice(1)], null]) {
+      expect(problem(list)).toContain('texts must be');
+    }
+  });
+});
 
 describe('the test vectors of docs/trust.md', () => {
   test('hold a null in an object, a null in a list and texts beyond ASCII', () => {

@@ -11,7 +11,7 @@ import { ADDRESS_REF_FORMAT } from '../../contract/names.js';
 import { addressCreateSchema } from '../../payment-service/queries.js';
 import { shownName } from '../../validation/request-schemas.js';
 import { type ActivityDeps, accountOf } from '../deps.js';
-import { comeBackIn, invalidInput, reasonOf, retryLater, validInput } from '../failures.js';
+import { comeBackIn, invalidInput, reasonOf, retryOrTell, validInput } from '../failures.js';
 import { isRepeated } from '../only-attempt.js';
 import { AttemptDeadline, confirmSend, meaningOf, retryAfterOf } from '../order/create-attempt.js';
 import { type InForce, protectionsIn } from '../protections.js';
@@ -94,12 +94,12 @@ export function findAddressActivity(deps: ActivityDeps) {
   return async function findAddress({ account, input, delayMs }: FindAddressInput): Promise<FoundAddress | null> {
     if (delayMs && activityInfo().attempt === 1) throw comeBackIn(delayMs, 'waiting before the search');
     const { ref, address } = validInput(addressInputSchema, input);
+    const known = accountOf(deps, account);
     try {
-      const { service } = accountOf(deps, account);
       const tokenKeys = deps.callback?.tokenKeys;
-      return (await searchAddress(service, { account, ref, tokenKeys, ...address })) ?? null;
+      return (await searchAddress(known.service, { account, ref, tokenKeys, ...address })) ?? null;
     } catch (error) {
-      throw retryLater(error);
+      throw retryOrTell(error, known);
     }
   };
 }

@@ -6,7 +6,7 @@ import type { Rates } from '../../contract/service-objects.js';
 import { validateOrderInput } from '../../validation/order-input.js';
 import { checkAgainstRates, payersOf, rateEntryOf, rateKeyOf, unreadableRate } from '../../validation/rate-checks.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
-import { noReading, retryLater } from '../failures.js';
+import { noReading, retryOrTell } from '../failures.js';
 import { unreadableBalance } from './balances.js';
 import { shortfall } from './limits.js';
 
@@ -30,7 +30,7 @@ export function checkFollowUpActivity(deps: ActivityDeps) {
       const orderPayers = payersOf(rates, order.type, order.request);
       return { ...(await checkAgainst(account, rates, input)), ...(orderPayers && { orderPayers }) };
     } catch (error) {
-      throw retryLater(error);
+      throw retryOrTell(error, account);
     }
   };
 }

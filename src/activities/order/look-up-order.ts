@@ -12,7 +12,7 @@ import type { Witness } from '../../contract/order/sent-to.js';
 import { validateRecoveredInput } from '../../validation/order-input.js';
 import { payersOf } from '../../validation/rate-checks.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
-import { comeBackIn, invalidOrder, noReading, retryLater } from '../failures.js';
+import { comeBackIn, invalidOrder, noReading, retryOrTell } from '../failures.js';
 import { protectionsIn } from '../protections.js';
 import { tooSoonAfterRestore } from './after-restore.js';
 import { aboveLimits, capsFor } from './limits.js';
@@ -45,7 +45,7 @@ export function lookUpOrderActivity(deps: ActivityDeps) {
       const answer = { ...reading, ...limitsOfOurs(capsFor(deps, account, {}), input, reading), readAtMs };
       return { ...answer, ...circumstancesOf(deps, account, payers), ...restored };
     } catch (error) {
-      throw retryLater(error);
+      throw retryOrTell(error, account);
     }
   };
 }

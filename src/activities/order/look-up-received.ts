@@ -18,7 +18,7 @@ import { validateReceivedInput } from '../../validation/order-input.js';
 import { payersOf } from '../../validation/rate-checks.js';
 import { isOurs, type Listed, SharedAddresses } from '../address/address-list.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
-import { comeBackIn, invalidOrder, noReading, retryLater } from '../failures.js';
+import { comeBackIn, invalidOrder, noReading, retryOrTell } from '../failures.js';
 import { ordersOfIds } from '../orders-of-ids.js';
 import { circumstancesOf, isOtherEndpoint, refuseElsewhere } from './sent-to.js';
 
@@ -45,7 +45,7 @@ export function lookUpReceivedActivity(deps: ActivityDeps) {
       const reading = await read(account, addresses, checked.input);
       return { ...reading, ...circumstancesOf(deps, account, await payersFor(account, reading)) };
     } catch (error) {
-      throw retryLater(error);
+      throw retryOrTell(error, account);
     }
   };
 }

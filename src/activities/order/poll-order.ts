@@ -1,11 +1,12 @@
 import { activityInfo, cancellationSignal, heartbeat, sleep } from '@temporalio/activity';
-import { statusText } from '../../contract/failures.js';
+import { ApplicationFailure } from '@temporalio/common';
+import { KEY_REFUSED, statusText } from '../../contract/failures.js';
 import { beforePollsMs, type Pace, type PollAnswer, type PollInput } from '../../contract/order/activities.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import { isFinal, isKnownStatus, type Order } from '../../contract/service-objects.js';
 import type { StatusAnswer } from '../../payment-service/client.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
-import { comeBackIn, noReading, retryLater } from '../failures.js';
+import { comeBackIn, noReading, retryLater, retryOrTell } from '../failures.js';
 import { lastHeartbeat } from '../last-heartbeat.js';
 import { withoutChanges } from './probe.js';
 import { isElsewhere, isOtherEndpoint, refuseElsewhere } from './sent-to.js';
@@ -39,7 +40,11 @@ async function pollOnce(deps: ActivityDeps, input: PollInput, delayMs: number): 
     endSilence();
     return order;
   } catch (error) {
-    if (noteSilence(input)) return { silent: true, ...(isElsewhere(error) && { elsewhere: true }) };
+    const isLong = noteSilence(input);
+    if (error instanceof ApplicationFailure && error.type === KEY_REFUSED) {
+      return { silent: true, keyRefused: error.message };
+    }
+    if (isLong) return { silent: true, ...(isElsewhere(error) && { elsewhere: true }) };
     throw error;
   }
 }
@@ -91,7 +96,7 @@ async function askStatus(deps: ActivityDeps, input: PollInput, delayMs: number):
     }
     return order;
   } catch (error) {
-    throw retryLater(error, delayMs);
+    throw input.silence === 'untold' ? retryOrTell(error, account, delayMs) : retryLater(error, delayMs);
   }
 }
 

@@ -15,7 +15,7 @@ import { serviceDateTime, wholeList, ZONE_SLACK_MS } from '../../payment-service
 import { DEFAULT_PAGE_SIZE, MAX_ORDERS_PER_PAGE, type OrderListQuery } from '../../payment-service/queries.js';
 import type { CallOptions } from '../../payment-service/transport.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
-import { noReading, retryLater } from '../failures.js';
+import { noReading, retryOrTell } from '../failures.js';
 import { ordersOfIds } from '../orders-of-ids.js';
 import { notSentBecause } from './create-attempt.js';
 import type { KnownOrder } from './grouped-look-ups.js';
@@ -56,7 +56,7 @@ export function readOutcomeActivity(deps: ActivityDeps) {
       if (elsewhereOf(account, input.sentTo)) return { elsewhere: true };
       throw notShown(said);
     } catch (error) {
-      throw retryLater(error);
+      throw retryOrTell(error, account);
     }
   };
 }

@@ -3,9 +3,12 @@ import {
   NoAnswerError,
   NotSentError,
   PaymentServiceError,
+  refusesKey,
   UnexpectedStatusError,
 } from '../../payment-service/errors.js';
+import { NO_TURN } from '../../payment-service/limiter.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
+import { turnInWorker } from './turn.js';
 
 /**
  * Says why look-ups got no clear answer for so long: what a workflow waits for tells only Temporal why it fails. One signed read of the
@@ -13,11 +16,15 @@ import { type Account, type ActivityDeps, accountOf } from '../deps.js';
  */
 export function whySilentActivity(deps: ActivityDeps) {
   return async function whySilent(input: WhySilentInput): Promise<WhySilentAnswer> {
+    const account = accountOf(deps, input.account);
     try {
-      await read(accountOf(deps, input.account), input);
+      await read(account, input);
       return { code: 'service-silent' };
     } catch (error) {
       if (!(error instanceof PaymentServiceError)) throw error;
+      if (error instanceof NotSentError && error.reason === NO_TURN) {
+        return { code: 'service-silent', turn: turnInWorker(account.limiter) };
+      }
       return { code: codeOf(error), said: error.message };
     }
   };
@@ -30,7 +37,6 @@ function read(account: Account, { orderId, orderUuid }: WhySilentInput): Promise
 
 function codeOf(error: PaymentServiceError): WhySilentAnswer['code'] {
   if (error instanceof NotSentError || error instanceof NoAnswerError) return 'service-down';
-  if (!(error instanceof UnexpectedStatusError)) return 'service-silent';
-  if (error.status === 401 || error.status === 403) return 'key-refused';
-  return error.status >= 500 ? 'service-down' : 'service-silent';
+  if (refusesKey(error)) return 'key-refused';
+  return error instanceof UnexpectedStatusError && error.status >= 500 ? 'service-down' : 'service-silent';
 }

@@ -186,8 +186,14 @@ export interface PollInput {
   silence?: 'untold' | 'told';
 }
 
-/** `silent`: no reading for long; `elsewhere`: because the account asked is not shown to be the order's. */
-export type PollAnswer = Order | { silent: true; elsewhere?: true };
+/**
+ * No reading for long; `elsewhere`: because the account asked is not shown to be the order's.
+ * `keyRefused`: what the service answered, at once, since it refuses the account's key.
+ */
+export type Silent = { silent: true; elsewhere?: true; keyRefused?: string };
+
+/** What a poll answers. */
+export type PollAnswer = Order | Silent;
 
 /** Asks why there is no clear answer: about the order, or where none is named about anything. */
 export interface WhySilentInput {
@@ -196,10 +202,31 @@ export interface WhySilentInput {
   orderUuid?: string;
 }
 
-/** `said`: what one more read met; without it the service answers that. */
+/**
+ * `said`: what one more read met; without it the service answers that. `turn`: not even that read
+ * got its turn in time.
+ */
 export interface WhySilentAnswer {
   code: Extract<AttentionCode, 'service-down' | 'key-refused' | 'service-silent'>;
   said?: string;
+  turn?: Turn;
+}
+
+/** Asks whether a task, of that priority on that queue of the account, only waits for its turn. */
+export interface TurnInput {
+  account: string;
+  taskQueue: string;
+  priority: number;
+}
+
+/**
+ * A worker serves the account: about so many tasks go first, for about so long.
+ * `requestsPerSecond`: the worker's limit.
+ */
+export interface Turn {
+  before: number;
+  aboutMs: number;
+  requestsPerSecond?: number;
 }
 
 /** Two views of a final order that must agree before money moves. */

@@ -8,12 +8,14 @@ import {
   TimeoutFailure,
 } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
+import { KEY_REFUSED } from '../../contract/failures.js';
 import type {
   Circumstances,
   CreateAnswer,
   ElsewhereAnswer,
   LookUpAnswer,
   LookUpInput,
+  Turn,
 } from '../../contract/order/activities.js';
 import { wholeAnswer } from '../../contract/order/lean.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
@@ -22,10 +24,11 @@ import { ALARM, answersWithin, failureOf, isMoneyMoving, readOnly, SEND_TIMEOUT_
 import { applyOutcome, type Doubt } from '../create/facts.js';
 import { isForeign } from '../interceptors.js';
 import { closeWithoutOrder } from '../order/end.js';
-import { clearAttention, raiseAttention } from '../order/show.js';
+import { clearAttention, raiseAttention, showTurn } from '../order/show.js';
 import { mayHaveSent as mayHaveBeenSent, notePayers, type OrderRun } from '../order/state.js';
 import { type AskMore, isElsewhere, untilSameAccount } from './elsewhere.js';
-import { endSilence, raiseSilence, raiseUnserved, unservedFor } from './silence.js';
+import { endSilence, raiseSilence, raiseSilent, raiseUnserved, unservedFor } from './silence.js';
+import { askForTurn, turnText } from './turn.js';
 
 const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [60_000, 3_600_000];
 
@@ -133,21 +136,35 @@ const BY_FOREIGNER = 'by something without the payload keys: find out who polls 
  */
 async function untilAnswered<T>(run: OrderRun, options: ActivityOptions, put: Schedule<T>): Promise<T> {
   let said: string | undefined;
-  for (let waitMs = 0; ; ) {
+  for (let waitMs: number | undefined; ; ) {
     try {
       const answer = await untilServed(run, options, put);
       clearAttention(run, said);
       return answer;
     } catch (error) {
       if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
-      const foreign = isForeign(error);
-      const happened = foreign ? `was answered ${BY_FOREIGNER}` : 'failed for good';
-      said = `the activity ${error.activityType} ${happened}; it is asked again, once an hour at least`;
-      raiseAttention(run, foreign ? 'foreign-answer' : 'read-failed', said);
-      waitMs = Math.min(2 * waitMs || (foreign ? FIRST_WAIT_FOREIGN_MS : FIRST_WAIT_MS), LONGEST_WAIT_MS);
-      await sleep(waitMs, { summary: `Before ${error.activityType} is asked again` });
+      const ended = raiseEnded(run, error);
+      said = ended.said;
+      const nextMs = waitMs === undefined ? ended.firstWaitMs : 2 * waitMs || FIRST_WAIT_FOREIGN_MS;
+      waitMs = Math.min(nextMs, LONGEST_WAIT_MS);
+      if (waitMs > 0) await sleep(waitMs, { summary: `Before ${error.activityType} is asked again` });
     }
   }
+}
+
+/** Tells a person why a question ended without an answer. `said`: what the answer takes back. */
+function raiseEnded(run: OrderRun, error: ActivityFailure): { said?: string; firstWaitMs: number } {
+  const refused = failureOf(error);
+  if (refused?.type === KEY_REFUSED) {
+    raiseSilent(run, { code: 'key-refused', said: refused.message.slice(0, 300) });
+    // The server repeats it from now on, without history.
+    return { firstWaitMs: 0 };
+  }
+  const foreign = isForeign(error);
+  const happened = foreign ? `was answered ${BY_FOREIGNER}` : 'failed for good';
+  const said = `the activity ${error.activityType} ${happened}; it is asked again, once an hour at least`;
+  raiseAttention(run, foreign ? 'foreign-answer' : 'read-failed', said);
+  return { said, firstWaitMs: foreign ? FIRST_WAIT_FOREIGN_MS : FIRST_WAIT_MS };
 }
 
 /** Ends the run where the first activity, which checks the whole input, refuses it. */
@@ -171,42 +188,67 @@ async function withAlarm<T>(run: OrderRun, pending: Promise<T>, delayMs = 0): Pr
   return answer;
 }
 
-/** Schedules an activity. `late`: no worker took it for a quarter of an hour, and a person was told. */
+/** Schedules an activity. `late`: no worker took it for a quarter of an hour. */
 export type Schedule<T> = (activities: ActivityInterfaceFor<Activities>, late: boolean) => Promise<T>;
 
 /** Times that a run tells a person that nobody serves it: each costs history, and an overloaded queue has no end of them. */
 const MAX_TOLD = 20;
 
 /**
- * Schedules an activity of an order; when no worker takes it for a quarter of an hour, a person is told until one does.
- * The server counts the time that an attempt waits for a worker, not the time until its next attempt is due. The limit is
- * written to the history only when it is over.
+ * Schedules an activity of an order. If no worker takes it for a quarter of an hour, the order
+ * shows its place in line, or a person is asked for until somebody serves the account. The server
+ * counts the time that an attempt waits for a worker, and writes only its end.
  */
 export function untilServed<T>(run: OrderRun, options: ActivityOptions, schedule: Schedule<T>): Promise<T> {
   if (run.timesUnserved >= MAX_TOLD) return schedule(proxyActivities<Activities>(options), false);
-  return untilTaken(options, schedule, () => {
+  return untilTaken(run.account, options, schedule, (turn) => {
+    if (turn) {
+      showTurn(run, turnText(run.account, turn));
+      return () => showTurn(run);
+    }
     run.timesUnserved += 1;
     return raiseUnserved(run, unserved(run));
   });
 }
 
 /**
- * Schedules an activity with the limit and, when it is over, once more without one: the server has taken the first one out
- * of the queue, so that nothing of it has run or will run. `tell` returns what takes the telling back.
+ * Each limit is so many times as long as the one before: a task of which nobody takes notice costs
+ * ever less history.
+ */
+const LIMIT_GROWS = 4;
+
+/**
+ * Schedules an activity with a limit and, each time it is over, again with a longer one: the server
+ * has taken the one before out of the queue, so that nothing of it has run or will run. `tell` gets
+ * the place in line, if a worker of the account answers, and returns what takes the telling back.
  */
 export async function untilTaken<T>(
+  account: string,
   options: ActivityOptions,
   schedule: Schedule<T>,
-  tell: () => () => unknown,
+  tell: (turn?: Turn) => () => unknown,
 ): Promise<T> {
-  const limited = { ...options, scheduleToStartTimeout: ATTENTION_AFTER_MS };
+  let told: { turn: Turn | undefined; takeBack: () => unknown } | undefined;
   try {
-    return wholeAnswer(await schedule(proxyActivities<Activities>(limited), false));
-  } catch (error) {
-    if (!isUntaken(error, options)) throw error;
+    for (let limitMs = ATTENTION_AFTER_MS; ; ) {
+      const limited = { ...options, scheduleToStartTimeout: limitMs };
+      try {
+        return wholeAnswer(await schedule(proxyActivities<Activities>(limited), told !== undefined));
+      } catch (error) {
+        if (!isUntaken(error, options)) throw error;
+      }
+      const turn = await askForTurn(account, options.taskQueue);
+      // A person who was asked for stays asked for, without another event, until somebody serves
+      // the account.
+      if (turn || !told || told.turn) {
+        told?.takeBack();
+        told = { turn, takeBack: tell(turn) };
+      }
+      limitMs = Math.max(LIMIT_GROWS * limitMs, 2 * (turn?.aboutMs ?? 0));
+    }
+  } finally {
+    told?.takeBack();
   }
-  const takeBack = tell();
-  return wholeAnswer(await schedule(proxyActivities<Activities>(options), true).finally(takeBack));
 }
 
 /**

@@ -3,8 +3,9 @@ import type { Activities } from '../../activities/index.js';
 import type { WhySilentAnswer, WhySilentInput } from '../../contract/order/activities.js';
 import { ATTENTION_AFTER_MIN } from '../../contract/order/messages.js';
 import { shortly } from '../activity-calls.js';
-import { clearAttention, raiseAttention } from '../order/show.js';
+import { clearAttention, raiseAttention, showTurn } from '../order/show.js';
 import type { OrderRun } from '../order/state.js';
+import { shapedTurn, turnText } from './turn.js';
 
 const NO_READING = 'no clear answer about this order; it is asked again until there is one';
 
@@ -25,16 +26,22 @@ const isToldSilent = ({ attention }: OrderRun): boolean => SILENCES.includes(att
 
 /** Tells a person that the service is silent about this order, and why; not where nobody asks it. `isOver`: it has spoken meanwhile. */
 export async function raiseSilence(run: OrderRun, isOver: () => boolean): Promise<void> {
-  if (isToldUnserved(run) || isToldSilent(run)) return;
+  if (isToldUnserved(run)) return;
   const { account, orderId, order } = run;
-  const { code, said } = await whySilent({ account, ...(order ? { orderUuid: order.order_uuid } : { orderId }) });
+  const why = await whySilent({ account, ...(order ? { orderUuid: order.order_uuid } : { orderId }) });
   if (isOver() || isToldUnserved(run)) return;
-  raiseAttention(run, code, said ? `${WORDS[code]} (${said})` : WORDS[code]);
+  if (why.turn) showTurn(run, turnText(account, why.turn));
+  else raiseSilent(run, why);
 }
+
+/** Tells a person that the service is silent about this order, for a reason that is known. */
+export const raiseSilent = (run: OrderRun, { code, said }: WhySilentAnswer): void =>
+  raiseAttention(run, code, said ? `${WORDS[code]} (${said})` : WORDS[code]);
 
 /** Takes that back: the service has spoken. */
 export function endSilence(run: OrderRun): void {
   if (isToldSilent(run)) clearAttention(run, run.attention?.reason);
+  showTurn(run);
 }
 
 /** Why there is no clear answer; not known where nobody takes that up soon. */
@@ -50,9 +57,10 @@ export async function whySilent(input: WhySilentInput): Promise<WhySilentAnswer>
 
 /** Whoever answers tasks may answer anything, and nothing of it may stop the workflow that is told. */
 function shaped(answer: WhySilentAnswer | undefined): WhySilentAnswer {
-  const { code, said } = Object(answer) as Partial<WhySilentAnswer>;
+  const { code, said, turn: place } = Object(answer) as Partial<WhySilentAnswer>;
   if (!code || !SILENCES.includes(code)) return { code: 'service-silent' };
-  return { code, ...(typeof said === 'string' && { said: said.slice(0, 300) }) };
+  const turn = shapedTurn(place);
+  return { code, ...(typeof said === 'string' && { said: said.slice(0, 300) }), ...(turn && { turn }) };
 }
 
 const UNSERVED = 'account-not-served';

@@ -1,9 +1,9 @@
 import { CancellationScope, condition, isCancellation, sleep } from '@temporalio/workflow';
-import { beforePollsMs, type PollAnswer, type PollInput } from '../../contract/order/activities.js';
+import { beforePollsMs, type PollAnswer, type PollInput, type Silent } from '../../contract/order/activities.js';
 import { isFinal, isKnownStatus, type Order } from '../../contract/service-objects.js';
 import { watch } from '../activity-calls.js';
 import { ask, lookUp } from '../ask/ask.js';
-import { endSilence, raiseSilence } from '../ask/silence.js';
+import { endSilence, raiseSilence, raiseSilent } from '../ask/silence.js';
 import { untilDelayedStartMs } from '../create/attempt.js';
 import { countCallback } from '../order/count.js';
 import { enterPhase, raiseAttention } from '../order/show.js';
@@ -56,6 +56,13 @@ async function lookedUp(run: OrderRun): Promise<void> {
   await condition(() => run.finalOrder !== undefined || run.lastLookupAtMs !== before);
 }
 
+/** What follows from a poll without a reading. */
+async function afterSilence(run: OrderRun, { elsewhere, keyRefused }: Silent): Promise<void> {
+  if (elsewhere) await lookedUp(run);
+  else if (keyRefused) raiseSilent(run, { code: 'key-refused', said: String(keyRefused).slice(0, 300) });
+  else await raiseSilence(run, () => run.finalOrder !== undefined);
+}
+
 /** Polls in the background; undocumented statuses are reported once and then tolerated, and a long silence is told. */
 function startPolling(run: OrderRun): CancellationScope {
   const scope = new CancellationScope();
@@ -69,8 +76,7 @@ function startPolling(run: OrderRun): CancellationScope {
       if (run.finalOrder) return;
       if ('silent' in answer) {
         silences += 1;
-        if (answer.elsewhere) await lookedUp(run);
-        else await raiseSilence(run, () => run.finalOrder !== undefined);
+        await afterSilence(run, answer);
         silence = answer.elsewhere ? untold(silences) : 'told';
         continue;
       }

@@ -46,6 +46,21 @@ export function clearAttention(run: OrderRun, reason: string | undefined): void 
   publish(run);
 }
 
+/** Stands between what an order waits for and its turn, which it waits for besides. */
+const AND_ITS_TURN = ', and for ';
+
+/**
+ * Shows that the order waits for its turn besides; without words that it does no more. Costs no
+ * event and no attention.
+ */
+export function showTurn(run: OrderRun, turn?: string): void {
+  const [other = ''] = run.waitingFor.split(AND_ITS_TURN);
+  const waitingFor = turn === undefined ? other : other + AND_ITS_TURN + turn;
+  if (waitingFor === run.waitingFor) return;
+  run.waitingFor = waitingFor;
+  publish(run);
+}
+
 /** How a question says that the order was cancelled before it was asked, or since. */
 export const WAS_CANCELLED = 'it was cancelled';
 

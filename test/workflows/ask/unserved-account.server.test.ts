@@ -70,7 +70,8 @@ describe('an order of an account that no worker serves', () => {
     expect(searchAttributes.PaymentNeedsAttention).toEqual([true]);
 
     const events = await lab.events(orderId);
-    await pause(3 * ATTENTION_AFTER_MS);
+    // It asks again whether somebody serves the account, ever more rarely: first after four times that time.
+    await pause(2 * ATTENTION_AFTER_MS);
     expect(await lab.events(orderId)).toBe(events);
 
     await workflowOf(handle).cancel();

@@ -1,0 +1,25 @@
+import { createHash } from 'node:crypto';
+import type { Decision } from './order/messages.js';
+import { type SignedRun, signedAs } from './signature.js';
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** Names the text of one choice in the list that a signature for many orders covers. */
+export const textName = sha256;
+
+/** Names a list of such names, in whatever order they come. */
+export const listName = (texts: readonly string[]): string => sha256([...texts].sort().join('\n'));
+
+/**
+ * Returns the text that a person signs for many orders: action, person and reason, which are the
+ * same for all, how many, and the name of the list. Each order finds the name of its own text in
+ * the list, so that every field of its decision is signed.
+ */
+export function textForAll(
+  { namespace, account }: Pick<SignedRun, 'namespace' | 'account'>,
+  { action, by, reason }: Pick<Decision, 'action' | 'by' | 'reason'>,
+  texts: readonly string[],
+): string {
+  const choice = { action, by, reason, orders: texts.length, texts: listName(texts) };
+  return signedAs({ update: 'decide-all', run: { namespace, account }, choice });
+}
