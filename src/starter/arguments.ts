@@ -1,6 +1,7 @@
 import { userInfo } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { SignOptions } from '../client/signing.js';
+import type { PaymentOrders } from '../client.js';
 import { durationMs } from '../config/env.js';
 import { loadApproverKey } from '../config.js';
 import type { BatchInput, StopAfter } from '../contract/batch/batch.js';
@@ -164,4 +165,20 @@ function loginName(): string {
   } catch {
     return 'unknown user';
   }
+}
+
+/** Options of the verbs that are about one order. */
+export type OneOrderOptions = CommonOptions & { received?: true; afterEnd?: true };
+
+/** The order that a verb is about. */
+export const handleOf = (orders: PaymentOrders, id: string, { account, received, afterEnd }: OneOrderOptions) =>
+  received ? orders.received(id, { account, afterEnd }) : orders.order(id, { account, afterEnd });
+
+/** Adds the argument and the options that name the order of a verb. */
+export function withOneOrder(command: Command, argument: string = ORDER_ID[0]): Command {
+  const [, about, parse] = ORDER_ID;
+  return withShowWallets(command)
+    .argument(argument, about, parse)
+    .option('--received', 'the id is the order_uuid of a receipt on a permanent address')
+    .option('--after-end', 'the look-ups after its end, which ask about a change at the service');
 }

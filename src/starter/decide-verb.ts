@@ -10,13 +10,14 @@ import {
   type CommonOptions,
   fitting,
   given,
-  ORDER_ID,
+  handleOf,
+  type OneOrderOptions,
   parseNames,
   parseRun,
   parseWhole,
   signerOf,
   withKey,
-  withShowWallets,
+  withOneOrder,
 } from './arguments.js';
 import { decideOrder, readDecisionFile, type TypedDecision } from './order-verbs.js';
 import { whileShowing } from './progress.js';
@@ -25,7 +26,6 @@ import { headed, named } from './text.js';
 
 /** Options that say what one order is decided on. */
 type OneOptions = Omit<TypedDecision, 'runId' | 'order_uuid' | 'revertTo' | 'wallet_details'> & {
-  received?: true;
   run?: string;
   orderUuid?: string;
   file?: string;
@@ -34,14 +34,11 @@ type OneOptions = Omit<TypedDecision, 'runId' | 'order_uuid' | 'revertTo' | 'wal
 /** Options for all orders that ask for a person for one reason. */
 type AllOptions = Pick<DecideAllInput, 'code'> & { dryRun?: true; yes?: true; digest?: string };
 
-type DecideOptions = CommonOptions & OneOptions & Partial<AllOptions> & { all?: true; key?: string };
+type DecideOptions = OneOrderOptions & OneOptions & Partial<AllOptions> & { all?: true; key?: string };
 
 /** Adds `order decide`, for one order or for all that ask for the same reason. */
 export function addDecideVerb(order: Command, io: StarterIo, verbs: Verbs): void {
-  const [, about, parseOrderId] = ORDER_ID;
-  const decide = withKey(withShowWallets(order.command('decide')))
-    .argument('[order_id]', about, parseOrderId)
-    .option('--received', 'the id is the order_uuid of a receipt on a permanent address')
+  const decide = withKey(withOneOrder(order.command('decide'), '[order_id]'))
     .description(
       'decide on a parked order, on what `order show` shows: with its --revision and its --run, or nothing is decided. With --all: on all of an account that ask for the same reason',
     )
@@ -70,13 +67,9 @@ export function addDecideVerb(order: Command, io: StarterIo, verbs: Verbs): void
   verbs.addChecked(decide, async (run, orderId: string | undefined, options: DecideOptions) => {
     const { all, code } = options;
     if (!all && orderId !== undefined && Object.keys(allOptions(options)).length === 0) {
-      const { received, account } = options;
       const decision = await decisionOf(io, options);
       const sign = signerOf(options);
-      await run((orders) => {
-        const handle = received ? orders.received(orderId, { account }) : orders.order(orderId, { account });
-        return decideOrder(io, handle, decision, sign);
-      });
+      await run((orders) => decideOrder(io, handleOf(orders, orderId, options), decision, sign));
       return;
     }
     if (!all || code === undefined || orderId !== undefined || Object.keys(oneOptions(options)).length > 0) {
@@ -92,8 +85,8 @@ const parseDigest = fitting(/^[0-9a-f]{64}$/, 'It must be the digest that the li
 const allOptions = ({ code, dryRun, yes, digest }: DecideOptions) => given({ code, dryRun, yes, digest });
 
 const oneOptions = (options: DecideOptions) => {
-  const { received, revision, run, amount, currency, orderUuid, differences, kind, as, file } = options;
-  return given({ received, revision, run, amount, currency, orderUuid, differences, kind, as, file });
+  const { received, afterEnd, revision, run, amount, currency, orderUuid, differences, kind, as, file } = options;
+  return given({ received, afterEnd, revision, run, amount, currency, orderUuid, differences, kind, as, file });
 };
 
 async function decisionOf(io: StarterIo, options: OneOptions): Promise<TypedDecision> {

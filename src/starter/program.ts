@@ -1,17 +1,18 @@
 import { Argument, Command, CommanderError, Option } from 'commander';
 import type { OrderFilter } from '../client/order-filter.js';
-import type { PaymentOrders } from '../client.js';
 import { ORDER_TYPES, type OrderType } from '../contract/order/types.js';
 import { maskWallets } from '../contract/wallets.js';
 import { print, printJson } from '../print.js';
 import { withVersion } from '../process.js';
 import {
   type CommonOptions,
-  ORDER_ID,
+  handleOf,
+  type OneOrderOptions,
   parseTimeout,
   parseWhole,
   withCommonOptions,
   withJson,
+  withOneOrder,
   withShowWallets,
   withTimeout,
 } from './arguments.js';
@@ -35,19 +36,6 @@ Exit codes:
   2  bad usage or input; nothing was sent
   3  Temporal cannot be reached
   4  not decided yet (uncertain, parked, waiting): never start it under another id`;
-
-/** Options of the verbs that are about one order. */
-type OneOrderOptions = CommonOptions & { received?: true; afterEnd?: true };
-
-const handleOf = (orders: PaymentOrders, id: string, { account, received, afterEnd }: OneOrderOptions) =>
-  received ? orders.received(id, { account, afterEnd }) : orders.order(id, { account, afterEnd });
-
-/** The order that a verb is about. */
-const withOneOrder = (command: Command): Command =>
-  withShowWallets(command)
-    .argument(...ORDER_ID)
-    .option('--received', 'the id is the order_uuid of a receipt on a permanent address')
-    .option('--after-end', 'the look-ups after its end, which ask about a change at the service');
 
 function addStart(order: Command, io: StarterIo, verbs: Verbs): void {
   const start = withShowWallets(order.command('start'))

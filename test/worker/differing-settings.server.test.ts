@@ -84,8 +84,8 @@ test('no order above the cap is sent, and none approved without a signature, bec
   expect(handles.filter(({ orderId }) => executed(orderId) > 0)).toEqual([]);
 
   const approve = async (handle: OrderHandle, by: string, signer?: typeof KEYS.ann) => {
-    const { revision } = await handle.state();
-    const decision: Decision = { action: 'approve', by, reason: 'as agreed', revision };
+    const { revision, attention: { amount, currency } = {} } = await handle.state();
+    const decision: Decision = { action: 'approve', by, reason: 'as agreed', revision, amount, currency };
     return handle.decide(decision, signer && { signer });
   };
   const unsigned = await Promise.allSettled(handles.map((handle) => approve(handle, 'Ann Smith')));

@@ -64,8 +64,8 @@ test('a run that was told that signatures count takes no unsigned decision from 
   expect(executions(lab, handle.orderId)).toBe(0);
 
   await replaceWorkers({ caps, approvers });
-  const { revision } = await handle.state();
-  const decision = { action: 'approve', by: 'Ann Smith', reason: 'as agreed', revision } as const;
+  const { revision, attention: { amount, currency } = {} } = await handle.state();
+  const decision = { action: 'approve', by: 'Ann Smith', reason: 'as agreed', revision, amount, currency } as const;
   await handle.decide(decision, { signer: KEYS.ann });
   expect(await handle.result()).toMatchObject({ outcome: 'completed' });
 });
