@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Control } from '../../src/contract/order/activities.js';
-import type { Outcome } from '../../src/workflows/create/facts.js';
+import { isCallbackNew, type Outcome, wasEverInDoubt } from '../../src/workflows/create/facts.js';
 import type { Question } from '../../src/workflows/create/next-action.js';
 import {
   actionOf,
@@ -8,6 +8,7 @@ import {
   type Code,
   type Disturbance,
   executed,
+  heard,
   isOpen,
   keyOf,
   openWorld,
@@ -52,6 +53,14 @@ const INVARIANTS: readonly ((world: World, before: World, code: Code) => string 
       : undefined;
   },
   (world) => (world.ended === 'none exists' && world.callbackDue ? 'ended with a callback not looked into' : undefined),
+  (world, _, code) => {
+    const { facts } = heard(world, code);
+    const isAsked =
+      world.ended === undefined && code.nextAction(facts, { movesMoneyAtOnce: world.isPayout }).do === 'ask';
+    return isAsked && wasEverInDoubt(facts) && isCallbackNew(facts)
+      ? 'asks with a callback not looked into'
+      : undefined;
+  },
   (world, _, code) => {
     if (world.ended !== undefined || world.left.decision === 0) return undefined;
     return actionOf(world, code).do === 'ask' && stepsOf(world, code).length === 0 ? 'a dead end' : undefined;
@@ -233,6 +242,14 @@ const PLANTED: readonly Planted[] = [
     },
     left: { form: 1, callback: 1 },
     isPayout: false,
+  },
+  {
+    name: 'a callback waits until a person has decided',
+    code: {
+      nextAction: ({ callback, ...facts }, terms) =>
+        CODE.nextAction({ ...facts, callback: callback === 'none' ? 'none' : 'seen' }, terms),
+    },
+    left: { form: 1, callback: 1 },
   },
   {
     name: 'a restore is no doubt',

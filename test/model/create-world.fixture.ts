@@ -222,7 +222,8 @@ function mayShow({ sends, frozen, otherKey, nowMs, laterMs = Number.NEGATIVE_INF
   return first && isSure ? [true] : [true, false];
 }
 
-const heard = (world: World, code: Code): World =>
+/** The world once the run has heard the callback that came. */
+export const heard = (world: World, code: Code): World =>
   world.callbackDue ? without(note(world, code, { kind: 'callback' }), 'callbackDue') : world;
 
 /** What the run does, in every way that it may come out. */

@@ -180,4 +180,4 @@ export const latestSendIsOver = ({ input }: OrderRun): boolean => Date.now() > D
 
 /** A late order is sent again only if the table asked a person, and for the first time only if one said so. */
 const isLatePermitted = (run: OrderRun, permission: SendPermission): boolean =>
-  permission === 'absent' ? delayHasPassed(run) : run.facts.lateAllowed === true;
+  permission === 'absent' ? delayHasPassed(run) : run.facts.late === 'allowed';

@@ -60,8 +60,11 @@ const note = (run: OrderRun, outcome: Outcome): void => {
 
 const terms = ({ type }: OrderRun) => ({ movesMoneyAtOnce: factsOf(type).movesMoneyAtOnce });
 
-const lateness = (run: OrderRun): Facts['late'] =>
-  latestSendIsOver(run) ? 'over' : delayHasPassed(run) ? 'delayed' : undefined;
+function lateness(run: OrderRun): Facts['late'] {
+  if (latestSendIsOver(run)) return 'over';
+  if (!delayHasPassed(run)) return undefined;
+  return run.facts.late === 'allowed' ? 'allowed' : 'delayed';
+}
 
 /** The facts with what came from outside since. */
 function observed({ run, callbacks }: Create): Facts {

@@ -67,10 +67,11 @@ export interface Facts {
   /** A person wants it closed: as absent, or because they refused it. */
   closing?: { by: string; refused?: string };
   cancelled: boolean;
-  /** 'delayed': the time at which it was to start has passed; 'over': so has its latest send time, and nothing is sent any more. */
-  late?: 'delayed' | 'over';
-  /** A person let it be sent for the first time although it was late. */
-  lateAllowed?: true;
+  /**
+   * 'delayed': the time at which it was to start has passed; 'allowed': a person lets it be sent for the first time all the same;
+   * 'over': so has its latest send time, and nothing is sent any more.
+   */
+  late?: 'delayed' | 'allowed' | 'over';
   /** Looked for since the last attempt, or since it was cancelled, and not found. */
   looked: boolean;
   budget: Budget;
@@ -197,16 +198,19 @@ function takeSeen(facts: Facts, seen: Seen): Facts {
   const callback = facts.callback === 'none' || !wasEverInDoubt(facts) ? 'none' : 'seen';
   const waited = notSent && { why: notSent.why, asks: notSent.asks };
   const looked: Facts = { ...facts, looked: true, callback, ...(waited && { notSent: waited }) };
-  // Which of several orders of ours to follow stays for a person to say, though a lagging list may show fewer now.
-  if (facts.found?.kind === 'conflict' && facts.found.ours.length > 0) return looked;
+  if (isForPerson(facts)) return looked;
   if (seen.kind !== 'absent') return takeFound(looked, seen);
   // The first callback after absence was proven: the whole window is read once more.
   const isNews = facts.callback === 'fresh' && absence !== undefined;
   return isNews ? anew(looked, absence.doubt) : looked;
 }
 
+/** Which of several orders of ours to follow stays for a person to say, though a lagging list may show fewer now. */
+const isForPerson = ({ found }: Facts): boolean => found?.kind === 'conflict' && found.ours.length > 0;
+
 /** What is shown under our id. A conflict may hide ours as long as a create may be on its way. */
 function takeFound(facts: Facts, found: Ours | Conflict): Facts {
+  if (isForPerson(facts)) return facts;
   if (found.kind === 'ours') return { ...facts, found };
   const { closing, doubt, absence } = facts;
   const kept: Facts = { ...facts, found };
@@ -292,7 +296,7 @@ function permit(facts: Facts, { wasLate, readIn }: Extract<Outcome, { kind: 'per
   // What the account hides is said to be absent there by the person who says that it is the account.
   const absence = facts.absence ?? (doubt && { doubt, readIn, control: { whole: false } });
   const isLate = late !== undefined && wasLate;
-  if (!absence) return { ...facts, ...(isLate && { lateAllowed: true }) };
+  if (!absence) return late === 'delayed' && wasLate ? { ...facts, late: 'allowed' } : facts;
   return {
     ...without(facts, 'refused', 'doubt', 'proof'),
     absence: { ...absence, permitted: { late: isLate, cancelled } },

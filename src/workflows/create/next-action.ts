@@ -61,7 +61,7 @@ export function nextAction(facts: Facts, terms: Terms): Action {
   if (found?.kind === 'ours') return { do: 'take', ours: found };
   const claim = facts.claims.find(({ isLookedUp }) => !isLookedUp);
   if (claim) return { do: 'look up a claim', orderUuid: claim.orderUuid };
-  if (isCallbackDue(facts)) return { do: 'look', why: 'callback' };
+  if (isCallbackDue(facts)) return doubt ? { do: 'prove absence', why: doubt.said } : { do: 'look', why: 'callback' };
   if (found && !closing && (isFinal(found) || !doubt)) return aboutConflict(facts, found);
   // 2. What may be on its way, or hidden: nothing is sent, and nothing ends as absent.
   if (doubt) return aboutDoubt(facts, doubt);
@@ -93,11 +93,12 @@ function endOf(facts: Facts, terms: Terms): Action | undefined {
 const aboutBlocked = ({ by, why, toApprove }: NonNullable<Facts['blocked']>): Question =>
   by === 'cap' ? { kind: 'overCap', why, ...(toApprove && { toApprove }) } : { kind: 'notSent', why };
 
-/** A callback after a send is always looked into; before it only where the order waits. */
+/** A callback after a send is looked into before anybody is asked or waited for; before a send only where the order waits. */
 const isCallbackDue = (facts: Facts): boolean =>
   isCallbackNew(facts) &&
-  !facts.doubt &&
-  (facts.notSent !== undefined || facts.found !== undefined || wasEverInDoubt(facts));
+  (facts.notSent !== undefined ||
+    facts.found !== undefined ||
+    (facts.doubt ? facts.proof?.hidden === 'over' : wasEverInDoubt(facts)));
 
 const isFinal = ({ askAtOnce, ours }: Conflict): boolean => askAtOnce === true || ours.length > 0;
 
@@ -171,8 +172,8 @@ const isBelieved = ({ control: { later, othersFail } }: Absence, { movesMoneyAtO
   later === true || (!movesMoneyAtOnce && !othersFail);
 
 /** The first attempt of a late order checks it, and looks whether it exists. */
-const asksWhetherLate = ({ late, lateAllowed, notSent, absence }: Facts): boolean =>
-  late === 'delayed' && !lateAllowed && notSent !== undefined && absence === undefined;
+const asksWhetherLate = ({ late, notSent, absence }: Facts): boolean =>
+  late === 'delayed' && notSent !== undefined && absence === undefined;
 
 /** THE decision whether a create is sent again. */
 function maySendAgain(facts: Facts, absence: Absence, terms: Terms): Action {
@@ -188,7 +189,7 @@ function maySendAgain(facts: Facts, absence: Absence, terms: Terms): Action {
 }
 
 const isInTime = ({ late }: Facts, { late: isLateAllowed }: { late: boolean }): boolean =>
-  late === undefined || (late === 'delayed' && isLateAllowed);
+  late === undefined || (late !== 'over' && isLateAllowed);
 
 /** After "too many requests" a re-send costs none, up to a number of rounds. */
 const isCovered = ({ budget: { resends, spent, rateLimited, lastWasLimited } }: Facts): boolean =>

@@ -52,6 +52,13 @@ export function askedAbout(run: OrderRun, about: Question): Asked {
   }
 }
 
+const TIME_HAS_PASSED = '; the time that it was to start at has passed';
+const LATE: Record<NonNullable<Facts['late']>, string> = {
+  delayed: TIME_HAS_PASSED,
+  allowed: TIME_HAS_PASSED,
+  over: '; its latest send time is over, so nothing is sent any more',
+};
+
 /** All that speaks against sending once more. */
 function uncertainty(run: OrderRun, { doubt, control }: Absence): string {
   const { callback, claims, cancelled: isCancelled, late, everDoubted, refused } = run.facts;
@@ -60,8 +67,7 @@ function uncertainty(run: OrderRun, { doubt, control }: Absence): string {
     callback === 'none' ? '' : CLAIMED,
     claims.length > 0 ? NAMED : '',
     isCancelled ? '; it was cancelled' : '',
-    late === 'delayed' ? '; the time that it was to start at has passed' : '',
-    late === 'over' ? '; its latest send time is over, so nothing is sent any more' : '',
+    late === undefined ? '' : LATE[late],
     isPlaceUnknown(run.facts) ? placeUnknown(refused !== undefined) : '',
     run.followUp && everDoubted.some(({ cause }) => cause === 'reset')
       ? '; another follow-up may have been sent in its place since'
