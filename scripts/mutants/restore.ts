@@ -34,7 +34,7 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a follow-up that was seen is sent once the service shows it no more',
-    file: 'src/workflows/compensation/move-money.ts',
+    file: 'src/workflows/compensation/next-move.ts',
     find: '(id === orderId && basis ? [basis] : [])',
     replacement: "(id === '' && basis ? [basis] : [])",
     test: {
@@ -44,9 +44,9 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'follow-ups of a lost run after the next one are passed over',
-    file: 'src/workflows/compensation/move-money.ts',
-    find: 'others.length === 0 && endsIt(before, sent)',
-    replacement: 'others.length >= 0 && endsIt(before, sent)',
+    file: 'src/workflows/compensation/next-move.ts',
+    find: 'others.length === 0 && leavesNothing(assessment, ended)',
+    replacement: 'others.length >= 0 && leavesNothing(assessment, ended)',
     test: {
       file: 'test/workflows/compensation/lost-follow-ups.server.test.ts',
       name: 'several follow-ups of a run that is lost the second one, for which the first left nothing, is told and not passed over',

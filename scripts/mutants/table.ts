@@ -116,9 +116,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'acknowledgement before the signal',
     file: 'src/receiver/spare-temporal.ts',
-    find: 'return signal(target, hint, repeated).then((result) => ({ result }), unavailable);',
-    replacement: `signal(target, hint, repeated).catch(() => undefined);
-      return { result: 'delivered' };`,
+    find: 'const outcome = await signal(target, hint, repeated, mayLookUp).then((result) => ({ result }), unavailable);',
+    replacement: `signal(target, hint, repeated, mayLookUp).catch(() => undefined);
+      const outcome = { result: 'delivered' as const };`,
     test: {
       file: 'test/receiver/server.test.ts',
       name: 'a genuine callback is answered only after the signal was accepted',

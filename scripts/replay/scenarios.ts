@@ -131,8 +131,6 @@ export const SCENARIOS: Scenario[] = [
   orderScenario('shown-in-another-form', { type: 'withdraw', marker: 'create=echo-masked' }),
   amongOthers(orderScenario('resent', { type: 'withdraw', marker: 'create=503-before' })),
   orderScenario('resent-deposit', { type: 'deposit', marker: 'create=503-before' }),
-  // The first two were recorded before the patch looked-up-after-end.
-  orderScenario('resent-looked-up', { type: 'withdraw', marker: 'create=503-before' }),
   orderScenario('rate-limited', { type: 'exchange', marker: 'create=429 retry_after=1' }),
   orderScenario('rejected', { type: 'withdraw', marker: 'create=400' }),
   orderScenario('undocumented-status', { type: 'withdraw', marker: 'status=unknown-status callback=drop' }),

@@ -12,6 +12,7 @@ import {
   GroupedLookUps,
   SharedRates,
 } from '../../src/activities/index.js';
+import { KEY_REFUSED } from '../../src/contract/failures.js';
 import type { CreateOrderInput, OutcomeReading, Pace, ReadOutcomeInput } from '../../src/contract/order/activities.js';
 import type { OrderInput } from '../../src/contract/order/input-and-result.js';
 import { wholeAnswer } from '../../src/contract/order/lean.js';
@@ -213,6 +214,13 @@ export async function failureOf(answer: Promise<unknown>): Promise<ApplicationFa
   if (error instanceof ApplicationFailure) return error;
   throw error;
 }
+
+/**
+ * True for a failure after which the same is asked again: by the server or, once a person was told of a refused key, by the
+ * workflow.
+ */
+export const isAskedAgain = ({ nonRetryable, type }: ApplicationFailure): boolean =>
+  !nonRetryable || type === KEY_REFUSED;
 
 /** Answers that tell nothing about an order, by fault name, wherever they come from. */
 export const UNCLEAR_FAULTS = [

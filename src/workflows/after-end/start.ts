@@ -3,7 +3,6 @@ import { ParentClosePolicy, startChild, workflowInfo } from '@temporalio/workflo
 import { afterEndWorkflowId, ORDER_AFTER_END_WORKFLOW, searchAttribute } from '../../contract/names.js';
 import type { AfterEndInput, AfterEndResult } from '../../contract/order/after-end.js';
 import type { OrderRun } from '../order/state.js';
-import { isPatched } from '../patches.js';
 
 /** Time between the look-up at an order's end and the second one. */
 export const AGAIN_AFTER_MS = 3_600_000;
@@ -17,7 +16,7 @@ export function mayHaveBeenSentTwice({ facts, order, adopted, input }: OrderRun)
 
 /** Starts the look-ups of an order that ends and may have been sent twice; they outlive its run. */
 export async function startLookUpsAfterEnd(run: OrderRun): Promise<void> {
-  if (!mayHaveBeenSentTwice(run) || !isPatched('looked-up-after-end')) return;
+  if (!mayHaveBeenSentTwice(run)) return;
   const input: AfterEndInput = { againAfterMs: AGAIN_AFTER_MS };
   try {
     await startChild<(input: AfterEndInput) => Promise<AfterEndResult>>(ORDER_AFTER_END_WORKFLOW, {

@@ -1,27 +1,31 @@
+import { sleep } from '@temporalio/workflow';
+import { maskWords } from '../../contract/masking.js';
 import { toAmount } from '../../contract/money.js';
-import type { OrderResult } from '../../contract/order/input-and-result.js';
-import type { TakenDecision } from '../../contract/order/messages.js';
+import type { CompensationResult, OrderResult } from '../../contract/order/input-and-result.js';
+import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import type { CardPart } from '../../contract/order/request.js';
-import type { Order } from '../../contract/service-objects.js';
+import type { FinalStatus, Order } from '../../contract/service-objects.js';
+import { ask } from '../ask/ask.js';
 import { resultOf } from '../order/end.js';
 import { park } from '../order/park.js';
 import { enterPhase, raiseAttention, WAS_CANCELLED } from '../order/show.js';
-import type { OrderRun } from '../order/state.js';
-import { type Assessment, assess } from './assess.js';
+import { notePayers, type OrderRun } from '../order/state.js';
+import { type Assessment, assess, type Sent } from './assess.js';
+import { remainders } from './figures.js';
+import { type FollowUp, followUpCosts } from './moves.js';
 import {
-  acceptedBy,
   CANCELLED_BEFORE_SEND,
-  type Choice,
-  concluded,
-  endedWith,
+  type Ending,
   isCompleted,
-  moveMoney,
+  type MoveFacts,
+  type NextMove,
+  nextMove,
   untold,
-} from './move-money.js';
-import { followUpCosts, type Named } from './moves.js';
-import { actionsOf, chooseOffer, describeOffer, offerByPolicy } from './offers.js';
+} from './next-move.js';
+import { actionsOf, chooseOffer, describeOffer } from './offers.js';
+import { followExisting, sendFollowUp } from './send-follow-up.js';
 
-/** What happens after the first final status, by policy and table. Money moves only in `moveMoney`. */
+/** What happens after the first final status: between two steps `nextMove` alone decides. */
 export async function compensate(run: OrderRun, final: Order): Promise<OrderResult> {
   if (final.status === 'completed') {
     const policy = run.input.compensation ?? 'report';
@@ -29,35 +33,60 @@ export async function compensate(run: OrderRun, final: Order): Promise<OrderResu
   }
   enterPhase(run, 'compensating', 'the balance changes of the order');
   const assessment = await assess(run, []);
-  const { row, policy, readings, lost } = assessment;
-  if (row.attention) raiseAttention(run, 'undocumented-end', row.name);
-  if (row.nothingLeft && readings[0]?.order.status === final.status && lost.length === 0) {
-    return resultOf(run, { compensation: { policy, status: 'none', reason: row.name } });
-  }
-  if (policy === 'report' || (policy === 'revert' && row.revert === 'report')) return report(run, assessment);
-  return followUp(run, assessment);
-}
-
-/** Sends follow-ups until nothing is left to decide: the first perhaps by policy, every other one by a person. */
-async function followUp(run: OrderRun, opening: Assessment): Promise<OrderResult> {
-  const offer = offerByPolicy(opening.offers, opening.row, opening.policy);
-  let assessment = opening;
-  let choice = offer ? { offer, named: namedBy(run) } : await askPerson(run, assessment, assessment.row.name);
-  for (;;) {
-    if ('accepted' in choice) return accept(run, assessment, choice.accepted);
-    const step = await moveMoney(run, assessment, choice);
-    if ('result' in step) return step.result;
-    assessment = step.assessment;
-    choice = await askPerson(run, assessment, step.why);
-  }
-}
-
-/** Says what is left, moves nothing and never parks. Where the remainder cannot be told, it says that instead. */
-function report(run: OrderRun, assessment: Assessment): OrderResult {
   const { row } = assessment;
-  const doubts = untold(assessment);
-  if (doubts.length > 0) raiseAttention(run, 'remainder-unknown', `what is left cannot be told: ${doubts.join('; ')}`);
-  return concluded(run, assessment, { status: 'none', reason: row.name });
+  if (row.attention) raiseAttention(run, 'undocumented-end', row.name);
+  const { revertTo } = run.input;
+  const known = { status: final.status as FinalStatus, ...(revertTo && { revertTo }) };
+  for (let facts: Learnt = { assessment }; ; ) {
+    const next = nextMove({ ...known, ...facts, cancelled: run.cancelRequested, laterPayers: run.laterPayers });
+    if (next.do === 'end') return endAs(run, facts.assessment, next.as);
+    facts = await perform(run, facts, next);
+  }
+}
+
+/** What steps find out; each one leaves what still holds. */
+type Learnt = Omit<MoveFacts, 'status' | 'cancelled' | 'revertTo' | 'laterPayers'>;
+
+async function perform(run: OrderRun, facts: Learnt, next: Exclude<NextMove, { do: 'end' }>): Promise<Learnt> {
+  const { assessment } = facts;
+  switch (next.do) {
+    case 'ask': {
+      // In doubt nothing may be done any more.
+      const asked = next.doubts ? { ...assessment, doubts: next.doubts, offers: [] } : assessment;
+      return { assessment: asked, ...(await askPerson(run, asked, next.why)) };
+    }
+    case 'read again': {
+      enterPhase(run, 'compensating', 'the second reading before money moves');
+      await sleep(run.pace?.confirmDelayMs ?? 0, { summary: 'Two equal readings before money moves' });
+      const second = await assess(run, assessment.sent, assessment);
+      return { assessment: second, before: assessment, choice: next.choice };
+    }
+    case 'check': {
+      const readAtMs = Date.now();
+      const check = await checkFollowUp(run, next.followUp);
+      notePayers(run, check.orderPayers);
+      return { ...facts, check: { ...check, isOld: Date.now() - readAtMs > ATTENTION_AFTER_MS } };
+    }
+    case 'follow up': {
+      const { followUp, choice, basis, exists, payers } = next;
+      enterPhase(run, 'compensating', `the follow-up ${followUp.request.order_id}`);
+      const end = exists ? await followExisting(run, followUp) : await sendFollowUp(run, followUp, basis);
+      return { assessment, ended: { ...followUp, move: choice.offer.move, payers, end } };
+    }
+    case 'read after it': {
+      const { ended } = next;
+      enterPhase(run, 'compensating', 'the balance changes of the order');
+      return { assessment: await assess(run, [...assessment.sent, ended], assessment), ended };
+    }
+  }
+}
+
+function checkFollowUp(run: OrderRun, { type, request }: FollowUp) {
+  const summary = 'Do limits, precision and balance allow the follow-up?';
+  const order = { type: run.type, request: run.request };
+  return ask(run, { summary, alarm: true }, (reads) =>
+    reads.checkFollowUp({ account: run.account, type, request, order }),
+  );
 }
 
 /** A person decides: `accept` ends the order as it is, `finish` and `revert` take up one of the offers. */
@@ -65,7 +94,7 @@ async function askPerson(
   run: OrderRun,
   assessment: Assessment,
   why: string,
-): Promise<Choice | { accepted: TakenDecision }> {
+): Promise<Pick<MoveFacts, 'choice' | 'accepted'>> {
   const { case: c, purse, doubts, sentDoubts, offers } = assessment;
   const found = untold(assessment)
     .slice(doubts.length)
@@ -87,21 +116,60 @@ async function askPerson(
   const offer = chooseOffer(offers, decision);
   // The validator took this decision on these offers.
   if (typeof offer === 'string') throw new Error(`a decision that cannot be: ${offer}`);
+  // What the decision names, else what the order's own input does.
+  const revertTo = decision.revertTo ?? run.input.revertTo;
+  const cards = decision.wallet_details as CardPart[] | undefined;
+  const named = { ...(revertTo && { revertTo }), ...(cards && { cards }) };
   // Taken on a revision that shows a cancellation, if there was one.
-  return { offer, named: namedBy(run, decision), afterCancel: run.cancelRequested };
+  return { choice: { offer, named, afterCancel: run.cancelRequested } };
 }
 
-/** What the decision names, else what the order's own input does. */
-function namedBy(run: OrderRun, decision?: TakenDecision): Named {
-  const revertTo = decision?.revertTo ?? run.input.revertTo;
-  const cards = decision?.wallet_details as CardPart[] | undefined;
-  return { ...(revertTo && { revertTo }), ...(cards && { cards }) };
+function endAs(run: OrderRun, s: Assessment, as: Ending): OrderResult {
+  const { row, policy, sent } = s;
+  const doubts = untold(s);
+  switch (as.kind) {
+    case 'nothing left':
+      return resultOf(run, { compensation: { policy, status: 'none', reason: row.name } });
+    case 'reported':
+      if (doubts.length > 0)
+        raiseAttention(run, 'remainder-unknown', `what is left cannot be told: ${doubts.join('; ')}`);
+      return concluded(run, s, { status: 'none', reason: row.name });
+    case 'not possible':
+      raiseAttention(run, 'below-minimum', [as.why, ...doubts].join('; '));
+      return concluded(run, s, { status: 'not_possible', reason: as.why });
+    case 'followed up':
+      return endedWith(run, s, as.last, as.costs);
+    case 'accepted': {
+      // Reports show it.
+      const accepted = `accepted by ${maskWords(as.by)}: ${maskWords(as.reason)}`;
+      const last = sent.at(-1);
+      // Nothing was sent; otherwise the last follow-up's end says what came of it.
+      if (!last) return concluded(run, s, { status: 'none', reason: accepted });
+      return endedWith(run, s, last, isCompleted(last) ? accepted : `${last.end.how}; ${accepted}`);
+    }
+  }
 }
 
-/** A person ends the order as it is. Nothing was sent: 'none'; otherwise the last follow-up's end says what came of it. */
-function accept(run: OrderRun, assessment: Assessment, { by, reason }: TakenDecision): OrderResult {
-  const accepted = acceptedBy(by, reason);
-  const last = assessment.sent.at(-1);
-  if (!last) return concluded(run, assessment, { status: 'none', reason: accepted });
-  return endedWith(run, assessment, last, isCompleted(last) ? accepted : `${last.end.how}; ${accepted}`);
+/** The result after the last follow-up, which was taken up, however it ended; one that came to no order here may exist all the same. */
+function endedWith(run: OrderRun, s: Assessment, last: Sent, reason?: string): OrderResult {
+  const { end, request } = last;
+  const lost = s.lost.filter(({ orderId }) => orderId !== request.order_id || end.kind === 'none');
+  return concluded(
+    run,
+    { ...s, lost },
+    {
+      status: isCompleted(last) ? 'done' : 'failed',
+      order_id: request.order_id,
+      outcome: end.kind === 'final' ? end.outcome : undefined,
+      reason,
+    },
+  );
+}
+
+/** The result of an order that was assessed: what it left before any follow-up, or why that is unknown, and what was done. */
+function concluded(run: OrderRun, s: Assessment, done: Omit<CompensationResult, 'policy'>): OrderResult {
+  const { case: c, left, policy } = s;
+  const doubts = untold(s);
+  const about = doubts.length === 0 ? { remainder: remainders(c, left) } : { remainderUnknown: doubts.join('; ') };
+  return resultOf(run, { ...about, compensation: { policy, ...done } });
 }

@@ -4,7 +4,14 @@ import { type CallbackTarget, callbackUrl, verifyCallbackPath } from '../../../s
 import { addressObject } from '../../payment-service/objects.fixture.js';
 import { answer, startOneList, startServer } from '../../payment-service/server.fixture.js';
 import { call } from '../../sandbox/sandbox.fixture.js';
-import { activitiesFor, CALLBACK, failureOf, openActivities, UNCLEAR_FAULTS } from '../activity-lab.fixture.js';
+import {
+  activitiesFor,
+  CALLBACK,
+  failureOf,
+  isAskedAgain,
+  openActivities,
+  UNCLEAR_FAULTS,
+} from '../activity-lab.fixture.js';
 
 const ADDRESS = { currency: 'usdt', network: 'tron' };
 const macOf = (target: CallbackTarget, key = CALLBACK.tokenKeys[0] ?? '') => callbackUrl('', key, target).slice(-43);
@@ -169,7 +176,7 @@ describe('findAddress', () => {
 
   test.for(UNCLEAR_FAULTS)('answered with %s is repeated', async (fault) => {
     const { run } = await openActivities({ faults: { [`address.${fault}`]: 1 } }, { callback: CALLBACK });
-    expect((await failureOf(run('findAddress', inputOf()))).nonRetryable).not.toBe(true);
+    expect(isAskedAgain(await failureOf(run('findAddress', inputOf())))).toBe(true);
   });
 
   test('with an entry that cannot be read is no reading: it might be the one', async () => {

@@ -10,6 +10,7 @@ import {
   attemptOf,
   ELSEWHERE,
   failureOf,
+  isAskedAgain,
   openActivities,
   operations,
   PACE,
@@ -174,7 +175,7 @@ describe('no reading', () => {
     async (fault) => {
       const { sandbox, run } = await openActivities({ faults: { [`list.${fault}`]: 1 } });
       const failure = await failureOf(run('lookUpOrder', lookUpOf()));
-      expect(failure.nonRetryable).not.toBe(true);
+      expect(isAskedAgain(failure)).toBe(true);
       expect(operations(sandbox)).toEqual(['list', 'status']);
     },
   );
@@ -196,7 +197,7 @@ describe('no reading', () => {
     // Unknown orders are answered with 200 here: half of a 400 is a 400 all the same.
     const { sandbox, run } = await openActivities({ unknownMode: 'd', faults: { [`status.${fault}`]: 1 } });
     const failure = await failureOf(run('lookUpOrder', lookUpOf()));
-    expect(failure.nonRetryable).not.toBe(true);
+    expect(isAskedAgain(failure)).toBe(true);
     expect(operations(sandbox)).toEqual(['list', 'status']);
   });
 
@@ -231,7 +232,7 @@ describe('no reading', () => {
     const again = { sentTo: ELSEWHERE, told: 'why' in told ? told.why : '' };
     const failure = await failureOf(run('lookUpOrder', lookUpOf(again)));
     expect(failure).toMatchObject({ type: 'Elsewhere', message: why });
-    expect(failure.nonRetryable).not.toBe(true);
+    expect(isAskedAgain(failure)).toBe(true);
     expect(sandbox.requests()).toEqual([]);
     expect(await run('lookUpOrder', lookUpOf({ ...again, sentTo }))).toMatchObject({ kind: 'absent' });
   });
@@ -249,7 +250,7 @@ describe('a look-up that is to wait first', () => {
     const { sandbox, run } = await openActivities();
     const failure = await failureOf(run('lookUpOrder', lookUpOf({ delayMs: 30_000 })));
     expect(failure).toMatchObject({ nextRetryDelay: 30_000, category: ApplicationFailureCategory.BENIGN });
-    expect(failure.nonRetryable).not.toBe(true);
+    expect(isAskedAgain(failure)).toBe(true);
     expect(sandbox.requests()).toEqual([]);
   });
 
@@ -285,7 +286,7 @@ describe('a look-up by order_uuid', () => {
       const look = lab.run('lookUpOrder', lookUpOf({ orderUuid: uuidOf(lab), known: true }));
       const failure = await failureOf(look);
       expect(failure).toMatchObject({ type: 'NoReading', message: expect.stringMatching(/HTTP (200|400|404): /) });
-      expect(failure.nonRetryable).not.toBe(true);
+      expect(isAskedAgain(failure)).toBe(true);
     },
   );
 

@@ -7,6 +7,7 @@ import {
   CALLBACK,
   ELSEWHERE,
   failureOf,
+  isAskedAgain,
   openActivities,
   operations,
   PACE,
@@ -134,13 +135,13 @@ describe('is no reading, and asked again', () => {
     const { lookUp, sandbox } = await withReceipt();
     sandbox.set({ faults: { [`list.${fault}`]: 1 } });
     const failure = await failureOf(lookUp({ order_uuid: 'no-such-order' }));
-    expect(failure.nonRetryable).not.toBe(true);
+    expect(isAskedAgain(failure)).toBe(true);
   });
 
   test.each(UNCLEAR_FAULTS)('an address list that answers %s', async (fault) => {
     const { lookUp, sandbox } = await withReceipt();
     sandbox.set({ faults: { [`address.${fault}`]: 1 } });
-    expect((await failureOf(lookUp())).nonRetryable).not.toBe(true);
+    expect(isAskedAgain(await failureOf(lookUp()))).toBe(true);
   });
 
   test('a status that shows another order', async () => {

@@ -135,8 +135,7 @@ describe('what cannot be estimated', () => {
     ['a commission of 100 %', withPair({ fee_percent_to: '100' })],
   ])('%s: a cap on its currency asks, no other does', ([, rates]) => {
     expect(mostOfOtherSide('exchange_withdraw', BTC, rates)).toBeUndefined();
-    const cap = (currency: string) =>
-      exceededCap({ caps: new Map([[currency, '1000000']]) } as never, 'exchange_withdraw', BTC, rates);
+    const cap = (currency: string) => exceededCap(new Map([[currency, '1000000']]), 'exchange_withdraw', BTC, rates);
     expect(cap('usd')).toEqual({
       reason:
         'what it takes in usd cannot be estimated, and there is a cap of 1000000 usd for one order; it asks for 0.5 btc',
@@ -214,8 +213,12 @@ const CAPPED: [OrderType, object, Record<string, string>, RegExp | undefined][] 
 ];
 
 test.for(CAPPED)('a cap: %s %j against %j', ([type, order, caps, says]) => {
-  const deps = { caps: new Map(Object.entries(caps)) } as never;
-  const over = exceededCap(deps, type, { order_id: 'x', ...order } as unknown as CreateRequest, RATES);
+  const over = exceededCap(
+    new Map(Object.entries(caps)),
+    type,
+    { order_id: 'x', ...order } as unknown as CreateRequest,
+    RATES,
+  );
   if (says) expect(over?.reason).toMatch(says);
   else expect(over).toBeUndefined();
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { OrderHandle } from '../../../src/client/order-handle.js';
 import { type Lab, openLab } from '../../support/lab.js';
 import { decideNow, executions, parkedFor, startSteered, trueRemainder } from './parked-orders.fixture.js';
 
@@ -20,6 +21,21 @@ async function freshWorkers(payerTo: 'client' | 'merchant'): Promise<void> {
   payer(payerTo);
   await lab.startWorkers();
   await (await startSteered(lab, 'withdraw', { marker: '', order: UAH })).handle.result();
+}
+
+/** Has an order looked up by a callback; a poll does not see who pays. */
+async function lookedUp({ workflowId }: OrderHandle, uuid: string): Promise<void> {
+  await lab.sandbox.sendCallback(uuid);
+  const answered = async () => {
+    const { events } = await lab.temporal.client.workflow.getHandle(workflowId).fetchHistory();
+    const asked = events?.find(
+      ({ activityTaskScheduledEventAttributes: activity }) => activity?.activityType?.name === 'lookUpOrder',
+    )?.eventId;
+    return events?.some(
+      ({ activityTaskCompletedEventAttributes: completed }) => asked && completed?.scheduledEventId?.eq(asked),
+    );
+  };
+  await expect.poll(answered, { timeout: 60_000 }).toBe(true);
 }
 
 test('with payers as they were a policy pays the rest: 16000 of 40000', async () => {
@@ -72,8 +88,9 @@ test('a payer that a look-up saw in between stays a doubt, although rates name t
   await freshWorkers('merchant');
   const marker = `${HALF} after_ms=3600000`;
   const { orderId, handle } = await startSteered(lab, 'withdraw', { marker, order: UAH, compensation: 'finish' });
-  await handle.created();
+  const { order_uuid: uuid } = await handle.created();
   await freshWorkers('client');
+  await lookedUp(handle, uuid);
   lab.sandbox.finishAll();
   await handle.final();
   payer('merchant');

@@ -230,7 +230,7 @@ describe('garbage started by the plain command line', () => {
 
 test('a decision with a field given twice is refused, and names the field', async () => {
   const orderId = newOrderId('raw-decision');
-  const handle = await lab.orders.start('deposit', orderInput('deposit', orderId));
+  const handle = await lab.orders.start('deposit', orderInput('deposit', orderId, { marker: 'after_ms=60000' }));
   const decision = '{"action":"accept","action":"refuse","by":"Ann","reason":"seen","revision":1}';
   const update = temporal(
     ...['workflow', 'update', 'execute', '--workflow-id', handle.workflowId, '--name', 'decide', '--input', decision],
