@@ -39,8 +39,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'settle window 0',
     file: 'src/workflows/create/create-order.ts',
-    find: 'const windowMs = windowOf(run.pace, run.type);',
-    replacement: 'const windowMs = windowOf(run.pace, run.type) * 0;',
+    find: 'const windowMs = windowOf(run.strictest.pace, run.type);',
+    replacement: 'const windowMs = windowOf(run.strictest.pace, run.type) * 0;',
     test: {
       file: 'test/workflows/create/settle.server.test.ts',
       name: 'an order that appears within the window is adopted and not sent again',
@@ -82,13 +82,11 @@ export const MUTANTS: readonly Mutant[] = [
     // Read at all, and then believed.
     find: `    defineSignal(ORDER_CALLBACK_SIGNAL, { typeInfo: UNREAD }),
     () => {
-      run.callbackPending = true;
-      run.callbackAtMs ??= Date.now();
+      run.callback = { isDue: true, firstAtMs: run.callback.firstAtMs ?? Date.now() };
     },`,
     replacement: `    defineSignal<[{ status?: string }]>(ORDER_CALLBACK_SIGNAL),
     (hint) => {
-      run.callbackPending = true;
-      run.callbackAtMs ??= Date.now();
+      run.callback = { isDue: true, firstAtMs: run.callback.firstAtMs ?? Date.now() };
       if (run.order && hint?.status) run.finalOrder = { ...run.order, status: hint.status };
     },`,
     test: {

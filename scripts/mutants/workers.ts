@@ -24,8 +24,8 @@ export const WORKER_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a run takes the window of whichever worker answers',
-    file: 'src/workflows/ask/ask.ts',
-    find: 'stricterPace(run.pace, answer.pace)',
+    file: 'src/contract/order/stricter.ts',
+    find: 'stricterPace(before.pace, now.pace)',
     replacement: 'stricterPace(undefined, answer.pace)',
     test: {
       file: KEPT,
@@ -35,7 +35,7 @@ export const WORKER_MUTANTS: readonly Mutant[] = [
   {
     name: 'a run forgets the cap that an attempt was given',
     file: 'src/workflows/create/attempt.ts',
-    find: '...(run.caps && { caps: run.caps }),',
+    find: '...(run.strictest.caps && { caps: run.strictest.caps }),',
     replacement: '',
     test: {
       file: KEPT,

@@ -61,13 +61,13 @@ export function checkOrder(run: OrderRun): void {
   if (typeof orderId !== 'string' || !ORDER_ID_FORMAT.test(orderId.replace(/\.r\d{1,4}$/, ''))) {
     refuse('order.order_id', 'must match [A-Za-z0-9._:-]{1,120}');
   }
-  if (!run.followUp) {
+  if (!isFollowUp(run)) {
     const { batchId } = run.input;
     checkShownName(refuse, 'order.order_id', orderId, !mayHaveSent(run));
     if (typeof batchId === 'string') checkShownName(refuse, 'batchId', batchId, !mayHaveSent(run));
   }
   // A recovered run sends nothing, so the id cannot be used to pay beside the order it extends.
-  if (/\.r\d+$/.test(orderId) && !run.followUp && !run.input.recovered) {
+  if (/\.r\d+$/.test(orderId) && !isFollowUp(run) && !run.input.recovered) {
     refuse('order.order_id', 'must not end in .r<digits>: those ids belong to follow-ups');
   }
   checkNoTimeLimit(refuse, 'a time-out would lose the order');
@@ -134,7 +134,8 @@ export function checkedAccount(input: { account?: string } | undefined): string 
 }
 
 /** True when this run is a follow-up started by the very order it extends; a received order is named by its uuid. */
-export function isFollowUp(orderId: unknown, account: string): boolean {
+export function isFollowUp({ request, account }: Pick<OrderRun, 'request' | 'account'>): boolean {
+  const orderId: unknown = request?.order_id;
   const followUp = typeof orderId === 'string' ? parseFollowUpOrderId(orderId) : undefined;
   const parent = workflowInfo().parent;
   if (!followUp || !parent) return false;

@@ -1,8 +1,28 @@
 import { decimal } from '../money.js';
+import type { OnlyByCommand } from '../signature.js';
 import type { Pace } from './activities.js';
 
 /** Highest amounts of one order without an approval, by currency. */
 export type Caps = Iterable<readonly [currency: string, amount: string]>;
+
+/** What a worker of an account makes an order wait for, or asks a person about. */
+export interface Strictest {
+  pace?: Pace;
+  caps?: Record<string, string>;
+  onlyByCommand?: OnlyByCommand;
+}
+
+/** Returns the stricter of what a run was told before, and now. */
+export function stricter(before: Strictest, now: Strictest): Strictest {
+  const caps = now.caps && Object.fromEntries(lowestCaps(Object.entries(before.caps ?? {}), Object.entries(now.caps)));
+  const onlyByCommand = before.onlyByCommand === 'signed' ? undefined : now.onlyByCommand;
+  return {
+    ...before,
+    ...(now.pace && { pace: stricterPace(before.pace, now.pace) }),
+    ...(caps && { caps }),
+    ...(onlyByCommand && { onlyByCommand }),
+  };
+}
 
 /** Returns the newer pace with the longer of both settle windows and confirm delays. */
 export function stricterPace(before: Pace | undefined, now: Pace): Pace {

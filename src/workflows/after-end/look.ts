@@ -11,6 +11,7 @@ import { requestOfOrder } from '../../contract/order/followers.js';
 import { isOrderType } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';
 import { askForReading } from '../ask/ask.js';
+import { applyOutcome } from '../create/facts.js';
 import { awaitFinal } from '../follow/await-final.js';
 import { parkUnless } from '../order/park.js';
 import { enterDone, raiseAttention } from '../order/show.js';
@@ -40,8 +41,8 @@ export async function lookAfterEnd(run: OrderRun, ended: string, againAfterMs?: 
   await Promise.resolve();
   for (;;) {
     // A callback may be ahead of what look-ups show.
-    const isClaimed = run.callbackPending || !byRun;
-    run.callbackPending = false;
+    const isClaimed = run.callback.isDue || !byRun;
+    run.callback.isDue = false;
     const answer = await lookOverWindow(run, asked, isClaimed);
     if (answer.kind === 'unchanged') result = { ...result, shown: answer.shown };
     else if (answer.kind !== 'open' && answer.changed) result = await acknowledged(run, asked, answer);
@@ -49,10 +50,10 @@ export async function lookAfterEnd(run: OrderRun, ended: string, againAfterMs?: 
     // From here on, an open run of the order is not the one that started these look-ups.
     asked.byRun = false;
     if (result.changed) asked.acknowledged = result.shown;
-    if (run.callbackPending) continue;
+    if (run.callback.isDue) continue;
     const waitMs = againAtMs - Date.now();
     if (waitMs <= 0) return close(run, result);
-    await condition(() => run.callbackPending, waitMs, { summary: 'Before it is looked up once more' });
+    await condition(() => run.callback.isDue, waitMs, { summary: 'Before it is looked up once more' });
   }
 }
 
@@ -73,7 +74,7 @@ async function lookOverWindow(run: OrderRun, asked: Asked, isClaimed: boolean): 
   for (let readings = 1; ; readings += 1) {
     const askedAtMs = Date.now();
     const answer = await lookUpEnded(run, asked);
-    const windowMs = Math.max(...Object.values(run.pace?.settleWindowMs ?? {}), 0);
+    const windowMs = Math.max(...Object.values(run.strictest.pace?.settleWindowMs ?? {}), 0);
     const isOver = readings >= READINGS && askedAtMs - startedAtMs >= windowMs;
     if (answer.kind !== 'absent' || isOver || !(isClaimed || answer.changed)) return answer;
     await sleep(Math.ceil(windowMs / (READINGS - 1)), { summary: 'Not shown: it may only be late' });
@@ -84,11 +85,11 @@ async function lookOverWindow(run: OrderRun, asked: Asked, isClaimed: boolean): 
 async function acknowledged(run: OrderRun, asked: Asked, first: EndedReading): Promise<AfterEndResult> {
   for (let [seen, looks] = [first, 1]; ; looks += 1) {
     const shown = seen.kind === 'found' ? await followed(run, seen.order, reasonFor(seen)) : seen.shown;
-    const isHeard = looks < MAX_LOOKS ? () => run.callbackPending : () => false;
+    const isHeard = looks < MAX_LOOKS ? () => run.callback.isDue : () => false;
     const reason = reasonFor({ ...seen, shown });
     const decision = await parkUnless(run, { code: 'changed-after-end', reason, allowed: ['accept'] }, isHeard);
     if (decision) return { shown, changed: true, ...(seen.kind === 'found' && { order: run.finalOrder }) };
-    run.callbackPending = false;
+    run.callback.isDue = false;
     const again = await lookUpEnded(run, asked);
     // What was shown once stays a question, whatever is shown since.
     if ((again.kind === 'found' || again.kind === 'duplicates') && again.changed) seen = again;
@@ -107,8 +108,7 @@ async function followed(run: OrderRun, order: Order, reason: string): Promise<st
   }
   run.orderId = order.user_order_id;
   run.order = order;
-  run.adopted = true;
-  run.orderFromLookUp = true;
+  run.facts = applyOutcome(run.facts, { kind: 'adopted', ours: { kind: 'ours', order, how: 'adopted' } });
   run.finalOrder = undefined;
   raiseAttention(run, 'changed-after-end', reason);
   return shownOf(await awaitFinal(run));

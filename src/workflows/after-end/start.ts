@@ -2,15 +2,16 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { ParentClosePolicy, startChild, workflowInfo } from '@temporalio/workflow';
 import { afterEndWorkflowId, ORDER_AFTER_END_WORKFLOW, searchAttribute } from '../../contract/names.js';
 import type { AfterEndInput, AfterEndResult } from '../../contract/order/after-end.js';
-import type { OrderRun } from '../order/state.js';
+import { isAdopted, type OrderRun } from '../order/state.js';
 
 /** Time between the look-up at an order's end and the second one. */
 export const AGAIN_AFTER_MS = 3_600_000;
 
 /** True for an order with two sends, or with a refusal after a send: one may be executed late. */
-export function mayHaveBeenSentTwice({ facts, order, adopted, input }: OrderRun): boolean {
+export function mayHaveBeenSentTwice(run: OrderRun): boolean {
+  const { facts, order, input } = run;
   const unclear = facts.everDoubted.filter(({ cause }) => cause === 'uncertainCreate').length;
-  const isAccepted = order !== undefined && !adopted;
+  const isAccepted = order !== undefined && !isAdopted(run);
   return unclear + (isAccepted ? 1 : 0) + (input?.sentUntil ? 1 : 0) > 1;
 }
 

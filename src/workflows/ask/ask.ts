@@ -19,7 +19,7 @@ import type {
 } from '../../contract/order/activities.js';
 import { wholeAnswer } from '../../contract/order/lean.js';
 import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
-import { lowestCaps, stricterPace } from '../../contract/order/stricter.js';
+import { stricter } from '../../contract/order/stricter.js';
 import { ALARM, answersWithin, failureOf, isMoneyMoving, readOnly, SEND_TIMEOUT_MS, watch } from '../activity-calls.js';
 import { applyOutcome, type Doubt } from '../create/facts.js';
 import { isForeign } from '../interceptors.js';
@@ -74,7 +74,7 @@ export async function askForReading<T extends Answer>(
   const again = (more: AskMore) => ask(run, plain, (activities) => put(activities, more));
   const answer = isElsewhere(first) ? await untilSameAccount(run, first, again) : first;
   noteAnswer(run, answer);
-  run.lastLookupAtMs = Date.now();
+  run.lastLookUp.atMs = Date.now();
   endSilence(run);
   return answer;
 }
@@ -106,16 +106,12 @@ const SHOWN = ['accepted', 'adopted', 'found'];
  * before that the account asked may be the wrong one.
  */
 export function noteAnswer(run: OrderRun, answer: Answer, mayHaveSent = false): void {
-  // Limits that a run was given keep applying, whichever worker answers next.
-  if (answer.pace) run.pace = stricterPace(run.pace, answer.pace);
-  if (run.onlyByCommand !== 'signed') run.onlyByCommand = answer.onlyByCommand ?? run.onlyByCommand;
-  if (answer.caps)
-    run.caps = Object.fromEntries(lowestCaps(Object.entries(run.caps ?? {}), Object.entries(answer.caps)));
+  run.strictest = stricter(run.strictest, answer);
   run.answeredIn = answer.runId ?? run.answeredIn;
   if (answer.restoredAtMs !== undefined) noteRestore(run, answer.restoredAtMs);
   if (mayHaveSent || SHOWN.includes(answer.kind)) run.sentTo ??= answer.sentTo;
   notePayers(run, answer.payers);
-  if (answer.kind === 'absent') run.statusSaid = answer.said;
+  if (answer.kind === 'absent') run.lastLookUp.statusSaid = answer.said;
 }
 
 /** A restored Temporal may have forgotten a create of this order id. */

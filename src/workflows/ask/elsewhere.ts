@@ -54,12 +54,12 @@ async function setBackOrConfirmed<T>(
   const pending = asking.run(ask);
   const answered = watch(pending);
   // Other steps ask for decisions, too: a decision is meant for this one only while its own question is shown.
-  const decided = () => run.attention === shown && run.decision !== undefined;
+  const decided = () => run.attention === shown && run.parked.decision !== undefined;
   await condition(() => answered() || decided());
-  const decision = decided() ? run.decision : undefined;
+  const decision = decided() ? run.parked.decision : undefined;
   if (decision) {
     run.decisions.push(recordOf([], decision));
-    run.decision = undefined;
+    delete run.parked.decision;
   }
   if (run.attention === shown) clearAttention(run, shown?.reason);
   if (answered() || !decision) return pending;

@@ -7,7 +7,8 @@ import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import { factsOf } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';
 import { ask, lookUp } from '../ask/ask.js';
-import type { OrderRun } from '../order/state.js';
+import { isFollowUp } from '../identity.js';
+import { type OrderRun, takenAs } from '../order/state.js';
 import { failedChecks } from './checks.js';
 import { type Case, type Figures, figures } from './figures.js';
 import type { FollowUp, Move } from './moves.js';
@@ -55,17 +56,18 @@ export interface LostFollowUp {
 export async function assess(run: OrderRun, sent: Sent[], before?: Assessment): Promise<Assessment> {
   const { order_id: of } = run.request;
   const known = sent.flatMap(({ request, end }) => (end.kind === 'none' ? [] : [request.order_id]));
-  const followUps = run.followUp ? undefined : { of, known };
+  const followUps = isFollowUp(run) ? undefined : { of, known };
   const reading = await readOutcome(run, run.orderId, run.order?.order_uuid ?? '', followUps);
-  const { type, request, payers, laterPayers } = run;
-  const c: Case = { ...reading, type, request, payers, laterPayers };
+  const { type, request, payers } = run;
+  const c: Case = { ...reading, type, request, payers: payers?.first, laterPayers: payers?.later };
+  const { overruled = [] } = takenAs(run) ?? {};
   const left = figures(c);
   const row = rowOf(c, left);
   const doubts = [
     ...(row.leftUnknown ? ['no figure says what is left'] : []),
     ...contradictions(run.finalOrder, reading.order),
     ...reading.disagreements,
-    ...(run.overruled ? [`the order was adopted although it differs in ${run.overruled.join(', ')}`] : []),
+    ...(overruled.length > 0 ? [`the order was adopted although it differs in ${overruled.join(', ')}`] : []),
     ...(reading.unreadFollowUps ? [unreadBeside(of)] : []),
     ...(amountIsUnknown(run, reading.order) ? ['the run was recovered: the amount asked for is not known'] : []),
     ...failedChecks(c, left),

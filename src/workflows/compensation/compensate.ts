@@ -38,7 +38,7 @@ export async function compensate(run: OrderRun, final: Order): Promise<OrderResu
   const { revertTo } = run.input;
   const known = { status: final.status as FinalStatus, ...(revertTo && { revertTo }) };
   for (let facts: Learnt = { assessment }; ; ) {
-    const next = nextMove({ ...known, ...facts, cancelled: run.cancelRequested, laterPayers: run.laterPayers });
+    const next = nextMove({ ...known, ...facts, cancelled: run.facts.cancelled, laterPayers: run.payers?.later });
     if (next.do === 'end') return endAs(run, facts.assessment, next.as);
     facts = await perform(run, facts, next);
   }
@@ -57,7 +57,7 @@ async function perform(run: OrderRun, facts: Learnt, next: Exclude<NextMove, { d
     }
     case 'read again': {
       enterPhase(run, 'compensating', 'the second reading before money moves');
-      await sleep(run.pace?.confirmDelayMs ?? 0, { summary: 'Two equal readings before money moves' });
+      await sleep(run.strictest.pace?.confirmDelayMs ?? 0, { summary: 'Two equal readings before money moves' });
       const second = await assess(run, assessment.sent, assessment);
       return { assessment: second, before: assessment, choice: next.choice };
     }
@@ -108,7 +108,7 @@ async function askPerson(
   );
   const possible = offers.length > 0 ? [`possible: ${offers.map(describeOffer).join(', ')}`] : [];
   const costs = new Set(offers.flatMap(({ move }) => followUpCosts(c, move)));
-  const cancelled = run.cancelRequested && why !== CANCELLED_BEFORE_SEND ? [WAS_CANCELLED] : [];
+  const cancelled = run.facts.cancelled && why !== CANCELLED_BEFORE_SEND ? [WAS_CANCELLED] : [];
   const reason = [why, ...cancelled, ...shown, ...possible, ...costs, ...doubts, ...sentDoubts, ...found].join('; ');
   const decision = await park(run, { code: 'remainder', reason, allowed: actionsOf(offers), offers });
   enterPhase(run, 'compensating', 'what was decided');
@@ -121,7 +121,7 @@ async function askPerson(
   const cards = decision.wallet_details as CardPart[] | undefined;
   const named = { ...(revertTo && { revertTo }), ...(cards && { cards }) };
   // Taken on a revision that shows a cancellation, if there was one.
-  return { choice: { offer, named, afterCancel: run.cancelRequested } };
+  return { choice: { offer, named, afterCancel: run.facts.cancelled } };
 }
 
 function endAs(run: OrderRun, s: Assessment, as: Ending): OrderResult {

@@ -40,8 +40,8 @@ export type FollowUpEnd =
  */
 export async function sendFollowUp(run: OrderRun, followUp: FollowUp, basis: Basis[]): Promise<FollowUpEnd> {
   // Where it was cancelled by now, a person decided after that, and wants the follow-up.
-  const decidedSince = run.cancelRequested;
-  const isCancelled = () => run.cancelRequested && !decidedSince;
+  const decidedSince = run.facts.cancelled;
+  const isCancelled = () => run.facts.cancelled && !decidedSince;
   const watched = <T>(follow: () => Promise<T>) => cancellable(follow, isCancelled, () => stop(run, followUp));
   try {
     const child = await startChild<(input: OrderInput) => Promise<OrderResult>>(

@@ -2,6 +2,7 @@ import {
   ActivityFailure,
   ApplicationFailure,
   CancellationScope,
+  condition,
   isCancellation,
   TimeoutFailure,
   workflowInfo,
@@ -9,8 +10,9 @@ import {
 import type { CreateAnswer, CreateOrderInput, CreateVerdict, SendPermission } from '../../contract/order/activities.js';
 import type { SentTo } from '../../contract/order/sent-to.js';
 import { Refused } from '../../contract/refused.js';
-import { moneyMoving } from '../activity-calls.js';
+import { moneyMoving, watch } from '../activity-calls.js';
 import { noteAnswer, untilServed } from '../ask/ask.js';
+import { isFollowUp } from '../identity.js';
 import { isForeign } from '../interceptors.js';
 import { type Closed, closed } from '../order/end.js';
 import { enterPhase, raiseAttention } from '../order/show.js';
@@ -89,9 +91,9 @@ function attemptInput(run: OrderRun, permission: SendPermission): CreateOrderInp
     ...(permission === 'absent' && absence && { provenIn: absence.readIn }),
     ...(run.sentTo && { sentTo: run.sentTo }),
     ...(run.approved && { approved: run.approved }),
-    ...(run.caps && { caps: run.caps }),
+    ...(run.strictest.caps && { caps: run.strictest.caps }),
     ...(isLatePermitted(run, permission) && { late: true }),
-    ...(run.followUp && { followUp: true }),
+    ...(isFollowUp(run) && { followUp: true }),
   };
 }
 
@@ -105,19 +107,16 @@ const summaryOf = (run: OrderRun): string =>
 /** Cancelling takes the attempt out of the queue, unless a worker has it already: only for one before the first send. */
 async function unlessTakenBack<T>(run: OrderRun, attempt: () => Promise<T>): Promise<T> {
   const scope = new CancellationScope();
-  run.takeBack = () => scope.cancel();
   const answer = scope.run(attempt);
-  if (run.cancelRequested) scope.cancel();
-  try {
-    return await answer;
-  } finally {
-    run.takeBack = undefined;
-  }
+  const answered = watch(answer);
+  await condition(() => answered() || run.facts.cancelled);
+  if (!answered()) scope.cancel();
+  return answer;
 }
 
 function verdictOfFailure(run: OrderRun, permission: SendPermission, error: unknown): Attempted | Closed | TakenBack {
   // Reported only for an attempt that no worker has in hand. One before it may have sent, if a person gave it more attempts or paused it.
-  if (isCancellation(error) && !wasStarted(error) && run.cancelRequested) return { kind: 'takenBack' };
+  if (isCancellation(error) && !wasStarted(error) && run.facts.cancelled) return { kind: 'takenBack' };
   // Nothing was scheduled any more: it was cancelled at the moment at which no worker had taken the one before in time.
   if (isCancellation(error) && !(error instanceof ActivityFailure)) return NO_LONGER_PERMITTED;
   const cause = error instanceof ActivityFailure ? error.cause : undefined;

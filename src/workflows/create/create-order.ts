@@ -7,6 +7,7 @@ import type { Order } from '../../contract/service-objects.js';
 import { answersWithin, CREATE_TIMEOUT_MS, SEND_TIMEOUT_MS, watch } from '../activity-calls.js';
 import { type Looking, lookUp } from '../ask/ask.js';
 import { lookUpRecovered } from '../follow/find-order.js';
+import { isFollowUp } from '../identity.js';
 import { close, failureOf } from '../order/end.js';
 import { type Asked, parkUnless } from '../order/park.js';
 import { enterPhase, raiseAttention } from '../order/show.js';
@@ -68,16 +69,16 @@ function lateness(run: OrderRun): Facts['late'] {
 
 /** The facts with what came from outside since. */
 function observed({ run, callbacks }: Create): Facts {
-  const isHeard = run.callbackPending && callbacks < MAX_CALLBACKS;
+  const isHeard = run.callback.isDue && callbacks < MAX_CALLBACKS;
   const facts = isHeard ? applyOutcome(run.facts, { kind: 'callback' }) : run.facts;
-  return { ...facts, cancelled: run.cancelRequested, late: lateness(run) };
+  return { ...facts, late: lateness(run) };
 }
 
 function decide(create: Create): Action {
   const { run } = create;
   run.facts = observed(create);
-  if (run.callbackPending) create.callbacks += 1;
-  run.callbackPending = false;
+  if (run.callback.isDue) create.callbacks += 1;
+  run.callback.isDue = false;
   return nextAction(run.facts, terms(run));
 }
 
@@ -249,7 +250,7 @@ async function readAbsence(create: Create, why: string): Promise<void> {
   const isSecondOfRefusal = refused !== undefined && !refused.repeated && (proof?.readings ?? 0) < 2;
   const dueInMs = (proof?.nextAtMs ?? 0) - Date.now();
   const waitMs = isSecondOfRefusal ? Math.min(dueInMs, SECOND_READING_AFTER_MS) : dueInMs;
-  const isWoken = () => run.callbackPending && create.earlyReadings < MAX_EARLY_READINGS;
+  const isWoken = () => run.callback.isDue && create.earlyReadings < MAX_EARLY_READINGS;
   if (
     proof &&
     waitMs > 0 &&
@@ -268,12 +269,12 @@ async function readAbsence(create: Create, why: string): Promise<void> {
   if (run.answeredIn !== answeredIn && seen.kind === 'absent') {
     return note(run, { kind: 'doubted', doubt: doubtOfReset(run) });
   }
-  if (!run.pace) throw new Error('the pace comes with the first reading');
-  const windowMs = windowOf(run.pace, run.type);
+  if (!run.strictest.pace) throw new Error('the pace comes with the first reading');
+  const windowMs = windowOf(run.strictest.pace, run.type);
   const reading = { askedAtMs, answeredAtMs: Date.now(), readAtMs: answer.readAtMs };
   note(run, { kind: 'read', seen, reading, readIn: run.answeredIn, windowMs, heard });
   // Whoever waits is told of a refusal at once, unless something contradicts it, or takes it back.
-  const isTold = isRefusalTold(run.facts, terms(run).movesMoneyAtOnce ? 2 : 1) && !run.followUp;
+  const isTold = isRefusalTold(run.facts, terms(run).movesMoneyAtOnce ? 2 : 1) && !isFollowUp(run);
   run.failure = isTold ? failureOf(run, rejected(run, run.facts.refused?.answer ?? '')) : undefined;
 }
 
@@ -331,8 +332,6 @@ async function takeDecision(
 ): Promise<Asked | undefined> {
   const by = maskWords(who);
   const atMs = Date.now();
-  // They saw whether it was cancelled: the revision that they decided on says so.
-  run.facts = { ...run.facts, cancelled: run.cancelRequested };
   switch (action) {
     case 'adopt': {
       const { order_uuid: orderUuid } = decision;
@@ -361,18 +360,15 @@ async function takeDecision(
 }
 
 /** THE place where a run gets its order, which is looked up by its `order_uuid` from here on. */
-export function takeOrder(run: OrderRun, { order, how, soft = [], overruled, aboveCap }: Ours): Order {
+export function takeOrder(run: OrderRun, ours: Ours): Order {
+  const { order, soft = [], overruled, aboveCap } = ours;
   run.order = order;
   // A callback that came while it was created is about this order: whoever follows it looks it up.
-  run.callbackPending ||= isCallbackNew(run.facts);
-  run.adopted = how === 'adopted';
-  // Only a signed look-up may say how an order ended; the create's own answer may not, so it is looked up once more.
-  run.orderFromLookUp = run.adopted;
+  run.callback.isDue ||= isCallbackNew(run.facts);
+  run.facts = applyOutcome(run.facts, { kind: 'adopted', ours });
   run.failure = undefined;
-  run.overruled = overruled;
   // The service calls it by another form of its id.
   if (overruled?.includes('order_id')) run.orderId = order.user_order_id;
-  if (overruled || soft.length > 0) run.echoDifferences = [...(overruled ?? []), ...soft];
   if (!overruled && soft.length > 0) {
     const fields = soft.join(', ');
     const shown = `order ${order.order_uuid} is ours, and the service shows it in another form: ${fields}`;

@@ -1,4 +1,5 @@
 import { ORDER_UNRESOLVED } from '../../contract/failures.js';
+import { isFollowUp } from '../identity.js';
 import { type Closed, cancelled, closed } from '../order/end.js';
 import type { Asked } from '../order/park.js';
 import { type OrderRun, showsNone } from '../order/state.js';
@@ -69,7 +70,7 @@ function uncertainty(run: OrderRun, { doubt, control }: Absence): string {
     isCancelled ? '; it was cancelled' : '',
     late === undefined ? '' : LATE[late],
     isPlaceUnknown(run.facts) ? placeUnknown(refused !== undefined) : '',
-    run.followUp && everDoubted.some(({ cause }) => cause === 'reset')
+    isFollowUp(run) && everDoubted.some(({ cause }) => cause === 'reset')
       ? '; another follow-up may have been sent in its place since'
       : '',
     refused && !control.later ? `; ${NONE_LATER}` : '',

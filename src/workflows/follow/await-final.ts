@@ -7,13 +7,13 @@ import { endSilence, raiseSilence, raiseSilent } from '../ask/silence.js';
 import { untilDelayedStartMs } from '../create/attempt.js';
 import { countCallback } from '../order/count.js';
 import { enterPhase, raiseAttention } from '../order/show.js';
-import type { OrderRun } from '../order/state.js';
+import { isAdopted, type OrderRun } from '../order/state.js';
 
 /** Follows the order by polling and callbacks to its first final status, which wins; there is no end before that. */
 export async function awaitFinal(run: OrderRun): Promise<Order> {
   enterPhase(run, 'following', 'the final status, by callback or by polling');
-  if (run.orderFromLookUp) observe(run, run.order);
-  else if (isFinal(run.order?.status ?? '')) run.callbackPending = true;
+  if (isAdopted(run)) observe(run, run.order);
+  else if (isFinal(run.order?.status ?? '')) run.callback.isDue = true;
   if (run.finalOrder) return run.finalOrder;
   const asking = startPolling(run);
   const final = await answerCallbacks(run, asking);
@@ -31,10 +31,10 @@ function observe(run: OrderRun, order: Order | undefined): void {
     run.finalOrder = run.order;
     // What it moved above a cap stays moved.
     if (run.attention?.code !== 'over-cap') run.attention = undefined;
-    if (run.callbackAtMs !== undefined) countCallback(run, run.callbackAtMs);
+    if (run.callback.firstAtMs !== undefined) countCallback(run, run.callback.firstAtMs);
     return;
   }
-  run.callbackAtMs = undefined;
+  run.callback.firstAtMs = undefined;
   if (!isKnownStatus(order.status)) {
     raiseAttention(
       run,
@@ -51,9 +51,9 @@ const untold = (silences: number): PollInput['silence'] => (silences < MAX_SILEN
 
 /** Asks for one look-up as a callback would; it, and polls then, ask the right account or one a person approved. */
 async function lookedUp(run: OrderRun): Promise<void> {
-  const before = run.lastLookupAtMs;
-  run.callbackPending = true;
-  await condition(() => run.finalOrder !== undefined || run.lastLookupAtMs !== before);
+  const before = run.lastLookUp.atMs;
+  run.callback.isDue = true;
+  await condition(() => run.finalOrder !== undefined || run.lastLookUp.atMs !== before);
 }
 
 /** What follows from a poll without a reading. */
@@ -80,7 +80,7 @@ function startPolling(run: OrderRun): CancellationScope {
         silence = answer.elsewhere ? untold(silences) : 'told';
         continue;
       }
-      run.lastLookupAtMs = Date.now();
+      run.lastLookUp.atMs = Date.now();
       endSilence(run);
       silence = untold(silences);
       observe(run, answer);
@@ -96,7 +96,7 @@ function startPolling(run: OrderRun): CancellationScope {
 /** An order that was just created is not final, and a callback may come first: then this timer is all that polling has cost. */
 async function beforePolls(run: OrderRun): Promise<void> {
   const delayedMs = untilDelayedStartMs(run);
-  const waitMs = delayedMs || beforePollsMs(run.pace);
+  const waitMs = delayedMs || beforePollsMs(run.strictest.pace);
   if (waitMs === 0) return;
   await sleep(waitMs, { summary: delayedMs > 0 ? 'The delayed order has not started yet' : 'Poll' });
 }
@@ -121,15 +121,15 @@ function pollOnce(run: OrderRun, reported: string[], silence: PollInput['silence
  * slowly, up to the pace of the polling, so that a flood of forged ones costs no more than polling does.
  */
 async function answerCallbacks(run: OrderRun, asking: CancellationScope): Promise<Order> {
-  let spacingMs = run.pace?.pollInitialMs ?? 0;
+  let spacingMs = run.strictest.pace?.pollInitialMs ?? 0;
   for (;;) {
-    await condition(() => run.finalOrder !== undefined || run.callbackPending);
+    await condition(() => run.finalOrder !== undefined || run.callback.isDue);
     if (run.finalOrder) return run.finalOrder;
-    run.callbackPending = false;
+    run.callback.isDue = false;
     await confirm(run, asking);
     if (run.finalOrder) return run.finalOrder;
     await condition(() => run.finalOrder !== undefined, spacingMs, { summary: 'Before the next callback is heard' });
-    spacingMs = Math.min(spacingMs * 2, run.pace?.pollMaxMs ?? spacingMs);
+    spacingMs = Math.min(spacingMs * 2, run.strictest.pace?.pollMaxMs ?? spacingMs);
   }
 }
 

@@ -31,7 +31,7 @@ export async function findReceived(run: OrderRun, input: ReceivedDepositInput): 
   for (let readings = 1; ; readings += 1) {
     const askedAtMs = Date.now();
     // A callback that came before this look-up is answered by it.
-    run.callbackPending = false;
+    run.callback.isDue = false;
     const reading = await lookUpReceived(run, input);
     if (reading.kind === 'found') return received(run, reading.type, reading.order);
     const windowMs = reading.pace.settleWindowMs.deposit;

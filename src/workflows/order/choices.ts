@@ -9,8 +9,8 @@ import type { Candidate, OrderRun } from './state.js';
  * offer, and of what a refusal names.
  */
 export function decisionsOf(run: OrderRun): DecisionChoice[] {
-  const { attention, decision } = run;
-  if (!attention || decision) return [];
+  const { attention, parked } = run;
+  if (!attention || parked.decision) return [];
   return attention.allowed.flatMap((action) => choicesOf(run, action));
 }
 
@@ -57,7 +57,7 @@ function waysOf(run: OrderRun, action: DecideAction): Way[] {
       ];
     case 'finish':
     case 'revert':
-      return run.offers.filter(({ move }) => move.action === action).map(wayOf);
+      return run.parked.offers.filter(({ move }) => move.action === action).map(wayOf);
   }
 }
 
@@ -69,7 +69,7 @@ function approvalOf({ amount, currency }: Partial<ApprovedAmount> = {}): Way {
   return { does, ...(amount && { amount }), currency, decision: { ...(amount && { amount }), currency } };
 }
 
-function adoptions({ candidates }: OrderRun): Way[] {
+function adoptions({ parked: { candidates } }: OrderRun): Way[] {
   if (candidates.length === 0) return [{ does: 'follows the order that you name', needs: 'order_uuid' }];
   return candidates.map((candidate) => ({ does: adoptionOf(candidate), decision: candidate }));
 }

@@ -36,7 +36,7 @@ export function refusal(run: OrderRun, decision: unknown): string | undefined {
   const { action, by, reason, revision, signature } = decision as Partial<Decision>;
   const unknown = unknownKeys(decision, FIELDS);
   if (unknown.length > 0) return `unknown: ${unknown.join(', ')}`;
-  if (run.decision) return 'another decision was taken a moment ago; look again';
+  if (run.parked.decision) return 'another decision was taken a moment ago; look again';
   const allowed = new Set(decisionsOf(run).map((choice) => choice.decision.action));
   const allowedNow = allowed.size > 0 ? `allowed now: ${[...allowed].join(', ')}` : 'nothing can be decided now';
   if (!action || !allowed.has(action)) return `action ${String(action)} is not allowed; ${allowedNow}`;
@@ -66,7 +66,7 @@ function fieldsProblem(run: OrderRun, decision: Partial<Decision>): string | und
   if (kind !== undefined && kind !== 'unexchanged' && kind !== 'unpaid')
     return "kind must be 'unexchanged' or 'unpaid'";
   if (as !== undefined && !FOLLOW_UP_TYPES.includes(as)) return `as must be one of ${FOLLOW_UP_TYPES.join(', ')}`;
-  return moves ? wayProblem(run.offers, decision) : undefined;
+  return moves ? wayProblem(run.parked.offers, decision) : undefined;
 }
 
 /** An approval names exactly the amount that is shown: what comes to more later needs another one. */

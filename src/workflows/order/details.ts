@@ -126,7 +126,7 @@ function attentionDetails(run: OrderRun, { code, reason, since }: Attention): st
     ...known(run),
     `**Why** (since ${timeShown(since)}): ${reason}`,
     `**To do**: ${todo} ${choices.length > 0 ? howToDecide(run) : nothingToDecide(run)}`,
-    ...choices.map((choice) => choiceShown(choice, run.onlyByCommand)),
+    ...choices.map((choice) => choiceShown(choice, run.strictest.onlyByCommand)),
   ];
 }
 
@@ -148,7 +148,7 @@ const nothingToDecide = ({ phase }: OrderRun): string =>
   `There is nothing to decide: the order ${phase === 'done' ? 'has ended' : 'goes on by itself'}.`;
 
 function howToDecide(run: OrderRun): string {
-  if (!run.onlyByCommand)
+  if (!run.strictest.onlyByCommand)
     return 'Then send the update `decide` with one of these, and your own words in place of what stands in `<>`:';
   const { orderId, account } = run;
   const about = ofEnded();
@@ -156,7 +156,7 @@ function howToDecide(run: OrderRun): string {
   const id = received ? `${received.orderUuid} --received` : (about?.orderId ?? orderId);
   const name = `${id}${about ? ' --after-end' : ''}`;
   const of = account === DEFAULT_ACCOUNT ? '' : ` --account ${account}`;
-  return `Then decide on the command line, ${WHY_BY_COMMAND[run.onlyByCommand]}: \`payment-orders order show ${name}${of}\` prints the commands.`;
+  return `Then decide on the command line, ${WHY_BY_COMMAND[run.strictest.onlyByCommand]}: \`payment-orders order show ${name}${of}\` prints the commands.`;
 }
 
 /** What a choice does and, where it can be sent as it stands, the argument to paste. */

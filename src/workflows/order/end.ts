@@ -5,7 +5,7 @@ import type { OrderResult } from '../../contract/order/input-and-result.js';
 import { isFinal, type Order } from '../../contract/service-objects.js';
 import { maskWallets } from '../../contract/wallets.js';
 import { enterDone } from './show.js';
-import type { OrderRun } from './state.js';
+import { isAdopted, type OrderRun, takenAs } from './state.js';
 
 /** How a run ends without an order: 'OrderUnresolved' by a person's decision though one may exist, all else because none does. */
 export interface Closed {
@@ -70,12 +70,14 @@ export function resultOf(
   const order = run.finalOrder;
   if (!order || !isFinal(order.status)) throw new Error('a result needs a final order');
   const difference = differencesOf(order);
+  const { overruled = [], soft = [] } = takenAs(run) ?? {};
+  const differences = [...overruled, ...soft];
   return {
     outcome: order.status,
     order,
-    adopted: run.adopted,
+    adopted: isAdopted(run),
     ...(run.notes && { notes: run.notes }),
-    ...(run.echoDifferences && { echoDifferences: run.echoDifferences }),
+    ...(differences.length > 0 && { echoDifferences: differences }),
     ...(difference && { difference }),
     ...(about.remainder?.length && { remainder: about.remainder }),
     ...(about.remainderUnknown && { remainderUnknown: about.remainderUnknown }),

@@ -71,7 +71,7 @@ async function endOrder(run: OrderRun, result?: OrderResult): Promise<void> {
 /**
  * The frame of every order workflow: handlers first, then the steps of its type, then an end that leaves no caller
  * waiting. Cancelling the workflow never interrupts a step: the service knows no cancel, so the steps look at
- * `cancelRequested` where nothing has been sent yet and otherwise follow the order to its end.
+ * `facts.cancelled` where nothing has been sent yet and otherwise follow the order to its end.
  */
 async function inFrame<Result>(
   run: OrderRun,
@@ -80,8 +80,7 @@ async function inFrame<Result>(
 ): Promise<Result> {
   setHandlers(run);
   CancellationScope.current().cancelRequested.catch(() => {
-    run.cancelRequested = true;
-    run.takeBack?.();
+    run.facts = { ...run.facts, cancelled: true };
     tellCancelled(run);
   });
   return CancellationScope.nonCancellable(async () => {
@@ -134,11 +133,11 @@ function refuseDecision(reason: string): never {
 function takeDecision(run: OrderRun, decision: Decision): Promise<OrderState> {
   const { signature, ...choice } = decision;
   return takeSigned({
-    input: { account: run.account, update: 'decide', choice, signature, ...required(run.onlyByCommand) },
+    input: { account: run.account, update: 'decide', choice, signature, ...required(run.strictest.onlyByCommand) },
     refusal: () => refusal(run, decision),
     refuse: refuseDecision,
     take: (keyId) => {
-      run.decision = { ...choice, ...(keyId && { keyId }) };
+      run.parked.decision = { ...choice, ...(keyId && { keyId }) };
       return orderState(run);
     },
   });
@@ -150,8 +149,7 @@ function setHandlers(run: OrderRun): void {
     // The argument is a claim of whoever knew the URL. It is not even decoded: only the signed look-up counts.
     defineSignal(ORDER_CALLBACK_SIGNAL, { typeInfo: UNREAD }),
     () => {
-      run.callbackPending = true;
-      run.callbackAtMs ??= Date.now();
+      run.callback = { isDue: true, firstAtMs: run.callback.firstAtMs ?? Date.now() };
     },
     { description: 'Something may have changed: look the order up now. The argument is ignored.' },
   );

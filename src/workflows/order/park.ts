@@ -36,16 +36,14 @@ export async function parkUnless(
 ): Promise<TakenDecision | undefined> {
   run.phase = 'parked';
   run.waitingFor = 'a decision';
-  run.offers = offers;
-  run.candidates = candidates;
+  run.parked = { offers, candidates };
   run.attention = undefined;
   raiseAttention(run, code, reason, allowed, toApprove);
-  await condition(() => run.decision !== undefined || resolved());
-  const decision = run.decision;
-  run.decision = undefined;
+  await condition(() => run.parked.decision !== undefined || resolved());
+  const { decision } = run.parked;
+  run.parked = { offers: [], candidates: [] };
   run.attention = undefined;
   if (!decision) return undefined;
-  run.decisions.push(recordOf(run.offers, decision));
-  run.offers = [];
+  run.decisions.push(recordOf(offers, decision));
   return decision;
 }

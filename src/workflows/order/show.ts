@@ -90,6 +90,7 @@ export function enterDone(run: OrderRun, status: string, keepAttention?: Attenti
 
 /** The answer of the `orderState` query. */
 export function orderState(run: OrderRun): OrderState {
+  const { atMs: lastLookUpAtMs } = run.lastLookUp;
   return {
     phase: run.phase,
     revision: run.revision,
@@ -98,10 +99,10 @@ export function orderState(run: OrderRun): OrderState {
     order: run.order ?? null,
     waitingFor: run.waitingFor,
     attention: run.attention,
-    ...(run.cancelRequested && { cancelRequested: true }),
+    ...(run.facts.cancelled && { cancelRequested: true }),
     decisions: decisionsOf(run),
-    ...(run.onlyByCommand && { onlyByCommand: run.onlyByCommand }),
-    lastLookupAt: run.lastLookupAtMs === undefined ? null : new Date(run.lastLookupAtMs).toISOString(),
+    ...(run.strictest.onlyByCommand && { onlyByCommand: run.strictest.onlyByCommand }),
+    lastLookupAt: lastLookUpAtMs === undefined ? null : new Date(lastLookUpAtMs).toISOString(),
   };
 }
 

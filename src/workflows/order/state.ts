@@ -1,6 +1,6 @@
 import { type ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import { DEFAULT_ACCOUNT } from '../../contract/names.js';
-import type { Pace, Payers } from '../../contract/order/activities.js';
+import type { Payers } from '../../contract/order/activities.js';
 import { receivedRequest } from '../../contract/order/followers.js';
 import type { OrderInput, OrderOptions, ReceivedDepositInput } from '../../contract/order/input-and-result.js';
 import type {
@@ -12,14 +12,14 @@ import type {
 } from '../../contract/order/messages.js';
 import type { CreateRequest } from '../../contract/order/request.js';
 import type { SentTo } from '../../contract/order/sent-to.js';
+import type { Strictest } from '../../contract/order/stricter.js';
 import { factsOf, type OrderType, type ReceivedType } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';
-import type { OnlyByCommand } from '../../contract/signature.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import { SEND_TIMEOUT_MS } from '../activity-calls.js';
 import type { Offer } from '../compensation/offers.js';
 import { type Doubt, type Facts, openFacts, wasEverInDoubt } from '../create/facts.js';
-import { isFollowUp } from '../identity.js';
+import type { Ours } from '../create/readings.js';
 
 /** An order of the service that may be adopted. `differences`: in which fields it is not like ours, as far as that was read. */
 export interface Candidate {
@@ -38,8 +38,6 @@ export interface OrderRun {
   request: CreateRequest;
   /** What the service calls it, as `user_order_id`. Differs from ours for receipts, which nobody here named. */
   orderId: string;
-  /** Started by the very order that it extends. */
-  readonly followUp: boolean;
   /** Of this very run: one that a reset makes has another. */
   readonly runId: string;
 
@@ -51,56 +49,42 @@ export interface OrderRun {
 
   /** The newest order seen; undefined until one is known to exist at the service. */
   order?: Order;
-  /** False while `order` is only what the create itself answered. */
-  orderFromLookUp: boolean;
   /** Set once, by the first signed look-up that showed a final status. */
   finalOrder?: Order;
-  adopted: boolean;
-  /** Fields of the request that the service shows in another form, or in spite of which a person adopted the order. */
-  echoDifferences?: string[];
   /** Checks that were skipped, and what was found and only told, when the order was sent. */
   notes?: string[];
-  /** Those in spite of which a person adopted it: what is known of the request no longer says what the order is. */
-  overruled?: string[];
-  lastLookupAtMs?: number;
-  /** When the first callback came since a look-up showed no end. */
-  callbackAtMs?: number;
-  /** How the status operation showed no order when it was last read as absent, for people. */
-  statusSaid?: string;
+  /** `statusSaid`: how the status operation showed no order when it was last read as absent, for people. */
+  readonly lastLookUp: { atMs?: number; statusSaid?: string | undefined };
   /** Set when no order comes to exist; `created` and `final` then fail with it. */
   failure?: ApplicationFailure;
 
   /** All that decides what becomes of the create: see `create/next-action.ts`. */
   facts: Facts;
-  pace?: Pace;
+  /** The strictest that workers of the account have told this run: it holds, whichever worker answers next. */
+  strictest: Strictest;
   /** What the order was sent to. Set before anything is sent for followers, which are about an order of that account. */
   sentTo?: SentTo;
   /** Run that asked for the newest answer; differs from the one before it where the workflow was reset in between. */
   answeredIn: string;
-  payers?: Payers;
-  /** What rates said about the payers at any later time, a difference from `payers` before an agreement. */
-  laterPayers?: Payers;
+  /** Who pays the commissions, as rates said first, and at any later time: a difference from it before an agreement. */
+  payers?: { first: Payers; later: Payers };
   /** The amount above the cap that an operator approved last. */
   approved?: ApprovedAmount;
-  /** Lowest caps that an attempt was given; they hold for the next one. */
-  caps?: Record<string, string>;
 
   /** How often a person was told that no worker serves the account. */
   timesUnserved: number;
 
-  /** Somebody claimed that the order changed: one look-up is due. */
-  callbackPending: boolean;
-  cancelRequested: boolean;
-  /** Takes an attempt that no worker has started out of its queue; set while one before the first send waits there. */
-  takeBack?: () => void;
-  decision?: TakenDecision;
-  /** What `finish` and `revert` may mean while the order is parked for them. */
-  offers: readonly Offer[];
-  /** Orders of the service that `adopt` may mean while it is asked about. */
-  candidates: readonly Candidate[];
-  /** The strictest that a worker of the account reported. */
-  onlyByCommand?: OnlyByCommand;
+  /** Somebody claimed that the order changed. `isDue`: one look-up is; `firstAtMs`: when, since a look-up showed no end. */
+  callback: { isDue: boolean; firstAtMs?: number | undefined };
+  parked: Parked;
   decisions: DecisionRecord[];
+}
+
+/** What a person is asked, and has decided. `offers`: what `finish` and `revert` may mean; `candidates`: orders that `adopt` may. */
+export interface Parked {
+  offers: readonly Offer[];
+  candidates: readonly Candidate[];
+  decision?: TakenDecision;
 }
 
 /** The state an order workflow starts with. Tolerates any input: `checkOrder` refuses bad ones. */
@@ -114,21 +98,18 @@ export function openRun(type: OrderType, started: OrderInput): OrderRun {
     account,
     request,
     orderId: request?.order_id,
-    followUp: isFollowUp(request?.order_id, account),
     phase: 'creating',
     runId: workflowInfo().runId,
     revision: 1,
     waitingFor: 'a worker that takes the create',
-    adopted: false,
-    orderFromLookUp: false,
     facts: openFacts(input?.resend, factsOf(type).movesMoneyAtOnce, firstDoubt(input)),
     sentTo: input?.recovered?.sentTo ?? input?.sentTo,
     answeredIn: workflowInfo().firstExecutionRunId,
     timesUnserved: 0,
-    callbackPending: false,
-    cancelRequested: false,
-    offers: [],
-    candidates: [],
+    strictest: {},
+    lastLookUp: {},
+    callback: { isDue: false },
+    parked: { offers: [], candidates: [] },
     decisions: [],
   };
 }
@@ -162,13 +143,18 @@ export function identify(run: OrderRun, type: ReceivedType, order: Order): void 
 /** Keeps the payers that rates named first. Another one named later is kept beside them: a doubt that does not go away. */
 export function notePayers(run: OrderRun, seen: Payers | undefined): void {
   if (!seen) return;
-  run.payers ??= seen;
-  const { payers: kept, laterPayers: before = kept } = run;
-  run.laterPayers = {
-    from: seen.from === kept.from ? before.from : seen.from,
-    to: seen.to === kept.to ? before.to : seen.to,
-  };
+  const { first, later } = run.payers ?? { first: seen, later: seen };
+  const from = seen.from === first.from ? later.from : seen.from;
+  const to = seen.to === first.to ? later.to : seen.to;
+  run.payers = { first, later: { from, to } };
 }
+
+/** How the order was taken, once it was. */
+export const takenAs = ({ facts: { found } }: Pick<OrderRun, 'facts'>): Ours | undefined =>
+  found?.kind === 'ours' ? found : undefined;
+
+/** True where a look-up showed the order, and not only the answer to its create. */
+export const isAdopted = (run: Pick<OrderRun, 'facts'>): boolean => takenAs(run)?.how === 'adopted';
 
 /** True for a run that a reset has cut from another one, which may have sent what this one has no event of. */
 export const isReset = (): boolean => workflowInfo().runId !== workflowInfo().firstExecutionRunId;
@@ -177,5 +163,5 @@ export const isReset = (): boolean => workflowInfo().runId !== workflowInfo().fi
 export const mayHaveSent = ({ facts }: OrderRun): boolean => wasEverInDoubt(facts) || isReset();
 
 /** That nothing is there, and how the service says so: a wrong path is answered like an unknown order. */
-export const showsNone = ({ statusSaid }: OrderRun): string =>
+export const showsNone = ({ lastLookUp: { statusSaid } }: OrderRun): string =>
   `the service shows no such order${statusSaid === undefined ? '' : ` (order/status answers ${statusSaid})`}`;
