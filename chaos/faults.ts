@@ -74,8 +74,32 @@ export function underFire(seed: string): SettingsChange {
     durationsMs: { pay: 1_500, execute: 2_500 },
     visibilityLagMs: LAG_MS,
     visibilityLagRate: LAG_RATE,
+    quotedFees: 0.1,
   };
 }
+
+/** What the service does for a while, in milliseconds since the load began. */
+export interface Spell {
+  name: string;
+  fromMs: number;
+  toMs: number;
+  during: SettingsChange;
+}
+
+/** Look-ups that show no order at all, for longer than the settle window; and an outage of creates within it. */
+export const SPELLS: readonly Spell[] = [
+  {
+    name: 'look-ups show no order',
+    fromMs: 18_000,
+    toMs: 50_000,
+    during: { visibilityLagMs: 86_400_000, visibilityLagRate: 1 },
+  },
+  { name: 'no create is accepted', fromMs: 30_000, toMs: 42_000, during: { faults: { 'create.503-before': 1 } } },
+];
+
+/** The settings of a spell as they are before and after it. */
+export const outside = ({ during }: Spell, seed: string): SettingsChange =>
+  Object.fromEntries(Object.entries(underFire(seed)).filter(([name]) => Object.hasOwn(during, name)));
 
 /** Faults off. A used order id is still executed again, and outcomes stay mixed: those are no faults. */
 export const HEALED: SettingsChange = {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { killAll } from './killer.js';
 import type { Load } from './load.js';
+import type { ChaosOptions } from './options.js';
 import type { ChaosStack } from './stack.js';
 
 /** Killing goes on at least this long in all, and after the last start. */
@@ -16,11 +17,16 @@ export const fireMs = (orders: number, rate: number): number =>
   Math.max(MIN_FIRE_MS, (1_000 * orders) / startRate(orders, rate) + FIRE_AFTER_LAST_START_MS);
 
 /** Starts all orders while processes die; returns when both are over. Throws when something killed does not come back. */
-export async function fire(stack: ChaosStack, load: Load, rate: number, aborted: AbortSignal): Promise<void> {
+export async function fire(
+  stack: ChaosStack,
+  load: Load,
+  { rate, seed }: ChaosOptions,
+  aborted: AbortSignal,
+): Promise<void> {
   const over = new AbortController();
   const stop = () => over.abort();
   aborted.addEventListener('abort', stop, { once: true });
-  const killing = killAll(stack, over.signal);
+  const killing = killAll(stack, seed, over.signal);
   try {
     // Without the race the starts would wait for ever for what does not come back.
     await Promise.race([startAll(load, rate, aborted), killing.then(() => new Promise<never>(() => {}))]);

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { outside, SPELLS, type Spell } from './faults.js';
 import { Payers } from './payers.js';
 import type { ChaosStack } from './stack.js';
 
@@ -16,17 +17,18 @@ const CHANGES = {
   'who pays commissions': { firstMs: 12_000, everyMs: 16_000 },
 } as const;
 
-/** When what is killed, in words. */
+/** When what is killed or changed, in words. */
 export const scheduleText = (): string =>
-  Object.entries({ ...SCHEDULE, ...CHANGES })
-    .map(([name, { firstMs, everyMs }]) => {
+  [
+    ...Object.entries({ ...SCHEDULE, ...CHANGES }).map(([name, { firstMs, everyMs }]) => {
       const again = Number.isFinite(everyMs) ? `every ${everyMs / 1_000} s` : 'once';
       return `${name} ${again} from ${firstMs / 1_000} s on`;
-    })
-    .join(', ');
+    }),
+    ...SPELLS.map(({ name, fromMs, toMs }) => `${name} from ${fromMs / 1_000} to ${toMs / 1_000} s`),
+  ].join(', ');
 
 /** Kills processes until `signal` says stop; then resolves when the last victim is being started again. */
-export async function killAll(stack: ChaosStack, signal: AbortSignal): Promise<void> {
+export async function killAll(stack: ChaosStack, seed: string, signal: AbortSignal): Promise<void> {
   let nextWorker = 0;
   const killNextWorker = () => {
     stack.workers[nextWorker]?.kill();
@@ -40,7 +42,15 @@ export async function killAll(stack: ChaosStack, signal: AbortSignal): Promise<v
     repeat(SCHEDULE.sandbox, signal, async () => stack.sandboxes[0]?.kill()),
     repeat(CHANGES["the account's key"], signal, () => stack.accounts.swap()),
     repeat(CHANGES['who pays commissions'], signal, () => payers.swap()),
+    ...SPELLS.map((spell) => cast(stack, spell, seed, signal)),
   ]);
+}
+
+async function cast({ service }: ChaosStack, spell: Spell, seed: string, signal: AbortSignal): Promise<void> {
+  if (!(await waited(spell.fromMs, signal))) return;
+  await service.set(spell.during);
+  await waited(spell.toMs - spell.fromMs, signal);
+  await service.set(outside(spell, seed));
 }
 
 async function repeat(

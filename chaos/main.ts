@@ -72,7 +72,8 @@ async function tooLate({ orders, rate }: ChaosOptions): Promise<End> {
   return 'failed';
 }
 
-async function runChaos(stack: ChaosStack, { orders: count, seed, rate }: ChaosOptions): Promise<End> {
+async function runChaos(stack: ChaosStack, options: ChaosOptions): Promise<End> {
+  const { orders: count, seed } = options;
   const ledgerAtStart = await stack.service.ledger();
   await stack.service.set(underFire(seed));
   const load = new Load(
@@ -85,7 +86,7 @@ async function runChaos(stack: ChaosStack, { orders: count, seed, rate }: ChaosO
   );
   const state = async () =>
     `started ${load.accepted.size} of ${count}, ended ${await countOrders(stack.orders, 'closed')}, ${killedText(stack)}`;
-  await withProgress('under fire', state, () => fire(stack, load, rate, aborted.signal));
+  await withProgress('under fire', state, () => fire(stack, load, options, aborted.signal));
   const healedAtMs = await heal(stack);
   const operator = await withProgress('healed', state, () => operate(stack, healedAtMs, FINAL_WITHIN_MS));
   const batch = planBatch(seed);
