@@ -14,25 +14,39 @@ export interface Shown {
   registry: Registry;
 }
 
+/** Metrics may be this old: a flood of scrapes has one text made for all. */
+const METRICS_AGE_MS = 100;
+
 /** Serves `/healthz`, `/readyz` and `/metrics` on a port of its own; undefined where none is configured. */
 export async function startMonitoring(address: Monitoring['metricsAddress'], shown: Shown): Promise<Port | undefined> {
   if (!address) return undefined;
+  let made = { atMs: Number.NEGATIVE_INFINITY, text: Promise.resolve('') };
+  const metrics = (): Promise<string> => {
+    const nowMs = performance.now();
+    if (nowMs - made.atMs > METRICS_AGE_MS) made = { atMs: nowMs, text: shown.registry.metrics() };
+    return made.text;
+  };
   const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES });
   server.on('request', ({ method, url = '' }, response) => {
     const path = method === 'GET' || method === 'HEAD' ? url.split('?', 1)[0] : undefined;
-    void answer(path, shown, response).catch(() => send(response, 500, 'failed\n'));
+    void answer(path, shown, metrics, response).catch(() => send(response, 500, 'failed\n'));
   });
   return openPort(server, new Connections({ maxBytes: 2 * MAX_HEADER_BYTES }), address);
 }
 
-async function answer(path: string | undefined, shown: Shown, response: ServerResponse): Promise<void> {
+async function answer(
+  path: string | undefined,
+  shown: Shown,
+  metrics: () => Promise<string>,
+  response: ServerResponse,
+): Promise<void> {
   if (path === '/healthz') send(response, 200, 'ok\n');
   else if (path === '/readyz') {
     const why = await shown.whyNotReady();
     const found = (shown.findings?.() ?? []).filter(({ level }) => level !== 'note');
     const lines = [why ?? 'ready', ...found.map((finding) => `${finding.level} ${nameOf(finding)}`)];
     send(response, why === undefined ? 200 : 503, `${lines.join('\n')}\n`);
-  } else if (path === '/metrics') send(response, 200, await shown.registry.metrics(), shown.registry.contentType);
+  } else if (path === '/metrics') send(response, 200, await metrics(), shown.registry.contentType);
   else send(response, 404, 'not found\n');
 }
 

@@ -45,8 +45,7 @@ async function write(plan: string, period: string, rows = testRows(plan, 3)): Pr
   return rows;
 }
 
-async function schedule(label: string, change: Partial<ScheduleInput> = {}): Promise<string> {
-  const plan = newOrderId(label);
+async function schedule(label: string, change: Partial<ScheduleInput> = {}, plan = newOrderId(label)): Promise<string> {
   await lab.orders.schedules.create({
     plan,
     cron: [NEVER],
@@ -109,8 +108,9 @@ describe.concurrent('a schedule', () => {
   });
 
   it('is paused by a file that never stops changing, and sends nothing of it', async () => {
-    const plan = await schedule('endless', { cron: [EVERY_SECOND], waitForFileMs: 3_000 });
+    const plan = newOrderId('endless');
     const rows = await write(plan, periodAt(new Date(), 'UTC', 'date'));
+    await schedule('endless', { cron: [EVERY_SECOND], waitForFileMs: 3_000 }, plan);
     const growing = setInterval(() => {
       void appendFile(
         fileOf(plan, periodAt(new Date(), 'UTC', 'date')),

@@ -57,8 +57,8 @@ describe.concurrent('a caller', () => {
   test('is refused another input under the same id, by the names of its fields, and nothing is sent', async () => {
     const orderId = newOrderId('conflict');
     await (await start(orderId)).result();
-    // A poll that was under way when the order ended may still come.
-    const requests = () => lab.requestsOf(orderId).filter((path) => !path.endsWith('/status'));
+    // Look-ups that were under way when the order ended may still come.
+    const requests = () => lab.requestsOf(orderId).filter((path) => !/\/(status|list)$/.test(path));
     const before = requests();
     const input = orderInput('withdraw', orderId, { compensation: 'ask' });
     const other = { ...input, order: { ...input.order, amount: '13', wallet: '5555555555554444' } };
