@@ -243,8 +243,6 @@ function progress(before: World, code: Code): Step[] {
         event: `a look shows ${event}`,
         world: answered(world, code, seen, () => ({ kind: 'seen', seen })),
       }));
-    case 'look up a claim':
-      return [];
     case 'prove absence':
       return proofs(world, code);
     case 'ask':

@@ -48,7 +48,7 @@ export type NextMove =
   /** A second reading before money moves. */
   | { do: 'read again'; choice: Choice }
   | { do: 'check'; followUp: FollowUp }
-  /** `exists`: a run that is lost has sent it; it is taken up. */
+  /** `exists`: a run that is lost has sent it, so that the check refused it; it is taken up. */
   | { do: 'follow up'; followUp: FollowUp; choice: Choice; basis: Basis[]; exists: boolean; payers?: Payers }
   | { do: 'read after it'; ended: Sent }
   | { do: 'end'; as: Ending };

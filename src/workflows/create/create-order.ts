@@ -112,18 +112,11 @@ const doubtOfReset = ({ sentTo, input }: OrderRun): Doubt => ({
 });
 
 async function perform(create: Create, action: Exclude<Action, { do: 'take' | 'end' }>): Promise<void> {
-  const { run } = create;
   switch (action.do) {
     case 'attempt':
       return attempt(create, action);
     case 'look':
       return lookOnce(create, action);
-    case 'look up a claim': {
-      const { orderUuid } = action;
-      const waitingFor = 'a look-up of an order that the service named';
-      const seen = await look(run, { waitingFor, summary: 'Is the named order ours?', orderUuid });
-      return note(run, { kind: 'claimLookedUp', orderUuid, seen });
-    }
     case 'prove absence':
       return readAbsence(create, action.why);
     case 'ask':
@@ -147,7 +140,7 @@ async function lookOnce(create: Create, action: Extract<Action, { do: 'look' }>)
     }
     case 'callback': {
       const waitingFor = 'a look-up: a callback came late';
-      const orderUuid = run.facts.absence?.doubt.cause === 'recovered' ? run.input.recovered?.order_uuid : undefined;
+      const orderUuid = run.input.recovered?.order_uuid;
       return note(run, {
         kind: 'seen',
         seen: await look(run, { waitingFor, summary: 'A late callback: is it there?', orderUuid }),

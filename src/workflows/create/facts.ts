@@ -45,8 +45,9 @@ export interface Budget {
 }
 
 /**
- * All that a run knows about its create. `doubt` is THE answer to "may something have been sent"; `everDoubted` names all
- * causes so far. Plain data: `applyOutcome` alone changes it, and `nextAction` decides by nothing else.
+ * All that a run knows about its create. While there is a `doubt`, something may have been sent, and absence is to be proven;
+ * `everDoubted` names all causes so far. Plain data: `applyOutcome` alone changes it, but for `cancelled` and `late`, which come
+ * from outside. `nextAction` decides by nothing else.
  */
 export interface Facts {
   doubt?: Doubt;
@@ -54,8 +55,6 @@ export interface Facts {
   proof?: Proof;
   absence?: Absence;
   found?: Ours | Conflict;
-  /** Orders that the service named for this order: in an answer that does not match it. They may be it while not looked up. */
-  claims: readonly { orderUuid: string; isLookedUp: boolean }[];
   /** Callbacks with this order's own token: 'fresh' until a look-up follows, and never forgotten after a send. */
   callback: 'none' | 'fresh' | 'seen' | 'fresh again';
   /** The service refused the create with 400. `repeated`: another create went before it. */
@@ -72,7 +71,7 @@ export interface Facts {
    * 'over': so has its latest send time, and nothing is sent any more.
    */
   late?: 'delayed' | 'allowed' | 'over';
-  /** Looked for since the last attempt, or since it was cancelled, and not found. */
+  /** Looked for since the last attempt, and not found. */
   looked: boolean;
   budget: Budget;
 }
@@ -91,8 +90,7 @@ export type Outcome =
     }
   /** A person chose it. */
   | { kind: 'adopted'; ours: Ours }
-  | { kind: 'claimLookedUp'; orderUuid: string; seen: Seen }
-  | { kind: 'doubted'; doubt: Doubt; costs?: { isLimited: boolean }; claim?: string }
+  | { kind: 'doubted'; doubt: Doubt; costs?: { isLimited: boolean } }
   | { kind: 'refused'; answer: string; atMs: number; place: Doubt['place'] }
   | { kind: 'notSent'; why: string; waitMs: number; isLimited: boolean }
   | ({ kind: 'blocked' } & NonNullable<Facts['blocked']>)
@@ -115,7 +113,6 @@ export function openFacts(resend: 'once' | 'never' | undefined, movesMoneyAtOnce
   return {
     ...(doubt && { doubt }),
     everDoubted: doubt ? [doubt] : [],
-    claims: [],
     callback: 'none',
     cancelled: false,
     looked: false,
@@ -126,7 +123,7 @@ export function openFacts(resend: 'once' | 'never' | undefined, movesMoneyAtOnce
 /** True once a create under this order id may have been sent, by this run or another one. */
 export const wasEverInDoubt = ({ everDoubted }: Pick<Facts, 'everDoubted'>): boolean => everDoubted.length > 0;
 
-/** True where the place that a doubt is about is not the one that is asked, or only by a person's word. */
+/** True where nobody knows whether the place that is asked is the one that a create went to. */
 export const isPlaceUnknown = ({ everDoubted }: Pick<Facts, 'everDoubted'>): boolean =>
   everDoubted.at(-1)?.place === 'unknown';
 
@@ -143,8 +140,6 @@ export function applyOutcome(facts: Facts, outcome: Outcome): Facts {
       return takeProofReading(facts, outcome);
     case 'adopted':
       return { ...facts, found: outcome.ours };
-    case 'claimLookedUp':
-      return takeClaim(facts, outcome);
     case 'doubted':
       return takeDoubt(facts, outcome);
     case 'refused': {
@@ -242,15 +237,7 @@ function takeProofReading(facts: Facts, outcome: Extract<Outcome, { kind: 'read'
 const seenInDoubt = ({ refused, doubt }: Facts, conflict: Conflict): Conflict =>
   refused && doubt ? { ...conflict, reason: `${conflict.reason}; ${doubt.said}`, askAtOnce: true } : conflict;
 
-function takeClaim(facts: Facts, { orderUuid, seen }: Extract<Outcome, { kind: 'claimLookedUp' }>): Facts {
-  const others = facts.claims.filter((claim) => claim.orderUuid !== orderUuid);
-  if (seen.kind === 'ours') return { ...facts, claims: others, found: seen };
-  if (seen.kind === 'absent') return { ...facts, claims: [...others, { orderUuid, isLookedUp: true }] };
-  const isOfOurId = seen.foreign?.differences.join() === 'order_id';
-  return { ...facts, claims: others, ...(isOfOurId && { found: seen }) };
-}
-
-function takeDoubt(facts: Facts, { doubt, costs, claim }: Extract<Outcome, { kind: 'doubted' }>): Facts {
+function takeDoubt(facts: Facts, { doubt, costs }: Extract<Outcome, { kind: 'doubted' }>): Facts {
   // A worker goes on naming the same restore.
   const isKnown = facts.everDoubted.some(({ cause, untilMs }) => cause === 'restored' && untilMs >= doubt.untilMs);
   if (doubt.cause === 'restored' && isKnown) return facts;
@@ -266,7 +253,6 @@ function takeDoubt(facts: Facts, { doubt, costs, claim }: Extract<Outcome, { kin
   return {
     ...doubted,
     ...(costs && { budget: spent }),
-    ...(claim && { claims: [...facts.claims, { orderUuid: claim, isLookedUp: false }] }),
   };
 }
 

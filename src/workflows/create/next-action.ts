@@ -18,13 +18,15 @@ export type Action =
   | { do: 'attempt'; permission: SendPermission }
   /** One look at what has our id, or `orderUuid`. `endsIn`: not waited for for long, since the order ends anyway. */
   | { do: 'look'; why: 'waited' | 'callback' | 'before the end' | 'recovered'; delayMs?: number }
-  | { do: 'look up a claim'; orderUuid: string }
   /** One reading of the proof that no order of ours exists. */
   | { do: 'prove absence'; why: string }
   | { do: 'ask'; about: Question }
   | { do: 'end'; as: End };
 
-/** What a person is asked. `uncertain`: `waitsFor` an order that the service accepts, and goes on by itself then. */
+/**
+ * What a person is asked. `uncertain`: it goes on by itself once the service shows an order that it accepted later. 'a later order':
+ * a person is asked at once; 'an accepted order': only after an hour, since creates of other orders fail, too.
+ */
 export type Question =
   | { kind: 'conflict'; conflict: Conflict }
   | { kind: 'uncertain'; absence: Absence; waitsFor?: 'a later order' | 'an accepted order' }
@@ -43,7 +45,7 @@ export type End =
   | { type: 'closed'; by: string; doubt?: ClosingDoubt; mayHaveSent: boolean };
 
 /** Why a closed order may exist all the same. */
-export type ClosingDoubt = 'conflict' | 'place' | 'hidden' | 'callback' | 'claim' | 'noLater';
+export type ClosingDoubt = 'conflict' | 'place' | 'hidden' | 'callback' | 'noLater';
 
 /** What the type of an order says about its create. */
 export interface Terms {
@@ -57,10 +59,8 @@ export interface Terms {
  */
 export function nextAction(facts: Facts, terms: Terms): Action {
   const { doubt, found, closing, blocked, notSent, absence } = facts;
-  // 1. What is shown to exist.
+  // 1. What is shown to exist, and callbacks, which may say so.
   if (found?.kind === 'ours') return { do: 'take', ours: found };
-  const claim = facts.claims.find(({ isLookedUp }) => !isLookedUp);
-  if (claim) return { do: 'look up a claim', orderUuid: claim.orderUuid };
   if (isCallbackDue(facts)) return doubt ? { do: 'prove absence', why: doubt.said } : { do: 'look', why: 'callback' };
   if (found && !closing && (isFinal(found) || !doubt)) return aboutConflict(facts, found);
   // 2. What may be on its way, or hidden: nothing is sent, and nothing ends as absent.
@@ -69,7 +69,8 @@ export function nextAction(facts: Facts, terms: Terms): Action {
   const end = endOf(facts, terms);
   if (end) return end;
   // 4. Questions: what a person must mend or approve first.
-  if (absence?.doubt.cause === 'recovered') return { do: 'ask', about: { kind: 'missing' } };
+  if (absence && facts.everDoubted.some(({ cause }) => cause === 'recovered'))
+    return { do: 'ask', about: { kind: 'missing' } };
   if (blocked) return { do: 'ask', about: aboutBlocked(blocked) };
   if (asksWhetherLate(facts)) return { do: 'ask', about: { kind: 'late' } };
   if (notSent?.asks) return { do: 'ask', about: { kind: 'notSent', why: notSent.why } };
@@ -124,7 +125,7 @@ function aboutDoubt(facts: Facts, doubt: Doubt): Action {
 
 /** A person closes it. Absence alone is no proof of an end where anything contradicts it. */
 function endClosed(facts: Facts, terms: Terms): Action {
-  const { absence, claims, closing } = facts;
+  const { absence, closing } = facts;
   if (closing?.refused !== undefined && isUnsent(facts, terms)) {
     return endCancelled(facts, { type: 'OrderCancelled', why: closing.refused, refusedBy: closing.by });
   }
@@ -132,7 +133,6 @@ function endClosed(facts: Facts, terms: Terms): Action {
   if (!wasEverInDoubt(facts)) return endDoubtful(facts);
   if (isPlaceUnknown(facts)) return endDoubtful(facts, 'place');
   if (facts.callback !== 'none') return endDoubtful(facts, 'callback');
-  if (claims.length > 0) return endDoubtful(facts, 'claim');
   return endDoubtful(facts, absence && isBelieved(absence, terms) ? undefined : 'noLater');
 }
 
@@ -145,7 +145,7 @@ const endDoubtful = (facts: Facts, doubt?: ClosingDoubt): Action => ({
 const endCancelled = ({ looked }: Facts, as: End): Action =>
   looked ? { do: 'end', as } : { do: 'look', why: 'before the end' };
 
-/** Nothing was sent by any run, or what may have been is proven absent, and was no create of this one. */
+/** Asked once no doubt is left: nothing was sent by any run, or what may have been is proven absent, and was no create of this one. */
 const isUnsent = (facts: Facts, terms: Terms): boolean =>
   facts.everDoubted.every(({ cause, place }) => isOfAnotherRun(cause) && place === 'asked') &&
   !isContradicted(facts) &&
@@ -153,9 +153,8 @@ const isUnsent = (facts: Facts, terms: Terms): boolean =>
 
 const isOfAnotherRun = (cause: Doubt['cause']): boolean => cause === 'earlierRun' || cause === 'restored';
 
-/** What was named for this order speaks against every absence. */
-const isContradicted = (facts: Facts): boolean =>
-  (wasEverInDoubt(facts) && facts.callback !== 'none') || facts.claims.length > 0;
+/** A callback for this order speaks against every absence. */
+const isContradicted = (facts: Facts): boolean => wasEverInDoubt(facts) && facts.callback !== 'none';
 
 /** A first create that was refused needs no later order that is shown; one that was repeated does. */
 const isRefusalBelieved = (facts: Facts, terms: Terms): boolean =>
@@ -166,7 +165,7 @@ const isRefusalBelieved = (facts: Facts, terms: Terms): boolean =>
 
 /**
  * True if absence is proven by an order that was sent later and is shown. Deposits move none of our money: for them that is only
- * waited for while the service accepts nothing.
+ * waited for while creates of other orders get no clear answer.
  */
 const isBelieved = ({ control: { later, othersFail } }: Absence, { movesMoneyAtOnce }: Terms): boolean =>
   later === true || (!movesMoneyAtOnce && !othersFail);
@@ -195,7 +194,7 @@ const isInTime = ({ late }: Facts, { late: isLateAllowed }: { late: boolean }): 
 const isCovered = ({ budget: { resends, spent, rateLimited, lastWasLimited } }: Facts): boolean =>
   lastWasLimited ? rateLimited % MAX_ROUNDS.rateLimited !== 0 : spent <= resends;
 
-/** No budget re-sends what was refused, is named, cancelled or late, or of whose sends or place this run cannot be sure. */
+/** No budget re-sends what was refused, called back, cancelled or late, or of whose sends or place this run cannot be sure. */
 const needsPerson = (facts: Facts): boolean =>
   facts.refused !== undefined ||
   isContradicted(facts) ||

@@ -8,8 +8,7 @@ import type { ClosingDoubt, End, Question } from './next-action.js';
 
 const HIDES = 'the service does not show orders that it confirmed';
 const NONE_LATER = 'the service shows no order that it accepted later, by which its answers would be known to be new';
-const CLAIMED = '; but a callback came for it: the service may have executed it';
-const NAMED = '; but the service named an order for it that cannot be looked up';
+const CALLED_BACK = '; but a callback came for it: the service may have executed it';
 
 /** What a person is asked, in words. */
 export function askedAbout(run: OrderRun, about: Question): Asked {
@@ -62,11 +61,10 @@ const LATE: Record<NonNullable<Facts['late']>, string> = {
 
 /** All that speaks against sending once more. */
 function uncertainty(run: OrderRun, { doubt, control }: Absence): string {
-  const { callback, claims, cancelled: isCancelled, late, everDoubted, refused } = run.facts;
+  const { callback, cancelled: isCancelled, late, everDoubted, refused } = run.facts;
   return [
     `${doubt.said}, and ${showsNone(run)}`,
-    callback === 'none' ? '' : CLAIMED,
-    claims.length > 0 ? NAMED : '',
+    callback === 'none' ? '' : CALLED_BACK,
     isCancelled ? '; it was cancelled' : '',
     late === undefined ? '' : LATE[late],
     isPlaceUnknown(run.facts) ? placeUnknown(refused !== undefined) : '',
@@ -93,9 +91,7 @@ function doubtOf(run: OrderRun, doubt: ClosingDoubt): string {
     case 'hidden':
       return HIDES;
     case 'callback':
-      return `${showsNone(run)}${CLAIMED}`;
-    case 'claim':
-      return `${showsNone(run)}${NAMED}`;
+      return `${showsNone(run)}${CALLED_BACK}`;
     case 'noLater':
       return `${showsNone(run)}, but ${NONE_LATER}`;
   }
@@ -134,10 +130,7 @@ export function rejected(run: OrderRun, answer: string): Closed {
 }
 
 /** True once a refusal may be told to whoever waits: the run goes on over the window, and corrects itself. */
-export function isRefusalTold(
-  { refused, found, callback, claims, everDoubted, proof }: Facts,
-  readings: number,
-): boolean {
+export function isRefusalTold({ refused, found, callback, everDoubted, proof }: Facts, readings: number): boolean {
   const isPlain = refused !== undefined && !refused.repeated && found === undefined && everDoubted.length === 1;
-  return isPlain && callback === 'none' && claims.length === 0 && (proof === undefined || proof.readings >= readings);
+  return isPlain && callback === 'none' && (proof === undefined || proof.readings >= readings);
 }
