@@ -182,6 +182,7 @@ function forRun(client: Client, account: string, order: DecidableOrder): ForRun 
 function problemOf(choices: readonly DecisionChoice[], action: DecideAction): string | undefined {
   const [choice, ...others] = choices;
   if (!choice) return `it does not take ${action} now`;
+  if (choice.alone) return `${choice.alone}: decide it alone`;
   if (others.length > 0) return `it takes ${action} in several ways: decide it alone`;
   if (choice.needs) return `${action} needs ${choice.needs}: decide it alone`;
   return (

@@ -17,20 +17,27 @@ const duration = z
   .min(0)
   .max(366 * 86_400_000);
 
-/** Anybody who may poll can choose an identity, so published settings only ever make a worker stricter. */
+/**
+ * Anybody who may poll can choose an identity, so published settings only ever make a worker stricter. Each field is read by itself:
+ * one that a version does not know takes no other one with it.
+ */
 const published = z.object({
   /** Settle windows of payouts and of deposit types, and the confirm delay, in ms. */
-  windows: z.tuple([duration, duration, duration]),
+  windows: z.tuple([duration, duration, duration]).catch([0, 0, 0]),
   /** By currency; a digest of those that are too long. */
-  caps: z.union([z.record(z.string(), z.string().regex(AMOUNT_FORMAT).max(MAX_AMOUNT_LENGTH)), z.string()]).optional(),
+  caps: z
+    .union([z.record(z.string(), z.string().regex(AMOUNT_FORMAT).max(MAX_AMOUNT_LENGTH)), z.string()])
+    .optional()
+    .catch(undefined),
   /** Digest of who may decide and approve; absent = unsigned decisions count. */
-  approvers: z.string().optional(),
-  notExecuted: z.array(z.number().int()).optional(),
-  audit: z.literal(true).optional(),
+  approvers: z.string().optional().catch(undefined),
+  notExecuted: z.array(z.number().int()).optional().catch(undefined),
+  audit: z.literal(true).optional().catch(undefined),
   restoredAtMs: z
     .number()
     .refine((ms) => ms <= Date.now() + MOST_AHEAD_MS)
-    .optional(),
+    .optional()
+    .catch(undefined),
 });
 
 /** Settings of a worker that protect an account's money. All workers of the account should have the same. */

@@ -149,15 +149,19 @@ export async function watchWorkers(
       return share.isSeen;
     };
   });
-  // While the server cannot be asked, what is known holds: it gives such a worker no tasks.
-  const lookAll = () => Promise.all(shares.map((look) => look().catch(() => true)));
-  await lookAll();
+  // While the server cannot be asked, what is known holds.
+  const lookAll = () => Promise.all(shares.map((look) => look().catch(() => undefined)));
+  // Nothing known is not "no others": settings of theirs may be stricter.
+  while ((await lookAll()).includes(undefined)) {
+    log.warn("Temporal does not show the account's other workers: no task is taken until it does");
+    await sleep(REFRESH_MS);
+  }
   const startedAtMs = performance.now();
   let timer: NodeJS.Timeout | undefined;
   let isSeen = false;
   const refreshIn = (waitMs: number) => {
     timer = setTimeout(async () => {
-      isSeen = (await lookAll()).every(Boolean);
+      isSeen = (await lookAll()).every((seen) => seen !== false);
       const isSettled = isSeen && performance.now() - startedAtMs > STARTING_MS;
       if (timer) refreshIn(isSettled ? REFRESH_MS : FIRST_POLL_MS);
     }, waitMs);

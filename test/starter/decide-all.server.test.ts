@@ -7,7 +7,8 @@ import type { OrderHandle } from '../../src/client/order-handle.js';
 import { signTogether } from '../../src/client/signing.js';
 import { PaymentOrders } from '../../src/client.js';
 import { KEYS, testApprovers } from '../support/approvers.js';
-import { type Lab, openLab } from '../support/lab.js';
+import { orderInput } from '../support/inputs.js';
+import { type Lab, newOrderId, openLab } from '../support/lab.js';
 import { runStarterWith } from '../support/run-starter.js';
 import { parkedFor, startSteered } from '../workflows/compensation/parked-orders.fixture.js';
 
@@ -135,6 +136,24 @@ describe('order decide --all', () => {
     const none = (JSON.parse(stdout) as { plan: DecideAllPlan }).plan;
     expect(none.orders).toEqual([]);
     expect(none.left.map(({ orderId }) => orderId)).toEqual(expect.arrayContaining(idsOf(stale ? [changed] : [])));
+  });
+
+  test('leaves out an order of which more than its absence is known', async () => {
+    const start = () => {
+      const input = orderInput('withdraw', newOrderId('alone'), { marker: 'create=503-before', resend: 'never' });
+      return lab.orders.start('withdraw', input);
+    };
+    const [plain, cancelled] = [await start(), await start()];
+    for (const handle of [plain, cancelled]) await parkedFor(handle);
+    await cancelled.cancel();
+    await expect.poll(async () => (await cancelled.state()).cancelRequested, WAIT).toBe(true);
+    const RESEND = { ...ACCEPT, code: 'uncertain-create', action: 'resend' } as const;
+    const planned = async () => {
+      const { orders, left } = await lab.orders.planDecisions(RESEND);
+      return { orders: orders.map(({ orderId }) => orderId), left };
+    };
+    const why = 'it was cancelled: decide it alone';
+    await expect.poll(planned, WAIT).toEqual({ orders: [plain.orderId], left: [{ orderId: cancelled.orderId, why }] });
   });
 
   test('without a signature, or with one for other orders, decides nothing', async () => {

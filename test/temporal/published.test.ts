@@ -52,15 +52,16 @@ describe('what a worker publishes about an account', () => {
     expect(differingVariables(all, [one])).toEqual(['APPROVERS_FILE']);
   });
 
-  test.for([
-    'host-ab12',
-    'host-ab12 {"windows":[1,2]}',
-    'host-ab12 {"windows":[1,2,-3]}',
-    'host-ab12 {"windows":[1,2,3],"caps":{"usd":"-1"}}',
-    `host-ab12 {"windows":[1,2,3],"restoredAtMs":${Date.now() + 3_600_000}}`,
-    'host-ab12 null',
-    '',
-  ])('is nothing for the identity %j', (identity) => {
+  test.for<[string, object]>([
+    ['{"windows":[1,2,-3],"approvers":"a"}', { windows: [0, 0, 0], approvers: 'a' }],
+    ['{"windows":{"atOnce":1},"caps":{"usd":"1"}}', { windows: [0, 0, 0], caps: { usd: '1' } }],
+    ['{"windows":[1,2,3],"caps":{"usd":"-1"}}', { windows: [1, 2, 3] }],
+    [`{"windows":[1,2,3],"restoredAtMs":${Date.now() + 3_600_000},"audit":true}`, { windows: [1, 2, 3], audit: true }],
+  ])('a field of %j that cannot be read takes no other one with it', ([text, expected]) => {
+    expect(publishedBy(`host-ab12 ${text}`)).toEqual(expected);
+  });
+
+  test.for(['host-ab12', 'host-ab12 null', ''])('is nothing for the identity %j', (identity) => {
     expect(publishedBy(identity)).toBeUndefined();
   });
 });

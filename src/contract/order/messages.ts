@@ -106,6 +106,8 @@ export interface DecisionChoice {
   currency?: string;
   /** What a person has to add to it first; absent where it is taken as it stands, but for `by` and `reason`. */
   needs?: 'order_uuid' | 'revertTo' | 'wallet_details';
+  /** Why a person who decides it has to read this very order: it is never decided together with others. */
+  alone?: string;
   /** What the `decide` update takes. `by` and `reason` are placeholders, which it refuses. */
   decision: Decision;
 }

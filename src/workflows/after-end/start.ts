@@ -7,12 +7,11 @@ import { isAdopted, type OrderRun } from '../order/state.js';
 /** Time between the look-up at an order's end and the second one. */
 export const AGAIN_AFTER_MS = 3_600_000;
 
-/** True for an order with two sends, or with a refusal after a send: one may be executed late. */
+/** True for an order with two sends that may have been made, whatever the doubt, or with a refusal after a send: one may be executed late. */
 export function mayHaveBeenSentTwice(run: OrderRun): boolean {
-  const { facts, order, input } = run;
-  const unclear = facts.everDoubted.filter(({ cause }) => cause === 'uncertainCreate').length;
+  const { facts, order } = run;
   const isAccepted = order !== undefined && !isAdopted(run);
-  return unclear + (isAccepted ? 1 : 0) + (input?.sentUntil ? 1 : 0) > 1;
+  return facts.everDoubted.length + (isAccepted ? 1 : 0) > 1;
 }
 
 /** Starts the look-ups of an order that ends and may have been sent twice; they outlive its run. */

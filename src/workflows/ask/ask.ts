@@ -195,8 +195,8 @@ const MAX_TOLD = 20;
  * shows its place in line, or a person is asked for until somebody serves the account. The server
  * counts the time that an attempt waits for a worker, and writes only its end.
  */
-export function untilServed<T>(run: OrderRun, options: ActivityOptions, schedule: Schedule<T>): Promise<T> {
-  if (run.timesUnserved >= MAX_TOLD) return schedule(proxyActivities<Activities>(options), false);
+export async function untilServed<T>(run: OrderRun, options: ActivityOptions, schedule: Schedule<T>): Promise<T> {
+  if (run.timesUnserved >= MAX_TOLD) return wholeAnswer(await schedule(proxyActivities<Activities>(options), false));
   return untilTaken(run.account, options, schedule, (turn) => {
     if (turn) {
       showTurn(run, turnText(run.account, turn));

@@ -92,7 +92,7 @@ function attemptInput(run: OrderRun, permission: SendPermission): CreateOrderInp
     ...(run.sentTo && { sentTo: run.sentTo }),
     ...(run.approved && { approved: run.approved }),
     ...(run.strictest.caps && { caps: run.strictest.caps }),
-    ...(isLatePermitted(run, permission) && { late: true }),
+    ...(isLatePermitted(run) && { late: true }),
     ...(isFollowUp(run) && { followUp: true }),
   };
 }
@@ -177,6 +177,6 @@ export const delayHasPassed = (run: OrderRun): boolean =>
 /** True after `latestSend`: nothing is sent any more, whatever a person decides. */
 export const latestSendIsOver = ({ input }: OrderRun): boolean => Date.now() > Date.parse(input?.latestSend ?? '');
 
-/** A late order is sent again only if the table asked a person, and for the first time only if one said so. */
-const isLatePermitted = (run: OrderRun, permission: SendPermission): boolean =>
-  permission === 'absent' ? delayHasPassed(run) : run.facts.late === 'allowed';
+/** A late order is sent only if a person who knew that it is late said so. */
+const isLatePermitted = ({ facts: { late, absence } }: OrderRun): boolean =>
+  late === 'allowed' || absence?.permitted?.late === true;

@@ -195,7 +195,7 @@ const isCovered = ({ budget: { resends, spent, rateLimited, lastWasLimited } }: 
   lastWasLimited ? rateLimited % MAX_ROUNDS.rateLimited !== 0 : spent <= resends;
 
 /** No budget re-sends what was refused, called back, cancelled or late, or of whose sends or place this run cannot be sure. */
-const needsPerson = (facts: Facts): boolean =>
+export const needsPerson = (facts: Facts): boolean =>
   facts.refused !== undefined ||
   isContradicted(facts) ||
   facts.cancelled ||

@@ -2,6 +2,7 @@ import { toAmount } from '../../contract/money.js';
 import type { ApprovedAmount, DecideAction, Decision, DecisionChoice } from '../../contract/order/messages.js';
 import { WHY, YOUR_NAME } from '../../contract/placeholders.js';
 import type { Offer } from '../compensation/offers.js';
+import { needsPerson } from '../create/next-action.js';
 import type { Candidate, OrderRun } from './state.js';
 
 /**
@@ -21,10 +22,21 @@ type Way = Omit<DecisionChoice, 'decision'> & {
 
 function choicesOf(run: OrderRun, action: DecideAction): DecisionChoice[] {
   const { revision, runId } = run;
+  const alone = whyAlone(run, action);
   return waysOf(run, action).map(({ decision, ...way }) => ({
     ...way,
+    ...(alone && { alone }),
     decision: { action, ...decision, by: YOUR_NAME, reason: WHY, revision, runId },
   }));
+}
+
+/** Why the order's own reason has to be read: its code does not say all that speaks against moving money. */
+function whyAlone({ facts }: OrderRun, action: DecideAction): string | undefined {
+  if (action !== 'resend' && action !== 'finish' && action !== 'revert') return undefined;
+  if (facts.cancelled) return 'it was cancelled';
+  if (action !== 'resend') return undefined;
+  if (facts.doubt) return 'it is not proven absent';
+  return needsPerson(facts) ? 'its reason names more than its absence' : undefined;
 }
 
 function waysOf(run: OrderRun, action: DecideAction): Way[] {

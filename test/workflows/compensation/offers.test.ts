@@ -214,7 +214,13 @@ describe('offers', () => {
       since: '',
       allowed: actionsOf(offers),
     } as const;
-    const run = { revision: 3, runId: 'r', attention, parked: { offers, candidates: [] } } as unknown as OrderRun;
+    const run = {
+      revision: 3,
+      runId: 'r',
+      attention,
+      parked: { offers, candidates: [] },
+      facts: {},
+    } as unknown as OrderRun;
     const choices = decisionsOf(run).filter(({ decision }) => decision.action !== 'accept');
     expect(choices.map(({ decision }) => chooseOffer(offers, decision))).toEqual(
       [...offers].sort((a, b) => a.move.action.localeCompare(b.move.action)),

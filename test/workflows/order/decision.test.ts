@@ -8,6 +8,7 @@ import type { OrderRun } from '../../../src/workflows/order/state.js';
 const RUN = {
   revision: 1,
   attention: { reason: 'something is left', since: '', allowed: ['revert'] },
+  facts: { cancelled: false },
   parked: {
     offers: [{ move: REFUND, amount: decimal('5'), currency: 'usd', names: { field: 'revertTo', required: true } }],
     candidates: [],
@@ -19,7 +20,12 @@ test.each([
   ['of what could not be estimated', { currency: 'usd' }],
   ['of an account', {}],
 ])('an approval %s names exactly what is shown', (_, shown) => {
-  const run = { revision: 1, attention: { reason: 'above', since: '', allowed: ['approve'], ...shown }, parked: {} };
+  const run = {
+    revision: 1,
+    attention: { reason: 'above', since: '', allowed: ['approve'], ...shown },
+    parked: {},
+    facts: {},
+  };
   const approve = { action: 'approve', by: 'ann', reason: 'meant', revision: 1 };
   const refused = (fields: object) => refusal(run as unknown as OrderRun, { ...approve, ...fields });
   expect(refused(shown)).toBeUndefined();
