@@ -1,4 +1,5 @@
 import { availableParallelism, cpus, totalmem } from 'node:os';
+import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ROOT } from '../chaos/product.js';
 import type { Options } from './options.js';
@@ -14,7 +15,7 @@ const LONGEST_MINUTES = { usual: 6, full: 30 };
 
 /** Measures the parts that are wanted and stops all that it started, also on Ctrl-C. `complete`: none failed. */
 export async function runParts(options: Options, say: Bench['say']): Promise<{ report: Report; complete: boolean }> {
-  const other = options.against === undefined ? undefined : await otherProduct(options.against);
+  const other = options.against === undefined ? undefined : await otherProduct(resolve(options.against));
   const stand = await Stand.open(say, options.seed);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void giveUp(stand, say));
   // What a part left behind when its time was over still fails in the background.
