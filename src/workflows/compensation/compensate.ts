@@ -17,6 +17,7 @@ import {
   CANCELLED_BEFORE_SEND,
   type Ending,
   isCompleted,
+  lostBeside,
   type MoveFacts,
   type NextMove,
   nextMove,
@@ -150,13 +151,12 @@ function endAs(run: OrderRun, s: Assessment, as: Ending): OrderResult {
   }
 }
 
-/** The result after the last follow-up, which was taken up, however it ended; one that came to no order here may exist all the same. */
+/** The result after the last follow-up. */
 function endedWith(run: OrderRun, s: Assessment, last: Sent, reason?: string): OrderResult {
   const { end, request } = last;
-  const lost = s.lost.filter(({ orderId }) => orderId !== request.order_id || end.kind === 'none');
   return concluded(
     run,
-    { ...s, lost },
+    { ...s, lost: lostBeside(s, last) },
     {
       status: isCompleted(last) ? 'done' : 'failed',
       order_id: request.order_id,

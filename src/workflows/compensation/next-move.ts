@@ -6,7 +6,7 @@ import type { RevertTarget } from '../../contract/order/input-and-result.js';
 import type { TakenDecision } from '../../contract/order/messages.js';
 import { factsOf } from '../../contract/order/types.js';
 import type { FinalStatus } from '../../contract/service-objects.js';
-import { type Assessment, lostInWords, type Sent } from './assess.js';
+import { type Assessment, type LostFollowUp, lostInWords, type Sent } from './assess.js';
 import { chargedSides, payerDoubts } from './checks.js';
 import { type FollowUp, followUpCosts, followUpOrder, type Named } from './moves.js';
 import { isUnfinished, type Offer, offerByPolicy, totalOf } from './offers.js';
@@ -125,7 +125,7 @@ function afterIt(assessment: Assessment, ended: Sent): NextMove {
     as: { kind: 'followed up', last: ended, costs: followUpCosts(c, move)[0] },
   };
   if (!sent.includes(ended)) {
-    const others = lost.filter(({ orderId }) => orderId !== request.order_id || end.kind === 'none');
+    const others = lostBeside(assessment, ended);
     return others.length === 0 && leavesNothing(assessment, ended) ? done : { do: 'read after it', ended };
   }
   // It may have had its id from a run that was reset since, and that went on to another one.
@@ -134,6 +134,10 @@ function afterIt(assessment: Assessment, ended: Sent): NextMove {
   if (isCompleted(ended) && isCertain && !isUnfinished(c, purse, row, move.action)) return done;
   return { do: 'ask', why: `the follow-up ${request.order_id} ${end.how}` };
 }
+
+/** Lost follow-ups but for one that was taken up, however it ended; one that came to no order here may exist all the same. */
+export const lostBeside = ({ lost }: Assessment, { request, end }: Sent): LostFollowUp[] =>
+  lost.filter(({ orderId }) => orderId !== request.order_id || end.kind === 'none');
 
 function followUpOf({ case: c, sent }: Assessment, { offer, named }: Choice): FollowUp {
   const amount = toAmount(named.cards ? totalOf(named.cards) : offer.amount);
