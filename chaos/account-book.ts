@@ -19,6 +19,11 @@ export class AccountBook {
     private readonly accesses: readonly AccountAccess[],
   ) {}
 
+  /** The account that a worker uses which starts now. */
+  get current(): AccountAccess {
+    return this.accesses[this.#current] as AccountAccess;
+  }
+
   /** Writes the right account. */
   setRight(): Promise<void> {
     return this.#write(0);

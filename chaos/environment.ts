@@ -69,6 +69,8 @@ export const loopback = (port: number): string => `http://127.0.0.1:${port}`;
 /** What the programs are configured with. Ports and secrets stay the same over all their lives. */
 interface Setting {
   temporal: MortalTemporal;
+  /** Where workers reach Temporal. */
+  workersWay: string;
   secrets: Secrets;
   receiverPort: number;
   codecPort: number;
@@ -113,6 +115,7 @@ export function environments(setting: Setting) {
     codec: { PAYLOAD_ENCRYPTION_KEYS: keys, CODEC_PORT: `${codecPort}`, CODEC_TOKEN: codecToken },
     worker: {
       ...temporalEnv,
+      TEMPORAL_ADDRESS: setting.workersWay,
       ...pace(),
       PAYMENT_ACCOUNTS_FILE: accountsFile,
       BATCH_DIR: setting.batchDir,

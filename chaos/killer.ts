@@ -15,6 +15,8 @@ const SCHEDULE = {
 const CHANGES = {
   "the account's key": { firstMs: 15_000, everyMs: 60_000 },
   'who pays commissions': { firstMs: 12_000, everyMs: 16_000 },
+  // Both workers have the other account's key then, and have it until the window after it is over.
+  'the cluster of the namespace': { firstMs: 44_000, everyMs: Number.POSITIVE_INFINITY },
 } as const;
 
 /** When what is killed or changed, in words. */
@@ -42,6 +44,7 @@ export async function killAll(stack: ChaosStack, seed: string, signal: AbortSign
     repeat(SCHEDULE.sandbox, signal, async () => stack.sandboxes[0]?.kill()),
     repeat(CHANGES["the account's key"], signal, () => stack.accounts.swap()),
     repeat(CHANGES['who pays commissions'], signal, () => payers.swap()),
+    repeat(CHANGES['the cluster of the namespace'], signal, async () => stack.failover.begin()),
     ...SPELLS.map((spell) => cast(stack, spell, seed, signal)),
   ]);
 }

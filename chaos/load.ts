@@ -2,6 +2,7 @@ import { appendFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chance } from '../sandbox/chance.js';
 import { ConflictError, InvalidInputError, type PaymentOrders, TemporalUnreachableError } from '../src/index.js';
+import type { Failover } from './failover.js';
 import { FORGED_RATE } from './faults.js';
 import { type ForgedCounts, forgeCallbacks } from './forged.js';
 import type { PlannedOrder } from './inputs.js';
@@ -16,6 +17,7 @@ const FORGED_WITHIN_MS = 6_000;
 /** What the load needs of the stack. */
 export interface LoadTarget {
   orders: PaymentOrders;
+  failover: Failover;
   receiverUrl: string;
   tokenKey: string;
   /** Where every start and its acceptance is written down. */
@@ -58,8 +60,10 @@ export class Load {
     tracked.catch(() => undefined);
   }
 
-  async #start({ orderId, type, input }: PlannedOrder): Promise<void> {
+  async #start(order: PlannedOrder): Promise<void> {
+    const { orderId, type, input } = order;
     await this.#note({ event: 'requested', orderId, type, input });
+    await this.target.failover.sendLost(order);
     for (;;) {
       try {
         await this.target.orders.start(type, input);

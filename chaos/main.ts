@@ -78,7 +78,13 @@ async function runChaos(stack: ChaosStack, options: ChaosOptions): Promise<End> 
   await stack.service.set(underFire(seed));
   const load = new Load(
     {
-      ...{ orders: stack.orders, receiverUrl: stack.receiverUrl, tokenKey: stack.secrets.tokenKey, seed },
+      ...{
+        orders: stack.orders,
+        failover: stack.failover,
+        receiverUrl: stack.receiverUrl,
+        tokenKey: stack.secrets.tokenKey,
+        seed,
+      },
       ledgerFile: join(folder, 'requested.ndjson'),
       signal: aborted.signal,
     },
@@ -116,6 +122,7 @@ async function runChaos(stack: ChaosStack, options: ChaosOptions): Promise<End> 
   print(killedText(stack));
   for (const line of ratesReached(evidence, seed, healedAtMs)) print(line);
   print(forgedText(load));
+  print(`sent before the failover and forgotten by Temporal: ${stack.failover.sent.size}`);
   print(auditText(evidence));
   print(searchedLine(evidence));
   for (const line of verdictLines(judged)) print(line);

@@ -18,6 +18,7 @@ import {
   type Service,
   servicesOf,
 } from './environment.js';
+import { Failover } from './failover.js';
 import type { ChaosOptions } from './options.js';
 import { buildProduct, ROOT } from './product.js';
 import { ServiceAdmin, ServiceAdmins } from './service-admin.js';
@@ -33,6 +34,7 @@ export interface ChaosStack {
   workers: readonly Supervised[];
   service: ServiceAdmins;
   accounts: AccountBook;
+  failover: Failover;
   receiverUrl: string;
   secrets: Secrets;
   /** Every signature that was sent to the service. */
@@ -96,12 +98,15 @@ async function bringUp(
   const access = services.map(({ apiKey }) => ({ baseUrl: url, apiKey, apiSecret: secrets.apiSecret }));
   const accounts = new AccountBook(folders.accountsFile, access);
   await accounts.setRight();
+  const failover = await Failover.before(temporal.address, accounts);
+  started.push(failover);
   const ports = { receiverPort: await freePort(), codecPort: await freePort() };
   const encrypted = !plain;
-  const env = environments({ ...folders, ...ports, temporal, secrets, seed, encrypted });
+  const workersWay = failover.address;
+  const env = environments({ ...folders, ...ports, temporal, workersWay, secrets, seed, encrypted });
   const programs = await startPrograms(services, env, folders, started);
   return {
-    ...{ temporal, accounts, secrets, signatures, stop, encrypted, folder },
+    ...{ temporal, accounts, failover, secrets, signatures, stop, encrypted, folder },
     ...{ dbFile: folders.dbFile, batchDir: folders.batchDir, auditDir: folders.auditDir },
     ...programs,
     ...clientOf(temporal, encrypted ? [{ id: 'chaos', key: createSecretKey(secrets.payloadKey) }] : [], started),

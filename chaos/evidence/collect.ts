@@ -57,6 +57,7 @@ export async function collectEvidence(
       stack.auditDir,
       stack.workers.map(({ program }) => program.logFile),
     ),
+    sentBeforeFailover: stack.failover.sent,
     wronglyAccepted: load.forged.wronglyAccepted,
   };
 }

@@ -53,6 +53,8 @@ export interface Evidence {
   leaks: readonly Leak[];
   searched: Searched;
   audit: AuditEvidence;
+  /** Orders whose first create is of a cluster that lost its audit record with the rest. */
+  sentBeforeFailover: ReadonlySet<string>;
   choices: readonly Choice[];
   /** Forged callbacks that were not refused. */
   wronglyAccepted: readonly string[];

@@ -9,8 +9,8 @@ export const auditGaps = (evidence: Evidence): Finding[] => [
 ];
 
 /** The n-th create of an order must find n lines that were written before it; lines with one id are one act. */
-function sendsWithoutLine({ audit, requests }: Evidence): Finding[] {
-  const sent = new Map<string, number>();
+function sendsWithoutLine({ audit, requests, sentBeforeFailover }: Evidence): Finding[] {
+  const sent = new Map([...sentBeforeFailover].map((orderId) => [orderId, -1]));
   return requests.filter(isCreate).flatMap(({ orderId = 'no id', atMs }) => {
     const count = (sent.get(orderId) ?? 0) + 1;
     sent.set(orderId, count);

@@ -78,6 +78,7 @@ export function cleanEvidence(): Draft {
     // More than were sent, so that tests may add creates; the oracle asks for one line for each that arrived.
     audit: { files: 1, problems: [], lines: [...service, ...service, ...service, ...service].map(sendLine) },
     choices: [],
+    sentBeforeFailover: new Set(),
     wronglyAccepted: [],
   };
 }

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { type GrpcGate, openGrpcGate } from '../../scripts/temporal/grpc-gate.js';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId } from '../support/lab.js';
 import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
-import { type GrpcGate, openGrpcGate } from '../worker/grpc-gate.fixture.js';
 import { endProcesses, startProcess, temporalEnv } from '../worker/process.fixture.js';
 
 let temporal: TestNamespace;

@@ -2,13 +2,13 @@ import { temporal as api } from '@temporalio/proto';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { type Sandbox, startSandbox } from '../../sandbox/index.js';
 import { serviceOf } from '../../scripts/service-of.js';
+import { type GrpcGate, openGrpcGate } from '../../scripts/temporal/grpc-gate.js';
 import type { OrderHandle } from '../../src/client/order-handle.js';
 import { PaymentOrders } from '../../src/client.js';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId } from '../support/lab.js';
 import { openGate, type ServiceGate } from '../support/service-gate.js';
 import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
-import { type GrpcGate, openGrpcGate } from './grpc-gate.fixture.js';
 import { type Env, endProcesses, type Process, startProcess, temporalEnv, workerEnv } from './process.fixture.js';
 
 /*

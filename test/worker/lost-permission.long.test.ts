@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { openGrpcGate } from '../../scripts/temporal/grpc-gate.js';
 import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
-import { openGrpcGate } from './grpc-gate.fixture.js';
 import { endProcesses, startProcess, startSandboxProcess, temporalEnv, workerEnv } from './process.fixture.js';
 
 let temporal: TestNamespace;

@@ -25,7 +25,7 @@ import { applyOutcome, type Doubt } from '../create/facts.js';
 import { isForeign } from '../interceptors.js';
 import { closeWithoutOrder } from '../order/end.js';
 import { clearAttention, raiseAttention, showTurn } from '../order/show.js';
-import { mayHaveSent as mayHaveBeenSent, notePayers, type OrderRun } from '../order/state.js';
+import { isReset, mayHaveSent as mayHaveBeenSent, notePayers, type OrderRun } from '../order/state.js';
 import { type AskMore, isElsewhere, untilSameAccount } from './elsewhere.js';
 import { endSilence, raiseSilence, raiseSilent, raiseUnserved, unservedFor } from './silence.js';
 import { askForTurn, turnText } from './turn.js';
@@ -102,14 +102,16 @@ export function lookUp(run: OrderRun, { orderUuid, sentUntilMs, awaitsLater, ...
 const SHOWN = ['accepted', 'adopted', 'found'];
 
 /**
- * Keeps what an answer tells besides its `kind`. `sentTo` is kept only after a possible send or once the order was seen;
- * before that the account asked may be the wrong one.
+ * Records what an answer says besides its `kind`. The order is pinned to the account asked once it may have been sent or
+ * was seen; before that the account may be the wrong one.
  */
 export function noteAnswer(run: OrderRun, answer: Answer, mayHaveSent = false): void {
   run.strictest = stricter(run.strictest, answer);
   run.answeredIn = answer.runId ?? run.answeredIn;
   if (answer.restoredAtMs !== undefined) noteRestore(run, answer.restoredAtMs);
-  if (mayHaveSent || SHOWN.includes(answer.kind)) run.sentTo ??= answer.sentTo;
+  // A doubt of another run is resolved at one account. After a reset, that run alone knows which.
+  const isDoubted = run.facts.doubt !== undefined && !isReset();
+  if (mayHaveSent || SHOWN.includes(answer.kind) || isDoubted) run.sentTo ??= answer.sentTo;
   notePayers(run, answer.payers);
   if (answer.kind === 'absent') run.lastLookUp.statusSaid = answer.said;
 }
@@ -187,6 +189,10 @@ async function withAlarm<T>(run: OrderRun, pending: Promise<T>, delayMs = 0): Pr
 /** Schedules an activity. `late`: no worker took it for a quarter of an hour. */
 export type Schedule<T> = (activities: ActivityInterfaceFor<Activities>, late: boolean) => Promise<T>;
 
+/** Schedules an activity, and fills in what its answer leaves out. */
+const scheduled = async <T>(schedule: Schedule<T>, options: ActivityOptions, late = false): Promise<T> =>
+  wholeAnswer(await schedule(proxyActivities<Activities>(options), late));
+
 /** Times that a run tells a person that nobody serves it: each costs history, and an overloaded queue has no end of them. */
 const MAX_TOLD = 20;
 
@@ -195,8 +201,8 @@ const MAX_TOLD = 20;
  * shows its place in line, or a person is asked for until somebody serves the account. The server
  * counts the time that an attempt waits for a worker, and writes only its end.
  */
-export async function untilServed<T>(run: OrderRun, options: ActivityOptions, schedule: Schedule<T>): Promise<T> {
-  if (run.timesUnserved >= MAX_TOLD) return wholeAnswer(await schedule(proxyActivities<Activities>(options), false));
+export function untilServed<T>(run: OrderRun, options: ActivityOptions, schedule: Schedule<T>): Promise<T> {
+  if (run.timesUnserved >= MAX_TOLD) return scheduled(schedule, options);
   return untilTaken(run.account, options, schedule, (turn) => {
     if (turn) {
       showTurn(run, turnText(run.account, turn));
@@ -229,7 +235,7 @@ export async function untilTaken<T>(
     for (let limitMs = ATTENTION_AFTER_MS; ; ) {
       const limited = { ...options, scheduleToStartTimeout: limitMs };
       try {
-        return wholeAnswer(await schedule(proxyActivities<Activities>(limited), told !== undefined));
+        return await scheduled(schedule, limited, told !== undefined);
       } catch (error) {
         if (!isUntaken(error, options)) throw error;
       }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { orderInput } from '../../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../../support/lab.js';
-import { parkedFor } from '../compensation/parked-orders.fixture.js';
+import { decideNow, parkedFor } from '../compensation/parked-orders.fixture.js';
 
 vi.setConfig({ testTimeout: 180_000 });
 
@@ -10,7 +10,10 @@ const LATE_MS = 75_000;
 
 let lab: Lab;
 beforeAll(async () => {
-  lab = await openLab({ workers: false, sandbox: { timeScale: 1 } });
+  lab = await openLab({
+    ...{ workers: false, sandbox: { timeScale: 1 } },
+    pace: { settleWindowMs: { atOnce: 5_000, deposit: 5_000 } },
+  });
 });
 afterAll(() => lab?.close());
 
@@ -32,4 +35,17 @@ test('orders that a worker takes 75 s late are sent with the rest of their delay
   const { start_order_at: startAt, created_at: createdAt } = await two.created();
   expect((Date.parse(`${startAt}Z`) - Date.parse(`${createdAt}Z`)) / 60_000).toBe(1);
   expect([one, two, until].map(({ orderId }) => creates(orderId))).toEqual([0, 1, 0]);
+});
+
+test('a late order that a person permits after a restore is sent, once absence is proven over the window since', async () => {
+  await lab.stopWorkers();
+  const order = { ...orderInput('withdraw', newOrderId('late-restored')).order, delay_order_for_minutes: 1 };
+  const handle = await lab.orders.start('withdraw', { order });
+  await sleep(LATE_MS);
+  await lab.startWorkers({ restoredAtMs: Date.now() });
+  await parkedFor(handle, 'the time that it was to start at has passed');
+  expect(lab.sandbox.stats().createsByOrderId[handle.orderId] ?? 0).toBe(0);
+  await decideNow(handle, 'resend');
+  expect(await handle.result()).toMatchObject({ outcome: 'completed' });
+  expect(lab.sandbox.stats().createsByOrderId[handle.orderId]).toBe(1);
 });

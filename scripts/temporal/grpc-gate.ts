@@ -1,5 +1,11 @@
 import { once } from 'node:events';
-import { connect, createServer, type IncomingHttpHeaders, type ServerHttp2Session } from 'node:http2';
+import {
+  type ClientHttp2Session,
+  connect,
+  createServer,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+} from 'node:http2';
 import type { AddressInfo } from 'node:net';
 
 /** Stands between a process and Temporal as a gateway does that knows who may do what. */
@@ -33,9 +39,16 @@ async function changed(answer: AsyncIterable<Buffer>, change: (message: Buffer) 
   return Buffer.concat([head, message]);
 }
 
-/** Opens a gate to the server at `target` on a free port of 127.0.0.1. */
+/** Opens a gate to the server at `target` on a free port of 127.0.0.1. The server may be killed and come back. */
 export async function openGrpcGate(target: string): Promise<GrpcGate> {
-  const upstream = connect(`http://${target}`);
+  let upstream: ClientHttp2Session | undefined;
+  const session = (): ClientHttp2Session => {
+    if (upstream && !upstream.closed && !upstream.destroyed) return upstream;
+    upstream = connect(`http://${target}`);
+    // Its streams report the error.
+    upstream.on('error', () => undefined);
+    return upstream;
+  };
   const sessions = new Set<ServerHttp2Session>();
   const open = new Set<() => void>();
   let isRefusing = false;
@@ -50,7 +63,7 @@ export async function openGrpcGate(target: string): Promise<GrpcGate> {
       if (!stream.headersSent && !stream.destroyed) stream.respond(DENIED, { endStream: true });
     };
     if (isPoll && isRefusing) return refuse();
-    const onward = upstream.request(handedOn(headers));
+    const onward = session().request(handedOn(headers));
     onward.on('error', () => stream.destroy());
     if (isPoll) open.add(refuse);
     stream.pipe(onward);
@@ -80,7 +93,7 @@ export async function openGrpcGate(target: string): Promise<GrpcGate> {
     },
     close: () => {
       for (const session of sessions) session.destroy();
-      upstream.destroy();
+      upstream?.destroy();
       server.close();
     },
   };
