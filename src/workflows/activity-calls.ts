@@ -103,8 +103,8 @@ export function watch(pending: Promise<unknown>): () => boolean {
   return () => ended;
 }
 
-/** What the timer is called after which a person is told. */
-export const ALARM = 'No answer: a person is told';
+/** Summary of the timer after which attention is raised. */
+export const ALARM = 'Reminder if unanswered for 15 min';
 
 /** True when a promise ends within that time; otherwise it goes on. One timer, which `summary` names. */
 export const answersWithin = (pending: Promise<unknown>, timeoutMs: number, summary: string): Promise<boolean> =>

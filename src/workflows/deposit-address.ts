@@ -67,7 +67,7 @@ export async function depositAddress(input: DepositAddressInput): Promise<Deposi
 async function createOrFind(run: AddressRun): Promise<DepositAddressResult> {
   const { account, input } = run;
   const options = { ...moneyMoving(account), summary: 'Search, then create' };
-  const reason = `${unservedFor(account)}; start one, or cancel this run if the account is the wrong one`;
+  const reason = `${unservedFor(account)}. Start a worker, or cancel this run if the account name is wrong`;
   const unserved: Attention = { code: 'account-not-served', reason };
   let sends = 0;
   let maySent = false;

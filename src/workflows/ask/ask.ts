@@ -266,7 +266,7 @@ function isUntaken(error: unknown, options: ActivityOptions): boolean {
 function unserved(run: OrderRun): string {
   const what = unservedFor(run.account);
   if (run.phase === 'creating' && !mayHaveBeenSent(run)) {
-    return `${what}; start one. Nothing was sent: if the account is the wrong one, cancel the order; only once it has ended as OrderCancelled, start it with the right one`;
+    return `${what}. Nothing was sent. Start a worker. If the account name is wrong, cancel the order, wait until it ends as OrderCancelled, then start it with the right account`;
   }
-  return `${what}; start one with the same key. The order may exist: never start it again under another id or account`;
+  return `${what}. The order may exist: never start it again under another id or account. Start a worker with the same key`;
 }

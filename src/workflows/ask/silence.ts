@@ -7,13 +7,13 @@ import { clearAttention, raiseAttention, showTurn } from '../order/show.js';
 import type { OrderRun } from '../order/state.js';
 import { shapedTurn, turnText } from './turn.js';
 
-const NO_READING = 'no clear answer about this order; it is asked again until there is one';
+const AND_ASKED_AGAIN = 'so this order cannot be checked. We keep trying';
 
 /** THE words of each code. */
 const WORDS: Record<WhySilentAnswer['code'], string> = {
-  'service-down': `the service cannot be reached: ${NO_READING}`,
-  'key-refused': `the service refuses the account's key: ${NO_READING}`,
-  'service-silent': `the service gives ${NO_READING}`,
+  'service-down': `the service cannot be reached, ${AND_ASKED_AGAIN}`,
+  'key-refused': `the service refuses this account's API key, ${AND_ASKED_AGAIN}`,
+  'service-silent': `the service gives no clear answer, ${AND_ASKED_AGAIN}`,
 };
 
 const SILENCES: readonly string[] = [
@@ -76,4 +76,4 @@ export function raiseUnserved(run: OrderRun, reason: string): () => void {
 
 /** That nobody serves an account, in words. */
 export const unservedFor = (account: string): string =>
-  `no worker of the account ${account} has taken what is waited for, for ${ATTENTION_AFTER_MIN} min`;
+  `no worker has served account ${account} for ${ATTENTION_AFTER_MIN} min`;

@@ -102,7 +102,7 @@ const mayHaveReached = (verdict: CreateVerdict, permission: SendPermission): boo
   verdict.kind === 'rejected' || (verdict.kind === 'uncertain' && !verdict.reset && permission !== 'none');
 
 const summaryOf = (run: OrderRun): string =>
-  wasEverInDoubt(run.facts) ? 'Probe, then create again' : 'Probe, then create';
+  wasEverInDoubt(run.facts) ? 'Check, look up, then send again if allowed' : 'Check, look up, then send if allowed';
 
 /** Cancelling takes the attempt out of the queue, unless a worker has it already: only for one before the first send. */
 async function unlessTakenBack<T>(run: OrderRun, attempt: () => Promise<T>): Promise<T> {

@@ -255,7 +255,7 @@ async function readAbsence(create: Create, why: string): Promise<void> {
   const heard = isCallbackNew(run.facts);
   const askedAtMs = Date.now();
   const { answeredIn } = run;
-  enterPhase(run, 'uncertain', `certainty: ${why}`);
+  enterPhase(run, 'uncertain', `the check whether the order exists: ${why}`);
   const question = { summary: 'Uncertain create: is it there?', alarm: true, sentUntilMs: doubt?.untilMs };
   const answer = await lookUp(run, question);
   const seen = seenIn(run, answer);

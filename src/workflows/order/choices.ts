@@ -42,14 +42,14 @@ function whyAlone({ facts }: OrderRun, action: DecideAction): string | undefined
 function waysOf(run: OrderRun, action: DecideAction): Way[] {
   switch (action) {
     case 'resend':
-      return [{ does: 'looks once more, then sends the same order id again' }];
+      return [{ does: 'looks again, then sends the same order id again' }];
     case 'close-absent':
       return [
         {
           does:
             run.attention?.code === 'conflict'
-              ? 'says that what is shown is not ours, and ends this order for good: its id is used up, and only where the service says that nothing of it was executed may it be paid under a new one'
-              : 'proves once more that the service has none, then ends the order',
+              ? 'means: the order shown is not ours. This decision ends this order for good, and its id cannot be used again. Pay the payee under a new id only after the service has confirmed that nothing of this order was paid'
+              : 'proves again that the service has no such order, then ends the order',
         },
       ];
     case 'adopt':

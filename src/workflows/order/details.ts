@@ -21,51 +21,51 @@ const GOES_ON = `${NOT_AGAIN}: this one goes on.`;
 const WORDS = {
   'uncertain-create': {
     never: `${NOT_AGAIN}: it may have been paid.`,
-    todo: 'Ask the service about this order id. It has it: adopt. It never will: resend, or close-absent. Neither is sure: wait.',
+    todo: 'Ask the service about this order id. If the service has the order, choose adopt. If it does not have the order and never will, choose resend (still wanted) or close-absent (not wanted). If it cannot say, wait.',
   },
   'not-sent': {
     never: `${NOT_AGAIN}: this one can still be sent.`,
-    todo: 'Mend what the reason names, then decide.',
+    todo: 'Correct what the reason names, then decide.',
   },
   'over-cap': {
     never: `${NOT_AGAIN}: once approved, both would be paid.`,
-    todo: 'Find out whether the amount is meant.',
+    todo: 'Ask whoever started this order whether the amount is right.',
   },
   conflict: {
-    never: `${NOT_AGAIN}: what the service shows may be it.`,
-    todo: 'Compare both values at the service, and find out whose order it is.',
+    never: `${NOT_AGAIN}: the order that the service shows may be this payment.`,
+    todo: 'Compare the values at the service, and find out whose order it is.',
   },
   'order-missing': {
     never: `${NOT_AGAIN}: the service showed it before.`,
-    todo: 'Ask the service what became of it.',
+    todo: 'Ask the service what happened to the order.',
   },
   remainder: {
     never: 'Never pay what is left by hand, nor under another order id, while this waits: it could be paid twice.',
-    todo: 'Find out whether the rest is still wanted.',
+    todo: 'Ask whoever started this order whether the rest is still wanted.',
   },
   'follow-up-open': {
     never: 'Never pay what is left by hand, nor under another order id: a follow-up may be paying it.',
-    todo: 'Wait, it is asked on; or accept, which cancels what was not sent yet.',
+    todo: 'Wait: the follow-up is still looked up. Or choose accept, which cancels what was not sent yet.',
   },
   'account-not-served': {
-    never: `${NOT_AGAIN} or account while it waits: a worker that comes goes on with it.`,
-    todo: 'Start a worker that serves the account. Is the account wrong, and nothing sent: request cancellation, and start it anew only once it has ended as `OrderCancelled`.',
+    never: `${NOT_AGAIN} or account while it waits: as soon as a worker starts, this order is paid.`,
+    todo: 'Start a worker that serves the account. If the account name is wrong and nothing was sent, cancel the order, wait until it ends as `OrderCancelled`, then start it with the right account.',
   },
-  'service-down': { never: GOES_ON, todo: 'See to the service, and to the way to it.' },
+  'service-down': { never: GOES_ON, todo: 'Check the service and the network between it and the worker.' },
   'key-refused': {
     never: GOES_ON,
-    todo: 'Set key and secret of the account right: workers read them anew within a minute.',
+    todo: "Correct the account's key and secret, then restart its workers.",
   },
   'service-silent': { never: GOES_ON, todo: 'Look at the last failure of the pending activity.' },
   'other-account': {
     never: `${NOT_AGAIN} or account: it may exist where it was sent.`,
-    todo: 'Set base URL or key back: the order then goes on within two minutes.',
+    todo: 'Set the base URL or the key back. The order then continues within two minutes.',
   },
   'read-failed': { never: GOES_ON, todo: 'Look at the failed activity in the history.' },
-  'unknown-status': { never: GOES_ON, todo: 'Tell the developers.' },
+  'unknown-status': { never: GOES_ON, todo: 'Report the status to the developers.' },
   'shown-otherwise': { never: GOES_ON, todo: 'Compare the fields named at the service.' },
   'undocumented-end': {
-    never: `${NOT_AGAIN} before you know what became of it.`,
+    never: `${NOT_AGAIN} before you know what happened to this one.`,
     todo: 'Ask the service.',
   },
   'remainder-unknown': {
@@ -78,9 +78,12 @@ const WORDS = {
   },
   'changed-after-end': {
     never: 'Never pay this again, and pay nothing back, before you know what the service did.',
-    todo: 'Compare both states at the service, and put right by hand what depends on the earlier one.',
+    todo: 'Compare both states at the service, and correct by hand whatever used the earlier one.',
   },
-  'foreign-answer': { never: GOES_ON, todo: 'Find out who reaches Temporal without the payload keys.' },
+  'foreign-answer': {
+    never: GOES_ON,
+    todo: 'Find out which program uses this Temporal namespace without the payload keys.',
+  },
 } as const satisfies Partial<Record<AttentionCode, Words>>;
 
 /** Why a person should look at an order. */
@@ -88,14 +91,14 @@ export type OrderAttention = keyof typeof WORDS;
 
 /** Where a person can do no more than put right by hand what is left. */
 const BY_HAND: Words = {
-  never: `${NOT_AGAIN}: what it moved stays moved.`,
-  todo: 'Look at it at the service, put right by hand what is left, then accept.',
+  never: `${NOT_AGAIN}: the money that this order moved stays moved.`,
+  todo: 'Look at the order at the service, correct by hand what is left, then choose accept.',
 };
 
 /** An order that the service accepted for more than a cap or an approval allows. */
 const ACCEPTED_ABOVE: Words = {
   never: GOES_ON,
-  todo: 'Find out whether the amount is meant. If not, ask the service to stop the order.',
+  todo: 'Ask whoever started this order whether the amount is right. If it is not, ask the service to stop the order.',
 };
 
 function wordsOf(code: OrderAttention, choices: readonly DecisionChoice[]): Words {
@@ -135,7 +138,7 @@ function known(run: OrderRun): string[] {
   const { order, attention } = run;
   if (order) return [`**At the service**: \`${order.status}\`, order \`${order.order_uuid}\``];
   if (parseReceivedWorkflowId(workflowInfo().workflowId) || ofEnded()) return [];
-  if (mayHaveSent(run)) return ['**Sent**: it may have been, and may have been executed'];
+  if (mayHaveSent(run)) return ['**Sent**: Perhaps. The money may already have moved.'];
   // The attempt that nobody took waits on, and its attention stays until it has ended.
   if (attention?.code === 'account-not-served') return ['**Sent**: nothing, unless a worker has taken it since'];
   return ['**Sent**: nothing so far that Temporal knows of'];
@@ -145,7 +148,9 @@ function known(run: OrderRun): string[] {
 const ofEnded = () => parseAfterEndWorkflowId(workflowInfo().workflowId);
 
 const nothingToDecide = ({ phase }: OrderRun): string =>
-  `There is nothing to decide: the order ${phase === 'done' ? 'has ended' : 'goes on by itself'}.`;
+  phase === 'done'
+    ? 'No decision is possible: the order has ended.'
+    : 'No decision is possible: the order continues by itself.';
 
 function howToDecide(run: OrderRun): string {
   if (!run.strictest.onlyByCommand)

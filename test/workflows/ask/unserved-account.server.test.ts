@@ -17,7 +17,7 @@ import { type Lab, newOrderId, openLab } from '../../support/lab.js';
 const ATTENTION_AFTER_MS = 2_000;
 const WAIT = { timeout: 60_000, interval: 200 };
 
-const UNSERVED = expect.stringMatching(/^no worker of the account default has taken /);
+const UNSERVED = expect.stringMatching(/^no worker has served account default for /);
 
 let lab: Lab;
 beforeAll(async () => {

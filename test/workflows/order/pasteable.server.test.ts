@@ -145,7 +145,7 @@ describe.concurrent('what the page of a stuck order holds to be pasted', () => {
     await parkedFor(handle);
     const [never = '', sent, why, todo, ...rest] = (await detailsOf(lab, handle)).split('\n\n');
     expect(never).toBe('**Never start this payment under another order id: it may have been paid.**');
-    expect(sent).toBe('**Sent**: it may have been, and may have been executed');
+    expect(sent).toBe('**Sent**: Perhaps. The money may already have moved.');
     expect(why).toMatch(
       /^\*\*Why\*\* \(since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\): the create got no clear answer \(HTTP 500/,
     );
