@@ -12,6 +12,9 @@ const GROUPED = new RegExp(`^([1-9]\\d{0,2}(${SEPARATOR})(?:\\d{2,3}\\2)*\\d{3})
 const separatorName = (separator: string): string =>
   ({ ',': 'commas', '.': 'points', _: 'underscores' })[separator] ?? (/\s/.test(separator) ? 'blanks' : 'apostrophes');
 
+/** Letters and signs may stand for a factor or for another currency, so that no advice is to leave them out. */
+const OWN_FIELD = 'write the whole amount in digits, in the currency that the currency field names';
+
 const isShown = (text: string): boolean => text.replace(/\D/g, '').length <= MOST_SHOWN_DIGITS;
 
 const WITHOUT = 'write digits, and a point before the decimals';
@@ -50,9 +53,10 @@ const SHAPES: readonly [sign: RegExp, reason: string | ((text: string) => string
   [/^[-\u2010-\u2015\u2212]|[-\u2010-\u2015\u2212]$/, 'must be > 0: the minus sign makes it negative'],
   [/^\(.*\)$/, 'must be > 0: the brackets make it negative'],
   [/^\+|\+$/, 'has a plus sign: leave it out'],
-  [/\p{Sc}/u, 'has a currency sign: leave it out, the currency is a field of its own'],
+  [/\p{Sc}/u, `has a currency sign: ${OWN_FIELD}`],
   [/^\d+([.,]\d+)?e[-+]?\d+$/i, 'has an exponent: write all of its digits'],
-  [/^\p{L}{2,5}\.?\s?\d|\d\s?\p{L}{2,5}\.?$/u, 'has a currency code: leave it out, the currency is a field of its own'],
+  [/^(?:n\/?a|nan|null|none)$/i, 'is no amount: enter it'],
+  [/^\p{L}+\.?\s?\d|\d\s?\p{L}+\.?$/u, `has letters, such as a currency code, k or Mio: ${OWN_FIELD}`],
   [/\p{L}/u, 'has a letter: write digits and at most one point'],
   [/(?![0-9])\p{Nd}/u, 'has digits of another script: write 0 to 9'],
   [/^['’]/, 'begins with an apostrophe: remove it'],

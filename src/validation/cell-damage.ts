@@ -1,13 +1,14 @@
 import type { FieldError } from '../contract/failures.js';
 import type { TextKind } from '../contract/order/request.js';
-import { textsOf } from './field-texts.js';
+import { holdsWallet } from '../contract/wallets.js';
+import { textsOf, type Unchecked } from './field-texts.js';
 
 const AS_TEXT = 'format the column as text and enter it again';
 const NO_VALUE =
   'reads as "no value" of an export (such as nan, NULL, N/A or -): enter the value, or leave it out where none is needed';
 
 /** Signs of damage by spreadsheets and exports, each with the kinds of text it applies to. */
-const DAMAGE: readonly { kinds: readonly TextKind[]; sign: RegExp; reason: string }[] = [
+const DAMAGE: readonly { kinds: readonly TextKind[]; sign: Pick<RegExp, 'test'>; reason: string }[] = [
   {
     kinds: ['id', 'code', 'name', 'figure'],
     sign: /^[-+]?\d+(?:[.,]\d+E[-+]?\d+|E\+\d+)$/i,
@@ -33,6 +34,12 @@ const DAMAGE: readonly { kinds: readonly TextKind[]; sign: RegExp; reason: strin
     sign: /^(?:[-+]?nan|null|none|undefined|n\/a|<(?:na|null|none)>|\(null\)|\\n|\[object object\]|[-–—]+)$/i,
     reason: NO_VALUE,
   },
+  { kinds: ['id', 'code', 'name'], sign: /^(?:TRUE|FALSE|\((?:blank|empty|leer)\))$/, reason: NO_VALUE },
+  {
+    kinds: ['name'],
+    sign: { test: (cell) => holdsWallet(cell) || /^\S+@\S+\.\S+$/.test(cell) },
+    reason: 'reads as a card number, IBAN or e-mail address: the columns may be shifted. Enter the name',
+  },
   // In lower case these two are names of people.
   { kinds: ['id', 'code', 'name'], sign: /^(?:NA|NaT)$/, reason: NO_VALUE },
   {
@@ -53,9 +60,9 @@ const DAMAGE: readonly { kinds: readonly TextKind[]; sign: RegExp; reason: strin
   },
 ];
 
-/** Returns the values of a row that a spreadsheet or an export damaged, without repeating them. */
-export function damageErrors(order: unknown): FieldError[] {
-  return textsOf({ order }).flatMap(({ field, value, rule: { text } }) => {
+/** Returns the fields of an input that a spreadsheet or an export damaged, without repeating their values. */
+export function damageErrors(input: Unchecked): FieldError[] {
+  return textsOf(input).flatMap(({ field, value, rule: { text } }) => {
     const cell = value.trim();
     const damage = DAMAGE.find(({ kinds, sign }) => kinds.includes(text) && sign.test(cell));
     return damage ? [{ field, reason: damage.reason }] : [];

@@ -12,6 +12,7 @@ import type { OrderInput, ReceivedDepositInput } from '../contract/order/input-a
 import { pinnedAccount } from '../contract/order/sent-to.js';
 import { factsOf, ORDER_TYPES, type OrderType } from '../contract/order/types.js';
 import { withoutNulls } from '../contract/without-nulls.js';
+import { damageErrors } from './cell-damage.js';
 import { checkedBy, type FormatChecks, fieldErrors, presentable, sortRemarks } from './field-errors.js';
 import { fieldsOf } from './field-texts.js';
 import { ruleErrors, shownIdErrors } from './order-rules.js';
@@ -109,8 +110,13 @@ export function validateOrderInput<T extends OrderType>(
   const parsed = schema.safeParse(given);
   const remarks = [...ruleErrors(type, given, followUp), ...(followUp || started ? [] : shownIdErrors(given))];
   const { errors, told } = sortRemarks(remarks, formatChecks);
-  if (!parsed.success) return { errors: presentable([...fieldErrors(parsed.error), ...errors]) };
-  if (errors.length > 0) return { errors: presentable(errors) };
+  // First: what else is wrong with a damaged value follows from the damage.
+  const found = [
+    ...(followUp || started ? [] : damageErrors(fieldsOf(given))),
+    ...(parsed.success ? [] : fieldErrors(parsed.error)),
+    ...errors,
+  ];
+  if (!parsed.success || found.length > 0) return { errors: presentable(found) };
   return { input: parsed.data as unknown as OrderInput<T>, ...(told.length > 0 && { notes: presentable(told) }) };
 }
 
@@ -140,7 +146,7 @@ export function validateReceivedInput(
   const { compensation: policy, revertTo: refund } = fieldsOf(given);
   // What the receipt becomes is not known yet: an order with exchange admits the most.
   const remarks = ruleErrors('deposit_exchange', { compensation: policy, revertTo: refund }, false);
-  const rules = sortRemarks(remarks, formatChecks).errors;
+  const rules = [...damageErrors({ revertTo: refund }), ...sortRemarks(remarks, formatChecks).errors];
   if (parsed.success && rules.length === 0) return { input: parsed.data };
   return { errors: presentable([...(parsed.success ? [] : fieldErrors(parsed.error)), ...rules]) };
 }

@@ -10,7 +10,7 @@ export const MAX_WALLET_LENGTH = 200;
 function cardProblem(wallet: string): string | undefined {
   if (!/^\d+$/.test(wallet)) return 'a card number has digits only';
   if (wallet.length < 12 || wallet.length > 19) return 'a card number has 12 to 19 digits';
-  return passesLuhn(wallet) ? undefined : 'not a card number: its check digit is wrong';
+  return passesLuhn(wallet) && !wallet.startsWith('0') ? undefined : 'not a card number: its check digit is wrong';
 }
 
 const ibanProblem = (lengths: ReadonlyMap<string, number>) => (wallet: string) => {
@@ -38,12 +38,13 @@ const PAYMENT_LINK =
 const IS_LINK =
   'a payment link, not an address: write the address alone, and its tag or memo (?dt=, ?memo=) into wallet_memo';
 
-/** Texts that programs export where a cell is empty. */
-const EMPTY_CELL = /^(?:nan|null|nil|none|undefined|n\/a|<na>|#n\/a|-+)$/i;
+const IBAN_LENGTHS = new Map([...SEPA_IBAN_LENGTHS, ...UA_IBAN_LENGTHS]);
 
 /** What no address or account of any network is, known here or not. */
 function anyProblem(wallet: string): string | undefined {
-  if (EMPTY_CELL.test(wallet)) return 'the text that programs write for an empty cell: write the wallet of the payee';
+  if (IBAN_LENGTHS.get(wallet.slice(0, 2)) === wallet.length && /^[A-Z]{2}\d{2}[A-Z0-9]+$/.test(wallet)) {
+    return passesMod97(wallet) ? undefined : 'reads as an IBAN, but its check digits are wrong';
+  }
   return textProblem('code', wallet) ?? (PAYMENT_LINK.test(wallet) ? IS_LINK : undefined);
 }
 

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { BatchInput, BatchPlan } from '../../src/contract/batch/batch.js';
 import type { FieldError } from '../../src/contract/failures.js';
+import { validateBatchInput } from '../../src/validation/batch-input.js';
+import { validateOrderInput } from '../../src/validation/order-input.js';
 import { openActivities } from '../activities/activity-lab.fixture.js';
 import { folderWith, newFolder, PAYOUT_HEADER } from '../support/batch-files.js';
 
@@ -111,11 +113,25 @@ describe('damage by spreadsheets and exports', () => {
     ]);
   });
 
-  test('is refused in rows given without a file', async () => {
-    const rows = [{ order_id: '1001.0', currency: 'usd', network: 'card', amount: '20', wallet: CARD }];
-    expect(await planned({ rows })).toEqual([
-      { field: 'line 1: order.order_id', reason: expect.stringMatching(/"\.0"/) },
-    ]);
+  const order = { order_id: 'a', currency: 'usd', network: 'card', amount: '20', wallet: CARD };
+
+  test('is refused in rows given without a file', () => {
+    const reason = expect.stringMatching(/"\.0"/);
+    const rows = [{ ...order, order_id: '1001.0' }];
+    expect(validateBatchInput({ rows, startedBy: 'ann' })).toEqual({ errors: [{ field: 'rows[0].order_id', reason }] });
+  });
+
+  test.for<[what: string, field: string, row: object]>([
+    ['an id that ends in .0', 'order_id', { order_id: '1001.0' }],
+    ['a memo that is no value', 'wallet_memo', { ...XRP, wallet_memo: 'nan' }],
+    ['a tag with .0', 'wallet_memo', { ...XRP, wallet_memo: '104653012.0' }],
+    ['a name that is no value', 'wallet_details.recipient_name', sepaTo('nan')],
+    ['a name that is TRUE', 'wallet_details.recipient_name', sepaTo('TRUE')],
+    ['a name that is an IBAN', 'wallet_details.recipient_name', sepaTo('DE89370400440532013000')],
+    ['a name that is an e-mail address', 'wallet_details.recipient_name', sepaTo('anna@example.com')],
+  ])('%s is refused in a single order, too', ([, field, row]) => {
+    const checked = validateOrderInput('withdraw', { order: { ...order, ...row } }, { formatChecks: 'warn' });
+    expect(checked).toEqual({ errors: [{ field: `order.${field}`, reason: expect.stringMatching(/^reads as/) }] });
   });
 
   test.for<[what: string, row: object]>([
@@ -130,8 +146,7 @@ describe('damage by spreadsheets and exports', () => {
     ['a description of any kind', { description: '=) nan' }],
     ['a description that is a dash', { description: '-' }],
   ])('%s is planned', async ([, row]) => {
-    const order = { order_id: 'a', currency: 'usd', network: 'card', amount: '20', wallet: CARD, ...row };
-    expect(await planFile(`${JSON.stringify(order)}\n`, 'rows.ndjson')).toMatchObject({ rows: 1 });
+    expect(await planFile(`${JSON.stringify({ ...order, ...row })}\n`, 'rows.ndjson')).toMatchObject({ rows: 1 });
   });
 
   test('no reason shows a cell', async () => {

@@ -39,6 +39,13 @@ describe('an amount as people write it', () => {
     ['5₹', /currency sign/],
     ['USD 5', /currency code/],
     ['5 руб.', /currency code/],
+    ...['1 Mio', '5 Tsd', '2 mln', '3 lakh', '50 ct', '12.50 Cr', '12k', '$12.50', '12.50 EUR'].map(
+      (amount): [string, RegExp] => [
+        amount,
+        /: write the whole amount in digits, in the currency that the currency field names$/,
+      ],
+    ),
+    ['nan', /is no amount/],
     // What is not a figure.
     ['5\u200b', /invisible character/],
     ['5 ', /blank before or after it/],

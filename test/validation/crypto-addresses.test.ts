@@ -133,7 +133,8 @@ describe('networks that are not known here', () => {
     ['bank', 'АB12345678', 'U+0410'],
     ['monero', '4AdUndXHHZ6cfufTMvppY6JwXNouMBzSkbLYfpAV5Us×', 'U+00D7'],
     ['cosmos', 'cosmos1１', 'U+FF11'],
-    ['bank', 'NULL', 'empty cell'],
+    ['bank', 'DE88370400440532013000', 'reads as an IBAN'],
+    ['card', '0000000000000000', 'check digit'],
   ])('%s: %s is refused', (network, address, reason) => {
     expect(walletFormatProblem(network, address)).toContain(reason);
   });

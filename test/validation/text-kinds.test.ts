@@ -14,7 +14,7 @@ const client = (client_id: string) => inputWith('withdraw', { client_info: { cli
 /** [what, input, field, what its reason names] */
 const REFUSED: [string, unknown, string, RegExp][] = [
   ['a no-break space at the end of a memo', memo('104653012\u00a0'), 'order.wallet_memo', /blank/],
-  ['a no-break space inside a memo', memo('104\u00a0653'), 'order.wallet_memo', /U\+00A0 \(a blank/],
+  ['a no-break space inside a memo', memo('tag\u00a0653'), 'order.wallet_memo', /U\+00A0 \(a blank/],
   ['full-width digits', memo('１０４'), 'order.wallet_memo', /U\+FF11 \(a digit/],
   ['Arabic digits', memo('١٠٤'), 'order.wallet_memo', /U\+0661 \(a digit/],
   ['a variation selector', memo('1\ufe0f'), 'order.wallet_memo', /U\+FE0F \(an invisible/],

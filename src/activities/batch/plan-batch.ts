@@ -10,7 +10,6 @@ import { defaultBatchId } from '../../contract/names.js';
 import type { WithdrawRequest } from '../../contract/order/request.js';
 import type { Balances, Rates } from '../../contract/service-objects.js';
 import { validateBatchInput } from '../../validation/batch-input.js';
-import { damageErrors } from '../../validation/cell-damage.js';
 import { validateOrderInput } from '../../validation/order-input.js';
 import { amountLikeThousands, checkAgainstRates, uncheckableBy } from '../../validation/rate-checks.js';
 import { type Account, type ActivityDeps, onlyByCommand } from '../deps.js';
@@ -181,7 +180,7 @@ function checkRow(
   row: BatchRow,
 ): { order?: WithdrawRequest; errors: FieldError[]; told: FieldError[] } {
   const { account, input, rates } = checks;
-  const unreadable = [...(row.problem ?? []), ...damageErrors(row.order)];
+  const unreadable = row.problem ?? [];
   if (row.order === undefined) return { errors: unreadable, told: [] };
   const rowInput = orderInputOf(row, { ...input, account: account.name });
   const checked = validateOrderInput('withdraw', rowInput, { formatChecks: account.formatChecks });
