@@ -30,6 +30,7 @@ const NONE: Left = {
   reset: 0,
   restart: 0,
   restore: 0,
+  announce: 0,
   decision: 0,
   refuse: 0,
   form: 0,
@@ -141,12 +142,22 @@ const more = IS_LARGE ? 1 : 0;
 
 /** Combinations of disturbances: what the run does is the same in all of them. */
 const COMBINATIONS: Record<string, Partial<Left> & { isPayout?: false }> = {
-  'a deposit': { isPayout: false, restart: 1, restore: 1, callback: 1, accept: more, cancel: 1, decision: 1 },
+  'a deposit': {
+    isPayout: false,
+    restart: 1,
+    restore: 1,
+    announce: 1,
+    callback: 1,
+    accept: more,
+    cancel: 1,
+    decision: 1,
+  },
   'a view that stands still': { freeze: 1, thaw: 1, callback: 1, accept: 1 + more, decision: 1 + more },
   'another key': { key: 1, accept: 1 + more, callback: more, decision: 1, cancel: 1 },
   'a reset': { reset: 1, accept: 1, callback: more, cancel: more, decision: 1 },
   'a start again': { restart: 1, freeze: 1, accept: 1, callback: more, cancel: more, decision: 1 },
   'a restore': { restore: 1, freeze: more, accept: 1, cancel: 1, decision: more },
+  'a restore that is announced late': { announce: 1, accept: 1, callback: more, decision: 1 },
   'other forms of the id': { form: 1, accept: 1 + more, callback: 1, decision: 1 + more },
   'a refusal': { refuse: 1, accept: 1, callback: 1, cancel: more, decision: 1 },
 };
@@ -224,6 +235,7 @@ const PLANTED: readonly Planted[] = [
         ),
     },
     left: { accept: 1 },
+    isPayout: false,
   },
   {
     name: 'a doubt is forgotten',
@@ -258,6 +270,18 @@ const PLANTED: readonly Planted[] = [
         outcome.kind === 'doubted' && outcome.doubt.cause === 'restored' ? facts : CODE.applyOutcome(facts, outcome),
     },
     left: { restore: 1, accept: 1, cancel: 1 },
+  },
+  {
+    name: 'the window of a restore that is announced late counts for what was sent since',
+    code: {
+      applyOutcome: (facts, outcome) => {
+        const after = CODE.applyOutcome(facts, outcome);
+        const isRestored = outcome.kind === 'doubted' && outcome.doubt.cause === 'restored' && after.doubt;
+        return isRestored ? { ...after, doubt: { ...isRestored, sinceMs: outcome.doubt.sinceMs } } : after;
+      },
+    },
+    left: { announce: 1, accept: 1 },
+    isPayout: false,
   },
 ];
 

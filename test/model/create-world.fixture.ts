@@ -17,6 +17,8 @@ import type { Conflict, Seen } from '../../src/workflows/create/readings.js';
 export const WINDOW = 10;
 /** One request from its write to its end, and how long a create of a lost worker may be alive. */
 const UNDER_WAY = 2;
+/** So much later than its 5xx a create may be executed; a later order must be younger (`LATER_BY`). */
+const LATE = 2;
 
 /** One create that was sent. */
 interface Sent {
@@ -73,6 +75,7 @@ export type Disturbance =
   | 'reset'
   | 'restart'
   | 'restore'
+  | 'announce'
   | 'decision'
   | 'refuse'
   | 'form';
@@ -177,6 +180,12 @@ function disturbances(world: World): Step[] {
         restoredAtMs: nowMs,
       }),
     ],
+    [
+      'announce',
+      'an operator names a restore of half a window ago',
+      wasSent && world.restoredAtMs === undefined,
+      (spent) => ({ ...spent, restoredAtMs: nowMs - WINDOW / 2 }),
+    ],
   ];
   const possible = happenings.filter(([what, , isPossible]) => isPossible && left[what] > 0);
   return [
@@ -274,7 +283,8 @@ function readings(world: World): { seen: Seen; event: string }[] {
   const whole = !(isLaterKnown && !showsLater) && !(otherKey && witness);
   // A later order proves nothing under another key, where none was pinned, nor about an id that is kept in another form.
   const isAlike = !(otherKey && !witness) && !world.sends.some(({ otherForm }) => otherForm);
-  const control = { whole, ...(whole && showsLater && isAlike && { later: true as const }) };
+  const proves = showsLater && laterMs > untilMs + LATE;
+  const control = { whole, ...(whole && proves && isAlike && { later: true as const }) };
   const count = world.sends.filter(({ state, otherForm }) => state === 'executed' && !otherForm).length;
   return mayShow(world).map((isShown) =>
     isShown
@@ -381,6 +391,10 @@ function attempts(world: World, permission: string, code: Code): Step[] {
     come('a create is not executed and answered with 5xx', sent('dropped', at), doubted(at)),
     come('the worker dies, the create is on its way', sent('on its way', timedOut), doubted(timedOut)),
   );
+  // A deposit moves none of our money: its short window allows for no late ones.
+  if (world.isPayout) {
+    steps.push(come('a create is answered with 5xx and on its way', sent('on its way', at + LATE), doubted(at)));
+  }
   if (world.left.refuse > 0) {
     const refused: Outcome = { kind: 'refused', answer: 'HTTP 400', atMs: at, place: 'asked' };
     steps.push(come('a create is refused', sent('dropped', at), refused));

@@ -257,8 +257,8 @@ const pinnedOf = ({ pinned }: Sending, { kind }: CreateVerdict): Pinned | undefi
 /** What is written before a send, and answered after it. */
 type Pinned = Pick<Circumstances, 'sentTo'>;
 
-function whereSent(account: Account, untilMs: number): Pinned {
-  const witness = account.lookUps.witnesses.youngest(untilMs);
+function whereSent(account: Account, untilMs: number, orderId: string): Pinned {
+  const witness = account.lookUps.witnesses.youngest(untilMs, orderId);
   return { sentTo: { ...sentToOf(account), ...(witness && { witness }) } };
 }
 
@@ -275,7 +275,8 @@ const notSent = (reason: string): CreateVerdict => ({ kind: 'notSent', reason })
 async function send(sending: Sending, times: SendTimes): Promise<CreateVerdict> {
   const { deps, account, attempt, request, deadline } = sending;
   const sentAtMs = await (deps.nowMs ?? Date.now)();
-  const pinned = whereSent(account, sentAtMs - visibleAfterMs(protectionsIn(deps, account).pace, attempt.type));
+  const witnessedMs = sentAtMs - visibleAfterMs(protectionsIn(deps, account).pace, attempt.type);
+  const pinned = whereSent(account, witnessedMs, request.order_id);
   try {
     const wire = wireRequest(deps, attempt, request, times.delayMinutes());
     const order = await account.service.createOrder(attempt.type, wire, {

@@ -71,14 +71,17 @@ const AWAITED_MS = { acceptance: 10_000, reading: 60_000 };
 
 const NONE_LATER = 'until the service shows an order that it accepted later';
 
-/** Orders that were accepted after ours was sent. */
-const laterWitnesses = (
+/** Returns orders that were accepted after ours was sent, however far the worker's clock is ahead of the server's. */
+function laterWitnesses(
   { lookUps }: Account,
   { sentUntilMs, request }: LookUpInput,
   nowMs: number,
   windowMs: number,
-): LaterWitness[] =>
-  sentUntilMs === undefined ? [] : lookUps.witnesses.later(sentUntilMs, nowMs, windowMs, request.order_id);
+): LaterWitness[] {
+  if (sentUntilMs === undefined) return [];
+  const aheadMs = Math.max(0, nowMs - activityInfo().currentAttemptScheduledTimestampMs);
+  return lookUps.witnesses.later(sentUntilMs + aheadMs, nowMs, windowMs, request.order_id);
+}
 
 /** Reads what the order list and the status show under our id, and by which other orders that can be believed. */
 async function readAbsence(
@@ -88,15 +91,16 @@ async function readAbsence(
 ): Promise<LookUpReading> {
   const { service, lookUps } = account;
   const { order_id: orderId } = request;
-  const earlier = sentUntilMs === undefined ? undefined : sentTo?.witness;
-  const others = [...later, ...(earlier ? [earlier] : [])].filter(({ order_id: id }) => !isFormOfId(id, orderId));
+  const pinned = sentUntilMs === undefined ? undefined : sentTo?.witness;
+  const earlier = pinned && !isFormOfId(pinned.order_id, orderId) ? pinned : undefined;
+  const others = [...later, ...(earlier ? [earlier] : [])];
   const { reading, missing } = await readByOrderId(service, { type, request }, others);
   if (reading.kind !== 'absent' || sentUntilMs === undefined) return reading;
   const isMissing = ({ order_uuid: uuid }: Witness) => missing.has(uuid);
   const whole = !(earlier && isMissing(earlier)) && !later.some((one) => one.mustBeShown && isMissing(one));
   // Without an earlier one, nothing shows that orders of another key would be shown.
   const isSameKey = earlier !== undefined || sentTo === undefined || sentTo.account === account.id;
-  const isLater = later.some((one) => !isMissing(one) && hasFormOf(one.order_id, orderId));
+  const isLater = later.some((one) => one.proves && !isMissing(one) && hasFormOf(one.order_id, orderId));
   const othersFail = lookUps.witnesses.othersFail(orderId);
   return {
     ...reading,

@@ -1,3 +1,4 @@
+import { isFormOfId } from '../../contract/names.js';
 import type { Witness } from '../../contract/order/sent-to.js';
 import type { Order } from '../../contract/service-objects.js';
 
@@ -40,38 +41,55 @@ export class Witnesses {
   /** True while creates of other orders get no clear answer either. */
   othersFail = (orderId: string): boolean => this.#unclear.size > (this.#unclear.has(orderId) ? 1 : 0);
 
-  /** The youngest order that was accepted before `untilMs`, or else the oldest one. */
-  youngest(untilMs: number): Witness | undefined {
-    return shown(this.#accepted.findLast(({ sentAtMs }) => sentAtMs <= untilMs) ?? this.#accepted[0]);
+  /** Returns the youngest order that was accepted before `untilMs`, or else the oldest one. */
+  youngest(untilMs: number, orderId: string): Witness | undefined {
+    const others = this.#othersThan(orderId);
+    return shown(others.findLast(({ sentAtMs }) => sentAtMs <= untilMs) ?? others[0]);
   }
 
   /**
-   * Orders that were sent after `sinceMs`, of three ages, with ids of the form of `orderId` where there are any. How far the
-   * service is behind is not known: only what is as old as the window must be shown.
+   * Returns orders that were sent after `untilMs`, of three ages, with ids of the form of `orderId` if there are any.
+   * Only one as old as the window must be shown; only one sent `LATER_BY` later shows that ours would be.
    */
-  later(sinceMs: number, nowMs: number, windowMs: number, orderId: string): LaterWitness[] {
-    const after = this.#accepted.filter(({ sentAtMs }) => sentAtMs > sinceMs);
+  later(untilMs: number, nowMs: number, windowMs: number, orderId: string): LaterWitness[] {
+    const after = this.#othersThan(orderId).filter(({ sentAtMs }) => sentAtMs > untilMs);
+    const provesFromMs = untilMs + LATER_BY * windowMs;
     const alike = after.filter(({ order_id: id }) => hasFormOf(id, orderId));
     const candidates = alike.length > 0 ? alike : after;
     const found = [1, 0.5, 0.05].flatMap((age): LaterWitness[] => {
-      const one = shown(candidates.findLast(({ sentAtMs }) => sentAtMs <= nowMs - age * windowMs));
-      return one ? [{ ...one, mustBeShown: age === 1 }] : [];
+      const one = candidates.findLast(({ sentAtMs }) => sentAtMs <= nowMs - age * windowMs);
+      return one ? [{ ...shown(one), mustBeShown: age === 1, proves: one.sentAtMs >= provesFromMs }] : [];
     });
     return found.filter((one, n) => found.findIndex(({ order_uuid: uuid }) => uuid === one.order_uuid) === n);
   }
+
+  /** A service that changes ids may show an order with a form of `orderId` as this one: it witnesses nothing. */
+  #othersThan = (orderId: string): readonly Accepted[] =>
+    this.#accepted.filter(({ order_id: id }) => !isFormOfId(id, orderId));
 }
+
+/** A create without an answer may be executed so much later, as a part of the window: a later order must be younger. */
+const LATER_BY = 0.2;
 
 /** An order that was accepted later. */
 export interface LaterWitness extends Witness {
   /** The service may not be so far behind that it does not show it. */
   mustBeShown: boolean;
+  /** If it is shown, an order in doubt would be shown, too. */
+  proves: boolean;
 }
 
-const shown = (accepted: Accepted | undefined): Witness | undefined =>
-  accepted && { order_id: accepted.order_id, order_uuid: accepted.order_uuid };
+function shown(accepted: Accepted): Witness;
+function shown(accepted: Accepted | undefined): Witness | undefined;
+function shown(accepted: Accepted | undefined): Witness | undefined {
+  return accepted && { order_id: accepted.order_id, order_uuid: accepted.order_uuid };
+}
 
-/** Kinds of characters that a service may store otherwise, and the length at which it may cut. */
-const KINDS = [/[A-Z]/, /[a-z]/, /\./, /_/, /:/, /-/, /^0/];
+/** Kinds of characters and of numbers that a service may store in another form. */
+const KINDS = [
+  ...[/[A-Z]/, /[a-z]/, /\./, /_/, /:/, /-/, /^0/],
+  ...[/^\d+$/, /^\d+\.\d+$/, /^\d+\.\d*0$/, /^\d+(?:\.\d+)?e\d+$/i],
+];
 
 /** True if a service that keeps `shown` as it is keeps `orderId` as it is, too. */
 export const hasFormOf = (shown: string, orderId: string): boolean =>

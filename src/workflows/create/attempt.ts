@@ -36,14 +36,13 @@ export async function attemptCreate(
       untilServed<CreateAnswer>(run, options, ({ createOrder }, late) =>
         late && !isPermitted() ? Promise.resolve(NO_LONGER_PERMITTED) : createOrder(attemptInput(run, permission)),
       );
-    // A reset run replays what the run before it did, so it must decide by what both know: its own sends.
-    const answer = await (wasEverInDoubt(run.facts) ? attempt() : unlessTakenBack(run, attempt));
+    const answer = await unlessTakenBack(attempt, isPermitted);
     if (!VERDICTS.has(answer?.kind)) return withoutAnswer(run, STRANGE_CREATE);
     noteAnswer(run, answer, mayHaveReached(answer, permission));
     if (answer.notes) run.notes = answer.notes;
     return answer;
   } catch (error) {
-    return verdictOfFailure(run, permission, error);
+    return verdictOfFailure(run, permission, error, isPermitted);
   }
 }
 
@@ -104,19 +103,27 @@ const mayHaveReached = (verdict: CreateVerdict, permission: SendPermission): boo
 const summaryOf = (run: OrderRun): string =>
   wasEverInDoubt(run.facts) ? 'Check, look up, then send again if allowed' : 'Check, look up, then send if allowed';
 
-/** Cancelling takes the attempt out of the queue, unless a worker has it already: only for one before the first send. */
-async function unlessTakenBack<T>(run: OrderRun, attempt: () => Promise<T>): Promise<T> {
+/**
+ * Cancels an attempt once it is no longer permitted: it was cancelled, or a callback came. Cancelling takes it out of
+ * the queue; a worker that has it already finds out right before its send (`confirmAttempt`).
+ */
+async function unlessTakenBack<T>(attempt: () => Promise<T>, isPermitted: () => boolean): Promise<T> {
   const scope = new CancellationScope();
   const answer = scope.run(attempt);
   const answered = watch(answer);
-  await condition(() => answered() || run.facts.cancelled);
+  await condition(() => answered() || !isPermitted());
   if (!answered()) scope.cancel();
   return answer;
 }
 
-function verdictOfFailure(run: OrderRun, permission: SendPermission, error: unknown): Attempted | Closed | TakenBack {
+function verdictOfFailure(
+  run: OrderRun,
+  permission: SendPermission,
+  error: unknown,
+  isPermitted: () => boolean,
+): Attempted | Closed | TakenBack {
   // Reported only for an attempt that no worker has in hand. One before it may have sent, if a person gave it more attempts or paused it.
-  if (isCancellation(error) && !wasStarted(error) && run.facts.cancelled) return { kind: 'takenBack' };
+  if (isCancellation(error) && !wasStarted(error) && !isPermitted()) return { kind: 'takenBack' };
   // Nothing was scheduled any more: it was cancelled at the moment at which no worker had taken the one before in time.
   if (isCancellation(error) && !(error instanceof ActivityFailure)) return NO_LONGER_PERMITTED;
   const cause = error instanceof ActivityFailure ? error.cause : undefined;

@@ -162,7 +162,7 @@ export function applyOutcome(facts: Facts, outcome: Outcome): Facts {
       return { ...facts, looked: false, blocked };
     }
     case 'takenBack':
-      return { ...facts, looked: false, notSent: { why: 'it was cancelled', waitMs: 0, asks: false } };
+      return { ...facts, looked: false, notSent: { why: 'it was taken back', waitMs: 0, asks: false } };
     case 'permitted':
       return permit(facts, outcome);
     case 'goesOn':
@@ -262,19 +262,28 @@ const WORST_PLACE: readonly Doubt['place'][] = ['asked', 'confirmed', 'unknown']
 function inDoubt(facts: Facts, doubt: Doubt): Facts {
   const before = facts.doubt ?? facts.absence?.doubt;
   const places = [doubt.place, before?.place ?? 'asked'].map((place) => WORST_PLACE.indexOf(place));
+  const untilMs = Math.max(doubt.untilMs, before?.untilMs ?? 0);
+  const { sinceMs, ...rest } = doubt;
   const merged: Doubt = {
-    ...doubt,
-    untilMs: Math.max(doubt.untilMs, before?.untilMs ?? 0),
+    ...rest,
+    untilMs,
+    // No window begins before the last moment of all sends.
+    ...(sinceMs !== undefined && sinceMs >= untilMs && { sinceMs }),
     place: WORST_PLACE[Math.max(...places)] ?? 'unknown',
   };
   return {
     ...anew(without(facts, 'refused', 'notSent', 'blocked'), merged),
+    doubt: merged,
     everDoubted: [...facts.everDoubted, merged],
   };
 }
 
-/** The same doubt again: absence is to be proven from here on. */
-const anew = (facts: Facts, doubt: Doubt): Facts => ({ ...without(facts, 'proof', 'absence'), doubt, looked: false });
+/** The same doubt again: absence is to be proven from here on, over a whole window. */
+const anew = (facts: Facts, { sinceMs: _, ...doubt }: Doubt): Facts => ({
+  ...without(facts, 'proof', 'absence'),
+  doubt,
+  looked: false,
+});
 
 /** A re-send was permitted, and may have to wait: the permission holds for what was known when it was given. */
 function permit(facts: Facts, { wasLate, readIn }: Extract<Outcome, { kind: 'permitted' }>): Facts {
