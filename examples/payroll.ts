@@ -15,7 +15,7 @@ export const payrollSchedule: ScheduleInput = {
     approval: 'required',
     approvalExpiresMs: 8 * 3_600_000,
     compensation: 'report',
-    stopAfter: { failures: 10, share: 0.05 },
+    stopAfter: { failures: 10 },
   },
 };
 

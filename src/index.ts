@@ -58,7 +58,6 @@ export type {
   CurrencyPlan,
   ReportFile,
   SignedApproval,
-  StopAfter,
 } from './contract/batch/batch.js';
 export type { BatchChoice } from './contract/batch/messages.js';
 export { type FieldError, ORDER_FAILURES, ORDER_UNRESOLVED, type OrderFailure } from './contract/failures.js';

@@ -210,13 +210,13 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
-    name: 'changed block read',
-    file: 'src/batch-files/pinned-file.ts',
-    find: 'hashOf(block) !== (this.content.blocks[index] ?? OF_NOTHING)',
-    replacement: 'hashOf(block) === OF_NOTHING && index < 0',
+    name: 'changed file read',
+    file: 'src/batch-files/read-file.ts',
+    find: 'sha256 !== undefined && sha256 !== file.sha256',
+    replacement: "sha256 === '' && sha256 !== file.sha256",
     test: {
-      file: 'test/batch-files/pinned-file.test.ts',
-      name: 'a file that is changed through a shared mapping, which changes none of its times while it is read: no changed row is read, and it is given up',
+      file: 'test/batch-files/read-file.test.ts',
+      name: 'a file of a batch that was changed through a shared mapping is not read under its old hash, and has another one',
     },
   },
   {

@@ -28,9 +28,12 @@ const OF_FORMAT: Readonly<Record<'csv' | 'ndjson', readonly [sign: RegExp, probl
 const NUL = '\0';
 const CTRL_Z = '\x1a';
 
-/** Refuses what people save instead of CSV or NDJSON in UTF-8, by the file's first block. Throws BatchFileError. */
-export function refuseOtherFormats(head: Buffer, format: 'csv' | 'ndjson'): void {
-  const text = head.toString('latin1').replace(/^\xef\xbb\xbf/, '');
+/** Bytes that show the format of a file. */
+const HEAD_BYTES = 64 * 1024;
+
+/** Refuses what people save instead of CSV or NDJSON in UTF-8, by how the file begins. Throws BatchFileError. */
+export function refuseOtherFormats(bytes: Buffer, format: 'csv' | 'ndjson'): void {
+  const text = bytes.toString('latin1', 0, HEAD_BYTES);
   const found = [...BEGINNINGS, ...OF_FORMAT[format]].find(([sign]) => sign.test(text));
   if (found) throw badFile(found[1]);
   const [first = ''] = text.split('\n', 1);

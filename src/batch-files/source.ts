@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { BatchFile, BatchInput } from '../contract/batch/batch.js';
 import type { WithdrawRequest } from '../contract/order/request.js';
 import { BATCH_FILE_ENDING } from '../validation/batch-input.js';
@@ -6,7 +6,7 @@ import { readJson } from '../validation/json-input.js';
 import { type RowContent, readCsvRow, readHeader } from './csv-rows.js';
 import { badFile, unusableFile } from './errors.js';
 import { damageOf, refuseOtherFormats } from './other-formats.js';
-import { PinnedFile, readLines, textOf } from './pinned-file.js';
+import { type BatchBytes, linesOf, readBatchFile, textOf } from './read-file.js';
 
 /** Most rows of one batch. */
 const MAX_ROWS = 100_000;
@@ -17,13 +17,11 @@ export interface BatchRow extends RowContent {
   row: number;
   /** Line in the file, counting from 1; of inline rows the same as `row`. */
   line: number;
-  /** Where the row after this one begins: hand it back to `rows` to go on there. */
-  nextOffset: number;
   /** The row as it stood there, without its line end. */
   text: string;
 }
 
-/** The rows of a batch: always the same ones under the same `sha256` (hex). Close it. */
+/** The rows of a batch in memory: always the same ones under the same `sha256` (hex). */
 export interface BatchSource {
   sha256: string;
   /** When the file was last written to, by the clock of its file system; absent for inline rows. */
@@ -31,19 +29,15 @@ export interface BatchSource {
   /** The header line of a CSV file; the rejected rows are written under it. */
   header?: string;
   format: 'csv' | 'ndjson';
-  /**
-   * Rows from `offset` on (0 = the first), where `taken` rows lie before it. Calls `skipped` with the number of empty rows
-   * at the end. Throws BatchFileError.
-   */
-  rows(offset?: number, taken?: number, skipped?: (count: number) => void): AsyncIterable<BatchRow>;
-  close(): Promise<void>;
+  /** Yields the rows behind the first `taken` ones. Calls `skipped` with the number of empty rows at the end. Throws BatchFileError. */
+  rows(taken?: number, skipped?: (count: number) => void): Iterable<BatchRow>;
 }
 
 /**
- * Opens the rows of a batch, by reference or inline. `plan`: exactly the bytes that were planned, because a batch or a
+ * Reads the rows of a batch, by reference or inline. `plan`: exactly the bytes that were planned, because a batch or a
  * report of another file would be worse than none. Throws BatchFileError.
  */
-export async function openBatchSource(
+export async function readBatchSource(
   directories: { batchDir?: string } | undefined,
   batch: { file?: BatchFile; rows?: readonly WithdrawRequest[] },
   plan?: { sha256: string },
@@ -51,16 +45,9 @@ export async function openBatchSource(
   if (batch.rows) return inlineSource(batch.rows);
   if (!batch.file) throw badFile('exactly one of file and rows is needed');
   const { path } = batch.file;
-  const sha256 = plan?.sha256 ?? batch.file.sha256;
   const format = formatOf(path);
   if (!directories?.batchDir) throw unusableFile('this worker has no BATCH_DIR to read it from', 'file.path');
-  const file = await PinnedFile.open(directories.batchDir, path, sha256);
-  try {
-    return await fileSource(file, format);
-  } catch (error) {
-    await file.close();
-    throw error;
-  }
+  return fileSource(await readBatchFile(directories.batchDir, path, plan?.sha256 ?? batch.file.sha256), format);
 }
 
 function formatOf(path: string): 'csv' | 'ndjson' {
@@ -69,51 +56,23 @@ function formatOf(path: string): 'csv' | 'ndjson' {
   return ending.toLowerCase() === '.csv' ? 'csv' : 'ndjson';
 }
 
-async function fileSource(file: PinnedFile, format: 'csv' | 'ndjson'): Promise<BatchSource> {
-  refuseOtherFormats(await file.read(0), format);
-  const first = await firstLine(file);
-  const { sha256, modifiedMs } = file;
-  const common = { sha256, modifiedMs, format, close: () => file.close() };
+const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
+
+function fileSource({ bytes: whole, ...file }: BatchBytes, format: 'csv' | 'ndjson'): BatchSource {
+  const isMarked = whole.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
+  const bytes = isMarked ? whole.subarray(BYTE_ORDER_MARK.length) : whole;
+  refuseOtherFormats(bytes, format);
+  const first = textOf(linesOf(bytes).next().value ?? Buffer.of());
+  if (first === undefined) throw badFile(`line 1: ${NOT_UTF8}`);
   if (format === 'ndjson') {
-    const { begin } = first;
-    return {
-      ...common,
-      rows: (offset = 0, taken = 0, skipped) =>
-        rowsOf({ file, start: offset || begin, taken, firstLineNumber: 1, read: readJsonRow, skipped }),
-    };
+    const rows: BatchSource['rows'] = (taken = 0, skipped) =>
+      rowsOf(bytes, { headers: 0, read: readJsonRow }, taken, skipped);
+    return { ...file, format, rows };
   }
-  const columns = readHeader(first.text);
+  const columns = readHeader(first);
   const read = (text: string) => readCsvRow(columns, text);
-  return {
-    ...common,
-    header: first.text,
-    rows: (offset = 0, taken = 0, skipped) =>
-      rowsOf({ file, start: offset || first.nextOffset, taken, firstLineNumber: 2, read, skipped }),
-  };
-}
-
-const BOM = '\uFEFF';
-
-/** The first line without a byte order mark; `begin` is where it starts behind that. */
-async function firstLine(file: PinnedFile): Promise<{ text: string; begin: number; nextOffset: number }> {
-  for await (const { bytes, nextOffset } of readLines(file, 0)) {
-    const text = textOf(bytes);
-    if (text === undefined) throw badFile(`line 1: ${NOT_UTF8}`);
-    const marked = text.startsWith(BOM);
-    return { text: marked ? text.slice(1) : text, begin: marked ? Buffer.byteLength(BOM) : 0, nextOffset };
-  }
-  throw badFile('the file is empty');
-}
-
-interface Reading {
-  file: PinnedFile;
-  start: number;
-  /** Rows before `start`. */
-  taken: number;
-  /** Line of the file's first row. */
-  firstLineNumber: number;
-  read: (text: string) => RowContent;
-  skipped?: (count: number) => void;
+  const rows: BatchSource['rows'] = (taken = 0, skipped) => rowsOf(bytes, { headers: 1, read }, taken, skipped);
+  return { ...file, format, header: first, rows };
 }
 
 /** What a spreadsheet writes for a row that has no cell, and a blank line. */
@@ -121,14 +80,20 @@ const EMPTY_ROW = /^[\s,"]*$/;
 
 const refusedRow = (reason: string): RowContent => ({ problem: [{ field: 'row', reason }] });
 
-/** Reads rows from `start`. Empty rows may stand at the end only. */
-async function* rowsOf({ file, start, taken, firstLineNumber, read, skipped }: Reading): AsyncGenerator<BatchRow> {
-  let row = taken;
+/** Yields the rows behind `taken`. Empty rows may stand at the end only. */
+function* rowsOf(
+  bytes: Buffer,
+  { headers, read }: { headers: number; read: (text: string) => RowContent },
+  taken: number,
+  skipped?: (count: number) => void,
+): Generator<BatchRow> {
+  let row = -headers;
   let empty = 0;
-  for await (const { bytes, nextOffset } of readLines(file, start)) {
+  for (const line of linesOf(bytes)) {
     row += 1;
-    const numbersOf = (number: number) => ({ row: number, line: number - 1 + firstLineNumber, nextOffset });
-    const text = textOf(bytes);
+    if (row <= taken) continue;
+    const numbersOf = (number: number) => ({ row: number, line: number + headers });
+    const text = textOf(line);
     if (text !== undefined && EMPTY_ROW.test(text)) {
       empty += 1;
       continue;
@@ -154,22 +119,15 @@ function readJsonRow(text: string): RowContent {
   return { problem: [{ field: 'row', reason: 'must be one JSON object' }] };
 }
 
-/** Inline rows; an offset is the number of rows before it. */
 function inlineSource(given: readonly WithdrawRequest[]): BatchSource {
-  const texts = given.map((row) => JSON.stringify(row));
-  async function* rows(offset = 0): AsyncGenerator<BatchRow> {
-    for (const [index, order] of given.entries()) {
-      if (index < offset) continue;
-      yield { row: index + 1, line: index + 1, nextOffset: index + 1, text: texts[index] ?? '', order };
-    }
-  }
-  return {
-    sha256: createHash('sha256').update(texts.join('\n')).digest('hex'),
-    format: 'ndjson',
-    rows,
-    close: async () => {},
-  };
+  const rows = given.map((order, index) => ({ row: index + 1, line: index + 1, text: JSON.stringify(order), order }));
+  const sha256 = hash('sha256', rows.map(({ text }) => text).join('\n'));
+  return { sha256, format: 'ndjson', rows: (taken = 0) => rows.slice(taken) };
 }
+
+/** Returns the next rows, at most `count`; fewer only at the end. */
+export const nextOf = (rows: Iterator<BatchRow>, count: number): BatchRow[] =>
+  Array.from({ length: count }, () => rows.next()).flatMap(({ done, value }) => (done ? [] : [value]));
 
 /** The input of the withdraw workflow that a row stands for; unchecked, as the row is. */
 export function orderInputOf(row: Pick<BatchRow, 'order'>, batch: BatchInput): unknown {

@@ -4,7 +4,7 @@ import type { SignOptions } from '../client/signing.js';
 import type { PaymentOrders } from '../client.js';
 import { durationMs } from '../config/env.js';
 import { loadApproverKey } from '../config.js';
-import type { BatchInput, StopAfter } from '../contract/batch/batch.js';
+import type { BatchInput } from '../contract/batch/batch.js';
 import { ACCOUNT_FORMAT, BATCH_ID_FORMAT, DEFAULT_ACCOUNT, PLAN_FORMAT } from '../contract/names.js';
 
 /** Options every verb has. `account` is undefined when not given. */
@@ -91,15 +91,6 @@ export interface BatchOptions extends CommonOptions {
   resend?: BatchInput['resend'];
   maxInFlight?: number;
   stopAfterFailures?: number;
-  stopAfterShare?: number;
-}
-
-function parseShare(text: string): number {
-  const share = Number(text);
-  if (!/^[01](\.\d{1,6})?$/.test(text) || share <= 0 || share > 1) {
-    throw new InvalidArgumentError('It must be a share above 0 and at most 1, such as 0.05.');
-  }
-  return share;
 }
 
 /** `[A-Za-z0-9._-]{1,120}` */
@@ -126,8 +117,7 @@ export const withBatchOptions = (command: Command): Command =>
     .addOption(new Option('--compensation <policy>', 'of every row').choices(['report', 'finish', 'revert', 'ask']))
     .addOption(new Option('--resend <policy>', 'of every row').choices(['once', 'never']))
     .option('--max-in-flight <n>', 'orders open at the same time', parseWhole(1))
-    .option('--stop-after-failures <n>', 'stops by itself after this many rows that did not complete', parseWhole(1))
-    .option('--stop-after-share <share>', 'the same as a share of the rows that ended, such as 0.05', parseShare);
+    .option('--stop-after-failures <n>', 'stops by itself after this many rows that did not complete', parseWhole(1));
 
 /** Adds `--key`. */
 export const withKey = (command: Command): Command =>
@@ -145,8 +135,7 @@ export const withReason = (command: Command): Command =>
 
 /** The options of a batch as its input has them. */
 export function batchOptionsOf(options: BatchOptions): Omit<BatchInput, 'account' | 'batchId' | 'file' | 'rows'> {
-  const { by, approval, approvalExpires, compensation, resend, maxInFlight } = options;
-  const stopAfter: StopAfter = given({ failures: options.stopAfterFailures, share: options.stopAfterShare });
+  const { by, approval, approvalExpires, compensation, resend, maxInFlight, stopAfterFailures: failures } = options;
   return given({
     startedBy: by ?? loginName(),
     approval,
@@ -154,7 +143,7 @@ export function batchOptionsOf(options: BatchOptions): Omit<BatchInput, 'account
     compensation,
     resend,
     maxInFlight,
-    stopAfter: Object.keys(stopAfter).length > 0 ? stopAfter : undefined,
+    stopAfter: failures === undefined ? undefined : { failures },
   });
 }
 

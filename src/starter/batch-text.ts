@@ -34,20 +34,13 @@ function warningsText({ warnings, warningCount }: BatchPlan): string[] {
 }
 
 /** What of the input decides with the rows what is paid. */
-function policies({
-  compensation,
-  resend,
-  again,
-  latestSend,
-  stopAfter = {},
-}: BatchPlan): [string, string | undefined][] {
-  const limits = Object.entries(stopAfter).map(([limit, value]) => `${limit} ${value}`);
+function policies({ compensation, resend, again, latestSend, stopAfter }: BatchPlan): [string, string | undefined][] {
   return [
     ['compensation', compensation ?? 'by the table'],
     ['resend', resend],
     ['again', again ? 'rows that ended without an order are sent once more' : undefined],
     ['latest send', latestSend],
-    ['stops after', limits.join(', ')],
+    ['stops after', stopAfter?.failures === undefined ? undefined : `failures ${stopAfter.failures}`],
   ];
 }
 

@@ -52,10 +52,6 @@ const options = {
     .strictObject({
       /** It stops after so many rows that ended otherwise than `completed`. */
       failures: z.int().min(1).optional(),
-      /** The same as a share (0 to 1) of the rows that ended, once at least 20 have. */
-      share: z.number().gt(0).max(1).optional(),
-      /** Neighbouring uncertain rows at which it waits, and pauses where they are parked; 3 when omitted. */
-      uncertainInARow: z.int().min(1).optional(),
     })
     .optional(),
 };

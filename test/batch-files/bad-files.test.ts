@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { BatchFileError } from '../../src/batch-files/errors.js';
-import { openBatchSource } from '../../src/batch-files/source.js';
+import { readBatchSource } from '../../src/batch-files/source.js';
 import { PAYOUT_HEADER, payoutLine } from '../support/batch-files.js';
 import { read } from './files.fixture.js';
 
@@ -96,7 +96,7 @@ describe('a file that is no batch is refused as a whole', () => {
   });
 
   test('no file and no rows', async () => {
-    expect(await problemOf(openBatchSource({}, {}))).toMatchObject({ failureType: 'InvalidInput' });
+    expect(await problemOf(readBatchSource({}, {}))).toMatchObject({ failureType: 'InvalidInput' });
   });
 });
 

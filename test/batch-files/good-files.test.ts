@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { openBatchSource, orderInputOf } from '../../src/batch-files/source.js';
+import { orderInputOf, readBatchSource } from '../../src/batch-files/source.js';
 import { validateOrderInput } from '../../src/validation/order-input.js';
 import { PAYOUT_HEADER, payoutLine } from '../support/batch-files.js';
-import { opened, read, rowsOf } from './files.fixture.js';
+import { opened, read } from './files.fixture.js';
 
 const payout = { order_id: 'p-1', currency: 'usd', network: 'card', amount: '10.50', wallet: '4111111111111111' };
 const CELLS = Object.values(payout).join(',');
@@ -19,9 +19,7 @@ describe('a CSV file', () => {
     ['with quotes everywhere', `"${PAYOUT_HEADER.replaceAll(',', '","')}"\n"${CELLS.replaceAll(',', '","')}"\n`],
     ['with blanks around the names of its header', `${PAYOUT_HEADER.replaceAll(',', ' , ')}\n${CELLS}\n`],
   ])('%s is read', async ([, content]) => {
-    expect(await read(content)).toEqual([
-      expect.objectContaining({ row: 1, line: 2, nextOffset: expect.any(Number), order: payout }),
-    ]);
+    expect(await read(content)).toEqual([expect.objectContaining({ row: 1, line: 2, order: payout })]);
   });
 
   test('keeps amounts as they are written and leaves empty cells out', async () => {
@@ -101,16 +99,14 @@ describe('an NDJSON file', () => {
 });
 
 describe('inline rows', () => {
-  test('are numbered from 1, and an offset is a number of rows', async () => {
+  test('are numbered from 1, and read on behind those taken', async () => {
     const rows = [payout, { ...payout, order_id: 'p-2' }];
-    const source = await openBatchSource(undefined, { rows });
-    expect(await rowsOf(source, 1, 1)).toEqual([
-      { row: 2, line: 2, nextOffset: 2, order: rows[1], text: JSON.stringify(rows[1]) },
-    ]);
+    const source = await readBatchSource(undefined, { rows });
+    expect([...source.rows(1)]).toEqual([{ row: 2, line: 2, order: rows[1], text: JSON.stringify(rows[1]) }]);
   });
 
   test('have a hash of their content', async () => {
-    const hashOf = async (order_id: string) => (await openBatchSource({}, { rows: [{ ...payout, order_id }] })).sha256;
+    const hashOf = async (order_id: string) => (await readBatchSource({}, { rows: [{ ...payout, order_id }] })).sha256;
     expect(await hashOf('a')).toBe(await hashOf('a'));
     expect(await hashOf('a')).not.toBe(await hashOf('b'));
   });
@@ -125,25 +121,21 @@ describe('reading on', () => {
   test('from any row gives the rows that were left', async () => {
     const all = await read(content);
     expect(all).toHaveLength(lines.length);
-    for (const [index, { nextOffset, row }] of all.entries()) {
-      expect(await rowsOf(await opened(content), nextOffset, row)).toEqual(all.slice(index + 1));
-    }
+    const source = await opened(content);
+    for (const { row } of all) expect([...source.rows(row)]).toEqual(all.slice(row));
   });
 
-  test('over the borders of what is read at once loses nothing', async () => {
+  test('in a long file loses nothing', async () => {
     const long = Array.from({ length: 5_000 }, (_, index) => payoutLine(index)).join('\n');
     const rows = await read(`${PAYOUT_HEADER}\n${long}\n`);
     expect(rows.map(({ text }) => text).join('\n')).toBe(long);
-    const middle = rows[2_499];
-    const rest = await rowsOf(await opened(`${PAYOUT_HEADER}\n${long}\n`), middle?.nextOffset, middle?.row);
-    expect(rest).toEqual(rows.slice(2_500));
+    expect([...(await opened(`${PAYOUT_HEADER}\n${long}\n`)).rows(2_500)]).toEqual(rows.slice(2_500));
   });
 });
 
 test('the hash is that of the bytes of the file', async () => {
   const content = `${PAYOUT_HEADER}\n${CELLS}\n`;
   const source = await opened(content);
-  await source.close();
   expect(source.sha256).toBe(createHash('sha256').update(content).digest('hex'));
 });
 

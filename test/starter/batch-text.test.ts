@@ -17,6 +17,7 @@ const plan: BatchPlan = {
   batchId: 'payroll.1',
   sha256: 'a'.repeat(64),
   rows: 50,
+  orders: 'c'.repeat(64),
   currencies: [
     { currency: 'btc', rows: 10, total: '0.5', fee: null, feeOnTop: null, balanceBefore: null, balanceAfter: null },
     {
@@ -51,7 +52,6 @@ const state: BatchState = {
   choices: [],
   plan,
   progress: {
-    offset: 100,
     taken: 30,
     started: 28,
     open: Array.from({ length: 8 }, (_, index) => ({ row: index + 21, orderId: `p-${index}` })),

@@ -21,19 +21,7 @@ describe('a good command line gets as far as Temporal', () => {
   it.each([
     [['batch', 'plan', '2026/payroll.csv']],
     [['batch', 'start', 'payroll.csv', '--id', 'p.1', '--approval', 'required', '--by', 'ann', '--again', '--wait']],
-    [
-      [
-        'batch',
-        'start',
-        'payroll.csv',
-        '--stop-after-failures',
-        '3',
-        '--stop-after-share',
-        '0.05',
-        '--resend',
-        'never',
-      ],
-    ],
+    [['batch', 'start', 'payroll.csv', '--stop-after-failures', '3', '--resend', 'never']],
     [['batch', 'start', 'payroll.csv', '--latest-send', '2026-11-27T18:00:00Z', '--max-in-flight', '20']],
     [['batch', 'start', '-', '--compensation', 'report']],
     [['batch', 'approve', 'p.1', '--digest', 'abc', '--by', 'bob']],
@@ -67,7 +55,6 @@ describe('bad usage exits 2 and starts nothing', () => {
     [['batch', 'start', 'payroll.csv', '--id', 'a b']],
     [['batch', 'start', 'payroll.csv', '--approval', 'maybe']],
     [['batch', 'start', 'payroll.csv', '--approval-expires', '1h']],
-    [['batch', 'start', 'payroll.csv', '--stop-after-share', '5']],
     [['batch', 'start', 'payroll.csv', '--stop-after-failures', '0']],
     [['batch', 'start', 'payroll.csv', '--max-in-flight', '5000']],
     [['batch', 'start', 'payroll.csv', '--latest-send', 'friday']],

@@ -53,7 +53,7 @@ function untilLeft(workflowId: string, details: () => Payload): Promise<void> {
 
 // Before: each attempt failed on what it was handed, and nothing of the batch was sent or told until the heartbeat was reset.
 test.for([
-  { what: 'in the clear', details: () => plain({ taken: 6, offset: 1e6, exhausted: true, open: [] }) },
+  { what: 'in the clear', details: () => plain({ taken: 6, exhausted: true, open: [] }) },
   {
     what: 'that nobody can decrypt',
     details: (): Payload => ({

@@ -1,7 +1,7 @@
 import { activityInfo, getClient } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { BatchFileError } from '../../batch-files/errors.js';
-import { openBatchSource } from '../../batch-files/source.js';
+import { readBatchSource } from '../../batch-files/source.js';
 import { describeRun } from '../../client/standing.js';
 import type { AwaitBatchFileInput, PeriodBatch } from '../../contract/batch/activities.js';
 import { BATCH_FILE_UNUSABLE, type ScheduledBatchInput } from '../../contract/batch/batch.js';
@@ -86,8 +86,7 @@ type FoundFile = Pick<Sighting, 'sha256' | 'modifiedMs'>;
 /** The file as it is now, or why it cannot be used. */
 async function look(deps: ActivityDeps, path: string): Promise<FoundFile | BatchFileError> {
   try {
-    const source = await openBatchSource(deps.directories, { file: { path } });
-    await source.close();
+    const source = await readBatchSource(deps.directories, { file: { path } });
     return { sha256: source.sha256, modifiedMs: source.modifiedMs ?? 0 };
   } catch (error) {
     if (error instanceof BatchFileError) return error;

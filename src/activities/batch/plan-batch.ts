@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { activityInfo, cancellationSignal, getClient, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { type BatchRow, type BatchSource, openBatchSource, orderInputOf } from '../../batch-files/source.js';
+import { type BatchRow, type BatchSource, orderInputOf, readBatchSource } from '../../batch-files/source.js';
 import { isAccountServed } from '../../client/service-calls.js';
 import type { PlanBatchInput } from '../../contract/batch/activities.js';
 import type { BatchInput, BatchPlan } from '../../contract/batch/batch.js';
@@ -21,7 +21,7 @@ import { ExistingOrders } from './plan/existing-orders.js';
 import { digestOf, RepeatedRows } from './plan/repeated-rows.js';
 import { BatchTotals } from './plan/totals.js';
 import { BatchWarnings } from './plan/warnings.js';
-import { ownReportProblem, reportName } from './report/report-files.js';
+import { reportName } from './report/report-files.js';
 import { OrdersHash } from './rows/reading.js';
 
 const UNAPPROVED: FieldError = {
@@ -53,16 +53,10 @@ export function planBatchActivity(deps: ActivityDeps) {
     // Whoever may start a batch with an approval could as well start it without.
     if (isSigned(deps, name) && !planOnly && approval !== 'required') throw invalidInput([UNAPPROVED]);
     try {
-      const source = await openBatchSource(deps.directories, checked.input);
-      try {
-        const batchId = checked.input.batchId ?? defaultBatchId(source.sha256);
-        const input = { ...checked.input, batchId };
-        const problem = ownReportProblem(deps.directories, name, input);
-        if (problem.length > 0) throw invalidInput(problem);
-        return await planOf(deps, account, source, input);
-      } finally {
-        await source.close();
-      }
+      const source = await readBatchSource(deps.directories, checked.input);
+      const batchId = checked.input.batchId ?? defaultBatchId(source.sha256);
+      const input = { ...checked.input, batchId };
+      return await planOf(deps, account, source, input);
     } catch (error) {
       throw batchFailure(error, tells);
     }
@@ -145,10 +139,13 @@ interface Checks {
 /** Checks every row and answers how many there are. Throws the failure that refuses the batch when any is bad. */
 async function checkRows(checks: Checks, source: BatchSource): Promise<number> {
   const { deps, account, input, totals, warnings, repeated, orders } = checks;
-  const bad = new BadRows(deps.directories?.reportDir, reportName(account.name, input.batchId));
+  const bad = new BadRows(
+    deps.directories?.reportDir,
+    reportName({ account: account.name, batchId: input.batchId, sha256: source.sha256 }),
+  );
   let rows = 0;
   try {
-    for await (const row of source.rows(0, 0, (count) => warnings.addFirst(skippedText(count)))) {
+    for (const row of source.rows(0, (count) => warnings.addFirst(skippedText(count)))) {
       rows = row.row;
       orders.add(row.order);
       if (rows % ROWS_A_TURN === 0) await takeTurn(rows);

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { cancellationSignal, getClient, heartbeat } from '@temporalio/activity';
-import { type BatchRow, type BatchSource, openBatchSource, orderInputOf } from '../../batch-files/source.js';
+import { type BatchRow, type BatchSource, orderInputOf, readBatchSource } from '../../batch-files/source.js';
 import type { ReportBatchAnswer, ReportBatchInput } from '../../contract/batch/activities.js';
 import type { BatchInput, BatchPlan } from '../../contract/batch/batch.js';
 import { describeFieldErrors } from '../../contract/failures.js';
@@ -21,12 +21,8 @@ export function reportBatchActivity(deps: ActivityDeps) {
     const { input, plan, taken, startedAt, tells } = reported;
     try {
       await recordInterruptions(deps, reported);
-      const source = await openBatchSource(deps.directories, input, plan);
-      try {
-        return await reportOn(deps, source, { ...input, batchId: plan.batchId }, plan, { taken, startedAt });
-      } finally {
-        await source.close();
-      }
+      const source = await readBatchSource(deps.directories, input, plan);
+      return await reportOn(deps, source, { ...input, batchId: plan.batchId }, plan, { taken, startedAt });
     } catch (error) {
       // Calls to Temporal that a cancellation broke off look like a server that cannot be reached.
       cancellationSignal().throwIfAborted();

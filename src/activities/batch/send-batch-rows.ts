@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { activityInfo, cancellationDetails, cancellationSignal, getClient, heartbeat } from '@temporalio/activity';
 import { ActivityCancelledError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { openBatchSource } from '../../batch-files/source.js';
+import { type BatchRow, nextOf, readBatchSource } from '../../batch-files/source.js';
 import type { SendBatchRowsAnswer, SendBatchRowsInput } from '../../contract/batch/activities.js';
 import { DEFAULT_IN_FLIGHT, isProgress } from '../../contract/batch/batch.js';
 import type { ActivityDeps } from '../deps.js';
@@ -10,11 +10,10 @@ import { batchFailure } from '../failures.js';
 import { lastHeartbeat } from '../last-heartbeat.js';
 import { beyondPlan } from './rows/beyond-plan.js';
 import { countStarted, countTaken } from './rows/count.js';
-import { findStarted, takeStarted } from './rows/find-started.js';
 import { haltReason, holdReason } from './rows/halt-reason.js';
 import { confirmReading } from './rows/reading.js';
-import { type RowReader, readFrom } from './rows/row-reader.js';
 import { type BatchWork, startRow } from './rows/start-row.js';
+import { takeStarted } from './rows/take-started.js';
 import { watchRows } from './rows/watch-rows.js';
 
 /** Rows started at the same time, after one question whether the batch may go on. */
@@ -34,8 +33,8 @@ const LAST_STARTS_MS = 2 * CONFIRMED_FOR_MS;
 /** One chunk of a batch at work. */
 interface Chunk extends BatchWork {
   deps: ActivityDeps;
-  /** Absent where no row may be taken. */
-  reader?: RowReader;
+  /** The rows behind those taken; absent where no row may be taken. */
+  rows?: Iterator<BatchRow>;
   nextWatchMs: number;
   watchEveryMs: number;
   confirmedAtMs: number;
@@ -60,16 +59,15 @@ export function sendBatchRowsActivity(deps: ActivityDeps) {
       // The batch may have been paused or stopped since what this was copied from.
       if (await deps.isCopied?.()) throw ApplicationFailure.nonRetryable('scheduled again by something else', 'Copied');
       if (!progress.exhausted && batch.mode !== 'wait') {
-        const source = await openBatchSource(deps.directories, batch.input, batch.plan);
-        chunk.reader = readFrom(source, progress);
+        const source = await readBatchSource(deps.directories, batch.input, batch.plan);
         if (batch.mode === 'send') await confirmReading(source, batch.plan);
+        chunk.rows = source.rows(progress.taken)[Symbol.iterator]();
       }
       return await work(chunk);
     } catch (error) {
       throw batchFailure(error);
     } finally {
       clearInterval(beat);
-      await chunk.reader?.close();
     }
   };
 }
@@ -79,8 +77,9 @@ async function work(chunk: Chunk): Promise<SendBatchRowsAnswer> {
   const endMs = performance.now() + batch.durationMs;
   if (!(await mayGoOn(chunk))) return { progress };
   const resetRun = resetRunOf(chunk);
-  if (resetRun) return { progress, ...((await lookAfterReset(chunk)) && { resetRun }) };
-  if (batch.mode === 'finish' && chunk.reader) await findStarted(chunk, chunk.reader, () => mayGoOn(chunk));
+  const isThrough = await takeUncounted(chunk, resetRun);
+  // A reset run must not send on its own: the run before may have been stopped, or be done, behind that event.
+  if (resetRun) return { progress, ...(isThrough && { resetRun }) };
   for (;;) {
     await watchNowAndThen(chunk);
     const end = reasonToEnd(chunk);
@@ -92,27 +91,26 @@ async function work(chunk: Chunk): Promise<SendBatchRowsAnswer> {
     }
     const pause = room > 0 && (await startRows(chunk, room));
     if (pause) return { progress, pause };
-    if (room <= 0) await sleep(TURN_MS, undefined, { signal: cancellationSignal() }).catch(() => {});
+    if (room <= 0) await pauseFor(TURN_MS);
   }
 }
 
-/** The run that asks, where it was cut from another one by a reset and rows may be left to send or to be found. */
-function resetRunOf({ batch, reader }: Chunk): string | undefined {
-  const runId = activityInfo().workflowExecution?.runId;
-  return reader && runId !== batch.knownRun ? runId : undefined;
+/** Waits, but not beyond the end of this attempt. */
+const pauseFor = (ms: number): Promise<void> => sleep(ms, undefined, { signal: cancellationSignal() }).catch(() => {});
+
+/** Takes what was started and not counted, where the batch was stopped or reset; false when that was broken off. */
+async function takeUncounted(chunk: Chunk, resetRun: string | undefined): Promise<boolean> {
+  const { batch, rows } = chunk;
+  if (!rows || (!resetRun && batch.mode !== 'finish')) return true;
+  // What the run before the reset has under way comes first.
+  if (resetRun) await pauseFor(LAST_STARTS_MS);
+  return (await mayGoOn(chunk)) && takeStarted(chunk, rows, () => mayGoOn(chunk));
 }
 
-/**
- * A reset run must not send on its own: it may have been stopped, or be done, behind the event it was reset to. It only
- * looks for what was started then. False when the look was broken off.
- */
-async function lookAfterReset(chunk: Chunk): Promise<boolean> {
-  const { batch, progress, reader } = chunk;
-  await sleep(LAST_STARTS_MS, undefined, { signal: cancellationSignal() }).catch(() => {});
-  if (!reader || !(await mayGoOn(chunk))) return false;
-  const isThrough = await takeStarted(chunk, reader, () => mayGoOn(chunk));
-  progress.exhausted = progress.taken >= batch.plan.rows;
-  return isThrough;
+/** The run that asks, where it was cut from another one by a reset and rows may be left to send or to be found. */
+function resetRunOf({ batch, rows }: Chunk): string | undefined {
+  const runId = activityInfo().workflowExecution?.runId;
+  return rows && runId !== batch.knownRun ? runId : undefined;
 }
 
 async function watchNowAndThen(chunk: Chunk): Promise<void> {
@@ -125,7 +123,7 @@ async function watchNowAndThen(chunk: Chunk): Promise<void> {
   chunk.nextWatchMs = performance.now() + chunk.watchEveryMs;
 }
 
-/** Why the chunk answers before its time; {}: only to have it shown that sending is held, or goes on. */
+/** Why the chunk answers before its time; notes why it sends nothing for now. */
 function reasonToEnd({ batch, progress }: Chunk): Omit<SendBatchRowsAnswer, 'progress'> | undefined {
   if (batch.mode !== 'send' || progress.exhausted) {
     progress.held = undefined;
@@ -133,11 +131,9 @@ function reasonToEnd({ batch, progress }: Chunk): Omit<SendBatchRowsAnswer, 'pro
   }
   const halt = haltReason(batch.input, progress, Date.now());
   if (halt) return { halt };
-  const { pause, held } = holdReason(batch.input, progress);
-  if (pause) return { pause };
-  if (held === progress.held) return undefined;
+  const { pause, held } = holdReason(progress);
   progress.held = held;
-  return {};
+  return pause ? { pause } : undefined;
 }
 
 /** Nothing to follow, and nothing to start. */
@@ -172,8 +168,8 @@ const isConfirmed = ({ confirmedAtMs, confirmedAtWallMs }: Chunk): boolean =>
 
 /** Starts the next rows; answers why none of them may be started. */
 async function startRows(chunk: Chunk, count: number): Promise<string | undefined> {
-  const { batch, progress, reader } = chunk;
-  const rows = (await reader?.next(count)) ?? [];
+  const { batch, progress } = chunk;
+  const rows = chunk.rows ? nextOf(chunk.rows, count) : [];
   const pause = beyondPlan(batch.plan, progress, rows);
   if (pause) return pause;
   if (!isConfirmed(chunk)) throw new Error('this worker was stopped in between');

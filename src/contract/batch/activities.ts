@@ -29,9 +29,9 @@ export const NOT_WRITTEN = 'NotWritten';
 /** Input of the activity `planBatch`. */
 export interface PlanBatchInput extends Writing {}
 
-/** What of a plan no chunk may go beyond. `totals`: by currency, decimal strings; absent in chunks of older versions. */
+/** What of a plan no chunk may go beyond. `totals`: by currency, decimal strings. */
 export interface PlannedRows extends Pick<BatchPlan, 'sha256' | 'rows' | 'orders'> {
-  totals?: AmountsByCurrency;
+  totals: AmountsByCurrency;
 }
 
 /** 'send' starts rows, 'wait' only follows open ones, 'finish' first looks for rows started and not counted. */

@@ -26,9 +26,6 @@ export type BatchInput = BatchShape;
 /** A file below BATCH_DIR of the workers: `path` relative to it. `sha256` (hex) pins its bytes; another content is refused. */
 export type BatchFile = NonNullable<BatchInput['file']>;
 
-/** When a batch sends nothing new by itself; what was started is followed to its end. */
-export type StopAfter = NonNullable<BatchInput['stopAfter']>;
-
 /** Input of the `scheduledBatch` workflow. `batch` is the input of the batch it starts, without file and batchId. */
 export type ScheduledBatchInput = ScheduledBatchShape;
 
@@ -64,8 +61,8 @@ export interface BatchPlan {
   /** Hash of the file's bytes, or of the inline rows. */
   sha256: string;
   rows: number;
-  /** Hash (hex) of the orders that were read from those bytes; absent in plans of older versions. */
-  orders?: string;
+  /** Hash (hex) of the orders that were read from those bytes. */
+  orders: string;
   currencies: CurrencyPlan[];
   /** At most 50 of them, and how many there are. */
   warnings: BatchWarning[];
@@ -75,7 +72,7 @@ export interface BatchPlan {
   again: boolean;
   /** What ends it before its last row; absent where the input gave none. */
   latestSend?: string;
-  stopAfter?: StopAfter;
+  stopAfter?: BatchInput['stopAfter'];
   onlyByCommand?: OnlyByCommand;
   digest: string;
 }
@@ -115,9 +112,7 @@ export interface ListLook {
 
 /** How far a batch is. Everything needed to go on; small, whatever the number of rows. */
 export interface BatchProgress {
-  /** Where the next row begins in the file (bytes; 0 = the first row), or how many inline rows were taken. */
-  offset: number;
-  /** Rows taken so far. */
+  /** Rows taken so far: the next chunk goes on behind them. */
   taken: number;
   /** What the rows taken so far ask for; absent before the first. Never more than the plan's totals. */
   asked?: AmountsByCurrency;
@@ -128,9 +123,9 @@ export interface BatchProgress {
   moved: AmountsByCurrency;
   /** Every row was taken, or the batch was stopped and none will be any more. */
   exhausted: boolean;
-  /** The last rows that were parked while nobody knew whether their order exists; they count for `uncertainInARow`. */
+  /** The last rows that were parked while nobody knew whether their order exists; they count as uncertain. */
   unsettled: number[];
-  /** Open rows whose create was uncertain when they were last looked at; they count for `uncertainInARow`, too. */
+  /** Open rows whose create was uncertain when they were last looked at. */
   uncertain?: number[];
   /** Absent before the list was asked for the first time. */
   listed?: ListLook;

@@ -41,7 +41,6 @@ export interface BatchRun extends Omit<CarriedBatch, 'plan'> {
 }
 
 const noProgress = (): BatchProgress => ({
-  offset: 0,
   taken: 0,
   started: 0,
   open: [],

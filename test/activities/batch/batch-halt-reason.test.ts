@@ -24,18 +24,6 @@ const CASES: Case[] = [
     outcomes: { completed: 9, canceled: 1, conflict: 1, parked: 1 },
     reason: /^3 rows ended otherwise than completed; the limit is 3$/,
   },
-  {
-    what: 'a share counts from 20 rows',
-    input: { stopAfter: { share: 0.1 } },
-    outcomes: { error: 19 },
-    reason: undefined,
-  },
-  {
-    what: 'a share is met exactly',
-    input: { stopAfter: { share: 0.1 } },
-    outcomes: { completed: 18, refused: 2 },
-    reason: /^2 of 20 rows/,
-  },
   { what: 'the latest time is now', input: { latestSend: '2026-11-27T11:00:00+01:00' }, reason: undefined },
   { what: 'the latest time is over', input: { latestSend: '2026-11-27T09:59:59Z' }, reason: /latest send time/ },
 ];
@@ -50,7 +38,6 @@ describe('why a batch stops by itself', () => {
 
 interface HoldCase {
   what: string;
-  uncertainInARow?: number;
   uncertain?: number[];
   unsettled?: number[];
   held?: RegExp;
@@ -67,7 +54,6 @@ const HOLDS: HoldCase[] = [
   },
   { what: 'a parked one lies between', uncertain: [5, 7], unsettled: [6], held: /^rows 5 to 7 are uncertain/ },
   { what: 'one row is both', uncertain: [5, 6], unsettled: [6] },
-  { what: 'the limit is another one', uncertainInARow: 1, uncertain: [8], held: /^rows 8 to 8 are uncertain/ },
   { what: 'three neighbours are parked', unsettled: [7, 5, 6], pause: /^rows 5 to 7 are uncertain.*look at them/ },
   {
     what: 'three are parked, three others uncertain',
@@ -78,9 +64,8 @@ const HOLDS: HoldCase[] = [
 ];
 
 describe('why a batch sends nothing for now', () => {
-  test.for(HOLDS)('$what', ({ uncertainInARow, uncertain = [], unsettled = [], held, pause }) => {
-    const stopAfter = uncertainInARow === undefined ? {} : { uncertainInARow };
-    expect(holdReason({ stopAfter }, { unsettled, uncertain })).toEqual({
+  test.for(HOLDS)('$what', ({ uncertain = [], unsettled = [], held, pause }) => {
+    expect(holdReason({ unsettled, uncertain })).toEqual({
       ...(held && { held: expect.stringMatching(held) }),
       ...(pause && { pause: expect.stringMatching(pause) }),
     });

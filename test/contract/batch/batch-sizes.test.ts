@@ -32,7 +32,7 @@ const PLAN: BatchPlan = {
   rows: 1_000_000,
   orders: 'f'.repeat(64),
   latestSend: '2026-11-27T18:00:00.000+00:00',
-  stopAfter: { failures: 1_000_000, share: 0.123456, uncertainInARow: 1_000_000 },
+  stopAfter: { failures: 1_000_000 },
   currencies: currencies.map((currency) => ({
     currency,
     rows: 1_000_000,
@@ -55,7 +55,6 @@ const PLAN: BatchPlan = {
 };
 
 const progressWith = (open: OpenRow[]): BatchProgress => ({
-  offset: 256 * 1024 * 1024,
   taken: 1_000_000,
   asked: MOVED,
   started: 1_000_000,

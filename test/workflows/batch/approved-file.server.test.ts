@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { OrdersHash } from '../../../src/activities/batch/rows/reading.js';
 import { createActivities } from '../../../src/activities/index.js';
-import { openBatchSource } from '../../../src/batch-files/source.js';
+import { readBatchSource } from '../../../src/batch-files/source.js';
 import type { BatchHandle } from '../../../src/client/batch-handle.js';
 import { startBatch } from '../../../src/client/batches.js';
 import type { PlannedRows, SendBatchRowsAnswer, SendBatchRowsInput } from '../../../src/contract/batch/activities.js';
@@ -97,8 +98,10 @@ async function openSender(label: string) {
   const file = { path: `${batchId}.ndjson` };
   await writeFile(join(lab.folder, file.path), contentOf(batchId, '50.00', APPROVED));
   const directories = { batchDir: lab.folder };
-  const { sha256, close } = await openBatchSource(directories, { file });
-  await close();
+  const source = await readBatchSource(directories, { file });
+  const orders = new OrdersHash();
+  for (const { order } of source.rows()) orders.add(order);
+  const approved: PlannedRows = { sha256: source.sha256, rows: 10, orders: orders.hex, totals: { usd: '500' } };
   const { pace } = lab.config;
   const { sendBatchRows } = createActivities({
     accounts: new Map(),
@@ -112,7 +115,7 @@ async function openSender(label: string) {
     const chunk: SendBatchRowsInput = {
       account: 'default',
       input: { batchId, file, startedBy: 'ann', maxInFlight: 2 },
-      plan: { sha256, rows: 10, ...plan },
+      plan: { ...approved, ...plan },
       startedAt: new Date().toISOString(),
       progress: structuredClone(progress),
       mode: 'send',
@@ -125,7 +128,6 @@ async function openSender(label: string) {
 }
 
 const NONE: BatchProgress = {
-  offset: 0,
   taken: 0,
   started: 0,
   open: [],

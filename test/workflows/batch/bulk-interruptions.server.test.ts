@@ -168,12 +168,6 @@ describe.concurrent('a batch that stops by itself', () => {
       (row) => (row < 5 ? 'outcome=error' : 'after_ms=200'),
       /3 rows ended|4 rows ended/,
     ],
-    [
-      'after a share of failures',
-      { stopAfter: { share: 0.5 } },
-      (row) => (row % 3 ? 'outcome=error' : ''),
-      /share of 0.5/,
-    ],
     ['at its latest send time', { latestSend: '2020-01-01T00:00:00Z' }, () => '', /latest send time/],
   ];
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowHandle, WorkflowStartOptions } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { openBatchSource } from '../../../src/batch-files/source.js';
+import { readBatchSource } from '../../../src/batch-files/source.js';
 import type { BatchInput } from '../../../src/contract/batch/batch.js';
 import { newOrderId } from '../../support/lab.js';
 import { pendingActivity } from '../../support/pending-activity.js';
@@ -35,8 +35,7 @@ const inlineRows = (orderId: string) => [
 async function startForged(orderId: string, options: Partial<WorkflowStartOptions>) {
   const batchId = newOrderId('forged');
   const rows = inlineRows(orderId);
-  const source = await openBatchSource(undefined, { rows });
-  await source.close();
+  const source = await readBatchSource(undefined, { rows });
   const plan = {
     account: 'default',
     batchId,

@@ -6,7 +6,7 @@ import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { serviceOf } from '../../../scripts/service-of.js';
 import { type Activities, createActivities, GroupedLookUps, SharedRates } from '../../../src/activities/index.js';
-import { openBatchSource, orderInputOf } from '../../../src/batch-files/source.js';
+import { orderInputOf, readBatchSource } from '../../../src/batch-files/source.js';
 import type { ReportBatchAnswer } from '../../../src/contract/batch/activities.js';
 import type { BatchInput, BatchPlan } from '../../../src/contract/batch/batch.js';
 import type { OrderInput } from '../../../src/contract/order/input-and-result.js';
@@ -89,11 +89,10 @@ const report = (
 /** Starts the order of each line as a batch does. */
 async function start(lines: readonly string[], batch: BatchInput): Promise<void> {
   writeFileSync(join(folders.batchDir, 'start.csv'), [HEADER, ...lines].join('\n'));
-  const source = await openBatchSource(folders, { file: { path: 'start.csv' } });
-  for await (const row of source.rows()) {
+  const source = await readBatchSource(folders, { file: { path: 'start.csv' } });
+  for (const row of source.rows()) {
     await lab.orders.start('withdraw', orderInputOf(row, batch) as OrderInput<'withdraw'>);
   }
-  await source.close();
 }
 
 /** Somebody else's order under an id of ours. */
@@ -113,8 +112,10 @@ describe('the report of a batch', () => {
   let batch: { input: BatchInput; plan: BatchPlan; taken: number };
   let answer: ReportBatchAnswer;
   let reportDir: string;
-  const read = (name: string): string => readFileSync(join(reportDir, name), 'utf8');
-  const rows = (): Record<string, string>[] => parse(read('default.b-1.report.csv'), { columns: true });
+  /** The name of one of its files: two files under one batch id have reports of their own. */
+  const named = (ending: string): string => `default.b-1.${batch.plan.sha256.slice(0, 8)}.${ending}`;
+  const read = (ending: string): string => readFileSync(join(reportDir, named(ending)), 'utf8');
+  const rows = (): Record<string, string>[] => parse(read('report.csv'), { columns: true });
 
   beforeAll(async () => {
     // Stopped before its last row.
@@ -185,8 +186,8 @@ describe('the report of a batch', () => {
   });
 
   test('is told by name and hash, and stands beside it as JSON', () => {
-    expect(answer.report).toEqual({ path: 'default.b-1.report.csv', sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });
-    const json = JSON.parse(read('default.b-1.report.json'));
+    expect(answer.report).toEqual({ path: named('report.csv'), sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    const json = JSON.parse(read('report.json'));
     expect(json).toMatchObject({
       account: 'default',
       batchId: 'b-1',
@@ -200,27 +201,22 @@ describe('the report of a batch', () => {
 
   test('shows no wallet in full', () => {
     for (const wallet of Object.values(LINES).map((line) => line.split(',')[4] ?? '')) {
-      expect(read('default.b-1.report.csv')).not.toContain(wallet);
-      expect(read('default.b-1.report.json')).not.toContain(wallet);
+      expect(read('report.csv')).not.toContain(wallet);
+      expect(read('report.json')).not.toContain(wallet);
     }
   });
 
   test('leaves the rows that no order exists for as they were in the file, to be mended and sent again', async () => {
-    expect(read('default.b-1.rejected.csv')).toBe(`${[HEADER, LINES.refused, LINES.missing].join('\n')}\n`);
-    expect(statSync(join(reportDir, 'default.b-1.rejected.csv')).mode & 0o777).toBe(0o600);
-    const source = await openBatchSource({ batchDir: reportDir }, { file: { path: 'default.b-1.rejected.csv' } });
+    expect(read('rejected.csv')).toBe(`${[HEADER, LINES.refused, LINES.missing].join('\n')}\n`);
+    expect(statSync(join(reportDir, named('rejected.csv'))).mode & 0o777).toBe(0o600);
+    const source = await readBatchSource({ batchDir: reportDir }, { file: { path: named('rejected.csv') } });
     expect(source.sha256).toBe(answer.rejected?.sha256);
-    await source.close();
   });
 
   test('is the same when it is written again', async () => {
     folders.reportDir = newFolder();
     expect(await report(batch)).toEqual(answer);
-    expect(readdirSync(folders.reportDir).sort()).toEqual([
-      'default.b-1.rejected.csv',
-      'default.b-1.report.csv',
-      'default.b-1.report.json',
-    ]);
+    expect(readdirSync(folders.reportDir).sort()).toEqual(['rejected.csv', 'report.csv', 'report.json'].map(named));
   });
 
   test('a row that was taken and is unknown to Temporal may be paid: it is for a person, never among the rejected', async () => {
@@ -229,7 +225,7 @@ describe('the report of a batch', () => {
     expect(outcomes).toEqual({ ...answer.outcomes, parked: 4, notStarted: 0 });
     const written = readFileSync(join(folders.reportDir, rejected?.path ?? ''), 'utf8');
     expect(written).toBe(`${HEADER}\n${LINES.refused}\n`);
-    const [last] = parse(readFileSync(join(folders.reportDir, 'default.b-1.report.csv')), { columns: true }).slice(-1);
+    const [last] = parse(readFileSync(join(folders.reportDir, named('report.csv'))), { columns: true }).slice(-1);
     expect(last).toMatchObject({ order_id: 'r-missing', outcome: 'unresolved', reason: /may exist/ });
   });
 
@@ -270,9 +266,10 @@ test('rejected inline rows are written as NDJSON', async () => {
   const input: BatchInput = { ...BATCH, batchId: 'b-2', rows };
   const plan = await run<BatchPlan>(activities.planBatch, { account: 'default', input });
   const { rejected } = await report({ input, plan, taken: 0 });
-  expect(rejected?.path).toBe('default.b-2.rejected.ndjson');
-  expect(JSON.parse(readFileSync(join(folders.reportDir, 'default.b-2.rejected.ndjson'), 'utf8'))).toEqual(rows[0]);
+  const named = (ending: string): string => `default.b-2.${plan.sha256.slice(0, 8)}.${ending}`;
+  expect(rejected?.path).toBe(named('rejected.ndjson'));
+  expect(JSON.parse(readFileSync(join(folders.reportDir, named('rejected.ndjson')), 'utf8'))).toEqual(rows[0]);
   // A later run that rejects nothing leaves no file that somebody might send again.
   expect(await report({ input, plan, taken: 1 })).not.toHaveProperty('rejected');
-  expect(readdirSync(folders.reportDir).sort()).toEqual(['default.b-2.report.csv', 'default.b-2.report.json']);
+  expect(readdirSync(folders.reportDir).sort()).toEqual(['report.csv', 'report.json'].map(named));
 });

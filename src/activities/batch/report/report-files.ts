@@ -1,11 +1,8 @@
-import { constants } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BatchRow, BatchSource } from '../../../batch-files/source.js';
-import type { Directories } from '../../../config.js';
 import type { ReportBatchAnswer } from '../../../contract/batch/activities.js';
-import type { BatchInput, BatchPlan } from '../../../contract/batch/batch.js';
-import type { FieldError } from '../../../contract/failures.js';
+import type { BatchPlan } from '../../../contract/batch/batch.js';
 import { maskWallet } from '../../../contract/masking.js';
 import { type Amount, decimalOrZero, toAmount } from '../../../contract/money.js';
 import type { WithdrawRequest } from '../../../contract/order/request.js';
@@ -36,8 +33,8 @@ export interface ReportedRow {
 }
 
 /**
- * The files of a batch's report: `<account>.<batchId>.report.csv` and `.report.json` with every row, wallets masked, and
- * `<account>.<batchId>.rejected.csv` (or `.ndjson`) with the rows no order exists for, as they stood in the file.
+ * The files of a batch's report: `<reportName>.report.csv` and `.report.json` with every row, wallets masked, and
+ * `<reportName>.rejected.csv` (or `.ndjson`) with the rows no order exists for, as they stood in the file.
  */
 export class ReportFiles {
   #rejected?: ReportWriter;
@@ -53,7 +50,7 @@ export class ReportFiles {
   /** Begins all but the rejected rows, of which there may be none. */
   static async open(reportDir: string, plan: BatchPlan, source: BatchSource): Promise<ReportFiles> {
     const { batchId, account, sha256, digest } = plan;
-    const name = reportName(account, batchId);
+    const name = reportName(plan);
     const csv = await openCsvReport(reportDir, `${name}.report.csv`, COLUMNS);
     const json = await openJsonReport(reportDir, `${name}.report.json`, { account, batchId, sha256, digest });
     return new ReportFiles(reportDir, plan, source, csv, json);
@@ -75,8 +72,6 @@ export class ReportFiles {
 
   /** Puts the files in their places; the JSON names the hashes of the others. */
   async finish(counted: Counted): Promise<Pick<ReportBatchAnswer, 'report' | 'rejected'>> {
-    const { account, batchId, sha256 } = this.plan;
-    await inReportDir(() => setEarlierReportAside(this.reportDir, reportName(account, batchId), sha256));
     const report = await this.csv.finish();
     const rejected = await this.#rejected?.finish();
     // Those of an earlier run under this id may have been paid since: nobody must send them again.
@@ -90,7 +85,7 @@ export class ReportFiles {
   }
 
   get #rejectedName(): string {
-    return `${reportName(this.plan.account, this.plan.batchId)}.rejected.${this.source.format}`;
+    return `${reportName(this.plan)}.rejected.${this.source.format}`;
   }
 }
 
@@ -116,58 +111,9 @@ function feeOf({ amount_from_fee: from, amount_to_fee: to }: Order): Amount | un
 const walletsOf = ({ wallet, wallet_details: details }: WithdrawRequest): string =>
   (Array.isArray(details) ? details.map((part) => part.wallet) : [wallet]).map(maskWallet).join(' ');
 
-/** How the names of a batch's files begin. An account has no dot in it, so two accounts never share a name. */
-export const reportName = (account: string, batchId: string): string => `${account}.${batchId}`;
-
-const ENDINGS = ['report.csv', 'report.json', 'rejected.csv', 'rejected.ndjson', 'errors.csv'];
-
-/** The error of a batch that reads one of its own reports: this run's report would replace or remove that file. */
-export function ownReportProblem(
-  { batchDir, reportDir }: Directories = {},
-  account: string,
-  { file, batchId }: Pick<BatchInput, 'file'> & { batchId: string },
-): FieldError[] {
-  if (!file || !batchDir || !reportDir) return [];
-  // Some file systems take upper and lower case for the same.
-  const input = join(batchDir, file.path).toLowerCase();
-  const name = ENDINGS.map((ending) => `${reportName(account, batchId)}.${ending}`).find(
-    (report) => join(reportDir, report).toLowerCase() === input,
-  );
-  if (!name) return [];
-  const reason = `is ${name}, which this batch writes itself; copy it to another name, or give the batch another id`;
-  return [{ field: 'file.path', reason }];
-}
-
-/** The hash of the batch's file stands near the beginning of its JSON report. */
-const HEAD_BYTES = 2_048;
-
 /**
- * Sets the report of another file aside that was sent under the same batch id: its rows are in no other report. It is
- * kept as `<name>.<first 8 digits of that file's hash>.report.csv` and `.json`. Repeating it changes nothing.
+ * How the names of a batch's files begin. An account has no dot in it, so two accounts never share a name; the hash keeps
+ * the reports of two files under one batch id apart, and a file apart from the reports on it.
  */
-export async function setEarlierReportAside(reportDir: string, name: string, sha256: string): Promise<void> {
-  const earlier = /"sha256": "([0-9a-f]{64})"/.exec(await headOf(join(reportDir, `${name}.report.json`)))?.[1];
-  if (earlier === undefined || earlier === sha256) return;
-  // The JSON last: it tells whose report it is, should this be done in two goes.
-  for (const ending of ['report.csv', 'report.json']) {
-    const kept = join(reportDir, `${name}.${earlier.slice(0, 8)}.${ending}`);
-    await rename(join(reportDir, `${name}.${ending}`), kept).catch(unlessNoFile);
-  }
-}
-
-async function headOf(file: string): Promise<string> {
-  // What is no file of ours is none: a link leads elsewhere, and a named pipe would wait for its writer for ever.
-  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-  const handle = await open(file, flags).catch(unlessNoFile);
-  if (!handle) return '';
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES));
-    return buffer.toString('utf8', 0, bytesRead);
-  } finally {
-    await handle.close();
-  }
-}
-
-function unlessNoFile(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ENOENT' && error.code !== 'ELOOP') throw error;
-}
+export const reportName = ({ account, batchId, sha256 }: Pick<BatchPlan, 'account' | 'batchId' | 'sha256'>): string =>
+  `${account}.${batchId}.${sha256.slice(0, 8)}`;

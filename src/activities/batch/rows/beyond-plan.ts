@@ -18,7 +18,6 @@ export function beyondPlan(
   const rows = progress.taken + next.length;
   if (next.length === 0) return `its rows end after ${rows} of ${planned}; ${ADVICE}`;
   if (rows > planned) return `it would take ${rows} rows, the plan has ${planned}; ${ADVICE}`;
-  if (!totals) return undefined;
   const asked = Object.entries(askedWith(progress, next));
   const over = asked.find(([currency, sum]) => decimal(sum).gt(decimalOrZero(totals[currency])));
   if (!over) return undefined;

@@ -12,7 +12,6 @@ const UNSETTLED_KEPT = 50;
 export function countTaken(progress: BatchProgress, rows: readonly BatchRow[]): void {
   progress.asked = askedWith(progress, rows);
   progress.taken += rows.length;
-  progress.offset = rows.at(-1)?.nextOffset ?? progress.offset;
 }
 
 /** What the rows taken so far and these ask for, by currency. */

@@ -32,9 +32,9 @@ const confirmed = new Set<string>();
  */
 export async function confirmReading(source: BatchSource, { orders }: PlannedRows): Promise<void> {
   const reading = `${source.sha256} ${orders}`;
-  if (orders === undefined || confirmed.has(reading)) return;
+  if (confirmed.has(reading)) return;
   const read = new OrdersHash();
-  for await (const { row, order } of source.rows()) {
+  for (const { row, order } of source.rows()) {
     read.add(order);
     if (row % ROWS_A_TURN === 0) await nextTurn();
   }

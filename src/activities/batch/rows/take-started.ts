@@ -1,0 +1,60 @@
+import { type BatchRow, nextOf } from '../../../batch-files/source.js';
+import { describeRun, readEnd, standingOfRun } from '../../../client/standing.js';
+import { orderWorkflowId } from '../../../contract/names.js';
+import { countStarted, countTaken } from './count.js';
+import { type BatchWork, type StartedRow, startedBy } from './start-row.js';
+import { watchRows } from './watch-rows.js';
+
+const LOOKS_AT_ONCE = 20;
+/** Several times what is started at once: behind so many rows without an order of this batch, none was started. */
+const MOST_WITHOUT = 100;
+
+/**
+ * Takes the rows that this batch started but did not count: an attempt died before it answered, or the run was reset. Starts
+ * nothing. Returns false if it may not continue, which it asks between two groups of rows.
+ */
+export async function takeStarted(
+  work: BatchWork,
+  next: Iterator<BatchRow>,
+  mayContinue: () => Promise<boolean>,
+): Promise<boolean> {
+  const { batch, progress } = work;
+  const isStopped = batch.mode === 'finish';
+  const endOf = isStopped ? behindLast : behindFirstOnes;
+  const waiting: BatchRow[] = [];
+  for (;;) {
+    const rows = nextOf(next, LOOKS_AT_ONCE);
+    const own = await Promise.all(rows.map((row) => lookUp(work, row)));
+    const end = endOf(own);
+    for (const started of own.slice(0, end)) if (started) countStarted(progress, started);
+    if (end > 0) countTaken(progress, [...waiting.splice(0), ...rows.slice(0, end)]);
+    waiting.push(...rows.slice(end));
+    if (waiting.length >= (isStopped ? MOST_WITHOUT : 1) || rows.length < LOOKS_AT_ONCE) break;
+    // Parked ones, of which there may be many, must not make the progress large.
+    if (progress.open.length >= LOOKS_AT_ONCE) await watchRows(work);
+    if (!(await mayContinue())) return false;
+  }
+  progress.exhausted = isStopped || progress.taken >= batch.plan.rows;
+  return true;
+}
+
+type Own = readonly (StartedRow | undefined)[];
+
+/** After a stop no row is started any more, so that gaps do no harm. */
+const behindLast = (own: Own): number => own.findLastIndex((one) => one !== undefined) + 1;
+
+/** The first row without an order of this batch is the next one to be started. */
+const behindFirstOnes = (own: Own): number => {
+  const gap = own.indexOf(undefined);
+  return gap < 0 ? own.length : gap;
+};
+
+/** The row's order if this batch started it. To any other order under the row's id the batch may have attached. */
+async function lookUp({ client, batch }: BatchWork, { row, order }: BatchRow): Promise<StartedRow | undefined> {
+  const orderId = typeof order === 'object' && order !== null && 'order_id' in order ? order.order_id : undefined;
+  if (typeof orderId !== 'string') return undefined;
+  const found = await describeRun(client, orderWorkflowId(batch.account, orderId));
+  if (!found || !startedBy(batch, found)) return undefined;
+  const standing = standingOfRun(found) ?? (await readEnd(client, found.workflowId, found.runId));
+  return { row, orderId, standing };
+}

@@ -1,0 +1,90 @@
+import { hash } from 'node:crypto';
+import { constants, open, realpath } from 'node:fs/promises';
+import { join, posix } from 'node:path';
+import { badFile, unusableFile } from './errors.js';
+
+const MAX_FILE_MIB = 32;
+const MAX_FILE_BYTES = MAX_FILE_MIB * 1024 * 1024;
+/** Longest line in bytes: several times what a payout to a hundred cards needs. */
+const MAX_LINE_BYTES = 64 * 1024;
+
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+
+/** A batch file in memory. `sha256` (hex) is the hash of `bytes`: what happens to the file later changes neither. */
+export interface BatchBytes {
+  bytes: Buffer;
+  sha256: string;
+  /** When the file was last written to, by the clock of its file system. */
+  modifiedMs: number;
+}
+
+/**
+ * Reads a regular file below `batchDir` (a real path) in one go, without following any link. Throws BatchFileError, also
+ * if the bytes do not have the given hash.
+ */
+export async function readBatchFile(batchDir: string, path: string, sha256?: string): Promise<BatchBytes> {
+  const file = await readPlainFile(join(batchDir, relativePath(path))).catch(explain);
+  if (sha256 !== undefined && sha256 !== file.sha256) {
+    throw unusableFile('its content was changed: it has another hash than the one given', 'file.sha256');
+  }
+  return file;
+}
+
+/** Refuses whatever could lead out of the folder. Nothing is normalised: two spellings of one file are no use to anybody. */
+function relativePath(path: string): string {
+  const plain = path !== '' && !path.includes('\0') && !posix.isAbsolute(path) && posix.normalize(path) === path;
+  if (!plain || path.split('/').includes('..') || path.endsWith('/')) {
+    throw badFile('must be a plain path below BATCH_DIR, such as "2026/payroll.csv"', 'file.path');
+  }
+  return path;
+}
+
+async function readPlainFile(whole: string): Promise<BatchBytes> {
+  // O_NONBLOCK: opening a named pipe would otherwise wait for its writer.
+  const handle = await open(whole, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    if ((await realpath(whole)) !== whole) throw badFile('leads through a symbolic link', 'file.path');
+    const stats = await handle.stat();
+    if (!stats.isFile()) throw badFile('is no regular file', 'file.path');
+    if (stats.size > MAX_FILE_BYTES) throw badFile(`the file is larger than ${MAX_FILE_MIB} MiB; split it`);
+    const bytes = await handle.readFile();
+    if (bytes.length === 0) throw badFile('the file is empty');
+    return { bytes, sha256: hash('sha256', bytes), modifiedMs: stats.mtimeMs };
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The batch file's error for one of the file system. Others, such as a failing disk, stay as they are and may be retried. */
+function explain(error: unknown): never {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ENOENT' || code === 'ENOTDIR') throw unusableFile('there is no such file below BATCH_DIR', 'file.path');
+  if (code === 'ELOOP') throw badFile('leads through a symbolic link', 'file.path');
+  if (code === 'ENXIO') throw badFile('is no regular file', 'file.path');
+  if (code === 'ENAMETOOLONG') throw badFile('is too long', 'file.path');
+  if (code === 'EACCES' || code === 'EPERM') throw unusableFile('the worker may not read it', 'file.path');
+  throw error;
+}
+
+/** Yields the lines of a file without their ends, which are LF or CRLF. Throws BatchFileError at one that is too long. */
+export function* linesOf(bytes: Buffer): Generator<Buffer, undefined> {
+  for (let start = 0; start < bytes.length; ) {
+    const feed = bytes.indexOf(LINE_FEED, start);
+    const line = bytes.subarray(start, feed < 0 ? bytes.length : feed);
+    if (line.length > MAX_LINE_BYTES) throw badFile(`a line is longer than ${MAX_LINE_BYTES} bytes`);
+    yield line.at(-1) === CARRIAGE_RETURN ? line.subarray(0, -1) : line;
+    start += line.length + 1;
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** The text of a line; undefined when it is not UTF-8. */
+export function textOf(bytes: Buffer): string | undefined {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
