@@ -44,6 +44,7 @@ export { ATTENTION_CODES, type AttentionCode } from './contract/attention.js';
 export type {
   AmountsByCurrency,
   BatchApproval,
+  BatchChoice,
   BatchFile,
   BatchInput,
   BatchInstruction,
@@ -59,7 +60,6 @@ export type {
   ReportFile,
   SignedApproval,
 } from './contract/batch/batch.js';
-export type { BatchChoice } from './contract/batch/messages.js';
 export { type FieldError, ORDER_FAILURES, ORDER_UNRESOLVED, type OrderFailure } from './contract/failures.js';
 export { keyIdOf } from './contract/key-id.js';
 export type { Amount } from './contract/money.js';

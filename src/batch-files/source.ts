@@ -130,13 +130,7 @@ export const nextOf = (rows: Iterator<BatchRow>, count: number): BatchRow[] =>
   Array.from({ length: count }, () => rows.next()).flatMap(({ done, value }) => (done ? [] : [value]));
 
 /** The input of the withdraw workflow that a row stands for; unchecked, as the row is. */
-export function orderInputOf(row: Pick<BatchRow, 'order'>, batch: BatchInput): unknown {
-  const { account, compensation, resend, batchId } = batch;
-  return {
-    ...(account !== undefined && { account }),
-    order: row.order,
-    ...(compensation !== undefined && { compensation }),
-    ...(resend !== undefined && { resend }),
-    ...(batchId !== undefined && { batchId }),
-  };
-}
+export const orderInputOf = (
+  { order }: Pick<BatchRow, 'order'>,
+  { account, compensation, resend, batchId }: BatchInput,
+): unknown => ({ account, order, compensation, resend, batchId });

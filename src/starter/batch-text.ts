@@ -1,5 +1,11 @@
-import type { BatchPlan, BatchProgress, BatchResult, BatchState, ReportFile } from '../contract/batch/batch.js';
-import type { BatchChoice } from '../contract/batch/messages.js';
+import type {
+  BatchChoice,
+  BatchPlan,
+  BatchProgress,
+  BatchResult,
+  BatchState,
+  ReportFile,
+} from '../contract/batch/batch.js';
 import { decimal, decimalOrZero, toAmount } from '../contract/money.js';
 import { keyFor, ofAccount, suggested } from './suggested.js';
 import { named, table } from './text.js';

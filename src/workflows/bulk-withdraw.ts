@@ -11,14 +11,13 @@ import type { Activities } from '../activities/index.js';
 import type { ReportBatchAnswer } from '../contract/batch/activities.js';
 import type { BatchInput, BatchOutcomes, BatchPlan, BatchProgress, BatchResult } from '../contract/batch/batch.js';
 import { wholeFile } from './activity-calls.js';
-import { isReset, maySend, stop, unresolved } from './batch/interruptions.js';
+import { maySend, stop, unresolved, untilWritten } from './batch/interruptions.js';
 import { setBatchHandlers } from './batch/messages.js';
-import { awaitApproval, makePlan, pauseOnShortfall } from './batch/prepare.js';
+import { awaitApproval, checkBatch, makePlan, pauseOnShortfall } from './batch/prepare.js';
 import { sendRows } from './batch/send-rows.js';
 import { enter } from './batch/show.js';
 import { type BatchRun, type CarriedBatch, openBatch } from './batch/state.js';
-import { untilWritten } from './batch/until-written.js';
-import { checkBatch, hasTimeLimit } from './identity.js';
+import { hasTimeLimit, isReset } from './identity.js';
 
 /**
  * Checks the rows of a file, has the plan approved where that is asked for, starts one withdraw workflow per row and follows

@@ -1,14 +1,10 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import type { DepositAddressInput } from '../contract/address/address.js';
-import { inlineBytes, MAX_INLINE_BYTES } from '../contract/batch/batch.js';
 import { describeFieldErrors, type FieldError, INVALID_INPUT, ORDER_UNRESOLVED } from '../contract/failures.js';
 import {
   ACCOUNT_FORMAT,
   ADDRESS_REF_FORMAT,
   addressWorkflowId,
-  BATCH_ID_FORMAT,
-  batchPlanWorkflowId,
-  batchWorkflowId,
   DEFAULT_ACCOUNT,
   ORDER_ID_FORMAT,
   ORDER_UUID_FORMAT,
@@ -21,8 +17,6 @@ import {
 } from '../contract/names.js';
 import type { ReceivedDepositInput } from '../contract/order/input-and-result.js';
 import { holdsWallet, maskWallets, NO_WALLET } from '../contract/wallets.js';
-import { isReset } from './batch/interruptions.js';
-import type { BatchRun } from './batch/state.js';
 import { close, closed, closeWithoutOrder } from './order/end.js';
 import { mayHaveSent, type OrderRun } from './order/state.js';
 
@@ -31,14 +25,21 @@ import { mayHaveSent, type OrderRun } from './order/state.js';
  * being run twice. These checks look at just enough to get the input to the first activity, which validates every field.
  */
 
+/**
+ * True in a run that was cut from another one by a reset, which may have started what this one knows nothing of. Asked only
+ * where a run without a reset would end, never to order steps: their history is the same in both.
+ */
+export const isReset = (): boolean => workflowInfo().runId !== workflowInfo().originalExecutionRunId;
+
 /** Ends a run because of one field of its input. */
-type Refuse = (field: string, reason: string) => never;
+export type Refuse = (field: string, reason: string) => never;
 
 /** The failure of bad input of a workflow that is no order. */
 export const invalidInput = (errors: FieldError[], so: string): ApplicationFailure =>
   ApplicationFailure.nonRetryable(`${describeFieldErrors(errors)}. ${so}`, INVALID_INPUT, errors);
 
-const refuseInput: Refuse = (field, reason) => {
+/** Fails a run that is no order, because of one field of its input. */
+export const refuseInput: Refuse = (field, reason) => {
   const so = isReset() ? 'This run sent nothing, an earlier one may have' : 'Nothing was sent';
   throw invalidInput([{ field, reason: maskWallets(reason) }], so);
 };
@@ -85,27 +86,6 @@ export function checkReceived(run: OrderRun, input: ReceivedDepositInput): void 
   }
   checkNoTimeLimit(refuse, 'a time-out would lose the order');
   checkWorkflowId(refuse, 'order_uuid', receivedWorkflowId(run.account, orderUuid));
-}
-
-/** The identity of a batch, or of a plan, which needs no id of its own. Throws InvalidInput. */
-export function checkBatch({ input, account, batchId }: BatchRun): void {
-  checkInput(refuseInput, input, '{batchId, file or rows, …}');
-  checkAccount(refuseInput, account);
-  const mayLackId = input.planOnly === true && input.batchId === undefined;
-  if (!mayLackId && (typeof batchId !== 'string' || !BATCH_ID_FORMAT.test(batchId))) {
-    refuseInput('batchId', 'must match [A-Za-z0-9._-]{1,120}');
-  }
-  if (typeof batchId === 'string') checkShownName(refuseInput, 'batchId', batchId);
-  if (inlineBytes(input) > MAX_INLINE_BYTES) {
-    refuseInput('rows', `are more than ${MAX_INLINE_BYTES} bytes; send them in a file`);
-  }
-  checkNoTimeLimit(refuseInput, 'it would end in the middle');
-  const planPrefix = batchPlanWorkflowId(account, '');
-  if (input.planOnly !== true) {
-    checkWorkflowId(refuseInput, 'batchId', batchWorkflowId(account, batchId));
-  } else if (!workflowInfo().workflowId.startsWith(planPrefix)) {
-    refuseInput('planOnly', `needs a workflow id that begins with ${planPrefix}`);
-  }
 }
 
 /** The identity of a permanent deposit address; answers its account. Throws InvalidInput. */
@@ -166,12 +146,14 @@ export const isDeeperThan = (levels: number, value: unknown): boolean =>
   value !== null &&
   (levels === 0 || Object.values(value).some((item) => isDeeperThan(levels - 1, item)));
 
-function checkInput(refuse: Refuse, input: unknown, shape: string): void {
+/** Refuses what is no object, or too deep for any activity. */
+export function checkInput(refuse: Refuse, input: unknown, shape: string): void {
   if (typeof input !== 'object' || input === null) refuse('input', `must be an object ${shape}`);
   if (isDeeperThan(MAX_LEVELS, input)) refuse('input', 'is nested too deeply');
 }
 
-function checkAccount(refuse: Refuse, account: unknown, isFirst?: boolean): void {
+/** Refuses what cannot be an account. */
+export function checkAccount(refuse: Refuse, account: unknown, isFirst?: boolean): void {
   if (typeof account !== 'string' || !ACCOUNT_FORMAT.test(account)) refuse('account', 'must match [a-z0-9-]{1,32}');
   checkShownName(refuse, 'account', account, isFirst);
 }
@@ -180,15 +162,17 @@ function checkAccount(refuse: Refuse, account: unknown, isFirst?: boolean): void
  * Search attributes, failures and logs show the name. What an earlier run may have paid under it is never refused: nobody may
  * take it for unsent.
  */
-function checkShownName(refuse: Refuse, field: string, name: string, isFirst = !isReset()): void {
+export function checkShownName(refuse: Refuse, field: string, name: string, isFirst = !isReset()): void {
   if (isFirst && holdsWallet(name)) refuse(field, NO_WALLET);
 }
 
-function checkNoTimeLimit(refuse: Refuse, why: string): void {
+/** Refuses a run that the server would end by itself. */
+export function checkNoTimeLimit(refuse: Refuse, why: string): void {
   if (hasTimeLimit()) refuse('workflow', `must be started without execution or run time-out and without cron: ${why}`);
 }
 
-function checkWorkflowId(refuse: Refuse, field: string, demanded: string): void {
+/** Refuses another workflow id than the one that the input demands. */
+export function checkWorkflowId(refuse: Refuse, field: string, demanded: string): void {
   if (workflowInfo().workflowId === demanded) return;
   refuse(field, `belongs to the workflow id ${demanded}, not to this one. Start it under that id`);
 }

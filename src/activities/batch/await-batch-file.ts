@@ -1,10 +1,9 @@
 import { activityInfo, getClient } from '@temporalio/activity';
-import { ApplicationFailure } from '@temporalio/common';
-import { BatchFileError } from '../../batch-files/errors.js';
+import { BatchFileError, unusableFile } from '../../batch-files/errors.js';
 import { readBatchSource } from '../../batch-files/source.js';
 import { describeRun } from '../../client/standing.js';
 import type { AwaitBatchFileInput, PeriodBatch } from '../../contract/batch/activities.js';
-import { BATCH_FILE_UNUSABLE, type ScheduledBatchInput } from '../../contract/batch/batch.js';
+import type { ScheduledBatchInput } from '../../contract/batch/batch.js';
 import { INVALID_INPUT } from '../../contract/failures.js';
 import { batchWorkflowId, DEFAULT_ACCOUNT, periodBatchId } from '../../contract/names.js';
 import { validateScheduledBatchInput } from '../../validation/batch-input.js';
@@ -66,7 +65,7 @@ async function letRest(deps: ActivityDeps, path: string, found: FoundFile, leftM
   const isOld = Date.now() - found.modifiedMs >= OLD_MS;
   if (looks >= (isOld ? LOOKS_AT_OLD : LOOKS)) return;
   // A file that came at the last moment may still come to rest, one that goes on changing may not.
-  if (leftMs <= 0 && before && !same) throw stillGrows(path);
+  if (leftMs <= 0 && before && !same) throw batchFailure(unusableFile('still grows', 'file.path'));
   await deps.confirmAttempt({ ...found, looks } satisfies Sighting);
   throw comeBackIn(LOOKS_APART_MS, `${path} is there; watching whether it is still written to`);
 }
@@ -93,14 +92,6 @@ async function look(deps: ActivityDeps, path: string): Promise<FoundFile | Batch
     throw error;
   }
 }
-
-const stillGrows = (path: string): ApplicationFailure =>
-  ApplicationFailure.create({
-    type: BATCH_FILE_UNUSABLE,
-    message: `${path} still grows`,
-    nonRetryable: true,
-    details: [[{ field: 'file.path', reason: 'still grows' }]],
-  });
 
 /** A bad path stays bad; bad content may be a file that is only half there. */
 const isHopeless = ({ failureType, field }: BatchFileError): boolean =>

@@ -4,7 +4,6 @@ import { maskName } from '../masking.js';
 import type { Amount } from '../money.js';
 import type { CompensationPolicy } from '../order/input-and-result.js';
 import type { OnlyByCommand, Signature } from '../signature.js';
-import type { BatchChoice } from './messages.js';
 
 /** Rows that may be given inline instead of in a file. */
 export const MAX_INLINE_ROWS = 200;
@@ -215,6 +214,16 @@ export interface BatchInstruction {
   runId?: string;
   /** Of a `resume`: accounts of APPROVERS_FILE take none without. */
   signature?: Signature;
+}
+
+/** Something that a person may do with a batch now. */
+export interface BatchChoice {
+  update: 'approve' | 'resume' | 'stop';
+  /** What it does, for people. */
+  does: string;
+  /** What the update takes. `by` and `reason` are placeholders, which it refuses. */
+  argument: BatchApproval | BatchInstruction;
+  onlyByCommand?: OnlyByCommand;
 }
 
 /** Why, by whom and when (ISO time) a batch was paused or stopped; `by` is BY_ITSELF where it did so by its own limits. */

@@ -4,8 +4,8 @@ import {
   CancellationScope,
   isCancellation,
   TimeoutFailure,
-  workflowInfo,
 } from '@temporalio/workflow';
+import { NOT_WRITTEN } from '../../contract/batch/activities.js';
 import {
   BATCH_UNRESOLVED,
   type BatchInstruction,
@@ -13,6 +13,8 @@ import {
   BY_ITSELF,
   isProgress,
 } from '../../contract/batch/batch.js';
+import { failureOf } from '../activity-calls.js';
+import { showBatch } from './show.js';
 import type { BatchRun } from './state.js';
 
 /** True while rows may still be sent. */
@@ -74,10 +76,22 @@ export async function interruptible<T>(
 }
 
 /**
- * True in a run that was cut from another one by a reset: that one may have started orders which this one knows nothing
- * of. Asked only where a run without a reset would end, never to order steps: their history is the same in both.
+ * Runs an activity that writes files or into the audit record. Where that fails a person is told, and the server repeats the
+ * activity, without history, until it can.
  */
-export const isReset = (): boolean => workflowInfo().runId !== workflowInfo().originalExecutionRunId;
+export async function untilWritten<T>(run: BatchRun, write: (more: { tells?: true }) => Promise<T>): Promise<T> {
+  try {
+    return await write({ tells: true });
+  } catch (error) {
+    const failure = failureOf(error);
+    if (failure?.type !== NOT_WRITTEN) throw error;
+    run.reportProblem = failure.message;
+  }
+  showBatch(run);
+  return write({}).finally(() => {
+    run.reportProblem = undefined;
+  });
+}
 
 /** A chunk found that the run was reset, and which orders were started before: a person says whether it goes on. */
 export function meetReset(run: BatchRun, resetRun: string, rows: number): void {

@@ -1,19 +1,51 @@
-import { ActivityFailure, ApplicationFailure, condition, proxyActivities } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, condition, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
 import {
   BATCH_NOT_APPROVED,
   BATCH_STOPPED,
   type BatchPlan,
   BY_ITSELF,
+  inlineBytes,
+  MAX_INLINE_BYTES,
   shownInterruption,
 } from '../../contract/batch/batch.js';
+import { BATCH_ID_FORMAT, batchPlanWorkflowId, batchWorkflowId } from '../../contract/names.js';
 import { failureOf, wholeFile } from '../activity-calls.js';
-import { interruptible, isReset, pause, stop, unresolved } from './interruptions.js';
+import {
+  checkAccount,
+  checkInput,
+  checkNoTimeLimit,
+  checkShownName,
+  checkWorkflowId,
+  isReset,
+  refuseInput,
+} from '../identity.js';
+import { interruptible, pause, stop, unresolved, untilWritten } from './interruptions.js';
 import { enter } from './show.js';
 import type { BatchRun } from './state.js';
-import { untilWritten } from './until-written.js';
 
 const APPROVAL_EXPIRES_MS = 24 * 3_600_000;
+
+/** The identity of a batch, or of a plan, which needs no id of its own. Throws InvalidInput. */
+export function checkBatch({ input, account, batchId }: BatchRun): void {
+  checkInput(refuseInput, input, '{batchId, file or rows, …}');
+  checkAccount(refuseInput, account);
+  const mayLackId = input.planOnly === true && input.batchId === undefined;
+  if (!mayLackId && (typeof batchId !== 'string' || !BATCH_ID_FORMAT.test(batchId))) {
+    refuseInput('batchId', 'must match [A-Za-z0-9._-]{1,120}');
+  }
+  if (typeof batchId === 'string') checkShownName(refuseInput, 'batchId', batchId);
+  if (inlineBytes(input) > MAX_INLINE_BYTES) {
+    refuseInput('rows', `are more than ${MAX_INLINE_BYTES} bytes; send them in a file`);
+  }
+  checkNoTimeLimit(refuseInput, 'it would end in the middle');
+  const planPrefix = batchPlanWorkflowId(account, '');
+  if (input.planOnly !== true) {
+    checkWorkflowId(refuseInput, 'batchId', batchWorkflowId(account, batchId));
+  } else if (!workflowInfo().workflowId.startsWith(planPrefix)) {
+    refuseInput('planOnly', `needs a workflow id that begins with ${planPrefix}`);
+  }
+}
 
 /** Checks every row and makes the plan. Fails with the reason where a row or the file is bad; nothing was sent then. */
 export async function makePlan(run: BatchRun): Promise<BatchPlan> {

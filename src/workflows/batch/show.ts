@@ -1,5 +1,6 @@
 import { workflowInfo } from '@temporalio/workflow';
 import {
+  type BatchChoice,
   type BatchInterruption,
   type BatchPhase,
   type BatchPlan,
@@ -7,12 +8,10 @@ import {
   type CurrencyPlan,
   shownInterruption,
 } from '../../contract/batch/batch.js';
-import type { BatchChoice } from '../../contract/batch/messages.js';
 import { maskName } from '../../contract/masking.js';
 import { DEFAULT_ACCOUNT, searchAttribute } from '../../contract/names.js';
 import { attentionAttributes, pasteable, show, WHY_BY_COMMAND } from '../show.js';
-import { batchChoices } from './choices.js';
-import { attentionOf, type BatchRun } from './state.js';
+import { attentionOf, type BatchRun, batchChoices } from './state.js';
 
 /** Moves on to a phase and says what is waited for. */
 export function enter(run: BatchRun, phase: BatchPhase, waitingFor: string): void {

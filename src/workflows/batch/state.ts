@@ -1,6 +1,7 @@
 import { workflowInfo } from '@temporalio/workflow';
 import type { AttentionCode } from '../../contract/attention.js';
 import {
+  type BatchChoice,
   type BatchInput,
   type BatchPhase,
   type BatchPlan,
@@ -10,8 +11,8 @@ import {
   NONE_ENDED,
 } from '../../contract/batch/batch.js';
 import { DEFAULT_ACCOUNT } from '../../contract/names.js';
+import { WHY, YOUR_NAME } from '../../contract/placeholders.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
-import { batchChoices } from './choices.js';
 
 /** What a batch takes along into its next run, beside its progress. */
 export interface CarriedBatch
@@ -76,10 +77,9 @@ export function carriedBatch(run: BatchRun, plan: BatchPlan): CarriedBatch {
   return { plan, knownRun, startedAt, sendingSince, approvedBy, approvals, paused, stopped };
 }
 
-type Attention = { code: AttentionCode; reason: string } | undefined;
-
 /** Why a person should look at the batch itself; orders that need one say so themselves. */
-export function attentionOf({ phase, approvals, reportProblem, paused, stopped, progress }: BatchRun): Attention {
+export function attentionOf(run: BatchRun): { code: AttentionCode; reason: string } | undefined {
+  const { phase, approvals, reportProblem, paused, stopped, progress } = run;
   if (phase === 'awaitingApproval') {
     const isSecond = approvals !== undefined;
     const reason = isSecond ? 'its plan waits for the approval of a second person' : 'its plan waits for an approval';
@@ -93,6 +93,30 @@ export function attentionOf({ phase, approvals, reportProblem, paused, stopped, 
   const { held, attention } = progress;
   if (held && !paused && !stopped) return { code: 'batch-held', reason: `sends nothing for now: ${held}` };
   return attention ? { code: 'row-unresolved', reason: attention } : undefined;
+}
+
+/** What a person may do with a batch that waits for one. THE source of what the UI shows to be pasted and of what the state offers. */
+export function batchChoices({ phase, plan, paused, stopped }: BatchRun): BatchChoice[] {
+  if (stopped) return [];
+  const { runId } = workflowInfo();
+  // A batch that was paused before it had a plan does not know yet who may resume it; who may not is told when he tries.
+  const onlyByCommand = plan?.onlyByCommand;
+  const byCommand = onlyByCommand && { onlyByCommand };
+  const instruction = { by: YOUR_NAME, reason: WHY };
+  const stop: BatchChoice = {
+    update: 'stop',
+    does: 'sends nothing more; what was started goes on to its end',
+    argument: instruction,
+    // It pays nobody, and needs no signature.
+    ...(onlyByCommand === 'encrypted' && byCommand),
+  };
+  if (paused) {
+    const argument = { ...instruction, pausedAt: paused.at, runId };
+    return [{ update: 'resume', does: 'sends the rest', argument, ...byCommand }, stop];
+  }
+  if (!plan || phase !== 'awaitingApproval') return [];
+  const argument = { digest: plan.digest, by: YOUR_NAME, runId };
+  return [{ update: 'approve', does: 'pays exactly this plan', argument, ...byCommand }, stop];
 }
 
 /** The answer of the `batchState` query. */

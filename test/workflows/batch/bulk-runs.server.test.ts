@@ -1,9 +1,20 @@
 import type { ApplicationFailure } from '@temporalio/common';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startBatch } from '../../../src/client/batches.js';
+import type { BatchState } from '../../../src/contract/batch/batch.js';
+import { searchAttribute } from '../../../src/contract/names.js';
 import { cardNumber } from '../../support/batch-files.js';
+import { detailsOf, filledIn, paste, pasteableIn } from '../order/details.fixture.js';
 import { runSizes } from './batch-history.fixture.js';
-import { type BatchLab, executedOf, openBatchLab, startRows, testRows, untilState } from './batches.fixture.js';
+import {
+  type BatchLab,
+  executedOf,
+  openBatchLab,
+  startRows,
+  testRows,
+  untilPhase,
+  untilState,
+} from './batches.fixture.js';
 
 let lab: BatchLab;
 beforeAll(async () => {
@@ -17,7 +28,41 @@ function tooMany(error: Error): void {
   expect(error.message).toMatch(/too many requests|paused already|not paused|went on in a new one/);
 }
 
+/** The SDK's worker gives up an activity, and drops its answer, when it was told no beat for the heartbeat time-out and 5 s more. */
+const GIVEN_UP_AFTER_MS = 15_000;
+
+const msOf = ({ seconds, nanos }: { seconds?: unknown; nanos?: number | null }): number =>
+  Number(seconds) * 1_000 + (nanos ?? 0) / 1e6;
+
 describe.concurrent('a batch', () => {
+  test('answers in the first attempt of a chunk that waits longer than a worker waits for beats', async () => {
+    const batch = await startRows(
+      lab,
+      testRows('slow', 1, () => 'after_ms=90000'),
+    );
+    const handle = lab.temporal.client.workflow.getHandle(batch.workflowId);
+    const chunk = await vi.waitFor(
+      async () => {
+        const { pendingActivities } = (await handle.describe()).raw;
+        const failed = pendingActivities?.find(({ lastFailure }) => lastFailure);
+        if (failed) return { attempt: failed.attempt, failure: failed.lastFailure?.message };
+        const { events } = await handle.fetchHistory();
+        const long = events?.flatMap(({ eventTime, activityTaskCompletedEventAttributes: completed }) => {
+          const started = events.find(
+            ({ eventId }) => completed && String(eventId) === String(completed.startedEventId),
+          );
+          const took = eventTime && started?.eventTime ? msOf(eventTime) - msOf(started.eventTime) : 0;
+          return took > GIVEN_UP_AFTER_MS ? [{ attempt: started?.activityTaskStartedEventAttributes?.attempt }] : [];
+        });
+        if (!long?.[0]) throw new Error('no chunk was as long');
+        return long[0];
+      },
+      { timeout: 100_000, interval: 500 },
+    );
+    expect(chunk).toEqual({ attempt: 1 });
+    await handle.terminate();
+  }, 120_000);
+
   test('of inline rows is sent like that of a file', async () => {
     const rows = testRows('inline', 5);
     const inline = rows.map(({ id, amount }, index) => ({
@@ -55,6 +100,54 @@ describe.concurrent('a batch', () => {
     for (const { events, largestPayload } of sizes) {
       expect(events).toBeLessThanOrEqual(500);
       expect(largestPayload).toBeLessThan(100_000);
+    }
+  });
+});
+
+const REFUSED = { cause: { type: 'Refused' } };
+
+/** A batch that waits for an approval, and one that paused by itself, as the balance does not cover it. */
+const WAITING = {
+  approval: {
+    start: () => {
+      lab.sandbox.set({ balances: { usd: '1000' } });
+      return startRows(lab, testRows('approve', 2), { approval: 'required' });
+    },
+    phase: 'awaitingApproval',
+    pasted: ['approve', 'stop'],
+  },
+  'batch-paused': {
+    start: () => {
+      lab.sandbox.set({ balances: { usd: '20' } });
+      return startRows(lab, testRows('short', 2));
+    },
+    phase: 'paused',
+    pasted: ['resume', 'stop'],
+  },
+} as const;
+
+describe('what the page of a batch that waits holds to be pasted', () => {
+  test.for(Object.entries(WAITING))('%s: each is taken, its placeholders are not', async ([code, waiting]) => {
+    for (const index of waiting.pasted.keys()) {
+      const batch = await waiting.start();
+      const { choices, attentionCode, paused } = await untilPhase(batch, waiting.phase);
+      expect(attentionCode).toBe(code);
+      const details = await detailsOf(lab, batch);
+      expect(details).toMatch(/^\*\*Never pay these rows in another way/);
+      const found = pasteableIn(details);
+      expect(found.map(({ update }) => update)).toEqual(waiting.pasted);
+      expect(choices.map(({ update, argument }) => ({ update, argument }))).toEqual(
+        found.map(({ update, json }) => ({ update, argument: JSON.parse(json) })),
+      );
+      const described = await lab.temporal.client.workflow.getHandle(batch.workflowId).describe();
+      expect(described.typedSearchAttributes.get(searchAttribute.attentionReason)).toBe(code);
+      expect(described.typedSearchAttributes.get(searchAttribute.amount)).toBe('25 usd');
+      const { update = '', json = '' } = found[index] ?? {};
+      await expect(paste(lab, batch, update, json)).rejects.toMatchObject(REFUSED);
+      await paste(lab, batch, update, filledIn(json));
+      // A resumed batch meets the same row again, and pauses anew.
+      const isTaken = (now: BatchState) => now.stopped || now.attentionCode !== code || now.paused?.at !== paused?.at;
+      await untilState(batch, (now) => Boolean(isTaken(now)));
     }
   });
 });

@@ -6,6 +6,7 @@ import type { BatchInput } from '../../../src/contract/batch/batch.js';
 import type { SignedRun } from '../../../src/contract/signature.js';
 import { resetTo, resettableEvents, runOf, WITHOUT_UPDATES } from '../../reliability/reset.fixture.js';
 import { KEYS, testApprovers } from '../../support/approvers.js';
+import { detailsOf, pasteableIn } from '../order/details.fixture.js';
 import {
   type BatchLab,
   executedOf,
@@ -202,4 +203,11 @@ describe.concurrent('a paused batch of an account of APPROVERS_FILE', () => {
     await batch.result();
     expect(executedOf(lab, rows)).toBe(state.progress.started);
   });
+});
+
+test('the page of a batch that waits names the command, and holds only the stop', async () => {
+  const { batch } = await waiting('page');
+  const details = await detailsOf(lab, batch);
+  expect(details).toContain(`\`payment-orders batch show ${batch.batchId}\` prints the command`);
+  expect(pasteableIn(details).map(({ update }) => update)).toEqual(['stop']);
 });

@@ -5,7 +5,7 @@ import { noReading, reasonOf } from '../../failures.js';
 import { ordersOfIds } from '../../orders-of-ids.js';
 import { PacedReads } from '../../paced-reads.js';
 import { likelyForms, looseForm } from './similar-ids.js';
-import { type BatchWarnings, MAX_LINES } from './warnings.js';
+import type { BatchWarnings } from './warnings.js';
 
 /** Ids of one request, and orders of one answer: the most that the service takes. */
 const IDS_AT_ONCE = 1_000;
@@ -23,8 +23,8 @@ export class ExistingOrders {
   /** The lines of the ids that wait to be asked for. */
   #waiting = new Map<string, number>();
   /** Lines whose ids have an order, and those whose ids only look like the id of one. */
-  readonly #existing = new FoundLines();
-  readonly #similar = new FoundLines();
+  readonly #existing = new Set<number>();
+  readonly #similar = new Set<number>();
   #problem?: { fromLine: number; reason: string };
 
   constructor(account: Account) {
@@ -41,16 +41,16 @@ export class ExistingOrders {
   /** Asks for the rest and warns of what was found, and of what could not be asked. */
   async warn(warnings: BatchWarnings, rows: number): Promise<void> {
     await this.#ask();
-    if (this.#similar.count > 0) {
+    if (this.#similar.size > 0) {
       warnings.addFirst(
-        `${this.#similar.count} of ${rows} rows have an id that differs only by case, leading zeros or ".0" from that of an order at the service, and are paid besides it; check first whether that order paid the same`,
-        this.#similar.lines,
+        `${this.#similar.size} of ${rows} rows have an id that differs only by case, leading zeros or ".0" from that of an order at the service, and are paid besides it; check first whether that order paid the same`,
+        sorted(this.#similar),
       );
     }
-    if (this.#existing.count > 0) {
+    if (this.#existing.size > 0) {
       warnings.addFirst(
-        `${this.#existing.count} of ${rows} rows have an order at the service already and are not paid again; a new payroll needs order ids of its own`,
-        this.#existing.lines,
+        `${this.#existing.size} of ${rows} rows have an order at the service already and are not paid again; a new payroll needs order ids of its own`,
+        sorted(this.#existing),
       );
     }
     if (!this.#problem) return;
@@ -70,13 +70,14 @@ export class ExistingOrders {
       const ids = [...lineOf.keys()];
       const looseLines = new Map(ids.map((id) => [looseForm(id), lineOf.get(id)]));
       const wanted = [...ids, ...likelyForms(ids)];
-      const found = new Set<string>();
       for (let start = 0; start < wanted.length; start += IDS_AT_ONCE) {
-        for (const id of await listedIds(this.#reads, wanted.slice(start, start + IDS_AT_ONCE))) found.add(id);
+        for (const id of await listedIds(this.#reads, wanted.slice(start, start + IDS_AT_ONCE))) {
+          const line = lineOf.get(id);
+          const similar = looseLines.get(looseForm(id));
+          if (line !== undefined) this.#existing.add(line);
+          else if (similar !== undefined) this.#similar.add(similar);
+        }
       }
-      const lines = [...found].map((id) => ({ existing: lineOf.get(id), similar: looseLines.get(looseForm(id)) }));
-      this.#existing.add(lines.map(({ existing }) => existing));
-      this.#similar.add(lines.map(({ existing, similar }) => (existing === undefined ? similar : undefined)));
     } catch (error) {
       cancellationSignal().throwIfAborted();
       // The service is not asked for the other rows: each request could take as long as this one did.
@@ -87,25 +88,7 @@ export class ExistingOrders {
   }
 }
 
-/** Lines of which something was found: all are counted, the first are kept. */
-class FoundLines {
-  #lines: number[] = [];
-  #count = 0;
-
-  get count(): number {
-    return this.#count;
-  }
-
-  get lines(): readonly number[] {
-    return this.#lines;
-  }
-
-  add(found: readonly (number | undefined)[]): void {
-    const lines = new Set(found.filter((line) => line !== undefined));
-    this.#count += lines.size;
-    this.#lines = [...this.#lines, ...[...lines].sort((a, b) => a - b)].slice(0, MAX_LINES);
-  }
-}
+const sorted = (lines: Iterable<number>): number[] => [...lines].sort((a, b) => a - b);
 
 /** Returns which of the ids have an order. Throws service errors, and NoReading where the answer proves nothing. */
 async function listedIds(reads: PacedReads, ids: readonly string[]): Promise<string[]> {

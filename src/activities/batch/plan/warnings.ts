@@ -2,7 +2,7 @@ import type { BatchWarning } from '../../../contract/batch/batch.js';
 
 const MAX_WARNINGS = 50;
 /** Lines named by one warning. */
-export const MAX_LINES = 20;
+const MAX_LINES = 20;
 
 /** Collects what a person should see before approving: lines with the same reason become one warning. */
 export class BatchWarnings {
