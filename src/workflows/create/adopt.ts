@@ -1,7 +1,7 @@
 import type { Asked } from '../order/park.js';
 import type { Candidate, OrderRun } from '../order/state.js';
 import type { Question } from './next-action.js';
-import { type Conflict, MAX_CANDIDATES, type Ours, type Seen } from './readings.js';
+import { type Conflict, isFollowable, MAX_CANDIDATES, type Ours, type Seen } from './readings.js';
 
 /** An order that a person named, and what a look-up of it showed. */
 interface Choice {
@@ -13,8 +13,7 @@ interface Choice {
 }
 
 /**
- * The order a person named is taken if it is ours. One that is not like ours is taken only where it has our id, or our own create
- * was answered with it, and the person named exactly the fields in which it differs: then they saw both values. Otherwise
+ * The order a person named is taken if it is ours. One that is not like ours is taken only where it has our id or a form of it, and the person named exactly the fields in which it differs: then they saw both values. Otherwise
  * returns what to ask from here on.
  */
 export function adoptedBy(
@@ -30,9 +29,9 @@ export function adoptedBy(
     return askAgain(about, asked, `${chosen} is not shown by the service now${said}`);
   }
   const { foreign } = seen;
-  const isNamed = about.kind === 'conflict' && about.conflict.isNamed === true && isAmong(about.conflict, orderUuid);
+  const isShown = about.kind === 'conflict' && isFollowable(about.conflict) && isAmong(about.conflict, orderUuid);
   // Another payment named by mistake is no conflict about our id: all of the decisions stay open.
-  if (!foreign || (foreign.order.user_order_id !== orderId && !isNamed)) {
+  if (!foreign || (foreign.order.user_order_id !== orderId && !isShown)) {
     return askAgain(about, asked, `${chosen} is another payment`);
   }
   const { order, differences, soft } = foreign;

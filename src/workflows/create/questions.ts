@@ -5,6 +5,7 @@ import type { Asked } from '../order/park.js';
 import { type OrderRun, showsNone } from '../order/state.js';
 import { type Absence, type Facts, isPlaceUnknown, wasEverInDoubt } from './facts.js';
 import type { ClosingDoubt, End, Question } from './next-action.js';
+import { isFollowable } from './readings.js';
 
 const HIDES = 'the service does not show orders that it confirmed';
 const NONE_LATER = 'the service shows no order that it accepted later, by which its answers would be known to be new';
@@ -14,10 +15,8 @@ const CALLED_BACK = '; but a callback came for it: the service may have executed
 export function askedAbout(run: OrderRun, about: Question): Asked {
   switch (about.kind) {
     case 'conflict': {
-      const { reason, ours, candidates, foreign, isNamed } = about.conflict;
-      // An order under another id could not be followed by ours, unless the service says itself that it is our create.
-      const isOtherId = foreign?.differences.includes('order_id') && !isNamed;
-      if (isOtherId) return { code: 'conflict', reason, allowed: ['close-absent'] };
+      const { reason, ours, candidates } = about.conflict;
+      if (!isFollowable(about.conflict)) return { code: 'conflict', reason, allowed: ['close-absent'] };
       return { code: 'conflict', reason, allowed: ours.length > 0 ? ['adopt'] : ['adopt', 'close-absent'], candidates };
     }
     case 'uncertain': {

@@ -35,6 +35,10 @@ export interface Conflict {
   foreign?: { order: Order; differences: string[]; soft?: readonly string[] };
 }
 
+/** True if only the id has another form, or the service named it as our create: its `order_uuid` can be followed. */
+export const isFollowable = ({ foreign, isNamed }: Conflict): boolean =>
+  isNamed === true || !foreign?.differences.includes('order_id') || foreign.differences.length === 1;
+
 /** No order of ours. `said`: how the status operation shows none, for people. */
 export interface Absent {
   kind: 'absent';

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Decision } from '../../../src/contract/order/messages.js';
 import { orderInput } from '../../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../../support/lab.js';
 import { decideNow, parkedFor } from '../compensation/parked-orders.fixture.js';
@@ -43,8 +44,12 @@ describe.concurrent('an order that the service has under another form of its id'
   test.for(FORMS)('%s in look-ups after a 500: an operator is asked at once, nothing is sent', async ([form, id]) => {
     const { handle } = await startShownAs(form, id(), 'create=500');
     const { attention } = await parkedFor(handle, 'differs in order_id (asked for');
-    expect(attention?.allowed).toEqual(['close-absent']);
-    expect(serviceView(lab, handle.orderId)).toEqual({ creates: 1, executed: 1, blindCreates: 0 });
+    expect(attention?.allowed).toEqual(['adopt', 'close-absent']);
+    const { decisions } = await handle.state();
+    const [{ decision } = {}] = decisions?.filter((choice) => choice.decision.action === 'adopt') ?? [];
+    await handle.decide({ ...decision, by: 'ann', reason: 'the service confirms it' } as Decision);
+    expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: true });
+    expect(lab.sandbox.stats().createsByOrderId[handle.orderId]).toBe(1);
   });
 
   test('ends as unresolved where a person closes it, and is not started again', async () => {
