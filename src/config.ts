@@ -2,7 +2,6 @@ import { type AccountConfig, readAccounts } from './config/accounts.js';
 import { addressList, host, isLoopback, origin, urlProblem, withoutTrailingSlash } from './config/addresses.js';
 import { type Approvers, readApprovers } from './config/approvers.js';
 import { type Capacity, readCapacity } from './config/capacity.js';
-import { type Outputs, runCommands } from './config/commands.js';
 import { type Directories, folder, readDirectories } from './config/directories.js';
 import { type Encryption, readEncryption, requireEncryptionKeys } from './config/encryption-keys.js';
 import {
@@ -31,11 +30,9 @@ export type { AccountConfig } from './config/accounts.js';
 export { loadApproverKey } from './config/approver-key.js';
 export type { Approvers } from './config/approvers.js';
 export type { Capacity } from './config/capacity.js';
-export { runCommands } from './config/commands.js';
 export type { Directories } from './config/directories.js';
 export type { Encryption, EncryptionKey } from './config/encryption-keys.js';
 export { ConfigError } from './config/env.js';
-export { keepReading } from './config/keep-reading.js';
 export type { LogLevel, Monitoring } from './config/monitoring.js';
 export type { Rollout } from './config/rollout.js';
 export { Secret } from './config/secret.js';
@@ -43,7 +40,7 @@ export { Secret } from './config/secret.js';
 /** How the worker makes callback URLs; absent = every order is followed by polling alone. */
 export interface CallbackConfig {
   baseUrl: string;
-  /** Secret keys, first signs. The list is changed in place when they are read anew. */
+  /** Secret keys. The first signs, all verify. */
   tokenKeys: string[];
 }
 
@@ -115,13 +112,8 @@ function readCallback(env: Env, problems: Problems): CallbackConfig | undefined 
 }
 
 /** What `read` makes of an environment without empty or misspelt settings; throws ConfigError with one line per mistake. */
-function load<T>(
-  env: Env,
-  reader: Reader,
-  read: (problems: Problems) => T,
-  { outputs, isAgain }: { outputs?: Outputs; isAgain?: boolean } = {},
-): T {
-  const problems = new Problems(env, outputs, isAgain);
+function load<T>(env: Env, reader: Reader, read: (problems: Problems) => T): T {
+  const problems = new Problems(env);
   checkNames(env, reader, problems);
   problems.secret(env.TEMPORAL_API_KEY ?? '', 'Temporal key', 'TEMPORAL_API_KEY');
   if (reader !== 'L') checkRuntime(env, problems);
@@ -130,83 +122,48 @@ function load<T>(
   return config;
 }
 
-/** Whatever holds a secret: all of it is read when some of it is read anew, since no secret may serve two purposes. */
-const workerSecrets = (env: Env, problems: Problems) => ({
-  accounts: readAccounts(env, problems),
-  callback: readCallback(env, problems),
-  ...readEncryption(env, problems),
-});
-
-/** Reads a worker's configuration; `outputs`: of its commands. Throws ConfigError with one line per mistake. */
-export const loadWorkerConfig = (env: Env = process.env, outputs?: Outputs): WorkerConfig =>
-  load(
-    env,
-    'W',
-    (problems) => {
-      const secrets = workerSecrets(env, problems);
-      const { accounts } = secrets;
-      const baseUrls = [...accounts.values()].map(({ baseUrl }) => baseUrl);
-      refuseUnusedProxy(env, baseUrls, problems);
-      return {
-        ...secrets,
-        approvers: readApprovers(env, accounts.keys(), problems),
-        pace: readPace(env, problems),
-        restoredAtMs: readRestoredAt(env, problems),
-        capacity: readCapacity(env, problems),
-        rollout: readRollout(env, problems),
-        caps: amountsByCurrency(env, 'PAYMENT_ORDER_CAPS', problems),
-        checkBalance: oneOf(env, 'PAYMENT_CHECK_BALANCE', ['true', 'false'], problems) === 'true',
-        directories: readDirectories(env, problems),
-        auditDir: env.AUDIT_DIR ? folder(env.AUDIT_DIR, 'AUDIT_DIR', problems, { create: true }) : undefined,
-        monitoring: readMonitoring(env, problems),
-        traced: readTracing(env, problems),
-        allowed: allowedBy(env, 'W'),
-      };
-    },
-    { outputs },
-  );
-
-/** What of a worker's configuration is read anew while it runs; throws ConfigError. */
-export type WorkerKeys = Pick<WorkerConfig, 'accounts' | 'callback'>;
-
-/** Runs the commands and reads the files of a worker's keys once more; throws ConfigError. */
-export async function rereadWorkerKeys(env: Env = process.env): Promise<WorkerKeys> {
-  const outputs = await runCommands('W', env);
-  return load(env, 'W', (problems) => workerSecrets(env, problems), { outputs, isAgain: true });
-}
-
-const receiverSecrets = (env: Env, problems: Problems) => ({
-  tokenKeys: tokenKeys(env, problems),
-  ...readEncryption(env, problems),
-});
-
-/** Reads the receiver's configuration, in which no secret of the payment service is; throws ConfigError. */
-export const loadReceiverConfig = (env: Env = process.env, outputs?: Outputs) =>
-  load(
-    env,
-    'R',
-    (problems) => ({
-      host: host(env, 'CALLBACK_HOST', '127.0.0.1', problems),
-      port: port(env, 'CALLBACK_PORT', 8080, problems),
-      ...receiverSecrets(env, problems),
-      trustedProxies: addressList(env, 'CALLBACK_TRUSTED_PROXIES', problems),
-      allowedAddresses: addressList(env, 'CALLBACK_ALLOWED_ADDRESSES', problems),
+/** Reads a worker's configuration. Throws ConfigError with one line per mistake. */
+export const loadWorkerConfig = (env: Env = process.env): WorkerConfig =>
+  load(env, 'W', (problems) => {
+    const accounts = readAccounts(env, problems);
+    const baseUrls = [...accounts.values()].map(({ baseUrl }) => baseUrl);
+    refuseUnusedProxy(env, baseUrls, problems);
+    return {
+      accounts,
+      callback: readCallback(env, problems),
+      ...readEncryption(env, problems),
+      approvers: readApprovers(env, accounts.keys(), problems),
+      pace: readPace(env, problems),
+      restoredAtMs: readRestoredAt(env, problems),
+      capacity: readCapacity(env, problems),
+      rollout: readRollout(env, problems),
+      caps: amountsByCurrency(env, 'PAYMENT_ORDER_CAPS', problems),
+      checkBalance: oneOf(env, 'PAYMENT_CHECK_BALANCE', ['true', 'false'], problems) === 'true',
+      directories: readDirectories(env, problems),
+      auditDir: env.AUDIT_DIR ? folder(env.AUDIT_DIR, 'AUDIT_DIR', problems, { create: true }) : undefined,
       monitoring: readMonitoring(env, problems),
       traced: readTracing(env, problems),
-      allowed: allowedBy(env, 'R'),
-    }),
-    { outputs },
-  );
+      allowed: allowedBy(env, 'W'),
+    };
+  });
+
+/** Reads the receiver's configuration, in which no secret of the payment service is; throws ConfigError. */
+export const loadReceiverConfig = (env: Env = process.env) =>
+  load(env, 'R', (problems) => ({
+    host: host(env, 'CALLBACK_HOST', '127.0.0.1', problems),
+    port: port(env, 'CALLBACK_PORT', 8080, problems),
+    tokenKeys: tokenKeys(env, problems),
+    ...readEncryption(env, problems),
+    trustedProxies: addressList(env, 'CALLBACK_TRUSTED_PROXIES', problems),
+    allowedAddresses: addressList(env, 'CALLBACK_ALLOWED_ADDRESSES', problems),
+    monitoring: readMonitoring(env, problems),
+    traced: readTracing(env, problems),
+    allowed: allowedBy(env, 'R'),
+  }));
 
 /** Settings as they stand in the environment, for the line `ready`; of those that hold no secret alone. */
 export const settingsOf = (...names: string[]): string =>
   names.map((name) => ` ${name}=${process.env[name]?.replace(/\s/g, '') || 'none'}`).join('');
-
-/** Runs the command or reads the file of the callback keys once more; throws ConfigError. */
-export async function rereadTokenKeys(env: Env = process.env): Promise<string[]> {
-  const outputs = await runCommands('R', env);
-  return load(env, 'R', (problems) => receiverSecrets(env, problems), { outputs, isAgain: true }).tokenKeys;
-}
 
 /** Reads how payloads are encrypted, {} = not at all; throws ConfigError. For clients of Temporal. */
 export const loadEncryption = (env: Env = process.env): Encryption =>

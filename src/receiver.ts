@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { pino } from 'pino';
 import { Counter, Registry } from 'prom-client';
-import { keepReading, loadReceiverConfig, rereadTokenKeys, runCommands, settingsOf } from './config.js';
+import { loadReceiverConfig, settingsOf } from './config.js';
 import { temporalReachable } from './monitoring/reachable.js';
 import { startMonitoring } from './monitoring/server.js';
 import { namesOf } from './preflight/findings.js';
@@ -20,7 +20,7 @@ refuseArguments(
 
 /** The callback receiver process: verifies callbacks and wakes the order they are about. Holds no service secret. */
 await exitOnFailure(async () => {
-  const config = loadReceiverConfig(undefined, await runCommands('R'));
+  const config = loadReceiverConfig();
   const { logLevel, metricsAddress } = config.monitoring;
   const log = pino(
     { level: logLevel, hooks: LOG_HOOKS, base: { service: 'payment-orders-receiver' } },
@@ -53,19 +53,7 @@ await exitOnFailure(async () => {
     onAnswer,
   });
   const monitoring = await startMonitoring(metricsAddress, { whyNotReady, registry });
-  const stopReading = keepReading({
-    read: rereadTokenKeys,
-    markOf: (keys) => keys.join(),
-    take: async (keys) => {
-      config.tokenKeys.splice(0, config.tokenKeys.length, ...keys);
-      return [];
-    },
-    tell: (problem) => log.warn(`keys stay as they are: ${problem}`),
-  });
-  const stopped = untilStopped(() => {
-    stopReading();
-    return Promise.all([receiver.close(), monitoring?.close()]).then(() => undefined);
-  });
+  const stopped = untilStopped(() => Promise.all([receiver.close(), monitoring?.close()]).then(() => undefined));
   const shown = `${monitoring ? ` metrics=${monitoring.url}` : ''} namespace=${client.options.namespace}${settingsOf('CALLBACK_TRUSTED_PROXIES', 'CALLBACK_ALLOWED_ADDRESSES')}`;
   sayReady(`receiver=${receiver.url}${shown}`, config.allowed, namesOf(findings));
   await stopped;

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { loadWorkerConfig, rereadWorkerKeys, runCommands } from './config.js';
+import { loadWorkerConfig } from './config.js';
 import { exitOnFailure, refuseArguments, sayReady, untilStopped } from './process.js';
 import { startWorker } from './worker/start-worker.js';
 
@@ -7,8 +7,8 @@ refuseArguments('payment-orders-worker', 'Follows payment orders and makes the s
 
 /** The worker process: runs order workflows and the signed calls to the payment service. */
 await exitOnFailure(async () => {
-  const config = loadWorkerConfig(undefined, await runCommands('W'));
-  const worker = await startWorker(config, rereadWorkerKeys);
+  const config = loadWorkerConfig();
+  const worker = await startWorker(config);
   const stopped = untilStopped(worker.stop, worker.run);
   // Whoever starts orders on `ready` counts on these settings, whichever worker takes them.
   const isUp = await Promise.race([worker.noticed().then(() => true), stopped.then(() => false)]);

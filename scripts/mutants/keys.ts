@@ -103,24 +103,4 @@ export const KEY_MUTANTS: readonly Mutant[] = [
       name: 'whoever ends a create by its id while it is being sent is not believed: cancelled, refused or not sent',
     },
   },
-  {
-    name: "another account's keys are taken",
-    file: 'src/worker/take-keys.ts',
-    find: 'if (!isSameAccount(sentToOf(current), next)) {',
-    replacement: "if (next.id === '') {",
-    test: {
-      file: 'test/worker/take-keys.test.ts',
-      name: 'another account is not changed to where the files of two are mixed up',
-    },
-  },
-  {
-    name: 'half a key is taken',
-    file: 'src/config/keep-reading.ts',
-    find: 'if (seen !== before || refused.looksLeft > 0) {',
-    replacement: 'if (refused.looksLeft > 0) {',
-    test: {
-      file: 'test/config/keep-reading.test.ts',
-      name: 'a key file is read anew and not taken while it is being written: two looks in a row must see the same',
-    },
-  },
 ];

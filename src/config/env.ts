@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { AMOUNT_FORMAT, MAX_AMOUNT_LENGTH } from '../contract/money.js';
 import { readJson } from '../validation/json-input.js';
 import { CURRENCY_FORMAT } from '../validation/request-schemas.js';
-import type { Outputs } from './commands.js';
 import { SecretList } from './secret.js';
 import { secretProblem, sourceOf, valueOrFile } from './sources.js';
 import { isPredictable, TOO_EASY } from './strength.js';
@@ -27,12 +26,8 @@ export class Problems {
   readonly #secrets = new Map<string, { purpose: string; name: string }>();
   readonly #env: Env;
 
-  /** `env`: where allowances stand. `outputs`: of its commands. `isAgain`: it was read before, by the same process. */
-  constructor(
-    env: Env,
-    readonly outputs: Outputs = new Map(),
-    readonly isAgain = false,
-  ) {
+  /** `env`: where allowances stand. */
+  constructor(env: Env) {
     this.#env = env;
   }
 

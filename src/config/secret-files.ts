@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import type { Problems } from './env.js';
 
 /** Read, write and execute of other users. */
@@ -7,15 +7,11 @@ const OTHERS = 0o007;
 const OPEN_FILE =
   'may be read or changed by other users: chmod 600 (Kubernetes: defaultMode: 0400, with fsGroup where the process is not root)';
 
-/** Why a program is not run whose output would be a secret of ours. */
-export const OPEN_PROGRAM =
-  'names a program that other users may change: chmod go-w (or say ALLOW_READABLE_FILES=true)';
-
 /**
  * True when users other than the owner may change a file, or read it where it is secret. Its group may read what belongs to
  * another user than ours: that is then the way for us to read it, as Kubernetes does it with fsGroup.
  */
-export function isOpen({ mode, uid }: Stats, isSecret: boolean): boolean {
+function isOpen({ mode, uid }: Stats, isSecret: boolean): boolean {
   // Windows has other permissions, which these bits do not show.
   if (process.getuid === undefined) return false;
   const group = isSecret && uid === process.getuid() ? 0o060 : 0o020;
@@ -32,8 +28,6 @@ export function readSettingsFile(
   let text: string;
   let stats: Stats;
   try {
-    // A pipe that was read at start has nobody at its other end any more, and would stop the process for ever.
-    if (problems.isAgain && !statSync(path).isFile()) return undefined;
     const file = openSync(path, 'r');
     try {
       stats = fstatSync(file);

@@ -1,4 +1,3 @@
-import type { CommandOutput } from './commands.js';
 import type { Env, Problems } from './env.js';
 import { readSettingsFile } from './secret-files.js';
 import { sourcesOf, type VariableOrFile } from './variables.js';
@@ -13,13 +12,10 @@ export function secretProblem(value: string): string | undefined {
   return /^[\x21-\x7e]+$/.test(value) ? undefined : 'must not contain blanks, line breaks or control characters';
 }
 
-/** The name of the variable that is set: NAME, NAME_FILE or NAME_COMMAND. */
+/** The name of the variable that is set: NAME or NAME_FILE. */
 export const sourceOf = (env: Env, name: VariableOrFile): string => sourcesOf(name).findLast((it) => env[it]) ?? name;
 
-/**
- * A text from NAME, from the file that NAME_FILE names or from what NAME_COMMAND printed, checked by `problemOf`; '' when there is
- * none.
- */
+/** Returns a text from NAME or from the file that NAME_FILE names, checked by `problemOf`; '' if there is none. */
 export function valueOrFile(
   env: Env,
   name: VariableOrFile,
@@ -33,14 +29,8 @@ export function valueOrFile(
   const source = sourceOf(env, name);
   // What is empty was told with the names.
   if (!env[source]) return '';
-  const read = readSource(source, env[source], problems);
-  const problem = 'value' in read ? problemOf(read.value) : read.problem;
+  const value = source === name ? env[source] : readSecretFile(env[source], problems, source);
+  const problem = value === undefined ? 'cannot be read' : problemOf(value);
   if (problem) problems.add(source, problem);
-  return 'value' in read ? read.value : '';
-}
-
-function readSource(source: string, given: string, problems: Problems): CommandOutput {
-  if (source.endsWith('_COMMAND')) return problems.outputs.get(source) ?? { problem: 'was not run' };
-  const value = source.endsWith('_FILE') ? readSecretFile(given, problems, source) : given;
-  return value === undefined ? { problem: 'cannot be read' } : { value };
+  return value ?? '';
 }

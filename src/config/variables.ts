@@ -5,13 +5,13 @@ import type { Env, Problems } from './env.js';
 export type Reader = 'W' | 'R' | 'C' | 'L';
 
 /**
- * Every setting, by whom it is read; `file`: it may be given as a file, by NAME_FILE; `command`: also as what a command prints, by
- * NAME_COMMAND. The table of docs/running.md is held against it.
+ * Every setting, by whom it is read; `file`: it may be given as a file, by NAME_FILE. The table of docs/running.md is held
+ * against it.
  */
 export const VARIABLES = {
   PAYMENT_BASE_URL: { by: 'W', file: true },
-  PAYMENT_API_KEY: { by: 'W', file: true, command: true },
-  PAYMENT_API_SECRET: { by: 'W', file: true, command: true },
+  PAYMENT_API_KEY: { by: 'W', file: true },
+  PAYMENT_API_SECRET: { by: 'W', file: true },
   PAYMENT_API_KEY_PREDECESSORS: { by: 'W', file: true },
   PAYMENT_SIGNER: { by: 'W', file: true },
   PAYMENT_REQUESTS_PER_SECOND: { by: 'W' },
@@ -38,7 +38,7 @@ export const VARIABLES = {
   TEMPORAL_DEPLOYMENT_NAME: { by: 'W' },
   TEMPORAL_WORKER_BUILD_ID: { by: 'W' },
   CALLBACK_BASE_URL: { by: 'W' },
-  CALLBACK_TOKEN_KEY: { by: 'WR', file: true, command: true },
+  CALLBACK_TOKEN_KEY: { by: 'WR', file: true },
   CALLBACK_HOST: { by: 'R' },
   CALLBACK_PORT: { by: 'R' },
   CALLBACK_TRUSTED_PROXIES: { by: 'R' },
@@ -72,7 +72,6 @@ export const VARIABLES = {
 interface Setting {
   by: string;
   file?: true;
-  command?: true;
 }
 
 /** The name of a setting. */
@@ -97,10 +96,10 @@ const TEMPORAL_VARIABLES = [
   ...['TEMPORAL_CODEC_ENDPOINT', 'TEMPORAL_CODEC_AUTH'],
 ];
 
-/** The names that a setting goes by: its own, NAME_FILE, NAME_COMMAND. */
+/** The names that a setting goes by: its own and NAME_FILE. */
 export function sourcesOf(name: Variable): readonly string[] {
-  const { file, command }: Setting = VARIABLES[name];
-  return [name, ...(file ? [`${name}_FILE`] : []), ...(command ? [`${name}_COMMAND`] : [])];
+  const { file }: Setting = VARIABLES[name];
+  return [name, ...(file ? [`${name}_FILE`] : [])];
 }
 
 const settingsOf = (reader?: Reader): readonly string[] =>
@@ -109,10 +108,6 @@ const settingsOf = (reader?: Reader): readonly string[] =>
   );
 
 const namesOf = (reader?: Reader): readonly string[] => [...settingsOf(reader), ...TEMPORAL_VARIABLES];
-
-/** The names by which a process may be given a key as what a command prints. */
-export const commandNames = (reader: Reader): readonly string[] =>
-  settingsOf(reader).filter((name) => name.endsWith('_COMMAND'));
 
 /** Beginnings of names that are ours, in a process of ours. */
 const PREFIXES = /^((PAYMENT|APPROVER|ORDER|CALLBACK|PAYLOAD|CODEC|BATCH|REPORT|AUDIT)S?|TEMPORAL_TLS)_/;
@@ -160,7 +155,7 @@ function refuseUnknown(env: Env, name: string, known: readonly string[], reader:
 
 /** True for a name of ours without its `_`, or with an ending that others take but it does not. */
 const isMeantBy = (name: string, ours: string): boolean =>
-  name.replaceAll('_', '') === ours.replaceAll('_', '') || name === `${ours}_FILE` || name === `${ours}_COMMAND`;
+  name.replaceAll('_', '') === ours.replaceAll('_', '') || name === `${ours}_FILE`;
 
 /** What Kubernetes sets for a service whose name begins like ours, unless the pod has enableServiceLinks: false. */
 function isServiceLink(env: Env, name: string): boolean {

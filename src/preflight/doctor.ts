@@ -1,4 +1,4 @@
-import { ConfigError, loadWorkerConfig, runCommands, type WorkerConfig } from '../config.js';
+import { ConfigError, loadWorkerConfig, type WorkerConfig } from '../config.js';
 import { connectTemporal, TemporalUnreachableError, temporalTarget } from '../temporal.js';
 import { checkNames, findingsOf, unmadeChecks } from './checks.js';
 import type { Finding, Target } from './findings.js';
@@ -17,7 +17,7 @@ export interface Diagnosis {
 /** Checks the environment of a worker without starting one: its settings, then all that they lead to. */
 export async function doctor(): Promise<Diagnosis> {
   try {
-    const config = loadWorkerConfig(undefined, await runCommands('W'));
+    const config = loadWorkerConfig();
     temporalTarget();
     const opened = [...config.accounts.values()].map(async (account) => {
       const service = await openService(account);

@@ -31,7 +31,7 @@ export interface Target {
   config: Pick<WorkerConfig, 'encryptionKeys'> & Partial<WorkerConfig>;
   /** What a running worker sees of the account's other workers; absent = Temporal is asked. */
   others?: (account: string) => readonly Protections[];
-  /** Accounts as they are now: keys are read anew. */
+  /** The accounts, opened. */
   accounts?: ReadonlyMap<string, AskedAccount>;
 }
 

@@ -18,12 +18,8 @@ export async function openAccounts(
   return new Map(accounts.map((account) => [account.name, account]));
 }
 
-/** Opens one account; throws ConfigError when its signer cannot be loaded. `limiter`: of the same account, opened before. */
-export async function openAccount(
-  config: AccountConfig,
-  capacity: Capacity,
-  limiter: Limiter = new Limiter(config.requestsPerSecond),
-): Promise<Account> {
+async function openAccount(config: AccountConfig, capacity: Capacity): Promise<Account> {
+  const limiter = new Limiter(config.requestsPerSecond);
   const onSmallPage = (operation: string, small: SmallPage) =>
     Runtime.instance().logger.warn(`${operation}: ${smallPageNote(small)}`, { account: config.name });
   const service = await openService(config, { limiter, onSmallPage });

@@ -4,7 +4,7 @@ import { type ActivityDeps, confirmAttempt, createActivities, isCopied } from '.
 import { AuditNotWrittenError, AuditRecord } from '../audit/audit-record.js';
 import { encryptionMode } from '../bundle/bundle.js';
 import { type WorkflowCode, workerConverter, workflowCode } from '../bundle/workflow-code.js';
-import { ConfigError, keepReading, type WorkerConfig, type WorkerKeys } from '../config.js';
+import { ConfigError, type WorkerConfig } from '../config.js';
 import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../contract/names.js';
 import { findingsOf } from '../preflight/checks.js';
 import { type Finding, namesOf, type Target } from '../preflight/findings.js';
@@ -23,7 +23,6 @@ import { createMonitor } from './monitor.js';
 import { refuseForeign } from './refuse-foreign.js';
 import { patchOptions, versionOptions } from './rollout.js';
 import { settingsText } from './settings.js';
-import { markOfKeys, takeKeys } from './take-keys.js';
 import { traceOptions } from './traced.js';
 
 /** A create must be let finish: its attempt may take 50 s, so a stopping worker waits a little longer. */
@@ -31,9 +30,9 @@ const SHUTDOWN_GRACE = '55s' as const;
 
 /**
  * Connects as `TEMPORAL_*` says, checks the namespace and polls all queues; `run` ends after `stop` once every task in hand
- * is done. `read`: reads its keys anew. Throws ConfigError and TemporalUnreachableError.
+ * is done. Throws ConfigError and TemporalUnreachableError.
  */
-export async function startWorker(config: WorkerConfig, read: () => Promise<WorkerKeys>) {
+export async function startWorker(config: WorkerConfig) {
   const monitor = createMonitor(config.monitoring);
   const tracing = await startTracingIf(config.traced ?? false, {
     service: 'payment-orders-worker',
@@ -74,19 +73,7 @@ export async function startWorker(config: WorkerConfig, read: () => Promise<Work
   const live = { failovers, others: (account: string) => watching.others(account).all };
   const workers = await createWorkers(config, { connection, namespace, identity, live }, code, accounts);
   const stopFailovers = failovers.start();
-  let ofKeys: readonly Finding[] = [];
-  const shown = () => [...checking.findings(), ...ofKeys];
-  const monitoring = await monitor.start({ connection, namespace, workers, accounts, findings: shown });
-  const stopReading = keepReading({
-    read,
-    markOf: markOfKeys,
-    take: (keys) => takeKeys(config, accounts, keys),
-    tell: (problem) => Runtime.instance().logger.warn(`keys stay as they are: ${problem}`),
-    // Whoever changes keys and takes the old ones back must not learn it by the orders that wait.
-    hear: (text) => {
-      ofKeys = text === '' ? [] : [{ check: 'new-keys', level: 'warning', text }];
-    },
-  });
+  const monitoring = await monitor.start({ connection, namespace, workers, accounts, findings: checking.findings });
   const run = Promise.all(workers.map((worker) => worker.run())).then(() => {
     watching.stop();
     stopFailovers();
@@ -99,7 +86,6 @@ export async function startWorker(config: WorkerConfig, read: () => Promise<Work
     run,
     stop: () => {
       checking.stop();
-      stopReading();
       for (const worker of workers) worker.shutdown();
       return run;
     },

@@ -101,7 +101,6 @@ describe('a misspelt name', () => {
     ['ORDERS_CAPS', 'PAYMENT_ORDER_CAPS'],
     ['ORDER_CAPS', 'PAYMENT_ORDER_CAPS'],
     ['TEMPORAL_API_KEY_FILE', 'TEMPORAL_API_KEY'],
-    ['TEMPORAL_API_KEY_COMMAND', 'TEMPORAL_API_KEY'],
     ['temporal_api_key_file', 'TEMPORAL_API_KEY'],
   ])('%s is a mistake that names %s', ([name, known]) => {
     const given = worker({ [name]: 'zz-value' });

@@ -120,7 +120,7 @@ describe('docs/running.md', () => {
       const [, cell = '', readers = ''] = row.split('|');
       const name = /[A-Z]+(?:_[A-Z]+)+/.exec(cell)?.[0];
       if (name === undefined || (name.startsWith('TEMPORAL_') && !(name in VARIABLES))) return [];
-      const all = [name, ...['_FILE', '_COMMAND'].filter((it) => cell.includes(`…${it}`)).map((it) => name + it)];
+      const all = [name, ...(cell.includes('…_FILE') ? [`${name}_FILE`] : [])];
       return all.map((told) => `${told} by ${readers.trim()}`);
     });
   }

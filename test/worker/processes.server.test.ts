@@ -85,12 +85,6 @@ describe.concurrent('bad configuration ends a process with 2 and one line per mi
       ],
     ],
     [
-      'the receiver, when the command of its key fails',
-      'src/receiver.ts',
-      { CALLBACK_TOKEN_KEY_COMMAND: '/bin/ls /zz-no-such-file' },
-      ['CALLBACK_TOKEN_KEY_COMMAND: ended with exit code 2'],
-    ],
-    [
       'the receiver',
       'src/receiver.ts',
       { CALLBACK_TOKEN_KEY: 'zz', CALLBACK_PORT: 'zz' },
