@@ -1,6 +1,6 @@
 import { Client, type ClientOptions, Connection, isGrpcServiceError } from '@temporalio/client';
 import { type DataConverter, defaultPayloadConverter, type LoadedDataConverter } from '@temporalio/common';
-import { encodeSearchAttributeIndexedValueType } from '@temporalio/common/lib/search-attributes.js';
+import proto from '@temporalio/proto';
 import { type Encryption, isClientTraced, loadEncryption, loadTemporalTarget } from './config.js';
 import { EncodedFailures } from './contract/encoded-failures.js';
 import { SEARCH_ATTRIBUTES } from './contract/names.js';
@@ -9,6 +9,8 @@ import { encryptionCodec, PayloadDecryptionError } from './temporal/encryption-c
 export { ConfigError } from './config.js';
 export { encryptionCodec, PayloadDecryptionError } from './temporal/encryption-codec.js';
 export { warnOfPlainPayloads } from './temporal/plain-payloads.js';
+
+const { IndexedValueType } = proto.temporal.api.enums.v1;
 
 /** Temporal cannot be reached; the message says what to check and, after a start, that it may be sent again. */
 export class TemporalUnreachableError extends Error {
@@ -99,7 +101,7 @@ export async function searchAttributesCommand(client: Client): Promise<string | 
   const { customAttributes = {} } = told;
   const wanted = Object.entries(SEARCH_ATTRIBUTES);
   const lacking = wanted.filter(
-    ([name, type]) => customAttributes[name] !== encodeSearchAttributeIndexedValueType(type),
+    ([name, type]) => customAttributes[name] !== IndexedValueType[`INDEXED_VALUE_TYPE_${type}`],
   );
   if (lacking.length === 0) return undefined;
   const wrong = lacking.filter(([name]) => name in customAttributes).map(([name]) => `--name ${name}`);

@@ -1,5 +1,4 @@
-import type { Payload } from '@temporalio/common';
-import { decode, encode } from '@temporalio/common/lib/encoding.js';
+import { type Payload, str, u8 } from '@temporalio/common';
 
 /**
  * Why the codec hands a payload on without its content. 'foreign': whoever wrote it lacks the keys, or wrote it for another
@@ -35,13 +34,13 @@ const KIND = 'refused-kind';
 
 /** What stands for a refused payload between the codec and the converters; only a codec makes it. */
 export const refusedPayload = (kind: RefusedKind, why: string): Payload => ({
-  metadata: { encoding: encode(ENCODING), [KIND]: encode(kind) },
-  data: encode(why),
+  metadata: { encoding: u8(ENCODING), [KIND]: u8(kind) },
+  data: u8(why),
 });
 
 /** What a payload was refused for; undefined for every other payload. */
 export function refusedIn({ metadata, data }: Payload): Refused | undefined {
-  if (!metadata?.encoding || decode(metadata.encoding) !== ENCODING) return undefined;
-  const kind = metadata[KIND] && decode(metadata[KIND]) === 'unreadable' ? 'unreadable' : 'foreign';
-  return new Refused(kind, data ? decode(data) : '');
+  if (!metadata?.encoding || str(metadata.encoding) !== ENCODING) return undefined;
+  const kind = metadata[KIND] && str(metadata[KIND]) === 'unreadable' ? 'unreadable' : 'foreign';
+  return new Refused(kind, data ? str(data) : '');
 }

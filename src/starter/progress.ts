@@ -1,5 +1,4 @@
 import type { Writable } from 'node:stream';
-import { SingleBar } from 'cli-progress';
 import yoctoSpinner from 'yocto-spinner';
 import type { BatchState } from '../contract/batch/batch.js';
 import { print, printableLine } from '../print.js';
@@ -80,24 +79,14 @@ const LINE_EVERY_MS = 10_000;
 
 type BatchView = Progress<BatchState | undefined>;
 
-function batchBar(stream: Writable): BatchView {
-  const shown = new SingleBar({
-    stream: stream as NodeJS.WriteStream,
-    format: '{bar} {percentage} % · {line}',
-    barCompleteChar: '█',
-    barIncompleteChar: '░',
-    barsize: 24,
-    hideCursor: true,
-    // The line is longer than many terminals are wide; cut off it stays one line.
-    linewrap: false,
-  });
-  shown.start(1, 0, { line: 'waiting for the batch' });
+function batchSpinner(stream: Writable): BatchView {
+  const spinning = spinner(stream);
   return {
     show: (state) => {
-      if (state?.plan) shown.setTotal(state.plan.rows);
-      shown.update(state?.plan ? endedRows(state.progress) : 0, { line: printableLine(batchLine(state, Date.now())) });
+      const share = state?.plan ? `${Math.floor((100 * endedRows(state.progress)) / state.plan.rows)} % · ` : '';
+      spinning.show(share + batchLine(state, Date.now()));
     },
-    stop: () => shown.stop(),
+    stop: () => spinning.stop(),
   };
 }
 
@@ -116,5 +105,6 @@ function batchLines(stream: Writable): BatchView {
   };
 }
 
-/** A bar on a terminal; elsewhere a line now and then. */
-export const startBatchView = (stream: Terminal): BatchView => (stream.isTTY ? batchBar(stream) : batchLines(stream));
+/** Shows a batch by a spinner on a terminal; elsewhere by a line now and then. */
+export const startBatchView = (stream: Terminal): BatchView =>
+  stream.isTTY ? batchSpinner(stream) : batchLines(stream);

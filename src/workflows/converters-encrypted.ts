@@ -1,5 +1,4 @@
-import { defaultPayloadConverter, type PayloadConverter } from '@temporalio/common';
-import { encode } from '@temporalio/common/lib/encoding.js';
+import { defaultPayloadConverter, type PayloadConverter, u8 } from '@temporalio/common';
 import { workflowInfo } from '@temporalio/workflow';
 import { EncodedFailures } from '../contract/encoded-failures.js';
 import { writtenIn } from '../contract/written-in.js';
@@ -15,7 +14,7 @@ export const payloadConverter: PayloadConverter = {
     // A result or a failure ends this run only, and not the next one of its id.
     if (context?.type === 'workflow') return writtenIn(workflowInfo().runId, payload);
     if (context?.type !== 'activity') return payload;
-    return { ...payload, metadata: { ...payload.metadata, [ASKED]: encode('1') } };
+    return { ...payload, metadata: { ...payload.metadata, [ASKED]: u8('1') } };
   },
   fromPayload: plain.fromPayload,
 };

@@ -3,8 +3,8 @@ import {
   type Payload,
   type PayloadConverter,
   type SerializationContext,
+  str,
 } from '@temporalio/common';
-import { decode } from '@temporalio/common/lib/encoding.js';
 import { markGivenTwice } from '../contract/given-twice.js';
 import { Refused, refusedIn } from '../contract/refused.js';
 
@@ -28,7 +28,7 @@ export const payloadConverter: PayloadConverter = {
     try {
       const value = defaultPayloadConverter.fromPayload<T>(payload);
       // What activities answer is written by a worker.
-      return context?.type === 'workflow' && payload.data ? markGivenTwice(value, payload.data, decode) : value;
+      return context?.type === 'workflow' && payload.data ? markGivenTwice(value, payload.data, str) : value;
     } catch (error) {
       if (CODEC_ENCODING.test(encodingOf(payload))) throw error;
       return undefined as T;
@@ -41,4 +41,4 @@ function ownQuestion({ metadata }: Payload, context?: SerializationContext): Ref
   return new Refused('foreign', 'the activity was answered with its own input');
 }
 
-const encodingOf = ({ metadata }: Payload): string => (metadata?.encoding ? decode(metadata.encoding) : '');
+const encodingOf = ({ metadata }: Payload): string => (metadata?.encoding ? str(metadata.encoding) : '');

@@ -184,7 +184,7 @@ describe('progress', () => {
     }
   });
 
-  it('is a bar on a terminal', () => {
+  it('is a share and a line on a terminal', () => {
     const { stream, text } = memory(true);
     const view = startBatchView(stream);
     view.show(state);

@@ -69,7 +69,7 @@ describe('what the service calls things', () => {
     expect(written.join('')).not.toMatch(/[\u202e\u200b\u2028\u009b]|^forged/m);
   });
 
-  it('a bar shows it by name', () => {
+  it('the view of a batch shows it by name', () => {
     const written: string[] = [];
     const stream = new Writable({ write: (chunk, _encoding, done) => done(void written.push(String(chunk))) });
     const terminal = { isTTY: true, columns: 400, cursorTo: () => true, clearLine: () => true, moveCursor: () => true };
