@@ -112,7 +112,7 @@ export function environments(setting: Setting) {
     receiver: { ...temporalEnv, CALLBACK_PORT: `${receiverPort}`, CALLBACK_TOKEN_KEY: tokenKey },
     starter: temporalEnv,
     // Where nothing is encrypted it shows nothing either, but it does not start without a key.
-    codec: { PAYLOAD_ENCRYPTION_KEYS: keys, CODEC_PORT: `${codecPort}`, CODEC_TOKEN: codecToken },
+    codec: { PAYLOAD_ENCRYPTION_KEYS: keys, CODEC_ADDRESS: `127.0.0.1:${codecPort}`, CODEC_TOKEN: codecToken },
     worker: {
       ...temporalEnv,
       TEMPORAL_ADDRESS: setting.workersWay,

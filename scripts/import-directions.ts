@@ -83,9 +83,6 @@ const MAY_IMPORT: Record<string, string[]> = {
 /** The only part that may read the environment. */
 const READS_ENVIRONMENT = 'config';
 
-/** The only file that may ask whether a patch is taken. */
-const PATCHES = 'src/workflows/patches.ts';
-
 /** One source file: its path from the project's root, with forward slashes, and its text. */
 export type SourceFile = { path: string; text: string };
 
@@ -105,13 +102,10 @@ export function importViolations(files: SourceFile[]): string[] {
     const code = withoutComments(text);
     // A local activity of a worker that dies is run again, whatever its retry policy says.
     const local = path.startsWith('src/') && /\bproxyLocalActivities\b/.test(code);
-    // A patch that stands elsewhere would escape the demand for a history on each of its sides.
-    const patches = path.startsWith('src/') && path !== PATCHES && /\b(patched|deprecatePatch)\b\(/.test(code);
     const environment = path.startsWith('src/') && partOf(path) !== READS_ENVIRONMENT && /\bprocess\.env\b/.test(code);
     return [
       ...importsOf(code).flatMap((found) => refusal(path, found) ?? []),
       ...(local ? [`${path}: uses proxyLocalActivities; no attempt may be repeated unseen`] : []),
-      ...(patches ? [`${path}: asks for a patch; only ${PATCHES} may, by isPatched`] : []),
       ...(environment ? [`${path}: reads process.env; only src/config may`] : []),
     ];
   });

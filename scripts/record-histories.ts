@@ -3,7 +3,7 @@
  *
  * They stand for orders that are open at customers while a new version is rolled out. So they are recorded once per
  * scenario and NEVER again to turn a red replay green: a red replay means that the new code breaks running orders, and
- * the code must keep the old way (`workflows/patches.ts`). Nothing is overwritten: only scenarios without a history are recorded.
+ * the code must give the same commands. Nothing is overwritten: only scenarios without a history are recorded.
  */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,40 +1,24 @@
 import { type AccountConfig, readAccounts } from './config/accounts.js';
-import { addressList, host, isLoopback, origin, urlProblem, withoutTrailingSlash } from './config/addresses.js';
+import { isLoopback } from './config/addresses.js';
 import { type Approvers, readApprovers } from './config/approvers.js';
-import { type Capacity, readCapacity } from './config/capacity.js';
 import { type Directories, folder, readDirectories } from './config/directories.js';
-import { type Encryption, readEncryption, requireEncryptionKeys } from './config/encryption-keys.js';
-import {
-  amountsByCurrency,
-  duration,
-  durationMs,
-  type Env,
-  oneOf,
-  Problems,
-  port,
-  tokenKeys,
-  tokenProblem,
-} from './config/env.js';
-import { type LogLevel, type Monitoring, readLogLevel, readMonitoring } from './config/monitoring.js';
-import { readRestoredAt } from './config/restored-at.js';
-import { type Rollout, readRollout } from './config/rollout.js';
-import { checkRuntime, refuseUnusedProxy } from './config/runtime.js';
-import { Secret } from './config/secret.js';
-import { sourceOf, valueOrFile } from './config/sources.js';
+import { type Encryption, type EncryptionKey, encryptionOf } from './config/encryption-keys.js';
+import { type Env, Problems, type Reader } from './config/env.js';
+import { allowedBy, checkNames } from './config/names.js';
+import { readSettings, sourceOf } from './config/read-settings.js';
+import { checkRuntime } from './config/runtime.js';
+import type { Secret } from './config/secret.js';
+import type { Settings, Variable } from './config/settings.js';
 import { readTemporalTarget } from './config/temporal-connection.js';
-import { isTraced, readTracing } from './config/tracing.js';
-import { allowedBy, checkNames, type Reader } from './config/variables.js';
+import { isTraced } from './config/tracing.js';
 import type { Pace } from './contract/order/activities.js';
 
 export type { AccountConfig } from './config/accounts.js';
 export { loadApproverKey } from './config/approver-key.js';
 export type { Approvers } from './config/approvers.js';
-export type { Capacity } from './config/capacity.js';
 export type { Directories } from './config/directories.js';
 export type { Encryption, EncryptionKey } from './config/encryption-keys.js';
 export { ConfigError } from './config/env.js';
-export type { LogLevel, Monitoring } from './config/monitoring.js';
-export type { Rollout } from './config/rollout.js';
 export { Secret } from './config/secret.js';
 
 /** How the worker makes callback URLs; absent = every order is followed by polling alone. */
@@ -42,6 +26,22 @@ export interface CallbackConfig {
   baseUrl: string;
   /** Secret keys. The first signs, all verify. */
   tokenKeys: string[];
+}
+
+/** What a process logs at least. */
+export type LogLevel = NonNullable<Settings['LOG_LEVEL']>;
+
+/** What shows how a process is. */
+export interface Monitoring {
+  logLevel: LogLevel;
+  /** Where metrics and health are served; absent = nowhere. */
+  metricsAddress?: { host: string; port: number };
+}
+
+/** A version of the worker in a deployment of Temporal's. */
+export interface Version {
+  deploymentName: string;
+  buildId: string;
 }
 
 /** Everything a worker needs, checked. */
@@ -63,14 +63,14 @@ export interface WorkerConfig extends Encryption {
   allowed?: readonly string[];
   /** Where the audit record goes; absent = none is kept. */
   auditDir?: string;
-  /** Absent = that of a process of 512 MB. */
-  capacity?: Capacity;
   /** Absent = the usual log, and no metrics. */
   monitoring?: Monitoring;
   /** Absent = one version at a time. */
-  rollout?: Rollout;
+  version?: Version;
   /** Absent = no traces. */
   traced?: boolean;
+  /** Settings that are no secret, as they count, for the line `ready` and `doctor`. */
+  shown?: Readonly<Record<string, string>>;
 }
 
 const DEPOSIT_SETTLE_WINDOW_MS = 15_000;
@@ -79,85 +79,130 @@ const PAYOUT_SETTLE_WINDOW_MS = 10 * 60_000;
 /** Services execute and list what they were sent within seconds, if not always: less would prove nothing. */
 const MIN_WINDOW_MS = 60_000;
 
-/** A wait that money depends on. */
-function safeWindow(env: Env, name: 'ORDER_SETTLE_WINDOW' | 'ORDER_CONFIRM_DELAY', fallbackMs: number, to: Problems) {
-  const ms = duration(env, name, fallbackMs, to);
-  if ((durationMs(env[name] ?? '') ?? MIN_WINDOW_MS) < MIN_WINDOW_MS) {
-    to.weak('ALLOW_SHORT_WINDOWS', name, 'must not be shorter than 1m: what is read so soon is no proof');
-  }
-  return ms;
-}
-
-function readPace(env: Env, problems: Problems): Pace {
-  const pollInitialMs = duration(env, 'ORDER_POLL_INITIAL', 5_000, problems);
-  const pollMaxMs = duration(env, 'ORDER_POLL_MAX', 5 * 60_000, problems);
+function paceOf(settings: Settings, problems: Problems): Pace {
+  const { ORDER_POLL_INITIAL: pollInitialMs, ORDER_POLL_MAX: pollMaxMs } = settings;
   if (pollMaxMs < pollInitialMs) problems.add('ORDER_POLL_MAX', 'must not be shorter than ORDER_POLL_INITIAL');
+  const short = 'must not be shorter than 1m: what is read so soon is no proof';
+  for (const name of ['ORDER_SETTLE_WINDOW', 'ORDER_CONFIRM_DELAY'] as const)
+    if ((settings[name] ?? MIN_WINDOW_MS) < MIN_WINDOW_MS) problems.weak('ALLOW_SHORT_WINDOWS', name, short);
+  const { ORDER_SETTLE_WINDOW: windowMs } = settings;
   return {
     pollInitialMs,
     pollMaxMs,
     settleWindowMs: {
-      atOnce: safeWindow(env, 'ORDER_SETTLE_WINDOW', PAYOUT_SETTLE_WINDOW_MS, problems),
-      deposit: safeWindow(env, 'ORDER_SETTLE_WINDOW', DEPOSIT_SETTLE_WINDOW_MS, problems),
+      atOnce: windowMs ?? PAYOUT_SETTLE_WINDOW_MS,
+      deposit: windowMs ?? DEPOSIT_SETTLE_WINDOW_MS,
     },
-    confirmDelayMs: safeWindow(env, 'ORDER_CONFIRM_DELAY', 10 * 60_000, problems),
+    confirmDelayMs: settings.ORDER_CONFIRM_DELAY,
   };
 }
 
-function readCallback(env: Env, problems: Problems): CallbackConfig | undefined {
-  const baseUrl = env.CALLBACK_BASE_URL;
-  if (!baseUrl) return undefined;
-  const problem = urlProblem(baseUrl);
-  if (problem) problems.add('CALLBACK_BASE_URL', problem);
-  return { baseUrl: withoutTrailingSlash(baseUrl), tokenKeys: tokenKeys(env, problems) };
+function callbackOf(settings: Settings): CallbackConfig | undefined {
+  const { CALLBACK_BASE_URL: baseUrl, CALLBACK_TOKEN_KEY: tokenKeys } = settings;
+  return baseUrl === undefined ? undefined : { baseUrl, tokenKeys };
 }
 
-/** What `read` makes of an environment without empty or misspelt settings; throws ConfigError with one line per mistake. */
-function load<T>(env: Env, reader: Reader, read: (problems: Problems) => T): T {
+function monitoringOf({ LOG_LEVEL: logLevel, METRICS_ADDRESS: metricsAddress }: Settings): Monitoring {
+  return { logLevel, ...(metricsAddress && { metricsAddress }) };
+}
+
+function versionOf(settings: Settings, problems: Problems): Version | undefined {
+  const { TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId } = settings;
+  if (deploymentName && buildId) return { deploymentName, buildId };
+  if (deploymentName) problems.add('TEMPORAL_WORKER_BUILD_ID', 'is required beside TEMPORAL_DEPLOYMENT_NAME');
+  if (buildId) problems.add('TEMPORAL_DEPLOYMENT_NAME', 'is required beside TEMPORAL_WORKER_BUILD_ID');
+  return undefined;
+}
+
+/** Returns the settings to show, those of each account by its name. */
+function shownOf(
+  shown: Readonly<Record<string, string>>,
+  accounts: WorkerConfig['accounts'],
+  keys?: readonly EncryptionKey[],
+) {
+  const each = (value: (account: AccountConfig) => unknown): string =>
+    [...accounts.values()].map((account) => `${account.name}:${value(account) ?? 'none'}`).join();
+  return {
+    ...shown,
+    PAYMENT_BASE_URL: each(({ baseUrl }) => baseUrl),
+    PAYMENT_SIGNER: each(({ signer }) => signer),
+    PAYMENT_API_KEY_PREDECESSORS: each(({ predecessors }) => predecessors?.join('+')),
+    PAYMENT_REQUESTS_PER_SECOND: each(({ requestsPerSecond }) => requestsPerSecond),
+    PAYMENT_NOT_EXECUTED_STATUSES: each(({ notExecutedStatuses }) => notExecutedStatuses?.join('+')),
+    PAYLOAD_ENCRYPTION_KEYS: keys?.map(({ id }) => id).join() ?? 'none',
+  };
+}
+
+/** What is read for a process: its settings, where they stand, and where mistakes are collected. */
+interface Source {
+  settings: Settings;
+  shown: Readonly<Record<string, string>>;
+  env: Env;
+  problems: Problems;
+}
+
+/**
+ * Builds a configuration from settings without mistakes. Throws ConfigError with one line per mistake: first those of each setting
+ * by itself, then those between settings and in the files that they name.
+ */
+function load<T>(env: Env, reader: Reader, build: (source: Source) => T): T {
   const problems = new Problems(env);
   checkNames(env, reader, problems);
-  problems.secret(env.TEMPORAL_API_KEY ?? '', 'Temporal key', 'TEMPORAL_API_KEY');
   if (reader !== 'L') checkRuntime(env, problems);
-  const config = read(problems);
+  const { settings, shown } = readSettings(env, reader, problems);
+  problems.throwIfAny();
+  problems.secret(env.TEMPORAL_API_KEY ?? '', 'Temporal key', 'TEMPORAL_API_KEY');
+  const config = build({ settings, shown, env, problems });
+  recordSecrets(settings, env, problems);
   problems.throwIfAny();
   return config;
 }
 
+function recordSecrets(settings: Settings, env: Env, problems: Problems): void {
+  const record = (secret: string, purpose: string, name: Variable) =>
+    problems.secret(secret, purpose, sourceOf(env, name));
+  for (const key of settings.CALLBACK_TOKEN_KEY ?? []) record(key, 'token key', 'CALLBACK_TOKEN_KEY');
+  for (const { key } of settings.PAYLOAD_ENCRYPTION_KEYS ?? [])
+    record(key.export().toString('base64'), 'payload key', 'PAYLOAD_ENCRYPTION_KEYS');
+  if (settings.CODEC_TOKEN) record(settings.CODEC_TOKEN.reveal(), 'codec token', 'CODEC_TOKEN');
+}
+
 /** Reads a worker's configuration. Throws ConfigError with one line per mistake. */
 export const loadWorkerConfig = (env: Env = process.env): WorkerConfig =>
-  load(env, 'W', (problems) => {
-    const accounts = readAccounts(env, problems);
-    const baseUrls = [...accounts.values()].map(({ baseUrl }) => baseUrl);
-    refuseUnusedProxy(env, baseUrls, problems);
+  load(env, 'W', ({ settings, shown, problems }) => {
+    const accounts = readAccounts(settings, env, problems);
+    const encryption = encryptionOf(settings, problems);
+    const { APPROVERS_FILE: approversFile, AUDIT_DIR: auditDir } = settings;
     return {
       accounts,
-      callback: readCallback(env, problems),
-      ...readEncryption(env, problems),
-      approvers: readApprovers(env, accounts.keys(), problems),
-      pace: readPace(env, problems),
-      restoredAtMs: readRestoredAt(env, problems),
-      capacity: readCapacity(env, problems),
-      rollout: readRollout(env, problems),
-      caps: amountsByCurrency(env, 'PAYMENT_ORDER_CAPS', problems),
-      checkBalance: oneOf(env, 'PAYMENT_CHECK_BALANCE', ['true', 'false'], problems) === 'true',
-      directories: readDirectories(env, problems),
-      auditDir: env.AUDIT_DIR ? folder(env.AUDIT_DIR, 'AUDIT_DIR', problems, { create: true }) : undefined,
-      monitoring: readMonitoring(env, problems),
-      traced: readTracing(env, problems),
+      callback: callbackOf(settings),
+      ...encryption,
+      approvers: approversFile ? readApprovers(approversFile, accounts.keys(), problems) : undefined,
+      pace: paceOf(settings, problems),
+      restoredAtMs: settings.TEMPORAL_RESTORED_AT,
+      version: versionOf(settings, problems),
+      caps: settings.PAYMENT_ORDER_CAPS,
+      checkBalance: settings.PAYMENT_CHECK_BALANCE,
+      directories: readDirectories(settings, problems),
+      auditDir: auditDir ? folder(auditDir, 'AUDIT_DIR', problems, { create: true }) : undefined,
+      monitoring: monitoringOf(settings),
+      traced: isTraced(env),
       allowed: allowedBy(env, 'W'),
+      shown: shownOf(shown, accounts, encryption.encryptionKeys),
     };
   });
 
 /** Reads the receiver's configuration, in which no secret of the payment service is; throws ConfigError. */
 export const loadReceiverConfig = (env: Env = process.env) =>
-  load(env, 'R', (problems) => ({
-    host: host(env, 'CALLBACK_HOST', '127.0.0.1', problems),
-    port: port(env, 'CALLBACK_PORT', 8080, problems),
-    tokenKeys: tokenKeys(env, problems),
-    ...readEncryption(env, problems),
-    trustedProxies: addressList(env, 'CALLBACK_TRUSTED_PROXIES', problems),
-    allowedAddresses: addressList(env, 'CALLBACK_ALLOWED_ADDRESSES', problems),
-    monitoring: readMonitoring(env, problems),
-    traced: readTracing(env, problems),
+  load(env, 'R', ({ settings, problems }) => ({
+    host: settings.CALLBACK_HOST,
+    port: settings.CALLBACK_PORT,
+    tokenKeys: settings.CALLBACK_TOKEN_KEY,
+    ...encryptionOf(settings, problems),
+    trustedProxies: settings.CALLBACK_TRUSTED_PROXIES,
+    allowedAddresses: settings.CALLBACK_ALLOWED_ADDRESSES,
+    monitoring: monitoringOf(settings),
+    traced: isTraced(env),
     allowed: allowedBy(env, 'R'),
   }));
 
@@ -167,48 +212,41 @@ export const settingsOf = (...names: string[]): string =>
 
 /** Reads how payloads are encrypted, {} = not at all; throws ConfigError. For clients of Temporal. */
 export const loadEncryption = (env: Env = process.env): Encryption =>
-  load(env, 'L', (problems) => readEncryption(env, problems));
+  load(env, 'L', ({ settings, problems }) => encryptionOf(settings, problems));
 
 /** Reads where Temporal is and how it is reached; throws ConfigError with one line per mistake. */
 export const loadTemporalTarget = (env: Env = process.env) =>
-  load(env, 'L', (problems) => readTemporalTarget(env, problems));
+  load(env, 'L', ({ problems }) => readTemporalTarget(env, problems));
 
-/** Whether the command line is traced; throws ConfigError. */
-export const loadTracing = (env: Env = process.env): boolean =>
-  load(env, 'L', (problems) => readTracing(env, problems));
-
-/** Whether a client traces its calls. In a process of somebody else's their settings of OpenTelemetry are no mistakes of ours. */
-export const isClientTraced = (env: Env = process.env): boolean => isTraced(env);
+/** Returns whether a process is traced. */
+export const loadTracing = (env: Env = process.env): boolean => isTraced(env);
 
 /** Reads the codec endpoint's configuration; throws ConfigError with one line per mistake. */
 export const loadCodecConfig = (env: Env = process.env) =>
-  load(env, 'C', (problems) => ({
-    ...codecAccess(env, problems),
-    port: port(env, 'CODEC_PORT', 8081, problems),
-    encryptionKeys: requireEncryptionKeys(env, problems),
-    uiOrigin: origin(env, 'CODEC_UI_ORIGIN', problems),
-    logLevel: readLogLevel(env, problems),
-    allowed: allowedBy(env, 'C'),
-  }));
+  load(env, 'C', ({ settings, problems }) => {
+    const { host, port } = settings.CODEC_ADDRESS;
+    // Whoever may ask reads every payload.
+    if (!settings.CODEC_TOKEN && !isLoopback(host)) {
+      const what = 'is required (or CODEC_TOKEN_FILE) where CODEC_ADDRESS is reached from other machines';
+      problems.add('CODEC_TOKEN', what);
+    }
+    return {
+      host,
+      port,
+      token: settings.CODEC_TOKEN,
+      encryptionKeys: settings.PAYLOAD_ENCRYPTION_KEYS,
+      uiOrigin: settings.CODEC_UI_ORIGIN,
+      logLevel: settings.LOG_LEVEL,
+      allowed: allowedBy(env, 'C'),
+    };
+  });
 
-/** Whoever may ask reads every payload: from other machines only with a token. `token` undefined: this machine only. */
-function codecAccess(env: Env, problems: Problems): { host: string; token?: Secret } {
-  const listensOn = host(env, 'CODEC_HOST', '127.0.0.1', problems);
-  const name = 'CODEC_TOKEN';
-  const isSet = env[name] !== undefined || env[`${name}_FILE`] !== undefined;
-  if (isSet) {
-    const token = valueOrFile(env, name, problems, tokenProblem);
-    problems.secret(token, 'codec token', sourceOf(env, name));
-    return { host: listensOn, token: new Secret(token) };
-  }
-  if (!isLoopback(listensOn)) {
-    problems.add(name, `is required (or ${name}_FILE) where CODEC_HOST is reached from other machines`);
-  }
-  return { host: listensOn };
-}
-
-/** Everything the codec endpoint needs; `uiOrigin`: of the Temporal UI whose pages may ask, undefined = no web page may. */
-export type CodecConfig = Omit<ReturnType<typeof loadCodecConfig>, 'allowed' | 'logLevel'> & {
+/**
+ * Everything the codec endpoint needs. `token`: undefined = this machine only. `uiOrigin`: of the Temporal UI whose pages may ask,
+ * undefined = no web page may.
+ */
+export type CodecConfig = Omit<ReturnType<typeof loadCodecConfig>, 'allowed' | 'logLevel' | 'token'> & {
+  token?: Secret;
   /** Absent = info. */
   logLevel?: LogLevel;
 };

@@ -1,7 +1,7 @@
 import { Client, type ClientOptions, Connection, isGrpcServiceError } from '@temporalio/client';
 import { type DataConverter, defaultPayloadConverter, type LoadedDataConverter } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import { type Encryption, isClientTraced, loadEncryption, loadTemporalTarget } from './config.js';
+import { type Encryption, loadEncryption, loadTemporalTarget, loadTracing } from './config.js';
 import { EncodedFailures } from './contract/encoded-failures.js';
 import { SEARCH_ATTRIBUTES } from './contract/names.js';
 import { encryptionCodec, PayloadDecryptionError } from './temporal/encryption-codec.js';
@@ -85,7 +85,7 @@ export async function connectTemporal(
 
 /** What traces a client's calls where OTEL_* asks for it; otherwise nothing of OpenTelemetry is loaded. */
 async function clientInterceptors(): Promise<Pick<ClientOptions, 'interceptors'>> {
-  if (!isClientTraced()) return {};
+  if (!loadTracing()) return {};
   const { traceCalls } = await import('./tracing/client.js');
   return { interceptors: { workflow: [traceCalls()] } };
 }

@@ -23,7 +23,7 @@ export interface Account extends UsedAccount {
   limiter: Limiter;
   /** Statuses of creates that the service guarantees to have executed nothing; absent = none. */
   notExecutedStatuses?: readonly number[];
-  /** PAYMENT_FORMAT_CHECKS: what becomes of rules that are ours and not the service's; absent = 'refuse'. */
+  /** What becomes of rules that are ours and not the service's; absent = 'refuse'. */
   formatChecks?: FormatChecks;
   /** Who was told that the service refuses the key; absent before it did. */
   keyRefusals?: KeyRefusals;

@@ -56,7 +56,7 @@ function unlessRefused<T>(check: () => T): T | undefined {
   }
 }
 
-/** The account's PAYMENT_FORMAT_CHECKS; 'refuse' where it is not to be had. Never throws. */
+/** The account's `formatChecks`; 'refuse' where it is not to be had. Never throws. */
 export async function formatChecksOf(client: Client, account = DEFAULT_ACCOUNT): Promise<FormatChecks> {
   try {
     if (!(await isAccountServed(client, account))) return 'refuse';

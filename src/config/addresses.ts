@@ -1,6 +1,4 @@
 import { BlockList, isIP } from 'node:net';
-import { type Env, optional, type Problems } from './env.js';
-import type { Variable } from './variables.js';
 
 /** True for a host, in brackets or not, that is this machine. */
 export const isLoopback = (hostname: string): boolean => /^(localhost|\[?::1\]?|127(\.\d{1,3}){3})$/.test(hostname);
@@ -27,21 +25,6 @@ export function urlProblem(text: string): string | undefined {
 /** `url` without the slashes at its end. */
 export const withoutTrailingSlash = (url: string): string => url.replace(/\/+$/, '');
 
-/** A bare host name or IP address to listen on. */
-export function host(env: Env, name: Variable, fallback: string, problems: Problems): string {
-  const isHost = (text: string) => isIP(text) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(text);
-  const read = (text: string) => (isHost(text) ? text : undefined);
-  return optional(env, name, problems, read, 'must be a host name or IP address') ?? fallback;
-}
-
-/** The origin of a web page, such as `https://temporal.example.com`; undefined when unset. */
-export function origin(env: Env, name: Variable, problems: Problems): string | undefined {
-  // Compared as text with what browsers send: a trailing slash or a path would never match.
-  const isOrigin = (text: string) => /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
-  const read = (text: string) => (isOrigin(text) ? text : undefined);
-  return optional(env, name, problems, read, 'must be an origin such as https://temporal.example.com, without a path');
-}
-
 /** Shortest prefixes of networks: 10.0.0.0/8 and fc00::/7 are the largest that belong to one owner. */
 const SHORTEST_PREFIX = { 4: 8, 6: 7 } as const;
 
@@ -57,12 +40,8 @@ function addNetwork(list: BlockList, text: string): boolean {
   return true;
 }
 
-/** A comma list of addresses and networks; undefined when unset. */
-export function addressList(env: Env, name: Variable, problems: Problems): BlockList | undefined {
-  const text = env[name];
-  if (!text) return undefined;
+/** Returns a comma list of addresses and networks; undefined if an entry is none. */
+export function addressList(text: string): BlockList | undefined {
   const list = new BlockList();
-  if (text.split(',').every((entry) => addNetwork(list, entry.trim()))) return list;
-  problems.add(name, 'must be a comma list of IP addresses and networks, such as 192.0.2.7,10.0.0.0/8 (none larger)');
-  return undefined;
+  return text.split(',').every((entry) => addNetwork(list, entry.trim())) ? list : undefined;
 }

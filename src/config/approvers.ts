@@ -5,7 +5,7 @@ import { keyIdOf } from '../contract/key-id.js';
 import { ACCOUNT_FORMAT } from '../contract/names.js';
 import { fieldErrors } from '../validation/field-errors.js';
 import { readJson } from '../validation/json-input.js';
-import type { Env, Problems } from './env.js';
+import type { Problems } from './env.js';
 
 /** A person, as one of their keys stands for them at an account. */
 export interface Approver {
@@ -106,13 +106,10 @@ function readContent(path: string, refuse: Refuse): ApproversFile | undefined {
  * The file says so of each: a misspelt name must not leave an account open.
  */
 export function readApprovers(
-  env: Env,
+  path: string,
   served: Iterable<string>,
   problems: Problems,
 ): ReadonlyMap<string, Approvers> | undefined {
-  const path = env[NAME];
-  // What is empty was told with the names.
-  if (!path) return undefined;
   const refuse = (reason: string) => problems.add(NAME, reason);
   const content = readContent(path, refuse);
   if (!content) return undefined;

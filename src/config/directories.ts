@@ -1,7 +1,8 @@
 import { mkdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Env, Problems } from './env.js';
+import type { Problems } from './env.js';
 import { refuseOpenFolder } from './secret-files.js';
+import type { Settings } from './settings.js';
 
 /** Real paths (symbolic links resolved) of the folders that workers share. */
 export interface Directories {
@@ -33,9 +34,10 @@ export function folder(
 }
 
 /** Reads BATCH_DIR and REPORT_DIR (BATCH_DIR/reports when unset). */
-export function readDirectories(env: Env, problems: Problems): Directories {
-  const batchDir = env.BATCH_DIR ? folder(env.BATCH_DIR, 'BATCH_DIR', problems, { create: false }) : undefined;
-  const reports = env.REPORT_DIR || (batchDir && join(batchDir, 'reports'));
+export function readDirectories(settings: Settings, problems: Problems): Directories {
+  const { BATCH_DIR: batches } = settings;
+  const batchDir = batches ? folder(batches, 'BATCH_DIR', problems, { create: false }) : undefined;
+  const reports = settings.REPORT_DIR || (batchDir && join(batchDir, 'reports'));
   const reportDir = reports ? folder(reports, 'REPORT_DIR', problems, { create: true }) : undefined;
   return { ...(batchDir && { batchDir }), ...(reportDir && { reportDir }) };
 }

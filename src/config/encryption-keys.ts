@@ -1,6 +1,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
-import { type Env, oneOf, type Problems } from './env.js';
-import { secretProblem, sourceOf, valueOrFile } from './sources.js';
+import type { Problems } from './env.js';
+import { checkedBy, secretProblem } from './formats.js';
+import type { Settings } from './settings.js';
 import { isPredictable, TOO_EASY } from './strength.js';
 
 /** A key that payloads are encrypted with. Its bytes show in no log: a KeyObject prints nothing of itself. */
@@ -10,7 +11,6 @@ export interface EncryptionKey {
   key: KeyObject;
 }
 
-const NAME = 'PAYLOAD_ENCRYPTION_KEYS';
 const ENTRY = /^([A-Za-z0-9_.-]{1,64}):([A-Za-z0-9+/]{43}=)$/;
 
 /** Bits beyond the 32 bytes would be dropped silently: a damaged key must not pass for another one. */
@@ -37,21 +37,10 @@ function keysProblem(list: string): string | undefined {
 const isGuessable = (key: Buffer): boolean =>
   isPredictable(key, 20) || key.every((byte) => byte >= 0x20 && byte < 0x7f);
 
-/**
- * The comma list PAYLOAD_ENCRYPTION_KEYS (or the file PAYLOAD_ENCRYPTION_KEYS_FILE): the first encrypts, all decrypt.
- * Undefined when neither is set. Set but empty is a mistake: encryption must not go off because a secret got lost.
- */
-export function readEncryptionKeys(env: Env, problems: Problems): readonly EncryptionKey[] | undefined {
-  const unset = env[NAME] === undefined && env[`${NAME}_FILE`] === undefined;
-  return unset ? undefined : requireEncryptionKeys(env, problems);
-}
-
-/** The same list where there is no doing without it. */
-export function requireEncryptionKeys(env: Env, problems: Problems): readonly EncryptionKey[] {
-  const entries = entriesOf(valueOrFile(env, NAME, problems, keysProblem)) ?? [];
-  for (const [, base64] of entries) problems.secret(base64, 'payload key', sourceOf(env, NAME));
-  return entries.map(([id, base64]) => ({ id, key: createSecretKey(base64, 'base64') }));
-}
+/** Schema of PAYLOAD_ENCRYPTION_KEYS: the first encrypts, all decrypt. */
+export const encryptionKeys = checkedBy(keysProblem).transform((list): readonly EncryptionKey[] =>
+  (entriesOf(list) ?? []).map(([id, base64]) => ({ id, key: createSecretKey(base64, 'base64') })),
+);
 
 /** How payloads are protected. Without keys they are plain. */
 export interface Encryption {
@@ -61,14 +50,12 @@ export interface Encryption {
   encryptionRequired?: boolean;
 }
 
-/** PAYLOAD_ENCRYPTION (`off` without keys, `on` with keys, or `required`) and the keys. A word that the keys contradict is a mistake. */
-export function readEncryption(env: Env, problems: Problems): Encryption {
-  const encryptionKeys = readEncryptionKeys(env, problems);
-  const mode = oneOf(env, 'PAYLOAD_ENCRYPTION', ['off', 'on', 'required'], problems);
-  if (mode && mode !== 'off' && !encryptionKeys) {
-    problems.add('PAYLOAD_ENCRYPTION', `${mode} needs ${NAME} (or ${NAME}_FILE)`);
-  }
-  if (mode === 'off' && encryptionKeys)
-    problems.add('PAYLOAD_ENCRYPTION', `off contradicts ${NAME}: unset one of them`);
-  return { ...(encryptionKeys && { encryptionKeys }), ...(mode === 'required' && { encryptionRequired: true }) };
+/** Returns how payloads are protected. A word of PAYLOAD_ENCRYPTION that the keys contradict is a mistake. */
+export function encryptionOf(settings: Settings, problems: Problems): Encryption {
+  const keys: readonly EncryptionKey[] | undefined = settings.PAYLOAD_ENCRYPTION_KEYS;
+  const mode = settings.PAYLOAD_ENCRYPTION;
+  const name = 'PAYLOAD_ENCRYPTION';
+  if (mode && mode !== 'off' && !keys) problems.add(name, `${mode} needs ${name}_KEYS (or ${name}_KEYS_FILE)`);
+  if (mode === 'off' && keys) problems.add(name, `off contradicts ${name}_KEYS: unset one of them`);
+  return { ...(keys && { encryptionKeys: keys }), ...(mode === 'required' && { encryptionRequired: true }) };
 }

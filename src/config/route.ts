@@ -1,9 +1,9 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
-import type { Env, Problems } from './env.js';
+import type { Problems } from './env.js';
+import { readBy } from './formats.js';
 import { Secret } from './secret.js';
 import { readSettingsFile } from './secret-files.js';
-import { sourceOf, valueOrFile } from './sources.js';
 
 /** How the payment service of an account is reached; {} = directly, without a certificate, trusting the built-in authorities. */
 export interface RouteConfig {
@@ -22,15 +22,13 @@ export interface ProxyConfig {
 }
 
 /** Paths of the files of an account's TLS. */
-export type TlsFiles = Partial<Record<'clientCertFile' | 'clientKeyFile' | 'caFile', string>>;
-
-/** Where a field stands: its variable, and what its message begins with. */
-type Place = (field: keyof TlsFiles) => { variable: string; what?: string };
+type TlsFiles = Partial<Record<'clientCertFile' | 'clientKeyFile' | 'caFile', string>>;
 
 /** Reads an account's certificates and key. They are read at start only. */
-export function readTls(files: TlsFiles, baseUrl: string, place: Place, problems: Problems): RouteConfig {
+export function readTls(files: TlsFiles, baseUrl: string, account: string, problems: Problems): RouteConfig {
+  const place = (field: keyof TlsFiles) => ({ variable: 'PAYMENT_ACCOUNTS_FILE', what: `${account}.${field} ` });
   const refuse = (field: keyof TlsFiles, reason: string): undefined => {
-    const { variable, what = '' } = place(field);
+    const { variable, what } = place(field);
     problems.add(variable, what + reason);
   };
   const read = (field: keyof TlsFiles, isSecret?: (text: string) => boolean): string | undefined => {
@@ -100,8 +98,8 @@ function problemOfPair(chain: string, key: string): string | undefined {
 
 const PROXY_FORM = 'must be http://host:port or http://user:password@host:port, with user and password percent-encoded';
 
-/** undefined for what is no such URL: a part that is empty got lost. */
-function parseProxy(text: string): { host: string; port: number; user?: string; password?: string } | undefined {
+/** Returns undefined for what is no such URL: a part that is empty got lost. */
+function parseProxy(text: string): ProxyConfig | undefined {
   const [, both, port] = /^http:\/\/(?:([^\s/?#@]*)@)?[^\s/?#@]+:([1-9]\d{0,4})\/?$/.exec(text) ?? [];
   if (!port || !URL.canParse(text)) return undefined;
   const { hostname, username, password } = new URL(text);
@@ -110,27 +108,11 @@ function parseProxy(text: string): { host: string; port: number; user?: string; 
   try {
     const [user, secret] = [decodeURIComponent(username), decodeURIComponent(password)];
     const isUsable = user !== '' && secret !== '' && !user.includes(':') && !/\p{C}/u.test(user + secret);
-    return isUsable ? { ...proxy, user, password: secret } : undefined;
+    return isUsable ? { ...proxy, credentials: new Secret(`${user}:${secret}`) } : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** The proxy that all accounts are asked through; undefined = they are asked directly. */
-export function readProxy(
-  env: Env,
-  accounts: readonly { name: string; baseUrl: string }[],
-  problems: Problems,
-): ProxyConfig | undefined {
-  const name = 'PAYMENT_PROXY_URL';
-  if (env[name] === undefined && env[`${name}_FILE`] === undefined) return undefined;
-  const problemOf = (text: string) => (parseProxy(text) ? undefined : PROXY_FORM);
-  const { host, port, user, password } = parseProxy(valueOrFile(env, name, problems, problemOf)) ?? {};
-  if (host === undefined || port === undefined) return undefined;
-  for (const account of accounts.filter(({ baseUrl }) => baseUrl.startsWith('http:'))) {
-    problems.add(sourceOf(env, name), `is for https only: account ${account.name} is asked by plain http`);
-  }
-  if (password === undefined) return { host, port };
-  problems.secret(password, 'proxy password', sourceOf(env, name));
-  return { host, port, credentials: new Secret(`${user}:${password}`) };
-}
+/** Schema of the proxy that all accounts are asked through. */
+export const proxy = readBy(parseProxy, PROXY_FORM);

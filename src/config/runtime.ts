@@ -1,4 +1,3 @@
-import { isLoopback } from './addresses.js';
 import type { Env, Problems } from './env.js';
 
 /**
@@ -64,14 +63,4 @@ export function checkRuntime(env: Env, problems: Problems, commandLine: readonly
 function dangerousOption(word: string): string[] {
   const option = word.replace(/=.*/s, '').replaceAll('_', '-');
   return HARMLESS_OPTIONS.has(option.replace(/^--?(no-)?/, '')) ? [] : [option];
-}
-
-/** Requests to the service take no proxy of the environment: whoever sets one, and not ours, believes otherwise. */
-export function refuseUnusedProxy(env: Env, baseUrls: readonly string[], problems: Problems): void {
-  if (env.PAYMENT_PROXY_URL || env.PAYMENT_PROXY_URL_FILE) return;
-  if (baseUrls.every((url) => !URL.canParse(url) || isLoopback(new URL(url).hostname))) return;
-  for (const name of ['HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'all_proxy']) {
-    if (!env[name]) continue;
-    problems.weak('ALLOW_DIRECT_EGRESS', name, 'is not used: name the proxy in PAYMENT_PROXY_URL instead');
-  }
 }

@@ -42,6 +42,10 @@ export function readSettingsFile(
   return text;
 }
 
+/** Returns a secret file's content without its last line break; undefined if it cannot be read. `variable` names it. */
+export const readSecretFile = (path: string, problems: Problems, variable: string, what = ''): string | undefined =>
+  readSettingsFile(path, problems, { variable, what })?.replace(/\r?\n$/, '');
+
 /** Refuses a folder of payments that every user of the machine may enter. */
 export function refuseOpenFolder({ mode }: Stats, variable: string, problems: Problems): void {
   if (process.getuid === undefined || (mode & OTHERS) === 0) return;

@@ -75,7 +75,7 @@ export const READS = ['rates', 'balances', 'orderStatus', 'orderList', 'addressL
  */
 export interface ServiceReadInput {
   account?: string;
-  /** Besides the service's operations: what PAYMENT_FORMAT_CHECKS is for the account, asked of its workers alone. */
+  /** Besides the service's operations: what `formatChecks` is for the account, asked of its workers alone. */
   read: (typeof READS)[number] | typeof FORMAT_CHECKS_READ;
   query?: Record<string, unknown>;
 }

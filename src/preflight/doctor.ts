@@ -12,6 +12,8 @@ export interface Diagnosis {
   findings: readonly Finding[];
   /** What orders of each account are pinned to, by account; absent where the settings cannot be read. */
   accounts?: Readonly<Record<string, string>>;
+  /** The settings that are no secret, as they count; absent where they cannot be read. */
+  settings?: Readonly<Record<string, string>>;
 }
 
 /** Checks the environment of a worker without starting one: its settings, then all that they lead to. */
@@ -29,7 +31,7 @@ export async function doctor(): Promise<Diagnosis> {
     const made = checkNames('W').filter((name) => !unmade.has(name));
     const ids = Object.fromEntries([...accounts].map(([name, { id }]) => [name, id]));
     const notChecked = Object.fromEntries(unmade);
-    return { checks: ['settings', 'temporal', ...made], notChecked, findings, accounts: ids };
+    return { checks: ['settings', 'temporal', ...made], notChecked, findings, accounts: ids, settings: config.shown };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const findings = error.problems.map(

@@ -15,7 +15,7 @@ export async function workerSettingsFindings(
   const { pace } = config;
   if (!pace) return [];
   const found = [...accounts.keys()].map(async (account): Promise<Finding[]> => {
-    const seen = others?.(account) ?? (await publishedTo(client, config.rollout?.version, account));
+    const seen = others?.(account) ?? (await publishedTo(client, config.version, account));
     const variables = differingVariables(publishedFor({ ...config, pace }, account), seen);
     if (variables.length === 0) return [];
     const text = `account ${account}: other workers of it have other settings (${variables.join(', ')}). Until all have the same, the stricter one holds where a worker can know it: the longest window, the lowest cap, signatures, the latest restore. Approvers and the audit record hold for each worker's own orders alone. Give all workers the same settings; a rolling change ends this by itself within 2 minutes after the last old worker`;
@@ -28,7 +28,7 @@ export async function workerSettingsFindings(
 /** What the workers publish that poll the account's create queue now. */
 async function publishedTo(
   { connection, options: { namespace } }: Client,
-  version: NonNullable<WorkerConfig['rollout']>['version'],
+  version: WorkerConfig['version'],
   account: string,
 ): Promise<Protections[]> {
   const { pollers } = await seenQueue({ connection, namespace, version }, account);

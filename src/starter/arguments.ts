@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { SignOptions } from '../client/signing.js';
 import type { PaymentOrders } from '../client.js';
-import { durationMs } from '../config/env.js';
+import { durationMs } from '../config/formats.js';
 import { loadApproverKey } from '../config.js';
 import type { BatchInput } from '../contract/batch/batch.js';
 import { ACCOUNT_FORMAT, BATCH_ID_FORMAT, DEFAULT_ACCOUNT, PLAN_FORMAT } from '../contract/names.js';

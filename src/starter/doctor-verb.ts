@@ -18,7 +18,7 @@ export function addDoctorVerb(program: Command, { stderr }: StarterIo, verbs: Ve
   });
 }
 
-function reportOf({ checks, notChecked, findings, accounts = {} }: Diagnosis): Report {
+function reportOf({ checks, notChecked, findings, accounts = {}, settings = {} }: Diagnosis): Report {
   const passed = checks.filter((name) => !findings.some(({ check }) => check === name));
   const unmade = Object.entries(notChecked).map(([name, first]) => ['not checked', name, `until ${first} is in order`]);
   const ids = Object.entries(accounts).map(([name, id]) => ['account', name, id]);
@@ -29,7 +29,7 @@ function reportOf({ checks, notChecked, findings, accounts = {} }: Diagnosis): R
   const summary = `${counted(errors, 'error')}, ${counted(warnings, 'warning')}`;
   return {
     exitCode: errors ? EXIT.endedWithoutSuccess : EXIT.done,
-    json: { ok: errors === 0, checks, notChecked, findings, accounts },
+    json: { ok: errors === 0, checks, notChecked, findings, accounts, settings },
     text: `${table([...passed.map((name) => ['ok', name, '']), ...unmade, ...ids, ...found])}\n${summary}`,
   };
 }

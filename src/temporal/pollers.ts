@@ -1,5 +1,5 @@
 import type { ConnectionLike } from '@temporalio/client';
-import type { Rollout } from '../config.js';
+import type { Version } from '../config.js';
 import { createTaskQueue } from '../contract/names.js';
 
 /** Who polls the create queue of an account, and the limit that an operator set on it. */
@@ -14,14 +14,13 @@ const ACTIVITY_QUEUE = 2;
 const ENHANCED_MODE = 1;
 
 /** What the server calls a version. */
-export const versionName = ({ deploymentName, buildId }: NonNullable<Rollout['version']>): string =>
-  `${deploymentName}:${buildId}`;
+export const versionName = ({ deploymentName, buildId }: Version): string => `${deploymentName}:${buildId}`;
 
 /** Which server is asked, and as which version. */
 export interface Asking {
   connection: Pick<ConnectionLike, 'workflowService'>;
   namespace: string;
-  version?: Rollout['version'];
+  version?: Version;
 }
 
 /**

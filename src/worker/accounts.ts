@@ -1,24 +1,21 @@
 import { Runtime } from '@temporalio/worker';
 import { type Account, GroupedLookUps, SharedRates } from '../activities/index.js';
-import type { AccountConfig, Capacity } from '../config.js';
+import type { AccountConfig } from '../config.js';
 import { Limiter } from '../payment-service/limiter.js';
 import { type SmallPage, smallPageNote } from '../payment-service/paging.js';
 import { openService, pinOfConfig } from '../preflight/open-service.js';
-import { mostWaiting } from './capacity.js';
+import { MOST_WAITING } from './capacity.js';
 
 /** Creates do not wait long for rates: without them the checks are skipped. */
 const RATES_TIMEOUT_MS = 5_000;
 
 /** Opens every configured account; throws ConfigError when a signer cannot be loaded. */
-export async function openAccounts(
-  configs: ReadonlyMap<string, AccountConfig>,
-  capacity: Capacity = {},
-): Promise<Map<string, Account>> {
-  const accounts = await Promise.all([...configs.values()].map((config) => openAccount(config, capacity)));
+export async function openAccounts(configs: ReadonlyMap<string, AccountConfig>): Promise<Map<string, Account>> {
+  const accounts = await Promise.all([...configs.values()].map((config) => openAccount(config)));
   return new Map(accounts.map((account) => [account.name, account]));
 }
 
-async function openAccount(config: AccountConfig, capacity: Capacity): Promise<Account> {
+async function openAccount(config: AccountConfig): Promise<Account> {
   const limiter = new Limiter(config.requestsPerSecond);
   const onSmallPage = (operation: string, small: SmallPage) =>
     Runtime.instance().logger.warn(`${operation}: ${smallPageNote(small)}`, { account: config.name });
@@ -27,7 +24,7 @@ async function openAccount(config: AccountConfig, capacity: Capacity): Promise<A
   const rates = new SharedRates(() => service.rates({ timeoutMs: RATES_TIMEOUT_MS }));
   return {
     service,
-    lookUps: new GroupedLookUps(service, { mostWaiting: mostWaiting(capacity) }),
+    lookUps: new GroupedLookUps(service, { mostWaiting: MOST_WAITING }),
     ...pinOfConfig(config),
     rates,
     limiter,

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { WorkerOptions } from '@temporalio/worker';
 import type { WorkflowCode } from '../bundle/workflow-code.js';
-import type { Rollout } from '../config.js';
+import type { Version } from '../config.js';
 
 /**
  * Which version the workers of all queues are: orders go on in the newest one, and workflows that say otherwise stay where they
  * began. Without one, histories name the code alone.
  */
 export const versionOptions = (
-  { version }: Rollout = {},
+  version: Version | undefined,
   { workflowBundle }: WorkflowCode = {},
 ): Pick<WorkerOptions, 'workerDeploymentOptions' | 'buildId'> =>
   version
@@ -24,9 +24,3 @@ function codeName(bundle: WorkflowCode['workflowBundle']): string {
   const code = 'code' in bundle ? bundle.code : readFileSync(bundle.codePath);
   return `payment-orders+${createHash('sha256').update(code).digest('hex').slice(0, CODE_DIGITS)}`;
 }
-
-/** Patches that orders do not take yet. */
-export const patchOptions = ({ heldPatches = [] }: Rollout = {}): Pick<WorkerOptions, 'patchActivationCallback'> => {
-  const held: readonly string[] = heldPatches;
-  return held.length > 0 ? { patchActivationCallback: ({ patchId }) => !held.includes(patchId) } : {};
-};

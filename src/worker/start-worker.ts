@@ -21,8 +21,7 @@ import { Failovers } from './failovers.js';
 import { newIdentity, watchWorkers } from './limit-shares.js';
 import { createMonitor } from './monitor.js';
 import { refuseForeign } from './refuse-foreign.js';
-import { patchOptions, versionOptions } from './rollout.js';
-import { settingsText } from './settings.js';
+import { versionOptions } from './rollout.js';
 import { traceOptions } from './traced.js';
 
 /** A create must be let finish: its attempt may take 50 s, so a stopping worker waits a little longer. */
@@ -39,7 +38,7 @@ export async function startWorker(config: WorkerConfig) {
     tell: (problem) => Runtime.instance().logger.warn(problem),
   });
   // A signer that cannot be loaded is a mistake of configuration: it is said before anything that takes long.
-  const accounts = await openAccounts(config.accounts, config.capacity);
+  const accounts = await openAccounts(config.accounts);
   const { connectionOptions, address, namespace } = temporalTarget();
   const findings = await preflight(config, accounts);
   const connection = await NativeConnection.connect({ ...connectionOptions, ...UNCOMPRESSED }).catch(
@@ -66,7 +65,7 @@ export async function startWorker(config: WorkerConfig) {
       limiter,
       requestsPerSecond: config.accounts.get(name)?.requestsPerSecond,
     })),
-    { connection, namespace, version: config.rollout?.version, identityFor },
+    { connection, namespace, version: config.version, identityFor },
     logger,
     checking.soon,
   );
@@ -80,7 +79,7 @@ export async function startWorker(config: WorkerConfig) {
     return Promise.all([monitoring.stop(), tracing?.stop()]).then(() => connection.close());
   });
   return {
-    description: `temporal=${address} namespace=${namespace} accounts=${[...config.accounts.keys()].join(',')} ${protectionsOf(config)} identity=${identity}${monitoring.url ? ` metrics=${monitoring.url}` : ''}${config.traced ? ' traces=otlp' : ''} ${settingsText(config)}`,
+    description: `temporal=${address} namespace=${namespace} accounts=${[...config.accounts.keys()].join(',')} ${protectionsOf(config)} identity=${identity}${monitoring.url ? ` metrics=${monitoring.url}` : ''}${config.traced ? ' traces=otlp' : ''} ${shownText(config)}`,
     findings: namesOf(findings),
     noticed: watching.noticed,
     run,
@@ -111,7 +110,7 @@ export async function createWorkers(
   opened?: Awaited<ReturnType<typeof openAccounts>>,
   nowMs?: ActivityDeps['nowMs'],
 ): Promise<Worker[]> {
-  const accounts = opened ?? (await openAccounts(config.accounts, config.capacity));
+  const accounts = opened ?? (await openAccounts(config.accounts));
   const audit = config.auditDir ? { audit: await openAudit(config.auditDir) } : {};
   const copies = config.encryptionRequired && { isCopied };
   const clock = nowMs && { nowMs };
@@ -130,9 +129,8 @@ export async function createWorkers(
     dataConverter: workerConverter(config, warnOfPlain()),
     interceptors: { activity: [...before, refuseForeign, countCreates], ...(client && { client }) },
     sinks,
-    ...versionOptions(config.rollout, workflows),
+    ...versionOptions(config.version, workflows),
   };
-  const { capacity = {} } = config;
   const perAccount = [...config.accounts.values()].flatMap(({ name, requestsPerSecond }) => {
     return [
       {
@@ -141,10 +139,10 @@ export async function createWorkers(
         ...(identity && { identity: publishingIdentity(identity, publishedFor(config, name)) }),
         taskQueue: createTaskQueue(name),
         activities,
-        ...createsCapacity(capacity, config.accounts.size),
+        ...createsCapacity(config.accounts.size),
         ...createSlots(requestsPerSecond),
       },
-      { ...common, taskQueue: lookupTaskQueue(name), activities, ...lookupsCapacity(capacity, config.accounts.size) },
+      { ...common, taskQueue: lookupTaskQueue(name), activities, ...lookupsCapacity(config.accounts.size) },
     ];
   });
   return Promise.all([
@@ -154,8 +152,7 @@ export async function createWorkers(
       taskQueue: ORDERS_TASK_QUEUE,
       activities,
       maxHeartbeatThrottleInterval: '1s',
-      ...ordersCapacity(capacity),
-      ...patchOptions(config.rollout),
+      ...ordersCapacity(),
       ...workflows,
     }),
     ...perAccount.map((options) => Worker.create(options)),
@@ -176,13 +173,19 @@ async function openAudit(folder: string): Promise<AuditRecord> {
   }
 }
 
+/** What a worker goes by, defaults included: one word each, since machines read the line, too. */
+const shownText = ({ shown = {} }: WorkerConfig): string =>
+  Object.entries(shown)
+    .map(([name, value]) => `${name}=${value.replace(/\s/g, (blank) => encodeURIComponent(blank)) || 'none'}`)
+    .join(' ');
+
 /** How payloads are protected, for which accounts decisions must be signed, whether a record is kept: all workers must say the same. */
 const protectionsOf = (config: WorkerConfig): string =>
   [
     `payloads=${encryptionMode(config)}`,
     `signed=${[...(config.approvers?.keys() ?? [])].join(',') || 'none'}`,
     `audit=${config.auditDir ? 'kept' : 'none'}`,
-    ...(config.rollout?.version ? [`version=${versionName(config.rollout.version)}`] : []),
+    ...(config.version ? [`version=${versionName(config.version)}`] : []),
   ].join(' ');
 
 /** Ends a start that nothing could come of; what else is found is told. */

@@ -85,11 +85,11 @@ describe('with a token', () => {
 describe('the configuration', () => {
   const env = { PAYLOAD_ENCRYPTION_KEYS: `a:${randomBytes(32).toString('base64')}` };
 
-  test.for(['0.0.0.0', '10.0.0.1', '::', 'codec.example.com'])('demands a token to listen on %s', (host) => {
-    expect(() => loadCodecConfig({ ...env, CODEC_HOST: host })).toThrow(
+  test.for(['0.0.0.0', '10.0.0.1', '[::]'])('demands a token to listen on %s', (host) => {
+    expect(() => loadCodecConfig({ ...env, CODEC_ADDRESS: `${host}:8081` })).toThrow(
       'CODEC_TOKEN: is required (or CODEC_TOKEN_FILE)',
     );
-    const { token } = loadCodecConfig({ ...env, CODEC_HOST: host, CODEC_TOKEN: TOKEN });
+    const { token } = loadCodecConfig({ ...env, CODEC_ADDRESS: `${host}:8081`, CODEC_TOKEN: TOKEN });
     expect(token?.reveal()).toBe(TOKEN);
   });
 

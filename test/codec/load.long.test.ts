@@ -41,7 +41,7 @@ function post(url: string, body: Buffer): Promise<number> {
 // 195 MiB at most; without V8's setting 371 by 20 large bodies, one at a time.
 test('large bodies, many at a time, do not take more than 256 MiB, and small questions are answered meanwhile', async () => {
   const keys = { PAYLOAD_ENCRYPTION_KEYS: `a:${randomBytes(32).toString('base64')}` };
-  const codec = startProcess('src/codec.ts', { ...keys, CODEC_PORT: '0' });
+  const codec = startProcess('src/codec.ts', { ...keys, CODEC_ADDRESS: '127.0.0.1:0' });
   const { codec: url = '' } = await codec.ready;
   const large = [bodyOf(6_000_000), bodyOf(60_000_000)] as const;
   const flood = async (body: Buffer): Promise<void> => {

@@ -76,6 +76,7 @@ describe('PAYMENT_ACCOUNTS_FILE', () => {
       { eu: { ...ENTRY, apiKeyPredecessors: ['0123456789abcdef', 'zz'] } },
       /^eu\.apiKeyPredecessors\[1\]: must be as doctor shows it/,
     ],
+    ['rules that are no word', { eu: { ...ENTRY, formatChecks: 'zz' } }, /^eu\.formatChecks: /],
     ['statuses as text', { eu: { ...ENTRY, notExecutedStatuses: '429' } }, /^eu\.notExecutedStatuses: expected array/],
     ['a limit as text', { eu: { ...ENTRY, requestsPerSecond: 'zz' } }, /^eu\.requestsPerSecond: expected number/],
   ])('%s is one line that shows no value', ([, content, reason]) => {
@@ -114,7 +115,7 @@ describe('PAYMENT_ACCOUNTS_FILE', () => {
     'PAYMENT_API_KEY_FILE',
     'PAYMENT_REQUESTS_PER_SECOND',
     'PAYMENT_NOT_EXECUTED_STATUSES',
-    'PAYMENT_FORMAT_CHECKS',
+    'PAYMENT_API_KEY_PREDECESSORS',
   ])('next to it %s is a mistake and not ignored', (name) => {
     const file = tempFile(JSON.stringify({ eu: ENTRY }));
     const given = problemsOf(loadWorkerConfig, { PAYMENT_ACCOUNTS_FILE: file, [name]: '20' });

@@ -78,9 +78,8 @@ describe('the codec endpoint', () => {
     expect(loadCodecConfig(env)).toMatchObject({ host: '127.0.0.1', port: 8081, uiOrigin: undefined });
     const told = {
       ...env,
-      CODEC_HOST: '0.0.0.0',
+      CODEC_ADDRESS: '0.0.0.0:1',
       CODEC_TOKEN: 'a-token-of-the-codec',
-      CODEC_PORT: '1',
       CODEC_UI_ORIGIN: 'http://localhost:8233',
     };
     expect(loadCodecConfig(told)).toMatchObject({ host: '0.0.0.0', port: 1, uiOrigin: 'http://localhost:8233' });

@@ -30,9 +30,20 @@ const withPassphrase = (): string =>
 
 /** A certificate with its key, each in a file of its own. */
 const pair = (chain = CLIENT_CERTIFICATE, key = CLIENT_KEY) => ({
-  PAYMENT_CLIENT_CERT_FILE: tempFile(chain),
-  PAYMENT_CLIENT_KEY_FILE: tempFile(key),
+  clientCertFile: tempFile(chain),
+  clientKeyFile: tempFile(key),
 });
+
+const ENTRY = { baseUrl: 'https://pay.example', apiKey: 'k-k-k', apiSecret: 's-s-s', signer: 'hmac-sha256' };
+
+/** An environment whose accounts stand in a file. */
+const inFile = (accounts: object): Settings => ({
+  ...Object.fromEntries(Object.keys(WORKER_ENV).map((name) => [name, undefined])),
+  PAYMENT_ACCOUNTS_FILE: tempFile(JSON.stringify(accounts)),
+});
+
+/** One whose account has these files. */
+const withFiles = (files: object): Settings => inFile({ default: { ...ENTRY, ...files } });
 
 /** The same file for all to read, as certificates usually are. */
 const readable = (path: string, mode = 0o644): string => {
@@ -42,114 +53,95 @@ const readable = (path: string, mode = 0o644): string => {
 
 const PEM = 'must hold certificates in PEM, and no key';
 const KEY = 'must hold a private key in PEM, without a passphrase';
-const READABLE = /: may be read or changed by other users: chmod 600 .* ALLOW_READABLE_FILES=true/;
+const FIELD = 'PAYMENT_ACCOUNTS_FILE: default.';
+const READABLE = /[: ](?:default\.\w+ )?may be read or changed by other users: chmod 600 .* ALLOW_READABLE_FILES=true/;
 
 describe('certificates', () => {
   test('and key are read, with a chain and several authorities; only the key is a secret', () => {
     const chain = `${CLIENT_CERTIFICATE}\n${TLS_CERTIFICATE}\n`;
-    const account = load({
-      PAYMENT_CLIENT_CERT_FILE: readable(tempFile(chain)),
-      PAYMENT_CLIENT_KEY_FILE: tempFile(CLIENT_KEY),
-      PAYMENT_CA_FILE: readable(tempFile(`# ours\n${chain}`)),
-    });
+    const account = load(
+      withFiles({
+        clientCertFile: readable(tempFile(chain)),
+        clientKeyFile: tempFile(CLIENT_KEY),
+        caFile: readable(tempFile(`# ours\n${chain}`)),
+      }),
+    );
     expect(account).toMatchObject({ caCertificates: `# ours\n${chain}`, clientCertificate: { chain } });
     expect(account?.clientCertificate?.key.reveal()).toBe(CLIENT_KEY);
     const line = CLIENT_KEY.split('\n')[1] ?? '';
     expect(inspect(account, { depth: null, showHidden: true }) + JSON.stringify(account)).not.toContain(line);
   });
 
-  test.for<[string, () => Settings, (string | RegExp)[]]>([
+  test.for<[string, () => object, (string | RegExp)[]]>([
     [
       'a certificate without its key',
-      () => ({ PAYMENT_CLIENT_CERT_FILE: tempFile(CLIENT_CERTIFICATE) }),
-      ['PAYMENT_CLIENT_CERT_FILE: goes together with its other half: give both'],
+      () => ({ clientCertFile: tempFile(CLIENT_CERTIFICATE) }),
+      [`${FIELD}clientCertFile goes together with its other half: give both`],
     ],
     [
       'a key without its certificate',
-      () => ({ PAYMENT_CLIENT_KEY_FILE: tempFile(CLIENT_KEY) }),
-      ['PAYMENT_CLIENT_KEY_FILE: goes together with its other half: give both'],
+      () => ({ clientKeyFile: tempFile(CLIENT_KEY) }),
+      [`${FIELD}clientKeyFile goes together with its other half: give both`],
     ],
     [
       'files that are not there',
-      () => ({ PAYMENT_CLIENT_CERT_FILE: '/zz/c', PAYMENT_CLIENT_KEY_FILE: '/zz/k', PAYMENT_CA_FILE: '/zz/a' }),
-      ['PAYMENT_CA_FILE', 'PAYMENT_CLIENT_CERT_FILE', 'PAYMENT_CLIENT_KEY_FILE'].map(
-        (name) => `${name}: cannot be read`,
-      ),
+      () => ({ clientCertFile: '/zz/c', clientKeyFile: '/zz/k', caFile: '/zz/a' }),
+      ['caFile', 'clientCertFile', 'clientKeyFile'].map((name) => `${FIELD}${name} cannot be read`),
     ],
-    ['the key in its place', () => pair(CLIENT_KEY), [`PAYMENT_CLIENT_CERT_FILE: ${PEM}`]],
-    ['the key beside it', () => pair(CLIENT_CERTIFICATE + CLIENT_KEY), [`PAYMENT_CLIENT_CERT_FILE: ${PEM}`]],
-    [
-      'the certificate in the key’s place',
-      () => pair(undefined, CLIENT_CERTIFICATE),
-      [`PAYMENT_CLIENT_KEY_FILE: ${KEY}`],
-    ],
-    ['an empty key file', () => pair(undefined, ''), [`PAYMENT_CLIENT_KEY_FILE: ${KEY}`]],
-    ['a key with a passphrase', () => pair(undefined, withPassphrase()), [`PAYMENT_CLIENT_KEY_FILE: ${KEY}`]],
-    ['a short key', () => pair(undefined, rsa(1024)), ['PAYMENT_CLIENT_KEY_FILE: must have 2048 bits at least']],
+    ['the key in its place', () => pair(CLIENT_KEY), [`${FIELD}clientCertFile ${PEM}`]],
+    ['the key beside it', () => pair(CLIENT_CERTIFICATE + CLIENT_KEY), [`${FIELD}clientCertFile ${PEM}`]],
+    ['the certificate in the key’s place', () => pair(undefined, CLIENT_CERTIFICATE), [`${FIELD}clientKeyFile ${KEY}`]],
+    ['an empty key file', () => pair(undefined, ''), [`${FIELD}clientKeyFile ${KEY}`]],
+    ['a key with a passphrase', () => pair(undefined, withPassphrase()), [`${FIELD}clientKeyFile ${KEY}`]],
+    ['a short key', () => pair(undefined, rsa(1024)), [`${FIELD}clientKeyFile must have 2048 bits at least`]],
     [
       'another key',
       () => pair(undefined, TLS_KEY),
-      ['PAYMENT_CLIENT_CERT_FILE: is not of that key, or is too weak for TLS'],
+      [`${FIELD}clientCertFile is not of that key, or is too weak for TLS`],
     ],
     [
       'an expired one',
       () => pair(CLIENT_EXPIRED_CERTIFICATE),
-      [/^PAYMENT_CLIENT_CERT_FILE: has expired \(Jan {2}1 .* 2021/],
+      [/^PAYMENT_ACCOUNTS_FILE: default\.clientCertFile has expired \(Jan {2}1 .* 2021/],
     ],
-    ['no authority', () => ({ PAYMENT_CA_FILE: tempFile('') }), [`PAYMENT_CA_FILE: ${PEM}`]],
+    ['no authority', () => ({ caFile: tempFile('') }), [`${FIELD}caFile ${PEM}`]],
     [
       // TLS would pass it over in silence, and trust the others only.
       'an authority that is damaged',
-      () => ({ PAYMENT_CA_FILE: tempFile(`${TLS_CERTIFICATE}\n${TLS_CERTIFICATE.replace('MIIB', 'MIIC')}`) }),
-      [`PAYMENT_CA_FILE: ${PEM}`],
+      () => ({ caFile: tempFile(`${TLS_CERTIFICATE}\n${TLS_CERTIFICATE.replace('MIIB', 'MIIC')}`) }),
+      [`${FIELD}caFile ${PEM}`],
     ],
     [
       'an authority that is cut off',
-      () => ({ PAYMENT_CA_FILE: tempFile(`${TLS_CERTIFICATE}\n${TLS_CERTIFICATE.slice(0, -40)}`) }),
-      [`PAYMENT_CA_FILE: ${PEM}`],
+      () => ({ caFile: tempFile(`${TLS_CERTIFICATE}\n${TLS_CERTIFICATE.slice(0, -40)}`) }),
+      [`${FIELD}caFile ${PEM}`],
     ],
-    [
-      'a key that others may read',
-      () => ({ ...pair(), PAYMENT_CLIENT_KEY_FILE: readable(tempFile(CLIENT_KEY)) }),
-      [READABLE],
-    ],
+    ['a key that others may read', () => ({ ...pair(), clientKeyFile: readable(tempFile(CLIENT_KEY)) }), [READABLE]],
     [
       'certificates that others may write',
-      () => ({ ...pair(), PAYMENT_CA_FILE: readable(tempFile(TLS_CERTIFICATE), 0o646) }),
+      () => ({ ...pair(), caFile: readable(tempFile(TLS_CERTIFICATE), 0o646) }),
       [READABLE],
     ],
     [
       'a service in the clear',
-      () => ({ ...pair(), PAYMENT_CA_FILE: tempFile(TLS_CERTIFICATE), PAYMENT_BASE_URL: 'http://127.0.0.1:4010' }),
-      ['PAYMENT_CA_FILE', 'PAYMENT_CLIENT_CERT_FILE', 'PAYMENT_CLIENT_KEY_FILE'].map(
-        (name) => `${name}: needs an https URL of the service: without TLS it would do nothing`,
+      () => ({ ...pair(), caFile: tempFile(TLS_CERTIFICATE), baseUrl: 'http://127.0.0.1:4010' }),
+      ['caFile', 'clientCertFile', 'clientKeyFile'].map(
+        (name) => `${FIELD}${name} needs an https URL of the service: without TLS it would do nothing`,
       ),
     ],
   ])('refused: %s', ([, settings, lines]) => {
-    const given = problems(settings());
+    const given = problems(withFiles(settings()));
     expect(given).toEqual(lines.map((line) => (typeof line === 'string' ? line : expect.stringMatching(line))));
     expect(given.join()).not.toMatch(/MI[GI]|zz/);
   });
 
   test('stand in the accounts file, one set for each account', () => {
-    const entry = { baseUrl: 'https://pay.example', apiKey: 'k-k-k', apiSecret: 's-s-s', signer: 'hmac-sha256' };
-    const tls = { clientCertFile: tempFile(CLIENT_CERTIFICATE), clientKeyFile: tempFile(CLIENT_KEY) };
-    const file = (content: object) => ({
-      ...Object.fromEntries(Object.keys(WORKER_ENV).map((name) => [name, undefined])),
-      PAYMENT_ACCOUNTS_FILE: tempFile(JSON.stringify(content)),
-    });
     const { accounts } = loadWorkerConfig(
-      file({ eu: { ...entry, ...tls, caFile: tempFile(TLS_CERTIFICATE) }, us: { ...entry, apiKey: 'l-l-l' } }),
+      inFile({ eu: { ...ENTRY, ...pair(), caFile: tempFile(TLS_CERTIFICATE) }, us: { ...ENTRY, apiKey: 'l-l-l' } }),
     );
     expect(accounts.get('eu')).toMatchObject({ caCertificates: TLS_CERTIFICATE, clientCertificate: {} });
     expect(accounts.get('us')).not.toHaveProperty('clientCertificate');
-    expect(problems(file({ eu: { ...entry, clientCertFile: tls.clientCertFile, caFile: '/zz' } }))).toEqual([
-      'PAYMENT_ACCOUNTS_FILE: eu.caFile cannot be read',
-      'PAYMENT_ACCOUNTS_FILE: eu.clientCertFile goes together with its other half: give both',
-    ]);
-    expect(problems(file({ eu: { ...entry, caFile: '' } }))).toHaveLength(1);
-    const beside = problems({ ...file({ eu: entry }), ...pair() });
-    expect(beside.map((line) => line.split(' ')[0])).toEqual(['PAYMENT_CLIENT_CERT_FILE:', 'PAYMENT_CLIENT_KEY_FILE:']);
+    expect(problems(withFiles({ caFile: '' }))).toHaveLength(1);
   });
 });
 
@@ -219,17 +211,11 @@ describe('PAYMENT_PROXY_URL', () => {
       'PAYMENT_PROXY_URL: is the same as PAYMENT_API_SECRET: every secret has one purpose',
     ]);
   });
-
-  test('is what somebody means who sets HTTPS_PROXY, which is not used', () => {
-    const others = { HTTPS_PROXY: 'http://zz:1', NO_PROXY: '*' };
-    expect(problems(others)).toEqual([expect.stringMatching(/^HTTPS_PROXY: is not used: .*PAYMENT_PROXY_URL/)]);
-    expect(load({ ...others, PAYMENT_PROXY_URL: 'http://p:1' })?.proxy).toEqual({ host: 'p', port: 1 });
-  });
 });
 
 test('what the settings say reaches the client: an account opens with all of them', async () => {
-  const change = { ...pair(), PAYMENT_CA_FILE: tempFile(TLS_CERTIFICATE), PAYMENT_PROXY_URL: 'http://w:zz-pw@[::1]:9' };
-  const { accounts } = loadWorkerConfig({ ...WORKER_ENV, ...change });
+  const settings = withFiles({ ...pair(), caFile: tempFile(TLS_CERTIFICATE) });
+  const { accounts } = loadWorkerConfig({ ...settings, PAYMENT_PROXY_URL: 'http://w:zz-pw@[::1]:9' });
   const account = (await openAccounts(accounts)).get('default');
   await expect(account?.service.balances({ timeoutMs: 20_000 })).rejects.toMatchObject({
     code: 'not_sent',

@@ -25,17 +25,12 @@ describe('a complete environment', () => {
     });
   });
 
-  test('says how much a process takes on, and leaves the rest to the worker', () => {
-    expect(loadWorkerConfig(WORKER_ENV).capacity).toEqual({});
-    const env = { ...WORKER_ENV, ORDER_CACHE_SIZE: '3000', ORDER_LOOKUPS_AT_ONCE: '2000', ORDER_QUEUE_POLLERS: '40' };
-    expect(loadWorkerConfig(env).capacity).toEqual({ cachedOrders: 3_000, lookupsAtOnce: 2_000, queuePollers: 40 });
-  });
-
   test('says which version the process is, where Temporal tells versions apart', () => {
-    expect(loadWorkerConfig(WORKER_ENV).rollout).toEqual({});
+    expect(loadWorkerConfig(WORKER_ENV).version).toBeUndefined();
     const names = { TEMPORAL_DEPLOYMENT_NAME: 'payments/orders', TEMPORAL_WORKER_BUILD_ID: '1.4.0-a1b2' };
-    expect(loadWorkerConfig({ ...WORKER_ENV, ...names }).rollout).toEqual({
-      version: { deploymentName: 'payments/orders', buildId: '1.4.0-a1b2' },
+    expect(loadWorkerConfig({ ...WORKER_ENV, ...names }).version).toEqual({
+      deploymentName: 'payments/orders',
+      buildId: '1.4.0-a1b2',
     });
   });
 
@@ -72,11 +67,6 @@ describe('a complete environment', () => {
 
   test('PAYMENT_REQUESTS_PER_SECOND may have decimals', () => {
     expect(account({ PAYMENT_REQUESTS_PER_SECOND: '2.5' })?.requestsPerSecond).toBe(2.5);
-  });
-
-  test('PAYMENT_FORMAT_CHECKS is refuse or warn, and refuse unless it is set', () => {
-    expect(account({ PAYMENT_FORMAT_CHECKS: 'warn' })?.formatChecks).toBe('warn');
-    expect(account()?.formatChecks).toBeUndefined();
   });
 
   test('PAYMENT_NOT_EXECUTED_STATUSES is a comma list, and nothing unless it is set', () => {
@@ -137,7 +127,7 @@ describe('the _FILE variants', () => {
 const NOT_HTTPS = 'must be https (plain http is allowed to a loopback address only)';
 const RESTORED_AT = 'must be a time that has passed, with its zone, such as 2026-01-31T09:30:00Z';
 const DURATION = 'must be a duration above 0 such as 250ms, 5s, 10m, 6h or 1d';
-const STATUSES = 'must be a comma list of HTTP statuses from 401 to 599, such as 429';
+const STATUSES = 'must be a status from 401 to 499, but 408 and 409: behind the others a create may have been executed';
 const RATE = 'must be a number of requests per second from 0.1 to 1000, such as 20';
 const SIGNER = 'must be hmac-sha256, hmac-sha512 or the path of a module';
 const UNPRINTABLE = 'must not contain blanks, line breaks or control characters';
@@ -166,11 +156,23 @@ const MISTAKES: [string, string | undefined, string][] = [
   ['PAYMENT_BASE_URL', 'https://pay.zzexample/api#', 'must not carry a query or fragment'],
   ['PAYMENT_SIGNER', 'hmac-sha1', SIGNER],
   ['PAYMENT_SIGNER', './zz\nsigner.js', SIGNER],
-  ['PAYMENT_FORMAT_CHECKS', 'zzoff', 'must be refuse or warn'],
   ['PAYMENT_REQUESTS_PER_SECOND', '0', RATE],
-  ...['400', '200', '302', '600', '4290', '429;503', '429,', 'many', '-429', '429.0'].map(
-    (text): [string, string, string] => ['PAYMENT_NOT_EXECUTED_STATUSES', text, STATUSES],
-  ),
+  ...[
+    '400',
+    '200',
+    '302',
+    '408',
+    '409',
+    '503',
+    '429,500',
+    '600',
+    '4290',
+    '429;503',
+    '429,',
+    'many',
+    '-429',
+    '429.0',
+  ].map((text): [string, string, string] => ['PAYMENT_NOT_EXECUTED_STATUSES', text, STATUSES]),
   ...['zz', '0123456789ABCDEF', '0123456789abcde', '0123456789abcdef;'].map((text): [string, string, string] => [
     'PAYMENT_API_KEY_PREDECESSORS',
     text,
@@ -182,13 +184,6 @@ const MISTAKES: [string, string | undefined, string][] = [
   ['ORDER_POLL_INITIAL', '0s', DURATION],
   ['ORDER_POLL_INITIAL', '7', DURATION],
   ['ORDER_POLL_MAX', '7 m', DURATION],
-  ['ORDER_CACHE_SIZE', '9', 'must be a whole number from 10 to 100000'],
-  ['ORDER_CACHE_SIZE', '1e3', 'must be a whole number from 10 to 100000'],
-  ['ORDER_LOOKUPS_AT_ONCE', '0', 'must be a whole number from 1 to 100000'],
-  ['ORDER_LOOKUPS_AT_ONCE', '100001', 'must be a whole number from 1 to 100000'],
-  ['ORDER_QUEUE_POLLERS', '0', 'must be a whole number from 1 to 100'],
-  ['ORDER_QUEUE_POLLERS', '101', 'must be a whole number from 1 to 100'],
-  ['ORDER_PATCHES_HELD', 'no-such-patch', 'this version has no patch to hold: unset it'],
   ['TEMPORAL_RESTORED_AT', '2020-01-31T09:30:00', RESTORED_AT],
   ['TEMPORAL_RESTORED_AT', '2999-01-31T09:30:00Z', RESTORED_AT],
   ['ORDER_POLL_MAX', '7m\n', DURATION],

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { sourcesOf, VARIABLES, type Variable } from '../../src/config/variables.js';
+import { NAMES, settingOf, sourcesOf } from '../../src/config/settings.js';
 import { loadReceiverConfig } from '../../src/config.js';
 import { SEARCH_ATTRIBUTES } from '../../src/contract/names.js';
 import { TOKEN_KEY } from '../config/config.fixture.js';
@@ -41,9 +41,7 @@ const deployments = async () => (await objects()).filter(({ kind }) => kind === 
 
 /** Names of settings that no program knows. */
 function unknown(names: readonly string[], reader: string): string[] {
-  const known = (Object.keys(VARIABLES) as Variable[]).flatMap((name) =>
-    VARIABLES[name].by.includes(reader) ? sourcesOf(name) : [],
-  );
+  const known = NAMES.flatMap((name) => (settingOf(name).by.includes(reader) ? sourcesOf(name) : []));
   return names.filter((name) => !known.includes(name) && !/^(TEMPORAL_(ADDRESS|NAMESPACE|TLS)|NODE_ENV)$/.test(name));
 }
 

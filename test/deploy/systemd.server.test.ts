@@ -62,7 +62,7 @@ async function prepare(name: string): Promise<{ entry: string; args: string[]; e
 
 /** What the operator writes into the file of settings of each program. */
 async function settingsOf(name: string, service: string): Promise<Env> {
-  if (name === 'codec') return { CODEC_PORT: `${await freePort()}` };
+  if (name === 'codec') return { CODEC_ADDRESS: `127.0.0.1:${await freePort()}` };
   if (name === 'receiver') return { ...temporalEnv(temporal), CALLBACK_PORT: `${await freePort()}` };
   const example = await readFile(`${DEPLOY}worker.env.example`, 'utf8');
   const settings = [...example.matchAll(/^(\w+)=(.*)$/gm)].map(([, key = '', value = '']) => [key, value]);

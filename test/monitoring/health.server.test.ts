@@ -61,7 +61,7 @@ describe('health', () => {
   test('the codec endpoint shows it to checkers without a token, and nothing else', async () => {
     const codec = startProcess('src/codec.ts', {
       PAYLOAD_ENCRYPTION_KEYS: `a:${ENCRYPTION_KEY}`,
-      CODEC_PORT: '0',
+      CODEC_ADDRESS: '127.0.0.1:0',
       CODEC_TOKEN: randomBytes(16).toString('hex'),
     });
     const { codec: url = '' } = await codec.ready;

@@ -3,7 +3,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { sourcesOf, VARIABLES, type Variable } from '../../src/config/variables.js';
+import { settingsTable, withTable } from '../../scripts/settings-table.js';
+import { NAMES } from '../../src/config/settings.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string): Promise<string> => readFile(join(root, path), 'utf8');
@@ -100,56 +101,17 @@ describe('README', () => {
 });
 
 describe('docs/running.md', () => {
-  /** Names that the configuration reads: each stands there as a text, or as a property of the environment. */
-  async function variablesRead(): Promise<string[]> {
-    const names = await readdir(join(root, 'src'), { recursive: true });
-    const files = names.filter((name) => /^config(\/.+)?\.ts$/.test(name));
-    const texts = await Promise.all(files.map((name) => read(join('src', name))));
-    // What the list itself says is no use of it.
-    const text = texts.map((each) => each.split('satisfies Record<string, Setting>').at(-1)).join('\n');
-    return [...text.matchAll(/'([A-Z]+(?:_[A-Z]+)+)'|\benv\.([A-Z_]+)/g)].map(
-      ([, quoted, property]) => quoted ?? property ?? '',
-    );
-  }
-
-  /** The table's rows, those that the SDK reads apart, as the list of settings has them: `NAME by W R`, `NAME_FILE by W R`. */
-  function variablesTold(): string[] {
-    const [table = ''] = (pages.get(join('docs', 'running.md')) ?? '').split('## What has to be said aloud');
-    const rows = table.split('\n').filter((line) => line.startsWith('| `'));
-    return rows.flatMap((row) => {
-      const [, cell = '', readers = ''] = row.split('|');
-      const name = /[A-Z]+(?:_[A-Z]+)+/.exec(cell)?.[0];
-      if (name === undefined || (name.startsWith('TEMPORAL_') && !(name in VARIABLES))) return [];
-      const all = [name, ...(cell.includes('…_FILE') ? [`${name}_FILE`] : [])];
-      return all.map((told) => `${told} by ${readers.trim()}`);
-    });
-  }
-
-  const SETTINGS = (Object.keys(VARIABLES) as Variable[]).flatMap((name) =>
-    sourcesOf(name).map((known) => `${known} by ${[...VARIABLES[name].by].join(' ')}`),
-  );
-
-  test('has every setting with who reads it, and no other', () => {
-    expect(SETTINGS.length).toBeGreaterThan(30);
-    expect(variablesTold().sort()).toEqual(SETTINGS.sort());
-  });
-
-  test('a setting is read, and what is read is in the list of settings', async () => {
-    const used = new Set(await variablesRead());
-    expect(Object.keys(VARIABLES).filter((name) => !used.has(name))).toEqual([]);
-    const ours = /^(PAYMENT|APPROVERS?|ORDER|CALLBACK|PAYLOAD|CODEC|BATCH|REPORT|ALLOW)_/;
-    const known = SETTINGS.map((setting) => setting.split(' ')[0]);
-    expect([...used].filter((name) => ours.test(name) && !known.includes(name))).toEqual([]);
+  test('has the table of settings as src/config/settings.ts makes it, at most 40 of them', () => {
+    const page = pages.get(join('docs', 'running.md')) ?? '';
+    expect(page).toBe(withTable(page));
+    expect(page).toContain(settingsTable());
+    expect(NAMES.length).toBeLessThanOrEqual(40);
   });
 
   test('names every allowance in the part about them', () => {
     const [, part = ''] = (pages.get(join('docs', 'running.md')) ?? '').split('## What has to be said aloud');
     const told = new Set(part.split('\n## ')[0]?.match(/ALLOW_[A-Z_]+/g));
-    expect([...told].sort()).toEqual(
-      Object.keys(VARIABLES)
-        .filter((name) => name.startsWith('ALLOW_'))
-        .sort(),
-    );
+    expect([...told].sort()).toEqual(NAMES.filter((name) => name.startsWith('ALLOW_')).sort());
   });
 });
 

@@ -18,7 +18,6 @@ const allowed: [string, string][] = [
   ['src/receiver.ts', "import { createReceiver } from './receiver/server.js';"],
   ['src/config.ts', 'const env = process.env;'],
   ['src/client.ts', '/** The only reader of process.env is the configuration. */'],
-  ['src/workflows/patches.ts', 'return patched(id);'],
   ['src/client.ts', "  // import { x } from '../sandbox/main.js';"],
   ['sandbox/main.ts', "import { start } from './server.js';"],
 ];
@@ -42,7 +41,6 @@ const refused: [string, string, string][] = [
   ['src/newcomer/index.ts', "import { x } from '../contract/ids.js';", 'newcomer'],
   ['sandbox/main.ts', "import { money } from '../src/contract/money.js';", 'src'],
   ['src/workflows/withdraw.ts', 'const { createOrder } = proxyLocalActivities(options);', 'proxyLocalActivities'],
-  ['src/workflows/withdraw.ts', "if (patched('asks-first')) await ask(run);", 'isPatched'],
   ['src/client/start.ts', 'const key = process.env.PAYMENT_API_KEY;', 'process.env'],
 ];
 

@@ -50,7 +50,7 @@ export function withFile<T>(content: unknown, use: (path: string) => T): T {
 /** What a worker makes of APPROVERS_FILE. */
 export function testApprovers(): ReadonlyMap<string, Approvers> {
   const problems = new Problems({});
-  const approvers = withFile(APPROVERS_FILE, (path) => readApprovers({ APPROVERS_FILE: path }, ['default'], problems));
+  const approvers = withFile(APPROVERS_FILE, (path) => readApprovers(path, ['default'], problems));
   problems.throwIfAny();
   if (!approvers) throw new Error('no approvers');
   return approvers;

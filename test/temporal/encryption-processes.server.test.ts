@@ -52,7 +52,7 @@ describe('worker, receiver, starter and codec endpoint with a key', () => {
     const receiver = startProcess('src/receiver.ts', { ...receiverEnv(env, 0), ...KEYS });
     const { receiver: callbacks = '' } = await receiver.ready;
     const worker = startProcess('src/worker.ts', { ...workerEnv(env, service, callbacks), ...KEYS });
-    const codec = startProcess('src/codec.ts', { ...KEYS, CODEC_PORT: '0' });
+    const codec = startProcess('src/codec.ts', { ...KEYS, CODEC_ADDRESS: '127.0.0.1:0' });
     const { codec: codecUrl = '' } = await codec.ready;
     await worker.ready;
 

@@ -36,8 +36,7 @@ beforeAll(async () => {
   laxEnv = {
     ...common,
     ORDER_SETTLE_WINDOW: '2s',
-    PAYMENT_NOT_EXECUTED_STATUSES: '503',
-    ALLOW_AMBIGUOUS_STATUSES: 'true',
+    PAYMENT_NOT_EXECUTED_STATUSES: '429',
   };
   strictEnv = {
     ...common,
@@ -99,7 +98,7 @@ test('no order above the cap is sent, and none approved without a signature, bec
 
 test.for([
   ['a short settle window', 'create=500-after'],
-  ['a status that it takes for "not executed"', 'create=503-after'],
+  ['a status that it takes for "not executed"', 'create=429-after'],
 ])('no order is paid twice because one worker has %s', async ([, fault]) => {
   const handles = await startMany(16, '12.50', `${fault} lag_ms=7000 duplicate=c`);
   const results = await Promise.all(handles.map((handle) => handle.result()));

@@ -6,7 +6,7 @@ import { type Env, endProcesses, receiverEnv, startProcess, temporalEnv, workerE
 const NO_SERVICE = 'http://127.0.0.1:9';
 /** Reserved for documentation: nothing answers there. */
 const ELSEWHERE = '192.0.2.1:7233';
-const CODEC_ENV = { PAYLOAD_ENCRYPTION_KEYS: `a:${ENCRYPTION_KEY}`, CODEC_PORT: '0' };
+const CODEC_ENV = { PAYLOAD_ENCRYPTION_KEYS: `a:${ENCRYPTION_KEY}`, CODEC_ADDRESS: '127.0.0.1:0' };
 
 let temporal: TestNamespace;
 beforeAll(async () => {
@@ -34,7 +34,13 @@ describe.concurrent('a process whose environment gives a protection up in silenc
       'NODE_DEBUG',
       [],
     ],
-    ['the codec endpoint, for everybody', 'src/codec.ts', { ...CODEC_ENV, CODEC_HOST: '0.0.0.0' }, 'CODEC_TOKEN', []],
+    [
+      'the codec endpoint, for everybody',
+      'src/codec.ts',
+      { ...CODEC_ENV, CODEC_ADDRESS: '0.0.0.0:0' },
+      'CODEC_TOKEN',
+      [],
+    ],
   ])('%s', async ([, entry, env, variable, args]) => {
     const refused = startProcess(entry, env, { args });
     expect(await refused.exited).toBe(2);

@@ -65,7 +65,7 @@ export interface OrderResult {
   compensation?: CompensationResult;
   /** Fields of the request that the service shows otherwise: in another form, or named by a person who adopted it. */
   echoDifferences?: string[];
-  /** Checks that were skipped, or broken and only told (PAYMENT_FORMAT_CHECKS), when the order was sent. */
+  /** Checks that were skipped, or broken and only reported (`formatChecks`), when the order was sent. */
   notes?: string[];
   /** Every decision a person made, oldest first. */
   decisions?: DecisionRecord[];

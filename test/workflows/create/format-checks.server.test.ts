@@ -24,7 +24,7 @@ const oddCard = (orderId: string) => {
 
 const NOTE = 'order.wallet: ****1112: not a card number: its check digit is wrong';
 
-describe('with PAYMENT_FORMAT_CHECKS=warn', () => {
+describe('with formatChecks: warn', () => {
   test('an order that breaks a rule of ours is paid, and says so', async () => {
     const orderId = newOrderId('odd');
     const { handle } = await lab.orders.create('withdraw', oddCard(orderId));

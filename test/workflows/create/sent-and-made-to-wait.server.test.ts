@@ -6,7 +6,7 @@ import { HOUR_MS, MINUTE_MS, openSkippingLab, SECOND_MS, type SkippingLab } from
 
 let lab: SkippingLab;
 beforeAll(async () => {
-  lab = await openSkippingLab({ PAYMENT_NOT_EXECUTED_STATUSES: '503', ALLOW_AMBIGUOUS_STATUSES: 'true' });
+  lab = await openSkippingLab({ PAYMENT_NOT_EXECUTED_STATUSES: '423' });
 });
 afterAll(() => lab?.close());
 
@@ -87,7 +87,7 @@ test('an order that may be sent again, and is made to wait, is not sent unasked 
   lab.gate.rule = ({ path, orderId: asked }) => {
     if (asked !== orderId || !path.endsWith('/order/withdraw')) return undefined;
     creates += 1;
-    return creates === 1 || isOpen ? undefined : { status: 503, body: '{}' };
+    return creates === 1 || isOpen ? undefined : { status: 423, body: '{}' };
   };
   const input = orderInput('withdraw', orderId, { marker: 'create=500-before' });
   const handle = await lab.orders.start('withdraw', input);

@@ -1,0 +1,207 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { AMOUNT_FORMAT, MAX_AMOUNT_LENGTH } from '../contract/money.js';
+import { readJson } from '../validation/json-input.js';
+import { CURRENCY_FORMAT } from '../validation/request-schemas.js';
+import { addressList, urlProblem, withoutTrailingSlash } from './addresses.js';
+import { Secret, SecretList } from './secret.js';
+import { isPredictable, TOO_EASY } from './strength.js';
+
+type ProblemOf = (text: string) => string | undefined;
+
+/** Schema of a text for which `problemOf` finds no problem. */
+export const checkedBy = (problemOf: ProblemOf) =>
+  z.string().superRefine((text, context) => {
+    const message = problemOf(text);
+    if (message) context.addIssue({ code: 'custom', message });
+  });
+
+/** Schema that turns a text into what `read` makes of it; undefined is a mistake. */
+export const readBy = <T>(read: (text: string) => T | undefined, message: string) =>
+  z.string().transform((text, context): T => {
+    const value = read(text);
+    if (value !== undefined) return value;
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  });
+
+/** Schema of one of some words. */
+export const oneOf = <const T extends readonly string[]>(...words: T) =>
+  z.enum(words, { error: `must be ${words.join(' or ')}` });
+
+/** Schema of `true` and `false`. */
+export const flag = oneOf('true', 'false').transform((text) => text === 'true');
+
+/** Schema of a comma list of what `item` accepts. */
+const commaList = <T extends z.ZodType<unknown, string>>(item: T) =>
+  z
+    .string()
+    .transform((text) => text.split(/, */))
+    .pipe(z.array(item));
+
+const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** Longest duration that makes sense here; also keeps sums far from unsafe integers. */
+const MAX_DURATION_MS = 366 * UNIT_MS.d;
+
+/** Returns the milliseconds of `250ms`, `5s`, `10m`, `6h` or `1d`; undefined for others, 0 and more than 366 days. */
+export function durationMs(text: string): number | undefined {
+  const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text);
+  const ms = match ? Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS] : 0;
+  return ms > 0 && ms <= MAX_DURATION_MS ? ms : undefined;
+}
+
+/** Schema of a duration, in milliseconds. */
+export const duration = readBy(durationMs, 'must be a duration above 0 such as 250ms, 5s, 10m, 6h or 1d');
+
+const LINK = 'Kubernetes sets a URL for a service of that name: give the port, or set enableServiceLinks: false';
+
+/** Schema of a TCP port; 0 lets the system choose. */
+export const port = checkedBy((text) => {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return undefined;
+  return `must be a port number from 0 to 65535${/^\w+:\/\//.test(text) ? ` (${LINK})` : ''}`;
+}).transform(Number);
+
+const isHost = (text: string): boolean =>
+  isIP(text) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(text);
+
+/** Schema of a bare host name or IP address to listen on. */
+export const host = z.string().refine(isHost, 'must be a host name or IP address');
+
+/** Returns an IP address and a port, or undefined. */
+function addressAndPort(text: string): { host: string; port: number } | undefined {
+  const [, six, four, digits = ''] = /^(?:\[(.+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? [];
+  const address = six ?? four ?? '';
+  const number = Number(digits);
+  return isIP(address) === (six === undefined ? 4 : 6) && number <= 65_535
+    ? { host: address, port: number }
+    : undefined;
+}
+
+/** Schema of an IP address and a port. `example`: of a right one. */
+export const listenAddress = (example: number) =>
+  readBy(addressAndPort, `must be an IP address and a port such as 127.0.0.1:${example} or [::1]:${example}`);
+
+// Compared as text with what browsers send: a trailing slash or a path would never match.
+const isOrigin = (text: string): boolean =>
+  /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+
+/** Schema of the origin of a web page. */
+export const origin = z
+  .string()
+  .refine(isOrigin, 'must be an origin such as https://temporal.example.com, without a path');
+
+/** Schema of a base URL, without trailing slashes. */
+export const baseUrl = checkedBy(urlProblem).transform(withoutTrailingSlash);
+
+/** Schema of a comma list of addresses and networks. */
+export const networks = readBy(
+  addressList,
+  'must be a comma list of IP addresses and networks, such as 192.0.2.7,10.0.0.0/8 (none larger)',
+);
+
+const RATE = 'must be a number of requests per second from 0.1 to 1000, such as 20';
+
+/** Schema of a limit in requests per second that limits something and stops nothing. */
+export const requestRate = z.number().refine((rate) => rate >= 0.1 && rate <= 1_000, RATE);
+
+/** Schema of such a limit as a text. */
+export const requestRateText = z
+  .string()
+  .regex(/^\d{1,4}(\.\d{1,3})?$/, RATE)
+  .transform(Number)
+  .pipe(requestRate);
+
+const STATUS = 'must be a status from 401 to 499, but 408 and 409: behind the others a create may have been executed';
+
+const unique = (list: readonly unknown[]): boolean => new Set(list).size === list.length;
+
+/** Schema of statuses that may mean that a create was not executed: not those that a proxy answers after it passed it on. */
+export const notExecutedStatuses = z
+  .array(z.int().refine((status) => status > 400 && status < 500 && ![408, 409].includes(status), STATUS))
+  .refine(unique, 'names a status twice');
+
+/** Schema of such statuses as a comma list. */
+export const notExecutedStatusesText = commaList(
+  z
+    .string()
+    .regex(/^\d{3}$/, STATUS)
+    .transform(Number),
+).pipe(notExecutedStatuses);
+
+/** Schema of the fingerprint of an earlier key. */
+export const fingerprint = z
+  .string()
+  .regex(/^[0-9a-f]{16}$/, 'must be as doctor shows it behind # of an account: 16 digits 0-9a-f');
+
+/** Schema of such fingerprints as a comma list. */
+export const fingerprints = commaList(fingerprint);
+
+/** Schema of what names a signer. Whether a module can be loaded shows when the worker loads it. */
+export const signer = z
+  .string()
+  .regex(
+    /^(hmac-sha256|hmac-sha512|[\x20-\x7e]*[./\\][\x20-\x7e]*)$/,
+    'must be hmac-sha256, hmac-sha512 or the path of a module',
+  );
+
+/** Returns why a text cannot be a secret, or undefined. A newline would end up in a header, or be a badly pasted file. */
+export function secretProblem(value: string): string | undefined {
+  if (value === '') return 'must not be empty';
+  return /^[\x21-\x7e]+$/.test(value) ? undefined : 'must not contain blanks, line breaks or control characters';
+}
+
+/** Schema of a key or secret of the service. */
+export const secret = checkedBy(secretProblem).transform((text) => new Secret(text));
+
+/** Shortest token and callback token key; a shorter one could be guessed, a key from callback URLs seen in transit. */
+const MIN_TOKEN_LENGTH = 16;
+
+/** Keys of 16 random characters have more different ones, hexadecimal digits too. */
+const MIN_DIFFERENT_CHARACTERS = 8;
+
+const isEasy = (key: string): boolean => isPredictable(Buffer.from(key), MIN_DIFFERENT_CHARACTERS);
+
+/** Schema of a bearer token. */
+export const token = checkedBy((text) => {
+  const unprintable = secretProblem(text);
+  if (unprintable) return unprintable;
+  if (text.length < MIN_TOKEN_LENGTH) return `must have at least ${MIN_TOKEN_LENGTH} characters`;
+  return isEasy(text) ? TOO_EASY : undefined;
+}).transform((text) => new Secret(text));
+
+/** Schema of callback keys. Every key counts, the empty one behind a stray comma too: anybody can sign with it. */
+export const tokenKeys = checkedBy((list) => {
+  const unprintable = secretProblem(list);
+  if (unprintable) return unprintable;
+  const keys = list.split(',');
+  const isShort = keys.some((key) => key.length < MIN_TOKEN_LENGTH);
+  if (isShort) return `each key must have at least ${MIN_TOKEN_LENGTH} characters`;
+  if (keys.some(isEasy)) return TOO_EASY;
+  return unique(keys) ? undefined : 'names the same key twice';
+}).transform((list): string[] => SecretList.from(list.split(',')));
+
+const CAPS = 'must be JSON such as {"usd": "2000", "btc": "0.5"}: currencies in lower case and decimal strings';
+
+const caps = z
+  .record(z.string().regex(CURRENCY_FORMAT), z.string().regex(AMOUNT_FORMAT).max(MAX_AMOUNT_LENGTH), { error: CAPS })
+  .refine((amounts) => Object.keys(amounts).length > 0, 'names no currency: unset it if there are no caps');
+
+/** Schema of a JSON object of decimal strings by currency, as a map. */
+export const amountsByCurrency = z.string().transform((text, context): ReadonlyMap<string, string> => {
+  const { value, problem } = readJson(text);
+  const { success, data = {}, error } = caps.safeParse(value);
+  const isNone = error?.issues[0]?.code === 'custom';
+  if (success && !problem) return new Map(Object.entries(data));
+  const message = problem?.startsWith('names') ? problem : isNone ? (error?.issues[0]?.message ?? CAPS) : CAPS;
+  context.addIssue({ code: 'custom', message });
+  return z.NEVER;
+});
+
+const INSTANT = z.iso.datetime({ offset: true });
+
+/** Schema of a time that has passed, in ms since the epoch. One to come would hold every order back. */
+export const passedInstant = readBy((text) => {
+  const ms = INSTANT.safeParse(text).success ? Date.parse(text) : Number.NaN;
+  return ms <= Date.now() ? ms : undefined;
+}, 'must be a time that has passed, with its zone, such as 2026-01-31T09:30:00Z');

@@ -1,0 +1,62 @@
+import type { Env, Problems, Reader } from './env.js';
+import { NAMES, settingOf, sourcesOf } from './settings.js';
+
+/** What Temporal's own configuration reads. */
+const TEMPORAL_VARIABLES = [
+  ...['TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE', 'TEMPORAL_API_KEY', 'TEMPORAL_CONFIG_FILE', 'TEMPORAL_PROFILE'],
+  ...['TEMPORAL_TLS', 'TEMPORAL_TLS_SERVER_NAME', 'TEMPORAL_TLS_DISABLE_HOST_VERIFICATION'],
+  ...['CLIENT_CERT', 'CLIENT_KEY', 'SERVER_CA_CERT'].flatMap((name) => [
+    `TEMPORAL_TLS_${name}_PATH`,
+    `TEMPORAL_TLS_${name}_DATA`,
+  ]),
+  ...['TEMPORAL_CODEC_ENDPOINT', 'TEMPORAL_CODEC_AUTH'],
+];
+
+const namesOf = (reader?: Reader): readonly string[] => [
+  ...NAMES.filter((name) => !reader || settingOf(name).by.includes(reader)).flatMap(sourcesOf),
+  ...TEMPORAL_VARIABLES,
+];
+
+/** Beginnings of names that are ours, in a process of ours. */
+const PREFIXES = /^((PAYMENT|APP?ROVER|ORDER|CALLBACK|PAYLOAD|CODEC|BATCH|REPORT|AUDIT)S?|TEMPORAL_TLS)_/;
+
+/** The same in a process of others: a misspelt key must not switch encryption off. */
+const PREFIXES_OF_CLIENT = /^PAYLOADS?_ENCRYPTION/;
+
+/**
+ * Refuses settings that are empty or misspelt: the protection that they were to give would be off without notice. A library shares
+ * its process with variables of others, so that it checks its own names only.
+ */
+export function checkNames(env: Env, reader: Reader, problems: Problems): void {
+  const known = namesOf(reader === 'L' ? reader : undefined);
+  const prefixes = reader === 'L' ? PREFIXES_OF_CLIENT : PREFIXES;
+  for (const [name, value] of Object.entries(env)) {
+    if (value === undefined) continue;
+    if (known.includes(name)) {
+      if (value === '') problems.add(name, 'is set but empty: give it a value, or unset it');
+      continue;
+    }
+    const asOurs = name.toUpperCase().replaceAll('-', '_');
+    const meant = known.find((other) => isMeantBy(asOurs, other));
+    if (!meant && (!prefixes.test(asOurs) || isServiceLink(env, name))) continue;
+    const hint = meant ? `did you mean ${meant}?` : 'docs/running.md lists all. Unset it, or rename it';
+    problems.add(name.replace(/[^\x21-\x7e]/g, '?'), `is not a setting: ${hint}`);
+  }
+}
+
+/** Returns which allowances are in force for a process, sorted. */
+export const allowedBy = (env: Env, reader: Reader): readonly string[] =>
+  namesOf(reader)
+    .filter((name) => name.startsWith('ALLOW_') && env[name] === 'true')
+    .sort();
+
+/** True for a name of ours without its `_`, or with an ending that other settings have and it does not. */
+const isMeantBy = (name: string, ours: string): boolean =>
+  name.replaceAll('_', '') === ours.replaceAll('_', '') || name === `${ours}_FILE`;
+
+/** What Kubernetes sets for a service whose name begins like ours, unless the pod has enableServiceLinks: false. */
+function isServiceLink(env: Env, name: string): boolean {
+  const service = /^(.+?)_(?:SERVICE_(?:HOST|PORT(?:_.+)?)|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)$/;
+  const link = service.exec(name)?.[1];
+  return link !== undefined && env[`${link}_SERVICE_HOST`] !== undefined;
+}

@@ -1,0 +1,225 @@
+import { z } from 'zod';
+import { encryptionKeys } from './encryption-keys.js';
+import type { Env, Reader } from './env.js';
+import * as format from './formats.js';
+import { proxy } from './route.js';
+
+/** One setting, from which its check, its row in docs/running.md and its part of the line `ready` are made. */
+interface Setting {
+  /** Who reads it, by the letters of Reader. */
+  by: string;
+  /** It may be given as a file, by NAME_FILE. */
+  file?: true;
+  /** Turns its text into its value; the message of an issue is why it is refused. */
+  type: z.ZodType<unknown, string>;
+  /** Counts if it is unset. */
+  default?: string;
+  /** Says what counts if it is unset and there is no such text. */
+  unset?: string;
+  /** Where it has to be set. */
+  required?: (reader: Reader, env: Env) => boolean;
+  /** It describes the one account of an environment without PAYMENT_ACCOUNTS_FILE. */
+  ofAccount?: true;
+  /** Its value is shown nowhere. */
+  secret?: true;
+  example?: string;
+  about: string;
+}
+
+const text = z.string();
+const required = () => true;
+const versionName = (letters: string) =>
+  text.regex(new RegExp(`^[A-Za-z0-9][A-Za-z0-9${letters}-]{0,199}$`), `must match [A-Za-z0-9${letters}-]{1,200}`);
+
+/** Every setting. */
+export const SETTINGS = {
+  PAYMENT_BASE_URL: {
+    ...{ by: 'W', file: true, ofAccount: true, required, type: format.baseUrl },
+    ...{ example: 'https://payments.example', about: 'the service; plain http to a loopback address only' },
+  },
+  PAYMENT_API_KEY: {
+    ...{ by: 'W', file: true, ofAccount: true, secret: true, required, type: format.secret },
+    about: "the account's key",
+  },
+  PAYMENT_API_SECRET: {
+    ...{ by: 'W', file: true, ofAccount: true, secret: true, required, type: format.secret },
+    about: "the account's secret",
+  },
+  PAYMENT_API_KEY_PREDECESSORS: {
+    ...{ by: 'W', file: true, ofAccount: true, type: format.fingerprints, example: '0123456789abcdef' },
+    about: 'fingerprints of earlier keys of the same account, separated by commas ([rotation](#keys-that-change))',
+  },
+  PAYMENT_SIGNER: {
+    ...{ by: 'W', file: true, ofAccount: true, required, type: format.signer, example: 'hmac-sha256' },
+    about: '`hmac-sha256`, `hmac-sha512`, or the path of a [module](#signer)',
+  },
+  PAYMENT_REQUESTS_PER_SECOND: {
+    ...{ by: 'W', ofAccount: true, type: format.requestRateText, unset: 'no limit', example: '40' },
+    about: "the account's [limit](#the-accounts-limit) over all workers, 0.1 to 1000",
+  },
+  PAYMENT_NOT_EXECUTED_STATUSES: {
+    ...{ by: 'W', ofAccount: true, type: format.notExecutedStatusesText, example: '429' },
+    about: 'statuses of a create that the service guarantees, in writing, as not executed. A wrong entry pays twice',
+  },
+  PAYMENT_ACCOUNTS_FILE: {
+    ...{ by: 'W', type: text, example: 'accounts.json' },
+    about: '[several accounts](#several-accounts) in one file, instead of the seven names above',
+  },
+  PAYMENT_PROXY_URL: {
+    ...{ by: 'W', file: true, secret: true, type: proxy, unset: 'none: asked directly' },
+    ...{
+      example: 'http://user:pw@proxy:3128',
+      about: 'the [proxy](#the-way-to-the-service) (CONNECT) for all accounts',
+    },
+  },
+  APPROVERS_FILE: {
+    ...{ by: 'W', type: text, unset: 'none: names are claims', example: 'approvers.json' },
+    about: 'whose [signatures](#approvers) decisions and approvals need, per account',
+  },
+  APPROVER_KEY_FILE: {
+    ...{ by: 'L', type: text, example: 'ann.pem' },
+    about: 'private key that decisions and approvals are signed with; `--key` goes before it',
+  },
+  PAYMENT_ORDER_CAPS: {
+    ...{ by: 'W', type: format.amountsByCurrency, example: '{"usd": "2000"}' },
+    about: 'a larger order waits for `approve` or `refuse` ([caps](#caps))',
+  },
+  PAYMENT_CHECK_BALANCE: {
+    ...{ by: 'W', type: format.flag, default: 'false', example: 'true' },
+    about: 'an order that the balance does not cover is refused as `InvalidOrder`',
+  },
+  ORDER_POLL_INITIAL: {
+    by: 'W',
+    type: format.duration,
+    default: '5s',
+    example: '2s',
+    about: 'first wait between polls',
+  },
+  ORDER_POLL_MAX: { by: 'W', type: format.duration, default: '5m', example: '6h', about: 'longest wait between polls' },
+  ORDER_SETTLE_WINDOW: {
+    ...{ by: 'W', type: format.duration, unset: '10m; 15s for deposit types', example: '20m' },
+    about: 'how long an uncertain create must be absent before it is sent again; set, it holds for all types',
+  },
+  ORDER_CONFIRM_DELAY: {
+    ...{ by: 'W', type: format.duration, default: '10m', example: '30m' },
+    about: 'time between the two equal readings before compensation moves money',
+  },
+  TEMPORAL_RESTORED_AT: {
+    ...{ by: 'W', type: format.passedInstant, unset: 'none: never restored', example: '2026-01-31T09:30:00Z' },
+    about: 'since when a [restored Temporal](#a-restored-temporal) runs',
+  },
+  TEMPORAL_DEPLOYMENT_NAME: {
+    ...{ by: 'W', type: versionName('_/'), unset: 'none: versions are not told apart', example: 'payment-orders' },
+    about: 'the [deployment](upgrading.md#by-versions-of-temporal) that the worker belongs to',
+  },
+  TEMPORAL_WORKER_BUILD_ID: {
+    ...{ by: 'W', type: versionName('._+'), unset: 'none; required beside it', example: '1.5.0' },
+    about: "the worker's version in that deployment",
+  },
+  CALLBACK_BASE_URL: {
+    ...{ by: 'W', type: format.baseUrl, unset: 'none: orders are polled', example: 'https://hooks.example' },
+    about: 'where the service reaches the receiver; permanent addresses need it',
+  },
+  CALLBACK_TOKEN_KEY: {
+    ...{ by: 'WR', file: true, secret: true, type: format.tokenKeys },
+    unset: 'required at the receiver and beside `CALLBACK_BASE_URL`',
+    required: (reader: Reader, env: Env) => reader === 'R' || Boolean(env.CALLBACK_BASE_URL),
+    about: 'comma list of keys (`openssl rand -base64 32`), the same for both; the first signs, all verify',
+  },
+  CALLBACK_HOST: {
+    by: 'R',
+    type: format.host,
+    default: '127.0.0.1',
+    example: '0.0.0.0',
+    about: 'where the receiver listens',
+  },
+  CALLBACK_PORT: { by: 'R', type: format.port, default: '8080', example: '9000', about: 'its port' },
+  CALLBACK_TRUSTED_PROXIES: {
+    ...{ by: 'R', type: format.networks, example: '127.0.0.1,10.0.0.0/8' },
+    about: 'addresses and networks whose `X-Forwarded-For` counts: its rightmost address that is not on this list',
+  },
+  CALLBACK_ALLOWED_ADDRESSES: {
+    ...{ by: 'R', type: format.networks, unset: 'all', example: '203.0.113.0/24' },
+    about: 'addresses and networks that callbacks and `/healthz` may come from; others get no answer, or a 404',
+  },
+  BATCH_DIR: {
+    ...{ by: 'W', type: text, example: '/srv/batches' },
+    about: 'batch files, the same folder on every worker, closed to others ([batches.md](batches.md#files))',
+  },
+  REPORT_DIR: {
+    ...{ by: 'W', type: text, unset: '`BATCH_DIR/reports`', example: '/srv/reports' },
+    about: 'reports of batches and reconciliations; made if it is missing',
+  },
+  AUDIT_DIR: {
+    ...{ by: 'W', type: text, unset: 'none: no record', example: '/var/lib/payments/audit' },
+    about: 'folder of the [audit record](operating.md#the-audit-record). If it cannot be written, nothing is sent',
+  },
+  PAYLOAD_ENCRYPTION_KEYS: {
+    ...{
+      by: 'WRCL',
+      file: true,
+      secret: true,
+      type: encryptionKeys,
+      unset: 'none: payloads are plain (the codec needs them)',
+    },
+    required: (reader: Reader) => reader === 'C',
+    ...{
+      example: 'k2:…,k1:…',
+      about: 'comma list of `id:key` (`openssl rand -base64 32`); the first [encrypts](#encryption), all decrypt',
+    },
+  },
+  PAYLOAD_ENCRYPTION: {
+    ...{ by: 'WRL', type: format.oneOf('off', 'on', 'required'), unset: '`off` without keys, `on` with keys' },
+    ...{
+      example: 'required',
+      about: '`required`: what is plain or for another workflow is refused ([trust.md](trust.md))',
+    },
+  },
+  LOG_LEVEL: {
+    ...{ by: 'WRC', type: format.oneOf('debug', 'info', 'warn', 'error'), default: 'info', example: 'warn' },
+    about: 'what is logged at least. Logs are JSON lines on stderr',
+  },
+  METRICS_ADDRESS: {
+    ...{ by: 'WR', type: format.listenAddress(9464), unset: 'none: not shown', example: '127.0.0.1:9464' },
+    about: 'where [health and metrics](monitoring.md) are shown, in the clear, to everybody who reaches it',
+  },
+  CODEC_ADDRESS: {
+    ...{ by: 'C', type: format.listenAddress(8081), default: '127.0.0.1:8081', example: '0.0.0.0:8081' },
+    about: 'where the codec listens',
+  },
+  CODEC_TOKEN: {
+    ...{ by: 'C', file: true, secret: true, type: format.token, unset: 'none: only this machine may ask' },
+    about: 'bearer token (`openssl rand -hex 32`) of every question; required if `CODEC_ADDRESS` is not loopback',
+  },
+  CODEC_UI_ORIGIN: {
+    ...{ by: 'C', type: format.origin, unset: 'no web page may ask', example: 'http://localhost:8233' },
+    about: 'origin of the Temporal UI whose pages may ask',
+  },
+  ALLOW_DEBUGGING: { by: 'WRC', type: format.flag, default: 'false', about: 'see [below](#what-has-to-be-said-aloud)' },
+  ALLOW_PLAIN_TEMPORAL: { by: 'WRL', type: format.flag, default: 'false', about: 'see below' },
+  ALLOW_READABLE_FILES: { by: 'WRCL', type: format.flag, default: 'false', about: 'see below' },
+  ALLOW_SHORT_WINDOWS: { by: 'W', type: format.flag, default: 'false', about: 'see below' },
+} as const satisfies Record<string, Setting>;
+
+/** The name of a setting. */
+export type Variable = keyof typeof SETTINGS;
+
+/** The name of a setting that explicitly gives a protection up. */
+export type Allowance = Extract<Variable, `ALLOW_${string}`>;
+
+type Value<S extends Setting> = S extends { default: string } | { required: unknown }
+  ? z.output<S['type']>
+  : z.output<S['type']> | undefined;
+
+/** The values of all settings. One that has to be set is typed as set, whoever reads it. */
+export type Settings = { readonly [K in Variable]: Value<(typeof SETTINGS)[K]> };
+
+/** Names of settings in the order of the table. */
+export const NAMES = Object.keys(SETTINGS) as Variable[];
+
+/** Returns the row of a setting, whatever it lacks. */
+export const settingOf = (name: Variable): Setting => SETTINGS[name];
+
+/** Returns the names that a setting goes by: its own and NAME_FILE. */
+export const sourcesOf = (name: Variable): readonly string[] =>
+  settingOf(name).file ? [name, `${name}_FILE`] : [name];
