@@ -10,7 +10,6 @@ import { checkRuntime } from './config/runtime.js';
 import type { Secret } from './config/secret.js';
 import type { Settings, Variable } from './config/settings.js';
 import { readTemporalTarget } from './config/temporal-connection.js';
-import { isTraced } from './config/tracing.js';
 import type { Pace } from './contract/order/activities.js';
 
 export type { AccountConfig } from './config/accounts.js';
@@ -186,7 +185,7 @@ export const loadWorkerConfig = (env: Env = process.env): WorkerConfig =>
       directories: readDirectories(settings, problems),
       auditDir: auditDir ? folder(auditDir, 'AUDIT_DIR', problems, { create: true }) : undefined,
       monitoring: monitoringOf(settings),
-      traced: isTraced(env),
+      traced: loadTracing(env),
       allowed: allowedBy(env, 'W'),
       shown: shownOf(shown, accounts, encryption.encryptionKeys),
     };
@@ -202,7 +201,7 @@ export const loadReceiverConfig = (env: Env = process.env) =>
     trustedProxies: settings.CALLBACK_TRUSTED_PROXIES,
     allowedAddresses: settings.CALLBACK_ALLOWED_ADDRESSES,
     monitoring: monitoringOf(settings),
-    traced: isTraced(env),
+    traced: loadTracing(env),
     allowed: allowedBy(env, 'R'),
   }));
 
@@ -218,8 +217,14 @@ export const loadEncryption = (env: Env = process.env): Encryption =>
 export const loadTemporalTarget = (env: Env = process.env) =>
   load(env, 'L', ({ problems }) => readTemporalTarget(env, problems));
 
-/** Returns whether a process is traced. */
-export const loadTracing = (env: Env = process.env): boolean => isTraced(env);
+/** Variables of OpenTelemetry, which its own packages read, too. */
+const ENDPOINTS = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'] as const;
+
+/** True if traces are wanted: somewhere to send them is named, and nothing switches them off. */
+export const loadTracing = (env: Env = process.env): boolean =>
+  ENDPOINTS.some((name) => env[name]) &&
+  env.OTEL_SDK_DISABLED?.toLowerCase() !== 'true' &&
+  (env.OTEL_TRACES_EXPORTER || 'otlp') === 'otlp';
 
 /** Reads the codec endpoint's configuration; throws ConfigError with one line per mistake. */
 export const loadCodecConfig = (env: Env = process.env) =>

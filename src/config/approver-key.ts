@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { ConfigError, type Env } from './env.js';
+import { readOpened } from './secret-files.js';
 
 const NAME = 'APPROVER_KEY_FILE';
 
@@ -12,22 +12,11 @@ export function loadApproverKey(given: string | undefined, env: Env = process.en
   const path = given ?? env[NAME];
   if (path === undefined) return undefined;
   const refuse = (reason: string) => new ConfigError([`${given === undefined ? NAME : '--key'}: ${reason}`]);
-  let pem: string;
-  let mode: number;
-  try {
-    const file = openSync(path, 'r');
-    try {
-      mode = fstatSync(file).mode;
-      pem = readFileSync(file, 'utf8');
-    } finally {
-      closeSync(file);
-    }
-  } catch {
-    throw refuse('cannot be read');
-  }
+  const file = readOpened(path);
+  if (!file) throw refuse('cannot be read');
   // Whoever may read it may sign as its owner.
-  if (mode & 0o077) throw refuse('may be read by others than its owner: chmod 600');
-  const key = privateKey(pem);
+  if (file.stats.mode & 0o077) throw refuse('may be read by others than its owner: chmod 600');
+  const key = privateKey(file.text);
   if (key?.asymmetricKeyType !== 'ed25519') throw refuse('must be a private Ed25519 key in PEM, without passphrase');
   return key;
 }

@@ -1,8 +1,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { Problems } from './env.js';
-import { checkedBy, secretProblem } from './formats.js';
+import { checkedBy, isPredictable, secretProblem, TOO_EASY } from './formats.js';
 import type { Settings } from './settings.js';
-import { isPredictable, TOO_EASY } from './strength.js';
 
 /** A key that payloads are encrypted with. Its bytes show in no log: a KeyObject prints nothing of itself. */
 export interface EncryptionKey {

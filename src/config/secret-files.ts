@@ -18,6 +18,20 @@ function isOpen({ mode, uid }: Stats, isSecret: boolean): boolean {
   return (mode & (group | (isSecret ? OTHERS : 0o002))) !== 0;
 }
 
+/** Reads a file and the rights of that same file; undefined if it cannot be read. */
+export function readOpened(path: string): { text: string; stats: Stats } | undefined {
+  try {
+    const file = openSync(path, 'r');
+    try {
+      return { stats: fstatSync(file), text: readFileSync(file, 'utf8') };
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return undefined;
+  }
+}
+
 /** A file of settings as text; undefined when it cannot be read. `isSecret`: of its content, whether it is. */
 export function readSettingsFile(
   path: string,
@@ -25,19 +39,9 @@ export function readSettingsFile(
   { variable, what = '' }: { variable: string; what?: string },
   isSecret: (text: string) => boolean = () => true,
 ): string | undefined {
-  let text: string;
-  let stats: Stats;
-  try {
-    const file = openSync(path, 'r');
-    try {
-      stats = fstatSync(file);
-      text = readFileSync(file, 'utf8');
-    } finally {
-      closeSync(file);
-    }
-  } catch {
-    return undefined;
-  }
+  const file = readOpened(path);
+  if (!file) return undefined;
+  const { text, stats } = file;
   if (isOpen(stats, isSecret(text))) problems.weak('ALLOW_READABLE_FILES', variable, what + OPEN_FILE);
   return text;
 }

@@ -116,8 +116,8 @@ describe('a connection that somebody on the way could read or change', () => {
   );
 
   test('a misspelt name', () => {
-    expect(problems({ TEMPORAL_ADRESS: 'zz' })).toEqual([
-      'TEMPORAL_ADRESS: is not a setting: did you mean TEMPORAL_ADDRESS?',
+    expect(problems({ TEMPORAL_API_KEY_FILE: 'zz' })).toEqual([
+      'TEMPORAL_API_KEY_FILE: is not a setting: did you mean TEMPORAL_API_KEY?',
     ]);
   });
 
