@@ -120,12 +120,6 @@ export const SETTINGS = {
     ...{ by: 'W', type: format.baseUrl, unset: 'none: orders are polled', example: 'https://hooks.example' },
     about: 'where the service reaches the receiver; permanent addresses need it',
   },
-  CALLBACK_TOKEN_KEY: {
-    ...{ by: 'WR', file: true, secret: true, type: format.tokenKeys },
-    unset: 'required at the receiver and beside `CALLBACK_BASE_URL`',
-    required: (reader: Reader, env: Env) => reader === 'R' || Boolean(env.CALLBACK_BASE_URL),
-    about: 'comma list of keys (`openssl rand -base64 32`), the same for both; the first signs, all verify',
-  },
   CALLBACK_HOST: {
     by: 'R',
     type: format.host,
@@ -134,6 +128,12 @@ export const SETTINGS = {
     about: 'where the receiver listens',
   },
   CALLBACK_PORT: { by: 'R', type: format.port, default: '8080', example: '9000', about: 'its port' },
+  CALLBACK_TOKEN_KEY: {
+    ...{ by: 'WR', file: true, secret: true, type: format.tokenKeys },
+    unset: 'required at the receiver and beside `CALLBACK_BASE_URL`',
+    required: (reader: Reader, env: Env) => reader === 'R' || Boolean(env.CALLBACK_BASE_URL),
+    about: 'comma list of keys (`openssl rand -base64 32`), the same for both; the first signs, all verify',
+  },
   CALLBACK_TRUSTED_PROXIES: {
     ...{ by: 'R', type: format.networks, example: '127.0.0.1,10.0.0.0/8' },
     about: 'addresses and networks whose `X-Forwarded-For` counts: its rightmost address that is not on this list',
