@@ -1,16 +1,6 @@
-import {
-  ActivityFailure,
-  ApplicationFailure,
-  CancelledFailure,
-  ChildWorkflowFailure,
-  DefaultFailureConverter,
-  defaultPayloadConverter,
-  TerminatedFailure,
-  TimeoutFailure,
-} from '@temporalio/common';
-import { ContinueAsNew } from '@temporalio/workflow';
+import { ApplicationFailure } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
-import { shownEntry, shownFields } from '../../src/worker/log.js';
+import { shownFields } from '../../src/worker/log.js';
 
 const WALLET = '4111111111111111';
 const SECRETS = [WALLET, 'the-api-secret', 'the-signature', 'anna@example.com', 'DE89370400440532013000'];
@@ -79,68 +69,10 @@ describe('fields of a log entry', () => {
   });
 });
 
-test('that a queue of an account has no workflows is not worth a line', () => {
-  const message = 'No workflows registered, not polling for workflow tasks';
-  expect(shownEntry({ level: 'WARN', message, meta: {} })).toBeUndefined();
-});
-
-describe('a workflow task that fails', () => {
-  const message = 'workflow task failed: the workflow makes no progress, and the server repeats the task';
+test('a failure that the native part of the SDK prints is shown by its first message', () => {
   const failure = `Failure { failure: Some(Failure { message: "no order \\"${WALLET}\\"", source: "", stack_trace: "zz" }) }`;
-
-  test('is told once, though the workflow and the native part of the SDK tell it', () => {
-    const told = new Set();
-    const error = new Error(`no order ${WALLET}`);
-    const first = shownEntry({ level: 'WARN', message: 'Workflow failed', meta: { runId: 'r', error } }, told);
-    const fields = { runId: 'r', cause: 'no order ****1111' };
-    expect(first).toEqual({ level: 'ERROR', message, fields });
-    const again = { level: 'WARN', message: 'Failing workflow task', meta: { runId: 'r', failure } } as const;
-    expect(shownEntry(again, told)).toBeUndefined();
-  });
-
-  test('is an error with its cause where the native part alone tells it', () => {
-    const shown = shownEntry({ level: 'WARN', message: 'Failing workflow task', meta: { runId: 'r', failure } });
-    expect(shown).toEqual({ level: 'ERROR', message, fields: { runId: 'r', cause: 'no order \\"****1111\\"' } });
-  });
-
-  const cause = ApplicationFailure.nonRetryable('bad', 'InvalidOrder');
-  const child = { workflowId: 'order:default:o-1' };
-  const failures: Error[] = [
-    cause,
-    new CancelledFailure('cancelled'),
-    new TerminatedFailure('terminated'),
-    new TimeoutFailure('too late', undefined, 'START_TO_CLOSE'),
-    new ActivityFailure('an activity failed', 'readService', '1', 'TIMEOUT', undefined, cause),
-    new ChildWorkflowFailure('default', child, 'withdraw', 'TIMEOUT', cause),
-    new ContinueAsNew({ workflowType: 'bulkWithdraw' }),
-  ];
-  const converter = new DefaultFailureConverter();
-  const fromHistory = (failure: unknown) =>
-    converter.failureToError(converter.errorToFailure(failure, defaultPayloadConverter), defaultPayloadConverter);
-  const withoutStack = (error: Error) => Object.assign(error, { stack: '' });
-  // As an error is that came from the thread of a workflow.
-  const fromThread = (error: Error): Error => structuredClone(error);
-
-  test.for<[string, Error]>([
-    ...failures.map((error): [string, Error] => [error.name, error]),
-    ...failures.map((error): [string, Error] => [`${error.name} of a thread`, fromThread(error)]),
-    ['ApplicationFailure that an activity threw', fromThread(fromHistory(cause))],
-    ['ActivityFailure as the server writes it', fromThread(withoutStack(fromHistory(failures[4])))],
-  ])('is not a workflow that ends: %s', ([, error]) => {
-    const shown = shownEntry({ level: 'WARN', message: 'Workflow failed', meta: { error } });
-    expect(shown).toMatchObject({ level: 'WARN', message: 'Workflow failed' });
-  });
-
-  test.for<[string, unknown]>([
-    ['a mistake of the code', fromThread(new TypeError('order is undefined'))],
-    [
-      'an error with a name of its own',
-      fromThread(Object.assign(new Error('no key'), { name: 'PayloadDecryptionError' })),
-    ],
-    ['an error whose words name a failure', fromThread(new Error('ApplicationFailure: bad'))],
-    ['something that is no error', undefined],
-  ])('is %s, thrown in the thread of a workflow', ([, error]) => {
-    const shown = shownEntry({ level: 'WARN', message: 'Workflow failed', meta: { error } });
-    expect(shown).toMatchObject({ level: 'ERROR', message });
-  });
+  expect(shownFields({ runId: 'r', failure })).toEqual({ runId: 'r', cause: 'no order \\"****1111\\"' });
+  const error = 'Status { code: PermissionDenied, message: "taken back", details: b"zz" }';
+  expect(shownFields({ error })).toEqual({ cause: 'taken back' });
+  expect(shownFields({ error: 'zz', failure: 'zz' })).toEqual({});
 });
