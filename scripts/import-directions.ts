@@ -16,9 +16,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   // Workflow code must stay deterministic, so nothing that calls out comes in with it.
   workflows: ['contract', 'types activities'],
   config: ['contract', 'validation', 'types payment-service'],
-  temporal: ['contract', 'config', 'tracing'],
-  // What is loaded where OTEL_* asks for traces alone.
-  tracing: ['contract'],
+  temporal: ['contract', 'config'],
   client: ['contract', 'validation', 'temporal', 'types workflows', 'types config'],
   activities: [
     'contract',
@@ -41,7 +39,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   // What is checked before a process starts and while it runs; its accounts are asked for their balances.
   preflight: ['contract', 'validation', 'payment-service', 'temporal', 'config'],
   receiver: [
-    ...['preflight', 'monitoring', 'http-port', 'contract', 'client', 'temporal', 'tracing', 'config', 'process'],
+    ...['preflight', 'monitoring', 'http-port', 'contract', 'client', 'temporal', 'config', 'process'],
     'print',
   ],
   codec: ['http-port', 'temporal', 'config', 'process', 'print'],
@@ -57,7 +55,6 @@ const MAY_IMPORT: Record<string, string[]> = {
     'payment-service',
     'client',
     'temporal',
-    'tracing',
     'config',
     'process',
     'print',
@@ -70,7 +67,6 @@ const MAY_IMPORT: Record<string, string[]> = {
     'audit',
     'client',
     'temporal',
-    'tracing',
     'config',
     'process',
     'print',

@@ -201,7 +201,6 @@ export const loadReceiverConfig = (env: Env = process.env) =>
     trustedProxies: settings.CALLBACK_TRUSTED_PROXIES,
     allowedAddresses: settings.CALLBACK_ALLOWED_ADDRESSES,
     monitoring: monitoringOf(settings),
-    traced: loadTracing(env),
     allowed: allowedBy(env, 'R'),
   }));
 

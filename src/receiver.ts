@@ -11,7 +11,6 @@ import { exitOnFailure, refuseArguments, sayReady, untilStopped } from './proces
 import { startReceiver } from './receiver/server.js';
 import { createSignalOrder, createSignalReceived } from './receiver/signals.js';
 import { connectTemporal } from './temporal.js';
-import { startTracingIf } from './tracing.js';
 
 refuseArguments(
   'payment-orders-receiver',
@@ -26,10 +25,6 @@ await exitOnFailure(async () => {
     { level: logLevel, hooks: LOG_HOOKS, base: { service: 'payment-orders-receiver' } },
     pino.destination(2),
   );
-  const tracing = await startTracingIf(config.traced, {
-    service: 'payment-orders-receiver',
-    tell: (problem) => log.warn(problem),
-  });
   const { client } = await connectTemporal(config, START_WITHIN);
   const findings = await checkStart({ client, config }, 'R', (level, text, about) =>
     log[level === 'warning' ? 'warn' : level === 'note' ? 'info' : 'error'](about, text),
@@ -57,6 +52,5 @@ await exitOnFailure(async () => {
   const shown = `${monitoring ? ` metrics=${monitoring.url}` : ''} namespace=${client.options.namespace}${settingsOf('CALLBACK_TRUSTED_PROXIES', 'CALLBACK_ALLOWED_ADDRESSES')}`;
   sayReady(`receiver=${receiver.url}${shown}`, config.allowed, namesOf(findings));
   await stopped;
-  await tracing?.stop();
   // The Temporal connection is not closed: a retry of a failed signal may still be due and would throw on a closed one.
 });

@@ -2,7 +2,6 @@
 import { PaymentOrders } from './client.js';
 import { print } from './print.js';
 import { runStarter } from './starter/program.js';
-import { tracedVerb } from './starter/traced-verb.js';
 
 // Whoever reads may have seen enough (`… | head`): no reason for a stack trace.
 for (const stream of [process.stdout, process.stderr]) {
@@ -29,7 +28,6 @@ process.exitCode = await runStarter(process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,
   connect: () => PaymentOrders.connect(),
-  traced: (verb, act) => tracedVerb(verb, act, (problem) => print(process.stderr, `warning: ${problem}\n`)),
   ifStopped,
   // Suggested command lines should work as they stand, from a checkout and from an installed package.
   self: process.argv[1]?.endsWith('.ts') ? 'npm run -s starter --' : 'payment-orders',

@@ -1,7 +1,7 @@
-import { Client, type ClientOptions, Connection, isGrpcServiceError } from '@temporalio/client';
+import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
 import { type DataConverter, defaultPayloadConverter, type LoadedDataConverter } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import { type Encryption, loadEncryption, loadTemporalTarget, loadTracing } from './config.js';
+import { type Encryption, loadEncryption, loadTemporalTarget } from './config.js';
 import { EncodedFailures } from './contract/encoded-failures.js';
 import { SEARCH_ATTRIBUTES } from './contract/names.js';
 import { encryptionCodec, PayloadDecryptionError } from './temporal/encryption-codec.js';
@@ -75,19 +75,11 @@ export async function connectTemporal(
   const { connectionOptions, address, namespace } = temporalTarget();
   try {
     const connection = await Connection.connect({ ...connectionOptions, connectTimeout });
-    const interceptors = await clientInterceptors();
-    const client = new Client({ connection, namespace, dataConverter: dataConverter(encryption), ...interceptors });
+    const client = new Client({ connection, namespace, dataConverter: dataConverter(encryption) });
     return { client, close: () => connection.close() };
   } catch (error) {
     throw new TemporalUnreachableError(address, namespace, error instanceof Error ? error.message : 'unknown error');
   }
-}
-
-/** What traces a client's calls where OTEL_* asks for it; otherwise nothing of OpenTelemetry is loaded. */
-async function clientInterceptors(): Promise<Pick<ClientOptions, 'interceptors'>> {
-  if (!loadTracing()) return {};
-  const { traceCalls } = await import('./tracing/client.js');
-  return { interceptors: { workflow: [traceCalls()] } };
 }
 
 /**

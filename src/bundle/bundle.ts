@@ -30,9 +30,9 @@ const CONVERTERS: Record<EncryptionMode, { payloads: string; failures?: string }
 
 /** Modules of interceptors. */
 const INTERCEPTORS: Record<EncryptionMode, string[]> = {
-  off: ['traced', 'interceptors'],
-  on: ['traced', 'interceptors', 'encrypted'],
-  required: ['traced', 'interceptors', 'encrypted', 'required'],
+  off: ['interceptors'],
+  on: ['interceptors', 'encrypted'],
+  required: ['interceptors', 'encrypted', 'required'],
 };
 
 /** Bundles the workflow code, with its converters and interceptors; every worker and replay must run exactly this bundle. */

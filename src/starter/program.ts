@@ -146,8 +146,7 @@ export async function runStarter(argv: readonly string[], io: StarterIo): Promis
     if (json) printJson(io.stdout, shown);
     else print(stream, `${report.text}\n`);
   };
-  let verbName = '';
-  const runOnce: Run = async (verb) => {
+  const run: Run = async (verb) => {
     const orders = await io.connect();
     try {
       show(await verb(orders));
@@ -155,14 +154,8 @@ export async function runStarter(argv: readonly string[], io: StarterIo): Promis
       await orders.close();
     }
   };
-  const run: Run = (verb) => (io.traced ? io.traced(verbName, () => runOnce(verb)) : runOnce(verb));
   try {
-    await buildProgram(io, run, show)
-      .hook('preAction', (program, action) => {
-        const group = action.parent === program ? [] : [action.parent?.name()];
-        verbName = [...group, action.name()].join(' ');
-      })
-      .parseAsync(argv, { from: 'user' });
+    await buildProgram(io, run, show).parseAsync(argv, { from: 'user' });
   } catch (error) {
     const report = reportOfError(error);
     // Commander has printed its own message already, and asked-for help is no error.

@@ -98,8 +98,6 @@ export interface StarterIo {
   /** Progress and errors for people. */
   stderr: Writable & { isTTY?: boolean };
   connect: () => Promise<PaymentOrders>;
-  /** Runs a verb of that name as one span; absent = nothing is traced. */
-  traced?: (verb: string, act: () => Promise<void>) => Promise<void>;
   /** What a person reads who stops this command from outside, such as by Ctrl-C, while it waits. */
   ifStopped?: { says?: string | undefined };
   /** How this command is typed, for the command lines it suggests. */

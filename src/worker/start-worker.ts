@@ -13,7 +13,6 @@ import { checkStart, START_WITHIN, type Tell } from '../preflight/start.js';
 import { versionName } from '../temporal/pollers.js';
 import { publishedFor, publishingIdentity } from '../temporal/published.js';
 import { connectTemporal, TemporalUnreachableError, temporalTarget, warnOfPlainPayloads } from '../temporal.js';
-import { startTracingIf } from '../tracing.js';
 import { createSlots, openAccounts } from './accounts.js';
 import { createsCapacity, lookupsCapacity, ordersCapacity } from './capacity.js';
 import { countCreates } from './count-creates.js';
@@ -22,7 +21,6 @@ import { newIdentity, watchWorkers } from './limit-shares.js';
 import { createMonitor } from './monitor.js';
 import { refuseForeign } from './refuse-foreign.js';
 import { versionOptions } from './rollout.js';
-import { traceOptions } from './traced.js';
 
 /** A create must be let finish: its attempt may take 50 s, so a stopping worker waits a little longer. */
 const SHUTDOWN_GRACE = '55s' as const;
@@ -33,10 +31,8 @@ const SHUTDOWN_GRACE = '55s' as const;
  */
 export async function startWorker(config: WorkerConfig) {
   const monitor = createMonitor(config.monitoring);
-  const tracing = await startTracingIf(config.traced ?? false, {
-    service: 'payment-orders-worker',
-    tell: (problem) => Runtime.instance().logger.warn(problem),
-  });
+  const tracing = config.traced ? await import('./tracing.js') : undefined;
+  const stopTracing = tracing?.startTracing((problem) => Runtime.instance().logger.warn(problem));
   // A signer that cannot be loaded is a mistake of configuration: it is said before anything that takes long.
   const accounts = await openAccounts(config.accounts);
   const { connectionOptions, address, namespace } = temporalTarget();
@@ -76,7 +72,7 @@ export async function startWorker(config: WorkerConfig) {
   const run = Promise.all(workers.map((worker) => worker.run())).then(() => {
     watching.stop();
     stopFailovers();
-    return Promise.all([monitoring.stop(), tracing?.stop()]).then(() => connection.close());
+    return Promise.all([monitoring.stop(), stopTracing?.()]).then(() => connection.close());
   });
   return {
     description: `temporal=${address} namespace=${namespace} accounts=${[...config.accounts.keys()].join(',')} ${protectionsOf(config)} identity=${identity}${monitoring.url ? ` metrics=${monitoring.url}` : ''}${config.traced ? ' traces=otlp' : ''} ${shownText(config)}`,
@@ -114,7 +110,7 @@ export async function createWorkers(
   const audit = config.auditDir ? { audit: await openAudit(config.auditDir) } : {};
   const copies = config.encryptionRequired && { isCopied };
   const clock = nowMs && { nowMs };
-  const { sinks, before, client } = await traceOptions(config.traced);
+  const traced = config.traced ? [(await import('./tracing.js')).traceActivities] : [];
   const { failovers, others } = live ?? {};
   const activities = createActivities({
     ...{ ...config, ...audit, ...copies, ...clock, accounts, others },
@@ -127,8 +123,7 @@ export async function createWorkers(
     ...(identity && { identity }),
     shutdownGraceTime: SHUTDOWN_GRACE,
     dataConverter: workerConverter(config, warnOfPlain()),
-    interceptors: { activity: [...before, refuseForeign, countCreates], ...(client && { client }) },
-    sinks,
+    interceptors: { activity: [...traced, refuseForeign, countCreates] },
     ...versionOptions(config.version, workflows),
   };
   const perAccount = [...config.accounts.values()].flatMap(({ name, requestsPerSecond }) => {

@@ -13,7 +13,6 @@ describe('the receiver’s environment', () => {
       port: 8080,
       tokenKeys: [TOKEN_KEY],
       monitoring: { logLevel: 'info' },
-      traced: false,
       allowed: [],
     });
   });

@@ -17,10 +17,9 @@ const OTLP = `
   message Span {
     bytes trace_id = 1; bytes span_id = 2; bytes parent_span_id = 4; string name = 5; int32 kind = 6;
     fixed64 start_time_unix_nano = 7; fixed64 end_time_unix_nano = 8;
-    repeated KeyValue attributes = 9; repeated Event events = 11; repeated Link links = 13; Status status = 15;
+    repeated KeyValue attributes = 9; repeated Event events = 11; Status status = 15;
   }
   message Event { string name = 2; }
-  message Link { bytes trace_id = 1; bytes span_id = 2; }
   message Status { string message = 2; int32 code = 3; }
   message KeyValue { string key = 1; AnyValue value = 2; }
   message AnyValue { oneof value { string string_value = 1; bool bool_value = 2; int64 int_value = 3; double double_value = 4; } }
@@ -38,7 +37,6 @@ export interface SentSpan {
   startMs: number;
   endMs: number;
   attributes: Record<string, unknown>;
-  links: { traceId: string; spanId: string }[];
   failed: boolean;
   events: number;
 }
@@ -92,7 +90,6 @@ interface DecodedSpan {
   startTimeUnixNano: number;
   endTimeUnixNano: number;
   attributes?: Pairs;
-  links?: { traceId?: Uint8Array; spanId?: Uint8Array }[];
   status?: { code?: number };
   events?: unknown[];
 }
@@ -109,7 +106,7 @@ function spansIn(body: Buffer): SentSpan[] {
   });
 }
 
-function sentSpan(service: string, { parentSpanId, links = [], events = [], ...span }: DecodedSpan): SentSpan {
+function sentSpan(service: string, { parentSpanId, events = [], ...span }: DecodedSpan): SentSpan {
   return {
     service,
     name: span.name,
@@ -119,19 +116,7 @@ function sentSpan(service: string, { parentSpanId, links = [], events = [], ...s
     startMs: span.startTimeUnixNano / 1e6,
     endMs: span.endTimeUnixNano / 1e6,
     attributes: attributesIn(span.attributes),
-    links: links.map(({ traceId, spanId }) => ({ traceId: hex(traceId), spanId: hex(spanId) })),
     failed: span.status?.code === 2,
     events: events.length,
   };
-}
-
-/** Spans by the names of what they are in, from the first of their trace on, such as `StartWorkflow:withdraw > RunWorkflow:withdraw`. */
-export function pathsOf(spans: readonly SentSpan[]): string[] {
-  const byId = new Map(spans.map((span) => [span.spanId, span]));
-  const pathOf = (span: SentSpan): string => {
-    if (!span.parentId) return span.name;
-    const parent = byId.get(span.parentId);
-    return `${parent ? pathOf(parent) : 'nobody'} > ${span.name}`;
-  };
-  return spans.map(pathOf);
 }
