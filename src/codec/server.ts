@@ -4,7 +4,6 @@ import fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import type { CodecConfig } from '../config.js';
 import { MAX_HEADER_BYTES } from '../http-port/connection.js';
-import { Connections } from '../http-port/connections.js';
 import { openPort, type Port } from '../http-port/port.js';
 import { LOG_HOOKS } from '../print.js';
 import { encryptionCodec, PayloadDecryptionError } from '../temporal/encryption-codec.js';
@@ -47,7 +46,7 @@ export async function startCodec({
     return reply.code(error.statusCode ?? (told ? 400 : 500)).send({ message: told ? error.message : 'not possible' });
   });
   await app.ready();
-  return openPort(app.server, new Connections(LIMITS), { host, port });
+  return openPort(app.server, LIMITS, { host, port });
 }
 
 /** Lets the pages of one origin read answers, and refuses all others, those of this very address under a false name too. */

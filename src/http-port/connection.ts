@@ -19,10 +19,9 @@ export class Connection extends Duplex {
   bytesRead = 0;
   waitsSinceMs = performance.now();
 
-  /** `sender`: what it is counted by. `onWait`: called when it stops or starts to wait for its sender. */
+  /** `onWait`: called when it stops or starts to wait for its sender. */
   constructor(
     readonly socket: Socket,
-    public sender: string,
     private readonly maxBytes: number,
     private readonly onWait: (connection: Connection, waits: boolean) => void,
   ) {

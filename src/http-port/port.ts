@@ -2,14 +2,29 @@ import { once } from 'node:events';
 import type { Server as HttpServer } from 'node:http';
 import { type AddressInfo, createServer, isIPv6, type Socket } from 'node:net';
 import { Connection } from './connection.js';
-import { type Connections, PROXY } from './connections.js';
-import { isListed, type SenderRules, senderKey } from './senders.js';
+import { isListed, type SenderRules } from './senders.js';
+
+/** Connections open at once. */
+export const MAX_CONNECTIONS = 1_000;
+
+const CHECK_INTERVAL_MS = 250;
 
 // Longer than the 2 s that a callback may take.
 const CLOSE_GRACE_MS = 3_000;
 
 /** Connections that the system keeps ready while the process is busy. */
 const BACKLOG = 1_024;
+
+/** Why a connection was closed without an answer: too late, to make room for another one, or for want of room. */
+export type Cut = 'slow' | 'displaced' | 'noRoom';
+
+/** Limits of a port. `maxBytes`: largest request, headers included. `onCut`: called for each connection that is cut. */
+export interface PortLimits {
+  maxBytes: number;
+  /** Time for headers and body together, and again for the reading of the answer. */
+  maxWaitMs?: number;
+  onCut?: (why: Cut) => void;
+}
 
 /** Where a port listens and who may use it. `onRefused`: called for each connection of a sender that may not. */
 export interface PortOptions extends SenderRules {
@@ -25,9 +40,80 @@ export interface Port {
   close: () => Promise<void>;
 }
 
-/** Listens for an HTTP server: each connection carries one request, and `connections` keeps floods from filling the port. */
-export async function openPort(http: HttpServer, connections: Connections, options: PortOptions): Promise<Port> {
+/**
+ * Keeps floods from filling a port. A connection waits until its request has come as a whole, and again while its answer is read.
+ * When the port is full, the connection that has waited longest makes room: a genuine one waits for milliseconds.
+ */
+class Connections {
+  readonly #open = new Set<Connection>();
+  /** In the order in which their waits began. */
+  readonly #waiting = new Set<Connection>();
+  readonly #check = setInterval(() => this.#cutSlow(), CHECK_INTERVAL_MS).unref();
+
+  constructor(private readonly limits: PortLimits) {}
+
+  /** Returns a new connection; undefined when there is no room for it, and it was closed. */
+  open(socket: Socket): Connection | undefined {
+    if (this.#open.size >= MAX_CONNECTIONS) {
+      const [longest] = this.#waiting;
+      if (!longest) {
+        this.limits.onCut?.('noRoom');
+        socket.resetAndDestroy();
+        return undefined;
+      }
+      this.#cut(longest, 'displaced');
+    }
+    const connection = new Connection(socket, this.limits.maxBytes, (own, waits) => this.#wait(own, waits));
+    connection.once('close', () => this.#forget(connection));
+    this.#open.add(connection);
+    this.#waiting.add(connection);
+    return connection;
+  }
+
+  /** Ends the connections on which nothing has come yet. */
+  closeIdle(): void {
+    for (const connection of this.#waiting) if (connection.bytesRead === 0) connection.destroy();
+  }
+
+  /** Ends all connections and the search for slow ones. */
+  closeAll(): void {
+    clearInterval(this.#check);
+    for (const connection of this.#open) connection.cut();
+  }
+
+  #wait(connection: Connection, waits: boolean): void {
+    if (!waits) this.#waiting.delete(connection);
+    else if (!connection.destroyed && !this.#waiting.has(connection)) {
+      connection.waitsSinceMs = performance.now();
+      this.#waiting.add(connection);
+    }
+  }
+
+  #cutSlow(): void {
+    const since = performance.now() - (this.limits.maxWaitMs ?? 5_000);
+    for (const connection of this.#waiting) {
+      if (connection.waitsSinceMs > since) return;
+      this.#cut(connection, 'slow');
+    }
+  }
+
+  #cut(connection: Connection, why: Cut): void {
+    // A connection that has its answer and did not hang up is ended without a report.
+    if (!connection.answered) this.limits.onCut?.(why);
+    this.#forget(connection);
+    connection.cut();
+  }
+
+  #forget(connection: Connection): void {
+    this.#waiting.delete(connection);
+    this.#open.delete(connection);
+  }
+}
+
+/** Listens for an HTTP server: each connection carries one request, and `limits` keep floods from filling the port. */
+export async function openPort(http: HttpServer, limits: PortLimits, options: PortOptions): Promise<Port> {
   const { host, port, trustedProxies, allowedAddresses, onRefused } = options;
+  const connections = new Connections(limits);
   http.maxRequestsPerSocket = 1;
   http.prependListener('request', ({ socket }, response) => {
     const connection: unknown = socket;
@@ -39,13 +125,12 @@ export async function openPort(http: HttpServer, connections: Connections, optio
     // A reset is one of the ways in which a connection ends.
     socket.on('error', () => undefined);
     const peer = socket.remoteAddress ?? '';
-    const isProxy = isListed(trustedProxies, peer);
-    if (allowedAddresses && !isProxy && !isListed(allowedAddresses, peer)) {
+    if (allowedAddresses && !isListed(trustedProxies, peer) && !isListed(allowedAddresses, peer)) {
       onRefused?.();
       socket.resetAndDestroy();
       return;
     }
-    const connection = connections.open(socket, isProxy ? PROXY : senderKey(peer));
+    const connection = connections.open(socket);
     if (connection) http.emit('connection', connection);
   });
   server.listen({ host, port, backlog: BACKLOG });

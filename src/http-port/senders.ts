@@ -1,4 +1,4 @@
-import { type BlockList, isIP, isIPv6 } from 'node:net';
+import { type BlockList, isIP } from 'node:net';
 
 /** Who may send callbacks, and who stands in between. */
 export interface SenderRules {
@@ -37,21 +37,4 @@ export function senderOf(peer: string, forwardedFor: string | undefined, proxies
     sender = hop;
   }
   return sender;
-}
-
-/** What connections are counted by: an IPv4 address, or the /64 of an IPv6 one, all of which one sender may own. */
-export function senderKey(address: string): string {
-  const plain = withoutMapping(address);
-  return isIPv6(plain) ? groupsOf(plain).slice(0, 4).join(':') : plain;
-}
-
-/** The eight groups of an IPv6 address, without leading zeros. */
-function groupsOf(address: string): string[] {
-  // The URL parser writes every form of an address alike.
-  const { hostname } = new URL(`http://[${address.split('%')[0]}]`);
-  const [head = [], tail = []] = hostname
-    .slice(1, -1)
-    .split('::')
-    .map((half) => (half === '' ? [] : half.split(':')));
-  return [...head, ...Array<string>(8 - head.length - tail.length).fill('0'), ...tail];
 }

@@ -1,15 +1,14 @@
 import { createServer, type ServerResponse } from 'node:http';
-import type { Registry } from 'prom-client';
+import { Gauge, type Registry } from 'prom-client';
 import type { Monitoring } from '../config.js';
 import { MAX_HEADER_BYTES } from '../http-port/connection.js';
-import { Connections } from '../http-port/connections.js';
 import { openPort, type Port } from '../http-port/port.js';
 import { type Finding, nameOf } from '../preflight/findings.js';
 
 /** What is shown of a process. `whyNotReady`: why it should get no work now; undefined = it is ready. Never rejects. */
 export interface Shown {
   whyNotReady: () => Promise<string | undefined>;
-  /** What should be mended, though the process is ready; absent = nobody looks. */
+  /** What should be mended, though the process is ready; absent = nobody looks. Shown as `payment_orders_check`, too. */
   findings?: () => readonly Finding[];
   registry: Registry;
 }
@@ -20,6 +19,7 @@ const METRICS_AGE_MS = 100;
 /** Serves `/healthz`, `/readyz` and `/metrics` on a port of its own; undefined where none is configured. */
 export async function startMonitoring(address: Monitoring['metricsAddress'], shown: Shown): Promise<Port | undefined> {
   if (!address) return undefined;
+  if (shown.findings) showFindings(shown.registry, shown.findings);
   let made = { atMs: Number.NEGATIVE_INFINITY, text: Promise.resolve('') };
   const metrics = (): Promise<string> => {
     const nowMs = performance.now();
@@ -31,7 +31,22 @@ export async function startMonitoring(address: Monitoring['metricsAddress'], sho
     const path = method === 'GET' || method === 'HEAD' ? url.split('?', 1)[0] : undefined;
     void answer(path, shown, metrics, response).catch(() => send(response, 500, 'failed\n'));
   });
-  return openPort(server, new Connections({ maxBytes: 2 * MAX_HEADER_BYTES }), address);
+  return openPort(server, { maxBytes: 2 * MAX_HEADER_BYTES }, address);
+}
+
+function showFindings(registry: Registry, findings: () => readonly Finding[]): void {
+  new Gauge({
+    name: 'payment_orders_check',
+    help: 'what the last check of this worker found; no series where nothing has to be mended',
+    labelNames: ['check', 'account', 'level'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { check, account = '', level } of findings()) {
+        if (level !== 'note') this.set({ check, account, level }, 1);
+      }
+    },
+  });
 }
 
 async function answer(

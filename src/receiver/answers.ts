@@ -23,7 +23,6 @@ export const ANSWERS = {
   tooLarge: { status: 413, body: { result: 'body too large' } },
   limited: { status: 429, body: { result: 'too many callbacks for this order' }, retryAfterSeconds: 600 },
   crowded: { status: 429, body: { result: 'too many new orders on this address' }, retryAfterSeconds: 60 },
-  tooMany: { status: 429, body: { result: 'too many connections' }, retryAfterSeconds: 60 },
   unavailable: { status: 503, body: { result: 'try again' }, retryAfterSeconds: 5 },
 } satisfies Record<string, CallbackAnswer>;
 

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type CallbackTarget, verifyCallbackPath } from '../contract/callback-url.js';
-import { Connections, type Cut, MAX_CONNECTIONS_PER_SENDER } from '../http-port/connections.js';
-import { openPort, type Port } from '../http-port/port.js';
-import { isListed, type SenderRules, senderKey, senderOf } from '../http-port/senders.js';
+import { type Cut, openPort, type Port } from '../http-port/port.js';
+import { isListed, type SenderRules, senderOf } from '../http-port/senders.js';
 import { ANSWERS, type AnswerName, type CallbackAnswer } from './answers.js';
 import { type Asked, createHttp } from './http.js';
 import { createRefusals, type ReceiverLog } from './refusals.js';
@@ -27,9 +26,9 @@ export interface ReceiverOptions extends SenderRules {
 }
 
 /** What is counted instead of logged one by one: some answers, connections that were cut, and those that may not be made. */
-type Refusal = 'notFound' | 'tooLarge' | 'malformed' | 'crowded' | 'limited' | 'tooMany' | Cut | 'notAllowed';
+type Refusal = 'notFound' | 'tooLarge' | 'malformed' | 'crowded' | 'limited' | Cut | 'notAllowed';
 
-const COUNTED: readonly AnswerName[] = ['notFound', 'tooLarge', 'malformed', 'crowded', 'limited', 'tooMany'];
+const COUNTED: readonly AnswerName[] = ['notFound', 'tooLarge', 'malformed', 'crowded', 'limited'];
 const isCounted = (name: AnswerName): name is AnswerName & Refusal => COUNTED.includes(name);
 
 /** How the log names what a callback was about. */
@@ -47,8 +46,7 @@ const isAsked = ({ method, url = '' }: IncomingMessage, path: string): boolean =
 export async function startReceiver(options: ReceiverOptions): Promise<Port> {
   const { log } = options;
   const refusals = createRefusals<Refusal>(log);
-  const connections = new Connections({ maxBytes: MAX_REQUEST_BYTES, onCut: refusals.count });
-  const answering = createAnswering(options, connections);
+  const answering = createAnswering(options);
   const answered = (name: AnswerName): CallbackAnswer => {
     // A callback URL that got into wrong hands must not fill the log either.
     if (isCounted(name)) refusals.count(name);
@@ -73,7 +71,8 @@ export async function startReceiver(options: ReceiverOptions): Promise<Port> {
     }
   };
   const http = createHttp(handle, () => refusals.count('notFound'));
-  const port = await openPort(http, connections, { ...options, onRefused: () => refusals.count('notAllowed') });
+  const limits = { maxBytes: MAX_REQUEST_BYTES, onCut: refusals.count };
+  const port = await openPort(http, limits, { ...options, onRefused: () => refusals.count('notAllowed') });
   return {
     url: port.url,
     async close() {
@@ -83,8 +82,11 @@ export async function startReceiver(options: ReceiverOptions): Promise<Port> {
   };
 }
 
+/** Callbacks about one order or address whose bodies are read at once. */
+export const MAX_BODIES_PER_SUBJECT = 250;
+
 /** What requests are answered with. */
-function createAnswering(options: ReceiverOptions, connections: Connections) {
+function createAnswering(options: ReceiverOptions) {
   const { log, tokenKeys, trustedProxies, allowedAddresses } = options;
   const aboutOrder = spareTemporal(options.signal);
   const aboutReceipt = spareReceived(options.received);
@@ -97,10 +99,11 @@ function createAnswering(options: ReceiverOptions, connections: Connections) {
     if (isAsked(request, '/healthz')) return 'healthy';
     const target = request.method === 'POST' ? verifyCallbackPath(path, tokenKeys) : undefined;
     if (!target) return 'notFound';
-    const forwardedFor = request.headers['x-forwarded-for'];
-    const sender = senderOf(connection.socket.remoteAddress ?? '', `${forwardedFor ?? ''}`, trustedProxies);
-    if (allowedAddresses && !isListed(allowedAddresses, sender)) return 'notFound';
-    if (!connections.assign(connection, senderKey(sender))) return 'tooMany';
+    if (allowedAddresses) {
+      const forwardedFor = `${request.headers['x-forwarded-for'] ?? ''}`;
+      const sender = senderOf(connection.socket.remoteAddress ?? '', forwardedFor, trustedProxies);
+      if (!isListed(allowedAddresses, sender)) return 'notFound';
+    }
     return announcesTooMuch(request) ? 'tooLarge' : target;
   }
 
@@ -108,7 +111,7 @@ function createAnswering(options: ReceiverOptions, connections: Connections) {
   async function callback(target: CallbackTarget, { request, askForBody }: Asked): Promise<AnswerName | undefined> {
     const subject = Object.values(subjectOf(target)).join();
     const others = bodies.get(subject) ?? 0;
-    if (others >= MAX_CONNECTIONS_PER_SENDER) return 'limited';
+    if (others >= MAX_BODIES_PER_SUBJECT) return 'limited';
     bodies.set(subject, others + 1);
     askForBody();
     const body = await readBody(request);

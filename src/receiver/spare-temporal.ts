@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { orderWorkflowId, receivedWorkflowId } from '../contract/names.js';
 import { createAllowance, createWindow } from './allowance.js';
 import { readHint, readReceivedHint } from './callback-body.js';
@@ -43,31 +42,26 @@ export type CallbackOutcome = { orderUuid?: string } & (
 );
 
 /**
- * Turns the callbacks of orders into signals and spares Temporal and us duplicates and floods. A body is parsed only within its
- * order's allowance, since that is what costs. Callbacks that arrive while one of the same bytes is on its way share its signal
- * and its outcome, so none is acknowledged before a signal was accepted. Only those: a forged callback must not stand in for a
- * genuine one that says something else. Never rejects.
+ * Turns the callbacks of orders into signals and spares Temporal and us floods. A body is parsed only within its order's
+ * allowance, since that is what costs. Never rejects.
  */
 export function spareTemporal(signal: SignalOrder): (target: OrderTarget, raw: Uint8Array) => Promise<CallbackOutcome> {
   const signals = createAllowance(SIGNALS);
   const lookUps = createAllowance(LOOK_UPS);
-  const share = createSharing<CallbackOutcome>();
-  return (target, raw) => {
+  return async (target, raw) => {
     const id = orderWorkflowId(target.account, target.orderId);
-    return share([id, digestOf(raw)], async () => {
-      const repeated = signals.remembers(id);
-      if (!signals.take(id)) return { result: 'limited' };
-      const hint = readHint(raw, target.orderId);
-      if (!hint) return { result: 'malformed' };
-      let isLookUp = false;
-      const mayLookUp = (): boolean => {
-        isLookUp = lookUps.take(id);
-        return isLookUp;
-      };
-      const outcome = await signal(target, hint, repeated, mayLookUp).then((result) => ({ result }), unavailable);
-      if (isLookUp && outcome.result === 'unavailable') lookUps.giveBack(id);
-      return outcome;
-    });
+    const repeated = signals.remembers(id);
+    if (!signals.take(id)) return { result: 'limited' };
+    const hint = readHint(raw, target.orderId);
+    if (!hint) return { result: 'malformed' };
+    let isLookUp = false;
+    const mayLookUp = (): boolean => {
+      isLookUp = lookUps.take(id);
+      return isLookUp;
+    };
+    const outcome = await signal(target, hint, repeated, mayLookUp).then((result) => ({ result }), unavailable);
+    if (isLookUp && outcome.result === 'unavailable') lookUps.giveBack(id);
+    return outcome;
   };
 }
 
@@ -81,27 +75,22 @@ export function spareReceived(
   const signals = createAllowance(SIGNALS);
   const unknown = createAllowance(UNKNOWN);
   const starts = createWindow({ max: MAX_STARTS_PER_MINUTE, windowMs: 60_000 });
-  const share = createSharing<CallbackOutcome>();
-  return (target, raw) => {
+  return async (target, raw) => {
     const address = `${target.account} ${target.ref}`;
-    return share([address, digestOf(raw)], async () => {
-      if (!unknown.take(address)) return { result: 'crowded' };
-      const hint = readReceivedHint(raw);
-      if (!hint) return { result: 'malformed' };
-      const orderUuid = hint.order_uuid;
-      const id = receivedWorkflowId(target.account, orderUuid);
-      const repeated = signals.remembers(id);
-      if (!signals.take(id)) return { result: 'limited', orderUuid };
-      const called = signal(target, hint, () => starts.take(address), repeated);
-      const outcome = await called.then((result) => ({ result }), unavailable);
-      if (outcome.result === 'crowded') signals.giveBack(id);
-      else if (outcome.result !== 'unavailable') unknown.giveBack(address);
-      return { ...outcome, orderUuid };
-    });
+    if (!unknown.take(address)) return { result: 'crowded' };
+    const hint = readReceivedHint(raw);
+    if (!hint) return { result: 'malformed' };
+    const orderUuid = hint.order_uuid;
+    const id = receivedWorkflowId(target.account, orderUuid);
+    const repeated = signals.remembers(id);
+    if (!signals.take(id)) return { result: 'limited', orderUuid };
+    const called = signal(target, hint, () => starts.take(address), repeated);
+    const outcome = await called.then((result) => ({ result }), unavailable);
+    if (outcome.result === 'crowded') signals.giveBack(id);
+    else if (outcome.result !== 'unavailable') unknown.giveBack(address);
+    return { ...outcome, orderUuid };
   };
 }
-
-const digestOf = (raw: Uint8Array): string => createHash('sha256').update(raw).digest('base64');
 
 const unavailable = (error: unknown) => ({ result: 'unavailable' as const, reason: reasonOf(error) });
 
@@ -110,17 +99,4 @@ function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error';
   const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
   return `${error.message}${cause}`.slice(0, 300);
-}
-
-/** Runs `call` unless one with the same key is under way, whose result is shared then. */
-function createSharing<T>(): (key: unknown[], call: () => Promise<T>) => Promise<T> {
-  const inFlight = new Map<string, Promise<T>>();
-  return (parts, call) => {
-    const key = JSON.stringify(parts);
-    const running = inFlight.get(key);
-    if (running) return running;
-    const started = call().finally(() => inFlight.delete(key));
-    inFlight.set(key, started);
-    return started;
-  };
 }

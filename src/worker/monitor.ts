@@ -3,7 +3,6 @@ import { MetricsBuffer, type NativeConnection, type Worker } from '@temporalio/w
 import { Gauge, Histogram, Registry } from 'prom-client';
 import type { Account } from '../activities/index.js';
 import type { Monitoring } from '../config.js';
-import { showFindings } from '../monitoring/check-gauge.js';
 import { temporalReachable } from '../monitoring/reachable.js';
 import { SdkMetrics } from '../monitoring/sdk-metrics.js';
 import { startMonitoring } from '../monitoring/server.js';
@@ -43,7 +42,6 @@ export function createMonitor({ logLevel, metricsAddress }: Monitoring = { logLe
       const whyNotReady = async () =>
         workers.every((worker) => worker.getState() === 'RUNNING') ? reachable() : 'not polling';
       const server = await startMonitoring(metricsAddress, { whyNotReady, findings, registry });
-      showFindings(registry, findings);
       const sdk = buffer && new SdkMetrics(buffer, registry, accounts);
       const timer = sdk && setInterval(() => sdk.drain(), DRAIN_MS).unref();
       const stopCounting = buffer

@@ -14,12 +14,11 @@ import { versionName } from '../temporal/pollers.js';
 import { publishedFor, publishingIdentity } from '../temporal/published.js';
 import { connectTemporal, TemporalUnreachableError, temporalTarget, warnOfPlainPayloads } from '../temporal.js';
 import { createSlots, openAccounts } from './accounts.js';
+import { countCreates, refuseForeign } from './activity-interceptors.js';
 import { createsCapacity, lookupsCapacity, ordersCapacity } from './capacity.js';
-import { countCreates } from './count-creates.js';
 import { Failovers } from './failovers.js';
 import { newIdentity, watchWorkers } from './limit-shares.js';
 import { createMonitor } from './monitor.js';
-import { refuseForeign } from './refuse-foreign.js';
 import { versionOptions } from './rollout.js';
 
 /** A create must be let finish: its attempt may take 50 s, so a stopping worker waits a little longer. */

@@ -4,7 +4,6 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { type Sandbox, startSandbox } from '../../sandbox/index.js';
 import { loadWorkerConfig } from '../../src/config.js';
 import { SEARCH_ATTRIBUTES } from '../../src/contract/names.js';
-import { showFindings } from '../../src/monitoring/check-gauge.js';
 import { startMonitoring } from '../../src/monitoring/server.js';
 import { findingsOf } from '../../src/preflight/checks.js';
 import { keepChecking } from '../../src/preflight/keep-checking.js';
@@ -42,7 +41,6 @@ async function checked() {
   const tell = (level: string, text: string, about: object) => void told.push(JSON.stringify([level, text, about]));
   const checking = keepChecking({ first: await check(), check, tell, everyMs: 200, soonMs: 200 });
   const registry = new Registry();
-  showFindings(registry, checking.findings);
   const address = { host: '127.0.0.1', port: 0 };
   const whyNotReady = async () => undefined;
   const server = await startMonitoring(address, { whyNotReady, findings: checking.findings, registry });

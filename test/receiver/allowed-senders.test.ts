@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { MAX_CONNECTIONS_PER_SENDER } from '../../src/http-port/connections.js';
 import type { SenderRules } from '../../src/http-port/senders.js';
 import type { SignalOrder } from '../../src/receiver/signals.js';
 import { exchange, listOf, ORDER, rawPost, runReceiver } from './receiver.fixture.js';
@@ -40,27 +39,4 @@ describe('with a list of allowed addresses', () => {
     expect(await exchange(receiver.port, callback)).toBe('');
     expect(receiver.signals).toEqual([]);
   });
-});
-
-test('behind a trusted proxy connections are counted for whom it forwards', async () => {
-  let release: () => void = () => undefined;
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  const receiver = await start({ trustedProxies: listOf('127.0.0.1') }, () => held.then(() => 'delivered'));
-  let orders = 0;
-  const from = (address: string): Promise<string> => {
-    orders += 1;
-    const path = receiver.pathOf({ ...ORDER, orderId: `order-${orders}` });
-    return exchange(receiver.port, rawPost(path, '{}', forwarded(address)));
-  };
-  const one = Array.from({ length: MAX_CONNECTIONS_PER_SENDER }, () => from('2001:db8::1'));
-  await expect.poll(() => receiver.signals.length).toBe(MAX_CONNECTIONS_PER_SENDER);
-  // Of the same network, which one sender may own as a whole.
-  expect(await from('2001:db8::2')).toMatch(/^HTTP\/1\.1 429 [\s\S]*too many connections/);
-  const other = from('2001:db8:0:1::1');
-  await expect.poll(() => receiver.signals.length).toBe(MAX_CONNECTIONS_PER_SENDER + 1);
-  release();
-  for (const answer of [...(await Promise.all(one)), await other]) expect(answer).toContain('200 OK');
-  expect(await from('2001:db8::2')).toContain('200 OK');
 });

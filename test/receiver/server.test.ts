@@ -140,16 +140,6 @@ describe('a genuine callback of a permanent address', () => {
 });
 
 describe('duplicates and floods', () => {
-  test.each([3, 100])('%i identical callbacks at once cost one signal and all get its answer', async (count) => {
-    const receiver = await runReceiver(async () => {
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
-      return 'delivered';
-    });
-    const answers = await Promise.all(Array.from({ length: count }, () => post(receiver.urlOf(ORDER))));
-    expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
-    expect(receiver.signals).toHaveLength(1);
-  });
-
   test('duplicates after an acknowledged callback signal again', async () => {
     const receiver = await runReceiver();
     for (let i = 0; i < 3; i += 1) expect((await post(receiver.urlOf(ORDER))).status).toBe(200);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ReceivedResult, SignalResult } from '../../src/receiver/signals.js';
+import type { ReceivedResult } from '../../src/receiver/signals.js';
 import {
   MAX_STARTS_PER_MINUTE,
   SIGNAL_BURST,
@@ -10,42 +10,6 @@ import { ADDRESS, ORDER } from './receiver.fixture.js';
 
 const bodyOf = (claims: object): Buffer => Buffer.from(JSON.stringify(claims));
 const DELIVERED = { result: 'delivered' };
-
-test('identical callbacks share the signal in flight and its failure', async () => {
-  const answers: PromiseWithResolversOf<SignalResult>[] = [];
-  const signal = spareTemporal(() => {
-    const answer = withResolvers<SignalResult>();
-    answers.push(answer);
-    return answer.promise;
-  });
-  const first = signal(ORDER, bodyOf({ status: 'completed' }));
-  const second = signal(ORDER, bodyOf({ status: 'completed' }));
-  expect(answers).toHaveLength(1);
-  answers[0]?.reject(new Error('unreachable'));
-  const failed = { result: 'unavailable', reason: 'unreachable' };
-  expect(await Promise.all([first, second])).toEqual([failed, failed]);
-  // The failure is not remembered.
-  const third = signal(ORDER, bodyOf({ status: 'completed' }));
-  expect(answers).toHaveLength(2);
-  answers[1]?.resolve('delivered');
-  expect(await third).toEqual(DELIVERED);
-});
-
-test('callbacks that differ in order, account or claim do not share a signal', async () => {
-  let signals = 0;
-  const signal = spareTemporal(async () => {
-    signals += 1;
-    return 'delivered';
-  });
-  await Promise.all([
-    signal(ORDER, bodyOf({ status: 'completed' })),
-    signal(ORDER, bodyOf({ status: 'error' })),
-    signal(ORDER, bodyOf({ order_uuid: 'completed' })),
-    signal({ ...ORDER, orderId: 'invoice-2' }, bodyOf({ status: 'completed' })),
-    signal({ ...ORDER, account: 'second' }, bodyOf({ status: 'completed' })),
-  ]);
-  expect(signals).toBe(5);
-});
 
 test('one flooded order does not slow another down', async () => {
   const signal = spareTemporal(async () => 'delivered');
@@ -117,32 +81,4 @@ describe('callbacks of one permanent address', () => {
     expect(results.slice(SIGNAL_BURST)).toEqual(Array(5).fill('limited'));
     expect(await about('other')).toBe('delivered');
   });
-
-  test('that are identical share one call', async () => {
-    let calls = 0;
-    const spared = spareReceived(async () => {
-      calls += 1;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      return 'delivered';
-    });
-    await Promise.all(
-      Array.from({ length: 50 }, () => spared(ADDRESS, bodyOf({ order_uuid: 'u-1', status: 'completed' }))),
-    );
-    expect(calls).toBe(1);
-  });
 });
-
-interface PromiseWithResolversOf<T> {
-  promise: Promise<T>;
-  resolve(value: T): void;
-  reject(error: Error): void;
-}
-
-function withResolvers<T>(): PromiseWithResolversOf<T> {
-  let settle: Pick<PromiseWithResolversOf<T>, 'resolve' | 'reject'> | undefined;
-  const promise = new Promise<T>((resolve, reject) => {
-    settle = { resolve, reject };
-  });
-  if (!settle) throw new Error('a promise calls its executor at once');
-  return { promise, ...settle };
-}
