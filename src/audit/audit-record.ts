@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { NotWrittenError, systemCodeOf } from '../contract/not-written.js';
-import { AuditFile, type WrittenLine } from './audit-file.js';
-import type { AuditEntry } from './line.js';
+import { type AuditEntry, type Continues, hashOf, lineOf, NO_LINE } from './line.js';
 
 /** The entry is not known to be on the disk: what it tells of must not be done. */
 export class AuditNotWrittenError extends NotWrittenError {
@@ -11,13 +14,37 @@ export class AuditNotWrittenError extends NotWrittenError {
   }
 }
 
+/** A line as it stands on the disk. */
+export interface WrittenLine {
+  text: string;
+  hash: string;
+}
+
 /** A disk that hangs must not use up the time in which a create may be sent. */
 const LIMIT_MS = 5_000;
+
+/** Who paid whom is for the worker's own user alone. */
+const MODE = 0o600;
 
 interface Waiting {
   entry: AuditEntry;
   settle: (error?: AuditNotWrittenError) => void;
   givenUp: boolean;
+}
+
+/** A file of the record: only ever appended to, by one process, each line with the hash of the line before. */
+interface AuditFile {
+  id: string;
+  path: string;
+  day: string;
+  /** Number of its next line. */
+  seq: number;
+  /** Hash of its last line. */
+  last: string;
+  /** Undefined once a write failed: nothing more is written into it. */
+  size: number | undefined;
+  /** Hashes of the lines of that write, which may stand there. */
+  unsure: string[];
 }
 
 /**
@@ -81,22 +108,83 @@ export class AuditRecord {
     this.#writing = false;
   }
 
-  /** One try on the file there is, one on a new one: a moved file or a torn line must not stop payments. */
+  /** Tries the present file, then a new one: a moved file or a torn line must not stop payments. */
   async #write(entries: readonly AuditEntry[]): Promise<void> {
     const at = new Date();
-    if (this.#file?.isOf(at) && (await this.#appended(this.#file, at, entries))) return;
-    const { file, first } = await AuditFile.create(this.folder, at, this.#file?.end);
-    this.#file = file;
-    for (const line of first) this.onLine(line);
-    for (const line of await file.append(at, entries)) this.onLine(line);
-  }
-
-  async #appended(file: AuditFile, at: Date, entries: readonly AuditEntry[]): Promise<boolean> {
-    try {
-      for (const line of await file.append(at, entries)) this.onLine(line);
-      return true;
-    } catch {
-      return false;
+    // A file for each day, in UTC, can be archived.
+    let lines = this.#file?.day === dayOf(at) && (await append(this.#file, at, entries).catch(() => undefined));
+    if (!lines) {
+      const { file, first } = await create(this.folder, at, this.#file);
+      this.#file = file;
+      this.onLine(first);
+      lines = await append(file, at, entries);
     }
+    for (const line of lines) this.onLine(line);
+  }
+}
+
+/** Makes a file whose first line says what it is and which file it continues. Throws what the system throws. */
+async function create(folder: string, at: Date, before: AuditFile | undefined) {
+  const id = randomUUID();
+  const path = join(folder, `audit-${at.toISOString().replace(/[-:]|\.\d+/g, '')}-${id}.ndjson`);
+  const file: AuditFile = { id, path, day: dayOf(at), seq: 0, last: NO_LINE, size: 0, unsure: [] };
+  try {
+    await withFile(path, 'ax', async () => undefined);
+    const [first] = await append(file, at, [{ event: 'opened', ...(before && { continues: endOf(before) }) }]);
+    // Without this a new file's name may be lost with the power, though its bytes are not.
+    await withFile(folder, constants.O_RDONLY, (handle) => handle.sync());
+    return { file, first: first as WrittenLine };
+  } catch (error) {
+    // A full disk would leave an empty one for every try.
+    await unlink(path).catch(() => undefined);
+    throw error;
+  }
+}
+
+/**
+ * Returns the lines once they are on the disk. Throws what the system throws. The file is opened for every append, so that one
+ * that was moved away, cut or added to is noticed before anything relies on a line in it.
+ */
+async function append(file: AuditFile, at: Date, entries: readonly object[]): Promise<WrittenLine[]> {
+  const lines = chained(file, at, entries);
+  const bytes = Buffer.from(lines.map(({ text }) => `${text}\n`).join(''));
+  const { size } = file;
+  if (size !== undefined) file.unsure = lines.map(({ hash }) => hash);
+  file.size = undefined;
+  await withFile(file.path, constants.O_WRONLY | constants.O_APPEND, async (handle) => {
+    if ((await handle.stat()).size !== size) throw Object.assign(new Error(), { code: 'CHANGED_FROM_OUTSIDE' });
+    await handle.appendFile(bytes);
+    await handle.datasync();
+  });
+  file.size = (size ?? 0) + bytes.length;
+  file.unsure = [];
+  file.seq += lines.length;
+  file.last = lines.at(-1)?.hash ?? file.last;
+  return lines;
+}
+
+const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
+
+const endOf = ({ id, last, unsure }: AuditFile): Continues => ({
+  file: id,
+  hash: last,
+  ...(unsure.length > 0 && { unsure }),
+});
+
+function chained({ id, seq, last }: AuditFile, at: Date, entries: readonly object[]): WrittenLine[] {
+  let prev = last;
+  return entries.map((entry, index) => {
+    const text = lineOf({ v: 1, file: id, seq: seq + index, at: at.toISOString(), prev }, entry);
+    prev = hashOf(text);
+    return { text, hash: prev };
+  });
+}
+
+async function withFile(path: string, flags: string | number, use: (handle: FileHandle) => Promise<void>) {
+  const handle = await open(path, flags, MODE);
+  try {
+    await use(handle);
+  } finally {
+    await handle.close();
   }
 }

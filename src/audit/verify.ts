@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { jsonOr } from '../contract/json.js';
 import { type Continues, hashOf, type LineFrame, NO_LINE } from './line.js';
 
@@ -122,16 +122,20 @@ function inWords(numbers: readonly number[]): string {
   return `lines ${ranges.map(([from, to]) => (from === to ? from : `${from} to ${to}`)).join(', ')}`;
 }
 
+const LINE_BREAK = 10;
+
 async function readAudit(path: string): Promise<ReadFile> {
   const check: FileCheck = { path, lines: 0, lastHash: NO_LINE, problems: [], tornBytes: 0, repeated: 0 };
   const file: ReadFile = { check, hashes: [], breaks: new Set() };
   const ids = new Set<unknown>();
   let seq = 0;
-  for await (const { bytes, whole } of linesOf(path)) {
-    if (!whole) {
-      check.tornBytes = bytes.length;
-      break;
-    }
+  const all = await readFile(path);
+  const end = all.lastIndexOf(LINE_BREAK) + 1;
+  check.tornBytes = all.length - end;
+  // Byte for byte: what a text reader drops, such as a carriage return, is a change too.
+  for (let from = 0, to = 0; from < end; from = to + 1) {
+    to = all.indexOf(LINE_BREAK, from);
+    const bytes = all.subarray(from, to);
     const line: Line = Object(jsonOr(bytes.toString()));
     const problem = problemOf(check, line, seq);
     if (problem) check.problems.push(problem);
@@ -167,21 +171,6 @@ function problemOf({ file, lines, lastHash }: FileCheck, line: Line, seq: number
     return `line ${number} has the number ${Number(line.seq) + 1}: lines were removed, added or moved`;
   if (line.prev === lastHash) return undefined;
   return `line ${number} does not follow from line ${lines}: one of the two was changed`;
-}
-
-/** The lines of a file, byte for byte: what a text reader drops, such as a carriage return, is a change too. */
-async function* linesOf(path: string): AsyncGenerator<{ bytes: Buffer; whole: boolean }> {
-  let rest: Buffer[] = [];
-  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
-    let from = 0;
-    for (let to = chunk.indexOf(10); to >= 0; to = chunk.indexOf(10, from)) {
-      yield { bytes: Buffer.concat([...rest, chunk.subarray(from, to)]), whole: true };
-      rest = [];
-      from = to + 1;
-    }
-    if (from < chunk.length) rest.push(chunk.subarray(from));
-  }
-  if (rest.length > 0) yield { bytes: Buffer.concat(rest), whole: false };
 }
 
 /** The hashes in a text: those that workers log as `auditHash`, and lines that are a hash alone. */
