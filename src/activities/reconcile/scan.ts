@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { maskName } from '../../contract/masking.js';
+import { isFormOfId } from '../../contract/names.js';
 import type { MalformedItem, ReconcileAccountInput, ReconcileProgress } from '../../contract/reconcile/reconcile.js';
 import {
   type Balance,
@@ -10,6 +11,7 @@ import {
 } from '../../contract/service-objects.js';
 import { PaymentServiceError } from '../../payment-service/errors.js';
 import { type Page, wholeList } from '../../payment-service/paging.js';
+import { MAX_ORDERS_PER_PAGE } from '../../payment-service/queries.js';
 import type { Account } from '../deps.js';
 import { balanceIn } from '../order/balances.js';
 import { ordersOfIds } from '../orders-of-ids.js';
@@ -60,7 +62,9 @@ export interface Scan {
 export async function readIds({ reads }: Reconciliation, view: ServiceView, ids: readonly string[]): Promise<void> {
   for (let at = 0; at < ids.length; at += IDS_AT_ONCE) {
     const some = ids.slice(at, at + IDS_AT_ONCE);
-    const page = await wholeList(ordersOfIds(some, reads.orders()));
+    // One that the service shows under another form of its id is compared, and reported, as what it is.
+    const isAsked = (id: string) => some.some((asked) => isFormOfId(id, asked));
+    const page = await wholeList(ordersOfIds(some, reads.orders(), MAX_ORDERS_PER_PAGE, isAsked));
     view.take(page, `look-up of ${some.length} order ids from ${shownId(some[0] ?? '')} on`);
   }
 }

@@ -1,7 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
 import { NotDecidedYetError } from '../../../src/client/errors.js';
 import type { ReconcileState } from '../../../src/client/reconcile.js';
-import { type Lab, openLab } from '../../support/lab.js';
+import { orderInput } from '../../support/inputs.js';
+import { type Lab, newOrderId, openLab } from '../../support/lab.js';
 import { keyOf } from '../../temporal/stored-bytes.fixture.js';
 
 let lab: Lab | undefined;
@@ -20,3 +21,16 @@ test.each([
     expect(states.at(-1)).toEqual({ trouble: 'this worker does not serve the account other; another one has to' });
   },
 );
+
+test('an order that the list shows under another form of its id does not hold up a reconciliation', async () => {
+  lab = await openLab({ quiet: true, callbacks: false });
+  const marker = 'list=echo-id-upper list_times=all';
+  const inputs = [
+    orderInput('withdraw', newOrderId('other-form'), { marker }),
+    orderInput('withdraw', newOrderId('as-it-is')),
+  ];
+  const handles = await Promise.all(inputs.map((input) => lab?.orders.start('withdraw', input)));
+  await Promise.all(handles.map((handle) => handle?.result()));
+  const { classes } = await lab.orders.reconcile({}, { timeoutMs: 60_000 });
+  expect(classes).toMatchObject({ equal: 2, missingAtService: 0 });
+});
