@@ -71,6 +71,7 @@ function accountFromEnv(settings: Settings, env: Env, problems: Problems): Accou
     signer: settings.PAYMENT_SIGNER,
     requestsPerSecond: settings.PAYMENT_REQUESTS_PER_SECOND,
     notExecutedStatuses: settings.PAYMENT_NOT_EXECUTED_STATUSES,
+    formatChecks: settings.PAYMENT_FORMAT_CHECKS,
   };
 }
 

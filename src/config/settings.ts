@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { FORMAT_CHECKS } from '../validation/field-errors.js';
 import { encryptionKeys } from './encryption-keys.js';
 import type { Env, Reader } from './env.js';
 import * as format from './formats.js';
@@ -61,9 +62,13 @@ export const SETTINGS = {
     ...{ by: 'W', ofAccount: true, type: format.notExecutedStatusesText, example: '429' },
     about: 'statuses of a create that the service guarantees, in writing, as not executed. A wrong entry pays twice',
   },
+  PAYMENT_FORMAT_CHECKS: {
+    ...{ by: 'W', ofAccount: true, type: format.oneOf(...FORMAT_CHECKS), default: 'refuse', example: 'warn' },
+    about: '`warn` sends, with a note, what only [rules of ours](#keys-and-wallets) refuse',
+  },
   PAYMENT_ACCOUNTS_FILE: {
     ...{ by: 'W', type: text, example: 'accounts.json' },
-    about: '[several accounts](#several-accounts) in one file, instead of the seven names above',
+    about: '[several accounts](#several-accounts) in one file, instead of the eight names above',
   },
   PAYMENT_PROXY_URL: {
     ...{ by: 'W', file: true, secret: true, type: proxy, unset: 'none: asked directly' },

@@ -105,7 +105,9 @@ describe('docs/running.md', () => {
     const page = pages.get(join('docs', 'running.md')) ?? '';
     expect(page).toBe(withTable(page));
     expect(page).toContain(settingsTable());
-    expect(NAMES.length).toBeLessThanOrEqual(40);
+    // These two are named, and set, by Temporal's worker controller.
+    const own = NAMES.filter((name) => !/^TEMPORAL_(DEPLOYMENT_NAME|WORKER_BUILD_ID)$/.test(name));
+    expect(own.length).toBeLessThanOrEqual(40);
   });
 
   test('names every allowance in the part about them', () => {

@@ -22,8 +22,9 @@ import {
   worst,
 } from './likeness.js';
 
-/** What a person may name to adopt an order in spite of it; an order of another id is never adopted. */
+/** Fields that a person may name to adopt an order in spite of them; `order_id` counts only for another form of ours. */
 export const ADOPTABLE_DIFFERENCES: readonly string[] = [
+  'order_id',
   ...new Set(['order_type', ...ORDER_TYPES.flatMap((type) => factsOf(type).echoes.map(([asked]) => asked))]),
   'amount',
   'amount_to',

@@ -25,7 +25,7 @@ import { applyOutcome, type Doubt } from '../create/facts.js';
 import { isForeign } from '../interceptors.js';
 import { closeWithoutOrder } from '../order/end.js';
 import { clearAttention, raiseAttention, showTurn } from '../order/show.js';
-import { isReset, mayHaveSent as mayHaveBeenSent, notePayers, type OrderRun } from '../order/state.js';
+import { mayHaveSent as mayHaveBeenSent, notePayers, type OrderRun } from '../order/state.js';
 import { type AskMore, isElsewhere, untilSameAccount } from './elsewhere.js';
 import { endSilence, raiseSilence, raiseSilent, raiseUnserved, unservedFor } from './silence.js';
 import { askForTurn, turnText } from './turn.js';
@@ -109,8 +109,8 @@ export function noteAnswer(run: OrderRun, answer: Answer, mayHaveSent = false): 
   run.strictest = stricter(run.strictest, answer);
   run.answeredIn = answer.runId ?? run.answeredIn;
   if (answer.restoredAtMs !== undefined) noteRestore(run, answer.restoredAtMs);
-  // A doubt of another run is resolved at one account. After a reset, that run alone knows which.
-  const isDoubted = run.facts.doubt !== undefined && !isReset();
+  // A doubt is resolved at one account.
+  const isDoubted = run.facts.doubt?.place === 'asked';
   if (mayHaveSent || SHOWN.includes(answer.kind) || isDoubted) run.sentTo ??= answer.sentTo;
   notePayers(run, answer.payers);
   if (answer.kind === 'absent') run.lastLookUp.statusSaid = answer.said;

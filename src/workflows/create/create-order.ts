@@ -103,13 +103,17 @@ const isChanged = (create: Create, action: Action): boolean =>
 const isProvenElsewhere = ({ facts }: OrderRun, { as }: Extract<Action, { do: 'end' }>): boolean =>
   isReset() && facts.absence?.readIn !== workflowInfo().runId && !(as.type === 'closed' && as.mayHaveSent && as.doubt);
 
-/** The run that this one was cut from may have sent, and may have an attempt that is alive. Only that one knows where. */
-const doubtOfReset = ({ sentTo, input }: OrderRun): Doubt => ({
-  cause: 'reset',
-  untilMs: Date.now() + CREATE_TIMEOUT_MS,
-  place: !sentTo || input.sentTo ? 'unknown' : 'asked',
-  said: 'the workflow was reset',
-});
+/** The run that this one was cut from may have sent, and may have an attempt that is alive: where, both know of a create before. */
+function doubtOfReset({ sentTo, input, facts }: OrderRun): Doubt {
+  const isPinned = sentTo !== undefined && !input.sentTo;
+  const isOwn = isPinned && facts.everDoubted.some(({ cause }) => cause === 'uncertainCreate');
+  return {
+    cause: 'reset',
+    untilMs: Date.now() + CREATE_TIMEOUT_MS,
+    place: isOwn ? 'asked' : 'unknown',
+    said: 'the workflow was reset',
+  };
+}
 
 async function perform(create: Create, action: Exclude<Action, { do: 'take' | 'end' }>): Promise<void> {
   switch (action.do) {
