@@ -22,9 +22,8 @@ import {
   worst,
 } from './likeness.js';
 
-/** Fields that a person may name to adopt an order in spite of them; `order_id` counts only for another form of ours. */
+/** Fields that a person may name to adopt an order in spite of them; `order_id` only for a candidate that shows a form of it. */
 export const ADOPTABLE_DIFFERENCES: readonly string[] = [
-  'order_id',
   ...new Set(['order_type', ...ORDER_TYPES.flatMap((type) => factsOf(type).echoes.map(([asked]) => asked))]),
   'amount',
   'amount_to',

@@ -61,7 +61,7 @@ function fieldsProblem(run: OrderRun, decision: Partial<Decision>): string | und
   if (misplaced.length > 0) return `${action} does not take ${misplaced.join(', ')}`;
   if (action === 'approve') return approvalProblem(run, decision);
   if (action === 'adopt' && !ORDER_UUID_FORMAT.test(orderUuid ?? '')) return 'adopt needs the order_uuid to follow';
-  const unnamed = differencesProblem(decision.differences);
+  const unnamed = differencesProblem(run, decision);
   if (unnamed) return unnamed;
   if (kind !== undefined && kind !== 'unexchanged' && kind !== 'unpaid')
     return "kind must be 'unexchanged' or 'unpaid'";
@@ -77,11 +77,16 @@ function approvalProblem({ attention }: OrderRun, { amount, currency }: Partial<
 }
 
 /** Only whether it names fields: in which of them the order differs is read when the decision is acted on. */
-function differencesProblem(differences: unknown): string | undefined {
+function differencesProblem(
+  { parked }: OrderRun,
+  { differences, order_uuid: uuid }: Partial<Decision>,
+): string | undefined {
   if (differences === undefined) return undefined;
   const named =
     Array.isArray(differences) && differences.length > 0 && new Set(differences).size === differences.length;
-  if (named && differences.every((field) => ADOPTABLE_DIFFERENCES.includes(field))) return undefined;
+  const { differences: shown = [] } = parked.candidates.find(({ order_uuid }) => order_uuid === uuid) ?? {};
+  const adoptable = [...ADOPTABLE_DIFFERENCES, ...shown.filter((field) => field === 'order_id')];
+  if (named && differences.every((field) => adoptable.includes(field))) return undefined;
   return `differences: the fields in which the order differs, each once, of ${ADOPTABLE_DIFFERENCES.join(', ')}`;
 }
 
