@@ -19,7 +19,7 @@ export const maskWords = (words: string): string =>
   replaceNumbers(
     words
       .replace(FOREIGN_DIGITS, (digits) => digits.normalize('NFKC').replace(/[^\d]+/g, '****'))
-      .replace(/(?<![^\s.[\]])[^\s.[\]]*@[^\s[\]]*/g, '****'),
+      .replace(/(?<![^\s.[\]])[^\s.[\]]*[@＠﹫][^\s[\]]*/g, '****'),
     () => '****',
     'anyhow',
   )

@@ -35,10 +35,23 @@ export function passesMod97(iban: string): boolean {
 /** 'asPrinted': in the groups of a card or IBAN, for names, which are refused by it. 'anyhow': for what people type. */
 export type Groups = 'asPrinted' | 'anyhow';
 
-/** What stands between two groups: blanks, dashes and invisible characters of any kind. */
-const GAP = String.raw`[\s\p{Pd}\p{Cf}_.:/]`;
+/**
+ * One character between two groups. Names: blanks, dashes and invisible characters.
+ * Words: everything that is neither letter nor digit, and invisible letters.
+ */
+const GAP: Readonly<Record<Groups, string>> = {
+  asPrinted: String.raw`[\s\p{Pd}\p{Cf}_.:/]`,
+  anyhow: String.raw`(?:[^\p{L}\p{Nd}]|\p{Default_Ignorable_Code_Point})`,
+};
 
-const ONLY_GAP = new RegExp(`^${GAP}{1,3}$`, 'u');
+/**
+ * All characters between two groups: in words up to four, as `", "` in a JSON array.
+ * A plus behind other characters begins a phone number.
+ */
+const ONLY_GAP: Readonly<Record<Groups, RegExp>> = {
+  asPrinted: new RegExp(`^${GAP.asPrinted}{1,3}$`, 'u'),
+  anyhow: new RegExp(`^(?:\\+{1,3}|${GAP.anyhow}{0,3}(?!\\+)${GAP.anyhow})$`, 'u'),
+};
 
 /** Times begin with a 1 or the century. */
 const BEGINS_AS_CARD = /^(?:2[2-7]|[3-6])/;
@@ -52,9 +65,21 @@ const SECONDS = /^\d{6}1[6-9]\d{8}$/;
 /** Hashes are full of digits beside letters, and a letter is the way out for names that look like a card by chance. */
 const DIGITS_OF_NAMES = /(?<![A-Za-z0-9])\d+(?![A-Za-z0-9])/g;
 
-/** Dates, times, addresses and amounts are no groups of a card; two of them side by side would often be one. */
-const DIGITS_OF_WORDS =
-  /20\d\d([-./])\d\d\1\d\d(?!\d)|\d\d([-./])\d\d\2(?:20)\d\d(?!\d)|\d\d:\d\d(?::\d\d)?(?![\d:])|\d{1,3}(?:\.\d{1,3}){3}(?![\d.])|\d{1,3}(?:[ ,.]\d{3}){0,6}[.,]\d\d(?![.,]?\d)|\d+/g;
+/** Dates, times, addresses and amounts: no groups of a card, although a list of them often passes Luhn. */
+const NO_GROUPS = [
+  /20\d\d(?<dash>[-./])\d\d\k<dash>\d\d(?!\d)/,
+  /(?<!\d[-./])\d{1,2}(?<dot>[-./])\d{1,2}\k<dot>(?:20)?\d\d(?![-./]?\d)/,
+  /\d\d:\d\d(?::\d\d)?(?![\d:])/,
+  /(?<!\d\.)\d{1,3}(?:\.\d{1,3}){3}(?!\.?\d)/,
+  // Rates: 0.9836. Amounts: 12.50, 12 500.00 and 12,500; 4500.00 unless it may end a card number.
+  /(?<!\d\.)\d\.\d{3,8}(?!\.?\d)/,
+  /(?<!\d\.)\d{1,3}(?:[ ,]\d{3}){0,6}\.\d\d(?!\.?\d)/,
+  /(?<!\d,)\d{1,3}(?:[ .]\d{3}){0,6},\d\d(?![.,]?\d)/,
+  /(?:(?<!\d[^\s\d])|(?<=\.\d\d,))\d{4,9}[.,]\d\d(?!\.?\d)/,
+  /(?<!\d,)\d{1,3}(?:,\d{3}){1,2}(?!,?\d)/,
+];
+
+const DIGITS_OF_WORDS = new RegExp([...NO_GROUPS.map(({ source }) => source), String.raw`\d+`].join('|'), 'g');
 
 /** Numbers in the groups of a card or an IBAN, whose check digit does not fit: somebody may have mistyped one. */
 const GROUPED =
@@ -91,7 +116,7 @@ function cardsIn(text: string, groups: Groups): Span[] {
     for (const [index, { 0: group, index: at }] of found.slice(first, first + MAX_CARD).entries()) {
       const before = found[first + index - 1];
       if (!/^\d+$/.test(group) || digits.length + group.length > MAX_CARD) break;
-      if (before && index > 0 && !ONLY_GAP.test(text.slice(before.index + before[0].length, at))) break;
+      if (before && index > 0 && !ONLY_GAP[groups].test(text.slice(before.index + before[0].length, at))) break;
       digits += group;
       lengths.push(group.length);
       const isGrouped =
@@ -111,11 +136,13 @@ const IBANS = [...new Set([...SEPA_IBAN_LENGTHS, ...UA_IBAN_LENGTHS].map(([, len
   const countries = [...SEPA_IBAN_LENGTHS, ...UA_IBAN_LENGTHS].flatMap(([name, its]) => (its === length ? [name] : []));
   const begin = `(?<![A-Za-z0-9])(?:${countries.join('|')})`;
   const [fours, rest] = [Math.floor(length / 4) - 1, length % 4];
-  const inFours = `(?:${GAP}{1,3}[A-Z0-9]{4}){${fours}}${rest > 0 ? `${GAP}{1,3}[A-Z0-9]{${rest}}` : ''}`;
+  const gap = `${GAP.asPrinted}{1,3}`;
+  const inFours = `(?:${gap}[A-Z0-9]{4}){${fours}}${rest > 0 ? `${gap}[A-Z0-9]{${rest}}` : ''}`;
+  const any = `${GAP.anyhow}{0,4}`;
   const end = '(?![A-Za-z0-9])';
   return {
     asPrinted: new RegExp(`${begin}\\d{2}(?:[A-Z0-9]{${length - 4}}|${inFours})${end}`, 'giu'),
-    anyhow: new RegExp(`${begin}(?:${GAP}{0,3}\\d){2}(?:${GAP}{0,3}[A-Z0-9]){${length - 4}}${end}`, 'giu'),
+    anyhow: new RegExp(`${begin}(?:${any}\\d){2}(?:${any}[A-Z0-9]){${length - 4}}${end}`, 'giu'),
   };
 });
 

@@ -65,13 +65,12 @@ function pathOf(prefix: string, path: readonly PropertyKey[]): string {
   }, prefix);
 }
 
-/** Keys are written by whoever sent the object: a card number used as a key must not reach a log, nor a line break. */
-function shownKey(key: string): string {
-  return key
-    .slice(0, MAX_KEY_LENGTH)
-    .replace(/[^\x20-\x7e]/g, '?')
-    .replace(/\d{10,}/g, (digits) => `****${digits.slice(-4)}`);
-}
+/**
+ * Returns a key as it may be logged: callers choose keys, and one may be a card number.
+ * It is masked before characters are replaced, because the mask would not see a number behind `?`.
+ */
+const shownKey = (key: string): string =>
+  (/^[A-Za-z_]+$/.test(key) ? key : maskName(key)).slice(0, MAX_KEY_LENGTH).replace(/[^\x20-\x7e]/g, '?');
 
 function reasonOf(issue: Issue): string {
   // zod tells a missing field from a wrong one only in its message.

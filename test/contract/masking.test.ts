@@ -92,12 +92,59 @@ describe('maskWords', () => {
     expect(shown).not.toMatch(/1111|WEST|2004|5390|8601|3223/);
   });
 
+  const separators = [
+    ...[
+      ',',
+      ', ',
+      "'",
+      '’',
+      '·',
+      '•',
+      '\uff0c',
+      '\u3001',
+      ' | ',
+      '|',
+      '","',
+      "', '",
+      '", "',
+      ';',
+      '*',
+      '#',
+      '=',
+      '~',
+      '+',
+      ' + ',
+    ],
+    ...['\u007f', '\u0000', '\u001b', '\u200b', '\u2060', '\u0301', '\u2800', '\u3164', '\u{e0020}'],
+  ];
+  const GROUPED_CARDS = [
+    '4111 1111 1111 1111',
+    '3782 822463 10005',
+    '41 11 11 11 11 11 11 11',
+    '411 111 111 111 111 1',
+  ];
+  const GROUPED_IBANS = ['DE89 3704 0044 0532 0130 00', 'GB82 WEST 1234 5698 7654 32'];
+  it.each(separators)('hides numbers with %j between their groups', (separator) => {
+    for (const printed of [...GROUPED_CARDS, ...GROUPED_IBANS]) {
+      const number = printed.replaceAll(' ', separator);
+      expect(maskWords(`pay ${number}, then go`)).toBe('pay ****, then go');
+      expect(maskName(`order.${number}`)).toBe('order.****');
+    }
+  });
+
+  it.each(['\uff20', '\ufe6b'])('hides an e-mail with %j', (at) => {
+    expect(maskWords(`ask jane${at}example.org now`)).toBe('ask **** now');
+  });
+
   const harmless = [
     'paid 45 000.00 / 32 000.00 usd, 12 500.00 and 1 234 567 890.12',
     'from 2026-11-22 10:30 - 2026-11-23 11:00, 2026-11-22T10:30:15.123Z',
     '2026-11-22 2026-11-23 2027-01-02; 22.11.2026 23.11.2026 24.12.2026; 2024 2025 2026',
     'call +43 660 123 4567, 0043-660-1234-567 or (01) 512 34 56',
     'invoice 2026-11, flat 4711 in 1010 Vienna, rows 12 to 4500, batch payroll.2026-11-27.r2',
+    '10.00, 20.00, 4500.00, 3200.50; 4500.00,3200.50,2100.00,1000.00; 12,500, 13,400, 25,900',
+    '45,10 / 32,20 / 4500,00; 1.12.2026, 2.12.2026, 3.12.2026; 22.11.26, 23.11.26, 24.12.26; 09:00, 10:30, 11:45',
+    '+43 660 123 4567, +43 660 765 4321, +49 30 123 4567; rates 0.9836, 0.9841, 3.1415, 4.2512',
     'order w-1 of 10.235.29.254:4292, version 1.24.0, 50 rounds, HTTP 400: code 1042',
     'so12 that when they also came back home here',
   ];
@@ -106,21 +153,39 @@ describe('maskWords', () => {
   });
 
   // What a workflow does takes no seconds, or its task fails.
-  it.each(['111 ', '1 ', '1111 ', '4111-', 'DE89 ', 'a1', '12.', '12:', '1', ' ', '@a'])(
-    'is quick with many %j',
-    (part) => {
-      const words = part.repeat(200_000 / part.length);
-      const began = performance.now();
-      maskWords(words);
-      maskWallets(words);
-      expect(performance.now() - began).toBeLessThan(20_000);
-    },
-  );
+  it.each([
+    '111 ',
+    '1 ',
+    '1111 ',
+    '4111-',
+    'DE89 ',
+    'a1',
+    '12.',
+    '12:',
+    '12.11.',
+    '1,234',
+    ',',
+    ', ',
+    '1, ',
+    'DE89,',
+    '1',
+    ' ',
+    '@a',
+    '\uff20',
+  ])('is quick with many %j', (part) => {
+    const words = part.repeat(200_000 / part.length);
+    const began = performance.now();
+    maskWords(words);
+    maskWallets(words);
+    expect(performance.now() - began).toBeLessThan(20_000);
+  });
 
   const digits = (length: number) => Array.from({ length }, () => randomInt(10)).join('');
   const two = () => digits(2);
   /** Nothing with a check digit that fits by chance in one of ten may be among them. */
   it.each<[string, () => string]>([
+    ['lists of amounts', () => [1, 2, 3, 4, 5].map(() => `${randomInt(1, 9_999)}.${two()}`).join(', ')],
+    ['lists of dates', () => [1, 2, 3, 4].map(() => `${randomInt(1, 29)}.${randomInt(1, 13)}.20${two()}`).join(', ')],
     ['amounts', () => `${randomInt(1, 999)} ${digits(3)}.${two()} ${randomInt(1, 999)} ${digits(3)}.${two()}`],
     ['times', () => `20${two()}-${two()}-${two()} ${two()}:${two()} 20${two()}-${two()}-${two()} ${two()}:${two()}`],
     ['addresses', () => `10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}:${randomInt(65_536)}`],

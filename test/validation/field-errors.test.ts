@@ -1,6 +1,8 @@
 import { describe, expect, it, test } from 'vitest';
+import * as z from 'zod';
 import { maskWallets } from '../../src/contract/wallets.js';
 import { validateBatchInput } from '../../src/validation/batch-input.js';
+import { fieldErrors } from '../../src/validation/field-errors.js';
 import { validateOrderInput, validateReceivedInput } from '../../src/validation/order-input.js';
 import { checkAgainstRates, uncheckableBy } from '../../src/validation/rate-checks.js';
 import { CARD, inputWith } from '../contract/inputs.fixture.js';
@@ -90,4 +92,22 @@ test.each([
   ['order 4111111111111112 and 1732271234567', 'order 4111111111111112 and 1732271234567'],
 ])('a card number in a failure is masked: %s', (text, shown) => {
   expect(maskWallets(text)).toBe(shown);
+});
+
+const shownKeyOf = (key: string) =>
+  fieldErrors(z.strictObject({}).safeParse({ [key]: 1 }).error as z.ZodError)[0]?.field;
+
+test.each([
+  ['4111\u200b1111\u200b1111\u200b1111', '****'],
+  ['4111\u007f1111\u007f1111\u007f1111', '****'],
+  ['4111，1111，1111，1111', '****'],
+  ['DE89\u20603704\u20600044\u20600532\u20600130\u206000', '****'],
+  ['jane\uff20example.org', '****'],
+  [CARD, '****'],
+  // Half a number would pass the mask.
+  [`${'a '.repeat(25)}4111 1111 1111 1111`, `${'a '.repeat(25)}****`],
+  ['größe\n', 'gr??e?'],
+  ['deposit_address_initial_order_uuid', 'deposit_address_initial_order_uuid'],
+])('key %j is shown as %j', (key, shown) => {
+  expect(shownKeyOf(key)).toBe(shown);
 });
