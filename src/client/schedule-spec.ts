@@ -12,6 +12,7 @@ import type { FieldError } from '../contract/failures.js';
 import { DEFAULT_ACCOUNT, SCHEDULED_BATCH_WORKFLOW, scheduleIdOf } from '../contract/names.js';
 import { validateScheduledBatchInput } from '../validation/batch-input.js';
 import { fieldErrors } from '../validation/field-errors.js';
+import { periodAt } from '../validation/periods.js';
 import { describeRun } from './standing.js';
 
 /** Times as Temporal's calendars tell them: `{dayOfWeek: 'FRIDAY', hour: 10}`; what is left out is 0, or every day. */
@@ -62,6 +63,24 @@ export const specOf = ({ cron = [], calendars = [], timeZone }: ScheduleInput): 
   calendars: calendars.map((calendar) => ({ ...calendar, comment: calendarText(calendar) })),
   timezone: timeZone ?? 'UTC',
 });
+
+/** Returns the error of a schedule without any time to come. */
+export const neverRuns = ({ cron, calendars }: ScheduleInput): FieldError => ({
+  field: cron && calendars ? 'times' : cron ? 'cron' : 'calendars',
+  reason: 'never runs: no such time comes. Check that the month has this day and that the year is not over',
+});
+
+/** Returns a warning if two of the next runs share a date as their period. */
+export function sharedPeriodWarning(input: ScheduleInput, nextRuns: readonly Date[]): string | undefined {
+  const { timeZone = 'UTC', periodFormat = 'date' } = input;
+  const periods = nextRuns.map((at) => periodAt(at, timeZone, periodFormat));
+  const shared = periods.find((period, index) => period === periods[index - 1]);
+  if (shared === undefined || periodFormat !== 'date') return undefined;
+  return (
+    `several runs have the same period (${shared}) and so share one batch: only the first of them pays. ` +
+    'If each run has a file of its own, delete this schedule and create it with --period-format minute'
+  );
+}
 
 /** The times of a schedule as they were given; what somebody set elsewhere has no text. */
 const timesOf = ({ spec }: Pick<ScheduleDescription, 'spec'>): string[] => [

@@ -24,10 +24,12 @@ import { ConflictError, InvalidInputError, UnknownIdError } from './errors.js';
 import { checkNextRun, type NextRun } from './next-run.js';
 import {
   actionInputOf,
+  neverRuns,
   readScheduleEntry,
   type ScheduleEntry,
   type ScheduleInput,
   scheduleDifferences,
+  sharedPeriodWarning,
   specOf,
   validateScheduleInput,
 } from './schedule-spec.js';
@@ -62,6 +64,15 @@ function scheduleOptions(input: ScheduleInput): ScheduleOptions {
   };
 }
 
+/** A schedule after `create`. */
+export interface CreatedSchedule extends ScheduleEntry {
+  /** True if the schedule was there already, with these settings. */
+  attached: boolean;
+  nextRun?: NextRun;
+  /** What the settings do that nobody may want. */
+  warning?: string;
+}
+
 /** Payout plans that Temporal starts by the clock. Every method may throw TemporalUnreachableError. */
 export class Schedules {
   readonly #client: Client;
@@ -73,9 +84,9 @@ export class Schedules {
 
   /**
    * Creates a schedule and plans the file of its next run, if it is there; the same settings again return the schedule there
-   * is. Throws InvalidInputError, also where no run could start, and ConflictError.
+   * is. Throws InvalidInputError, also where no run could start or no such time comes, and ConflictError.
    */
-  async create(input: ScheduleInput): Promise<ScheduleEntry & { attached: boolean; nextRun?: NextRun }> {
+  async create(input: ScheduleInput): Promise<CreatedSchedule> {
     const checked = accepted(validateScheduleInput(input));
     const { plan, account = DEFAULT_ACCOUNT } = checked;
     const attached = !(await this.#createUnlessThere(checked));
@@ -84,11 +95,13 @@ export class Schedules {
       const fields = scheduleDifferences(checked, description);
       if (fields.length > 0) throw new ConflictError('schedule', plan, fields);
     }
-    const entry = await readScheduleEntry(this.#client, { plan, account }, description);
+    const found = await readScheduleEntry(this.#client, { plan, account }, description);
+    const warning = sharedPeriodWarning(checked, description.info.nextActionTimes);
+    const entry = { ...found, attached, ...(warning && { warning }) };
     const [next] = entry.nextRuns;
-    if (!next) return { ...entry, attached };
     try {
-      return { ...entry, attached, nextRun: await checkNextRun(this.#client, checked, next) };
+      if (!next && !attached && entry.lastRuns.length === 0) throw new InvalidInputError([neverRuns(checked)]);
+      return next ? { ...entry, nextRun: await checkNextRun(this.#client, checked, next) } : entry;
     } catch (error) {
       if (error instanceof InvalidInputError && !attached) await this.delete(plan, { account });
       throw error;

@@ -92,7 +92,9 @@ function addCreate(schedule: Command, verbs: Verbs): void {
       const entry = await orders.schedules.create(input);
       const text = `schedule of plan ${plan} ${entry.attached ? 'was there already, with these settings' : 'created'}`;
       const next = entry.nextRun && nextRunText(entry.nextRun);
-      return { exitCode: EXIT.done, json: entry, text: [text, scheduleText(entry), next].filter(Boolean).join('\n') };
+      const warning = entry.warning && `warning: ${entry.warning}`;
+      const lines = [text, scheduleText(entry), warning, next].filter(Boolean);
+      return { exitCode: EXIT.done, json: entry, text: lines.join('\n') };
     });
   });
 }

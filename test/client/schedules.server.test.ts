@@ -98,6 +98,32 @@ describe('create', () => {
     await expect(orders.schedules.create(input('edited'))).rejects.toMatchObject({ fields: ['times'] });
   });
 
+  it.each<[string, Partial<ScheduleInput>, string]>([
+    ['day', { cron: ['0 10 30 2 *'] }, 'cron'],
+    ['year', { cron: undefined, calendars: [{ dayOfMonth: 1, year: 2020 }] }, 'calendars'],
+    ['day and no such year', { cron: ['0 10 30 2 *'], calendars: [{ year: 2020 }] }, 'times'],
+  ])('refuses times that never come, of no such %s, and leaves no schedule', async (_, change, field) => {
+    const plan = `never-${field}`;
+    await expect(orders.schedules.create(input(plan, change))).rejects.toMatchObject({
+      name: 'InvalidInputError',
+      fields: [{ field, reason: expect.stringMatching(/^never runs: no such time comes/) }],
+    });
+    await expect(orders.schedules.show(plan)).rejects.toMatchObject({ name: 'UnknownIdError' });
+  });
+
+  it.each<[string, Partial<ScheduleInput>, boolean]>([
+    ['every 5 minutes', { cron: ['*/5 * * * *'] }, true],
+    ['twice a day', { cron: ['0 9,17 * * *'] }, true],
+    ['by two expressions on one day', { cron: ['0 9 * * FRI', '0 17 * * FRI'] }, true],
+    ['twice a day, by the minute', { cron: ['0 9,17 * * *'], periodFormat: 'minute' }, false],
+    ['once a day', { cron: ['0 10 * * *'] }, false],
+  ])('warns if several runs share a period: %s', async (name, change, warns) => {
+    const plan = `shared-${name.replace(/\W/g, '-')}`;
+    const { warning } = await orders.schedules.create(input(plan, change));
+    if (warns) expect(warning).toMatch(/only the first of them pays.*--period-format minute/);
+    else expect(warning).toBeUndefined();
+  });
+
   it.each<[string, object, string]>([
     ['no times', { cron: undefined }, 'cron'],
     ['a minute that no hour has', { cron: ['99 10 * * FRI'] }, 'times'],

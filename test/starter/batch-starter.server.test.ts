@@ -116,6 +116,16 @@ describe.concurrent('a batch on the command line', () => {
 });
 
 describe.concurrent('a schedule on the command line', () => {
+  it('is refused if it never runs, and created with a warning if its runs share a batch', async ({ expect }) => {
+    const plan = newOrderId('times');
+    const create = (cron: string) =>
+      starter(['schedule', 'create', plan, '--cron', cron, '--file-pattern', `${plan}-{period}.csv`]);
+    expect(await create('0 10 30 2 *')).toMatchObject({ code: 2, stderr: expect.stringContaining('cron: never runs') });
+    const shared = await create('0 9,17 * * *');
+    expect(shared).toMatchObject({ code: 0, stdout: expect.stringMatching(/warning: several runs.*--period-format/) });
+    expect(await starter(['schedule', 'delete', plan])).toMatchObject({ code: 0 });
+  });
+
   it('is created, listed, triggered, paused, resumed and deleted', async ({ expect }) => {
     const plan = newOrderId('cli');
     const rows = testRows('scheduled', 2);

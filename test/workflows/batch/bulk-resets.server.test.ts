@@ -229,7 +229,7 @@ test('a scheduled batch that is reset to each of its events finds the batch of i
   const hourAgo = new Date(Date.now() - 3_600_000);
   await utimes(file, hourAgo, hourAgo);
   const batch = { startedBy: 'ann' };
-  await lab.orders.schedules.create({ plan, cron: ['0 0 29 2 * 2091'], filePattern: `${plan}-{period}.csv`, batch });
+  await lab.orders.schedules.create({ plan, cron: ['0 0 29 2 * 2092'], filePattern: `${plan}-{period}.csv`, batch });
   const { workflowId } = await lab.orders.schedules.trigger(plan, { period });
   const handle = lab.temporal.client.workflow.getHandle<() => Promise<BatchResult>>(workflowId);
   const result = await handle.result();

@@ -19,7 +19,7 @@ test.for([false, true])('a scheduled batch is paid, PAYLOAD_ENCRYPTION=required:
   await utimes(file, settled, settled);
   await lab.orders.schedules.create({
     plan,
-    cron: ['0 0 29 2 * 2091'],
+    cron: ['0 0 29 2 * 2092'],
     filePattern: `${plan}-{period}.csv`,
     waitForFileMs: 20_000,
     batch: { startedBy: 'ann' },

@@ -36,7 +36,7 @@ test('a period whose batch ended under a key its workers lack fails, says which,
   await utimes(file, hourAgo, hourAgo);
   await lab.orders.schedules.create({
     plan: 'sealed',
-    cron: ['0 0 29 2 * 2091'],
+    cron: ['0 0 29 2 * 2092'],
     filePattern: 'sealed-{period}.csv',
     batch: { startedBy: 'ann' },
   });
