@@ -1,6 +1,5 @@
 import { ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import { ORDER_TYPES, workflowTypeOf } from '../contract/order/types.js';
-import { typingErrors } from '../contract/typing-errors.js';
 import { WORKFLOW_TYPES } from '../contract/workflow-types.js';
 import type * as workflows from './index.js';
 
@@ -9,12 +8,9 @@ const ORDER_WORKFLOWS: (keyof typeof workflows)[] = ORDER_TYPES.map(workflowType
 
 const KNOWN: readonly (keyof typeof workflows)[] = WORKFLOW_TYPES;
 
-/** As many letters may be wrong for a type to be meant as another one. */
-const TYPING_ERRORS = 2;
-
 /**
- * Ends a mistyped start at once: nothing was paid, and its caller hears it. Any other name may be a type of a version that is being
- * rolled out, so it is left for a worker that knows it.
+ * Ends a start at once whose type is one of ours in other capitals or separators: nothing was paid. Any other name may be a
+ * type of a version that is being rolled out, so it is left for a worker that knows it.
  */
 export default async function unknownType(): Promise<never> {
   const { workflowType } = workflowInfo();
@@ -31,10 +27,7 @@ const leftFor = (workflowType: string): string =>
   `workflow type ${workflowType} is not known to this worker, and waits for one that knows it. If no such version is on its way, ` +
   'the name is wrong: terminate this workflow and start it under the right type. Nothing was sent';
 
-/** True for a known type as a person may mistype it. Another number is another version's type. */
-export function isMeantBy(typed: string, known: string): boolean {
-  const [ours, theirs] = [lettersOf(known), lettersOf(typed)];
-  return !/\d/.test(theirs) && typingErrors(ours, theirs) <= TYPING_ERRORS;
-}
+/** Returns true for a known type in other capitals or with separators. */
+export const isMeantBy = (typed: string, known: string): boolean => lettersOf(known) === lettersOf(typed);
 
 const lettersOf = (name: string): string => name.toLowerCase().replace(/[-_ .]/g, '');

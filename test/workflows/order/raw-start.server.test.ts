@@ -273,10 +273,8 @@ describe('a start that would lose an order', () => {
   });
 
   test.for([
-    ['withdrawal', 'withdraw'],
     ['Withdraw', 'withdraw'],
     ['exchange_withdraw', 'exchangeWithdraw'],
-    ['depositExhange', 'depositExchange'],
     ['bulk-withdraw', 'bulkWithdraw'],
   ] as const)('under the mistyped workflow type %s ends at once, and %s is named', async ([typed, meant]) => {
     const input = orderInput('withdraw', newOrderId('mistyped'));
