@@ -10,8 +10,13 @@ import {
   type OnDecided,
   planDecisions,
 } from './client/decide-all.js';
-import { type AttentionElsewhere, attentionElsewhere, listOrders, type OrderListEntry } from './client/list-orders.js';
-import type { OrderFilter } from './client/order-filter.js';
+import {
+  type AttentionElsewhere,
+  attentionElsewhere,
+  listOrders,
+  type OrderFilter,
+  type OrderListEntry,
+} from './client/list-orders.js';
 import { OrderHandle } from './client/order-handle.js';
 import {
   type ReconcileOptions,

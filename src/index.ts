@@ -26,14 +26,12 @@ export {
   UnknownIdError,
   UnresolvedError,
 } from './client/errors.js';
-export type { BatchFilter, BatchListEntry } from './client/list-batches.js';
-export type { AttentionElsewhere, ListedAttention, OrderListEntry } from './client/list-orders.js';
+export type { AttentionElsewhere, ListedAttention, OrderFilter, OrderListEntry } from './client/list-orders.js';
 export type { NextRun } from './client/next-run.js';
-export type { OrderFilter } from './client/order-filter.js';
 export { OrderHandle } from './client/order-handle.js';
 export type { ReconcileOptions, ReconcileSchedule, ReconcileState } from './client/reconcile.js';
 export type { WaitOptions } from './client/remote-run.js';
-export type { BatchCalendar, ScheduleEntry, ScheduleInput, ScheduleRun } from './client/schedule-spec.js';
+export type { ScheduleEntry, ScheduleInput, ScheduleRun } from './client/schedule-spec.js';
 export { type PlanOptions, Schedules } from './client/schedules.js';
 export type { RatesQuery } from './client/service-calls.js';
 export type { Signer, SignOptions } from './client/signing.js';

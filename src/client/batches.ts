@@ -16,7 +16,6 @@ import { BatchHandle, type BatchWorkflow } from './batch-handle.js';
 import { checkBatchInput, checkedForAccount, formatChecksOf } from './checked-input.js';
 import { ConflictError, NoWorkerError } from './errors.js';
 import { readFirstInput } from './history.js';
-import { type BatchFilter, type BatchListEntry, listBatches } from './list-batches.js';
 import { failureOf } from './remote-run.js';
 import { detailsTable, INTERACTIVE_PRIORITY } from './start-options.js';
 import { callTemporal, isTimeOver, startUnlessTaken, translated } from './temporal-calls.js';
@@ -64,11 +63,6 @@ export class Batches {
       batchId: batchId ?? defaultBatchId(sha256),
       ...(file && { file: { ...file, sha256 } }),
     });
-  }
-
-  /** Batches known to Temporal, newest first; needs no worker. Throws InvalidInputError. */
-  list(filter: BatchFilter = {}): Promise<BatchListEntry[]> {
-    return listBatches(this.#client, filter);
   }
 
   /** The handle of a batch started before; asks nothing yet, so an unknown id shows at its first method. */

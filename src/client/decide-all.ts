@@ -6,8 +6,7 @@ import type { DecideAction, Decision, DecisionChoice, OrderState } from '../cont
 import { MAX_SIGNED_TOGETHER } from '../contract/signature.js';
 import { listName } from '../contract/signed-together.js';
 import { NoWorkerError, RefusedError, UnknownIdError } from './errors.js';
-import { firstOf, type OrderListEntry, toEntry } from './list-orders.js';
-import { orderQuery } from './order-filter.js';
+import { firstOf, type OrderListEntry, orderQuery, toEntry } from './list-orders.js';
 import { OrderHandle } from './order-handle.js';
 import { type ForRun, type SignOptions, signTogether, textsOf } from './signing.js';
 

@@ -1,14 +1,84 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { ATTENTION_CODES, type AttentionCode } from '../contract/attention.js';
-import { parseOrderWorkflowId, parseReceivedWorkflowId, quoted, searchAttribute } from '../contract/names.js';
+import type { FieldError } from '../contract/failures.js';
+import {
+  ACCOUNT_FORMAT,
+  parseOrderWorkflowId,
+  parseReceivedWorkflowId,
+  quoted,
+  RECEIVED_DEPOSIT_WORKFLOW,
+  searchAttribute,
+} from '../contract/names.js';
 import { ORDER_TYPES, type OrderType, workflowTypeOf } from '../contract/order/types.js';
+import { SHOWN_STATUSES } from '../contract/service-objects.js';
+import { holdsWallet } from '../contract/wallets.js';
 import { InvalidInputError } from './errors.js';
-import { filterErrors, isBelow, type OrderFilter, orderQuery, orderTypes, STOPPED } from './order-filter.js';
 import { standingOfRun } from './standing.js';
 import { supersededRuns } from './superseded.js';
 import { callTemporal } from './temporal-calls.js';
 
-const DEFAULT_LIMIT = 50;
+const [DEFAULT_LIMIT, MAX_LIMIT] = [50, 10_000];
+
+/** The workflow types of orders, as a query lists them. */
+const orderTypes = [...ORDER_TYPES.map(workflowTypeOf), RECEIVED_DEPOSIT_WORKFLOW].map(quoted).join(', ');
+
+/** Shown as an order's status; its search attribute still says what it was when the workflow was stopped. */
+const STOPPED = 'stopped';
+
+/** Ends that Temporal or an operator makes, by their names in queries; `standingOfRun` reads them. */
+const stoppedStatuses = ['Terminated', 'TimedOut', 'Canceled'].map(quoted).join(', ');
+const IS_STOPPED = `ExecutionStatus IN (${stoppedStatuses})`;
+const IS_NOT_STOPPED = `ExecutionStatus NOT IN (${stoppedStatuses})`;
+
+/** Values of `status`: the states of open orders, the final ones, and three for orders without an end. */
+const STATUSES: readonly string[] = [...SHOWN_STATUSES, STOPPED];
+
+/** Selects the orders to list; fields are combined with "and". */
+export interface OrderFilter {
+  account?: string;
+  /** `open`, `uncertain`, `parked`, `stopped`, `none`, `unresolved` or a final status. */
+  status?: string;
+  /** Stopped orders need attention, too. */
+  needsAttention?: boolean;
+  batchId?: string;
+  /** At most this many, newest first; 50 when omitted. */
+  limit?: number;
+}
+
+const FIELDS: readonly string[] = ['account', 'status', 'needsAttention', 'batchId', 'limit'];
+
+/** What of a filter cannot be meant. A field that is not known would otherwise be passed over. */
+function filterErrors(filter: OrderFilter): FieldError[] {
+  const { account, status, limit } = filter;
+  const errors: FieldError[] = Object.keys(filter)
+    .filter((field) => !FIELDS.includes(field))
+    .map((field) => ({ field, reason: `unknown field, known are ${FIELDS.join(', ')}` }));
+  if (status !== undefined && !STATUSES.includes(status)) {
+    errors.push({ field: 'status', reason: `must be one of ${STATUSES.join(', ')}` });
+  }
+  if (account !== undefined && !(ACCOUNT_FORMAT.test(account) && !holdsWallet(account))) {
+    errors.push({ field: 'account', reason: 'must be 1 to 32 of a-z 0-9 -' });
+  }
+  if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT)) {
+    errors.push({ field: 'limit', reason: `must be whole, 1 to ${MAX_LIMIT}` });
+  }
+  return errors;
+}
+
+const startsWith = (account: string) => (kind: string) => `WorkflowId STARTS_WITH ${quoted(`${kind}:${account}:`)}`;
+
+/** The visibility query of a filter; every value is a literal, whatever it holds. */
+export function orderQuery({ account, status, needsAttention, batchId }: OrderFilter): string {
+  const terms = [`WorkflowType IN (${orderTypes})`];
+  // By the id, which every order has; a start by hand has no search attributes of its own.
+  if (account !== undefined) terms.push(`(${['order', 'received'].map(startsWith(account)).join(' OR ')})`);
+  if (status === STOPPED) terms.push(IS_STOPPED);
+  else if (status !== undefined) terms.push(`PaymentOrderStatus = ${quoted(status)}`, IS_NOT_STOPPED);
+  if (needsAttention === true) terms.push(`(PaymentNeedsAttention = true OR ${IS_STOPPED})`);
+  if (needsAttention === false) terms.push('PaymentNeedsAttention = false', IS_NOT_STOPPED);
+  if (batchId !== undefined) terms.push(`PaymentBatchId = ${quoted(batchId)}`);
+  return terms.join(' AND ');
+}
 
 /** Why a person should look, since when, and about how much, such as `12.50 usd`, where that is known. */
 export interface ListedAttention {
@@ -87,12 +157,9 @@ const isSuperseded = async (client: Client, info: WorkflowExecutionInfo): Promis
 export async function listOrders(client: Client, filter: OrderFilter): Promise<OrderListEntry[]> {
   const errors = filterErrors(filter);
   if (errors.length > 0) throw new InvalidInputError(errors);
-  const limit = filter.limit ?? DEFAULT_LIMIT;
-  return firstOf(client, orderQuery(filter), limit, async (info) => {
-    const entry = toEntry(info);
-    if (!entry || isBelow(filter, entry.attention?.amount)) return undefined;
+  return firstOf(client, orderQuery(filter), filter.limit ?? DEFAULT_LIMIT, async (info) => {
     const isOfNow = isStopped(info) || filter.needsAttention === true;
-    return isOfNow && (await isSuperseded(client, info)) ? undefined : entry;
+    return isOfNow && (await isSuperseded(client, info)) ? undefined : toEntry(info);
   });
 }
 
@@ -129,7 +196,7 @@ export interface AttentionElsewhere {
   closedAt?: Date;
 }
 
-/** What wants a person beside the orders, newest first: what is open, and what closed in the last two days without a newer run; 20 at most. */
+/** What wants a person beside the orders, newest first: open ones, and those closed in the last two days without a newer run; 20 at most. */
 export function attentionElsewhere(client: Client, account?: string): Promise<AttentionElsewhere[]> {
   const since = new Date(Date.now() - SHOWN_AFTER_CLOSE_MS).toISOString();
   const query = [

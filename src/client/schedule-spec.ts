@@ -1,10 +1,4 @@
-import type {
-  CalendarSpec,
-  Client,
-  ScheduleDescription,
-  ScheduleExecutionResult,
-  ScheduleSpec,
-} from '@temporalio/client';
+import type { Client, ScheduleDescription, ScheduleExecutionResult, ScheduleSpec } from '@temporalio/client';
 import * as z from 'zod';
 import type { ScheduledBatchInput } from '../contract/batch/batch.js';
 import { differences } from '../contract/differences/likeness.js';
@@ -15,60 +9,46 @@ import { fieldErrors } from '../validation/field-errors.js';
 import { periodAt } from '../validation/periods.js';
 import { describeRun } from './standing.js';
 
-/** Times as Temporal's calendars tell them: `{dayOfWeek: 'FRIDAY', hour: 10}`; what is left out is 0, or every day. */
-export type BatchCalendar = Omit<CalendarSpec, 'comment'>;
-
-/** A batch that is started again and again, at the times of `cron` and `calendars` together, in `timeZone`. */
+/** A batch that is started at the times of all expressions of `cron`, in `timeZone`. */
 export interface ScheduleInput extends Omit<ScheduledBatchInput, 'period'> {
   /** Five fields such as `0 10 * * FRI`; a sixth is the year, a seventh in front the second. */
-  cron?: string[];
-  calendars?: BatchCalendar[];
+  cron: string[];
 }
 
 /** Neither `@every` nor a time zone of its own: `timeZone` tells the period too, and the two must not differ. */
 const CRON_FORMAT = /^[A-Za-z0-9*,/?-]+( +[A-Za-z0-9*,/?-]+){4,6}$/;
 
-const CALENDAR_PARTS = ['second', 'minute', 'hour', 'dayOfMonth', 'month', 'year', 'dayOfWeek'];
-const part = z.union([z.number(), z.string(), z.looseObject({}), z.array(z.unknown())]).optional();
 const timesSchema = z.object({
-  cron: z.array(z.string().regex(CRON_FORMAT, 'must be five fields such as 0 10 * * FRI')).min(1).optional(),
-  calendars: z
-    .array(z.strictObject(Object.fromEntries(CALENDAR_PARTS.map((name) => [name, part]))))
-    .min(1)
-    .optional(),
+  cron: z.array(z.string().regex(CRON_FORMAT, 'must be five fields such as 0 10 * * FRI'), 'is needed').min(1),
 });
 
 /** Checks the input of a schedule; every bad field is named. Whether the times make sense is said by Temporal. */
 export function validateScheduleInput(input: unknown): { input: ScheduleInput } | { errors: FieldError[] } {
-  const { cron, calendars, ...action } = { ...(input as ScheduleInput | undefined) };
-  const times = timesSchema.safeParse({ cron, calendars });
+  const { cron, ...action } = { ...(input as Partial<ScheduleInput> | undefined) };
+  const times = timesSchema.safeParse({ cron });
   const checked = validateScheduledBatchInput(action);
   const errors = [
     ...('errors' in checked ? checked.errors : []),
     ...(times.success ? [] : fieldErrors(times.error)),
-    ...(cron || calendars ? [] : [{ field: 'cron', reason: 'cron or calendars are needed' }]),
     ...('period' in action ? [{ field: 'period', reason: 'comes from the time of each run; leave it out' }] : []),
   ];
-  return errors.length > 0 ? { errors } : { input: { ...(action as ScheduleInput), cron, calendars } };
+  return errors.length > 0 ? { errors } : { input: input as ScheduleInput };
 }
 
-const calendarText = (calendar: BatchCalendar): string => JSON.stringify(calendar);
-
 /**
- * When the schedule acts. Temporal keeps only what the times compile to, so each carries the text it came from as its
- * comment: for people who look at the schedule, and for comparing with a second create.
+ * Times of the schedule. Temporal keeps only what an expression compiles to, so each carries its text as a comment, for
+ * people who look at the schedule and for comparing with a second create.
  */
-export const specOf = ({ cron = [], calendars = [], timeZone }: ScheduleInput): ScheduleSpec => ({
+export const specOf = ({ cron, timeZone }: ScheduleInput): ScheduleSpec => ({
   cronExpressions: cron.map((expression) => `${expression} # ${expression}`),
-  calendars: calendars.map((calendar) => ({ ...calendar, comment: calendarText(calendar) })),
   timezone: timeZone ?? 'UTC',
 });
 
-/** Returns the error of a schedule without any time to come. */
-export const neverRuns = ({ cron, calendars }: ScheduleInput): FieldError => ({
-  field: cron && calendars ? 'times' : cron ? 'cron' : 'calendars',
+/** Error of a schedule without any time to come. */
+export const NEVER_RUNS: FieldError = {
+  field: 'cron',
   reason: 'never runs: no such time comes. Check that the month has this day and that the year is not over',
-});
+};
 
 /** Returns a warning if two of the next runs share a date as their period. */
 export function sharedPeriodWarning(input: ScheduleInput, nextRuns: readonly Date[]): string | undefined {
@@ -107,8 +87,7 @@ export function scheduleDifferences(input: ScheduleInput, existing: ScheduleDesc
   if (existing.action.workflowType !== SCHEDULED_BATCH_WORKFLOW) return ['workflow type'];
   const [mine, theirs] = [wanted(input), wanted(actionInputOf(existing))];
   const fields = Object.keys(mine).flatMap((field) => differences(mine[field], theirs[field], field, Object.is));
-  const given = [...(input.cron ?? []), ...(input.calendars ?? []).map(calendarText)];
-  const sameTimes = given.toSorted().join('\n') === timesOf(existing).toSorted().join('\n');
+  const sameTimes = input.cron.toSorted().join('\n') === timesOf(existing).toSorted().join('\n');
   return sameTimes ? fields : ['times', ...fields];
 }
 
@@ -129,7 +108,7 @@ export interface ScheduleEntry {
   plan: string;
   account: string;
   scheduleId: string;
-  /** Cron expressions and calendars as they were given. */
+  /** Cron expressions as they were given. */
   times: string[];
   timeZone: string;
   filePattern: string | undefined;

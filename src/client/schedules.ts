@@ -24,7 +24,7 @@ import { ConflictError, InvalidInputError, UnknownIdError } from './errors.js';
 import { checkNextRun, type NextRun } from './next-run.js';
 import {
   actionInputOf,
-  neverRuns,
+  NEVER_RUNS,
   readScheduleEntry,
   type ScheduleEntry,
   type ScheduleInput,
@@ -45,7 +45,7 @@ export interface PlanOptions {
 }
 
 function scheduleOptions(input: ScheduleInput): ScheduleOptions {
-  const { cron: _, calendars: __, ...args } = input;
+  const { cron: _, ...args } = input;
   const account = input.account ?? DEFAULT_ACCOUNT;
   return {
     scheduleId: scheduleIdOf(account, input.plan),
@@ -100,7 +100,7 @@ export class Schedules {
     const entry = { ...found, attached, ...(warning && { warning }) };
     const [next] = entry.nextRuns;
     try {
-      if (!next && !attached && entry.lastRuns.length === 0) throw new InvalidInputError([neverRuns(checked)]);
+      if (!next && !attached && entry.lastRuns.length === 0) throw new InvalidInputError([NEVER_RUNS]);
       return next ? { ...entry, nextRun: await checkNextRun(this.#client, checked, next) } : entry;
     } catch (error) {
       if (error instanceof InvalidInputError && !attached) await this.delete(plan, { account });

@@ -1,30 +1,25 @@
 import type { Command } from 'commander';
 import type { BatchHandle } from '../client/batch-handle.js';
-import type { BatchFilter } from '../client/list-batches.js';
 import type { SignOptions } from '../client/signing.js';
 import type { PaymentOrders } from '../client.js';
 import type { BatchApproval, BatchInstruction, BatchResult, BatchState } from '../contract/batch/batch.js';
-import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import { print } from '../print.js';
 import {
   BATCH_ID,
   type CommonOptions,
   parseBatchId,
   parsePausedAt,
-  parseWhole,
   signerOf,
   withBatchOptions,
   withKey,
   withReason,
   withTimeout,
 } from './arguments.js';
-import { listBatches } from './batch-list.js';
 import { batchCommands, batchResultText, batchStateText, followLine, planText } from './batch-text.js';
 import { type FollowEnd, follow, look } from './follow.js';
 import { type BatchStartOptions, readBatchInput } from './input.js';
 import { startBatchView, whileShowing } from './progress.js';
 import { EXIT, exitCodeOfBatch, goingOn, notDecided, type Report, type StarterIo, type Verbs } from './report.js';
-import { ofAccount, suggested } from './suggested.js';
 
 type BatchEnd = FollowEnd<BatchState, BatchResult>;
 
@@ -70,11 +65,12 @@ async function watchBatch(
   });
 }
 
-/** Starts a batch and says so; up to its first line, Temporal may have taken the start long before a person reads of it. */
+const MAY_HAVE_STARTED =
+  'The batch may have been started; if so, it continues. The same command again is safe and shows it; never send its rows under other ids.';
+
+/** Starts a batch and reports it. Until then, Temporal may have accepted the start without this command knowing it. */
 function startBatch(io: StarterIo, orders: PaymentOrders, input: Parameters<PaymentOrders['batches']['start']>[0]) {
-  const where = suggested(io.self, ['batch list', ofAccount(input.account ?? DEFAULT_ACCOUNT)]);
-  const says = `the batch may have been started, and goes on then. The same command again is safe; never send its rows under other ids. Where it stands: ${where}`;
-  return goingOn(io, says, async () => {
+  return goingOn(io, MAY_HAVE_STARTED, async () => {
     const handle = await whileShowing(io.stderr, 'checking every row', () => orders.batches.start(input));
     return reportOfStart(io, handle);
   });
@@ -220,11 +216,11 @@ function addResume(batch: Command, io: StarterIo, verbs: Verbs): void {
   });
 }
 
-/** Adds `batch plan`, `start`, `approve`, `pause`, `resume`, `stop`, `show` and `list`. */
+/** Adds `batch plan`, `start`, `approve`, `pause`, `resume`, `stop` and `show`. */
 export function addBatchVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
   const batch = program
     .command('batch')
-    .description('withdrawals by the file: plan, start, approve, pause, resume, stop, show, list');
+    .description('bulk withdrawals: plan, start, approve, pause, resume, stop, show');
   addPlanAndStart(batch, io, verbs);
   addApprove(batch, io, verbs);
   addInstructions(batch, verbs);
@@ -233,7 +229,7 @@ export function addBatchVerbs(program: Command, io: StarterIo, verbs: Verbs): vo
     .command('show')
     .description('where a batch stands, or how it ended')
     .argument(...BATCH_ID)
-    .option('--watch', 'follow it to its end, with a progress bar');
+    .option('--watch', 'follow it to its end');
   type ShowOptions = CommonOptions & { watch?: true; timeout?: number };
   verbs.add(
     withTimeout(show, 'with --watch: watch at most this long'),
@@ -242,10 +238,4 @@ export function addBatchVerbs(program: Command, io: StarterIo, verbs: Verbs): vo
       return watch ? watchBatch(io, handle, { timeoutMs: timeout, isEnough: () => false }) : showBatch(io, handle);
     },
   );
-  const list = batch
-    .command('list')
-    .description('batches known to Temporal, newest first, and how far those are that have not ended')
-    .option('--open', 'only those that have not ended')
-    .option('--limit <n>', 'at most this many', parseWhole(1), 20);
-  verbs.add(list, (orders, filter: BatchFilter & { limit: number }) => listBatches(io, orders, filter));
 }

@@ -79,26 +79,15 @@ interface Parts {
 
 const NAMES = ['second', 'minute', 'hour', 'dayOfMonth', 'month', 'dayOfWeek', 'year'] as const;
 
-function valueText(value: unknown): string {
-  if (Array.isArray(value)) return value.map(valueText).join(',');
-  if (typeof value !== 'object' || value === null) return String(value);
-  const { start, end, step } = value as { start?: unknown; end?: unknown; step?: unknown };
-  return `${String(start)}${end === undefined ? '' : `-${String(end)}`}${step === undefined ? '' : `/${String(step)}`}`;
-}
-
 function partsOf(time: string): Parts | undefined {
   const parts: Parts = { second: '0', minute: '0', hour: '0', dayOfMonth: '*', month: '*', dayOfWeek: '*', year: '*' };
-  if (time.startsWith('{')) {
-    const given = Object.entries(JSON.parse(time) as Record<string, unknown>);
-    return { ...parts, ...Object.fromEntries(given.map(([name, value]) => [name, valueText(value)])) };
-  }
   const fields = time.trim().split(/ +/);
   if (fields.length < 5 || fields.length > 7) return undefined;
   const names = fields.length === 7 ? NAMES : NAMES.slice(1);
   return { ...parts, ...Object.fromEntries(fields.map((field, index) => [names[index], field])) };
 }
 
-/** Explains a cron expression or calendar: `at 10:00 on the 1st and 15th if a Friday`; undefined for other texts. */
+/** Explains a cron expression: `at 10:00 on the 1st and 15th if a Friday`; undefined for other texts. */
 export function calendarText(time: string): string | undefined {
   const parts = partsOf(time);
   if (!parts) return undefined;

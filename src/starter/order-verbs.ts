@@ -1,6 +1,6 @@
 import { checkedForAccount, checkOrderInput } from '../client/checked-input.js';
 import { FailedError, InvalidInputError, UnresolvedError } from '../client/errors.js';
-import type { OrderFilter } from '../client/order-filter.js';
+import type { OrderFilter } from '../client/list-orders.js';
 import type { OrderHandle } from '../client/order-handle.js';
 import type { SignOptions } from '../client/signing.js';
 import type { PaymentOrders } from '../client.js';

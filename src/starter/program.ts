@@ -1,5 +1,4 @@
-import { Argument, Command, CommanderError, Option } from 'commander';
-import type { OrderFilter } from '../client/order-filter.js';
+import { Argument, Command, CommanderError } from 'commander';
 import { ORDER_TYPES, type OrderType } from '../contract/order/types.js';
 import { maskWallets } from '../contract/wallets.js';
 import { print, printJson } from '../print.js';
@@ -8,7 +7,6 @@ import {
   type CommonOptions,
   handleOf,
   type OneOrderOptions,
-  parseTimeout,
   parseWhole,
   withCommonOptions,
   withJson,
@@ -21,7 +19,6 @@ import { addBatchVerbs } from './batch-verbs.js';
 import { addDecideVerb } from './decide-verb.js';
 import { addDoctorVerb } from './doctor-verb.js';
 import { cancelOrder, listOrders, readOrderInput, showOrder, startOrder, waitForOrder } from './order-verbs.js';
-import { addPayloadsVerb } from './payloads-verb.js';
 import { addReconcileVerb } from './reconcile-verb.js';
 import { addReplayVerb } from './replay-verb.js';
 import { type Report, type Run, reportOfError, type StarterIo, type Verbs, withoutValue } from './report.js';
@@ -86,24 +83,11 @@ function addOrderVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
     .option('--status <status>', 'open, uncertain, parked, stopped, none, unresolved or a final status')
     .option('--attention', 'only those a person should look at')
     .option('--batch <batch_id>', 'only those of a batch')
-    .addOption(new Option('--type <type>', 'only those of this order type').choices([...ORDER_TYPES, 'received']))
-    .option('--currency <currency>', 'only those that pay or are paid in it')
-    .option('--min-amount <amount>', 'with --attention and --currency: only those of at least so much of it')
-    .option('--older-than <duration>', 'only those started so long ago, such as 30m or 2h', parseTimeout)
     .option('--limit <n>', 'at most this many', parseWhole(1), 50);
-  type ListOptions = CommonOptions &
-    Pick<OrderFilter, 'status' | 'type' | 'currency' | 'minAmount'> & {
-      attention?: true;
-      batch?: string;
-      olderThan?: number;
-      limit: number;
-    };
-  verbs.add(list, (orders, { account, attention, batch, olderThan, ...options }: ListOptions) => {
-    const { status, type, currency, minAmount, limit } = options;
-    const startedBefore = olderThan === undefined ? undefined : new Date(Date.now() - olderThan);
-    const filter = { account, status, type, currency, minAmount, startedBefore, limit };
-    return listOrders(io, orders, { ...filter, needsAttention: attention, batchId: batch });
-  });
+  type ListOptions = CommonOptions & { status?: string; attention?: true; batch?: string; limit: number };
+  verbs.add(list, (orders, { account, status, attention, batch, limit }: ListOptions) =>
+    listOrders(io, orders, { account, status, needsAttention: attention, batchId: batch, limit }),
+  );
 }
 
 function buildProgram(io: StarterIo, run: Run, show: (report: Report) => void): Command {
@@ -130,7 +114,6 @@ function buildProgram(io: StarterIo, run: Run, show: (report: Report) => void): 
   addServiceVerbs(program, io, verbs);
   addReconcileVerb(program, io, verbs);
   addAuditVerb(program, verbs);
-  addPayloadsVerb(program, io, verbs);
   addReplayVerb(program, io, verbs);
   addDoctorVerb(program, io, verbs);
   return program;

@@ -1,15 +1,9 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { accepted } from '../client/checked-input.js';
 import type { NextRun } from '../client/next-run.js';
-import {
-  type BatchCalendar,
-  type ScheduleEntry,
-  type ScheduleInput,
-  validateScheduleInput,
-} from '../client/schedule-spec.js';
+import { type ScheduleEntry, type ScheduleInput, validateScheduleInput } from '../client/schedule-spec.js';
 import type { BatchInstruction } from '../contract/batch/batch.js';
 import { DEFAULT_ACCOUNT } from '../contract/names.js';
-import { readJson } from '../validation/json-input.js';
 import {
   type BatchOptions,
   batchOptionsOf,
@@ -27,7 +21,6 @@ import { named } from './text.js';
 
 interface CreateOptions extends BatchOptions {
   cron?: string[];
-  calendar?: BatchCalendar[];
   timeZone?: string;
   filePattern: string;
   periodFormat?: 'date' | 'minute';
@@ -58,18 +51,13 @@ const nextRunText = ({ period, path, plan, problem }: NextRun): string =>
     ? `the next run, ${period}, would do this now with ${path}:\n${planText(plan)}`
     : `the next run, ${period}, could not start now with ${path}: ${problem}`;
 
-function collectCalendar(text: string, before: BatchCalendar[] = []): BatchCalendar[] {
-  const { value, problem } = readJson(text);
-  if (!problem) return [...before, value as BatchCalendar];
-  throw new InvalidArgumentError(`It ${problem}: it must be JSON such as {"dayOfWeek": "FRIDAY", "hour": 10}.`);
-}
-
 /** The input of a schedule as typed. Throws InvalidInputError; nothing is created yet. */
 function inputOf(plan: string, options: CreateOptions): ScheduleInput {
-  const { account, cron, calendar, timeZone, filePattern, periodFormat, waitForFile } = options;
-  const when = { cron, calendars: calendar, timeZone };
+  const { account, cron, timeZone, filePattern, periodFormat, waitForFile } = options;
   const file = { filePattern, periodFormat, waitForFileMs: waitForFile };
-  return accepted(validateScheduleInput(given({ account, plan, ...when, ...file, batch: batchOptionsOf(options) })));
+  return accepted(
+    validateScheduleInput(given({ account, plan, cron, timeZone, ...file, batch: batchOptionsOf(options) })),
+  );
 }
 
 function addCreate(schedule: Command, verbs: Verbs): void {
@@ -77,11 +65,11 @@ function addCreate(schedule: Command, verbs: Verbs): void {
     .command('create')
     .description("start a plan's batch by the clock; the same settings again change nothing")
     .argument(...PLAN)
-    .option('--cron <expression>', 'such as "0 10 * * FRI"; may be given again', (text, before: string[] = []) => [
-      ...before,
-      text,
-    ])
-    .option('--calendar <json>', 'such as {"dayOfMonth": 1, "hour": 9}; may be given again', collectCalendar)
+    .requiredOption(
+      '--cron <expression>',
+      'such as "0 10 * * FRI"; may be given again',
+      (text, before: string[] = []) => [...before, text],
+    )
     .option('--time-zone <name>', 'of the times and of the period, such as Europe/Berlin (default: UTC)')
     .requiredOption('--file-pattern <path>', 'below BATCH_DIR, such as payroll-{period}.csv')
     .addOption(new Option('--period-format <format>', '2026-11-27 or 2026-11-27T10-00').choices(['date', 'minute']))

@@ -2,7 +2,7 @@ import type { WorkflowStartOptions } from '@temporalio/client';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InvalidInputError } from '../../src/client/errors.js';
-import { orderQuery } from '../../src/client/order-filter.js';
+import { orderQuery } from '../../src/client/list-orders.js';
 import { orderStartOptions } from '../../src/client/start-options.js';
 import { payout, useClient } from './client.fixture.js';
 

@@ -12,10 +12,6 @@ test.for<[time: string, words: string]>([
   ['*/15 * * * *', 'every 15 minutes every day'],
   ['0 0 29 2 * 2091', 'at 00:00 on the 29th in February of 2091; months without day 29 are skipped'],
   ['5 0 10 3 * * *', 'at 10:00:05 on the 3rd'],
-  ['{"dayOfMonth":1,"hour":9}', 'at 09:00 on the 1st'],
-  ['{"dayOfWeek":"FRIDAY","hour":10,"minute":30}', 'at 10:30 on Friday'],
-  ['{"dayOfMonth":{"start":1,"end":7},"dayOfWeek":"MONDAY"}', 'at 00:00 on the 1st to 7th if a Monday'],
-  ['{"hour":[9,17],"month":["MARCH",6]}', 'at 09:00 and 17:00 every day in March and June'],
 ])('%s means %s', ([time, words]) => {
   expect(calendarText(time)).toBe(words);
 });
