@@ -142,7 +142,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'absence believed at another account',
     file: 'src/contract/order/sent-to.ts',
-    find: 'return known.includes(pinnedAccount(pin));',
+    find: 'return known.includes(pin.account);',
     replacement: 'return known.length > 0;',
     test: {
       file: 'test/workflows/create/another-account.server.test.ts',

@@ -2,11 +2,11 @@ import type { Client } from '@temporalio/client';
 import type { BatchInput } from '../contract/batch/batch.js';
 import type { FieldError } from '../contract/failures.js';
 import { DEFAULT_ACCOUNT } from '../contract/names.js';
-import type { OrderInput } from '../contract/order/input-and-result.js';
+import { INTERNAL_OPTIONS, type OrderInput } from '../contract/order/input-and-result.js';
 import type { OrderType } from '../contract/order/types.js';
 import { validateBatchInput } from '../validation/batch-input.js';
 import { FORMAT_CHECKS_READ, type FormatChecks } from '../validation/field-errors.js';
-import { validateOrderInput, validateRecoveredInput } from '../validation/order-input.js';
+import { validateOrderInput } from '../validation/order-input.js';
 import { InvalidInputError } from './errors.js';
 import { isAccountServed, readService } from './service-calls.js';
 
@@ -19,14 +19,18 @@ export function accepted<T>(checked: { input: T } | { errors: FieldError[] }): T
   return checked.input;
 }
 
-/** The checked input; throws InvalidInputError naming every bad field. 'warn' leaves rules that are ours to the workers. */
+/** Returns the checked input. Throws InvalidInputError with every bad field. 'warn' leaves rules that are ours to the workers. */
 export function checkOrderInput<T extends OrderType>(
   type: T,
   input: unknown,
   formatChecks: FormatChecks = 'refuse',
 ): OrderInput<T> {
-  const recovered = typeof input === 'object' && input !== null && 'recovered' in input;
-  return accepted(recovered ? validateRecoveredInput(type, input) : validateOrderInput(type, input, { formatChecks }));
+  const given = Object(input) as Record<string, unknown>;
+  const internal = INTERNAL_OPTIONS.filter((name) => given[name] !== undefined && given[name] !== null);
+  if (internal.length === 0) return accepted(validateOrderInput(type, input, { formatChecks }));
+  throw new InvalidInputError(
+    internal.map((field) => ({ field, reason: 'is set by the product itself: leave it out' })),
+  );
 }
 
 /** The checked input of a batch, as `checkOrderInput` has it. */

@@ -2,7 +2,7 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { Payload, ProtoFailure, SerializationContext } from '@temporalio/common';
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
-import type { OrderInput } from '../contract/order/input-and-result.js';
+import type { RunInput } from '../contract/order/input-and-result.js';
 import { runThatWrote } from '../contract/written-in.js';
 import { GRPC, grpcStatus, PayloadDecryptionError } from '../temporal.js';
 import { callTemporal } from './temporal-calls.js';
@@ -13,7 +13,7 @@ const { HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT } = proto.temporal.api.enums.v1.Hi
  * How the newest run of a workflow id, or `runId`, was started, closed or not; the input is unchecked: anybody may have
  * started it.
  */
-export async function readFirstInput<I = OrderInput>(client: Client, workflowId: string, runId?: string) {
+export async function readFirstInput<I = RunInput>(client: Client, workflowId: string, runId?: string) {
   const { history } = await client.workflowService.getWorkflowExecutionHistory({
     namespace: client.options.namespace,
     execution: { workflowId, runId },

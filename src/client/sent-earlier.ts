@@ -3,7 +3,7 @@ import proto from '@temporalio/proto';
 import { mayHaveSent } from '../contract/failures.js';
 import { quoted } from '../contract/names.js';
 import type { CreateOrderInput, CreateVerdict } from '../contract/order/activities.js';
-import type { OrderOptions } from '../contract/order/input-and-result.js';
+import type { RunOptions } from '../contract/order/input-and-result.js';
 import { FOREIGN_START } from '../contract/refused.js';
 import { sentToSchema } from '../validation/order-input.js';
 import { PayloadDecryptionError } from './errors.js';
@@ -26,10 +26,10 @@ const { WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW } = proto.temporal.api.enums.v
 const NOBODY_KNOWS = { accountUnknown: true } as const;
 
 /** Until when the runs before may have sent, as an ISO time, and where. */
-type SentEarlier = Pick<OrderOptions, 'sentUntil'> & Where;
+type SentEarlier = Pick<RunOptions, 'sentUntil'> & Where;
 
 /** Where they sent; neither field: nowhere. */
-type Where = Pick<OrderOptions, 'sentTo' | 'accountUnknown'>;
+type Where = Pick<RunOptions, 'sentTo' | 'accountUnknown'>;
 
 type Run = Pick<WorkflowExecutionDescription, 'workflowId' | 'runId'>;
 

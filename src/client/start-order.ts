@@ -146,7 +146,7 @@ export async function startOrderAgain(client: Client, type: OrderType, input: Or
   const standing = await standingOf(client, ended);
   const refused = whyNotAgain(standing, input);
   if (refused) throw new RefusedError('order', handle.orderId, 'again', refused.reason, refused.undecided);
-  const earlier = input.recovered ? {} : await sentEarlier(client, ended);
+  const earlier = await sentEarlier(client, ended);
   const options = {
     ...orderStartOptions(type, { ...input, ...earlier }),
     // What is handed on is about that run: a later one may have sent.

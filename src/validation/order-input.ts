@@ -8,8 +8,7 @@ import {
   parseFollowUpOrderId,
 } from '../contract/names.js';
 import { BASIS_FIELDS } from '../contract/order/basis.js';
-import type { OrderInput, ReceivedDepositInput } from '../contract/order/input-and-result.js';
-import { pinnedAccount } from '../contract/order/sent-to.js';
+import type { ReceivedDepositInput, RunInput } from '../contract/order/input-and-result.js';
 import { factsOf, ORDER_TYPES, type OrderType } from '../contract/order/types.js';
 import { withoutNulls } from '../contract/without-nulls.js';
 import { damageErrors } from './cell-damage.js';
@@ -35,11 +34,9 @@ export const optionSchemas = {
     .optional(),
   /**
    * ISO time until which an earlier run of this order id may have sent; set by a start with `again`. Nothing is sent before
-   * absence was read over a settle window of its own. Not compared when the order is started once more.
+   * absence was read over a settle window of its own. Later starts of the id are not compared with it.
    */
   sentUntil: z.iso.datetime('must be an ISO time such as 2026-11-27T10:00:00Z').optional(),
-  /** Beside `sentUntil`: nobody knows where that run sent, so that a person alone has it sent again. Set and compared likewise. */
-  accountUnknown: z.literal(true, 'must be true or absent').optional(),
 };
 
 /** What the schemas admit besides the order. */
@@ -66,27 +63,31 @@ const basisSchema = z.strictObject({
   ),
 });
 
-/** What an order was sent to, as runs about the same account pass it on; also in the form of earlier versions. */
-export const sentToSchema = z.union([
-  z.strictObject({
-    account: z.string(),
-    witness: z.strictObject({ order_id: z.string(), order_uuid: z.string() }).optional(),
-  }),
-  z.object({ endpoint: z.string(), key: z.string() }).transform((older) => ({ account: pinnedAccount(older) })),
-]);
+/** Account that an order was sent to, as runs of the same account hand it on. */
+export const sentToSchema = z.strictObject({
+  account: z.string(),
+  witness: z.strictObject({ order_id: z.string(), order_uuid: z.string() }).optional(),
+});
 
-/** What a follow-up's order hands on to it; `order-rules` refuses it in every other input. */
-const followUpFields = { followUpOf: z.array(basisSchema).min(1).optional(), sentTo: sentToSchema.optional() };
+/** Options that our own code sets. `order-rules` refuses those of follow-ups in every other input. */
+const internalSchemas = {
+  followUpOf: z.array(basisSchema).min(1).optional(),
+  sentTo: sentToSchema.optional(),
+  accountUnknown: z.literal(true, 'must be true or absent').optional(),
+};
 
 const UNKNOWN_TYPE = { errors: [{ field: 'order_type', reason: `must be one of ${ORDER_TYPES.join(', ')}` }] };
 
 const inputSchemas = new Map(
-  ORDER_TYPES.map((type) => [type, z.strictObject({ ...optionSchemas, ...followUpFields, order: orderSchemas[type] })]),
+  ORDER_TYPES.map((type) => [
+    type,
+    z.strictObject({ ...optionSchemas, ...internalSchemas, order: orderSchemas[type] }),
+  ]),
 );
 
 /**
  * How an input is checked. `followUp` admits `.r<n>` ids, and only those. `formatChecks`: what becomes of rules that are ours.
- * `started`: it may have been sent under its id, by an older version too, so that the id is what it is.
+ * `started`: it may have been sent under its id, so the id is not checked again.
  */
 interface Checks {
   followUp?: boolean;
@@ -102,7 +103,7 @@ export function validateOrderInput<T extends OrderType>(
   type: T,
   input: unknown,
   { followUp = false, formatChecks = 'refuse', started = false }: Checks = {},
-): { input: OrderInput<T>; notes?: FieldError[] } | { errors: FieldError[] } {
+): { input: RunInput<T>; notes?: FieldError[] } | { errors: FieldError[] } {
   const schema = inputSchemas.get(type);
   if (!schema) return UNKNOWN_TYPE;
   if (fieldsOf(input) !== input) return { errors: [{ field: 'input', reason: 'must be an object' }] };
@@ -117,7 +118,7 @@ export function validateOrderInput<T extends OrderType>(
     ...errors,
   ];
   if (!parsed.success || found.length > 0) return { errors: presentable(found) };
-  return { input: parsed.data as unknown as OrderInput<T>, ...(told.length > 0 && { notes: presentable(told) }) };
+  return { input: parsed.data as unknown as RunInput<T>, ...(told.length > 0 && { notes: presentable(told) }) };
 }
 
 const orderUuid = z.string().regex(ORDER_UUID_FORMAT, 'must be 1 to 64 of A-Z a-z 0-9 _ -');
@@ -180,8 +181,8 @@ const recoveredSchemas = new Map(ORDER_TYPES.map((type) => [type, recoveredSchem
 export function validateRecoveredInput<T extends OrderType>(
   type: T,
   input: unknown,
-): { input: OrderInput<T> } | { errors: FieldError[] } {
+): { input: RunInput<T> } | { errors: FieldError[] } {
   const schema = recoveredSchemas.get(type);
   if (!schema) return UNKNOWN_TYPE;
-  return checkedBy(schema, input) as { input: OrderInput<T> } | { errors: FieldError[] };
+  return checkedBy(schema, input) as { input: RunInput<T> } | { errors: FieldError[] };
 }

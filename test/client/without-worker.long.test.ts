@@ -1,5 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
+import { startOrder } from '../../src/client/start-order.js';
 import { PaymentOrders } from '../../src/client.js';
 import { recoveredStart } from '../../src/contract/order/followers.js';
 import type { OrderInput } from '../../src/contract/order/input-and-result.js';
@@ -23,7 +24,7 @@ describe('without a worker', () => {
     const { order } = payout('rebuilt-1');
     const item = { ...orderFor('withdraw', order), balance_changes: [] };
     const rebuilt = recoveredStart('default', item)?.input as OrderInput<'withdraw'>;
-    expect(await fixture.orders.start('withdraw', rebuilt)).toMatchObject({ attached: false });
+    expect(await startOrder(fixture.namespace.client, 'withdraw', rebuilt)).toMatchObject({ attached: false });
     expect(await fixture.orders.start('withdraw', { order })).toMatchObject({ attached: true, recovered: true });
     const elsewhere = { order: { ...order, wallet: OTHER_CARD } };
     await expect(fixture.orders.start('withdraw', elsewhere)).rejects.toMatchObject({

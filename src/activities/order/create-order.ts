@@ -11,7 +11,7 @@ import {
   type CreateVerdict,
   visibleAfterMs,
 } from '../../contract/order/activities.js';
-import type { OrderInput } from '../../contract/order/input-and-result.js';
+import type { RunInput } from '../../contract/order/input-and-result.js';
 import type { CreateRequest } from '../../contract/order/request.js';
 import { isRefused, type Refused } from '../../contract/refused.js';
 import type { Order } from '../../contract/service-objects.js';
@@ -246,7 +246,7 @@ function sendGate({ permission, firstExecutionRunId, provenIn }: CreateOrderInpu
 /** A follow-up that may be sent now is sent only while what it was made for still holds. */
 async function refuseStale(account: Account, attempt: CreateOrderInput): Promise<CreateVerdict | undefined> {
   if (!attempt.followUp || sendGate(attempt)) return undefined;
-  const { order, followUpOf = [] } = attempt.input as OrderInput;
+  const { order, followUpOf = [] } = attempt.input as RunInput;
   return staleBasis(account, followUpOf, order.order_id);
 }
 

@@ -1,7 +1,7 @@
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Circumstances, Payers } from '../../contract/order/activities.js';
-import { type Elsewhere, elsewhere, endpointOf, pinnedAccount, type SentTo } from '../../contract/order/sent-to.js';
+import { type Elsewhere, elsewhere, endpointOf, type SentTo } from '../../contract/order/sent-to.js';
 import { type Account, type ActivityDeps, onlyByCommand } from '../deps.js';
 import { protectionsIn } from '../protections.js';
 
@@ -41,4 +41,4 @@ export function refuseElsewhere(account: Account, sentTo: SentTo | undefined): v
 
 /** True where not even our `order_uuid` in an answer proves anything: another environment may show it in another state. */
 export const isOtherEndpoint = ({ id }: Account, sentTo: SentTo | undefined): boolean =>
-  sentTo !== undefined && endpointOf(pinnedAccount(sentTo)) !== endpointOf(id);
+  sentTo !== undefined && endpointOf(sentTo.account) !== endpointOf(id);

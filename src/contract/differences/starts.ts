@@ -1,6 +1,6 @@
 import type { BatchInput } from '../batch/batch.js';
 import { DEFAULT_ACCOUNT } from '../names.js';
-import type { OrderInput } from '../order/input-and-result.js';
+import type { RunInput } from '../order/input-and-result.js';
 import type { OrderType } from '../order/types.js';
 import { canonicalWallet } from '../wallets.js';
 import { echoDifferences } from './echo.js';
@@ -29,7 +29,7 @@ function inOneForm(target: unknown): unknown {
 }
 
 /** What a start asks for, with the defaults filled in; the batch it came from is not part of it. */
-function wantedOrder(input: Partial<OrderInput> | null | undefined): Record<string, unknown> {
+function wantedOrder(input: Partial<RunInput> | null | undefined): Record<string, unknown> {
   return {
     account: input?.account ?? DEFAULT_ACCOUNT,
     order: inOneForm(input?.order),
@@ -49,8 +49,8 @@ const pathOf = (field: string): string => (field === 'order_type' ? field : `ord
  */
 export function startDifferences(
   type: OrderType,
-  asked: OrderInput,
-  run: Partial<OrderInput> | null | undefined,
+  asked: RunInput,
+  run: Partial<RunInput> | null | undefined,
 ): string[] {
   // A run recovered from the order list was not started with what was asked for: the order that the list showed tells.
   const listed = asked.recovered ? undefined : run?.recovered?.listed;

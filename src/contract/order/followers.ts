@@ -1,6 +1,6 @@
 import type { Order, OrderListItem } from '../service-objects.js';
 import type { Circumstances, LookUpInput } from './activities.js';
-import type { OrderInput } from './input-and-result.js';
+import type { RunInput } from './input-and-result.js';
 import { type CreateRequest, REQUEST_FIELDS, type RequestFields } from './request.js';
 import type { SentTo } from './sent-to.js';
 import { factsOf, isOrderType, type OrderType, type ReceivedType } from './types.js';
@@ -52,7 +52,7 @@ export function recoveredStart(
   account: string,
   { balance_changes, ...listed }: OrderListItem,
   sentTo?: SentTo,
-): { type: OrderType; input: OrderInput & Required<Pick<OrderInput, 'recovered'>> } | undefined {
+): { type: OrderType; input: RunInput & Required<Pick<RunInput, 'recovered'>> } | undefined {
   const type = listed.order_type;
   if (!isOrderType(type)) return undefined;
   const input = {

@@ -13,24 +13,40 @@ export type CompensationPolicy = NonNullable<OptionShapes['compensation']>;
 /** Where a refund may go. Nothing is ever refunded to `wallet_from`. */
 export type RevertTarget = NonNullable<OptionShapes['revertTo']>;
 
-/** What may be said about an order besides the order itself. */
-export interface OrderOptions extends OptionShapes {
-  /** Only in follow-ups, started by their order: what it and those before showed; sent only while that holds. */
+/** Options of an order that only our own code sets. Starts from outside that name one are refused. */
+interface InternalOptions {
+  /** Of a follow-up: what its order and the follow-ups before it showed. It is sent only while that holds. */
   followUpOf?: Basis[];
   /**
-   * The run was recovered from the service's order list: it sends nothing, ever, and only follows that order. Needs
+   * The run was recovered from the service's order list: it never sends and only follows that order. Needs
    * `compensation: 'report'`; where a payout goes may be missing in `order`. `listed`: the order as the list showed it,
    * which later starts of the id are compared with. `sentTo`: where it was listed.
    */
   recovered?: { order_uuid: string; listed?: Order; sentTo?: SentTo };
   /** The only place this order may be sent to: where the order it follows up or, with `sentUntil`, the earlier run sent. */
   sentTo?: SentTo;
+  /** Beside `sentUntil`: where that run sent is unknown, so only a person may have it sent again. */
+  accountUnknown?: true;
 }
 
-/** Input of the six order workflows. */
-export interface OrderInput<T extends OrderType = OrderType> extends OrderOptions {
+/** Names of the internal options. */
+export const INTERNAL_OPTIONS = [
+  'followUpOf',
+  'recovered',
+  'sentTo',
+  'accountUnknown',
+] as const satisfies readonly (keyof InternalOptions)[];
+
+/** Options of an order workflow beside its order. */
+export interface RunOptions extends OptionShapes, InternalOptions {}
+
+/** Input with which callers start one of the six order workflows. */
+export interface OrderInput<T extends OrderType = OrderType> extends OptionShapes {
   order: CreateRequests[T];
 }
+
+/** Input of a run, as its history holds it: what the caller gave, and what our own code added. */
+export interface RunInput<T extends OrderType = OrderType> extends OrderInput<T>, InternalOptions {}
 
 /** Input of the `receivedDeposit` workflow: the order that came to be, and the reference of the address it must be on. */
 export type ReceivedDepositInput = ReceivedShape;

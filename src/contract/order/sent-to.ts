@@ -29,11 +29,6 @@ export interface Elsewhere {
   here: SentTo;
 }
 
-/** Returns the account of a pin. Earlier versions pinned endpoint and key as two fields. */
-export function pinnedAccount(pin: SentTo | { endpoint: string; key: string }): string {
-  return 'key' in pin ? accountId(pin.endpoint, pin.key) : pin.account;
-}
-
 /** Returns the one string for an account. */
 export const accountId = (endpoint: string, fingerprint: string): string => `${endpoint}#${fingerprint}`;
 
@@ -46,13 +41,13 @@ export const fingerprintOf = (account: string): string => account.slice(account.
 /** Returns true if the account in use is the pinned one or its successor by a key rotation. */
 export function isSameAccount(pin: SentTo, { id, predecessors = [] }: Omit<UsedAccount, 'name'>): boolean {
   const known = [id, ...predecessors.map((fingerprint) => accountId(endpointOf(id), fingerprint))];
-  return known.includes(pinnedAccount(pin));
+  return known.includes(pin.account);
 }
 
 /** Returns what an operator has to decide if the account in use is not the pinned one or its successor. */
 export function elsewhere(pin: SentTo, here: UsedAccount): Elsewhere | undefined {
   if (isSameAccount(pin, here)) return undefined;
-  const [pinned, { id, name }] = [pinnedAccount(pin), here];
+  const [pinned, { id, name }] = [pin.account, here];
   const isSameUrl = endpointOf(pinned) === endpointOf(id);
   const rotated = isSameUrl ? `, list ${fingerprintOf(pinned)} as a predecessor if the key was rotated` : '';
   const differs = `the order was sent to ${pinned}, but this worker uses ${id}: nothing is sent until that is resolved`;

@@ -13,7 +13,7 @@ import { echoDifferences } from '../../contract/differences/echo.js';
 import { isOrderFailure, ORDER_UNRESOLVED } from '../../contract/failures.js';
 import { orderWorkflowId } from '../../contract/names.js';
 import type { Basis } from '../../contract/order/basis.js';
-import type { OrderInput, OrderResult } from '../../contract/order/input-and-result.js';
+import type { OrderResult, RunInput } from '../../contract/order/input-and-result.js';
 import type { TakenDecision } from '../../contract/order/messages.js';
 import { startAttributes, workflowTypeOf } from '../../contract/order/types.js';
 import { type FinalStatus, isFinal, type Order } from '../../contract/service-objects.js';
@@ -44,7 +44,7 @@ export async function sendFollowUp(run: OrderRun, followUp: FollowUp, basis: Bas
   const isCancelled = () => run.facts.cancelled && !decidedSince;
   const watched = <T>(follow: () => Promise<T>) => cancellable(follow, isCancelled, () => stop(run, followUp));
   try {
-    const child = await startChild<(input: OrderInput) => Promise<OrderResult>>(
+    const child = await startChild<(input: RunInput) => Promise<OrderResult>>(
       workflowTypeOf(followUp.type),
       childOptions(run, followUp, basis),
     );
@@ -86,7 +86,7 @@ function ended(order: Order): FollowUpEnd {
 }
 
 function childOptions(run: OrderRun, { type, request }: FollowUp, basis: Basis[]) {
-  const input: OrderInput = {
+  const input: RunInput = {
     account: run.account,
     order: request,
     compensation: 'report',
@@ -97,7 +97,7 @@ function childOptions(run: OrderRun, { type, request }: FollowUp, basis: Basis[]
   };
   return {
     workflowId: orderWorkflowId(run.account, request.order_id),
-    args: [input] as [OrderInput],
+    args: [input] as [RunInput],
     workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
     // A payout in flight must outlive its parent, however the parent ends.
     parentClosePolicy: ParentClosePolicy.ABANDON,

@@ -2,7 +2,7 @@ import { type ApplicationFailure, workflowInfo } from '@temporalio/workflow';
 import { DEFAULT_ACCOUNT } from '../../contract/names.js';
 import type { Payers } from '../../contract/order/activities.js';
 import { receivedRequest } from '../../contract/order/followers.js';
-import type { OrderInput, OrderOptions, ReceivedDepositInput } from '../../contract/order/input-and-result.js';
+import type { ReceivedDepositInput, RunInput, RunOptions } from '../../contract/order/input-and-result.js';
 import type {
   ApprovedAmount,
   Attention,
@@ -30,7 +30,7 @@ export interface Candidate {
 /** Everything one order workflow knows; handlers and steps read and change it, nothing else is shared. */
 export interface OrderRun {
   /** As started: unchecked until `checkOrder`, validated in full by the first activity. */
-  readonly input: OrderOptions;
+  readonly input: RunOptions;
   readonly account: string;
   /** Of a received order, what it is shows at its look-up: `identify` then sets these three, once. */
   type: OrderType;
@@ -88,7 +88,7 @@ export interface Parked {
 }
 
 /** The state an order workflow starts with. Tolerates any input: `checkOrder` refuses bad ones. */
-export function openRun(type: OrderType, started: OrderInput): OrderRun {
+export function openRun(type: OrderType, started: RunInput): OrderRun {
   const input = withoutNulls(started);
   const request = input?.order;
   const account = input?.account ?? DEFAULT_ACCOUNT;
@@ -115,7 +115,7 @@ export function openRun(type: OrderType, started: OrderInput): OrderRun {
 }
 
 /** What the input says that may have been sent before this run: by the run that is lost, or by an earlier one. It may be under way yet. */
-function firstDoubt(input: OrderOptions | undefined): Doubt | undefined {
+function firstDoubt(input: RunOptions | undefined): Doubt | undefined {
   const place = input?.accountUnknown ? 'unknown' : 'asked';
   const untilMs = workflowInfo().startTime.getTime() + SEND_TIMEOUT_MS;
   if (input?.recovered) return { cause: 'recovered', untilMs, place, said: 'the order list showed this order' };
@@ -126,7 +126,7 @@ function firstDoubt(input: OrderOptions | undefined): Doubt | undefined {
 /** The state of a run that follows a received order. Until the order is found there is nothing to decide or send. */
 export function openReceivedRun(input: ReceivedDepositInput): OrderRun {
   return {
-    ...openRun('deposit', input as unknown as OrderInput),
+    ...openRun('deposit', input as unknown as RunInput),
     orderId: input?.order_uuid,
     phase: 'following',
     waitingFor: 'a look-up of the order',

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { readFirstInput } from '../../../src/client/history.js';
+import { startOrder } from '../../../src/client/start-order.js';
 import { ORDERS_TASK_QUEUE } from '../../../src/contract/names.js';
 import { recoveredStart } from '../../../src/contract/order/followers.js';
 import type { OrderInput } from '../../../src/contract/order/input-and-result.js';
@@ -39,7 +40,8 @@ async function lostOrder(type: OrderType, marker: string, orderId = newOrderId(t
   return { orderId, input, item, start };
 }
 
-const recover = ({ type, input }: { type: OrderType; input: OrderInput }) => lab.orders.start(type, input);
+const recover = ({ type, input }: { type: OrderType; input: OrderInput }) =>
+  startOrder(lab.temporal.client, type, input);
 
 /** What the service saw of an order; `creates` counts both Temporals. */
 const seen = (orderId: string) => serviceView(lost, orderId);
@@ -171,6 +173,20 @@ describe.concurrent('an order that the list showed and that is gone', () => {
 });
 
 describe.concurrent('bad input with recovered', () => {
+  test.for([
+    { recovered: { order_uuid: 'u-1' } },
+    { followUpOf: [] },
+    { sentTo: { account: 'https://pay.example#a' } },
+    { accountUnknown: true },
+  ])('%j is refused from outside, and the error names it', async (internal) => {
+    const [field = ''] = Object.keys(internal);
+    const input = { ...orderInput('withdraw', newOrderId('outside')), ...internal };
+    await expect(lab.orders.start('withdraw', input as never)).rejects.toMatchObject({
+      kind: 'invalidInput',
+      fields: [{ field, reason: 'is set by the product itself: leave it out' }],
+    });
+  });
+
   const { order } = orderInput('withdraw', 'x');
   const recovered = { order_uuid: 'u-1' };
   test.for([
