@@ -12,8 +12,8 @@ for (const stream of [process.stdout, process.stderr]) {
 
 /** Exit codes of commands that a signal ended, as shells count them. */
 const STOPPED_BY = { SIGINT: 130, SIGTERM: 143 } as const;
-/** Shows the cursor, which a spinner hides. */
-const AS_BEFORE = '\u001B[?25h\n';
+/** A spinner hides the cursor, and a bar switches the wrapping of lines off. */
+const AS_BEFORE = '\u001B[?25h\u001B[?7h\n';
 
 const ifStopped: { says?: string | undefined } = {};
 for (const [signal, exitCode] of Object.entries(STOPPED_BY)) {

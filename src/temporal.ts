@@ -4,6 +4,7 @@ import proto from '@temporalio/proto';
 import { type Encryption, loadEncryption, loadTemporalTarget } from './config.js';
 import { EncodedFailures } from './contract/encoded-failures.js';
 import { SEARCH_ATTRIBUTES } from './contract/names.js';
+import { messageOf } from './contract/words.js';
 import { encryptionCodec, PayloadDecryptionError } from './temporal/encryption-codec.js';
 
 export { ConfigError } from './config.js';
@@ -78,7 +79,7 @@ export async function connectTemporal(
     const client = new Client({ connection, namespace, dataConverter: dataConverter(encryption) });
     return { client, close: () => connection.close() };
   } catch (error) {
-    throw new TemporalUnreachableError(address, namespace, error instanceof Error ? error.message : 'unknown error');
+    throw new TemporalUnreachableError(address, namespace, messageOf(error));
   }
 }
 

@@ -10,10 +10,10 @@ import {
 } from '../contract/batch/batch.js';
 import { BATCH_MESSAGES } from '../contract/batch/messages.js';
 import { batchWorkflowId } from '../contract/names.js';
-import { heartbeatOf, ofActivity } from './history.js';
+import { heartbeatOf, ofActivity, resultWith } from './history.js';
 import { RemoteRun, type WaitOptions } from './remote-run.js';
-import { resultWith } from './run-result.js';
 import type { SignOptions } from './signing.js';
+import { callTemporal } from './temporal-calls.js';
 
 /** The `bulkWithdraw` workflow as clients see it. */
 export type BatchWorkflow = (input: BatchInput) => Promise<BatchResult>;
@@ -44,11 +44,10 @@ export class BatchHandle {
   }
 
   /** Where the batch stands to the second, also after its end; throws NoWorkerError when no worker answers in 15 s. */
-  state(): Promise<BatchState> {
-    return this.#run.ask<BatchState>(BATCH_MESSAGES.state, async (state) => {
-      const progress = await this.#liveProgress();
-      return progress ? { ...state, progress } : state;
-    });
+  async state(): Promise<BatchState> {
+    const state = await this.#run.ask<BatchState>(BATCH_MESSAGES.state);
+    const progress = await this.#liveProgress();
+    return progress ? { ...state, progress } : state;
   }
 
   /**
@@ -101,7 +100,7 @@ export class BatchHandle {
   /** The progress as the running activity last told it, half a minute ahead of the workflow; undefined without one. */
   async #liveProgress(): Promise<BatchProgress | undefined> {
     const { client, handle } = this.#run;
-    const { raw } = await handle.describe();
+    const { raw } = await callTemporal(client, () => handle.describe());
     const sending = raw.pendingActivities?.find(({ activityType }) => activityType?.name === SENDING_ACTIVITY);
     const context = ofActivity(client, this.workflowId, sending?.activityId);
     const told = await heartbeatOf(client, sending?.heartbeatDetails, context);

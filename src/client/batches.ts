@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Client, WorkflowFailedError, type WorkflowHandle, type WorkflowStartOptions } from '@temporalio/client';
+import type { Client, WorkflowStartOptions } from '@temporalio/client';
 import type { BatchInput, BatchPlan } from '../contract/batch/batch.js';
 import { batchInputDifferences } from '../contract/differences/starts.js';
 import { maskName } from '../contract/masking.js';
@@ -16,9 +16,9 @@ import { BatchHandle, type BatchWorkflow } from './batch-handle.js';
 import { checkBatchInput, checkedForAccount, formatChecksOf } from './checked-input.js';
 import { ConflictError, NoWorkerError } from './errors.js';
 import { readFirstInput } from './history.js';
-import { failureOf } from './remote-run.js';
+import { waitWithin } from './remote-run.js';
 import { detailsTable, INTERACTIVE_PRIORITY } from './start-options.js';
-import { callTemporal, isTimeOver, startUnlessTaken, translated } from './temporal-calls.js';
+import { callTemporal, startUnlessTaken } from './temporal-calls.js';
 
 /** What `plan` and `start` take; `batchId` omitted = the first 16 hex digits of the hash of its rows. */
 export type BatchStart = Omit<BatchInput, 'planOnly'>;
@@ -76,40 +76,33 @@ const FIRST_STEP_WITHIN_MS = 30_000;
 /** Events of a workflow that nobody has taken up: started, task scheduled. */
 const UNTOUCHED_EVENTS = 2;
 
-async function resultOf(client: Client, handle: WorkflowHandle<BatchWorkflow>): Promise<BatchPlan> {
-  for (;;) {
-    try {
-      return (await client.withDeadline(Date.now() + FIRST_STEP_WITHIN_MS, () => handle.result())).plan;
-    } catch (error) {
-      if (!isTimeOver(error)) throw error;
-      const { historyLength } = await callTemporal(client, () => handle.describe());
-      if (historyLength > UNTOUCHED_EVENTS) continue;
-      // Nobody waits for it any more; without workers such plans would pile up.
-      await handle.terminate('no worker took it up in time').catch(() => undefined);
-      throw new NoWorkerError(ORDERS_TASK_QUEUE);
-    }
-  }
-}
-
 /** Lets a worker check the file. Throws FailedError, which names bad rows by their lines, and NoWorkerError. */
 export async function planBatch(client: Client, input: BatchInput): Promise<BatchPlan> {
   const account = input.account ?? DEFAULT_ACCOUNT;
-  try {
-    const handle = await callTemporal(client, () =>
-      client.workflow.start<BatchWorkflow>(BULK_WITHDRAW_WORKFLOW, {
-        workflowId: batchPlanWorkflowId(account, randomUUID()),
-        taskQueue: ORDERS_TASK_QUEUE,
-        args: [{ ...input, planOnly: true }],
-        staticSummary: 'plan of a batch, sends nothing',
-        priority: { priorityKey: INTERACTIVE_PRIORITY },
-      }),
+  const handle = await callTemporal(client, () =>
+    client.workflow.start<BatchWorkflow>(BULK_WITHDRAW_WORKFLOW, {
+      workflowId: batchPlanWorkflowId(account, randomUUID()),
+      taskQueue: ORDERS_TASK_QUEUE,
+      args: [{ ...input, planOnly: true }],
+      staticSummary: 'plan of a batch, sends nothing',
+      priority: { priorityKey: INTERACTIVE_PRIORITY },
+    }),
+  );
+  const about = { subject: 'batch', timeoutMs: FIRST_STEP_WITHIN_MS } as const;
+  const planned = async (): Promise<BatchPlan> =>
+    waitWithin(
+      client,
+      about,
+      async () => (await handle.result()).plan,
+      async () => {
+        const { historyLength } = await callTemporal(client, () => handle.describe());
+        if (historyLength > UNTOUCHED_EVENTS) return planned();
+        // Nobody waits for it any more; without workers such plans would pile up.
+        await handle.terminate('no worker took it up in time').catch(() => undefined);
+        throw new NoWorkerError(ORDERS_TASK_QUEUE);
+      },
     );
-    return await resultOf(client, handle);
-  } catch (error) {
-    throw error instanceof WorkflowFailedError
-      ? failureOf('batch', undefined, error.cause)
-      : await translated(client, error);
-  }
+  return planned();
 }
 
 /** Input of a batch that is ready to start: it has its name. */

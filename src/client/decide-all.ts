@@ -5,6 +5,7 @@ import { DEFAULT_ACCOUNT, quoted, receivedWorkflowId, searchAttribute } from '..
 import type { DecideAction, Decision, DecisionChoice, OrderState } from '../contract/order/messages.js';
 import { MAX_SIGNED_TOGETHER } from '../contract/signature.js';
 import { listName } from '../contract/signed-together.js';
+import { messageOf } from '../contract/words.js';
 import { NoWorkerError, RefusedError, UnknownIdError } from './errors.js';
 import { firstOf, type OrderListEntry, orderQuery, toEntry } from './list-orders.js';
 import { OrderHandle } from './order-handle.js';
@@ -145,7 +146,7 @@ export async function decideAll(
     } catch (error) {
       const isOver = error instanceof UnknownIdError || (error instanceof RefusedError && !(await isOpen(handle)));
       if (isOver) result.gone.push(orderId);
-      else (error instanceof RefusedError ? result.refused : result.open).push({ orderId, why: wordsOf(error) });
+      else (error instanceof RefusedError ? result.refused : result.open).push({ orderId, why: messageOf(error) });
     }
   });
   return result;
@@ -159,8 +160,6 @@ const stateOf = (handle: OrderHandle): Promise<OrderState | undefined> =>
   });
 
 const isOpen = (handle: OrderHandle): Promise<boolean> => handle.isOpen().catch(() => true);
-
-const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : 'unknown error');
 
 const sinceOf = ({ attention, startedAt }: OrderListEntry): number => (attention?.since ?? startedAt).getTime();
 

@@ -34,11 +34,18 @@ abstract class SubjectError<S extends Subject> extends Error {
 
 /** How messages name a subject. */
 function named(subject: Subject, id: string | undefined): string {
-  if (subject === 'order' || subject === 'received') return `order ${id}`;
-  if (subject === 'batch') return id === undefined ? 'the plan' : `batch ${id}`;
-  if (subject === 'schedule') return `schedule of plan ${id}`;
-  return subject === 'reconcile' ? `the reconciliation of account ${id}` : `${subject} ${id}`;
+  if (subject === 'order' || subject === 'received') return `order "${id}"`;
+  if (subject === 'batch') return id === undefined ? 'the plan' : `batch "${id}"`;
+  if (subject === 'schedule') return `schedule of plan "${id}"`;
+  return subject === 'reconcile' ? `the reconciliation of account "${id}"` : `${subject} "${id}"`;
 }
+
+/** How messages begin with a subject. */
+const Named = (subject: Subject, id: string | undefined): string =>
+  named(subject, id).replace(/^./, (letter) => letter.toUpperCase());
+
+const different = (fields: readonly string[]): string =>
+  `${fields.length === 1 ? 'a different' : 'different'} ${fields.map((field) => field.replace(/^order\./, '')).join(', ')}`;
 
 /** The input is bad; `fields` names every bad field. Nothing was started and nothing was sent. */
 export class InvalidInputError extends Error {
@@ -46,7 +53,7 @@ export class InvalidInputError extends Error {
   readonly kind = 'invalidInput';
 
   constructor(readonly fields: readonly FieldError[]) {
-    super(`nothing was started, correct the input: ${describeFieldErrors(fields)}`);
+    super(`Nothing was started. Correct the input: ${describeFieldErrors(fields)}`);
   }
 }
 
@@ -60,16 +67,11 @@ export class ConflictError extends SubjectError<'order' | 'batch' | 'schedule'> 
     id: string,
     readonly fields: readonly string[],
   ) {
-    const what = named(subject, id);
-    const other = `with another ${fields.join(', ')}`;
+    const exists = `${Named(subject, id)} exists with ${different(fields)}. Nothing was ${subject === 'schedule' ? 'changed' : 'sent'}`;
     const message = {
-      order:
-        `${what} was started before ${other}; nothing was sent. Send the first input again. ` +
-        'If that start came to nothing, start this one with `again`. Every payment keeps its own id',
-      batch:
-        `${what} was started before ${other}; nothing was sent. ` +
-        'Send the first input again, or start this one with `again` once it has ended. Every batch has its own id',
-      schedule: `a ${what} exists ${other}; nothing was changed. Delete it first, or use another plan`,
+      order: `${exists}. A new payment needs its own id`,
+      batch: `${exists}. Send the first input again, or start this one with \`again\` after that batch has ended. A new batch needs its own id`,
+      schedule: `${exists}. Delete it first, or use another plan`,
     }[subject];
     super(subject, id, message);
   }
@@ -81,14 +83,16 @@ export const BATCH_FAILURES = [INVALID_INPUT, BATCH_NOT_APPROVED, BATCH_FILE_UNU
 /** Why a batch failed before any order was started. */
 export type BatchFailure = (typeof BATCH_FAILURES)[number];
 
+const AGAIN = 'To pay it after all, use --again (in code: `again: true`)';
+
 const NEXT: Record<OrderFailure | BatchFailure, string> & Record<string, string> = {
-  InvalidOrder: 'Correct the input and start it again with `again`',
+  InvalidOrder: 'Correct the input, then start it with --again (in code: `again: true`)',
   // What to do stands in the reason, in the words of the command line.
   OrderRejected: 'The id stays (in code: `again: true`)',
   OrderConflict:
-    'Find out whose order has this id at the service; if it is this payment, start it with its own input and `again`',
-  OrderCancelled: 'Nothing was sent; it may be started again with `again`',
-  OrderAbsent: 'Its absence was proven; it may be started again with `again`',
+    'Find out whose order has this id at the service. If it is this payment, start it with its own input and --again',
+  OrderCancelled: `Nothing was sent. ${AGAIN}`,
+  OrderAbsent: AGAIN,
   [INVALID_INPUT]: 'Correct it',
   [BATCH_NOT_APPROVED]: 'Have somebody else approve the plan in time',
   [BATCH_FILE_UNUSABLE]: 'Put the file in place',
@@ -122,8 +126,10 @@ export class FailedError extends SubjectError<Exclude<Subject, 'schedule'>> {
     const next = (subject === 'received' ? NEXT_OF_RECEIVED : NEXT)[type];
     const start = id === undefined ? 'start it again' : 'start it again with `again`';
     const isRead = subject === 'address' || subject === 'read' || subject === 'reconcile';
-    const ended = `${named(subject, id)} ended as ${type}: ${reason}. ${next}${subject === 'batch' ? `, then ${start}` : ''}`;
-    const noAnswer = `${type}: ${reason}. ${type === SERVICE_REJECTED ? 'Correct the request' : 'Ask again later'}`;
+    // The reasons of absent orders name who closed them, and are whole sentences.
+    const end = type === 'OrderAbsent' ? reason : `${Named(subject, id)} ended as ${type}: ${reason}`;
+    const ended = `${end}. ${next}${subject === 'batch' ? `, then ${start}` : ''}`;
+    const noAnswer = `${type}: ${reason}. ${type === SERVICE_REJECTED ? 'Correct the request' : 'Try again later'}`;
     super(subject, id, isRead ? noAnswer : ended);
   }
 }
@@ -134,12 +140,12 @@ export class UnknownIdError extends SubjectError<'order' | 'received' | 'batch' 
   readonly kind = 'unknown';
 
   constructor(subject: UnknownIdError['subject'], id: string, account: string) {
-    const none = `no ${named(subject, id)} of account ${account}`;
-    const order = `${none} in Temporal. Check id and account; an order older than the retention is known to the service only`;
+    const none = `Temporal has no ${named(subject, id)} of account "${account}"`;
+    const order = `${none}. Check id and account. An order older than the retention is known to the service only`;
     const message = {
       order,
       received: order,
-      batch: `${none} in Temporal. Check id and account`,
+      batch: `${none}. Check id and account`,
       schedule: `${none}. Check both, or create it`,
     }[subject];
     super(subject, id, message);
@@ -161,7 +167,7 @@ export class RefusedError extends SubjectError<'order' | 'received' | 'batch'> {
     reason: string,
     readonly undecided = false,
   ) {
-    const what = named(subject, id);
+    const what = Named(subject, id);
     const message = {
       decision: `${what} refused the decision: ${reason}. Read its state again and decide on what it shows`,
       cancellation: `${what} cannot be cancelled: ${reason}. Read its result`,
@@ -173,23 +179,21 @@ export class RefusedError extends SubjectError<'order' | 'received' | 'batch'> {
 }
 
 /**
- * It goes on: the time the caller gave is over, or an order or batch waits for a person as its state says. Of a
- * reconciliation also one of another input, which `reason` tells. Ask again later, and never pay it under another id.
+ * It continues: the time that the caller gave is over, or an order or batch waits for a person, as its state says. A
+ * reconciliation may also have another input, which `reason` names. Ask again later, and never pay it under another id.
  */
 export class NotDecidedYetError extends SubjectError<'order' | 'received' | 'batch' | 'reconcile'> {
   override readonly name = 'NotDecidedYetError';
   readonly kind = 'notDecidedYet';
 
-  constructor(subject: NotDecidedYetError['subject'], id: string, reason = 'it has not ended yet; ask again later') {
-    const what = named(subject, id);
-    const order =
-      `${what} is not decided yet. Unless its state asks for a person it goes on by itself: ask again later, and ` +
-      'never start it under another id';
+  constructor(subject: NotDecidedYetError['subject'], id: string, reason = 'it has not ended yet. Ask again later') {
+    const what = Named(subject, id);
+    const order = `${what} is still running or is waiting for a person: see state(). Call again with the same id. A new id could pay twice`;
     const message = {
       order,
       received: order,
-      batch: `${what} has not ended yet and goes on by itself. Ask again later; never send its rows under other ids`,
-      reconcile: `${what} goes on: ${reason}`,
+      batch: `${what} has not ended yet and continues by itself. Ask again later. Never send its rows under other ids: they could be paid twice`,
+      reconcile: `${what} continues: ${reason}`,
     }[subject];
     super(subject, id, message);
   }
@@ -211,13 +215,13 @@ export class UnresolvedError extends SubjectError<'order' | 'received' | 'batch'
   ) {
     const what = named(subject, id);
     const order =
-      `${closed ? `${what} was closed` : `the workflow of ${what} ended`} without a verdict (${reason}); the order may exist. ` +
-      'Look for it at the service, and never start it under another id; where it is not final, `reconcile --recover` has it followed';
+      `${closed ? `${Named(subject, id)} was closed` : `The workflow of ${what} ended`} without a verdict (${reason}). The order may exist. ` +
+      'Look for it at the service, and never start it under another id. If it is not final there, `reconcile --recover` follows it';
     const message = {
       order,
       received: order,
       batch:
-        `the workflow of ${what} ended without a result (${reason}); orders it started go on. ` +
+        `The workflow of ${what} ended without a result (${reason}). Orders that it started continue. ` +
         'List them by the batch, then start the same file again with `again`: rows that have an order are not paid twice',
     }[subject];
     super(subject, id, message);
@@ -234,9 +238,9 @@ export class NoWorkerError extends Error {
 
   constructor(taskQueue: string, request?: string, meanwhile = 'To take it back, stop the batch') {
     const next = request
-      ? `if none runs, start one; then look whether the ${request} was taken: Temporal may still deliver it. ${meanwhile}`
-      : 'if none runs, start one; then ask again. Orders wait and nothing is lost';
-    super(`no worker answered in time on task queue ${taskQueue}: ${next}`);
+      ? `If none runs, start one. Then look whether the ${request} was taken: Temporal may still deliver it. ${meanwhile}`
+      : 'If none runs, start one, then ask again. Orders wait and nothing is lost';
+    super(`No worker answered in time on task queue ${taskQueue}. ${next}`);
   }
 }
 

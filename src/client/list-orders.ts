@@ -1,4 +1,10 @@
-import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import {
+  type Client,
+  isGrpcServiceError,
+  type ListOptions,
+  ServiceError,
+  type WorkflowExecutionInfo,
+} from '@temporalio/client';
 import { ATTENTION_CODES, type AttentionCode } from '../contract/attention.js';
 import type { FieldError } from '../contract/failures.js';
 import {
@@ -7,6 +13,7 @@ import {
   parseReceivedWorkflowId,
   quoted,
   RECEIVED_DEPOSIT_WORKFLOW,
+  RECONCILE_WORKFLOW,
   searchAttribute,
 } from '../contract/names.js';
 import { ORDER_TYPES, type OrderType, workflowTypeOf } from '../contract/order/types.js';
@@ -14,7 +21,6 @@ import { SHOWN_STATUSES } from '../contract/service-objects.js';
 import { holdsWallet } from '../contract/wallets.js';
 import { InvalidInputError } from './errors.js';
 import { standingOfRun } from './standing.js';
-import { supersededRuns } from './superseded.js';
 import { callTemporal } from './temporal-calls.js';
 
 const [DEFAULT_LIMIT, MAX_LIMIT] = [50, 10_000];
@@ -215,4 +221,52 @@ export function attentionElsewhere(client: Client, account?: string): Promise<At
       ...(info.closeTime && { closedAt: info.closeTime }),
     };
   });
+}
+
+/** Ids that one request asks about, and runs that it reads: what is beyond them counts as it stands. */
+const [MOST_IDS, MOST_RUNS] = [500, 1_000];
+
+/**
+ * Returns the run ids of those for which a newer run of the same workflow id says how things are. Never of reconciliations:
+ * another one may have looked at another time, so the findings of the one before still hold.
+ */
+export async function supersededRuns(
+  client: Pick<Client, 'workflow'>,
+  runs: readonly WorkflowExecutionInfo[],
+): Promise<ReadonlySet<string>> {
+  const closed = runs.filter(({ type, closeTime }) => type !== RECONCILE_WORKFLOW && closeTime !== undefined);
+  if (closed.length === 0) return new Set();
+  const ids = [...new Set(closed.map(({ workflowId }) => workflowId))].slice(0, MOST_IDS);
+  const oldest = new Date(Math.min(...closed.map(({ startTime }) => startTime.getTime())));
+  const query = [`WorkflowId IN (${ids.map(quoted).join(', ')})`, `StartTime >= ${quoted(oldest.toISOString())}`].join(
+    ' AND ',
+  );
+  const newest = new Map<string, number>();
+  const { runs: later } = await firstPage(client, { query, pageSize: MOST_RUNS });
+  for (const { workflowId, startTime } of later)
+    newest.set(workflowId, Math.max(startTime.getTime(), newest.get(workflowId) ?? 0));
+  const isSuperseded = ({ workflowId, startTime }: WorkflowExecutionInfo) =>
+    (newest.get(workflowId) ?? 0) > startTime.getTime();
+  return new Set(closed.filter(isSuperseded).map(({ runId }) => runId));
+}
+
+/**
+ * Returns the first page of a list, in one request, up to the first workflow that cannot be read: anybody who reaches Temporal
+ * may start one with any memo. `isWhole`: there is no more.
+ */
+export async function firstPage(
+  { workflow }: Pick<Client, 'workflow'>,
+  options: ListOptions & { pageSize: number },
+): Promise<{ runs: WorkflowExecutionInfo[]; isWhole: boolean }> {
+  const runs: WorkflowExecutionInfo[] = [];
+  try {
+    for await (const info of workflow.list(options)) {
+      runs.push(info);
+      if (runs.length === options.pageSize) return { runs, isWhole: false };
+    }
+    return { runs, isWhole: true };
+  } catch (error) {
+    if (isGrpcServiceError(error) || error instanceof ServiceError) throw error;
+    return { runs, isWhole: false };
+  }
 }

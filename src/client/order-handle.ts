@@ -11,12 +11,12 @@ import {
 import type { OrderResult } from '../contract/order/input-and-result.js';
 import type { Decision, OrderState } from '../contract/order/messages.js';
 import type { Order } from '../contract/service-objects.js';
+import { resultOfRun } from './history.js';
 import { checkTimeout, RemoteRun, type WaitOptions } from './remote-run.js';
-import { resultOfRun } from './run-result.js';
 import type { SignOptions } from './signing.js';
 import { orderResult } from './standing.js';
 import type { OrderWorkflow } from './start-options.js';
-import { cameTooLate, untilTaken } from './updates.js';
+import { cameTooLate, untilTaken } from './temporal-calls.js';
 
 /** What is known of an order beside its id. */
 export interface OrderHandleOptions {

@@ -1,19 +1,12 @@
-import {
-  type Client,
-  ScheduleAlreadyRunning,
-  ScheduleNotFoundError,
-  type ScheduleOptions,
-  WorkflowFailedError,
-} from '@temporalio/client';
+import { type Client, ScheduleAlreadyRunning, ScheduleNotFoundError, type ScheduleOptions } from '@temporalio/client';
 import { DEFAULT_ACCOUNT, ORDERS_TASK_QUEUE, RECONCILE_WORKFLOW, reconcileWorkflowId } from '../contract/names.js';
 import { checkedReconcileInput } from '../contract/reconcile/input.js';
 import type { ReconcileInput, ReconcileProgress, ReconcileResult } from '../contract/reconcile/reconcile.js';
 import { accepted } from './checked-input.js';
 import { InvalidInputError, NotDecidedYetError } from './errors.js';
-import { errorOf, heartbeatOf, ofActivity, readFirstInput } from './history.js';
-import { checkTimeout, failureOf, type WaitOptions } from './remote-run.js';
-import { resultOfRun, resultWith } from './run-result.js';
-import { callTemporal, isTimeOver, startUnlessTaken, translated } from './temporal-calls.js';
+import { errorOf, heartbeatOf, ofActivity, readFirstInput, resultOfRun, resultWith } from './history.js';
+import { checkTimeout, type WaitOptions, waitWithin } from './remote-run.js';
+import { callTemporal, startUnlessTaken } from './temporal-calls.js';
 
 /** Pace of the look at a reconciliation; the wait for its end in between is what paces it. */
 const TICK_MS = 1_000;
@@ -91,14 +84,9 @@ async function resultWithin(
   runId: string,
   waitMs: number,
 ): Promise<ReconcileResult | undefined> {
-  const result = () => resultOfRun<ReconcileWorkflow>(client, reconcileWorkflowId(account), runId);
-  try {
-    return resultWith('classes', await client.withDeadline(Date.now() + waitMs, result));
-  } catch (error) {
-    if (error instanceof WorkflowFailedError) throw failureOf('reconcile', account, error.cause);
-    if (isTimeOver(error)) return undefined;
-    throw await translated(client, error);
-  }
+  const read = async (): Promise<ReconcileResult | undefined> =>
+    resultWith('classes', await resultOfRun<ReconcileWorkflow>(client, reconcileWorkflowId(account), runId));
+  return waitWithin(client, { subject: 'reconcile', id: account, timeoutMs: waitMs }, read, () => undefined);
 }
 
 /** What its activity last told Temporal. */

@@ -12,6 +12,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { type FieldError, INVALID_INPUT } from '../contract/failures.js';
 import { ORDERS_TASK_QUEUE } from '../contract/names.js';
 import { CHECK_TIMEOUT_MS, type Signature, type SignedRun, type SignedUpdate } from '../contract/signature.js';
+import { messageOf } from '../contract/words.js';
 import {
   BATCH_FAILURES,
   FailedError,
@@ -22,11 +23,18 @@ import {
   UnknownIdError,
   UnresolvedError,
 } from './errors.js';
-import { resultOfNewest, resultOfRun } from './run-result.js';
+import { resultOfNewest, resultOfRun } from './history.js';
 import { type SignOptions, signed } from './signing.js';
 import { standingOfFailure } from './standing.js';
-import { type CallOptions, callTemporal, isNobodyAnswering, isTimeOver, translated } from './temporal-calls.js';
-import { cameTooLate, untilTaken } from './updates.js';
+import {
+  type CallOptions,
+  callTemporal,
+  cameTooLate,
+  isNobodyAnswering,
+  isTimeOver,
+  translated,
+  untilTaken,
+} from './temporal-calls.js';
 
 /** A worker answers an instruction or a decision at once, or once nobody has checked it in time. */
 const ANSWER_TIMEOUT_MS = CHECK_TIMEOUT_MS + 5_000;
@@ -128,18 +136,16 @@ export class RemoteRun<W extends Workflow> {
     return signer ? signed(named, signer, { update, run }) : named;
   }
 
-  /** The answer of a query, with what `add` makes of it. Throws NoWorkerError within 15 s when no worker answers. */
-  async ask<T>(query: string, add: (answer: T) => Promise<T> = async (answer) => answer): Promise<T> {
-    const askTwice = async () => {
-      const ask = (timeoutMs: number) =>
-        this.client.withDeadline(Date.now() + timeoutMs, () => this.handle.query<T>(query));
-      // A question handed to a worker that has just gone is lost, and costs its asker the whole wait.
-      const answer = await ask(FIRST_QUERY_MS).catch((error: unknown) => {
+  /** Returns the answer of a query. Throws NoWorkerError within 15 s when no worker answers. */
+  ask<T>(query: string): Promise<T> {
+    const ask = (timeoutMs: number) =>
+      this.client.withDeadline(Date.now() + timeoutMs, () => this.handle.query<T>(query));
+    const askTwice = () =>
+      ask(FIRST_QUERY_MS).catch((error: unknown) => {
+        // A question handed to a worker that has just gone is lost, and costs its asker the whole wait.
         if (isTimeOver(error)) return ask(SECOND_QUERY_MS);
         throw error;
       });
-      return add(answer);
-    };
     return this.#answered(askTwice, ANSWER_TIMEOUT_MS, async () => {
       await this.isOpen();
       return new NoWorkerError(ORDERS_TASK_QUEUE);
@@ -230,8 +236,24 @@ export function checkTimeout({ timeoutMs }: WaitOptions): number | undefined {
   throw new InvalidInputError([{ field: 'timeoutMs', reason: 'must be a number of milliseconds above 0' }]);
 }
 
+/** Waits for a workflow that is no order or batch, in the library's errors. `over` says what the end of the time means. */
+export async function waitWithin<T>(
+  client: Client,
+  { subject, id, timeoutMs }: { subject: FailedError['subject']; id?: string; timeoutMs: number },
+  call: () => Promise<T>,
+  over: () => T | Promise<T>,
+): Promise<T> {
+  try {
+    return await client.withDeadline(Date.now() + timeoutMs, call);
+  } catch (error) {
+    if (error instanceof WorkflowFailedError) throw failureOf(subject, id, error.cause);
+    if (isTimeOver(error)) return over();
+    throw await translated(client, error);
+  }
+}
+
 /** The library's error for the failure of a workflow or its update; a batch's check has no id and started nothing. */
-export function failureOf(subject: FailedError['subject'], id: string | undefined, cause: unknown): Error {
+function failureOf(subject: FailedError['subject'], id: string | undefined, cause: unknown): Error {
   const failure = cause instanceof ApplicationFailure ? cause : undefined;
   const type = failure?.type || 'Unknown';
   const reason = messageOf(cause);
@@ -248,8 +270,6 @@ export function failureOf(subject: FailedError['subject'], id: string | undefine
   if (type !== INVALID_INPUT) return new FailedError(subject, id, type, reason);
   return new InvalidInputError(fields.length > 0 ? fields : [{ field: 'input', reason }]);
 }
-
-const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : 'no reason given');
 
 const isFieldError = (value: unknown): value is FieldError =>
   typeof value === 'object' && value !== null && 'field' in value && 'reason' in value;

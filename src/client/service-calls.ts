@@ -1,10 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type Client,
-  WorkflowExecutionAlreadyStartedError,
-  WorkflowFailedError,
-  type WorkflowStartOptions,
-} from '@temporalio/client';
+import type { Client, WorkflowStartOptions } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import type { DepositAddressInput, DepositAddressResult } from '../contract/address/address.js';
 import { SERVICE_UNAVAILABLE } from '../contract/failures.js';
@@ -23,9 +18,9 @@ import type { OrderType } from '../contract/order/types.js';
 import type { ServiceReadInput } from '../contract/service-objects.js';
 import { holdsWallet, NO_WALLET } from '../contract/wallets.js';
 import { FailedError, InvalidInputError, NoWorkerError } from './errors.js';
-import { failureOf } from './remote-run.js';
-import { resultOfRun } from './run-result.js';
-import { callTemporal, isTimeOver, translated } from './temporal-calls.js';
+import { resultOfRun } from './history.js';
+import { waitWithin } from './remote-run.js';
+import { callTemporal, startUnlessTaken } from './temporal-calls.js';
 
 /** A read gives up after 60 s by itself; longer silence means that no worker took it. */
 const READ_TIMEOUT_MS = 75_000;
@@ -60,14 +55,11 @@ export async function readService<T>(
     // Nobody waits any more by then; without workers such reads would pile up.
     workflowExecutionTimeout: timeoutMs,
   };
-  try {
-    return await client.withDeadline(Date.now() + timeoutMs, () =>
-      client.workflow.execute<(input: ServiceReadInput) => Promise<T>>(SERVICE_READ_WORKFLOW, options),
-    );
-  } catch (error) {
-    if (error instanceof WorkflowFailedError) throw failureOf('read', account, error.cause);
-    throw isTimeOver(error) ? new NoWorkerError(ORDERS_TASK_QUEUE) : await translated(client, error);
-  }
+  const execute = () =>
+    client.workflow.execute<(input: ServiceReadInput) => Promise<T>>(SERVICE_READ_WORKFLOW, options);
+  return waitWithin(client, { subject: 'read', id: account, timeoutMs }, execute, () => {
+    throw new NoWorkerError(ORDERS_TASK_QUEUE);
+  });
 }
 
 function requireSameAddress({ address: wanted }: DepositAddressInput, { address: found }: DepositAddressResult): void {
@@ -92,30 +84,23 @@ export async function createDepositAddress(
   requireFormat('account', account, ACCOUNT_FORMAT);
   requireFormat('ref', ref, ADDRESS_REF_FORMAT);
   const workflowId = addressWorkflowId(account, ref);
-  const start = () =>
-    client.workflow.start<AddressWorkflow>(DEPOSIT_ADDRESS_WORKFLOW, {
+  const create = async (): Promise<DepositAddressResult> => {
+    await startUnlessTaken<AddressWorkflow>(client, DEPOSIT_ADDRESS_WORKFLOW, {
       workflowId,
       taskQueue: ORDERS_TASK_QUEUE,
       args: [{ account, ref, address }],
       // The reference is the idempotency key: a failed creation may be tried again, a done one is returned.
       workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
-      workflowIdConflictPolicy: 'USE_EXISTING',
       staticSummary: `deposit address ${address.currency} ${address.network}`,
     });
-  try {
-    const result = await client.withDeadline(Date.now() + ADDRESS_TIMEOUT_MS, async () => {
-      await start().catch((error: unknown) => {
-        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      });
-      return resultOfRun<AddressWorkflow>(client, workflowId);
-    });
-    requireSameAddress(request, result);
-    return result;
-  } catch (error) {
-    if (error instanceof WorkflowFailedError) throw failureOf('address', ref, error.cause);
-    if (!isTimeOver(error)) throw await translated(client, error);
-    throw new FailedError('address', ref, SERVICE_UNAVAILABLE, `no address yet; the creation of ${ref} goes on`);
-  }
+    return resultOfRun<AddressWorkflow>(client, workflowId);
+  };
+  const about = { subject: 'address', id: ref, timeoutMs: ADDRESS_TIMEOUT_MS } as const;
+  const result = await waitWithin(client, about, create, () => {
+    throw new FailedError('address', ref, SERVICE_UNAVAILABLE, `no address yet; the creation of "${ref}" continues`);
+  });
+  requireSameAddress(request, result);
+  return result;
 }
 
 const { TASK_QUEUE_TYPE_ACTIVITY } = proto.temporal.api.enums.v1.TaskQueueType;

@@ -15,8 +15,15 @@ import { CONFIRM_TIMEOUT_MS, type WaitOptions } from './remote-run.js';
 import { sentEarlier } from './sent-earlier.js';
 import { describeRun, type Standing, standingOf } from './standing.js';
 import { type OrderWorkflow, orderStartOptions } from './start-options.js';
-import { type CallOptions, callTemporal, startAfter, startUnlessTaken, unreachable } from './temporal-calls.js';
-import { cameTooLate, untilTaken } from './updates.js';
+import {
+  type CallOptions,
+  callTemporal,
+  cameTooLate,
+  startAfter,
+  startUnlessTaken,
+  unreachable,
+  untilTaken,
+} from './temporal-calls.js';
 
 /** Throws ConflictError unless the run of this order id has the same type and input; `recovered`: it only reports. */
 export async function refuseOtherInput(

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Client,
   Connection,
@@ -6,14 +7,16 @@ import {
   type Workflow,
   WorkflowExecutionAlreadyStartedError,
   type WorkflowHandleWithFirstExecutionRunId,
+  WorkflowNotFoundError,
   type WorkflowStartOptions,
+  WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import {
   type InternalWorkflowStartOptions,
   InternalWorkflowStartOptionsSymbol,
 } from '@temporalio/client/lib/internal.js';
-import { NamespaceNotFoundError } from '@temporalio/common';
+import { ApplicationFailure, NamespaceNotFoundError } from '@temporalio/common';
 import {
   GRPC,
   grpcStatus,
@@ -51,7 +54,7 @@ export const isNobodyAnswering = (error: unknown): boolean =>
   isTimeOver(error) || grpcStatus(error)?.code === GRPC.failedPrecondition;
 
 /** True when Temporal dropped an update, unseen by the workflow, because the workflow task that carried it failed. */
-export const isAbortedUpdate = (error: unknown): boolean =>
+const isAbortedUpdate = (error: unknown): boolean =>
   grpcStatus(error)?.details.includes('unexpected workflow task failure') ?? false;
 
 async function setupError(client: Client, details: string): Promise<TemporalSetupError> {
@@ -118,4 +121,32 @@ export async function startUnlessTaken<W extends Workflow>(
     if (error instanceof WorkflowExecutionAlreadyStartedError) return undefined;
     throw error;
   }
+}
+
+/** Pauses between the attempts to hand an update in. */
+const [FIRST_PAUSE_MS, MAX_PAUSE_MS] = [200, 10_000];
+
+/**
+ * Hands an update in until the workflow takes it: Temporal drops one when the workflow task that carried it failed. The call
+ * must name an update id, so that handing it in again is the same update. The caller's deadline ends it.
+ */
+export async function untilTaken<T>(update: () => Promise<T>): Promise<T> {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
+    try {
+      return await update();
+    } catch (error) {
+      if (!isAbortedUpdate(error)) throw error;
+    }
+    await sleep(pauseMs);
+  }
+}
+
+/** The server's failure type of an update whose workflow ended before the update did. */
+const UPDATE_OUTLIVED_WORKFLOW = 'AcceptedUpdateCompletedWorkflow';
+
+/** True when an update came too late: its workflow has ended or never was. */
+export function cameTooLate(error: unknown): boolean {
+  if (error instanceof WorkflowNotFoundError) return true;
+  const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined;
+  return cause instanceof ApplicationFailure && cause.type === UPDATE_OUTLIVED_WORKFLOW;
 }

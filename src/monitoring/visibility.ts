@@ -1,7 +1,6 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { Gauge, type Registry } from 'prom-client';
-import { SHOWN_AFTER_CLOSE_MS } from '../client/list-orders.js';
-import { firstPage, supersededRuns } from '../client/superseded.js';
+import { firstPage, SHOWN_AFTER_CLOSE_MS, supersededRuns } from '../client/list-orders.js';
 import { ATTENTION_CODES } from '../contract/attention.js';
 import { BULK_WITHDRAW_WORKFLOW, parseBatchWorkflowId, quoted, searchAttribute } from '../contract/names.js';
 import { OPEN_STATUSES, SHOWN_STATUSES } from '../contract/service-objects.js';

@@ -7,8 +7,7 @@ import type {
   ReportFile,
 } from '../contract/batch/batch.js';
 import { decimal, decimalOrZero, toAmount } from '../contract/money.js';
-import { keyFor, ofAccount, suggested } from './suggested.js';
-import { named, table } from './text.js';
+import { keyFor, named, ofAccount, suggested, table } from './text.js';
 
 const unknown = 'unknown';
 
@@ -107,7 +106,7 @@ export function batchLine(state: BatchState | undefined, nowMs: number): string 
     ...(plan ? [`${progress.started} of ${plan.rows} rows started`, `ended: ${outcomesText(progress.outcomes)}`] : []),
     ...(Object.keys(progress.moved).length > 0 ? [`paid ${amountsText(progress.moved)}`] : []),
     ...(plan && progress.started > 0
-      ? [`not paid out, or a fee: ${amountsText(amountsLeft(plan, progress.moved))}`]
+      ? [`still to pay (incl. fees): ${amountsText(amountsLeft(plan, progress.moved))}`]
       : []),
     paceText(state, nowMs),
     ...(attention ? [`attention: ${attention}`] : []),
@@ -133,7 +132,7 @@ export function batchStateText(state: BatchState, nowMs: number): string {
     ['stopped', stopped && `by ${stopped.by}: ${stopped.reason}`],
     ['rows', rows],
     ['paid', amountsText(progress.moved)],
-    ['unpaid or fee', plan && amountsText(amountsLeft(plan, progress.moved))],
+    ['still to pay (incl. fees)', plan && amountsText(amountsLeft(plan, progress.moved))],
     ['pace', paceText(state, nowMs)],
     ['digest', plan?.digest],
   ]);

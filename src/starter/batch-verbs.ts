@@ -33,7 +33,7 @@ function reportOfEnd(io: StarterIo, handle: BatchHandle, end: BatchEnd): Report 
   }
   const { state } = end;
   const commands = state ? batchCommands(io.self, handle.account, state) : '';
-  const shown = state ? batchStateText(state, Date.now()) : `no worker answers; batch ${handle.batchId} waits`;
+  const shown = state ? batchStateText(state, Date.now()) : `no worker answers; batch "${handle.batchId}" waits`;
   return {
     exitCode: EXIT.undecided,
     json: { ...idOf(handle), ...(state && { state }) },
@@ -54,7 +54,7 @@ async function watchBatch(
   handle: BatchHandle,
   { timeoutMs, isEnough }: { timeoutMs?: number; isEnough: (state: BatchState | undefined) => boolean },
 ): Promise<Report> {
-  const says = `batch ${handle.batchId} goes on without this command; never send its rows under other ids. Follow it: ${followLine(io.self, handle)}`;
+  const says = `batch "${handle.batchId}" continues without this command; never send its rows under other ids. Follow it: ${followLine(io.self, handle)}`;
   return goingOn(io, says, async () => {
     const view = startBatchView(io.stderr);
     try {
@@ -88,7 +88,7 @@ async function reportOfStart(io: StarterIo, handle: BatchHandle) {
   const report: Report = {
     exitCode: EXIT.done,
     json: { ...idOf(handle), attached },
-    text: `batch ${handle.batchId} ${what} (workflow ${handle.workflowId}); follow it: ${followLine(io.self, handle)}`,
+    text: `batch "${handle.batchId}" ${what} (workflow ${handle.workflowId}); follow it: ${followLine(io.self, handle)}`,
   };
   return { handle, open: true, report };
 }
@@ -144,7 +144,7 @@ async function approveBatch(
   return {
     exitCode: EXIT.done,
     json: { ...idOf(handle), approved: digest, ...(waits && { waitsForSecond: true }) },
-    text: `batch ${handle.batchId} is approved by ${by}${rest}`,
+    text: `batch "${handle.batchId}" is approved by ${by}${rest}`,
   };
 }
 
@@ -185,7 +185,7 @@ type InstructionOptions = CommonOptions & BatchInstruction;
 const isDone = (handle: BatchHandle, done: string): Report => ({
   exitCode: EXIT.done,
   json: { ...idOf(handle), [done]: true },
-  text: `batch ${handle.batchId} is ${done}`,
+  text: `batch "${handle.batchId}" is ${done}`,
 });
 
 /** Ends the pause that was shown; without `--paused-at` it shows what there is to end. */

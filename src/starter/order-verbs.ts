@@ -24,8 +24,17 @@ import {
   type StarterIo,
   UsageError,
 } from './report.js';
-import { ofAccount, suggested } from './suggested.js';
-import { decideText, elsewhereText, listText, NOBODY_ANSWERS, progressLine, resultText, stateText } from './text.js';
+import {
+  decideText,
+  elsewhereText,
+  listText,
+  NOBODY_ANSWERS,
+  ofAccount,
+  progressLine,
+  resultText,
+  stateText,
+  suggested,
+} from './text.js';
 
 /** What names an order on every line of JSON. */
 const idOf = ({ orderId, account, workflowId }: OrderHandle) => ({ orderId, account, workflowId });
@@ -79,7 +88,7 @@ export async function startOrder(
 ): Promise<{ handle: OrderHandle; report: Report }> {
   const { account = DEFAULT_ACCOUNT, order } = input;
   const where = whereItStands(io, order.order_id, account);
-  const says = `order ${order.order_id} may have been started, and goes on then. The same command again is safe; never start it under another id. ${where}`;
+  const says = `order "${order.order_id}" may have been started; if so, it continues. The same command again is safe; never start it under another id. ${where}`;
   // Up to its first line: Temporal may have taken the start long before a person reads of it.
   return goingOn(io, says, async () => {
     const handle = await orders.start(type, input, { again });
@@ -90,7 +99,7 @@ export async function startOrder(
 async function reportOfStart(io: StarterIo, orders: PaymentOrders, handle: OrderHandle): Promise<Report> {
   const attached = handle.attached ?? false;
   const what = handle.recovered ? RECOVERED : attached ? 'was started before with the same input' : 'started';
-  const text = `order ${handle.orderId} ${what} (workflow ${handle.workflowId})`;
+  const text = `order "${handle.orderId}" ${what} (workflow ${handle.workflowId})`;
   if (attached && !(await handle.isOpen())) {
     // Whoever starts it once more must not take an order that came to nothing for one that is under way.
     const end = await showOrder(io, handle);
@@ -104,11 +113,10 @@ async function reportOfStart(io: StarterIo, orders: PaymentOrders, handle: Order
   };
 }
 
-const RECOVERED =
-  'is followed since `reconcile --recover`: that run only reports, no compensation is carried out for what is left of it';
+const RECOVERED = 'is followed by `reconcile --recover`: that run only reports, and compensates nothing';
 
 const notServed = (account: string): string =>
-  `no worker has served account ${account} in the last minutes, so the order waits: check the account's name and the workers`;
+  `No worker has served account "${account}" in the last minutes, so the order waits. Check the account's name and the workers`;
 
 /** Where an order stands, or how it ended; without a result none of ours exists, or its workflow was stopped and nobody knows. */
 async function reportOf(
@@ -136,12 +144,12 @@ async function reportOf(
 function endOfLookUps(handle: OrderHandle, result: Partial<AfterEndResult>): Report {
   const { changed, shown = 'nothing: its id was in use again' } = result;
   const how = changed ? 'an operator acknowledged the change' : 'nothing had changed';
-  const text = `order ${handle.orderId} after its end: the service showed ${shown}; ${how}`;
+  const text = `order "${handle.orderId}" after its end: the service showed ${shown}; ${how}`;
   return { exitCode: EXIT.done, json: { ...idOf(handle), result }, text };
 }
 
 function waitingReport(io: StarterIo, handle: OrderHandle, state: OrderState | undefined): Report {
-  const never = `order ${handle.orderId} is not decided yet; never start it under another id`;
+  const never = `order "${handle.orderId}" is not decided yet; never start it under another id`;
   const decide = state ? decideText(io.self, handle.account, typedName(handle), state) : '';
   const shown = state ? stateText(handle.orderId, state) : NOBODY_ANSWERS;
   return {
@@ -161,7 +169,7 @@ const needsDecision = (state: OrderState | undefined): boolean =>
 /** Follows an order with progress on stderr, to its end, to a decision or to the end of the time given. */
 export function waitForOrder(io: StarterIo, handle: OrderHandle, timeoutMs?: number): Promise<Report> {
   const where = whereItStands(io, typedName(handle), handle.account);
-  const says = `order ${handle.orderId} goes on without this command; never start it under another id. ${where}`;
+  const says = `order "${handle.orderId}" continues without this command; never start it under another id. ${where}`;
   return goingOn(io, says, () => {
     const reading = whileShowing(io.stderr, `waiting for order ${handle.orderId}`, (show) =>
       follow(handle, { timeoutMs, onState: (state) => show(progressLine(state)), isEnough: needsDecision }),
@@ -212,7 +220,7 @@ export async function decideOrder(
   return {
     exitCode: EXIT.done,
     json: { ...idOf(handle), decided: typed.action, state },
-    text: `order ${handle.orderId} took the decision ${typed.action}; see how it goes on: ${suggested(io.self, [`order wait ${typedName(handle)}`, ofAccount(handle.account)])}`,
+    text: `order "${handle.orderId}" took the decision ${typed.action}. To follow it: ${suggested(io.self, [`order wait ${typedName(handle)}`, ofAccount(handle.account)])}`,
   };
 }
 
@@ -223,7 +231,7 @@ export async function cancelOrder(io: StarterIo, handle: OrderHandle): Promise<R
   return {
     exitCode: EXIT.done,
     json: { ...idOf(handle), cancelRequested: true },
-    text: `order ${handle.orderId} is asked to send nothing any more. If nothing was sent it ends as OrderCancelled; what was sent cannot be taken back and is followed to its end: ${wait}`,
+    text: `Cancellation of order "${handle.orderId}" is requested. If nothing was sent, it ends as OrderCancelled. If it was sent, it is followed to its end: ${wait}`,
   };
 }
 

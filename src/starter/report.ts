@@ -7,6 +7,7 @@ import { INVALID_INPUT, SERVICE_REJECTED } from '../contract/failures.js';
 import type { OrderResult } from '../contract/order/input-and-result.js';
 import { isMalformed } from '../contract/service-objects.js';
 import { maskWallets } from '../contract/wallets.js';
+import { messageOf } from '../contract/words.js';
 
 /** What the starter exits with. 4: not decided yet, never start it under another id. */
 export const EXIT = { done: 0, endedWithoutSuccess: 1, badUsage: 2, unreachable: 3, undecided: 4 } as const;
@@ -118,12 +119,11 @@ export async function goingOn<T>({ ifStopped = {} }: StarterIo, says: string, wa
 /** Commander repeats an unknown `--option=value` in full: the value may be a secret that somebody tried to pass. */
 export const withoutValue = (message: string): string => message.replace(/('--?[^'=]+)=[\s\S]*'/, "$1'");
 
-const messageOf = (error: unknown): string =>
-  maskWallets(withoutValue(error instanceof Error ? error.message : 'unknown error')).replace(/^error: /, '');
+const shownMessage = (error: unknown): string => maskWallets(withoutValue(messageOf(error))).replace(/^error: /, '');
 
 /** What an error has to say. */
 export function reportOfError(error: unknown): Report {
-  const message = messageOf(error);
+  const message = shownMessage(error);
   const failed = error instanceof FailedError;
   const named = failed ? error.type : error instanceof Error ? error.name : 'Error';
   const fields = failed || error instanceof InvalidInputError ? error.fields : [];

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { accepted } from '../client/checked-input.js';
-import type { NextRun } from '../client/next-run.js';
 import { type ScheduleEntry, type ScheduleInput, validateScheduleInput } from '../client/schedule-spec.js';
+import type { NextRun } from '../client/schedules.js';
 import type { BatchInstruction } from '../contract/batch/batch.js';
 import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import {

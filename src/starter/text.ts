@@ -2,11 +2,13 @@ import type { AttentionElsewhere, ListedAttention, OrderListEntry } from '../cli
 import type { DepositAddress, DepositAddressResult } from '../contract/address/address.js';
 import { shownRefOf } from '../contract/callback-url.js';
 import { maskWallet, maskWords } from '../contract/masking.js';
+import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import type { OrderResult } from '../contract/order/input-and-result.js';
 import type { DecisionChoice, DecisionRecord, OrderState } from '../contract/order/messages.js';
 import { type Balances, isMalformed, type Malformed, type Order, type Rates } from '../contract/service-objects.js';
+import type { OnlyByCommand } from '../contract/signature.js';
+import { attentionWords, CANCEL_REQUESTED, NOTHING_TO_DECIDE, type OrderAttention } from '../contract/words.js';
 import { printableLine } from '../print.js';
-import { keyFor, ofAccount, suggested } from './suggested.js';
 
 /** Rows of cells in aligned columns, each in one line: some texts come from the service. */
 export function table(rows: readonly (readonly string[])[]): string {
@@ -64,15 +66,18 @@ function orderRows(order: Order | null): Row[] {
 /** Where an order stands, for people. */
 export function stateText(orderId: string, state: OrderState): string {
   const { attention } = state;
+  const words = attention && attentionWords(attention.code as OrderAttention, state.decisions);
   return named([
     ['order', orderId],
     ['phase', `${state.phase}, revision ${state.revision}`],
     ['run', state.runId],
     ['status', state.status ?? 'not known yet'],
     ['waiting for', state.waitingFor],
-    ['cancelled', state.cancelRequested && 'what was sent is followed; what would move money again waits for a person'],
+    ['cancelled', state.cancelRequested && CANCEL_REQUESTED],
     ['attention', attention && `${attention.reason} (since ${attention.since})`],
-    ['allowed', attention && (attention.allowed.join(', ') || 'nothing to decide, just look')],
+    ['never', words?.never],
+    ['to do', words?.todo],
+    ['allowed', attention && (attention.allowed.join(', ') || NOTHING_TO_DECIDE)],
     ...orderRows(state.order),
     ['last look-up', state.lastLookupAt ?? 'none yet'],
   ]);
@@ -240,3 +245,30 @@ const addressRow = (one: DepositAddress): string[] => [
 /** An address that was created or found; several of one reference are an accident, and the younger ones stay usable. */
 export const createdAddressText = ({ address, others }: DepositAddressResult, columns?: number): string =>
   `${addressesText([address], columns)}${others ? `\nmore addresses have this reference: ${others.join(', ')}` : ''}`;
+
+/** Words of a command line: an option with its value, or a word alone; what is undefined is left out. */
+type Word = string | readonly [option: string, value: string | undefined] | undefined;
+
+/** What a person has to fill in; neither the shell nor a verb takes it as it stands. */
+const YOUR_KEY = '<file of your private key>';
+
+/** `--key`, where what the line says must be signed. */
+export const keyFor = (onlyByCommand: OnlyByCommand | undefined): Word =>
+  onlyByCommand === 'signed' ? ['--key', YOUR_KEY] : undefined;
+
+/** `--account`, where it is not the one that is meant without. */
+export const ofAccount = (account: string): Word => (account === DEFAULT_ACCOUNT ? undefined : ['--account', account]);
+
+/** A command line as a POSIX shell takes it. `does` is said behind it, as a comment. */
+export function suggested(self: string, words: readonly Word[], does?: string): string {
+  const typed = words.flatMap((word) => {
+    if (word === undefined || typeof word === 'string') return word ?? [];
+    const [option, value] = word;
+    return value === undefined ? [] : `${option} ${quoted(value)}`;
+  });
+  return `${[self, ...typed].join(' ')}${does ? `  # ${does}` : ''}`;
+}
+
+/** What a shell could take for anything but a word stands in single quotes: unquoted, `<name>` reads from a file. */
+const quoted = (value: string): string =>
+  /^[\w@%+=:,./-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`;

@@ -6,6 +6,7 @@ import { encryptionMode } from '../bundle/bundle.js';
 import { type WorkflowCode, workerConverter, workflowCode } from '../bundle/workflow-code.js';
 import { ConfigError, type WorkerConfig } from '../config.js';
 import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../contract/names.js';
+import { messageOf } from '../contract/words.js';
 import { findingsOf } from '../preflight/checks.js';
 import { type Finding, namesOf, type Target } from '../preflight/findings.js';
 import { keepChecking } from '../preflight/keep-checking.js';
@@ -38,7 +39,7 @@ export async function startWorker(config: WorkerConfig) {
   const findings = await preflight(config, accounts);
   const connection = await NativeConnection.connect({ ...connectionOptions, ...UNCOMPRESSED }).catch(
     (error: unknown) => {
-      throw new TemporalUnreachableError(address, namespace, error instanceof Error ? error.message : 'unknown error');
+      throw new TemporalUnreachableError(address, namespace, messageOf(error));
     },
   );
   const code = await workflowCode(encryptionMode(config), Runtime.instance().logger);

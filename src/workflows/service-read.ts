@@ -27,7 +27,7 @@ export async function serviceRead(input: ServiceReadInput): Promise<unknown> {
       throw ApplicationFailure.nonRetryable(message, SERVICE_UNAVAILABLE);
     }
     const why = last ? ` (${last.message})` : '';
-    const message = `no answer from the payment service within ${ANSWER_WITHIN}${why}; try again later`;
+    const message = `no answer from the payment service within ${ANSWER_WITHIN}${why}`;
     throw ApplicationFailure.nonRetryable(message, SERVICE_UNAVAILABLE);
   }
 }

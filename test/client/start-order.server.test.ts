@@ -243,7 +243,7 @@ describe('create', () => {
 
   it('tells a caller whose time is over that the order goes on', async () => {
     const waiting = fixture.orders.create('withdraw', payout('create-7', 'never-created'), { timeoutMs: 1_500 });
-    await expect(waiting).rejects.toThrow(/goes on by itself.*never start it under another id/);
+    await expect(waiting).rejects.toThrow(/Call again with the same id\. A new id could pay twice/);
     expect((await describeOrder('create-7')).status.name).toBe('RUNNING');
   });
 

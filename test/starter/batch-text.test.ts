@@ -77,7 +77,7 @@ describe('a batch that goes on', () => {
   it('shows rows, money, pace and time left in one line', () => {
     expect(batchLine(state, NOW)).toBe(
       'sending · 28 of 50 rows started · ended: 18 completed, 1 error, 1 conflict · paid 200.10 usd · ' +
-        'not paid out, or a fee: 0.5 btc, 800 usd · 0.2 rows/s, about 3 min left',
+        'still to pay (incl. fees): 0.5 btc, 800 usd · 0.2 rows/s, about 3 min left',
     );
   });
 

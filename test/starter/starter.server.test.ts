@@ -87,7 +87,7 @@ describe('order start', () => {
     const order = { ...orderInput('exchange', newOrderId('starter-served')), account: 'defalt' };
     const started = await start('exchange', order, '--json');
     expect(started).toMatchObject({ exitCode: 0 });
-    expect(started.json()).toMatchObject({ warning: expect.stringContaining('no worker has served account defalt') });
+    expect(started.json()).toMatchObject({ warning: expect.stringContaining('No worker has served account "defalt"') });
   });
 
   it('--wait exits 0 when the order completes, with progress on stderr and the result on stdout', async () => {

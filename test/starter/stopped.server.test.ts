@@ -23,7 +23,7 @@ const starter = (args: string[], stdin?: string) =>
 test.for([
   ['SIGINT', 130],
   ['SIGTERM', 143],
-] as const)('%s while a command waits says that the order goes on, and leaves it alone', async ([signal, code]) => {
+] as const)('%s while a command waits says that the order continues, and leaves it alone', async ([signal, code]) => {
   const orderId = newOrderId('stopped');
   const input = JSON.stringify(orderInput('withdraw', orderId));
   const waiting = starter(['order', 'start', 'withdraw', '-', '--wait', '--json'], input);
@@ -31,7 +31,7 @@ test.for([
   waiting.kill(signal);
   expect(await waiting.exited, waiting.stderr()).toBe(code);
   expect(waiting.stderr()).toContain(
-    `order ${orderId} goes on without this command; never start it under another id. Where it stands: payment-orders order show ${orderId}`,
+    `order "${orderId}" continues without this command; never start it under another id. Where it stands: payment-orders order show ${orderId}`,
   );
   expect(waiting.stdout()).toBe('');
   const { status } = await temporal.client.workflow.getHandle(`order:default:${orderId}`).describe();
@@ -57,7 +57,7 @@ test.for([
   starting.kill('SIGINT');
   expect(await starting.exited, starting.stderr()).toBe(130);
   expect(starting.stderr()).toContain(
-    `order ${orderId} may have been started, and goes on then. The same command again is safe; never start it under another id. Where it stands: payment-orders order show ${orderId}`,
+    `order "${orderId}" may have been started; if so, it continues. The same command again is safe; never start it under another id. Where it stands: payment-orders order show ${orderId}`,
   );
   expect(starting.stdout()).toBe('');
 });

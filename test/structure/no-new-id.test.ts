@@ -16,8 +16,10 @@ const ALLOWED: readonly { file: string; words: RegExp }[] = [
   { file: 'src/activities/batch/report/report-files.ts', words: /give the batch another id/ },
   // A plan that nobody approved; the same holds.
   { file: 'src/workflows/batch/prepare.ts', words: /nothing was sent. Start it again under another batch id/ },
-  // Only after the service has confirmed that nothing of the order was paid, which the same sentence says.
-  { file: 'src/workflows/order/choices.ts', words: /its id cannot be used again\. Pay the payee under a new id/ },
+  // Warns of another id, and advises the same one.
+  { file: 'src/client/errors.ts', words: /Call again with the same id\. A new id/ },
+  // Says under which condition alone: the service has confirmed that nothing was paid.
+  { file: 'src/contract/words.ts', words: /its id cannot be used again\. Pay the payee under a new id/ },
   // Readings that are refused; nobody is told what to do.
   { file: 'src/activities/orders-of-ids.ts', words: /shows orders of other ids/ },
   { file: 'src/activities/reconcile/scan.ts', words: /shows orders of other ids/ },

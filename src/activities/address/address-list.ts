@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { resultOfRun } from '../../client/run-result.js';
+import { resultOfRun } from '../../client/history.js';
 import { describeRun, whyUnreadable } from '../../client/standing.js';
 import type { DepositAddress, DepositAddressResult, FoundAddress } from '../../contract/address/address.js';
 import { type AddressRef, addressRefOf, withoutToken } from '../../contract/callback-url.js';

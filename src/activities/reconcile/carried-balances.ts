@@ -1,6 +1,6 @@
 import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
+import { resultOfRun } from '../../client/history.js';
 import type { ReconcileWorkflow } from '../../client/reconcile.js';
-import { resultOfRun } from '../../client/run-result.js';
 import { whyUnreadable } from '../../client/standing.js';
 import { callTemporal } from '../../client/temporal-calls.js';
 import { type Amount, decimal, toAmount } from '../../contract/money.js';

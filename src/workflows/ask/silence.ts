@@ -7,13 +7,11 @@ import { clearAttention, raiseAttention, showTurn } from '../order/show.js';
 import type { OrderRun } from '../order/state.js';
 import { shapedTurn, turnText } from './turn.js';
 
-const AND_ASKED_AGAIN = 'so this order cannot be checked. We keep trying';
-
-/** THE words of each code. */
+/** Words of each code. */
 const WORDS: Record<WhySilentAnswer['code'], string> = {
-  'service-down': `the service cannot be reached, ${AND_ASKED_AGAIN}`,
-  'key-refused': `the service refuses this account's API key, ${AND_ASKED_AGAIN}`,
-  'service-silent': `the service gives no clear answer, ${AND_ASKED_AGAIN}`,
+  'service-down': 'the service cannot be reached',
+  'key-refused': "the service refuses this account's API key",
+  'service-silent': 'the service gives no clear answer about this order',
 };
 
 const SILENCES: readonly string[] = [
@@ -36,7 +34,11 @@ export async function raiseSilence(run: OrderRun, isOver: () => boolean): Promis
 
 /** Tells a person that the service is silent about this order, for a reason that is known. */
 export const raiseSilent = (run: OrderRun, { code, said }: WhySilentAnswer): void =>
-  raiseAttention(run, code, said ? `${WORDS[code]} (${said})` : WORDS[code]);
+  raiseAttention(
+    run,
+    code,
+    `${WORDS[code]}${said ? ` (${said})` : ''}, so this order cannot be checked. We keep trying`,
+  );
 
 /** Takes that back: the service has spoken. */
 export function endSilence(run: OrderRun): void {
@@ -74,6 +76,6 @@ export function raiseUnserved(run: OrderRun, reason: string): () => void {
   return () => clearAttention(run, reason);
 }
 
-/** That nobody serves an account, in words. */
+/** Returns the words for an account without a worker. */
 export const unservedFor = (account: string): string =>
   `no worker has served account ${account} for ${ATTENTION_AFTER_MIN} min`;

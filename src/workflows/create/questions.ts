@@ -111,8 +111,7 @@ export function closedAs(run: OrderRun, end: End): Closed {
       return closed(end.type, `${end.conflict.reason}. This run sent nothing. ${advice}`);
     }
     case 'closed': {
-      if (!end.doubt)
-        return closed('OrderAbsent', `order ${orderId}: ${showsNone(run)}; closed as absent by ${end.by}`);
+      if (!end.doubt) return closed('OrderAbsent', `Order "${orderId}" was closed by ${end.by}: ${showsNone(run)}`);
       const doubt = doubtOf(run, end.doubt);
       if (!end.mayHaveSent) return closed('OrderConflict', `${doubt}, and none is ours; closed as absent by ${end.by}`);
       return closed(ORDER_UNRESOLVED, `${doubt}; a create was sent, so it may be this payment; closed by ${end.by}`);

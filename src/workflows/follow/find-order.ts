@@ -62,6 +62,6 @@ function received(run: OrderRun, type: ReceivedType, order: Order): Ours {
 }
 
 function giveUp(run: OrderRun, orderUuid: string, reading: Exclude<ReceivedReading, { kind: 'found' }>): never {
-  if (reading.kind === 'absent') closeWithoutOrder(run, 'OrderAbsent', `order ${orderUuid}: ${showsNone(run)}`);
+  if (reading.kind === 'absent') closeWithoutOrder(run, 'OrderAbsent', `Order "${orderUuid}": ${showsNone(run)}`);
   closeWithoutOrder(run, 'OrderConflict', `order ${orderUuid} is not ours to follow: ${reading.reason}`);
 }

@@ -1,6 +1,7 @@
 import { toAmount } from '../../contract/money.js';
 import type { ApprovedAmount, DecideAction, Decision, DecisionChoice } from '../../contract/order/messages.js';
 import { WHY, YOUR_NAME } from '../../contract/placeholders.js';
+import { ACCEPT_CHANGE, CLOSE_CONFLICT, DECISION_WORDS } from '../../contract/words.js';
 import type { Offer } from '../compensation/offers.js';
 import { needsPerson } from '../create/next-action.js';
 import type { Candidate, OrderRun } from './state.js';
@@ -42,31 +43,17 @@ function whyAlone({ facts }: OrderRun, action: DecideAction): string | undefined
 function waysOf(run: OrderRun, action: DecideAction): Way[] {
   switch (action) {
     case 'resend':
-      return [{ does: 'looks again, then sends the same order id again' }];
+      return [{ does: DECISION_WORDS.resend }];
     case 'close-absent':
-      return [
-        {
-          does:
-            run.attention?.code === 'conflict'
-              ? 'means: the order shown is not ours. This decision ends this order for good, and its id cannot be used again. Pay the payee under a new id only after the service has confirmed that nothing of this order was paid'
-              : 'proves again that the service has no such order, then ends the order',
-        },
-      ];
+      return [{ does: run.attention?.code === 'conflict' ? CLOSE_CONFLICT : DECISION_WORDS['close-absent'] }];
     case 'adopt':
       return adoptions(run);
     case 'approve':
       return [approvalOf(run.attention)];
     case 'refuse':
-      return [{ does: 'ends it without sending it' }];
+      return [{ does: DECISION_WORDS.refuse }];
     case 'accept':
-      return [
-        {
-          does:
-            run.attention?.code === 'changed-after-end'
-              ? 'says that you have seen the change; no money moves'
-              : 'ends the order as it is; what is left stays on the balance',
-        },
-      ];
+      return [{ does: run.attention?.code === 'changed-after-end' ? ACCEPT_CHANGE : DECISION_WORDS.accept }];
     case 'finish':
     case 'revert':
       return run.parked.offers.filter(({ move }) => move.action === action).map(wayOf);

@@ -1,8 +1,8 @@
 import { condition } from '@temporalio/workflow';
 import type { ApprovedAmount, DecideAction, TakenDecision } from '../../contract/order/messages.js';
+import type { OrderAttention } from '../../contract/words.js';
 import type { Offer } from '../compensation/offers.js';
 import { recordOf } from './decision.js';
-import type { OrderAttention } from './details.js';
 import { raiseAttention } from './show.js';
 import type { Candidate, OrderRun } from './state.js';
 

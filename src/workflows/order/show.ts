@@ -3,9 +3,10 @@ import { ACCOUNT_FORMAT, searchAttribute } from '../../contract/names.js';
 import type { ApprovedAmount, Attention, DecideAction, OrderPhase, OrderState } from '../../contract/order/messages.js';
 import { orderSides, whatMoves } from '../../contract/order/types.js';
 import { maskWallets } from '../../contract/wallets.js';
+import type { OrderAttention } from '../../contract/words.js';
 import { attentionAttributes, isKeyword, show } from '../show.js';
 import { decisionsOf } from './choices.js';
-import { currentDetails, type OrderAttention } from './details.js';
+import { currentDetails } from './details.js';
 import type { OrderRun } from './state.js';
 
 /** Phases that operators search for are a status of their own; the others are simply open. */
