@@ -1,5 +1,4 @@
-export { BatchHandle } from './client/batch-handle.js';
-export { Batches, type BatchStart } from './client/batches.js';
+export { Batches, BatchHandle, type BatchStart } from './client/batches.js';
 export type {
   DecidableOrder,
   DecideAllInput,

@@ -1,6 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BatchHandle } from '../../src/client/batch-handle.js';
+import type { BatchHandle } from '../../src/client/batches.js';
 import { startBatch } from '../../src/client/batches.js';
 import type { BatchInput, BatchPhase, BatchState } from '../../src/contract/batch/batch.js';
 import {

@@ -19,8 +19,7 @@ import {
 } from '../contract/names.js';
 import { validateScheduledBatchInput } from '../validation/batch-input.js';
 import { fileOfPeriod, periodAt } from '../validation/periods.js';
-import { BatchHandle } from './batch-handle.js';
-import { planBatch } from './batches.js';
+import { BatchHandle, planBatch } from './batches.js';
 import { accepted } from './checked-input.js';
 import { ConflictError, FailedError, InvalidInputError, NoWorkerError, UnknownIdError } from './errors.js';
 import {

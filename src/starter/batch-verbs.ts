@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { BatchHandle } from '../client/batch-handle.js';
+import type { BatchHandle } from '../client/batches.js';
 import type { SignOptions } from '../client/signing.js';
 import type { PaymentOrders } from '../client.js';
 import type { BatchApproval, BatchInstruction, BatchResult, BatchState } from '../contract/batch/batch.js';
@@ -96,9 +96,11 @@ async function reportOfStart(io: StarterIo, handle: BatchHandle) {
 const withStartOptions = (command: Command): Command =>
   withBatchOptions(
     command
-      .argument('<path>', 'CSV or NDJSON file below BATCH_DIR of the workers; - or --inline: rows read here')
+      .argument(
+        '<path>',
+        'CSV or NDJSON file below BATCH_DIR of the workers; -: at most 200 rows, a JSON array on standard input',
+      )
       .option('--id <batch_id>', "names the batch for ever (default: from the file's hash)", parseBatchId)
-      .option('--inline', 'read at most 200 rows from a file of this machine: JSON array, or one object a line')
       .option('--again', 'a batch that ended is run anew; rows that have an order are not paid twice')
       .option('--latest-send <time>', 'ISO time after which nothing new is sent'),
   );

@@ -61,41 +61,16 @@ export const settingOf =
 export interface BatchStartOptions extends BatchOptions {
   id?: string;
   again?: true;
-  inline?: true;
   latestSend?: string;
 }
 
-const inRows = ({ value, errors }: ParsedInput, row = ''): ParsedInput => ({
-  value,
-  errors: errors.map(({ field, reason }) => ({ field: `rows${row}${row && '.'}${field}`, reason })),
-});
-
-/** Rows as a JSON array, or as one JSON object a line. Throws UsageError, which quotes nothing of them. */
-export function parseRows(text: string): ParsedInput {
-  if (text.trimStart().startsWith('[')) return inRows(parseInput(text));
-  const rows = text
-    .split(/\r?\n/)
-    .map((line, index) => ({ line, number: index + 1 }))
-    .filter(({ line }) => line.trim() !== '')
-    .map(({ line, number }, index) => inRows(parseLine(line, number), `[${index}]`));
-  return { value: rows.map(({ value }) => value), errors: rows.flatMap(({ errors }) => errors) };
-}
-
-function parseLine(line: string, number: number): ParsedInput {
-  try {
-    return parseInput(line);
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    throw new UsageError(`line ${number}: ${error.message}; rows are a JSON array or one JSON object a line`);
-  }
-}
-
-/** A batch's input: a file of the workers, or rows read here (`--inline`, `-`). Throws UsageError, InvalidInputError. */
+/** Returns a batch's input: a file of the workers, or a JSON array of rows from standard input (`-`). Throws UsageError and InvalidInputError. */
 export async function readBatchInput(io: StarterIo, path: string, options: BatchStartOptions): Promise<BatchStart> {
-  const { account, id, again, inline, latestSend } = options;
+  const { account, id, again, latestSend } = options;
   const common = { ...batchOptionsOf(options), ...given({ account, batchId: id, again, latestSend }) };
-  if (path !== '-' && !inline) return checkBatchInput({ ...common, file: { path } }, 'refuse');
-  const parsed = parseRows(await readInput(path, io.stdin));
+  if (path !== '-') return checkBatchInput({ ...common, file: { path } }, 'refuse');
+  const { value, errors } = parseInput(await readInput(path, io.stdin));
+  const parsed = { value, errors: errors.map(({ field, reason }) => ({ field: `rows${field}`, reason })) };
   return checkedForAccount(
     (formatChecks) => checkWith(parsed, (rows) => checkBatchInput({ ...common, rows }, formatChecks)),
     settingOf(io),

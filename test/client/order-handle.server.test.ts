@@ -47,7 +47,7 @@ describe('an open order', () => {
   it('whose workflow ends while a caller waits for the created order still answers that caller', async () => {
     const handle = await start('open-5', 'never-created');
     const created = handle.created();
-    await expect(handle.final({ timeoutMs: 500 })).rejects.toThrow('not decided yet');
+    await expect(handle.final({ timeoutMs: 500 })).rejects.toThrow('is still running or is waiting for a person');
     await end(fixture, 'open-5');
     expect(await created).toMatchObject({ status: 'completed' });
   });

@@ -150,7 +150,10 @@ describe('order start', () => {
     expect((await starter(['order', 'show', order.order.order_id])).exitCode).toBe(2);
     await start('withdraw', order);
     const conflict = await start('withdraw', { ...order, order: { ...order.order, amount: '99' } });
-    expect(conflict).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('another order.amount') });
+    expect(conflict).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('exists with a different amount. Nothing was sent'),
+    });
   });
 
   it('--wait --timeout exits 4 while the order goes on', async () => {
@@ -289,7 +292,7 @@ describe('after a reconciliation', () => {
     await expect.poll(list, { timeout: 60_000 }).toMatch(/^reconcile:default +reconcile +disagreement .* ended /m);
     const { stdout, exitCode } = await start('withdraw', input);
     expect(exitCode).toBe(0);
-    expect(stdout).toContain('only reports, no compensation is carried out');
+    expect(stdout).toContain('only reports, and compensates nothing');
   });
 });
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { OrdersHash } from '../../../src/activities/batch/rows/reading.js';
 import { createActivities } from '../../../src/activities/index.js';
 import { readBatchSource } from '../../../src/batch-files/source.js';
-import type { BatchHandle } from '../../../src/client/batch-handle.js';
+import type { BatchHandle } from '../../../src/client/batches.js';
 import { startBatch } from '../../../src/client/batches.js';
 import type { PlannedRows, SendBatchRowsAnswer, SendBatchRowsInput } from '../../../src/contract/batch/activities.js';
 import { type BatchInput, type BatchProgress, NONE_ENDED } from '../../../src/contract/batch/batch.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { BatchHandle } from '../../../src/client/batch-handle.js';
+import type { BatchHandle } from '../../../src/client/batches.js';
 import type { BatchState } from '../../../src/contract/batch/batch.js';
 import { BATCH_MESSAGES } from '../../../src/contract/batch/messages.js';
 import { rogueAt, updatesIn } from '../../temporal/rogue.fixture.js';
