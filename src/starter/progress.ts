@@ -99,7 +99,8 @@ function batchLines(stream: Writable): BatchView {
       const nowMs = Date.now();
       if (state?.phase === phase && nowMs - shownAtMs < LINE_EVERY_MS) return;
       [phase, shownAtMs] = [state?.phase, nowMs];
-      progress.show(batchLine(state, nowMs));
+      const share = state?.plan ? `${Math.floor((100 * endedRows(state.progress)) / state.plan.rows)} % · ` : '';
+      progress.show(`${stream.isTTY ? share : ''}${batchLine(state, nowMs)}`);
     },
     stop: () => progress.stop(),
   };

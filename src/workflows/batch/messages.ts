@@ -177,7 +177,9 @@ function approvalRefusal(run: BatchRun, approval: BatchApproval | undefined): st
 }
 
 const starterProblem = ({ input }: BatchRun, by: string): string | undefined =>
-  folded(by) === folded(String(input.startedBy)) ? 'by: started this batch; somebody else must approve it' : undefined;
+  folded(by) === folded(String(input.startedBy))
+    ? `${maskName(by)} started this batch, so somebody else must approve it`
+    : undefined;
 
 const instructionProblem = (instruction: BatchInstruction | undefined): string | undefined =>
   nameProblem(instruction?.by) ??
