@@ -77,27 +77,15 @@ export async function whileShowing<T>(
 /** Without a terminal, a line this often at most, unless the batch enters another phase. */
 const LINE_EVERY_MS = 10_000;
 
-type BatchView = Progress<BatchState | undefined>;
-
-function batchSpinner(stream: Writable): BatchView {
-  const spinning = spinner(stream);
-  return {
-    show: (state) => {
-      const share = state?.plan ? `${Math.floor((100 * endedRows(state.progress)) / state.plan.rows)} % · ` : '';
-      spinning.show(share + batchLine(state, Date.now()));
-    },
-    stop: () => spinning.stop(),
-  };
-}
-
-function batchLines(stream: Writable): BatchView {
+/** Shows a batch, with its share on a terminal; elsewhere by a line now and then. */
+export function startBatchView(stream: Terminal): Progress<BatchState | undefined> {
   const progress = startProgress(stream);
   let shownAtMs = Number.NEGATIVE_INFINITY;
   let phase: string | undefined = '';
   return {
     show: (state) => {
       const nowMs = Date.now();
-      if (state?.phase === phase && nowMs - shownAtMs < LINE_EVERY_MS) return;
+      if (!stream.isTTY && state?.phase === phase && nowMs - shownAtMs < LINE_EVERY_MS) return;
       [phase, shownAtMs] = [state?.phase, nowMs];
       const share = state?.plan ? `${Math.floor((100 * endedRows(state.progress)) / state.plan.rows)} % · ` : '';
       progress.show(`${stream.isTTY ? share : ''}${batchLine(state, nowMs)}`);
@@ -105,7 +93,3 @@ function batchLines(stream: Writable): BatchView {
     stop: () => progress.stop(),
   };
 }
-
-/** Shows a batch by a spinner on a terminal; elsewhere by a line now and then. */
-export const startBatchView = (stream: Terminal): BatchView =>
-  stream.isTTY ? batchSpinner(stream) : batchLines(stream);
