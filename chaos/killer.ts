@@ -13,10 +13,10 @@ const SCHEDULE = {
 
 /** When what is around the orders changes: a worker knows another key from its next start on. */
 const CHANGES = {
-  "the account's key": { firstMs: 15_000, everyMs: 60_000 },
+  // Later than every order that Temporal forgot got its first answer: before it, nobody knows at which account it is.
+  "the account's key": { firstMs: 75_000, everyMs: 60_000 },
   'who pays commissions': { firstMs: 12_000, everyMs: 16_000 },
-  // Both workers have the other account's key then, and have it until the window after it is over.
-  'the cluster of the namespace': { firstMs: 44_000, everyMs: Number.POSITIVE_INFINITY },
+  'the cluster of the namespace': { firstMs: 4_000, everyMs: Number.POSITIVE_INFINITY },
 } as const;
 
 /** When what is killed or changed, in words. */

@@ -74,5 +74,5 @@ test('no reason repeats the value', () => {
 
 test('a card number or a line break used as key is masked', () => {
   const fields = errorsOf({ ...valid, 'pan 4111111111111111': 1, 'a\nb': 1 }).map(({ field }) => field);
-  expect(fields).toEqual(['pan ****1111', 'a?b']);
+  expect(fields).toEqual(['pan ****', 'a?b']);
 });
