@@ -1,7 +1,7 @@
 import { ApplicationFailureCategory } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
 import type { LookUpInput } from '../../../src/contract/order/activities.js';
-import { accountId, fingerprintOf, type SentTo } from '../../../src/contract/order/sent-to.js';
+import { accountId } from '../../../src/contract/order/sent-to.js';
 import { orderObject } from '../../payment-service/objects.fixture.js';
 import { answer, startServer } from '../../payment-service/server.fixture.js';
 import { orderInput } from '../../support/inputs.js';
