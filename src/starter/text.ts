@@ -60,6 +60,7 @@ function orderRows(order: Order | null): Row[] {
     ['deposit memo', order.deposit_memo],
     ['deposit URL', order.deposit_url],
     ['error', order.error_message && maskWords(order.error_message)],
+    ['not readable', order.unreadable?.join(', ')],
   ];
 }
 

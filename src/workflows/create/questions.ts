@@ -9,6 +9,8 @@ import { isFollowable } from './readings.js';
 
 const HIDES = 'the service does not show orders that it confirmed';
 const NONE_LATER = 'the service shows no order that it accepted later, by which its answers would be known to be new';
+const CONTINUES =
+  'This order continues by itself once it shows one whose id is as long and has the same kinds of characters';
 const CALLED_BACK = '; but a callback came for it: the service may have executed it';
 
 /** What a person is asked, in words. */
@@ -20,7 +22,7 @@ export function askedAbout(run: OrderRun, about: Question): Asked {
       return { code: 'conflict', reason, allowed: ours.length > 0 ? ['adopt'] : ['adopt', 'close-absent'], candidates };
     }
     case 'uncertain': {
-      const waits = about.waitsFor ? `; ${NONE_LATER}` : '';
+      const waits = about.waitsFor ? `; ${NONE_LATER}. ${CONTINUES}` : '';
       const reason = `${uncertainty(run, about.absence)}${waits}`;
       // After its latest send time nothing is sent, whatever a person decides.
       const send: Asked['allowed'] = run.facts.late === 'over' ? [] : ['resend'];

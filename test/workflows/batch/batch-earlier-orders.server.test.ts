@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { serviceOf } from '../../../scripts/service-of.js';
 import type { BatchHandle } from '../../../src/client/batches.js';
 import type { OrderHandle } from '../../../src/client/order-handle.js';
+import { startOrder } from '../../../src/client/start-order.js';
 import { type BatchInput, type BatchOutcomes, NONE_ENDED } from '../../../src/contract/batch/batch.js';
 import { recoveredStart } from '../../../src/contract/order/followers.js';
 import type { WithdrawRequest } from '../../../src/contract/order/request.js';
@@ -44,7 +45,8 @@ async function rebuilt(row: TestRow): Promise<OrderHandle> {
   const [item] = (await service.listOrders({ order_ids: [row.id] })).items;
   const start = item && recoveredStart('default', item);
   if (!start) throw new Error('the order is not listed');
-  return lab.orders.start(start.type, start.input);
+  await startOrder(lab.temporal.client, start.type, start.input);
+  return lab.orders.order(row.id);
 }
 
 const ended = async (batch: BatchHandle) => {
