@@ -27,7 +27,7 @@ const createUnderWay = (workflowId: string) =>
       const written = create?.heartbeatDetails;
       return written?.payloads?.length ? { activityId: create?.activityId ?? '', written } : undefined;
     },
-    { timeout: 30_000, interval: 20 },
+    { timeout: 90_000, interval: 20 },
   );
 
 type Events = Awaited<ReturnType<Rogue['historyOf']>>;
