@@ -11,6 +11,8 @@ import { serviceView } from '../workflows/create/service-view.fixture.js';
 
 vi.setConfig({ testTimeout: 200_000 });
 const ATTENTION_AFTER_MS = 4_000;
+const WINDOW_MS = 5_000;
+const LATER_MS = 1_500;
 
 let lab: Lab;
 const running: { worker: Worker; run: Promise<void> }[] = [];
@@ -29,7 +31,10 @@ async function work(options: { taskQueue: string; workflowBundle?: { code: strin
 }
 
 beforeAll(async () => {
-  lab = await openLab({ callbacks: false, workers: false });
+  lab = await openLab({
+    ...{ callbacks: false, workers: false },
+    pace: { settleWindowMs: { atOnce: WINDOW_MS, deposit: WINDOW_MS } },
+  });
   const accounts = await openAccounts(lab.config.accounts);
   activities = createActivities({ ...lab.config, accounts, confirmAttempt });
   common = { connection: lab.temporal.nativeConnection, namespace: lab.temporal.namespace };
@@ -53,6 +58,10 @@ async function waitingResend(marker = '', order = {}) {
   const input = orderInput('withdraw', newOrderId('resend'), { marker: `create=500-before duplicate=c ${marker}` });
   const handle = await lab.orders.start('withdraw', { ...input, order: { ...input.order, ...order } });
   await vi.waitUntil(() => serviceView(lab, handle.orderId).creates === 1, { timeout: 60_000, interval: 20 });
+  // An order that is accepted a fifth of the window later, by which absence is believed.
+  await sleep(LATER_MS);
+  const later = await lab.orders.start('withdraw', orderInput('withdraw', newOrderId('resend-later')));
+  await later.created();
   await stop();
   await vi.waitUntil(async () => (await createAttempts(handle.workflowId)) === 2, { timeout: 60_000, interval: 100 });
   return handle;
