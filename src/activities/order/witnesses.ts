@@ -44,7 +44,8 @@ export class Witnesses {
   /** Returns the youngest order that was accepted before `untilMs`, or else the oldest one. */
   youngest(untilMs: number, orderId: string): Witness | undefined {
     const others = this.#othersThan(orderId);
-    return shown(others.findLast(({ sentAtMs }) => sentAtMs <= untilMs) ?? others[0]);
+    const one = others.findLast(({ sentAtMs }) => sentAtMs <= untilMs) ?? others[0];
+    return one && shown(one);
   }
 
   /**
@@ -79,11 +80,7 @@ export interface LaterWitness extends Witness {
   proves: boolean;
 }
 
-function shown(accepted: Accepted): Witness;
-function shown(accepted: Accepted | undefined): Witness | undefined;
-function shown(accepted: Accepted | undefined): Witness | undefined {
-  return accepted && { order_id: accepted.order_id, order_uuid: accepted.order_uuid };
-}
+const shown = ({ order_id, order_uuid }: Accepted): Witness => ({ order_id, order_uuid });
 
 /** Kinds of characters and of numbers that a service may store in another form. */
 const KINDS = [
