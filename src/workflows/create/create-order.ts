@@ -5,6 +5,7 @@ import type { TakenDecision } from '../../contract/order/messages.js';
 import { factsOf } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';
 import { answersWithin, CREATE_TIMEOUT_MS, SEND_TIMEOUT_MS, watch } from '../activity-calls.js';
+import { startLookUpsAfterEnd } from '../after-end/start.js';
 import { type Looking, lookUp } from '../ask/ask.js';
 import { lookUpRecovered } from '../follow/find-order.js';
 import { isFollowUp } from '../identity.js';
@@ -49,9 +50,14 @@ export async function createOrder(run: OrderRun): Promise<Order> {
   for (;;) {
     const action = decide(create);
     if (action.do === 'take') return takeOrder(run, action.ours);
-    if (action.do !== 'end') await perform(create, action);
-    else if (isProvenElsewhere(run, action)) note(run, { kind: 'doubted', doubt: doubtOfReset(run) });
-    else close(run, closedAs(run, action.as));
+    if (action.do !== 'end') {
+      await perform(create, action);
+      continue;
+    }
+    // First, since a reset run replays this start and then has to read by itself.
+    await startLookUpsAfterEnd(run);
+    if (isProvenElsewhere(run, action)) note(run, { kind: 'doubted', doubt: doubtOfReset(run) });
+    else if (!isChanged(create, action)) close(run, closedAs(run, action.as));
   }
 }
 

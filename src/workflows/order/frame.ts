@@ -65,7 +65,7 @@ const toItsEnd =
 
 async function endOrder(run: OrderRun, result?: OrderResult): Promise<void> {
   countEnd(run, result?.outcome ?? (run.failure?.type === ORDER_UNRESOLVED ? 'unresolved' : 'none'));
-  await startLookUpsAfterEnd(run);
+  if (result) await startLookUpsAfterEnd(run);
 }
 
 /**

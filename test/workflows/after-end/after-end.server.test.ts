@@ -3,17 +3,19 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { OrderHandle } from '../../../src/client/order-handle.js';
 import { PaymentOrders } from '../../../src/client.js';
 import type { OrderType } from '../../../src/contract/order/types.js';
+import { goesOn, resetTo, resettableEvents, resultOf, runOf } from '../../reliability/reset.fixture.js';
 import { orderInput } from '../../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../../support/lab.js';
 import { runStarterWith } from '../../support/run-starter.js';
 import { decideNow, executions, parkedFor, startSteered } from '../compensation/parked-orders.fixture.js';
 import { newAddress, receive, started } from '../receipts.fixture.js';
 
+/** Look-ups at an order's end are over before the service shows it, those after its end are not. */
+const PACE = { settleWindowMs: { atOnce: 4_000, deposit: 600 } };
+
 let lab: Lab;
 beforeAll(async () => {
-  // Look-ups at an order's end are over before the service shows it, those after its end are not.
-  const pace = { settleWindowMs: { atOnce: 4_000, deposit: 600 } };
-  lab = await openLab({ pace, sandbox: { settings: { duplicateMode: 'c' } } });
+  lab = await openLab({ pace: PACE, sandbox: { settings: { duplicateMode: 'c' } } });
 });
 afterAll(() => lab?.close());
 
@@ -226,4 +228,24 @@ test('an order without any of this starts nothing after its end', async () => {
   const handle = await lab.orders.start('withdraw', orderInput('withdraw', orderId, { marker: 'callback=drop' }));
   await handle.result();
   expect(await runsOf(orderId)).toEqual([]);
+});
+
+describe('a refused payout at an account that shows no later order', () => {
+  beforeAll(async () => {
+    await lab.close();
+    lab = await openLab({ pace: PACE, quiet: true, sandbox: { settings: { duplicateMode: 'c' } } });
+  });
+
+  // Before: nothing looked for it, and no reset behind the start of look-ups could replay it.
+  test('is looked up after its end, by look-ups that leave its run free to be reset', async () => {
+    const { orderId } = await rejectedAndExecuted('withdraw');
+    const run = await runOf(lab, { workflowId: `order:default:${orderId}` });
+    const parents = async () => (await runsOf(orderId)).map(({ parentExecution }) => parentExecution?.workflowId);
+    await vi.waitFor(async () => expect(await parents()).toEqual([run.workflowId]), 10_000);
+    const last = (await resettableEvents(lab, run)).at(-1) ?? '';
+    const cut = await resetTo(lab, run, last);
+    await goesOn(lab, cut, Number(last));
+    expect((await resultOf(lab, cut)).order.user_order_id).toBe(orderId);
+    expect(executions(lab, orderId)).toBe(1);
+  });
 });

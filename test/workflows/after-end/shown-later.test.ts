@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mayHaveBeenSentTwice } from '../../../src/workflows/after-end/start.js';
+import { mayBeShownLater } from '../../../src/workflows/after-end/start.js';
 import { applyOutcome, type Cause, openFacts } from '../../../src/workflows/create/facts.js';
 import type { OrderRun } from '../../../src/workflows/order/state.js';
 
@@ -15,7 +15,22 @@ test.each<[Cause]>([['uncertainCreate'], ['reset'], ['restored'], ['earlierRun']
         order,
         facts: applyOutcome(facts, { kind: 'adopted', ours: { kind: 'ours', order, how } }),
       }) as unknown as OrderRun;
-    expect(mayHaveBeenSentTwice(taken('accepted'))).toBe(true);
-    expect(mayHaveBeenSentTwice(taken('adopted'))).toBe(false);
+    expect(mayBeShownLater(taken('accepted'))).toBe(true);
+    expect(mayBeShownLater(taken('adopted'))).toBe(false);
   },
 );
+
+test.each([
+  [undefined, true],
+  [true as const, false],
+])('a refused payout may be shown later, unless a later order is shown (%s)', (later, isSo) => {
+  const { everDoubted, ...facts } = applyOutcome(openFacts(undefined, true), {
+    kind: 'refused',
+    answer: 'HTTP 400',
+    atMs: 0,
+    place: 'asked',
+  });
+  const absence = { doubt: everDoubted[0], readIn: 'run', control: { whole: true, ...(later && { later }) } };
+  const run = { type: 'withdraw', facts: { ...facts, everDoubted, absence } } as unknown as OrderRun;
+  expect(mayBeShownLater(run)).toBe(isSo);
+});
