@@ -110,9 +110,24 @@ describe.concurrent('an order that is started again after it was refused, and no
   });
 });
 
+/** Promise that is resolved from outside. */
+function deferred() {
+  let resolve = (): void => {};
+  const promise = new Promise<void>((resolved) => {
+    resolve = resolved;
+  });
+  return { promise, resolve: () => resolve() };
+}
+
+/** Where a start waits: `reached` when it gets there, `opened` when it may leave. */
+interface Gate {
+  reached: ReturnType<typeof deferred>;
+  opened: ReturnType<typeof deferred>;
+}
+
 describe.concurrent('an order that two start again at once, the second with what it read before the first', () => {
-  /** A client whose start leaves late: when `until` is there. */
-  function slowOrders(until: Promise<unknown>): PaymentOrders {
+  /** A client whose start leaves late: when the gate opens. */
+  function slowOrders({ reached, opened }: Gate): PaymentOrders {
     const client = new Client({
       connection: lab.temporal.client.connection,
       namespace: lab.temporal.namespace,
@@ -120,7 +135,8 @@ describe.concurrent('an order that two start again at once, the second with what
         workflow: [
           {
             start: async (input, next) => {
-              await until;
+              reached.resolve();
+              await opened.promise;
               return next(input);
             },
           },
@@ -142,23 +158,14 @@ describe.concurrent('an order that two start again at once, the second with what
     return input;
   }
 
-  /** What a start waits for, and how it is let go. */
-  function gate(): { until: Promise<void>; open: () => void } {
-    let open = (): void => {};
-    const until = new Promise<void>((resolve) => {
-      open = resolve;
-    });
-    return { until, open: () => open() };
-  }
-
   test('is sent once: the second finds the run that the first one started', async () => {
     const input = await unsentRun('both');
-    const { until, open } = gate();
-    const second = slowOrders(until).start('withdraw', input, { again: true });
-    await sleep(1_000);
+    const gate: Gate = { reached: deferred(), opened: deferred() };
+    const second = slowOrders(gate).start('withdraw', input, { again: true });
+    await gate.reached.promise;
     const first = await lab.orders.start('withdraw', input, { again: true });
     await refused(first);
-    open();
+    gate.opened.resolve();
     await refused(await second);
     await sleep(8_000);
     expect(serviceView(lab, first.orderId)).toMatchObject({ creates: 1, executed: 1 });
@@ -166,11 +173,11 @@ describe.concurrent('an order that two start again at once, the second with what
 
   test('with other fields: the second is told that they differ', async () => {
     const input = await unsentRun('differ');
-    const { until, open } = gate();
-    const second = slowOrders(until).start('withdraw', mended(input), { again: true });
-    await sleep(1_000);
+    const gate: Gate = { reached: deferred(), opened: deferred() };
+    const second = slowOrders(gate).start('withdraw', mended(input), { again: true });
+    await gate.reached.promise;
     await refused(await lab.orders.start('withdraw', input, { again: true }));
-    open();
+    gate.opened.resolve();
     await expect(second).rejects.toMatchObject({ name: 'ConflictError', fields: ['order.amount'] });
   });
 });
