@@ -10,7 +10,10 @@ export class ServiceAdmin {
   /** Changes settings, now and after every restart. */
   async set(change: SettingsChange): Promise<void> {
     this.#applied.push(change);
-    await this.#put(change);
+    // If the process is down, its restart applies the change.
+    await this.#put(change).catch((error: unknown) => {
+      if (!(error instanceof TypeError)) throw error;
+    });
   }
 
   /** Settings do not outlive the process: puts them back in force. */

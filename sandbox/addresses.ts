@@ -6,25 +6,8 @@ import { dateTime } from './clock.js';
 import { depositAddress } from './orders.js';
 import type { OrderType, Terms } from './rates.js';
 import { ADDRESS_LIST_SCHEMA, type AddressBody, BadRequest, check } from './requests.js';
+import type { DepositAddress } from './stored.js';
 import { termsNow, type World } from './world.js';
-
-/** The deposit address object of the interface. */
-export interface DepositAddress {
-  uuid: string;
-  client_id: string | null;
-  currency: string;
-  network: string;
-  currency_to: string | null;
-  address_title: string;
-  address: string;
-  memo: string | null;
-  callback_url: string | null;
-  created_at: string;
-  min_amount: string;
-  max_amount: string;
-  total_received_amount: string | null;
-  total_received_deposits: number | null;
-}
 
 type AddressPair = Pick<DepositAddress, 'currency' | 'network' | 'currency_to'>;
 

@@ -1,11 +1,10 @@
-import type { DepositAddress } from './addresses.js';
 import type { Callbacks } from './callbacks.js';
 import { isFinal, type Life } from './life.js';
 import { changeSettings, type SandboxSettings } from './options.js';
-import type { BalanceChange, OrderObject, StoredOrder } from './orders.js';
 import { addPast, type Past } from './past.js';
 import type { Regression } from './plan.js';
 import { type Receipt, receiveDeposit } from './receipts.js';
+import type { BalanceChange, DepositAddress, OrderObject, StoredOrder } from './stored.js';
 import type { RequestLogEntry, RequestsOfSecond } from './traffic.js';
 import type { World } from './world.js';
 

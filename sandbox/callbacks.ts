@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { chance } from './chance.js';
 import { isFinal } from './life.js';
 import { markerNumber } from './markers.js';
-import type { OrderObject, StoredOrder } from './orders.js';
+import type { OrderObject, StoredOrder } from './stored.js';
 import { Timers } from './timers.js';
 import type { World } from './world.js';
 

@@ -1,24 +1,10 @@
 import type { Answer } from './answer.js';
 import { chance, pick } from './chance.js';
-import { type ChosenFault, type Place, TIMINGS } from './fault-types.js';
-import { FAULTS } from './faults.js';
+import type { ChosenFault, Place } from './fault-types.js';
+import { parseFault } from './faults.js';
 import { type Marker, markerNumber } from './markers.js';
-import type { Watch } from './store.js';
+import type { Watch } from './stored.js';
 import type { World } from './world.js';
-
-/** Places whose faults come before, after or instead of executing something. */
-const CREATING: readonly Place[] = ['create', 'address', 'address-create'];
-
-/** Reads `<fault>` or, for creates, `<fault>-before|-after|-later`; undefined when a place knows no such fault. */
-export function parseFault(place: Place, name: string): ChosenFault | undefined {
-  const known = (wanted: string) => FAULTS.find((fault) => fault.name === wanted && fault.places.includes(place));
-  const whole = known(name);
-  if (whole) return { name, fault: whole, timing: whole.timing };
-  if (!CREATING.includes(place)) return undefined;
-  const timing = TIMINGS.find((candidate) => name.endsWith(`-${candidate}`));
-  const fault = timing && known(name.slice(0, -timing.length - 1));
-  return fault && { name, fault, timing };
-}
 
 /** A fault and the number of the request it meets, from 1. */
 export type FaultNow = ChosenFault & { n: number };

@@ -7,7 +7,7 @@ import { type Marker, markerNumber, readMarker } from './markers.js';
 import { checkMarker, newOrder } from './new-order.js';
 import type { OrderType } from './rates.js';
 import { ADDRESS_SCHEMA, type CreateBody, check, checkCreate } from './requests.js';
-import type { Create, QueuedCreate } from './store.js';
+import type { Create, QueuedCreate } from './stored.js';
 import { Timers } from './timers.js';
 import type { World } from './world.js';
 

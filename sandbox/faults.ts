@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Answer, mapOrders, refusal } from './answer.js';
 import { ECHO_FAULTS } from './echo-faults.js';
-import { type Fault, ORDER_PLACES, PLACES, type Place, type Timing } from './fault-types.js';
+import { type ChosenFault, type Fault, ORDER_PLACES, PLACES, type Place, TIMINGS, type Timing } from './fault-types.js';
 import { type Marker, markerNumber } from './markers.js';
 import { SHAPE_FAULTS } from './shape-faults.js';
 
@@ -208,3 +208,17 @@ export const FAULTS: readonly Fault[] = [
     lasts: true,
   },
 ];
+
+/** Places whose faults come before, after or instead of executing something. */
+const CREATING: readonly Place[] = ['create', 'address', 'address-create'];
+
+/** Reads `<fault>` or, for creates, `<fault>-before|-after|-later`; undefined when a place knows no such fault. */
+export function parseFault(place: Place, name: string): ChosenFault | undefined {
+  const known = (wanted: string) => FAULTS.find((fault) => fault.name === wanted && fault.places.includes(place));
+  const whole = known(name);
+  if (whole) return { name, fault: whole, timing: whole.timing };
+  if (!CREATING.includes(place)) return undefined;
+  const timing = TIMINGS.find((candidate) => name.endsWith(`-${candidate}`));
+  const fault = timing && known(name.slice(0, -timing.length - 1));
+  return fault && { name, fault, timing };
+}

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import type { DepositAddress } from './addresses.js';
 import { Admin, type RequestRate, type SandboxOrder, type SandboxStats } from './admin.js';
 import { Callbacks } from './callbacks.js';
 import { Creates } from './create.js';
@@ -11,15 +10,15 @@ import type { Past } from './past.js';
 import type { Regression } from './plan.js';
 import type { Receipt } from './receipts.js';
 import { Service } from './service.js';
+import type { DepositAddress } from './stored.js';
 import type { RequestLogEntry } from './traffic.js';
 import { createWorld, type World } from './world.js';
 
-export type { DepositAddress } from './addresses.js';
 export type { RequestRate, SandboxOrder, SandboxStats } from './admin.js';
 export type { SandboxOptions, SandboxSettings, SettingsChange } from './options.js';
-export type { BalanceChange, OrderObject } from './orders.js';
 export type { Past } from './past.js';
 export type { Receipt } from './receipts.js';
+export type { BalanceChange, DepositAddress, OrderObject } from './stored.js';
 export type { CallbackLogEntry, RequestLogEntry, RequestsOfSecond, TrafficLine } from './traffic.js';
 
 /** A running double of the payment service. */

@@ -1,8 +1,6 @@
 import { join } from 'node:path';
-import type { DepositAddress } from './addresses.js';
 import { LineFile } from './line-file.js';
-import type { StoredOrder } from './orders.js';
-import type { QueuedCreate } from './store.js';
+import type { DepositAddress, QueuedCreate, StoredOrder } from './stored.js';
 
 /** One line of the journal. Later lines about the same thing replace earlier ones. */
 export type JournalRecord =

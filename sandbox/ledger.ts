@@ -2,8 +2,8 @@ import { fakeHex } from './chance.js';
 import { dateTime } from './clock.js';
 import type { Movement } from './execution.js';
 import { type Decimal, decimal, text, ZERO } from './money.js';
-import type { BalanceChange } from './orders.js';
 import { CURRENCIES } from './rates.js';
+import type { BalanceChange } from './stored.js';
 
 /** The balances every sandbox starts with, enough for 100,000 payouts; decimal strings. */
 export const STARTING_BALANCES: Readonly<Record<string, string>> = {

@@ -1,15 +1,8 @@
 import { dateTime } from './clock.js';
 import { execute } from './execution.js';
 import { markerNumber } from './markers.js';
-import {
-  createOrderObject,
-  finalFields,
-  type NewOrder,
-  type OrderObject,
-  paidFields,
-  type StoredOrder,
-  statusFields,
-} from './orders.js';
+import { createOrderObject, finalFields, type NewOrder, paidFields, statusFields } from './orders.js';
+import type { OrderObject, StoredOrder } from './stored.js';
 import { Timers } from './timers.js';
 import type { World } from './world.js';
 

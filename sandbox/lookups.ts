@@ -3,9 +3,9 @@ import { chance } from './chance.js';
 import { chooseFault, withFault } from './choose-fault.js';
 import type { Life } from './life.js';
 import { type Marker, markerNumber } from './markers.js';
-import type { StoredOrder } from './orders.js';
 import { check, STATUS_SCHEMA } from './requests.js';
 import { ownUuid } from './shape-faults.js';
+import type { StoredOrder } from './stored.js';
 import type { World } from './world.js';
 
 /** True when an order is one of the share to which `visibilityLagMs` applies. */

@@ -1,5 +1,5 @@
-import { parseFault } from './choose-fault.js';
 import { ORDER_PLACES } from './fault-types.js';
+import { parseFault } from './faults.js';
 import { type Marker, markerNumber, readMarker } from './markers.js';
 import { DUPLICATE_MODES } from './options.js';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { parseFault } from './choose-fault.js';
 import { PLACES, type Place } from './fault-types.js';
+import { parseFault } from './faults.js';
 import { OUTCOMES, REGRESSIONS } from './plan.js';
 import { CURRENCIES, PAYERS, TERMS } from './rates.js';
 import type { Signer } from './signature.js';

@@ -1,4 +1,4 @@
-import type { StoredOrder } from './orders.js';
+import type { StoredOrder } from './stored.js';
 
 /** An order's place in lists; what is stored of it is replaced at every change. */
 interface Entry {

@@ -5,8 +5,8 @@ import { dateTimeMs } from './clock.js';
 import type { Life } from './life.js';
 import { lags } from './lookups.js';
 import { addNewcomers } from './newcomers.js';
-import type { StoredOrder } from './orders.js';
 import { check, LIST_SCHEMA, type ListQuery } from './requests.js';
+import type { StoredOrder } from './stored.js';
 import type { World } from './world.js';
 
 const HOUR_MS = 3_600_000;

@@ -3,7 +3,8 @@ import { dateTime } from './clock.js';
 import { execute } from './execution.js';
 import { type Decimal, text } from './money.js';
 import { newOrder } from './new-order.js';
-import { createOrderObject, finalFields, type StoredOrder } from './orders.js';
+import { createOrderObject, finalFields } from './orders.js';
+import type { StoredOrder } from './stored.js';
 import type { World } from './world.js';
 
 /** Payouts that were made before this sandbox was asked for anything; times in ms since the epoch. */

@@ -1,7 +1,6 @@
 import { chance, pick } from './chance.js';
 import { type Marker, markerNumber } from './markers.js';
 import { decimal, text } from './money.js';
-import type { SandboxSettings } from './options.js';
 import type { OrderType } from './rates.js';
 
 /** The four final statuses. */
@@ -70,7 +69,12 @@ function leftOf(type: OrderType, wanted: Left | undefined, draw: number): Left |
   return wanted ?? LEFTOVERS[Math.floor(draw * LEFTOVERS.length)];
 }
 
-type Rates = Pick<SandboxSettings, 'outcomes' | 'regressions' | 'quotedFees'>;
+/** How often orders end in which way: shares from 0 to 1. */
+interface Rates {
+  outcomes: Partial<Record<Outcome, number>>;
+  regressions: Partial<Record<Regression, number>>;
+  quotedFees: number;
+}
 
 /** Decides an order's fate from its marker, else from the rates and the seed. Throws RangeError on a bad marker. */
 export function planOrder(

@@ -1,12 +1,13 @@
-import { addressTerms, type DepositAddress } from './addresses.js';
+import { addressTerms } from './addresses.js';
 import { fakeHex } from './chance.js';
 import type { Life } from './life.js';
 import { checkedMarker } from './marker-checks.js';
 import { decimal, roundDown, text } from './money.js';
-import type { NewOrder, StoredOrder } from './orders.js';
+import type { NewOrder } from './orders.js';
 import { planOrder } from './plan.js';
 import { quoteFrom } from './quote.js';
 import { inPrecision, type Terms } from './rates.js';
+import type { DepositAddress, StoredOrder } from './stored.js';
 import type { World } from './world.js';
 
 /** A deposit that arrives at a permanent address. `amount` is a decimal string; the description may hold a marker. */

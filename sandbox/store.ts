@@ -1,24 +1,8 @@
-import type { DepositAddress } from './addresses.js';
 import { Journal, type JournalRecord } from './journal.js';
 import { Ledger } from './ledger.js';
 import { type Marker, readMarker } from './markers.js';
 import { OrderIndex } from './order-index.js';
-import type { StoredOrder } from './orders.js';
-import type { OrderType } from './rates.js';
-import type { AddressBody, CreateBody } from './requests.js';
-
-/** What a create request asks for: an order or a permanent address. */
-export type Create = { type: OrderType; body: CreateBody } | { type: 'address'; body: AddressBody };
-
-/** A create that was received, answered with a failure, and is executed only later. */
-export type QueuedCreate = Create & { id: string; dueAtMs: number };
-
-/** What was seen about an order or address, whether or not it exists: how faults know the how-manieth request it is. */
-export interface Watch {
-  marker: Marker;
-  creates: number;
-  looks: { status: number; list: number };
-}
+import type { DepositAddress, QueuedCreate, StoredOrder, Watch } from './stored.js';
 
 /** How far the callback of an order has come. */
 export interface CallbackProgress {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { DepositAddress } from '../../sandbox/addresses.js';
+import type { DepositAddress } from '../../sandbox/stored.js';
 import { startReceiver } from './receiver.fixture.js';
 import { call, start, until } from './sandbox.fixture.js';
 

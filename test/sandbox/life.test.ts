@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { OrderObject } from '../../sandbox/orders.js';
+import type { OrderObject } from '../../sandbox/stored.js';
 import { BODIES, call, create, finalItem, type Rates, start, TYPES } from './sandbox.fixture.js';
 
 for (const type of TYPES) {
