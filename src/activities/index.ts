@@ -17,7 +17,9 @@ import { readOutcomeActivity } from './order/read-outcome.js';
 import { whereInLineActivity } from './order/turn.js';
 import { whySilentActivity } from './order/why-silent.js';
 import { readServiceActivity } from './read-service.js';
-import { reconcileAccountActivity } from './reconcile/reconcile-account.js';
+import { proveBalancesActivity, readBalancesActivity } from './reconcile/reconcile-balances.js';
+import { reconcileDayActivity } from './reconcile/reconcile-day.js';
+import { reportReconcileActivity } from './reconcile/reconcile-report.js';
 
 export { type Account, type ActivityDeps, SharedRates } from './deps.js';
 export { isCopied } from './only-attempt.js';
@@ -45,7 +47,10 @@ export const createActivities = (deps: ActivityDeps) => ({
   whereInLine: whereInLineActivity(deps),
   readService: readServiceActivity(deps),
   createAddress: createAddressActivity(deps),
-  reconcileAccount: reconcileAccountActivity(deps),
+  readBalances: readBalancesActivity(deps),
+  reconcileDay: reconcileDayActivity(deps),
+  proveBalances: proveBalancesActivity(deps),
+  reportReconcile: reportReconcileActivity(deps),
   findAddress: findAddressActivity(deps),
   planBatch: planBatchActivity(deps),
   sendBatchRows: sendBatchRowsActivity(deps),

@@ -5,6 +5,7 @@ import {
   PaymentServiceError,
   RateLimitedError,
   RejectedError,
+  TooManyValuesError,
 } from '../payment-service/errors.js';
 import type { List } from '../payment-service/paging.js';
 import type { CallOptions } from '../payment-service/transport.js';
@@ -49,7 +50,10 @@ export class PacedReads {
 
 /** True for errors that may pass by themselves. */
 const mayPass = (error: unknown): error is PaymentServiceError =>
-  error instanceof PaymentServiceError && !(error instanceof InvalidRequestError) && !(error instanceof RejectedError);
+  error instanceof PaymentServiceError &&
+  !(error instanceof InvalidRequestError) &&
+  !(error instanceof RejectedError) &&
+  !(error instanceof TooManyValuesError);
 
 /** Maps items with up to `concurrency` of them under way; the results come in the order of the items. */
 export async function* mapInOrder<T, R>(

@@ -16,7 +16,7 @@ export type ReconcileWorkflow = (input?: ReconcileInput) => Promise<ReconcileRes
 
 /** Where a reconciliation stands. `trouble`: why its last attempt failed; it is begun again by itself. */
 export interface ReconcileState {
-  progress?: Omit<ReconcileProgress, 'kept'>;
+  progress?: ReconcileProgress;
   trouble?: string;
 }
 
@@ -95,8 +95,7 @@ async function stateOf(client: Client, account: string): Promise<ReconcileState>
   const { raw } = await callTemporal(client, () => client.workflow.getHandle(workflowId).describe());
   const [pending] = raw.pendingActivities ?? [];
   const context = ofActivity(client, workflowId, pending?.activityId);
-  const told = await heartbeatOf<ReconcileProgress>(client, pending?.heartbeatDetails, context);
-  const progress = told && { step: told.step, seen: told.seen, windows: told.windows };
+  const progress = await heartbeatOf<ReconcileProgress>(client, pending?.heartbeatDetails, context);
   const trouble = (await errorOf(client, pending?.lastFailure, context))?.message;
   return { ...(progress && { progress }), ...(trouble && { trouble }) };
 }

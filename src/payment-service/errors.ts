@@ -87,6 +87,13 @@ export class MalformedResponseError extends PaymentServiceError {
   }
 }
 
+/** HTTP 200 with more values than are read: a smaller page may be readable. */
+export class TooManyValuesError extends MalformedResponseError {
+  constructor(most: number) {
+    super([{ field: 'body', reason: `more than ${most} values` }]);
+  }
+}
+
 const RETRY_AFTER_DEFAULT_MS = 5_000;
 const RETRY_AFTER_MIN_MS = 1_000;
 const RETRY_AFTER_MAX_MS = 60_000;

@@ -1,5 +1,5 @@
 import type { OrderListItem } from '../contract/service-objects.js';
-import { MalformedResponseError } from './errors.js';
+import { MalformedResponseError, TooManyValuesError } from './errors.js';
 import { DEFAULT_PAGE_SIZE, MAX_ORDERS_PER_PAGE, type OrderListQuery } from './queries.js';
 
 /** One page of a list. */
@@ -128,9 +128,6 @@ export async function hasMore<T, Q extends { limit?: number; page?: number }>(
   return next.total > 0 && !isRepeated;
 }
 
-/** How far dates and date filters may lie apart: their undocumented zones are 12 h behind UTC to 14 h ahead. */
-export const ZONE_SLACK_MS = 26 * 3_600_000;
-
 /** A span of creation dates, as the service writes dates; both ends belong to it. */
 export interface DateWindow {
   from: string;
@@ -151,7 +148,7 @@ export const serviceDateTime = (ms: number): string => new Date(ms).toISOString(
 
 /**
  * Reads the orders created between two times, in windows that are halved until one page holds each:
- * within one answer nothing shifts. Halves share a boundary second, so an order may come twice.
+ * within one answer nothing shifts. So are those whose answer has too many values. Halves share a boundary second, so an order may come twice.
  */
 export async function* orderWindows(
   list: List<OrderListItem, OrderListQuery>,
@@ -164,10 +161,14 @@ export async function* orderWindows(
   for (let span = open.pop(); span; span = open.pop()) {
     const window = { from: serviceDateTime(span.fromMs), to: serviceDateTime(span.toMs) };
     const query = { ...filter, limit, date_from: window.from, date_to: window.to };
-    const page = await list.page(query);
-    if (!(await hasMore(query, page, list))) {
+    const isShort = span.toMs - span.fromMs <= SECOND_MS;
+    const page = await list.page(query).catch((error: unknown) => {
+      if (error instanceof TooManyValuesError && !isShort) return undefined;
+      throw error;
+    });
+    if (page && !(await hasMore(query, page, list))) {
       yield { window, page, paged: false };
-    } else if (span.toMs - span.fromMs <= SECOND_MS) {
+    } else if (isShort) {
       for await (const next of allPages(query, list)) yield { window, page: next, paged: true };
     } else {
       if (!halved) await refuseWithoutFilter(list, filter);

@@ -3,7 +3,7 @@ import { isLosslessNumber, LosslessNumber, parse, stringify } from 'lossless-jso
 import { z } from 'zod';
 import { AMOUNT_FORMAT, SIGNED_AMOUNT_FORMAT } from '../contract/money.js';
 import type { ClientInfo } from '../contract/order/request.js';
-import { InvalidRequestError, MalformedResponseError } from './errors.js';
+import { InvalidRequestError, MalformedResponseError, TooManyValuesError } from './errors.js';
 
 /** Deepest nesting kept of the parts of a response whose shape is not documented. */
 const MAX_DEPTH = 32;
@@ -55,9 +55,7 @@ function hasMoreValues(bytes: Uint8Array, most: number): boolean {
  * anything but JSON in UTF-8; also for too many values, nesting that exhausts the stack and a key given twice differently.
  */
 export function parseJson(bytes: Uint8Array): unknown {
-  if (hasMoreValues(bytes, MAX_VALUES)) {
-    throw new MalformedResponseError([{ field: 'body', reason: `more than ${MAX_VALUES} values` }]);
-  }
+  if (hasMoreValues(bytes, MAX_VALUES)) throw new TooManyValuesError(MAX_VALUES);
   try {
     return parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {

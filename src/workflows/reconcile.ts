@@ -1,12 +1,24 @@
-import { proxyActivities } from '@temporalio/workflow';
+import { proxyActivities, sleep } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import type { AttentionCode } from '../contract/attention.js';
 import { searchAttribute } from '../contract/names.js';
 import { ATTENTION_AFTER_MIN, ATTENTION_AFTER_MS } from '../contract/order/messages.js';
+import {
+  daysOf,
+  emptyTotals,
+  gravestRows,
+  isDisagreement,
+  MAX_OTHERS,
+  REPORTED_CLASSES,
+  type ReconcileTask,
+  type ReconcileTotals,
+} from '../contract/reconcile/days.js';
 import { checkedReconcileInput } from '../contract/reconcile/input.js';
 import {
   disagreementOf,
-  type ReconcileAccountInput,
+  type Finding,
+  MAX_SHOWN,
+  type MalformedItem,
   type ReconcileInput,
   type ReconcileResult,
 } from '../contract/reconcile/reconcile.js';
@@ -19,10 +31,7 @@ const NO_RESULT =
   `**Needs attention**: no result after ${ATTENTION_AFTER_MIN} min. The pending activity says why: ` +
   'its last failure, or in its heartbeat what it is reading. It goes on by itself.';
 
-const { reconcileAccount } = proxyActivities<Activities>({
-  ...wholeAccount,
-  summary: 'Compare orders, workflows and balances',
-});
+const { readBalances, reconcileDay, proveBalances, reportReconcile } = proxyActivities<Activities>(wholeAccount);
 
 /** Compares orders, workflows and balances; starts followers, wakes workflows, reports the rest. No money moves. */
 export async function reconcile(input?: ReconcileInput): Promise<ReconcileResult> {
@@ -31,7 +40,7 @@ export async function reconcile(input?: ReconcileInput): Promise<ReconcileResult
     show(text, [{ key: searchAttribute.account, value: task.account }, ...attentionAttributes(code)]);
   tell('');
   try {
-    const pending = reconcileAccount(task);
+    const pending = compareAccount(task);
     if (!(await answersWithin(pending, ATTENTION_AFTER_MS, 'No result: a person is told')))
       tell(NO_RESULT, 'no-result');
     const result = await pending;
@@ -43,7 +52,73 @@ export async function reconcile(input?: ReconcileInput): Promise<ReconcileResult
   }
 }
 
-function checkedInput(input: unknown): ReconcileAccountInput {
+/** Compares day by day. Money moves meanwhile, so a gap counts only if a second reading finds it too. */
+async function compareAccount(task: ReconcileTask): Promise<ReconcileResult> {
+  const atMs = Date.now();
+  const first = await overDays(task, atMs, emptyTotals());
+  let { proof } = first;
+  let { windows } = first.totals;
+  if (proof.gapCount > 0) {
+    await sleep(proof.againMs, { summary: 'Before a second reading of the gaps' });
+    const until = Object.fromEntries(Object.entries(first.totals.books).map(([name, { last }]) => [name, last.at]));
+    const again = { ...first.totals, books: {}, edge: emptyTotals().edge };
+    const second = await overDays(task, Date.now(), again, until);
+    proof = second.proof;
+    windows = second.totals.windows;
+  }
+  const { seen, classes, malformedCount } = first.totals;
+  const rowCount = REPORTED_CLASSES.reduce((sum, name) => sum + classes[name], 0);
+  const rows = gravestRows(first.rows);
+  const { againMs: _, ...proven } = proof;
+  const found = {
+    account: task.account,
+    from: new Date(task.fromMs).toISOString(),
+    to: new Date(task.toMs).toISOString(),
+    seen,
+    windows,
+    classes,
+    malformed: first.malformed,
+    malformedCount,
+    ...proven,
+    notes: [...first.notes, ...(rows.length < rowCount ? [leftOut(rows.length, rowCount)] : []), ...proof.notes],
+  };
+  return {
+    ...found,
+    disagreements: rows.filter(isDisagreement).slice(0, MAX_SHOWN),
+    malformed: found.malformed.slice(0, MAX_SHOWN),
+    gaps: found.gaps.slice(0, MAX_SHOWN),
+    notes: found.notes.slice(0, MAX_SHOWN),
+    ...(await reportReconcile({ rows, found })),
+  };
+}
+
+const leftOut = (rows: number, rowCount: number): string =>
+  `the report holds the ${rows} gravest of ${rowCount} rows; a shorter --from to --to shows the others`;
+
+/** Reads the balances, one day after the other, and the balances again. */
+async function overDays(task: ReconcileTask, atMs: number, start: ReconcileTotals, until?: Record<string, string>) {
+  const begun = await readBalances({ ...task, atMs, totals: start });
+  let totals = start;
+  let rows: Finding[] = [];
+  const malformed: MalformedItem[] = [];
+  const notes = new Set<string>();
+  for (const day of daysOf(task)) {
+    const found = await reconcileDay({ ...task, atMs, day, carried: begun.carried, totals, ...(until && { until }) });
+    totals = found.totals;
+    rows = [...rows, ...found.rows];
+    malformed.push(...found.malformed);
+    for (const note of found.notes) if (notes.size < MAX_OTHERS) notes.add(note);
+  }
+  return {
+    totals,
+    rows,
+    malformed,
+    notes: [...notes],
+    proof: await proveBalances({ ...task, ...begun, atMs, totals }),
+  };
+}
+
+function checkedInput(input: unknown): ReconcileTask {
   const checked = checkedReconcileInput(input, Date.now());
   if ('errors' in checked) {
     throw invalidInput(checked.errors, 'Nothing was compared');

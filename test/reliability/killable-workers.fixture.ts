@@ -48,8 +48,9 @@ export async function startKillableWorkers(
   };
 }
 
-/** Number of the attempt that gave the result of the newest reconciliation. */
-export async function reconcileAttempts({ temporal }: BatchLab): Promise<number | null | undefined> {
+/** Attempts of the newest reconciliation: one more than its activities lost. */
+export async function reconcileAttempts({ temporal }: BatchLab): Promise<number> {
   const { events } = await temporal.client.workflow.getHandle(`${RECONCILE_WORKFLOW}:default`).fetchHistory();
-  return events?.flatMap(({ activityTaskStartedEventAttributes: started }) => started ?? [])[0]?.attempt;
+  const attempts = events?.flatMap(({ activityTaskStartedEventAttributes: started }) => started?.attempt ?? []) ?? [];
+  return attempts.reduce((sum, attempt) => sum + attempt - 1, 1);
 }

@@ -18,11 +18,11 @@ const OURS = 20;
 const MAX_ROWS = 3_000;
 /** Requests of a run with kills, by those of one without. */
 const MOST_AGAIN = 1.3;
-/** Of fewer orders the way down to the first window, which each attempt goes, is a large part of the list requests. */
+/** Of fewer orders the way down to the first window of a day is a large part of the list requests. */
 const MANY = 100_000;
 const DAY_MS = 86_400_000;
-/** As dense whatever their number is, so that a window always holds about the same. */
-const ORDERS_PER_DAY = 20_000;
+/** A killed worker costs at most the reading of a day. */
+const DAYS = 10;
 /** Orders of the last 28 h are looked up at Temporal one by one, which is another path than the list. */
 const ENDED_MS_AGO = 2 * DAY_MS;
 const MIN_MS = 60_000;
@@ -51,7 +51,7 @@ let fromMs: number;
 beforeAll(async () => {
   Object.assign(lab, await openBatchLab({ workers: false, sandbox: { settings: { requestsPerSecond: null } } }));
   const toMs = Date.now() - ENDED_MS_AGO;
-  fromMs = toMs - Math.ceil((ORDERS / ORDERS_PER_DAY) * DAY_MS);
+  fromMs = toMs - DAYS * DAY_MS;
   await makePast({ count: ORDERS, fromMs, toMs });
   workers = await startKillableWorkers(lab, 1, { NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}` });
   await Promise.all(Array.from({ length: OURS }, payOne));
@@ -111,8 +111,12 @@ async function rowsOf({ report }: ReconcileResult): Promise<Finding[]> {
 function listsSince(before: number): Pick<Ran, 'windows' | 'lookUps' | 'ids'> {
   const lists = lab.sandbox.requests().slice(before);
   const own = lists.filter(({ path }) => path === '/v2/order/list');
-  const asked = own.flatMap(({ orderId, orderIds }) => orderIds?.length ?? (orderId === undefined ? [] : 1));
-  const ids = asked.reduce((sum, count) => sum + count, 0);
+  const asked = own.flatMap(({ orderId, orderIds }) =>
+    orderIds ? [orderIds] : orderId === undefined ? [] : [[orderId]],
+  );
+  // A further page shows that nothing follows: it looks up no id again.
+  const firstPages = asked.filter((some, n) => some.join() !== asked[n - 1]?.join());
+  const ids = firstPages.reduce((sum, some) => sum + some.length, 0);
   return { windows: own.length - asked.length, lookUps: asked.length, ids };
 }
 

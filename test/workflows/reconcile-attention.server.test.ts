@@ -1,31 +1,55 @@
-import type { WorkflowHandle } from '@temporalio/client';
+import { ApplicationFailure, Client, type WorkflowHandle } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTimeSkippingEnv } from '../../scripts/temporal/time-skipping.js';
+import type { Activities } from '../../src/activities/index.js';
 import { ORDERS_TASK_QUEUE, RECONCILE_WORKFLOW, searchAttribute } from '../../src/contract/names.js';
-import {
-  AGREED_CLASSES,
-  DISAGREEING_CLASSES,
-  type ReconcileClass,
-  type ReconcileResult,
-} from '../../src/contract/reconcile/reconcile.js';
-import type { GateRule } from '../support/service-gate.js';
-import { MINUTE_MS, openSkippingLab, type SkippingLab } from '../support/skipping-lab.js';
+import type { ReconcileTotals } from '../../src/contract/reconcile/days.js';
+import { MINUTE_MS } from '../support/skipping-lab.js';
 import { workflowBundle } from '../support/temporal.js';
 
-let lab: SkippingLab;
+/** What the one day that is read finds; until it is given, every attempt fails at once, and the next one comes later. */
+let classes: Partial<ReconcileTotals['classes']> | undefined;
+
+const activities: Pick<Activities, 'readBalances' | 'reconcileDay' | 'proveBalances' | 'reportReconcile'> = {
+  readBalances: async () => ({ carried: [] }),
+  reconcileDay: async ({ totals }) => {
+    if (!classes) throw ApplicationFailure.create({ message: 'the service refuses its order list' });
+    const found = { ...totals, classes: { ...totals.classes, ...classes } };
+    return { totals: found, rows: [], malformed: [], notes: [] };
+  },
+  proveBalances: async () => ({ chains: [], gaps: [], gapCount: 0, notes: [], balances: [], againMs: 1 }),
+  reportReconcile: async () => ({}),
+};
+
+let env: Awaited<ReturnType<typeof createTimeSkippingEnv>>;
+let worker: Worker;
+let running: Promise<void>;
 beforeAll(async () => {
-  lab = await openSkippingLab();
+  env = await createTimeSkippingEnv();
+  worker = await Worker.create({
+    connection: env.nativeConnection,
+    namespace: env.namespace ?? 'default',
+    taskQueue: ORDERS_TASK_QUEUE,
+    workflowBundle: workflowBundle(),
+    activities,
+  });
+  running = worker.run();
 });
-afterAll(() => lab?.close());
+afterAll(async () => {
+  worker?.shutdown();
+  await running;
+  await env?.teardown();
+});
 
-/** The service refuses its order list: every attempt fails at once, and the next one comes later. */
-const REFUSES_LIST: GateRule = ({ path }) => (path.endsWith('/order/list') ? { status: 400, body: '{}' } : undefined);
-
-function startReconcile(name: string): Promise<WorkflowHandle> {
-  const options = { workflowId: `reconcile:default-${name}`, taskQueue: ORDERS_TASK_QUEUE, args: [{}] };
-  return lab.orders.client.workflow.start(RECONCILE_WORKFLOW, options);
-}
+// The environment's own client skips time in every call.
+const startReconcile = (name: string): Promise<WorkflowHandle> =>
+  new Client({ connection: env.connection, namespace: env.namespace ?? 'default' }).workflow.start(RECONCILE_WORKFLOW, {
+    workflowId: `reconcile:default-${name}`,
+    taskQueue: ORDERS_TASK_QUEUE,
+    args: [{}],
+  });
 
 /** Every value that PaymentNeedsAttention was given, in turn. */
 async function attentionOf(handle: WorkflowHandle): Promise<unknown[]> {
@@ -42,52 +66,6 @@ async function shownOf(handle: WorkflowHandle): Promise<string | undefined> {
   return currentDetails;
 }
 
-/** Gives the activity's result in its place, as an operator can, while an attempt is under way. */
-async function answer({ workflowId }: WorkflowHandle, result: ReconcileResult): Promise<void> {
-  let goOn: () => void = () => undefined;
-  const held = new Promise<undefined>((resolve) => {
-    goOn = () => resolve(undefined);
-  });
-  const reached = new Promise<void>((resolve) => {
-    lab.gate.rule = () => {
-      resolve();
-      return held;
-    };
-  });
-  const skipping = lab.skip(10 * MINUTE_MS);
-  await reached;
-  const { client } = lab.orders;
-  const { raw } = await client.workflow.getHandle(workflowId).describe();
-  await client.workflowService.respondActivityTaskCompletedById({
-    namespace: client.options.namespace,
-    workflowId,
-    activityId: raw.pendingActivities?.[0]?.activityId,
-    result: { payloads: [defaultPayloadConverter.toPayload(result)] },
-  });
-  lab.gate.rule = REFUSES_LIST;
-  goOn();
-  await skipping;
-}
-
-function resultWith(found: Partial<Record<ReconcileClass, number>>): ReconcileResult {
-  const none = [...AGREED_CLASSES, ...DISAGREEING_CLASSES].map((name) => [name, 0]);
-  return {
-    account: 'default',
-    from: '',
-    to: '',
-    seen: 1,
-    windows: 1,
-    classes: { ...(Object.fromEntries(none) as Record<ReconcileClass, number>), ...found },
-    disagreements: [],
-    malformed: [],
-    malformedCount: 0,
-    gaps: [],
-    gapCount: 0,
-    chains: [],
-    notes: [],
-  };
-}
-
 async function expectReplays(handle: WorkflowHandle): Promise<void> {
   const recorded = [{ workflowId: handle.workflowId, history: await handle.fetchHistory() }];
   for await (const { error } of Worker.runReplayHistories({ workflowBundle: workflowBundle() }, recorded))
@@ -99,17 +77,18 @@ test.each([
   { name: 'differs', found: { duplicate: 1 }, last: [] },
 ])('a reconciliation without a result asks for a person after 15 min; one that $name comes later', async (one) => {
   const { name, found, last } = one;
-  lab.gate.rule = REFUSES_LIST;
+  classes = undefined;
   const handle = await startReconcile(name);
-  await lab.skip(14 * MINUTE_MS);
+  await env.sleep(14 * MINUTE_MS);
   expect(await attentionOf(handle)).toEqual([false]);
-  await lab.skip(2 * MINUTE_MS);
+  await env.sleep(2 * MINUTE_MS);
   expect(await attentionOf(handle)).toEqual([false, true]);
   expect(await shownOf(handle)).toMatch(
     /^\*\*Needs attention\*\*: no result after 15 min\. The pending activity says why/,
   );
 
-  await answer(handle, resultWith(found));
+  classes = found;
+  await env.sleep(10 * MINUTE_MS);
   await expect.poll(async () => (await handle.describe()).status.name).toBe('COMPLETED');
   expect(await attentionOf(handle)).toEqual([false, true, ...last]);
   await expectReplays(handle);

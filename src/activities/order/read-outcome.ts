@@ -9,9 +9,10 @@ import type {
 } from '../../contract/order/activities.js';
 import { type Basis, basisDifferences, basisOf } from '../../contract/order/basis.js';
 import { isReceivedType } from '../../contract/order/types.js';
+import { ZONE_SLACK_MS } from '../../contract/reconcile/input.js';
 import type { Order, OrderListItem } from '../../contract/service-objects.js';
 import type { PaymentService } from '../../payment-service/client.js';
-import { serviceDateTime, wholeList, ZONE_SLACK_MS } from '../../payment-service/paging.js';
+import { serviceDateTime, wholeList } from '../../payment-service/paging.js';
 import { DEFAULT_PAGE_SIZE, MAX_ORDERS_PER_PAGE, type OrderListQuery } from '../../payment-service/queries.js';
 import type { CallOptions } from '../../payment-service/transport.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';

@@ -5,8 +5,7 @@ import { FINAL_AMOUNTS } from '../../contract/order/after-end.js';
 import type { OrderResult } from '../../contract/order/input-and-result.js';
 import { factsOf, isOrderType } from '../../contract/order/types.js';
 import type { ReconcileClass } from '../../contract/reconcile/reconcile.js';
-import { type FinalStatus, isFinal, type Order } from '../../contract/service-objects.js';
-import type { SeenOrder } from './scan.js';
+import { type FinalStatus, isFinal, type Order, type OrderListItem } from '../../contract/service-objects.js';
 
 /** The amounts of an order that must be the same on both sides. */
 type Amounts = Pick<Order, (typeof FINAL_AMOUNTS)[number]>;
@@ -57,7 +56,7 @@ export const ourEndOf = ({ outcome, order, ...left }: OrderResult): OurEnd => ({
 });
 
 /** Compares an order of the service with what our workflow says about it. */
-export function compare(theirs: SeenOrder, ours: OurWord, { nowMs, openTooLongMs }: AgeLimit): Comparison {
+export function compare(theirs: OrderListItem, ours: OurWord, { nowMs, openTooLongMs }: AgeLimit): Comparison {
   switch (ours.kind) {
     case 'ended':
       return compareEnds(theirs, ours.end);
@@ -100,12 +99,12 @@ export const STUCK: Comparison = { class: 'stuck', detail: 'the workflow task of
 const WAITS = 'our workflow waits for a decision';
 
 /** How long the order was asked to wait before its execution. Both times have the service's unknown time zone. */
-function delayOf({ created_at, start_order_at }: SeenOrder): number {
+function delayOf({ created_at, start_order_at }: OrderListItem): number {
   const delayMs = Date.parse(start_order_at ?? '') - Date.parse(created_at);
   return Number.isNaN(delayMs) ? 0 : Math.max(0, delayMs);
 }
 
-function compareEnds(theirs: SeenOrder, ours: OurEnd): Comparison {
+function compareEnds(theirs: OrderListItem, ours: OurEnd): Comparison {
   if (theirs.order_uuid !== ours.orderUuid) {
     return { class: 'duplicate', detail: `our order is ${ours.orderUuid}; this is another one under its id` };
   }
@@ -117,11 +116,11 @@ function compareEnds(theirs: SeenOrder, ours: OurEnd): Comparison {
   return uneven ? { class: 'amountDiffers', detail: uneven } : { class: 'equal' };
 }
 
-const shownBoth = (theirs: SeenOrder, ours: OurEnd) => (field: keyof Amounts) =>
+const shownBoth = (theirs: OrderListItem, ours: OurEnd) => (field: keyof Amounts) =>
   `${field} ${theirs[field] ?? 'none'} at the service, ${ours.amounts[field] ?? 'none'} here`;
 
 /** Balance changes that do not fit: something is left of a completed order, or money came after one ended without any. */
-export function unevenChanges(theirs: SeenOrder, nothingLeft: boolean): string | undefined {
+export function unevenChanges(theirs: OrderListItem, nothingLeft: boolean): string | undefined {
   if (theirs.balance_changes.length === 0) return undefined;
   const { currency_from: from, currency_to: to } = theirs;
   const uneven = [...new Set([from, to])].flatMap((currency) => {
@@ -135,11 +134,11 @@ export function unevenChanges(theirs: SeenOrder, nothingLeft: boolean): string |
   return late ? `ended ${theirs.status} with nothing, but its balance changes are ${uneven.join(', ')}` : undefined;
 }
 
-const netOf = ({ balance_changes: changes }: SeenOrder, currency: string): Big =>
+const netOf = ({ balance_changes: changes }: OrderListItem, currency: string): Big =>
   sum(changes.filter((change) => change.currency === currency).map((change) => decimal(change.amount_change)));
 
 /** What changes in a currency add up to when nothing is left; who pays a commission is unknown, so both are right. */
-function expectedNets(order: SeenOrder, currency: string): Big[] {
+function expectedNets(order: OrderListItem, currency: string): Big[] {
   const zero = decimal('0');
   const [paid, got] = [decimalOrZero(order.amount_from), decimalOrZero(order.amount_to)];
   const [feeFrom, feeTo] = [decimalOrZero(order.amount_from_fee), decimalOrZero(order.amount_to_fee)];

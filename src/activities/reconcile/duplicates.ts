@@ -1,14 +1,14 @@
 import type { Client } from '@temporalio/client';
 import { orderWorkflowId, receivedWorkflowId } from '../../contract/names.js';
 import { isReceivedType } from '../../contract/order/types.js';
-import { dateTimeMs } from '../../contract/reconcile/input.js';
-import { ZONE_SLACK_MS } from '../../payment-service/paging.js';
+import { dateTimeMs, ZONE_SLACK_MS } from '../../contract/reconcile/input.js';
+import type { OrderListItem } from '../../contract/service-objects.js';
 import type { Comparison, OurWord } from './compare.js';
 import { findOurRun, type OurRun } from './our-runs.js';
-import { isOwnId, type Reconciliation, type Scan, type SeenOrder, type ServiceView } from './scan.js';
+import { isOwnId, type Reconciliation, type Scan, type ServiceView } from './scan.js';
 
 /** True where the service shows several orders under an id that may be one of ours. */
-export const hasDuplicates = (view: ServiceView, { user_order_id: id }: SeenOrder): boolean =>
+export const hasDuplicates = (view: ServiceView, { user_order_id: id }: OrderListItem): boolean =>
   isOwnId(id) && (view.uuidsById.get(id)?.size ?? 0) > 1;
 
 /** The order_uuid that one of our workflows follows, or followed to its end; undefined where it tells none. */
@@ -19,9 +19,9 @@ export const uuidOf = (word: OurWord): string | undefined => {
 
 /** The run that follows an order, or did. What Temporal's list does not show may only be very new. */
 export async function runOf(
-  { client, input: { account }, kept: { atMs } }: Reconciliation,
-  { view, runs, receiptOf }: Scan,
-  order: SeenOrder,
+  { client, input: { account, atMs }, receiptOf }: Reconciliation,
+  { view, runs }: Scan,
+  order: OrderListItem,
 ): Promise<OurRun | undefined> {
   // A receipt may share its id with an order of ours, whose run knows nothing of it.
   const receipt = hasDuplicates(view, order) && (await receiptOf(order)) !== undefined;
@@ -33,14 +33,14 @@ export async function runOf(
 /** The ids of the workflows that may follow an order. */
 export const workflowIdsOf = (
   account: string,
-  { order_uuid: uuid, user_order_id: id, order_type: type }: SeenOrder,
+  { order_uuid: uuid, user_order_id: id, order_type: type }: OrderListItem,
 ): string[] => [
   ...(isReceivedType(type) ? [receivedWorkflowId(account, uuid)] : []),
   ...(isOwnId(id) ? [orderWorkflowId(account, id)] : []),
 ];
 
 /** True where none of these runs names this very order: then only a look-up by its id shows what else is under that. */
-export const isUnnamed = (account: string, runs: Scan['runs'], order: SeenOrder): boolean =>
+export const isUnnamed = (account: string, runs: Scan['runs'], order: OrderListItem): boolean =>
   isOwnId(order.user_order_id) &&
   !workflowIdsOf(account, order).some((id) => runs.get(id)?.orderUuid === order.order_uuid);
 
@@ -48,7 +48,7 @@ export const isUnnamed = (account: string, runs: Scan['runs'], order: SeenOrder)
 const LIST_LAG_MS = 2 * 3_600_000;
 
 /** True where a run may be too new for Temporal's list: the date has an unknown zone. */
-function isNew({ created_at: at }: SeenOrder, nowMs: number): boolean {
+function isNew({ created_at: at }: OrderListItem, nowMs: number): boolean {
   const createdMs = dateTimeMs(at ?? '');
   return createdMs === undefined || createdMs >= nowMs - ZONE_SLACK_MS - LIST_LAG_MS;
 }
@@ -74,7 +74,7 @@ async function findFirst(client: Client, workflowIds: readonly string[]): Promis
 export async function compareDuplicates(
   work: Reconciliation,
   scan: Scan,
-  order: SeenOrder,
+  order: OrderListItem,
   ours?: { run: OurRun; word: OurWord },
 ): Promise<Comparison | undefined> {
   if (ours?.run.received && isOfOrder(ours.run)) return undefined;
@@ -89,7 +89,7 @@ const followedBy = (run: OurRun, word: OurWord): string | undefined =>
   word.kind === 'unresolved' ? run.orderUuid : uuidOf(word);
 
 /** The order that was created first, so that every reconciliation names the same one. */
-async function firstUnderId(work: Reconciliation, scan: Scan, order: SeenOrder): Promise<string | undefined> {
+async function firstUnderId(work: Reconciliation, scan: Scan, order: OrderListItem): Promise<string | undefined> {
   const { view } = scan;
   if (!hasDuplicates(view, order) || (await isReceipt(work, scan, order))) return order.order_uuid;
   const uuids = [...(view.uuidsById.get(order.user_order_id) ?? [])];
@@ -100,15 +100,15 @@ async function firstUnderId(work: Reconciliation, scan: Scan, order: SeenOrder):
   return order.order_uuid;
 }
 
-const byCreation = (a: SeenOrder, b: SeenOrder): number => (creationKey(a) < creationKey(b) ? -1 : 1);
+const byCreation = (a: OrderListItem, b: OrderListItem): number => (creationKey(a) < creationKey(b) ? -1 : 1);
 
-const creationKey = ({ created_at, order_uuid }: SeenOrder): string => `${created_at}\0${order_uuid}`;
+const creationKey = ({ created_at, order_uuid }: OrderListItem): string => `${created_at}\0${order_uuid}`;
 
 /** Receipts were never asked for, so that the service may give several of them one id. */
 async function isReceipt(
-  { client, input }: Reconciliation,
-  { runs, receiptOf }: Scan,
-  order: SeenOrder,
+  { client, input, receiptOf }: Reconciliation,
+  { runs }: Scan,
+  order: OrderListItem,
 ): Promise<boolean> {
   if (!isReceivedType(order.order_type)) return false;
   if ((await receiptOf(order)) !== undefined) return true;

@@ -1,30 +1,20 @@
 import { lookUpAfterEnd } from '../../client/start-options.js';
 import { callTemporal } from '../../client/temporal-calls.js';
 import type { Finding, ReconcileClass } from '../../contract/reconcile/reconcile.js';
-import { type BalanceChange, isFinal } from '../../contract/service-objects.js';
+import { type BalanceChange, isFinal, type OrderListItem } from '../../contract/service-objects.js';
 import { mapInOrder } from '../paced-reads.js';
 import { type AgeLimit, type Comparison, compare, compareAge, type OurWord, STUCK } from './compare.js';
 import { compareDuplicates, hasDuplicates, runOf, uuidOf } from './duplicates.js';
 import { followReceipt, recover } from './followers.js';
 import { type OurRun, wake, wordOf } from './our-runs.js';
-import {
-  type Receipt,
-  type Reconciliation,
-  readIds,
-  type Scan,
-  type SeenOrder,
-  ServiceView,
-  seen,
-  shownId,
-  statusOf,
-} from './scan.js';
+import { type Receipt, type Reconciliation, readIds, type Scan, ServiceView, shownId, statusOf } from './scan.js';
 
 /** Orders compared at the same time: each asks Temporal for the end of its workflow. */
 const CONCURRENCY = 10;
 
 /** What is compared with each other: orders of the service, and runs of ours whose order it did not show. */
 export interface Compared extends Scan {
-  orders: readonly SeenOrder[];
+  orders: readonly OrderListItem[];
   unseen: readonly OurRun[];
 }
 
@@ -32,7 +22,7 @@ export interface Compared extends Scan {
 export async function* findings(work: Reconciliation, compared: Compared): AsyncGenerator<Finding> {
   const age = { nowMs: Date.now(), openTooLongMs: work.input.openTooLongMs };
   const doubts: BothSides[] = [];
-  const look = (order: SeenOrder) => findingOrDoubt(work, compared, age, order);
+  const look = (order: OrderListItem) => findingOrDoubt(work, compared, age, order);
   for await (const one of mapInOrder(compared.orders, CONCURRENCY, look)) {
     if ('word' in one) doubts.push(one);
     else yield one;
@@ -43,7 +33,7 @@ export async function* findings(work: Reconciliation, compared: Compared): Async
 
 /** An order as the service shows it, and what our workflow says about it. */
 interface BothSides {
-  order: SeenOrder;
+  order: OrderListItem;
   run: OurRun;
   word: OurWord;
 }
@@ -56,7 +46,7 @@ async function findingOrDoubt(
   work: Reconciliation,
   scan: Scan,
   age: AgeLimit,
-  order: SeenOrder,
+  order: OrderListItem,
 ): Promise<Finding | BothSides> {
   const ours = await wordAbout(work, scan, order);
   const duplicate = await compareDuplicates(work, scan, order, ours);
@@ -64,10 +54,10 @@ async function findingOrDoubt(
     await lookUpIfEnded(work, duplicate, ours);
     return rowOf(order, duplicate, ours?.word);
   }
-  if (!ours) return rowOf(order, await follow(work, scan, order));
+  if (!ours) return rowOf(order, await follow(work, order));
   const { run, word } = ours;
   const found = compare(order, word, age);
-  if (isUnfollowed(run, word)) return rowOf(order, await follow(work, scan, order, { found, run }));
+  if (isUnfollowed(run, word)) return rowOf(order, await follow(work, order, { found, run }));
   return DOUBTFUL.includes(found.class) ? { order, run, word } : findingOf(work, age, { order, run, word });
 }
 
@@ -97,7 +87,7 @@ async function lookUpIfEnded(
 async function wordAbout(
   work: Reconciliation,
   scan: Scan,
-  order: SeenOrder,
+  order: OrderListItem,
 ): Promise<{ run: OurRun; word: OurWord } | undefined> {
   const run = await runOf(work, scan, order);
   if (!run) return undefined;
@@ -123,9 +113,9 @@ async function byUuid(
   work: Reconciliation,
   uuid: string,
   balance_changes: BalanceChange[] = [],
-): Promise<SeenOrder | undefined> {
+): Promise<OrderListItem | undefined> {
   const order = await statusOf(work, uuid);
-  return order && seen({ ...order, balance_changes });
+  return order && { ...order, balance_changes };
 }
 
 /** True for a run that no longer follows its order: stopped, closed in doubt or in a conflict, or a receipt's without one. */
@@ -135,18 +125,17 @@ const isUnfollowed = (run: OurRun, word: OurWord): boolean =>
 /** Starts what follows an order from here on, where that may be done. `ended`: a run that no longer follows it. */
 async function follow(
   work: Reconciliation,
-  { receiptOf }: Scan,
-  order: SeenOrder,
+  order: OrderListItem,
   ended?: { found: Comparison; run: OurRun },
 ): Promise<Comparison> {
-  const receipt = await receiptOf(order);
   const { client, input } = work;
+  const receipt = await work.receiptOf(order);
   if (receipt?.ref !== undefined) {
     return followReceipt(client, { account: input.account, ref: receipt.ref, order_uuid: order.order_uuid });
   }
   if (receipt && ended?.found.class !== 'unresolved') return foreignReceipt(receipt);
-  if (input.recover && order.item && mayRunAgain(ended)) {
-    return recover(work, order.item, { again: ended !== undefined });
+  if (input.recover && !isFinal(order.status) && mayRunAgain(ended)) {
+    return recover(work, order, { again: ended !== undefined });
   }
   return ended?.found ?? { class: 'foreign', detail: 'nobody here follows it' };
 }
@@ -191,7 +180,7 @@ const endIn = (word?: OurWord) => (word?.kind === 'ended' ? { verdict: word.end.
 /** Longest type and status that is repeated; those that are documented are shorter. */
 const MAX_WORD = 40;
 
-const rowOf = (order: SeenOrder, { class: name, detail }: Comparison, word?: OurWord): Finding => ({
+const rowOf = (order: OrderListItem, { class: name, detail }: Comparison, word?: OurWord): Finding => ({
   class: name,
   order_id: shownId(order.user_order_id),
   order_uuid: order.order_uuid,

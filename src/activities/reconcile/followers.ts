@@ -13,40 +13,54 @@ import { validateRecoveredInput } from '../../validation/order-input.js';
 import { isOurs, type Listed, readAddressList } from '../address/address-list.js';
 import { sentToOf } from '../order/sent-to.js';
 import type { Comparison } from './compare.js';
-import { addMalformed } from './kept.js';
-import type { Reconciliation, Scan } from './scan.js';
+import { addMalformed, type Reconciliation } from './scan.js';
 
 /** An address's place in the book: tags are part of it, because several may share one address. */
 const placeOf = (address: string, memo: string | null): string => `${canonicalWallet(null, address)}\0${memo ?? ''}`;
 
-/** Finds receipts by the account's permanent addresses; reads those once, and only if needed. */
-export function receiptsOf(work: Omit<Reconciliation, 'receiptOf'>, tokenKeys?: readonly string[]): Scan['receiptOf'] {
-  const { client, account } = work;
-  const judged = new Map<Place, Promise<boolean>>();
-  let places: Promise<ReadonlyMap<string, Place>> | undefined;
-  return async ({ order_type: type, deposit_address: address, deposit_memo: memo }) => {
-    if (!isReceivedType(type) || !address) return undefined;
-    places ??= readPlaces(work, tokenKeys);
-    const place = (await places).get(placeOf(address, memo));
-    if (!place?.ref) return place && {};
-    const isOur = judged.get(place) ?? isOurs(() => client, account.name, place);
-    judged.set(place, isOur);
-    return (await isOur) ? { ref: place.ref } : { claimed: place.ref };
-  };
-}
-
 /** A permanent address; without a reference if its callback URL has not the form of ours. */
 type Place = Listed | { address: DepositAddress; ref?: undefined };
 
+/** The permanent addresses of accounts, read once for each reconciliation, and only if needed. */
+export class PlaceBook {
+  readonly #read = new Map<string, { atMs: number; places: Promise<ReadonlyMap<string, Place>> }>();
+
+  constructor(private readonly tokenKeys?: readonly string[]) {}
+
+  /** Finds the address that an order is a receipt on. */
+  receiptsOf(work: Omit<Reconciliation, 'receiptOf'>): Reconciliation['receiptOf'] {
+    const { client, account } = work;
+    const judged = new Map<Place, Promise<boolean>>();
+    return async ({ order_type: type, deposit_address: address, deposit_memo: memo }) => {
+      if (!isReceivedType(type) || !address) return undefined;
+      const place = (await this.#places(work)).get(placeOf(address, memo));
+      if (!place?.ref) return place && {};
+      const isOur = judged.get(place) ?? isOurs(() => client, account.name, place);
+      judged.set(place, isOur);
+      return (await isOur) ? { ref: place.ref } : { claimed: place.ref };
+    };
+  }
+
+  #places(work: Omit<Reconciliation, 'receiptOf'>): Promise<ReadonlyMap<string, Place>> {
+    const { account, atMs } = work.input;
+    const known = this.#read.get(account);
+    if (known?.atMs === atMs) return known.places;
+    const places = readPlaces(work, this.tokenKeys);
+    this.#read.set(account, { atMs, places });
+    places.catch(() => this.#read.delete(account));
+    return places;
+  }
+}
+
 async function readPlaces(
-  { reads, input, kept }: Pick<Reconciliation, 'reads' | 'input' | 'kept'>,
+  { reads, input, found }: Omit<Reconciliation, 'receiptOf'>,
   tokenKeys?: readonly string[],
 ): Promise<Map<string, Place>> {
   const owner = { account: input.account, tokenKeys };
   const { byRef, others, malformed } = await readAddressList(owner, allPages({}, reads.addresses()));
-  // An attempt after a killed one reads them again; what is wrong with them is said once.
-  if (!kept.addressesRead) addMalformed(kept, malformed);
-  kept.addressesRead = true;
+  // Another worker reads them again; what is wrong with them is said once.
+  if (!found.totals.addressesRead) addMalformed(found, malformed);
+  found.totals.addressesRead = true;
   const listed = [...byRef.values()].flat();
   // What comes last counts where the service lists an address twice.
   const [genuine, unproven] = [true, false].map((is) => listed.filter(({ token }) => (token === 'genuine') === is));

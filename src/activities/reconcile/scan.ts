@@ -1,44 +1,33 @@
 import type { Client } from '@temporalio/client';
 import { maskName } from '../../contract/masking.js';
+import { decimal } from '../../contract/money.js';
 import { isFormOfId } from '../../contract/names.js';
-import type { MalformedItem, ReconcileAccountInput, ReconcileProgress } from '../../contract/reconcile/reconcile.js';
-import {
-  type Balance,
-  type Balances,
-  isFinal,
-  type Order,
-  type OrderListItem,
-} from '../../contract/service-objects.js';
-import { PaymentServiceError } from '../../payment-service/errors.js';
-import { type Page, wholeList } from '../../payment-service/paging.js';
+import { type DayFound, MAX_OTHERS, type ReconcileDay, type Span } from '../../contract/reconcile/days.js';
+import type { MalformedItem, ReconcileProgress } from '../../contract/reconcile/reconcile.js';
+import type { BalanceChange, Order, OrderListItem } from '../../contract/service-objects.js';
+import { type Page, serviceDateTime, wholeList } from '../../payment-service/paging.js';
 import { MAX_ORDERS_PER_PAGE } from '../../payment-service/queries.js';
 import type { Account } from '../deps.js';
-import { balanceIn } from '../order/balances.js';
 import { ordersOfIds } from '../orders-of-ids.js';
 import type { PacedReads } from '../paced-reads.js';
-import { addsUp } from './balance-chain.js';
-import type { BalanceFold } from './balance-fold.js';
-import type { Kept } from './kept.js';
 import type { OurRun } from './our-runs.js';
-import type { SeenIds } from './seen-ids.js';
 
 /** Half a page: where the service executed an order twice, both must fit onto it. */
 export const IDS_AT_ONCE = 500;
+const SECOND_MS = 1_000;
 
-/** What the steps of one reconciliation work with. */
+/** What the steps of one day work with. */
 export interface Reconciliation {
   account: Account;
   client: Client;
   reads: PacedReads;
-  input: ReconcileAccountInput;
+  input: ReconcileDay;
   progress: ReconcileProgress;
-  kept: Kept;
-  /** Leaves what is kept now to an attempt after this one. */
-  keep: () => void;
-  /** Ids of the orders that windows showed to this attempt: of receipts the order_uuid, too. */
-  ids: SeenIds;
-  fold: BalanceFold;
-  receiptOf: Scan['receiptOf'];
+  found: DayFound;
+  /** Ids and order_uuids of the orders that the list of this day showed. */
+  ids: Set<string>;
+  /** Finds the permanent address that an order is a receipt on; undefined for every other order. */
+  receiptOf: (order: Order) => Promise<Receipt | undefined>;
 }
 
 /** A receipt. `ref`: of our address; `claimed`: in a callback URL that is not proven ours. */
@@ -47,15 +36,10 @@ export interface Receipt {
   claimed?: string;
 }
 
-/** Balances before and after a scan; absent where the service gave no answer. */
-export type BalancesSeen = ReadonlyMap<string, { before?: Balance; after?: Balance }>;
-
 /** Some orders of the service, and our runs that may be theirs. */
 export interface Scan {
   view: ServiceView;
   runs: ReadonlyMap<string, OurRun>;
-  /** Finds the permanent address that an order is a receipt on; undefined for every other order. */
-  receiptOf: (order: SeenOrder) => Promise<Receipt | undefined>;
 }
 
 /** Looks orders up by their ids, each named once. */
@@ -69,6 +53,18 @@ export async function readIds({ reads }: Reconciliation, view: ServiceView, ids:
   }
 }
 
+/** The uuids of orders that the list shows within a time; it is asked for their ids, at most IDS_AT_ONCE. */
+export async function listedWithin(
+  { reads }: Reconciliation,
+  ids: readonly string[],
+  { fromMs, toMs }: Span,
+): Promise<Set<string>> {
+  const list = reads.orders();
+  const dates = { date_from: serviceDateTime(fromMs), date_to: serviceDateTime(toMs + SECOND_MS) };
+  const { items } = await wholeList(ordersOfIds(ids, { ...list, page: (query) => list.page({ ...query, ...dates }) }));
+  return new Set(items.map(({ order_uuid: uuid }) => uuid));
+}
+
 /** True when a view holds the order of a run. */
 export const isSeen = (view: ServiceView, { received, orderId }: OurRun): boolean =>
   received ? view.orders.has(orderId) : view.uuidsById.has(orderId);
@@ -79,68 +75,15 @@ export async function statusOf({ reads }: Reconciliation, orderUuid: string): Pr
   return order?.order_uuid === orderUuid ? order : undefined;
 }
 
-/** Balances are a help and no condition: without an answer they are not compared. */
-export async function balancesOf({
-  account,
-  reads,
-  progress,
-}: Pick<Reconciliation, 'account' | 'reads' | 'progress'>): Promise<Balances | undefined> {
-  progress.step = 'reading balances';
-  try {
-    return await reads.ask((_, options) => account.service.balances(options));
-  } catch (error) {
-    if (error instanceof PaymentServiceError) return undefined;
-    throw error;
-  }
-}
-
-/** One that cannot be read is there all the same, with neither: it is not empty. */
-export function together(before?: Balances, after?: Balances): BalancesSeen | undefined {
-  if (!before || !after) return undefined;
-  const currencies = new Set([...Object.keys(before), ...Object.keys(after)]);
-  const both = (name: string) => ({ before: balanceIn(before, name), after: balanceIn(after, name) });
-  return new Map([...currencies].map((name) => [name, both(name)]));
-}
-
-const KEPT = [
-  'order_uuid',
-  'user_order_id',
-  'order_type',
-  'status',
-  'amount_from',
-  'amount_to',
-  'amount_from_fee',
-  'amount_to_fee',
-  'currency_from',
-  'currency_to',
-  'deposit_address',
-  'deposit_memo',
-  'created_at',
-  'start_order_at',
-  'balance_changes',
-] as const satisfies (keyof OrderListItem)[];
-
 /** The ids of orders that others named may be anything; only these can be ids of ours, follow-ups included. */
 export const isOwnId = (id: string): boolean => /^[A-Za-z0-9._:-]{1,126}$/.test(id);
 
 /** Ids that others chose may hold anything, such as an e-mail: what could not be an id of ours is masked. */
 export const shownId = (id: string): string => (isOwnId(id) ? id : maskName(id));
 
-/** An order of the service as far as it is compared. */
-export type SeenOrder = Pick<OrderListItem, (typeof KEPT)[number]> & {
-  /** The whole item, of orders that are not final: a follower may have to be started from it. */
-  item?: OrderListItem;
-};
-
-/** What an item keeps of itself. */
-export function seen(item: OrderListItem): SeenOrder {
-  const kept = Object.fromEntries(KEPT.map((field) => [field, item[field]])) as unknown as SeenOrder;
-  return isFinal(item.status) ? kept : { ...kept, item };
-}
-
 /** What a few answers of the order list hold; each order once, as it was read last. */
 export class ServiceView {
-  readonly orders = new Map<string, SeenOrder>();
+  readonly orders = new Map<string, OrderListItem>();
   /** The order_uuids under an order id; more than one means that the service executed it twice. */
   readonly uuidsById = new Map<string, Set<string>>();
   readonly malformed: MalformedItem[] = [];
@@ -149,7 +92,7 @@ export class ServiceView {
   take(page: Page<OrderListItem>, place: string): void {
     for (const item of page.items) {
       if (!this.orders.has(item.order_uuid)) this.#check(item);
-      this.#put(seen(item));
+      this.#put(item);
     }
     for (const { index, reason } of page.malformed) {
       this.malformed.push({ place: `${place}, item ${index + 1} of ${page.total}`, reason });
@@ -161,7 +104,7 @@ export class ServiceView {
     for (const order of orders.values()) if (!this.orders.has(order.order_uuid)) this.#put(order);
   }
 
-  #put(order: SeenOrder): void {
+  #put(order: OrderListItem): void {
     this.orders.set(order.order_uuid, order);
     const uuids = this.uuidsById.get(order.user_order_id) ?? new Set();
     this.uuidsById.set(order.user_order_id, uuids.add(order.order_uuid));
@@ -175,4 +118,14 @@ export class ServiceView {
       this.malformed.push({ place, reason: 'amount_before and amount_change do not add up to amount_after' });
     }
   }
+}
+
+/** True when before + change = after. */
+const addsUp = ({ amount_before, amount_change, amount_after }: BalanceChange): boolean =>
+  decimal(amount_before).plus(decimal(amount_change)).eq(decimal(amount_after));
+
+/** Counts what cannot be read, and keeps the first of it. */
+export function addMalformed({ totals, malformed }: DayFound, items: readonly MalformedItem[]): void {
+  malformed.push(...items.slice(0, Math.max(0, MAX_OTHERS - totals.malformedCount)));
+  totals.malformedCount += items.length;
 }

@@ -3,13 +3,16 @@ import { maskName } from '../masking.js';
 import { ACCOUNT_FORMAT, DEFAULT_ACCOUNT } from '../names.js';
 import { holdsWallet } from '../wallets.js';
 import { withoutNulls } from '../without-nulls.js';
-import { DEFAULT_OPEN_TOO_LONG_MS, type ReconcileAccountInput, type ReconcileInput } from './reconcile.js';
+import type { ReconcileTask } from './days.js';
+import { DEFAULT_OPEN_TOO_LONG_MS, type ReconcileInput } from './reconcile.js';
 
 /** Checks without zod, because the workflow runs them as well: starts from the UI reach it directly. */
 
 const HOUR_MS = 3_600_000;
 /** The clock that is farthest ahead of UTC, which a time without a zone may be of. */
 export const AHEAD_OF_UTC_MS = 14 * HOUR_MS;
+/** How far dates and date filters may lie apart: their undocumented zones are 12 h behind UTC to 14 h ahead. */
+export const ZONE_SLACK_MS = 26 * HOUR_MS;
 /** What a run looks back at when nothing else is asked for. */
 export const DEFAULT_WINDOW_MS = 72 * HOUR_MS;
 /** More than a year at once is a mistyped date. */
@@ -46,7 +49,7 @@ const CHECKS: Record<keyof ReconcileInput, [fits: (value: unknown) => boolean, o
 export function checkedReconcileInput(
   input: unknown,
   nowMs: number,
-): { input: ReconcileAccountInput } | { errors: FieldError[] } {
+): { input: ReconcileTask } | { errors: FieldError[] } {
   if (input !== undefined && input !== null && (typeof input !== 'object' || Array.isArray(input))) {
     return {
       errors: [{ field: 'input', reason: 'must be an object {account?, from?, to?, recover?, openTooLongMs?}' }],

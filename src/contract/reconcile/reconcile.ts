@@ -139,19 +139,9 @@ export interface ReconcileResult {
   csv?: ReportFile;
 }
 
-/** Heartbeat of the activity: what it does, and how much it has seen. */
+/** Heartbeat of a reconciliation's activities: what they do, and how much was seen so far. */
 export interface ReconcileProgress extends Pick<ReconcileResult, 'seen' | 'windows'> {
   step: string;
-  /** For the next attempt, where this one's worker goes: what was found so far, packed. */
-  kept?: string;
-}
-
-/** Input of the activity `reconcileAccount`; times in ms since the epoch. */
-export interface ReconcileAccountInput extends Required<Omit<ReconcileInput, 'from' | 'to'>> {
-  fromMs: number;
-  toMs: number;
-  /** False: `toMs` is a date in the past, so that the balances of now cannot be compared with. */
-  untilNow: boolean;
 }
 
 /** What a person has to look at, in words; undefined: nothing, all is equal or mended. */

@@ -1,7 +1,7 @@
-import { BalanceFold, type FoldScope } from '../../../src/activities/reconcile/balance-fold.js';
+import { addChanges, type BookScope } from '../../../src/activities/reconcile/balance-book.js';
 import type { OurEnd } from '../../../src/activities/reconcile/compare.js';
-import type { SeenOrder } from '../../../src/activities/reconcile/scan.js';
-import type { BalanceChange } from '../../../src/contract/service-objects.js';
+import type { BalanceBook } from '../../../src/contract/reconcile/days.js';
+import type { BalanceChange, OrderListItem } from '../../../src/contract/service-objects.js';
 
 /** A balance change of an amount; where the balance stood does not matter to what is compared. */
 export const change = (currency: string, amount: string): BalanceChange => ({
@@ -13,24 +13,25 @@ export const change = (currency: string, amount: string): BalanceChange => ({
 });
 
 /** A completed payout of 100 usd with a commission of 1.50, as the service lists it, with fields replaced. */
-export const seenOrder = (changes: Partial<SeenOrder> = {}): SeenOrder => ({
-  order_uuid: 'uuid-1',
-  user_order_id: 'order-1',
-  order_type: 'withdraw',
-  status: 'completed',
-  amount_from: '100',
-  amount_to: '98.50',
-  amount_from_fee: null,
-  amount_to_fee: '1.50',
-  currency_from: 'usd',
-  currency_to: 'usd',
-  deposit_address: null,
-  deposit_memo: null,
-  created_at: '2026-11-20 10:00:00',
-  start_order_at: null,
-  balance_changes: [change('usd', '-100')],
-  ...changes,
-});
+export const seenOrder = (changes: Partial<OrderListItem> = {}): OrderListItem =>
+  ({
+    order_uuid: 'uuid-1',
+    user_order_id: 'order-1',
+    order_type: 'withdraw',
+    status: 'completed',
+    amount_from: '100',
+    amount_to: '98.50',
+    amount_from_fee: null,
+    amount_to_fee: '1.50',
+    currency_from: 'usd',
+    currency_to: 'usd',
+    deposit_address: null,
+    deposit_memo: null,
+    created_at: '2026-11-20 10:00:00',
+    start_order_at: null,
+    balance_changes: [change('usd', '-100')],
+    ...changes,
+  }) as OrderListItem;
 
 /** What our workflow says about that payout. */
 export const ourEnd = (changes: Partial<OurEnd> = {}): OurEnd => ({
@@ -41,9 +42,12 @@ export const ourEnd = (changes: Partial<OurEnd> = {}): OurEnd => ({
   ...changes,
 });
 
-/** Balance changes as a scan takes them; all of them count unless the scope says otherwise. */
-export function foldOf(changes: readonly BalanceChange[], scope: Partial<FoldScope> = {}): BalanceFold {
-  const fold = new BalanceFold({ from: '', ...scope });
-  fold.take(changes);
-  return fold;
+/** The books of balance changes; all of them count unless the scope says otherwise. */
+export function booksOf(
+  changes: readonly BalanceChange[],
+  scope: Partial<BookScope> = {},
+): Record<string, BalanceBook> {
+  const books: Record<string, BalanceBook> = {};
+  addChanges(books, changes, { from: '', ...scope });
+  return books;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { compare, type OurEnd, type OurWord, unevenChanges } from '../../../src/activities/reconcile/compare.js';
-import type { SeenOrder } from '../../../src/activities/reconcile/scan.js';
 import type { ReconcileClass } from '../../../src/contract/reconcile/reconcile.js';
+import type { OrderListItem } from '../../../src/contract/service-objects.js';
 import { change, ourEnd, seenOrder } from './cases.fixture.js';
 
 const HOUR_MS = 3_600_000;
@@ -21,7 +21,7 @@ const OPEN = { status: 'processing', balance_changes: [] };
 const DELAYED = { created_at: '2026-11-20 10:00:00', start_order_at: '2026-11-21 16:00:00' };
 
 describe('an order of both sides', () => {
-  test.each<[string, Partial<SeenOrder>, OurWord, ReconcileClass]>([
+  test.each<[string, Partial<OrderListItem>, OurWord, ReconcileClass]>([
     ['the same end, amounts spelled differently', {}, ended(), 'equal'],
     ['another status', { status: 'error' }, ended(), 'verdictDiffers'],
     ['a status that is not final any more', { status: 'processing' }, ended(), 'verdictDiffers'],
@@ -64,7 +64,7 @@ const exchanged = { ...F, amount_from_fee: '2', amount_to_fee: null };
 const paidOut = { ...F, amount_from_fee: '2', amount_to_fee: '0.01' };
 
 describe('balance changes of an order that ended', () => {
-  test.each<[string, Partial<SeenOrder>]>([
+  test.each<[string, Partial<OrderListItem>]>([
     ['withdraw', { balance_changes: [change('usd', '-100')] }],
     ['withdraw', { balance_changes: [change('usd', '-98.50'), change('usd', '-1.50')] }],
     ['deposit', { amount_to: '98', amount_from_fee: '2', amount_to_fee: null, balance_changes: [change('usd', '98')] }],
@@ -99,7 +99,7 @@ describe('balance changes of an order that ended', () => {
     expect(unevenChanges(seenOrder({ order_type: type, ...fields }), true)).toBeUndefined();
   });
 
-  test.each<[string, Partial<SeenOrder>, string]>([
+  test.each<[string, Partial<OrderListItem>, string]>([
     ['withdraw', { balance_changes: [change('usd', '-90')] }, '-90 usd'],
     ['exchange', { ...exchanged, balance_changes: [change('usd', '-60'), change('btc', '0.5')] }, '-60 usd'],
     [

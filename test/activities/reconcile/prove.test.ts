@@ -1,10 +1,25 @@
 import { describe, expect, test } from 'vitest';
-import { prove } from '../../../src/activities/reconcile/balance-chain.js';
+import { prove as proveRead } from '../../../src/activities/reconcile/prove.js';
 import { ServiceView } from '../../../src/activities/reconcile/scan.js';
+import { type BalanceBook, emptyTotals } from '../../../src/contract/reconcile/days.js';
 import type { Balance, BalanceChange, OrderListItem } from '../../../src/contract/service-objects.js';
-import { foldOf, seenOrder } from './cases.fixture.js';
+import { booksOf, seenOrder } from './cases.fixture.js';
 
 const input = { untilNow: true };
+
+/** What is proven of books; `balances`: before and after the orders are read. */
+const prove = (
+  books: Record<string, BalanceBook>,
+  balances: { before?: Balance; after?: Balance } | undefined,
+  { untilNow }: { untilNow: boolean },
+) => {
+  const [before, after] = [balances?.before, balances?.after].map((usd) => usd && { usd });
+  const task = { account: 'default', fromMs: 0, toMs: 1, recover: false, openTooLongMs: 1, untilNow };
+  return proveRead(
+    { ...task, atMs: 1, carried: [], totals: { ...emptyTotals(), books }, ...(before && { before }) },
+    after,
+  );
+};
 
 const at = (hour: number): string => `2026-11-20 ${String(hour).padStart(2, '0')}:00:00`;
 
@@ -32,8 +47,10 @@ const usd = (amount: string, overdraft = '0'): Balance => ({
   updated_at: '',
   currency_precision: 2,
 });
-const quiet = (amount: string, overdraft?: string) =>
-  new Map([['usd', { before: usd(amount, overdraft), after: usd(amount, overdraft) }]]);
+const quiet = (amount: string, overdraft?: string) => ({
+  before: usd(amount, overdraft),
+  after: usd(amount, overdraft),
+});
 
 const CHAIN = [change(1, 100, 90), change(2, 90, 70), change(3, 70, 75)];
 
@@ -41,24 +58,24 @@ describe('the end of the balance changes', () => {
   test.each([
     ['equals the balance', quiet('75.00'), 'equal'],
     ['is not the balance', quiet('60'), 'differs'],
-    ['moves while it is looked at', new Map([['usd', { before: usd('75'), after: usd('70') }]]), 'moving'],
+    ['moves while it is looked at', { before: usd('75'), after: usd('70') }, 'moving'],
     ['has no balance to compare with', undefined, 'not compared'],
   ])('%s', (_, balances, expected) => {
-    const { chains } = prove(foldOf(CHAIN), balances, input);
+    const { chains } = prove(booksOf(CHAIN), balances, input);
     expect(chains).toEqual([{ currency: 'usd', changes: 3, start: '100', end: '75', gaps: 0, balance: expected }]);
   });
 
   test('that is not the balance is a gap up to now', () => {
-    const { gaps } = prove(foldOf(CHAIN), quiet('60'), input);
+    const { gaps } = prove(booksOf(CHAIN), quiet('60'), input);
     expect(gaps).toEqual([{ currency: 'usd', amount: '-15', after: '75', before: '60', now: true }]);
   });
 
   test('below zero is a debt', () => {
-    expect(prove(foldOf([change(1, 5, -7)]), quiet('0', '7'), input).chains).toMatchObject([{ balance: 'equal' }]);
+    expect(prove(booksOf([change(1, 5, -7)]), quiet('0', '7'), input).chains).toMatchObject([{ balance: 'equal' }]);
   });
 
   test('is not compared with the balance of now for a window of the past', () => {
-    const { gaps, chains } = prove(foldOf(CHAIN), quiet('60'), { untilNow: false });
+    const { gaps, chains } = prove(booksOf(CHAIN), quiet('60'), { untilNow: false });
     expect([gaps, chains[0]?.balance]).toEqual([[], 'not compared']);
   });
 });
@@ -67,23 +84,23 @@ test('changes outside the window are left out: those between them and it were no
   const early = { ...change(1, 500, 400), created_at: '2026-11-19 20:00:00' };
   const late = { ...change(1, 10, 5), created_at: '2026-11-21 01:00:00' };
   const window = { from: '2026-11-20 00:00:00', to: '2026-11-21 00:00:00' };
-  expect(prove(foldOf([early, ...CHAIN, late], window), undefined, { untilNow: false }).gaps).toEqual([]);
-  expect(prove(foldOf([early, ...CHAIN, late]), undefined, { untilNow: false }).gaps).toHaveLength(2);
+  expect(prove(booksOf([early, ...CHAIN, late], window), undefined, { untilNow: false }).gaps).toEqual([]);
+  expect(prove(booksOf([early, ...CHAIN, late]), undefined, { untilNow: false }).gaps).toHaveLength(2);
 });
 
 describe('a second scan', () => {
-  const tooEarly = foldOf(CHAIN.filter((_, n) => n !== 1));
+  const tooEarly = booksOf(CHAIN.filter((_, n) => n !== 1));
   const first = prove(tooEarly, undefined, input);
-  const until = { usd: tooEarly.currencies.usd?.newest ?? '' };
+  const until = { usd: tooEarly.usd?.last.at ?? '' };
 
   test('closes a gap of an order that was only read too early', () => {
     expect(first.gaps).toMatchObject([{ amount: '-20' }]);
-    expect(prove(foldOf(CHAIN, { until }), undefined, input).gaps).toEqual([]);
+    expect(prove(booksOf(CHAIN, { until }), undefined, input).gaps).toEqual([]);
   });
 
   test('leaves out what moved since the first, and keeps what is missing since before', () => {
     const since = [change(5, 75, 60), change(6, 20, 10)];
-    const second = foldOf([...CHAIN.filter((_, n) => n !== 1), ...since], { until });
+    const second = booksOf([...CHAIN.filter((_, n) => n !== 1), ...since], { until });
     const { gaps, chains } = prove(second, quiet('10'), input);
     expect(gaps).toEqual(first.gaps);
     expect(chains).toMatchObject([{ end: '75', balance: 'moving' }]);

@@ -8,6 +8,8 @@ import { runStarterWith } from '../../support/run-starter.js';
 import { parkedFor } from '../../workflows/compensation/parked-orders.fixture.js';
 
 const HOUR_MS = 3_600_000;
+/** 72 h, and 26 h on each side, of which those to come belong to the last day. */
+const DAYS = 5;
 
 let lab: Lab;
 beforeAll(async () => {
@@ -35,8 +37,8 @@ test('an order that waits while it is final at the service is woken, once', asyn
   const orderId = newOrderId('sleeping');
   const handle = await lab.orders.start('withdraw', orderInput('withdraw', orderId));
   await finalAtService(orderId);
-  // One window: the balances agreed, so that nothing had to be read twice.
-  expect(await lab.orders.reconcile()).toMatchObject({ windows: 1, gapCount: 0, classes: { woken: 1 } });
+  // One window for each day: the balances agreed, so that nothing had to be read twice.
+  expect(await lab.orders.reconcile()).toMatchObject({ windows: DAYS, gapCount: 0, classes: { woken: 1 } });
   expect(await handle.result()).toMatchObject({ outcome: 'completed' });
   expect((await lab.orders.reconcile()).classes).toMatchObject({ woken: 0 });
 });
@@ -61,7 +63,7 @@ test('a service that fails at every third request is read to the end, in one att
   expect({ seen, notes }).toEqual({ seen: lab.sandbox.orders().length, notes: [] });
   const { events } = await lab.temporal.client.workflow.getHandle('reconcile:default').fetchHistory();
   const attempts = events?.flatMap(({ activityTaskStartedEventAttributes: started }) => started?.attempt ?? []);
-  expect(attempts).toEqual([1]);
+  expect(new Set(attempts)).toEqual(new Set([1]));
 });
 
 describe('two at the same time', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { nothingYet } from '../../../src/activities/reconcile/kept.js';
-import { edgeAfter } from '../../../src/activities/reconcile/passes.js';
+import { edgeAfter } from '../../../src/activities/reconcile/reconcile-day.js';
+import { emptyTotals } from '../../../src/contract/reconcile/days.js';
 import type { OrderListItem } from '../../../src/contract/service-objects.js';
 import { orderWindows, type Page, serviceDateTime } from '../../../src/payment-service/paging.js';
 import type { OrderListQuery } from '../../../src/payment-service/queries.js';
@@ -43,7 +43,7 @@ async function count(seconds: readonly number[], dateToBelongs = true): Promise<
   const list = listOf(ordersOf(seconds), dateToBelongs);
   const span = { fromMs: START_MS, toMs: START_MS + 3_600 * SECOND_MS };
   const counted: Counted = { uuids: [], again: 0, paged: 0, longestEdge: 0 };
-  let { edge } = nothingYet({ atMs: 0, nextMs: 0, carried: [] });
+  let { edge } = emptyTotals();
   for await (const one of orderWindows(orderListOf(list), span, { limit: LIMIT })) {
     const uuids = one.page.items.map(({ order_uuid }) => order_uuid);
     const fresh = uuids.filter((uuid) => !edge.uuids.includes(uuid));

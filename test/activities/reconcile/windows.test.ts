@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { OrderListItem } from '../../../src/contract/service-objects.js';
-import { MalformedResponseError } from '../../../src/payment-service/errors.js';
+import { MalformedResponseError, TooManyValuesError } from '../../../src/payment-service/errors.js';
 import { orderWindows, type Page, serviceDateTime, type WindowPage } from '../../../src/payment-service/paging.js';
 import type { OrderListQuery } from '../../../src/payment-service/queries.js';
 import { orderListOf } from '../../payment-service/lists.fixture.js';
@@ -129,4 +129,22 @@ test('a service that ignores dates is refused instead of being asked for every s
   };
   await expect(read()).rejects.toThrow(MalformedResponseError);
   expect(list.requests).toBe(2);
+});
+
+test('a window whose answer has too many values is halved, a second is not', async () => {
+  const list = new RandomList(SECONDS, true);
+  const few = async (query: OrderListQuery) => {
+    const page = await list.list({ ...query, limit: LIMIT });
+    if (page.total > 4) throw new TooManyValuesError(1_000_000);
+    return page;
+  };
+  const span = { fromMs: START_MS, toMs: START_MS + 1_000 * SECOND_MS };
+  const read = async () => {
+    const pages: WindowPage[] = [];
+    for await (const page of orderWindows(orderListOf(few), span, { limit: LIMIT })) pages.push(page);
+    return uuidsIn(pages).size;
+  };
+  expect(await read()).toBe(SECONDS.filter((second) => second <= 1_001).length);
+  for (let n = 0; n < 5; n += 1) list.add(500);
+  await expect(read()).rejects.toThrow(TooManyValuesError);
 });

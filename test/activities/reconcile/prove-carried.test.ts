@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { chainsOf } from '../../../src/activities/reconcile/balance-chain.js';
-import { spelled } from '../../../src/activities/reconcile/balance-fold.js';
-import { type BalancesNow, compareCarried } from '../../../src/activities/reconcile/carried-balances.js';
+import { spelled } from '../../../src/activities/reconcile/balance-book.js';
+import { prove } from '../../../src/activities/reconcile/prove.js';
+import { type BalanceBook, emptyTotals } from '../../../src/contract/reconcile/days.js';
 import type { CarriedBalance } from '../../../src/contract/reconcile/reconcile.js';
-import type { BalanceChange } from '../../../src/contract/service-objects.js';
-import { foldOf } from './cases.fixture.js';
+import type { Balance, BalanceChange, Balances } from '../../../src/contract/service-objects.js';
+import { booksOf } from './cases.fixture.js';
 
 const HOUR_MS = 3_600_000;
 const NOW_MS = Date.UTC(2026, 10, 22, 12);
@@ -22,25 +22,30 @@ const change = (before: string, after: string): BalanceChange => ({
   created_at: '2026-11-22 09:00:00',
 });
 
-/** `carried`: what the changes are held against. */
-function seen(
-  shown: string | undefined,
-  changes: BalanceChange[] = [],
-  open: string[] = [],
-  carried = '100',
-): BalancesNow {
-  const { currencies } = foldOf(changes, { carried: new Map([['usd', spelled(carried)]]) });
-  return {
-    chains: chainsOf(currencies),
-    passing: new Set(currencies.usd?.passesCarried ? ['usd'] : []),
-    shown: new Map(shown === undefined ? [] : [['usd', shown]]),
-    known: new Set(['usd']),
-    open: new Set(open),
-  };
+/** What was read until now; `carried`: what the changes are held against. */
+interface Read {
+  before?: Balances;
+  after?: Balances;
+  books: Record<string, BalanceBook>;
+  untilNow?: boolean;
 }
 
-const compare = (carried: ReadonlyMap<string, CarriedBalance>, now: BalancesNow | undefined, window = WINDOW) =>
-  compareCarried(carried, now, window, NOW_MS);
+const usd = (amount: string): Balances => ({ usd: { currency: 'usd', amount, overdraft: '0' } as Balance });
+
+function seen(shown: string, changes: BalanceChange[] = [], carried = '100'): Read {
+  const books = booksOf(changes, { carried: new Map([['usd', spelled(carried)]]) });
+  return { before: usd(shown), after: usd(shown), books };
+}
+
+function compare(
+  carried: ReadonlyMap<string, CarriedBalance>,
+  { before, after, books, untilNow = true }: Read,
+  window = WINDOW,
+) {
+  const task = { account: 'default', toMs: NOW_MS, recover: false, openTooLongMs: 1, untilNow, ...window };
+  const totals = { ...emptyTotals(), books };
+  return prove({ ...task, atMs: NOW_MS, carried: [...carried.values()], totals, ...(before && { before }) }, after);
+}
 
 const fresh = (amount: string): CarriedBalance => ({ currency: 'usd', amount, at: at(0) });
 
@@ -64,21 +69,22 @@ describe('a balance without a change', () => {
   });
 
   test('that the service shows no more is empty', () => {
-    const nothing = { ...seen(undefined), known: new Set<string>() };
+    const nothing = { before: {}, after: {}, books: {} };
     expect(compare(carry('100'), nothing).gaps).toMatchObject([{ amount: '-100', before: '0', now: true }]);
     expect(compare(carry('0'), nothing).gaps).toEqual([]);
   });
 
-  test.each([
-    ['moves while it is read', seen(undefined)],
-    ['moved between two scans', seen('40', [], ['usd'])],
-    ['could not be read, or was not asked for', undefined],
+  test.each<[string, Read]>([
+    ['moves while it is read', { ...seen('40'), after: usd('41') }],
+    ['moved between two readings', { ...seen('40'), books: booksOf([change('100', '40')], { until: {} }) }],
+    ['was not asked for', { ...seen('40'), untilNow: false }],
+    ['could not be read', { books: {} }],
   ])('that %s is compared by the next run', (_, now) => {
-    expect(compare(carry('100'), now)).toEqual({ gaps: [], notes: [], balances: [...carry('100').values()] });
+    expect(compare(carry('100'), now)).toMatchObject({ gaps: [], balances: [...carry('100').values()] });
   });
 
   test('that is seen first is noted and carried', () => {
-    expect(compare(new Map(), seen('40'))).toEqual({
+    expect(compare(new Map(), seen('40'))).toMatchObject({
       gaps: [],
       notes: ['no change and no earlier run to compare with: usd'],
       balances: [fresh('40')],
@@ -90,7 +96,7 @@ describe('a balance with changes', () => {
   const CHANGES = [change('100.0', '70'), change('70', '60')];
 
   test.each(['100', '70', '60'])('that once was the carried one is proven anew: %s', (amount) => {
-    expect(compare(carry(amount), seen('60', CHANGES, [], amount))).toEqual({
+    expect(compare(carry(amount), seen('60', CHANGES, amount))).toMatchObject({
       gaps: [],
       notes: [],
       balances: [fresh('60')],
@@ -98,12 +104,12 @@ describe('a balance with changes', () => {
   });
 
   test('that never was the carried one has moved before them', () => {
-    const { gaps } = compare(carry('130'), seen('60', CHANGES, [], '130'));
+    const { gaps } = compare(carry('130'), seen('60', CHANGES, '130'));
     expect(gaps).toEqual([{ currency: 'usd', amount: '-30', after: '130', before: '100', since: at(24) }]);
   });
 
   test('whose end is not the balance leaves the carried one as it is, and none where there was none', () => {
-    const now = seen('55', CHANGES, ['usd']);
+    const now = seen('55', CHANGES);
     expect(compare(carry('100'), now).balances).toEqual([...carry('100').values()]);
     expect(compare(new Map(), now).balances).toEqual([]);
   });

@@ -1,10 +1,10 @@
 import Big from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { chainsOf } from '../../../src/activities/reconcile/balance-chain.js';
-import { fold, spelled } from '../../../src/activities/reconcile/balance-fold.js';
+import { addChanges, closeOverfull, gapOf, spelled, trailOf } from '../../../src/activities/reconcile/balance-book.js';
+import type { BalanceBook } from '../../../src/contract/reconcile/days.js';
 import type { BalanceChange } from '../../../src/contract/service-objects.js';
-import { foldOf } from './cases.fixture.js';
+import { booksOf } from './cases.fixture.js';
 
 const at = (second: number): string =>
   new Date(1_760_000_000_000 + second * 1000).toISOString().slice(0, 19).replace('T', ' ');
@@ -27,11 +27,12 @@ function trail(balances: readonly number[], perSecond: number): BalanceChange[] 
 const total = (amounts: readonly string[]): string =>
   amounts.reduce((sum, amount) => sum.plus(amount), new Big(0)).toFixed();
 
-const chainOf = (changes: readonly BalanceChange[]) => {
-  const [chain] = chainsOf(foldOf(changes).currencies);
-  if (!chain) throw new Error('no chain');
-  return chain;
-};
+function chainOf(changes: readonly BalanceChange[], expected?: { start?: string; end?: string }) {
+  const { usd } = booksOf(changes);
+  if (!usd) throw new Error('no changes');
+  const { start, end, gaps } = trailOf(usd, expected);
+  return { start, end, gaps: gaps.length, shown: gaps.map((gap) => gapOf('usd', gap)) };
+}
 
 /** Few values, so that balances come back to where they were again and again. */
 const crowded = fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 2, maxLength: 40 });
@@ -92,15 +93,14 @@ describe('a chain of balance changes', () => {
     );
   });
 
-  test('names a single missing change also when all happened within one second, given the balance of now', () => {
+  test('names a single missing change also when all happened within one second, given the balances before and now', () => {
     fc.assert(
       fc.property(distinct, fc.nat(), keys, (balances, n, order) => {
         const all = trail(balances, 1000);
         const index = 1 + (n % (all.length - 2));
         const missing = all[index];
-        const known = new Map([['usd', all.at(-1)?.amount_after ?? '']]);
-        const [chain] = chainsOf(foldOf(shuffle(all.toSpliced(index, 1), order)).currencies, known);
-        expect(chain?.shown).toEqual([
+        const known = { start: all[0]?.amount_before ?? '', end: all.at(-1)?.amount_after ?? '' };
+        expect(chainOf(shuffle(all.toSpliced(index, 1), order), known).shown).toEqual([
           {
             currency: 'usd',
             amount: missing?.amount_change,
@@ -113,61 +113,16 @@ describe('a chain of balance changes', () => {
   });
 });
 
-describe('a chain that is folded on the way', () => {
-  /** The changes in pieces, everything before a piece folded when it comes. */
-  function chainInPieces(changes: readonly BalanceChange[], pieces: number) {
-    const size = Math.max(1, Math.ceil(changes.length / pieces));
-    const whole = foldOf([]);
-    for (let start = 0; start < changes.length; start += size) {
-      whole.take(changes.slice(start, start + size));
-      const next = changes[start + size];
-      const usd = whole.currencies.usd;
-      if (usd && next) fold(usd, next.created_at);
-    }
-    const [chain] = chainsOf(whole.currencies);
-    return chain;
-  }
-  const pieces = fc.integer({ min: 1, max: 12 });
-
-  test('is the same where nothing is missing, also where balances come back to where they were', () => {
-    fc.assert(
-      fc.property(crowded, pieces, fc.integer({ min: 1, max: 8 }), (balances, count, perSecond) => {
-        const all = trail(balances, perSecond);
-        expect(chainInPieces(all, count)).toMatchObject({ gaps: 0, changes: all.length });
-      }),
-      { numRuns: 500 },
-    );
-  });
-
-  test('shows the same gaps as one that is looked at whole', () => {
-    fc.assert(
-      fc.property(
-        distinct,
-        fc.array(fc.nat(), { minLength: 1, maxLength: 10 }),
-        pieces,
-        (balances, removals, count) => {
-          const all = trail(balances, 1);
-          const removed = new Set(removals.map((n) => 1 + (n % Math.max(1, all.length - 2))));
-          if (all.length < 3) return;
-          const rest = all.filter((_, index) => !removed.has(index));
-          expect(chainInPieces(rest, count)).toEqual(chainOf(rest));
-        },
-      ),
-      { numRuns: 500 },
-    );
-  });
-
-  test('holds little of many changes', () => {
-    const many = foldOf(
-      trail(
-        Array.from({ length: 10_001 }, (_, n) => n),
-        10,
-      ),
-    );
-    many.foldBefore(at(990));
-    expect(many.currencies.usd?.held).toHaveLength(100);
-    expect(chainsOf(many.currencies)).toMatchObject([{ changes: 10_000, gaps: 0, start: '0', end: '100' }]);
-  });
+test('a book of many changes is small, and is closed when its changes do not join', () => {
+  const books: Record<string, BalanceBook> = {};
+  const steps = Array.from({ length: 10_001 }, (_, n) => n);
+  addChanges(books, trail(steps, 10), { from: '' });
+  expect(JSON.stringify(books).length).toBeLessThan(1_000);
+  expect(closeOverfull(books)).toEqual([]);
+  const apart = trail(steps, 1).filter((_, n) => n % 2 === 0);
+  const loose = booksOf(apart);
+  expect(closeOverfull(loose, 5_000)).toEqual(['usd']);
+  expect(loose.usd).toMatchObject({ changes: 5_000, isOverfull: true, tips: {} });
 });
 
 test('a balance has one spelling, whatever zeros it is written with', () => {

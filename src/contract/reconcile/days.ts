@@ -1,0 +1,158 @@
+import type { Amount } from '../money.js';
+import type { Balances } from '../service-objects.js';
+import { ZONE_SLACK_MS } from './input.js';
+import {
+  AGREED_CLASSES,
+  type CarriedBalance,
+  DISAGREEING_CLASSES,
+  type Finding,
+  type MalformedItem,
+  type ReconcileClass,
+  type ReconcileInput,
+  type ReconcileResult,
+} from './reconcile.js';
+
+/** What the workflow `reconcile` and its activities give each other, day by day. Plain JSON, however many orders there are. */
+
+/** Rows of the report; their counts are complete. */
+export const MAX_ROWS = 3_000;
+/** Size of these rows as JSON; a payload may have 2 MB. */
+const MAX_ROWS_CHARACTERS = 1_200_000;
+/** Malformed items, notes and gaps of the report each; their counts are complete. */
+export const MAX_OTHERS = 500;
+const DAY_MS = 86_400_000;
+
+/** A span of time in ms since the epoch; its end does not belong to it. */
+export interface Span {
+  fromMs: number;
+  toMs: number;
+}
+
+/** A checked input; times in ms since the epoch. */
+export interface ReconcileTask extends Required<Omit<ReconcileInput, 'from' | 'to'>>, Span {
+  /** False: `toMs` is a date in the past, so that the balances of now cannot be compared with. */
+  untilNow: boolean;
+}
+
+/** What the balance changes of one currency show so far. */
+export interface BalanceBook {
+  changes: number;
+  /** The balances before the changes of the earliest second, and those after the changes of the latest one. */
+  first: { at: string; balances: Amount[] };
+  last: { at: string; balances: Amount[] };
+  /** Balances that changes left more often than they arrived at it (above 0) or less often, and when. */
+  tips: Record<Amount, [surplus: number, at: string]>;
+  /** Changes were left out because they are later than the first reading. */
+  isLater?: true;
+  /** A change passed through the balance that an earlier run carried over. */
+  passesCarried?: true;
+  /** More tips than can be kept: the book was closed. */
+  isOverfull?: true;
+}
+
+/** What a reconciliation knows between two days. */
+export interface ReconcileTotals {
+  seen: number;
+  windows: number;
+  classes: Record<ReconcileClass, number>;
+  malformedCount: number;
+  /** Orders of the last second that was read, which the next window shows again. */
+  edge: { at: string; uuids: string[] };
+  books: Record<string, BalanceBook>;
+  /** The address list was read, and what cannot be read in it was reported. */
+  addressesRead?: true;
+}
+
+/** Balances before the orders are read; `before` is absent if the service gave no answer. */
+export interface BalancesBefore {
+  before?: Balances;
+  carried: CarriedBalance[];
+}
+
+/** Input of the activity `reconcileDay`. `day` begins at 0: the time before the window. */
+export interface ReconcileDay extends ReconcileTask {
+  /** Begin of the reconciliation. */
+  atMs: number;
+  day: Span;
+  carried: CarriedBalance[];
+  totals: ReconcileTotals;
+  /** Second reading, of balance changes only: the latest change of each currency that the first one saw. */
+  until?: Record<string, string>;
+}
+
+/** What one day adds, and the totals with it. */
+export interface DayFound {
+  totals: ReconcileTotals;
+  rows: Finding[];
+  malformed: MalformedItem[];
+  notes: string[];
+}
+
+/** Input of the activity `proveBalances`. */
+export interface BalancesRead extends ReconcileTask, BalancesBefore {
+  atMs: number;
+  totals: ReconcileTotals;
+}
+
+/** What balances and balance changes prove. `againMs`: gaps count only if a second reading finds them after this time. */
+export type Proof = Required<Pick<ReconcileResult, 'chains' | 'gaps' | 'gapCount' | 'notes' | 'balances'>> & {
+  againMs: number;
+};
+
+/** Input of the activity `reportReconcile`: the gravest rows, and what the report holds beside them. */
+export interface ReconcileReport {
+  rows: Finding[];
+  found: Omit<ReconcileResult, 'disagreements' | 'report' | 'csv'>;
+}
+
+/** Nothing found yet. */
+export const emptyTotals = (): ReconcileTotals => ({
+  seen: 0,
+  windows: 0,
+  classes: Object.fromEntries(
+    [...AGREED_CLASSES, ...DISAGREEING_CLASSES].map((name) => [name, 0]),
+  ) as ReconcileTotals['classes'],
+  malformedCount: 0,
+  edge: { at: '', uuids: [] },
+  books: {},
+});
+
+/** The time before the window, and the days of the window; slack on both sides belongs to the first and the last one. */
+export function daysOf({ fromMs, toMs }: Span): Span[] {
+  const beginMs = fromMs - ZONE_SLACK_MS;
+  const days: Span[] = [{ fromMs: 0, toMs: beginMs }];
+  for (let atMs = beginMs; atMs < toMs; atMs += DAY_MS) {
+    days.push({ fromMs: atMs, toMs: atMs + DAY_MS < toMs ? atMs + DAY_MS : toMs + ZONE_SLACK_MS });
+  }
+  return days;
+}
+
+/** Classes with a row in the report, the gravest first; what was mended comes last. */
+export const REPORTED_CLASSES: readonly ReconcileClass[] = [
+  ...DISAGREEING_CLASSES,
+  'receiptFollowed',
+  'recovered',
+  'woken',
+];
+
+/** True for rows that a person has to look at. */
+export const isDisagreement = ({ class: name }: Finding): boolean =>
+  (DISAGREEING_CLASSES as readonly ReconcileClass[]).includes(name);
+
+/**
+ * The gravest rows, as many as the report holds beside what was counted before: a thousand orders of somebody else must
+ * not hide the one that was paid twice.
+ */
+export function gravestRows(rows: readonly Finding[], before?: ReconcileTotals['classes']): Finding[] {
+  const rank = (row: Finding) => REPORTED_CLASSES.indexOf(row.class);
+  const graver = (row: Finding) =>
+    REPORTED_CLASSES.slice(0, rank(row) + 1).reduce((sum, name) => sum + (before?.[name] ?? 0), 0);
+  let room = MAX_ROWS_CHARACTERS;
+  return rows
+    .toSorted((a, b) => rank(a) - rank(b))
+    .filter((row, index) => {
+      if (index + graver(row) >= MAX_ROWS) return false;
+      room -= JSON.stringify(row).length;
+      return room >= 0;
+    });
+}
