@@ -11,8 +11,8 @@ import type { BalanceChange } from '../../contract/service-objects.js';
  * This cannot show missing changes that add up to 0, and those before the first or after the last change seen.
  */
 
-/** Tips of one currency that are kept: 20,000 are about a megabyte. */
-const MAX_TIPS = 20_000;
+/** Tips of one currency that are kept: 10,000 are about half a megabyte, and a payload may have two. */
+const MAX_TIPS = 10_000;
 
 /** Which changes count, and what they are looked at for. */
 export interface BookScope {

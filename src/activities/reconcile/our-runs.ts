@@ -25,8 +25,6 @@ export interface OurRun {
   /** How its order stands, by the list; absent where only its end tells. */
   standing?: Standing;
   startedAtMs: number;
-  /** Absent while it runs. */
-  endedAtMs?: number;
   /** Where a search attribute tells it: of receipts, and of orders that have ended or waited for a person. */
   orderUuid?: string;
   /** True when it ended because no order of ours exists. */
@@ -80,10 +78,7 @@ export async function findOurRun(client: Client, workflowId: string): Promise<Ou
   return found && toRun(found);
 }
 
-type Described = Pick<
-  WorkflowExecutionInfo,
-  'workflowId' | 'runId' | 'status' | 'startTime' | 'closeTime' | 'typedSearchAttributes'
->;
+type Described = Pick<WorkflowExecutionInfo, 'workflowId' | 'runId' | 'status' | 'startTime' | 'typedSearchAttributes'>;
 
 function toRun(info: Described): OurRun | undefined {
   const order = parseOrderWorkflowId(info.workflowId);
@@ -99,7 +94,6 @@ function toRun(info: Described): OurRun | undefined {
     orderId,
     standing: standingOfRun(info),
     startedAtMs: info.startTime.getTime(),
-    endedAtMs: info.closeTime?.getTime(),
     orderUuid: received?.orderUuid ?? info.typedSearchAttributes.get(searchAttribute.orderUuid),
     noOrder: info.typedSearchAttributes.get(searchAttribute.orderStatus) === 'none',
   };
