@@ -17,7 +17,10 @@ export async function forAccount<T>(
   if (!account) throw noReading(`this worker does not serve the account ${input.account}; another one has to`);
   const { seen, windows } = input.totals;
   const progress: ReconcileProgress = { step: 'starting', seen, windows };
-  const beat = setInterval(() => heartbeat({ ...progress }), HEARTBEAT_EVERY_MS);
+  const show = () => heartbeat({ ...progress });
+  // A quiet day is over before the first interval.
+  show();
+  const beat = setInterval(show, HEARTBEAT_EVERY_MS);
   try {
     return await act({ account, reads: new PacedReads(account), progress });
   } catch (error) {
