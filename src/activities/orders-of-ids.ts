@@ -20,7 +20,7 @@ export async function* ordersOfIds(
   let count = 0;
   for await (const page of allPages({ order_ids: [...asked], limit }, list)) {
     const items = page.items.filter(
-      ({ user_order_id: id, order_uuid: uuid }) => (isAsked?.(id) ?? asked.has(id)) || asked.has(uuid),
+      ({ user_order_id: id, order_uuid: uuid }) => asked.has(id) || asked.has(uuid) || isAsked?.(id),
     );
     yield { ...page, items };
     count += items.length;

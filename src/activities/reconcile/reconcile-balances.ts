@@ -1,7 +1,7 @@
 import { getClient } from '@temporalio/activity';
 import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
-import type { ReconcileWorkflow } from '../../client/reconcile.js';
 import { resultOfRun } from '../../client/history.js';
+import type { ReconcileWorkflow } from '../../client/reconcile.js';
 import { whyUnreadable } from '../../client/standing.js';
 import { callTemporal } from '../../client/temporal-calls.js';
 import { quoted, RECONCILE_WORKFLOW, searchAttribute } from '../../contract/names.js';

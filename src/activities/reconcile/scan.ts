@@ -14,6 +14,7 @@ import type { OurRun } from './our-runs.js';
 
 /** Half a page: where the service executed an order twice, both must fit onto it. */
 export const IDS_AT_ONCE = 500;
+type OrderList = ReturnType<PacedReads['orders']>;
 const SECOND_MS = 1_000;
 
 /** What the steps of one day work with. */
@@ -46,9 +47,7 @@ export interface Scan {
 export async function readIds({ reads }: Reconciliation, view: ServiceView, ids: readonly string[]): Promise<void> {
   for (let at = 0; at < ids.length; at += IDS_AT_ONCE) {
     const some = ids.slice(at, at + IDS_AT_ONCE);
-    // One that the service shows under another form of its id is compared, and reported, as what it is.
-    const isAsked = (id: string) => some.some((asked) => isFormOfId(id, asked));
-    const page = await wholeList(ordersOfIds(some, reads.orders(), MAX_ORDERS_PER_PAGE, isAsked));
+    const page = await listedOf(reads.orders(), some);
     view.take(page, `look-up of ${some.length} order ids from ${shownId(some[0] ?? '')} on`);
   }
 }
@@ -61,9 +60,13 @@ export async function listedWithin(
 ): Promise<Set<string>> {
   const list = reads.orders();
   const dates = { date_from: serviceDateTime(fromMs), date_to: serviceDateTime(toMs + SECOND_MS) };
-  const { items } = await wholeList(ordersOfIds(ids, { ...list, page: (query) => list.page({ ...query, ...dates }) }));
+  const { items } = await listedOf({ ...list, page: (query) => list.page({ ...query, ...dates }) }, ids);
   return new Set(items.map(({ order_uuid: uuid }) => uuid));
 }
+
+/** Lists the orders of ids; one under another form of its id is compared, and reported, as what it is. */
+const listedOf = (list: OrderList, ids: readonly string[]): Promise<Page<OrderListItem>> =>
+  wholeList(ordersOfIds(ids, list, MAX_ORDERS_PER_PAGE, (id) => ids.some((asked) => isFormOfId(id, asked))));
 
 /** True when a view holds the order of a run. */
 export const isSeen = (view: ServiceView, { received, orderId }: OurRun): boolean =>
