@@ -17,9 +17,8 @@ import { readOutcomeActivity } from './order/read-outcome.js';
 import { whereInLineActivity } from './order/turn.js';
 import { whySilentActivity } from './order/why-silent.js';
 import { readServiceActivity } from './read-service.js';
-import { proveBalancesActivity, readBalancesActivity } from './reconcile/reconcile-balances.js';
+import { proveBalancesActivity, readBalancesActivity, reportReconcileActivity } from './reconcile/reconcile-account.js';
 import { reconcileDayActivity } from './reconcile/reconcile-day.js';
-import { reportReconcileActivity } from './reconcile/reconcile-report.js';
 
 export { type Account, type ActivityDeps, SharedRates } from './deps.js';
 export { isCopied } from './only-attempt.js';

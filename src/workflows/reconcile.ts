@@ -7,18 +7,16 @@ import {
   daysOf,
   emptyTotals,
   gravestRows,
-  isDisagreement,
-  MAX_OTHERS,
   REPORTED_CLASSES,
   type ReconcileTask,
   type ReconcileTotals,
 } from '../contract/reconcile/days.js';
 import { checkedReconcileInput } from '../contract/reconcile/input.js';
 import {
+  DISAGREEING_CLASSES,
   disagreementOf,
   type Finding,
   MAX_SHOWN,
-  type MalformedItem,
   type ReconcileInput,
   type ReconcileResult,
 } from '../contract/reconcile/reconcile.js';
@@ -54,75 +52,46 @@ export async function reconcile(input?: ReconcileInput): Promise<ReconcileResult
 
 /** Compares day by day. Money moves meanwhile, so a gap counts only if a second reading finds it too. */
 async function compareAccount(task: ReconcileTask): Promise<ReconcileResult> {
-  const atMs = Date.now();
-  const first = await overDays(task, atMs, emptyTotals());
-  let { proof } = first;
-  let { windows } = first.totals;
+  const first = await overDays(task, Date.now(), emptyTotals());
+  let { totals, proof } = first;
   if (proof.gapCount > 0) {
     await sleep(proof.againMs, { summary: 'Before a second reading of the gaps' });
-    const until = Object.fromEntries(Object.entries(first.totals.books).map(([name, { last }]) => [name, last.at]));
-    const again = { ...first.totals, books: {}, edge: emptyTotals().edge };
-    const second = await overDays(task, Date.now(), again, until);
-    proof = second.proof;
-    windows = second.totals.windows;
+    const until = Object.fromEntries(Object.entries(totals.books).map(([name, { last }]) => [name, last.at]));
+    ({ totals, proof } = await overDays(task, Date.now(), { ...totals, books: {}, edge: [] }, until));
   }
-  const { seen, classes, malformedCount } = first.totals;
-  const rowCount = REPORTED_CLASSES.reduce((sum, name) => sum + classes[name], 0);
+  const { books: _books, edge: _edge, addressesRead: _read, ...counted } = totals;
+  const { againMs: _againMs, ...proven } = proof;
   const rows = gravestRows(first.rows);
-  const { againMs: _, ...proven } = proof;
+  const rowCount = REPORTED_CLASSES.reduce((sum, name) => sum + counted.classes[name], 0);
+  const leftOut = `the report holds the ${rows.length} gravest of ${rowCount} rows; a shorter --from to --to shows the others`;
   const found = {
     account: task.account,
     from: new Date(task.fromMs).toISOString(),
     to: new Date(task.toMs).toISOString(),
-    seen,
-    windows,
-    classes,
-    malformed: first.malformed,
-    malformedCount,
+    ...counted,
     ...proven,
-    notes: [...first.notes, ...(rows.length < rowCount ? [leftOut(rows.length, rowCount)] : []), ...proof.notes],
+    notes: [...counted.notes, ...(rows.length < rowCount ? [leftOut] : []), ...proof.notes].slice(0, MAX_SHOWN),
   };
-  return {
-    ...found,
-    disagreements: rows.filter(isDisagreement).slice(0, MAX_SHOWN),
-    malformed: found.malformed.slice(0, MAX_SHOWN),
-    gaps: found.gaps.slice(0, MAX_SHOWN),
-    notes: found.notes.slice(0, MAX_SHOWN),
-    ...(await reportReconcile({ rows, found })),
-  };
+  const disagreements = rows.filter((row) => REPORTED_CLASSES.indexOf(row.class) < DISAGREEING_CLASSES.length);
+  return { ...found, disagreements: disagreements.slice(0, MAX_SHOWN), ...(await reportReconcile({ rows, found })) };
 }
-
-const leftOut = (rows: number, rowCount: number): string =>
-  `the report holds the ${rows} gravest of ${rowCount} rows; a shorter --from to --to shows the others`;
 
 /** Reads the balances, one day after the other, and the balances again. */
 async function overDays(task: ReconcileTask, atMs: number, start: ReconcileTotals, until?: Record<string, string>) {
   const begun = await readBalances({ ...task, atMs, totals: start });
   let totals = start;
-  let rows: Finding[] = [];
-  const malformed: MalformedItem[] = [];
-  const notes = new Set<string>();
+  const rows: Finding[] = [];
   for (const day of daysOf(task)) {
     const found = await reconcileDay({ ...task, atMs, day, carried: begun.carried, totals, ...(until && { until }) });
     totals = found.totals;
-    rows = [...rows, ...found.rows];
-    malformed.push(...found.malformed);
-    for (const note of found.notes) if (notes.size < MAX_OTHERS) notes.add(note);
+    rows.push(...found.rows);
   }
-  return {
-    totals,
-    rows,
-    malformed,
-    notes: [...notes],
-    proof: await proveBalances({ ...task, ...begun, atMs, totals }),
-  };
+  return { totals, rows, proof: await proveBalances({ ...task, ...begun, atMs, totals }) };
 }
 
 function checkedInput(input: unknown): ReconcileTask {
   const checked = checkedReconcileInput(input, Date.now());
-  if ('errors' in checked) {
-    throw invalidInput(checked.errors, 'Nothing was compared');
-  }
+  if ('errors' in checked) throw invalidInput(checked.errors, 'Nothing was compared');
   checkReconcile(checked.input.account);
   return checked.input;
 }

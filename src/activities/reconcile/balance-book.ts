@@ -45,17 +45,13 @@ function addChange(book: BalanceBook, change: BalanceChange, carried: Amount | u
   const [before, after] = [spelled(change.amount_before), spelled(change.amount_after)];
   if (book.changes === 0 || at < book.first.at) book.first = { at, balances: [] };
   if (at > book.last.at) book.last = { at, balances: [] };
-  if (at === book.first.at) addTo(book.first.balances, before);
-  if (at === book.last.at) addTo(book.last.balances, after);
+  if (at === book.first.at && !book.first.balances.includes(before)) book.first.balances.push(before);
+  if (at === book.last.at && !book.last.balances.includes(after)) book.last.balances.push(after);
   book.changes += 1;
   if (before === carried || after === carried) book.passesCarried = true;
   if (book.isOverfull) return;
   addTip(book.tips, before, 1, at);
   addTip(book.tips, after, -1, at);
-}
-
-function addTo(balances: Amount[], balance: Amount): void {
-  if (!balances.includes(balance)) balances.push(balance);
 }
 
 /** Counts a balance as left (1) or arrived at (-1); of several times the outermost one stays. */
@@ -72,21 +68,17 @@ export function closeOverfull(books: Record<string, BalanceBook>, most = MAX_TIP
   return overfull.map(([currency]) => currency);
 }
 
-/** What the changes of one currency show: the first and the last balance, and the gaps between. */
-export interface Trail {
-  start: Amount;
-  end: Amount;
-  gaps: Missing[];
-}
-
 /** Two balances between which changes are missing. */
-export type Missing = Pick<BalanceGap, 'after' | 'before'>;
+type Missing = Pick<BalanceGap, 'after' | 'before'>;
 
 /**
- * Finds the ends of a book with changes, and the gaps between them. `expected`: the likely first and last balance, which
- * decide among changes of one second.
+ * Finds the first and the last balance of a book with changes, and the gaps between them. `expected`: the likely ones,
+ * which decide among changes of one second.
  */
-export function trailOf({ first, last, tips }: BalanceBook, expected: { start?: Amount; end?: Amount } = {}): Trail {
+export function trailOf(
+  { first, last, tips }: BalanceBook,
+  expected: { start?: Amount; end?: Amount } = {},
+): { start: Amount; end: Amount; gaps: Missing[] } {
   const surplus = (balance: Amount) => tips[balance]?.[0] ?? 0;
   const begins = first.balances.filter((balance) => surplus(balance) > 0);
   const ends = last.balances.filter((balance) => surplus(balance) < 0);
@@ -98,11 +90,7 @@ export function trailOf({ first, last, tips }: BalanceBook, expected: { start?: 
   addTip(open, start, -1, first.at);
   addTip(open, end, 1, last.at);
   const left = tipsIn(open, 1);
-  return {
-    start,
-    end,
-    gaps: tipsIn(open, -1).flatMap((after, index) => ({ after, before: left[index] ?? end })),
-  };
+  return { start, end, gaps: tipsIn(open, -1).map((after, index) => ({ after, before: left[index] ?? end })) };
 }
 
 /** The wanted balance of the first list that has any, or its first one. */
@@ -126,9 +114,8 @@ export const gapOf = (currency: string, { after, before }: Missing): BalanceGap 
   before,
 });
 
-/** One spelling for one value, "-0" being 0. By text: hundreds of thousands pass while nothing else of the worker runs. */
+/** One spelling for one value, "-0" being 0. */
 export function spelled(amount: Amount): Amount {
-  const short = amount.includes('.') ? amount.replace(/\.?0+$/, '') : amount;
-  const plain = short.replace(/^(-?)0+(?=\d)/, '$1');
-  return plain === '-0' ? '0' : plain;
+  const value = decimal(amount);
+  return value.eq(0) ? '0' : toAmount(value);
 }

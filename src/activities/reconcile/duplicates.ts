@@ -1,4 +1,3 @@
-import type { Client } from '@temporalio/client';
 import { orderWorkflowId, receivedWorkflowId } from '../../contract/names.js';
 import { isReceivedType } from '../../contract/order/types.js';
 import { dateTimeMs, ZONE_SLACK_MS } from '../../contract/reconcile/input.js';
@@ -27,7 +26,13 @@ export async function runOf(
   const receipt = hasDuplicates(view, order) && (await receiptOf(order)) !== undefined;
   const ids = workflowIdsOf(account, receipt ? { ...order, user_order_id: '' } : order);
   const known = ids.flatMap((workflowId) => runs.get(workflowId) ?? []);
-  return known.find(isOfOrder) ?? (isNew(order, atMs) ? await findFirst(client, ids) : undefined) ?? known[0];
+  if (!known.some(isOfOrder) && isNew(order, atMs)) {
+    for (const workflowId of ids) {
+      const run = await findOurRun(client, workflowId);
+      if (run) known.push(run);
+    }
+  }
+  return known.find(isOfOrder) ?? known[0];
 }
 
 /** The ids of the workflows that may follow an order. */
@@ -56,16 +61,6 @@ function isNew({ created_at: at }: OrderListItem, nowMs: number): boolean {
 /** False for a run that found no receipt: a forged callback may have claimed that an order of ours is one. */
 const isOfOrder = ({ received, noOrder }: OurRun): boolean => !(received && noOrder);
 
-async function findFirst(client: Client, workflowIds: readonly string[]): Promise<OurRun | undefined> {
-  let last: OurRun | undefined;
-  for (const workflowId of workflowIds) {
-    const run = await findOurRun(client, workflowId);
-    if (run && isOfOrder(run)) return run;
-    last ??= run;
-  }
-  return last;
-}
-
 /**
  * Says `duplicate` of an order that is not the one our workflow follows, though it has its id; where no workflow tells
  * which one that is, of every order under an id but the first. A service that executed an order twice must show, whatever
@@ -78,15 +73,12 @@ export async function compareDuplicates(
   ours?: { run: OurRun; word: OurWord },
 ): Promise<Comparison | undefined> {
   if (ours?.run.received && isOfOrder(ours.run)) return undefined;
-  const followed = ours && followedBy(ours.run, ours.word);
+  // A workflow that was stopped tells nothing any more, but may have left the order among its search attributes.
+  const followed = ours?.word.kind === 'unresolved' ? ours.run.orderUuid : ours && uuidOf(ours.word);
   const first = followed ?? (await firstUnderId(work, scan, order));
   if (first === order.order_uuid) return undefined;
   return { class: 'duplicate', detail: `another order under the id of ${first}` };
 }
-
-/** A workflow that was stopped tells nothing any more, but may have left the order among its search attributes. */
-const followedBy = (run: OurRun, word: OurWord): string | undefined =>
-  word.kind === 'unresolved' ? run.orderUuid : uuidOf(word);
 
 /** The order that was created first, so that every reconciliation names the same one. */
 async function firstUnderId(work: Reconciliation, scan: Scan, order: OrderListItem): Promise<string | undefined> {
@@ -94,15 +86,12 @@ async function firstUnderId(work: Reconciliation, scan: Scan, order: OrderListIt
   if (!hasDuplicates(view, order) || (await isReceipt(work, scan, order))) return order.order_uuid;
   const uuids = [...(view.uuidsById.get(order.user_order_id) ?? [])];
   const duplicates = uuids.flatMap((uuid) => view.orders.get(uuid) ?? []);
-  for (const duplicate of duplicates.sort(byCreation)) {
+  const keyOf = ({ created_at, order_uuid }: OrderListItem): string => `${created_at}\0${order_uuid}`;
+  for (const duplicate of duplicates.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))) {
     if (!(await isReceipt(work, scan, duplicate))) return duplicate.order_uuid;
   }
   return order.order_uuid;
 }
-
-const byCreation = (a: OrderListItem, b: OrderListItem): number => (creationKey(a) < creationKey(b) ? -1 : 1);
-
-const creationKey = ({ created_at, order_uuid }: OrderListItem): string => `${created_at}\0${order_uuid}`;
 
 /** Receipts were never asked for, so that the service may give several of them one id. */
 async function isReceipt(

@@ -7,7 +7,7 @@ import { type AgeLimit, type Comparison, compare, compareAge, type OurWord, STUC
 import { compareDuplicates, hasDuplicates, runOf, uuidOf } from './duplicates.js';
 import { followReceipt, recover } from './followers.js';
 import { type OurRun, wake, wordOf } from './our-runs.js';
-import { type Receipt, type Reconciliation, readIds, type Scan, ServiceView, shownId, statusOf } from './scan.js';
+import { type Reconciliation, readIds, type Scan, ServiceView, shownId, statusOf } from './scan.js';
 
 /** Orders compared at the same time: each asks Temporal for the end of its workflow. */
 const CONCURRENCY = 10;
@@ -99,8 +99,11 @@ async function wordAbout(
 /** The orders in doubt as the service shows them now. */
 async function* readAgain(work: Reconciliation, doubts: readonly BothSides[]): AsyncGenerator<BothSides> {
   const view = new ServiceView();
-  const ids = new Set(doubts.map(({ order }) => order.user_order_id).filter((id) => id !== ''));
-  await readIds(work, view, [...ids]);
+  await readIds(
+    work,
+    view,
+    doubts.flatMap(({ order }) => order.user_order_id || []),
+  );
   for (const doubt of doubts) {
     const { order_uuid: uuid, balance_changes } = doubt.order;
     const order = view.orders.get(uuid) ?? (await byUuid(work, uuid, balance_changes)) ?? doubt.order;
@@ -130,23 +133,20 @@ async function follow(
 ): Promise<Comparison> {
   const { client, input } = work;
   const receipt = await work.receiptOf(order);
-  if (receipt?.ref !== undefined) {
-    return followReceipt(client, { account: input.account, ref: receipt.ref, order_uuid: order.order_uuid });
-  }
-  if (receipt && ended?.found.class !== 'unresolved') return foreignReceipt(receipt);
+  if (receipt) return followReceipt(client, { account: input.account, ref: receipt, order_uuid: order.order_uuid });
+  if (receipt === null && ended?.found.class !== 'unresolved') return FOREIGN_RECEIPT;
   if (input.recover && !isFinal(order.status) && mayRunAgain(ended)) {
     return recover(work, order, { again: ended !== undefined });
   }
   return ended?.found ?? { class: 'foreign', detail: 'nobody here follows it' };
 }
 
-const foreignReceipt = ({ claimed }: Receipt): Comparison => ({
+const FOREIGN_RECEIPT: Comparison = {
   class: 'foreign',
-  detail: claimed
-    ? `its address names our reference ${claimed}, but no key of CALLBACK_TOKEN_KEY made its callback URL and no run here ` +
-      'created it; if it is ours, put the key back that made it'
-    : 'a receipt on an address that is not ours',
-});
+  detail:
+    'a receipt on an address that no run here created, and whose callback URL no key of CALLBACK_TOKEN_KEY made; ' +
+    'if it is ours, put the key back that made it',
+};
 
 /** True where no run was, where it was stopped, and where it ended in a conflict with this very order. */
 function mayRunAgain(ended?: { found: Comparison; run: OurRun }): boolean {

@@ -21,35 +21,29 @@ const placeOf = (address: string, memo: string | null): string => `${canonicalWa
 /** A permanent address; without a reference if its callback URL has not the form of ours. */
 type Place = Listed | { address: DepositAddress; ref?: undefined };
 
-/** The permanent addresses of accounts, read once for each reconciliation, and only if needed. */
-export class PlaceBook {
-  readonly #read = new Map<string, { atMs: number; places: Promise<ReadonlyMap<string, Place>> }>();
-
-  constructor(private readonly tokenKeys?: readonly string[]) {}
-
-  /** Finds the address that an order is a receipt on. */
-  receiptsOf(work: Omit<Reconciliation, 'receiptOf'>): Reconciliation['receiptOf'] {
-    const { client, account } = work;
+/** Finds what orders are receipts on. The address list is read once for each reconciliation, and only if needed. */
+export function receiptFinder(tokenKeys?: readonly string[]) {
+  const read = new Map<string, { atMs: number; places: Promise<ReadonlyMap<string, Place>> }>();
+  const placesOf = (work: Omit<Reconciliation, 'receiptOf'>): Promise<ReadonlyMap<string, Place>> => {
+    const { account, atMs } = work.input;
+    const known = read.get(account);
+    if (known?.atMs === atMs) return known.places;
+    const places = readPlaces(work, tokenKeys);
+    read.set(account, { atMs, places });
+    places.catch(() => read.delete(account));
+    return places;
+  };
+  return (work: Omit<Reconciliation, 'receiptOf'>): Reconciliation['receiptOf'] => {
     const judged = new Map<Place, Promise<boolean>>();
     return async ({ order_type: type, deposit_address: address, deposit_memo: memo }) => {
       if (!isReceivedType(type) || !address) return undefined;
-      const place = (await this.#places(work)).get(placeOf(address, memo));
-      if (!place?.ref) return place && {};
-      const isOur = judged.get(place) ?? isOurs(() => client, account.name, place);
+      const place = (await placesOf(work)).get(placeOf(address, memo));
+      if (!place?.ref) return place && null;
+      const isOur = judged.get(place) ?? isOurs(() => work.client, work.account.name, place);
       judged.set(place, isOur);
-      return (await isOur) ? { ref: place.ref } : { claimed: place.ref };
+      return (await isOur) ? place.ref : null;
     };
-  }
-
-  #places(work: Omit<Reconciliation, 'receiptOf'>): Promise<ReadonlyMap<string, Place>> {
-    const { account, atMs } = work.input;
-    const known = this.#read.get(account);
-    if (known?.atMs === atMs) return known.places;
-    const places = readPlaces(work, this.tokenKeys);
-    this.#read.set(account, { atMs, places });
-    places.catch(() => this.#read.delete(account));
-    return places;
-  }
+  };
 }
 
 async function readPlaces(
@@ -59,7 +53,7 @@ async function readPlaces(
   const owner = { account: input.account, tokenKeys };
   const { byRef, others, malformed } = await readAddressList(owner, allPages({}, reads.addresses()));
   // Another worker reads them again; what is wrong with them is said once.
-  if (!found.totals.addressesRead) addMalformed(found, malformed);
+  if (!found.totals.addressesRead) addMalformed(found.totals, malformed);
   found.totals.addressesRead = true;
   const listed = [...byRef.values()].flat();
   // What comes last counts where the service lists an address twice.

@@ -11,6 +11,7 @@ import {
   quoted,
   searchAttribute,
 } from '../../contract/names.js';
+import type { Span } from '../../contract/reconcile/days.js';
 import { isFinal } from '../../contract/service-objects.js';
 import { type Known, type OurWord, ourEndOf } from './compare.js';
 
@@ -38,14 +39,14 @@ const IDS_AT_ONCE = 200;
 export async function* ourRuns(
   client: Client,
   account: string,
-  { endedSinceMs, fromMs, toMs }: { endedSinceMs: number; fromMs?: number; toMs: number },
+  { endedSinceMs, fromMs, toMs }: Span & { endedSinceMs: number },
 ): AsyncGenerator<OurRun> {
   const time = (ms: number) => `'${new Date(ms).toISOString()}'`;
   const query = [
     `(WorkflowId STARTS_WITH 'order:${account}:' OR WorkflowId STARTS_WITH 'received:${account}:')`,
     `(ExecutionStatus = 'Running' OR CloseTime >= ${time(endedSinceMs)})`,
+    `StartTime >= ${time(fromMs)}`,
     `StartTime < ${time(toMs)}`,
-    ...(fromMs === undefined ? [] : [`StartTime >= ${time(fromMs)}`]),
   ].join(' AND ');
   for await (const info of client.workflow.list({ query, pageSize: 1000 })) {
     const run = toRun(info);
@@ -56,11 +57,9 @@ export async function* ourRuns(
 /** The newest runs of these workflow ids, by the list: what has just been started may not be there yet. */
 export async function newestRuns(client: Client, workflowIds: readonly string[]): Promise<Map<string, OurRun>> {
   const runs = new Map<string, OurRun>();
-  for (let at = 0; at < workflowIds.length; at += IDS_AT_ONCE) {
-    const query = `WorkflowId IN (${workflowIds
-      .slice(at, at + IDS_AT_ONCE)
-      .map(quoted)
-      .join(', ')})`;
+  const names = [...new Set(workflowIds)].map(quoted);
+  for (let at = 0; at < names.length; at += IDS_AT_ONCE) {
+    const query = `WorkflowId IN (${names.slice(at, at + IDS_AT_ONCE).join(', ')})`;
     await callTemporal(client, async () => {
       for await (const info of client.workflow.list({ query, pageSize: 1000 })) {
         const run = toRun(info);

@@ -1,15 +1,7 @@
 import { getClient } from '@temporalio/activity';
-import {
-  type DayFound,
-  gravestRows,
-  MAX_OTHERS,
-  MAX_ROWS,
-  REPORTED_CLASSES,
-  type ReconcileDay,
-  type Span,
-} from '../../contract/reconcile/days.js';
+import { type DayFound, gravestRows, type ReconcileDay, type Span } from '../../contract/reconcile/days.js';
 import { AHEAD_OF_UTC_MS, dateTimeMs, ZONE_SLACK_MS } from '../../contract/reconcile/input.js';
-import type { Finding } from '../../contract/reconcile/reconcile.js';
+import { type Finding, MAX_SHOWN } from '../../contract/reconcile/reconcile.js';
 import type { OrderListItem } from '../../contract/service-objects.js';
 import { orderWindows, serviceDateTime, smallPageNote, type WindowPage } from '../../payment-service/paging.js';
 import type { OrderListQuery } from '../../payment-service/queries.js';
@@ -17,19 +9,10 @@ import type { ActivityDeps } from '../deps.js';
 import { addChanges, closeOverfull, spelled } from './balance-book.js';
 import { isUnnamed, workflowIdsOf } from './duplicates.js';
 import { type Compared, findings } from './findings.js';
-import { PlaceBook } from './followers.js';
-import { forAccount } from './for-account.js';
+import { receiptFinder } from './followers.js';
 import { newestRuns, type OurRun, ourRuns } from './our-runs.js';
-import {
-  addMalformed,
-  IDS_AT_ONCE,
-  isSeen,
-  listedWithin,
-  type Reconciliation,
-  readIds,
-  ServiceView,
-  statusOf,
-} from './scan.js';
+import { forAccount } from './reconcile-account.js';
+import { addMalformed, IDS_AT_ONCE, listIds, type Reconciliation, readIds, ServiceView, statusOf } from './scan.js';
 
 const DAY_MS = 86_400_000;
 /** Our clock and the dates of the service may differ by a time zone on each side. */
@@ -45,40 +28,37 @@ const EDGE_MS = 1_000;
  * and wakes workflows. It moves no money and may be repeated: a worker that goes costs a day's reading.
  */
 export function reconcileDayActivity(deps: ActivityDeps) {
-  const places = new PlaceBook(deps.callback?.tokenKeys);
+  const receiptsOf = receiptFinder(deps.callback?.tokenKeys);
   return (input: ReconcileDay): Promise<DayFound> =>
-    forAccount(deps, input, async ({ account, reads, progress }) => {
-      const found: DayFound = { totals: input.totals, rows: [], malformed: [], notes: [] };
+    forAccount(deps, input.account, { ...input.totals, step: 'starting' }, async ({ account, reads, progress }) => {
+      const totals = structuredClone(input.totals);
+      const found: DayFound = { totals, rows: [] };
       const tools = { account, client: getClient(), reads, input, progress, found, ids: new Set<string>() };
-      const work = { ...tools, receiptOf: places.receiptsOf(tools) };
-      const before = structuredClone(input.totals.classes);
-      await readDay(work);
-      for (const currency of closeOverfull(found.totals.books)) {
+      await readDay({ ...tools, receiptOf: receiptsOf(tools) });
+      for (const currency of closeOverfull(totals.books)) {
         const reason = 'too many of them do not join: compare a shorter window';
-        addMalformed(found, [{ place: `balance changes in ${currency}`, reason }]);
+        addMalformed(totals, [{ place: `balance changes in ${currency}`, reason }]);
       }
       for (const { small } of [account.service.orders().sizes, account.service.addresses().sizes]) {
         if (small) addNote(found, smallPageNote(small));
       }
-      return { ...found, rows: gravestRows(found.rows, before) };
+      return found;
     });
 }
 
 /** Reads the list of the day first: of our runs of the day only those that it does not show are looked up. */
 async function readDay(work: Reconciliation): Promise<void> {
-  const { input, progress } = work;
-  const isBefore = input.day.fromMs === 0;
-  progress.step = isBefore ? 'looking up our orders from before the window' : 'reading the orders of the service';
-  if (!isBefore) for await (const one of windowsOf(work, input.day)) await compareWindow(work, one);
-  if (!isBefore) progress.step = 'looking up our orders that the list does not show';
+  const { input, progress, found } = work;
+  if (input.day.fromMs > 0) {
+    progress.step = 'reading the orders of the service';
+    for await (const one of windowsOf(work, input.day)) {
+      await comparePage(work, one, new Set(found.totals.edge));
+      found.totals.edge = edgeAfter(found.totals.edge, one);
+    }
+  }
+  progress.step = `looking up our orders ${input.day.fromMs > 0 ? 'that the list does not show' : 'from before the window'}`;
   await compareRuns(work);
-  if (isBefore && input.recover && !input.until) await readOpenOrders(work);
-}
-
-async function compareWindow(work: Reconciliation, one: WindowPage): Promise<void> {
-  const { totals } = work.found;
-  await comparePage(work, one, new Set(totals.edge.uuids));
-  totals.edge = edgeAfter(totals.edge, one);
+  if (input.day.fromMs === 0 && input.recover && !input.until) await readOpenOrders(work);
 }
 
 /** After a loss nobody may be following orders that are older than the window. */
@@ -90,7 +70,7 @@ async function readOpenOrders(work: Reconciliation): Promise<void> {
     for await (const one of windowsOf(work, span, { status })) {
       await comparePage(work, one, work.ids);
       // The first day of the window begins with the second in which this list ends.
-      if (one.window.to >= end) found.totals.edge.uuids.push(...one.page.items.map(({ order_uuid: uuid }) => uuid));
+      if (one.window.to >= end) found.totals.edge.push(...one.page.items.map(({ order_uuid: uuid }) => uuid));
     }
   }
   addNote(
@@ -116,70 +96,73 @@ async function* windowsOf(
 /** Where something stands that cannot be read. */
 const placeOf = ({ window: { from, to } }: WindowPage): string => `window ${from} to ${to}`;
 
-/** The orders of the last second that windows showed: they share it with the next one. */
-export function edgeAfter<Edge extends { at: string; uuids: string[] }>(edge: Edge, { page, paged }: WindowPage) {
+/** The orders of the last second that windows showed, by their uuids: they share it with the next one. */
+export function edgeAfter(edge: string[], { page, paged }: WindowPage): string[] {
   if (page.items.length === 0) return edge;
   const timeOf = ({ created_at: at }: OrderListItem) => dateTimeMs(at ?? '');
   const newestMs = page.items.reduce((newest, item) => Math.max(newest, timeOf(item) ?? 0), 0);
   const last = page.items.filter((item) => (timeOf(item) ?? newestMs) >= newestMs - EDGE_MS);
-  const uuids = last.map(({ order_uuid }) => order_uuid);
-  return { at: serviceDateTime(newestMs), uuids: [...(paged ? edge.uuids : []), ...uuids] };
+  return [...(paged ? edge : []), ...last.map(({ order_uuid: uuid }) => uuid)];
 }
 
 /** Compares the orders of a window that are not known yet. */
 async function comparePage(work: Reconciliation, one: WindowPage, known: ReadonlySet<string>): Promise<void> {
-  const { input, ids } = work;
+  const { input, ids, client } = work;
   const items = one.page.items.filter(({ order_uuid }) => !known.has(order_uuid));
   for (const { user_order_id: id, order_uuid: uuid } of one.page.items) ids.add(id).add(uuid);
   const view = new ServiceView();
   view.take({ ...one.page, items }, placeOf(one));
   const orders = [...view.orders.values()];
-  const runs = await runsOf(work, orders);
-  if (!input.until) {
-    const others = new ServiceView();
-    const unnamed = orders.filter((order) => isUnnamed(input.account, runs, order));
-    await readIds(work, others, [...new Set(unnamed.map(({ user_order_id }) => user_order_id))]);
-    view.learn(others);
-  }
-  await take(work, { view, runs, orders, unseen: [] });
+  addChangesOf(work, orders);
+  if (input.until) return;
+  // Before more is looked up: what cannot be read of that is counted on its own day.
+  addMalformed(work.found.totals, view.malformed);
+  const runs = await newestRuns(client, workflowIdsIn(input, orders));
+  const unnamed = orders.filter((order) => isUnnamed(input.account, runs, order));
+  await readIds(
+    work,
+    view,
+    unnamed.map(({ user_order_id: id }) => id),
+  );
+  await addFindings(work, { view, runs, orders, unseen: [] });
 }
 
-const runsOf = async (
-  { client, input }: Reconciliation,
-  orders: readonly OrderListItem[],
-): Promise<Map<string, OurRun>> =>
-  input.until
-    ? new Map()
-    : newestRuns(client, [...new Set(orders.flatMap((order) => workflowIdsOf(input.account, order)))]);
+const workflowIdsIn = ({ account }: ReconcileDay, orders: readonly OrderListItem[]): string[] =>
+  orders.flatMap((order) => workflowIdsOf(account, order));
 
-/** Counts what the comparison finds; a second reading takes the balance changes alone. */
-async function take(work: Reconciliation, compared: Compared): Promise<void> {
-  const { input, found, progress, ids } = work;
-  const { totals } = found;
-  if (!input.until) {
-    for await (const row of findings(work, compared)) addRow(found, row);
-    addMalformed(found, compared.view.malformed);
-    totals.seen += compared.orders.length;
-    progress.seen = totals.seen;
-  }
+/** Counts the balance changes that belong to the window. */
+function addChangesOf({ input, found, ids }: Reconciliation, orders: readonly OrderListItem[]): void {
   const scope = {
     from: serviceDateTime(input.fromMs),
     ...(!input.untilNow && { to: serviceDateTime(input.toMs) }),
     ...(input.until && { until: input.until }),
     carried: new Map(input.carried.map(({ currency, amount }) => [currency, spelled(amount)])),
   };
-  for (const { order_uuid: uuid, balance_changes: changes } of compared.orders) {
+  for (const { order_uuid: uuid, balance_changes: changes } of orders) {
     ids.add(uuid);
-    addChanges(totals.books, changes, scope);
+    addChanges(found.totals.books, changes, scope);
   }
+}
+
+/** Counts what the comparison finds, and keeps the gravest rows. */
+async function addFindings(work: Reconciliation, compared: Compared): Promise<void> {
+  const { input, found, progress } = work;
+  const { totals } = found;
+  const rows: Finding[] = [];
+  for await (const row of findings(work, compared)) {
+    totals.classes[row.class] += 1;
+    rows.push(row);
+  }
+  found.rows = gravestRows([...found.rows, ...rows], input.totals.classes);
+  totals.seen += compared.orders.length;
+  progress.seen = totals.seen;
 }
 
 /** Our runs that were started on the day, and go on or ended in the window: the service may date a change that much later. */
 async function compareRuns(work: Reconciliation): Promise<void> {
   const { client, input, ids } = work;
   const { day, fromMs, toMs, atMs } = input;
-  const isLast = day.toMs >= toMs + ZONE_SLACK_MS;
-  const untilMs = Math.min(isLast ? toMs + OUR_SLACK_MS : day.toMs, atMs);
+  const untilMs = Math.min(day.toMs > toMs ? toMs + OUR_SLACK_MS : day.toMs, atMs);
   if (day.fromMs >= untilMs) return;
   const belonging = { fromMs: day.fromMs, toMs: untilMs, endedSinceMs: fromMs - AHEAD_OF_UTC_MS };
   let unseen: OurRun[] = [];
@@ -195,17 +178,29 @@ async function compareRuns(work: Reconciliation): Promise<void> {
 
 /** Looks orders up by the ids of our runs, and compares both; a run that is not the newest of its id says nothing. */
 async function compareUnseen(work: Reconciliation, unseen: readonly OurRun[]): Promise<void> {
-  const ids = unseen.map(({ workflowId }) => workflowId);
-  const newest = await newestRuns(work.client, ids);
-  const runs = unseen.filter((run) => (newest.get(run.workflowId)?.startedAtMs ?? 0) <= run.startedAtMs);
+  const { client, input, found } = work;
+  const listed = await newestRuns(
+    client,
+    unseen.map(({ workflowId }) => workflowId),
+  );
+  const runs = unseen.filter((run) => (listed.get(run.workflowId)?.startedAtMs ?? 0) <= run.startedAtMs);
   const asked = await askedFor(work, runs);
   const view = new ServiceView();
-  await readIds(work, view, [...new Set([...asked.values()].flatMap((id) => id ?? []))]);
+  await readIds(
+    work,
+    view,
+    [...asked.values()].flatMap((id) => id ?? []),
+  );
   const orders = await ofThisDay(work, [...view.orders.values()]);
-  const listed = new Map(runs.map((run) => [run.workflowId, run]));
-  const gone = [...asked.keys()].filter((run) => !isSeen(view, run));
-  const known = new Map([...(await runsOf(work, orders)), ...listed]);
-  await take(work, { view, runs: known, orders, unseen: gone });
+  addChangesOf(work, orders);
+  if (input.until) return;
+  addMalformed(found.totals, view.malformed);
+  const others = await newestRuns(client, workflowIdsIn(input, orders));
+  const known = new Map([...others, ...runs.map((run) => [run.workflowId, run] as const)]);
+  const gone = [...asked.keys()].filter(({ received, orderId }) =>
+    received ? !view.orders.has(orderId) : !view.uuidsById.has(orderId),
+  );
+  await addFindings(work, { view, runs: known, orders, unseen: gone });
 }
 
 /**
@@ -226,11 +221,13 @@ async function askedFor(work: Reconciliation, runs: readonly OurRun[]): Promise<
 /** Leaves out the orders that the list of another day of the window shows. */
 async function ofThisDay(work: Reconciliation, orders: readonly OrderListItem[]): Promise<OrderListItem[]> {
   const { input } = work;
-  const ids = [...new Set(orders.filter((one) => mayBeListed(input, one)).map((one) => one.user_order_id))];
-  if (ids.length === 0) return [...orders];
+  const ids = new Set(orders.filter((one) => mayBeListed(input, one)).map((one) => one.user_order_id));
+  const listedIn = async (span: Span): Promise<Set<string>> =>
+    new Set((await listIds(work, [...ids], span)).items.map(({ order_uuid: uuid }) => uuid));
+  if (ids.size === 0) return [...orders];
   const window = { fromMs: input.fromMs - ZONE_SLACK_MS, toMs: input.toMs + ZONE_SLACK_MS };
-  const listed = await listedWithin(work, ids, window);
-  const own = listed.size > 0 && input.day.fromMs > 0 ? await listedWithin(work, ids, input.day) : new Set();
+  const listed = await listedIn(window);
+  const own = listed.size > 0 && input.day.fromMs > 0 ? await listedIn(input.day) : new Set();
   return orders.filter(({ order_uuid: uuid }) => !listed.has(uuid) || own.has(uuid));
 }
 
@@ -240,13 +237,6 @@ function mayBeListed({ fromMs, toMs }: ReconcileDay, { created_at: at }: Pick<Or
   return createdMs === undefined || (createdMs >= fromMs - OUR_SLACK_MS && createdMs <= toMs + OUR_SLACK_MS);
 }
 
-function addRow(found: DayFound, row: Finding): void {
-  found.totals.classes[row.class] += 1;
-  if (!REPORTED_CLASSES.includes(row.class)) return;
-  found.rows.push(row);
-  if (found.rows.length >= 2 * MAX_ROWS) found.rows = gravestRows(found.rows);
-}
-
-function addNote({ notes }: DayFound, note: string): void {
-  if (!notes.includes(note) && notes.length < MAX_OTHERS) notes.push(note);
+function addNote({ totals: { notes } }: DayFound, note: string): void {
+  if (!notes.includes(note) && notes.length < MAX_SHOWN) notes.push(note);
 }

@@ -2,11 +2,11 @@ import type { Client } from '@temporalio/client';
 import { maskName } from '../../contract/masking.js';
 import { decimal } from '../../contract/money.js';
 import { isFormOfId } from '../../contract/names.js';
-import { type DayFound, MAX_OTHERS, type ReconcileDay, type Span } from '../../contract/reconcile/days.js';
-import type { MalformedItem, ReconcileProgress } from '../../contract/reconcile/reconcile.js';
+import type { DayFound, ReconcileDay, ReconcileTotals, Span } from '../../contract/reconcile/days.js';
+import { MAX_SHOWN, type MalformedItem, type ReconcileProgress } from '../../contract/reconcile/reconcile.js';
 import type { BalanceChange, Order, OrderListItem } from '../../contract/service-objects.js';
 import { type Page, serviceDateTime, wholeList } from '../../payment-service/paging.js';
-import { MAX_ORDERS_PER_PAGE } from '../../payment-service/queries.js';
+import { MAX_ORDERS_PER_PAGE, type OrderListQuery } from '../../payment-service/queries.js';
 import type { Account } from '../deps.js';
 import { ordersOfIds } from '../orders-of-ids.js';
 import type { PacedReads } from '../paced-reads.js';
@@ -14,7 +14,6 @@ import type { OurRun } from './our-runs.js';
 
 /** Half a page: where the service executed an order twice, both must fit onto it. */
 export const IDS_AT_ONCE = 500;
-type OrderList = ReturnType<PacedReads['orders']>;
 const SECOND_MS = 1_000;
 
 /** What the steps of one day work with. */
@@ -27,14 +26,8 @@ export interface Reconciliation {
   found: DayFound;
   /** Ids and order_uuids of the orders that the list of this day showed. */
   ids: Set<string>;
-  /** Finds the permanent address that an order is a receipt on; undefined for every other order. */
-  receiptOf: (order: Order) => Promise<Receipt | undefined>;
-}
-
-/** A receipt. `ref`: of our address; `claimed`: in a callback URL that is not proven ours. */
-export interface Receipt {
-  ref?: string;
-  claimed?: string;
+  /** Finds the reference of our permanent address that an order is a receipt on: null on another address, else undefined. */
+  receiptOf: (order: Order) => Promise<string | null | undefined>;
 }
 
 /** Some orders of the service, and our runs that may be theirs. */
@@ -43,34 +36,28 @@ export interface Scan {
   runs: ReadonlyMap<string, OurRun>;
 }
 
-/** Looks orders up by their ids, each named once. */
-export async function readIds({ reads }: Reconciliation, view: ServiceView, ids: readonly string[]): Promise<void> {
-  for (let at = 0; at < ids.length; at += IDS_AT_ONCE) {
-    const some = ids.slice(at, at + IDS_AT_ONCE);
-    const page = await listedOf(reads.orders(), some);
-    view.take(page, `look-up of ${some.length} order ids from ${shownId(some[0] ?? '')} on`);
-  }
-}
-
-/** The uuids of orders that the list shows within a time; it is asked for their ids, at most IDS_AT_ONCE. */
-export async function listedWithin(
+/** Lists the orders of ids, of a span of creation dates if one is given. */
+export async function listIds(
   { reads }: Reconciliation,
   ids: readonly string[],
-  { fromMs, toMs }: Span,
-): Promise<Set<string>> {
+  span?: Span,
+): Promise<Page<OrderListItem>> {
   const list = reads.orders();
-  const dates = { date_from: serviceDateTime(fromMs), date_to: serviceDateTime(toMs + SECOND_MS) };
-  const { items } = await listedOf({ ...list, page: (query) => list.page({ ...query, ...dates }) }, ids);
-  return new Set(items.map(({ order_uuid: uuid }) => uuid));
+  const dates = span && { date_from: serviceDateTime(span.fromMs), date_to: serviceDateTime(span.toMs + SECOND_MS) };
+  // One that the service shows under another form of its id is compared, and reported, as what it is.
+  const isAsked = (id: string) => ids.some((asked) => isFormOfId(id, asked));
+  const within = { ...list, page: (query: OrderListQuery) => list.page({ ...query, ...dates }) };
+  return wholeList(ordersOfIds(ids, within, MAX_ORDERS_PER_PAGE, isAsked));
 }
 
-/** Lists the orders of ids; one under another form of its id is compared, and reported, as what it is. */
-const listedOf = (list: OrderList, ids: readonly string[]): Promise<Page<OrderListItem>> =>
-  wholeList(ordersOfIds(ids, list, MAX_ORDERS_PER_PAGE, (id) => ids.some((asked) => isFormOfId(id, asked))));
-
-/** True when a view holds the order of a run. */
-export const isSeen = (view: ServiceView, { received, orderId }: OurRun): boolean =>
-  received ? view.orders.has(orderId) : view.uuidsById.has(orderId);
+/** Looks orders up by their ids, and adds them to a view. */
+export async function readIds(work: Reconciliation, view: ServiceView, ids: Iterable<string>): Promise<void> {
+  const all = [...new Set(ids)];
+  for (let at = 0; at < all.length; at += IDS_AT_ONCE) {
+    const some = all.slice(at, at + IDS_AT_ONCE);
+    view.take(await listIds(work, some), `look-up of ${some.length} order ids from ${shownId(some[0] ?? '')} on`);
+  }
+}
 
 /** An order by the status operation; undefined where that does not show it. */
 export async function statusOf({ reads }: Reconciliation, orderUuid: string): Promise<Order | undefined> {
@@ -94,41 +81,32 @@ export class ServiceView {
   /** Takes a page; `place` says where it was, for what cannot be read on it. */
   take(page: Page<OrderListItem>, place: string): void {
     for (const item of page.items) {
-      if (!this.orders.has(item.order_uuid)) this.#check(item);
-      this.#put(item);
+      const { order_uuid: uuid, user_order_id: id } = item;
+      if (!this.orders.has(uuid)) this.malformed.push(...unreadableIn(item));
+      this.orders.set(uuid, item);
+      this.uuidsById.set(id, (this.uuidsById.get(id) ?? new Set()).add(uuid));
     }
     for (const { index, reason } of page.malformed) {
       this.malformed.push({ place: `${place}, item ${index + 1} of ${page.total}`, reason });
     }
   }
-
-  /** Takes over orders that only another view knows. */
-  learn({ orders }: ServiceView): void {
-    for (const order of orders.values()) if (!this.orders.has(order.order_uuid)) this.#put(order);
-  }
-
-  #put(order: OrderListItem): void {
-    this.orders.set(order.order_uuid, order);
-    const uuids = this.uuidsById.get(order.user_order_id) ?? new Set();
-    this.uuidsById.set(order.user_order_id, uuids.add(order.order_uuid));
-  }
-
-  #check({ order_uuid: uuid, balance_changes: changes, unreadable }: OrderListItem): void {
-    if (unreadable) this.malformed.push({ place: `order ${uuid}`, reason: `cannot be read: ${unreadable.join(', ')}` });
-    for (const [index, change] of changes.entries()) {
-      if (addsUp(change)) continue;
-      const place = `order ${uuid}, balance change ${index + 1} of ${changes.length}`;
-      this.malformed.push({ place, reason: 'amount_before and amount_change do not add up to amount_after' });
-    }
-  }
 }
 
-/** True when before + change = after. */
-const addsUp = ({ amount_before, amount_change, amount_after }: BalanceChange): boolean =>
-  decimal(amount_before).plus(decimal(amount_change)).eq(decimal(amount_after));
+/** What cannot be read in an order, or does not add up. */
+function unreadableIn({ order_uuid: uuid, balance_changes: changes, unreadable }: OrderListItem): MalformedItem[] {
+  const isUneven = ({ amount_before, amount_change, amount_after }: BalanceChange): boolean =>
+    !decimal(amount_before).plus(decimal(amount_change)).eq(decimal(amount_after));
+  const reason = 'amount_before and amount_change do not add up to amount_after';
+  return [
+    ...(unreadable ? [{ place: `order ${uuid}`, reason: `cannot be read: ${unreadable.join(', ')}` }] : []),
+    ...changes.flatMap((change, index) =>
+      isUneven(change) ? [{ place: `order ${uuid}, balance change ${index + 1} of ${changes.length}`, reason }] : [],
+    ),
+  ];
+}
 
 /** Counts what cannot be read, and keeps the first of it. */
-export function addMalformed({ totals, malformed }: DayFound, items: readonly MalformedItem[]): void {
-  malformed.push(...items.slice(0, Math.max(0, MAX_OTHERS - totals.malformedCount)));
+export function addMalformed(totals: ReconcileTotals, items: readonly MalformedItem[]): void {
+  totals.malformed.push(...items.slice(0, MAX_SHOWN - totals.malformed.length));
   totals.malformedCount += items.length;
 }

@@ -6,7 +6,6 @@ import {
   type CarriedBalance,
   DISAGREEING_CLASSES,
   type Finding,
-  type MalformedItem,
   type ReconcileClass,
   type ReconcileInput,
   type ReconcileResult,
@@ -18,8 +17,6 @@ import {
 export const MAX_ROWS = 3_000;
 /** Size of these rows as JSON; a payload may have 2 MB. */
 const MAX_ROWS_CHARACTERS = 1_200_000;
-/** Malformed items, notes and gaps of the report each; their counts are complete. */
-export const MAX_OTHERS = 500;
 const DAY_MS = 86_400_000;
 
 /** A span of time in ms since the epoch; its end does not belong to it. */
@@ -51,13 +48,10 @@ export interface BalanceBook {
 }
 
 /** What a reconciliation knows between two days. */
-export interface ReconcileTotals {
-  seen: number;
-  windows: number;
-  classes: Record<ReconcileClass, number>;
-  malformedCount: number;
-  /** Orders of the last second that was read, which the next window shows again. */
-  edge: { at: string; uuids: string[] };
+export interface ReconcileTotals
+  extends Pick<ReconcileResult, 'seen' | 'windows' | 'classes' | 'malformed' | 'malformedCount' | 'notes'> {
+  /** Orders of the last second that was read, which the next window shows again, by their uuids. */
+  edge: string[];
   books: Record<string, BalanceBook>;
   /** The address list was read, and what cannot be read in it was reported. */
   addressesRead?: true;
@@ -69,30 +63,28 @@ export interface BalancesBefore {
   carried: CarriedBalance[];
 }
 
-/** Input of the activity `reconcileDay`. `day` begins at 0: the time before the window. */
-export interface ReconcileDay extends ReconcileTask {
-  /** Begin of the reconciliation. */
+/** Input of the activity `readBalances`. `atMs`: begin of the reconciliation. */
+export interface ReconcileBegin extends ReconcileTask {
   atMs: number;
+  totals: ReconcileTotals;
+}
+
+/** Input of the activity `reconcileDay`. `day` begins at 0: the time before the window. */
+export interface ReconcileDay extends ReconcileBegin {
   day: Span;
   carried: CarriedBalance[];
-  totals: ReconcileTotals;
   /** Second reading, of balance changes only: the latest change of each currency that the first one saw. */
   until?: Record<string, string>;
 }
 
-/** What one day adds, and the totals with it. */
+/** The totals with one day, and its rows. */
 export interface DayFound {
   totals: ReconcileTotals;
   rows: Finding[];
-  malformed: MalformedItem[];
-  notes: string[];
 }
 
 /** Input of the activity `proveBalances`. */
-export interface BalancesRead extends ReconcileTask, BalancesBefore {
-  atMs: number;
-  totals: ReconcileTotals;
-}
+export interface BalancesRead extends ReconcileBegin, BalancesBefore {}
 
 /** What balances and balance changes prove. `againMs`: gaps count only if a second reading finds them after this time. */
 export type Proof = Required<Pick<ReconcileResult, 'chains' | 'gaps' | 'gapCount' | 'notes' | 'balances'>> & {
@@ -112,8 +104,10 @@ export const emptyTotals = (): ReconcileTotals => ({
   classes: Object.fromEntries(
     [...AGREED_CLASSES, ...DISAGREEING_CLASSES].map((name) => [name, 0]),
   ) as ReconcileTotals['classes'],
+  malformed: [],
   malformedCount: 0,
-  edge: { at: '', uuids: [] },
+  notes: [],
+  edge: [],
   books: {},
 });
 
@@ -135,13 +129,9 @@ export const REPORTED_CLASSES: readonly ReconcileClass[] = [
   'woken',
 ];
 
-/** True for rows that a person has to look at. */
-export const isDisagreement = ({ class: name }: Finding): boolean =>
-  (DISAGREEING_CLASSES as readonly ReconcileClass[]).includes(name);
-
 /**
- * The gravest rows, as many as the report holds beside what was counted before: a thousand orders of somebody else must
- * not hide the one that was paid twice.
+ * The gravest rows of REPORTED_CLASSES, as many as the report holds beside what was counted before: a thousand orders of
+ * somebody else must not hide the one that was paid twice.
  */
 export function gravestRows(rows: readonly Finding[], before?: ReconcileTotals['classes']): Finding[] {
   const rank = (row: Finding) => REPORTED_CLASSES.indexOf(row.class);
@@ -149,7 +139,8 @@ export function gravestRows(rows: readonly Finding[], before?: ReconcileTotals['
     REPORTED_CLASSES.slice(0, rank(row) + 1).reduce((sum, name) => sum + (before?.[name] ?? 0), 0);
   let room = MAX_ROWS_CHARACTERS;
   return rows
-    .toSorted((a, b) => rank(a) - rank(b))
+    .filter((row) => rank(row) >= 0)
+    .sort((a, b) => rank(a) - rank(b))
     .filter((row, index) => {
       if (index + graver(row) >= MAX_ROWS) return false;
       room -= JSON.stringify(row).length;

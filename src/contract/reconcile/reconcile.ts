@@ -2,7 +2,7 @@ import type { ReportFile } from '../batch/batch.js';
 import type { Amount } from '../money.js';
 import type { FinalStatus } from '../service-objects.js';
 
-/** Shown in the result of each list; the report on disk holds all of them. */
+/** Entries of each list of a result. The report on disk holds more of the rows, and the same of everything else. */
 export const MAX_SHOWN = 100;
 
 /** Age from which an order that is not final is reported, unless the input says otherwise. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { addMalformed } from '../../../src/activities/reconcile/scan.js';
-import { type DayFound, daysOf, emptyTotals, gravestRows, MAX_ROWS } from '../../../src/contract/reconcile/days.js';
-import type { Finding, ReconcileClass } from '../../../src/contract/reconcile/reconcile.js';
+import { daysOf, emptyTotals, gravestRows, MAX_ROWS } from '../../../src/contract/reconcile/days.js';
+import { type Finding, MAX_SHOWN, type ReconcileClass } from '../../../src/contract/reconcile/reconcile.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -45,7 +45,7 @@ describe('the rows of a report', () => {
 });
 
 test('all that cannot be read is counted, and the first of it is kept', () => {
-  const found: DayFound = { totals: emptyTotals(), rows: [], malformed: [], notes: [] };
-  for (let n = 0; n < 700; n += 1) addMalformed(found, [{ place: `${n}`, reason: 'unreadable' }]);
-  expect([found.totals.malformedCount, found.malformed.length, found.malformed[0]?.place]).toEqual([700, 500, '0']);
+  const totals = emptyTotals();
+  for (let n = 0; n < 700; n += 1) addMalformed(totals, [{ place: `${n}`, reason: 'unreadable' }]);
+  expect([totals.malformedCount, totals.malformed.length, totals.malformed[0]?.place]).toEqual([700, MAX_SHOWN, '0']);
 });

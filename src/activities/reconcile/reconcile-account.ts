@@ -1,0 +1,137 @@
+import { activityInfo, getClient, heartbeat } from '@temporalio/activity';
+import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
+import { resultOfRun } from '../../client/history.js';
+import type { ReconcileWorkflow } from '../../client/reconcile.js';
+import { whyUnreadable } from '../../client/standing.js';
+import { callTemporal } from '../../client/temporal-calls.js';
+import { quoted, RECONCILE_WORKFLOW, searchAttribute } from '../../contract/names.js';
+import type {
+  BalancesBefore,
+  BalancesRead,
+  Proof,
+  ReconcileBegin,
+  ReconcileReport,
+} from '../../contract/reconcile/days.js';
+import type { CarriedBalance, ReconcileProgress, ReconcileResult } from '../../contract/reconcile/reconcile.js';
+import type { Balances } from '../../contract/service-objects.js';
+import { PaymentServiceError } from '../../payment-service/errors.js';
+import { openCsvReport, openJsonReport } from '../../reports/formats.js';
+import type { Account, ActivityDeps } from '../deps.js';
+import { noReading, retryLater } from '../failures.js';
+import { PacedReads } from '../paced-reads.js';
+import { protectionsIn } from '../protections.js';
+import { prove } from './prove.js';
+
+const HEARTBEAT_EVERY_MS = 2_000;
+/** Earlier runs whose result is looked at, the newest first: those of an older version or under a lost key carry nothing. */
+const RUNS_LOOKED_AT = 20;
+/** Time until a second reading: what lagged behind has caught up, and the clock's second is another one. */
+const [SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS] = [2_000, 30_000];
+type Reports = Pick<ReconcileResult, 'report' | 'csv'>;
+const COLUMNS = ['class', 'order_id', 'order_uuid', 'order_type', 'status', 'verdict', 'detail'] as const;
+
+/** Runs a step of a reconciliation at its account, and shows its progress in heartbeats. */
+export async function forAccount<T>(
+  deps: ActivityDeps,
+  name: string,
+  { step, seen, windows }: ReconcileProgress,
+  act: (tools: { account: Account; reads: PacedReads; progress: ReconcileProgress }) => Promise<T>,
+): Promise<T> {
+  const account = deps.accounts.get(name);
+  // The queue is shared by all workers: another one may serve the account.
+  if (!account) throw noReading(`this worker does not serve the account ${name}; another one has to`);
+  const progress = { step, seen, windows };
+  const show = () => heartbeat({ ...progress });
+  // A quiet day is over before the first interval.
+  show();
+  const beat = setInterval(show, HEARTBEAT_EVERY_MS);
+  try {
+    return await act({ account, reads: new PacedReads(account), progress });
+  } catch (error) {
+    throw retryLater(error);
+  } finally {
+    clearInterval(beat);
+  }
+}
+
+/** Reads the balances before the orders, and those that an earlier run carried over. */
+export const readBalancesActivity =
+  (deps: ActivityDeps) =>
+  ({ account, atMs, totals }: ReconcileBegin): Promise<BalancesBefore> =>
+    forAccount(deps, account, { ...totals, step: 'reading balances' }, async ({ reads }) => {
+      const before = await balancesNow(reads);
+      return { carried: await carriedBalances(getClient(), account, atMs), ...(before && { before }) };
+    });
+
+/** Reads the balances after the orders, and compares all that was read. */
+export const proveBalancesActivity =
+  (deps: ActivityDeps) =>
+  (input: BalancesRead): Promise<Proof> =>
+    forAccount(deps, input.account, { ...input.totals, step: 'comparing balances' }, async ({ account, reads }) => {
+      const { confirmDelayMs } = protectionsIn(deps, account).pace;
+      const againMs = Math.min(Math.max(confirmDelayMs, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS);
+      return { ...prove(input, await balancesNow(reads)), againMs };
+    });
+
+/** Balances are a help and no condition: without an answer they are not compared. */
+async function balancesNow(reads: PacedReads): Promise<Balances | undefined> {
+  try {
+    return await reads.ask((service, options) => service.balances(options));
+  } catch (error) {
+    if (error instanceof PaymentServiceError) return undefined;
+    throw error;
+  }
+}
+
+/** What the last reconciliation that ended before this time left; empty where none did, or Temporal keeps it no more. */
+async function carriedBalances(client: Client, account: string, beforeMs: number): Promise<CarriedBalance[]> {
+  const query = [
+    `WorkflowType = ${quoted(RECONCILE_WORKFLOW)}`,
+    `${searchAttribute.account.name} = ${quoted(account)}`,
+    "ExecutionStatus = 'Completed'",
+    `CloseTime <= '${new Date(beforeMs).toISOString()}'`,
+  ].join(' AND ');
+  let looked = 0;
+  // Temporal lists the run that closed last first.
+  for await (const { workflowId, runId } of client.workflow.list({ query, pageSize: RUNS_LOOKED_AT })) {
+    looked += 1;
+    const balances = await balancesLeftBy(client, workflowId, runId);
+    if (balances || looked >= RUNS_LOOKED_AT) return balances ?? [];
+  }
+  return [];
+}
+
+async function balancesLeftBy(client: Client, workflowId: string, runId: string) {
+  try {
+    return (await callTemporal(client, () => resultOfRun<ReconcileWorkflow>(client, workflowId, runId))).balances;
+  } catch (error) {
+    // Removed by the retention a moment ago, reset, or not to be read by this worker.
+    const isGone = error instanceof WorkflowNotFoundError || error instanceof WorkflowFailedError;
+    if (isGone || whyUnreadable(error) !== undefined) return undefined;
+    throw error;
+  }
+}
+
+/** Writes the rows and everything found beside them as JSON, and the rows as CSV; nothing without REPORT_DIR. */
+export const reportReconcileActivity =
+  (deps: ActivityDeps) =>
+  ({ rows, found: { account, from, to, ...found } }: ReconcileReport): Promise<Reports> =>
+    forAccount(deps, account, { ...found, step: 'writing the report' }, async () => {
+      const reportDir = deps.directories?.reportDir;
+      if (reportDir === undefined) return {};
+      // The same for every attempt, so that one that is begun again replaces the file.
+      const time = new Date(activityInfo().scheduledTimestampMs).toISOString().replace(/[:.]/g, '-');
+      const name = `reconcile-${account}-${time}`;
+      const json = await openJsonReport(reportDir, `${name}.json`, { account, from, to });
+      const csv = await openCsvReport(reportDir, `${name}.csv`, COLUMNS);
+      try {
+        for (const row of rows) {
+          await json.add(row);
+          await csv.add({ ...row });
+        }
+        return { report: await json.finish(found), csv: await csv.finish() };
+      } finally {
+        await json.discard();
+        await csv.discard();
+      }
+    });
