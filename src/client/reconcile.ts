@@ -117,18 +117,7 @@ export async function scheduleReconcile(client: Client, { everyMs, ...input }: R
     throw new InvalidInputError([{ field: 'everyMs', reason: 'must be whole milliseconds, a minute to 72 h' }]);
   }
   const scheduleId = reconcileWorkflowId(input.account ?? DEFAULT_ACCOUNT);
-  const options = optionsOf(scheduleId, everyMs, input);
-  try {
-    await callTemporal(client, () => client.schedule.create(options));
-  } catch (error) {
-    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-    const handle = client.schedule.getHandle(scheduleId);
-    await callTemporal(client, () => handle.update(({ state }) => ({ ...options, state })));
-  }
-}
-
-const optionsOf = (scheduleId: string, everyMs: number, input: ReconcileInput) =>
-  ({
+  const options = {
     scheduleId,
     spec: { intervals: [{ every: everyMs }] },
     policies: { overlap: 'SKIP', catchupWindow: CATCH_UP_MS },
@@ -141,7 +130,15 @@ const optionsOf = (scheduleId: string, everyMs: number, input: ReconcileInput) =
       args: [input] satisfies Parameters<ReconcileWorkflow>,
       staticSummary: `${scheduleId} by the clock`,
     },
-  }) satisfies ScheduleOptions;
+  } satisfies ScheduleOptions;
+  try {
+    await callTemporal(client, () => client.schedule.create(options));
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+    const handle = client.schedule.getHandle(scheduleId);
+    await callTemporal(client, () => handle.update(({ state }) => ({ ...options, state })));
+  }
+}
 
 /** Deletes the account's schedule; false: there was none. A run that goes on is not touched. */
 export async function unscheduleReconcile(client: Client, account = DEFAULT_ACCOUNT): Promise<boolean> {

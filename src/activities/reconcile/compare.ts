@@ -56,14 +56,14 @@ export const ourEndOf = ({ outcome, order, ...left }: OrderResult): OurEnd => ({
 });
 
 /** Compares an order of the service with what our workflow says about it. */
-export function compare(theirs: OrderListItem, ours: OurWord, { nowMs, openTooLongMs }: AgeLimit): Comparison {
+export function compare(theirs: OrderListItem, ours: OurWord, { atMs, openTooLongMs }: AgeLimit): Comparison {
   switch (ours.kind) {
     case 'ended':
       return compareEnds(theirs, ours.end);
     case 'running':
       if (ours.stuck) return STUCK;
       if (ours.known) return compareEnds(theirs, ours.known);
-      if (!isFinal(theirs.status)) return compareAge(nowMs - ours.startedAtMs - delayOf(theirs), openTooLongMs);
+      if (!isFinal(theirs.status)) return compareAge(atMs - ours.startedAtMs - delayOf(theirs), openTooLongMs);
       // The order may be ours or not, so that it must not pass for mended.
       if (ours.undecided?.looksAgain === false) return { class: 'undecided', detail: WAITS };
       if (ours.undecided) return { class: 'undecided', detail: `${WAITS}; it was told to look once more`, wake: true };
@@ -79,7 +79,7 @@ export function compare(theirs: OrderListItem, ours: OurWord, { nowMs, openTooLo
 
 /** What the age of an order is measured with. */
 export interface AgeLimit {
-  nowMs: number;
+  atMs: number;
   openTooLongMs: number;
 }
 

@@ -4,7 +4,7 @@ import { dateTimeMs, ZONE_SLACK_MS } from '../../contract/reconcile/input.js';
 import type { OrderListItem } from '../../contract/service-objects.js';
 import type { Comparison, OurWord } from './compare.js';
 import { findOurRun, type OurRun } from './our-runs.js';
-import { isOwnId, type Reconciliation, type Scan, type ServiceView } from './scan.js';
+import { type Comparing, isOwnId, type ServiceView } from './scan.js';
 
 /** True where the service shows several orders under an id that may be one of ours. */
 export const hasDuplicates = (view: ServiceView, { user_order_id: id }: OrderListItem): boolean =>
@@ -17,16 +17,13 @@ export const uuidOf = (word: OurWord): string | undefined => {
 };
 
 /** The run that follows an order, or did. What Temporal's list does not show may only be very new. */
-export async function runOf(
-  { client, input: { account, atMs }, receiptOf }: Reconciliation,
-  { view, runs }: Scan,
-  order: OrderListItem,
-): Promise<OurRun | undefined> {
+export async function runOf(work: Comparing, order: OrderListItem): Promise<OurRun | undefined> {
+  const { client, input, receiptOf, view, runs } = work;
   // A receipt may share its id with an order of ours, whose run knows nothing of it.
   const receipt = hasDuplicates(view, order) && (await receiptOf(order)) !== undefined;
-  const ids = workflowIdsOf(account, receipt ? { ...order, user_order_id: '' } : order);
+  const ids = workflowIdsOf(input.account, receipt ? { ...order, user_order_id: '' } : order);
   const known = ids.flatMap((workflowId) => runs.get(workflowId) ?? []);
-  if (!known.some(isOfOrder) && isNew(order, atMs)) {
+  if (!known.some(isOfOrder) && isNew(order, input.atMs)) {
     for (const workflowId of ids) {
       const run = await findOurRun(client, workflowId);
       if (run) known.push(run);
@@ -45,7 +42,7 @@ export const workflowIdsOf = (
 ];
 
 /** True where none of these runs names this very order: then only a look-up by its id shows what else is under that. */
-export const isUnnamed = (account: string, runs: Scan['runs'], order: OrderListItem): boolean =>
+export const isUnnamed = (account: string, runs: Comparing['runs'], order: OrderListItem): boolean =>
   isOwnId(order.user_order_id) &&
   !workflowIdsOf(account, order).some((id) => runs.get(id)?.orderUuid === order.order_uuid);
 
@@ -67,38 +64,33 @@ const isOfOrder = ({ received, noOrder }: OurRun): boolean => !(received && noOr
  * became of our workflow. undefined: it is no such order.
  */
 export async function compareDuplicates(
-  work: Reconciliation,
-  scan: Scan,
+  work: Comparing,
   order: OrderListItem,
   ours?: { run: OurRun; word: OurWord },
 ): Promise<Comparison | undefined> {
   if (ours?.run.received && isOfOrder(ours.run)) return undefined;
   // A workflow that was stopped tells nothing any more, but may have left the order among its search attributes.
   const followed = ours?.word.kind === 'unresolved' ? ours.run.orderUuid : ours && uuidOf(ours.word);
-  const first = followed ?? (await firstUnderId(work, scan, order));
+  const first = followed ?? (await firstUnderId(work, order));
   if (first === order.order_uuid) return undefined;
   return { class: 'duplicate', detail: `another order under the id of ${first}` };
 }
 
 /** The order that was created first, so that every reconciliation names the same one. */
-async function firstUnderId(work: Reconciliation, scan: Scan, order: OrderListItem): Promise<string | undefined> {
-  const { view } = scan;
-  if (!hasDuplicates(view, order) || (await isReceipt(work, scan, order))) return order.order_uuid;
+async function firstUnderId(work: Comparing, order: OrderListItem): Promise<string> {
+  const { view } = work;
+  if (!hasDuplicates(view, order) || (await isReceipt(work, order))) return order.order_uuid;
   const uuids = [...(view.uuidsById.get(order.user_order_id) ?? [])];
   const duplicates = uuids.flatMap((uuid) => view.orders.get(uuid) ?? []);
   const keyOf = ({ created_at, order_uuid }: OrderListItem): string => `${created_at}\0${order_uuid}`;
   for (const duplicate of duplicates.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))) {
-    if (!(await isReceipt(work, scan, duplicate))) return duplicate.order_uuid;
+    if (!(await isReceipt(work, duplicate))) return duplicate.order_uuid;
   }
   return order.order_uuid;
 }
 
 /** Receipts were never asked for, so that the service may give several of them one id. */
-async function isReceipt(
-  { client, input, receiptOf }: Reconciliation,
-  { runs }: Scan,
-  order: OrderListItem,
-): Promise<boolean> {
+async function isReceipt({ client, input, receiptOf, runs }: Comparing, order: OrderListItem): Promise<boolean> {
   if (!isReceivedType(order.order_type)) return false;
   if ((await receiptOf(order)) !== undefined) return true;
   const workflowId = receivedWorkflowId(input.account, order.order_uuid);

@@ -1,71 +1,69 @@
 import { lookUpAfterEnd } from '../../client/start-options.js';
 import { callTemporal } from '../../client/temporal-calls.js';
 import type { Finding, ReconcileClass } from '../../contract/reconcile/reconcile.js';
-import { type BalanceChange, isFinal, type OrderListItem } from '../../contract/service-objects.js';
+import { isFinal, type OrderListItem } from '../../contract/service-objects.js';
 import { mapInOrder } from '../paced-reads.js';
-import { type AgeLimit, type Comparison, compare, compareAge, type OurWord, STUCK } from './compare.js';
+import { type Comparison, compare, compareAge, type OurWord, STUCK } from './compare.js';
 import { compareDuplicates, hasDuplicates, runOf, uuidOf } from './duplicates.js';
 import { followReceipt, recover } from './followers.js';
 import { type OurRun, wake, wordOf } from './our-runs.js';
-import { type Reconciliation, readIds, type Scan, ServiceView, shownId, statusOf } from './scan.js';
+import { type Comparing, readIds, ServiceView, shownId, statusOf } from './scan.js';
 
 /** Orders compared at the same time: each asks Temporal for the end of its workflow. */
 const CONCURRENCY = 10;
 
-/** What is compared with each other: orders of the service, and runs of ours whose order it did not show. */
-export interface Compared extends Scan {
-  orders: readonly OrderListItem[];
-  unseen: readonly OurRun[];
-}
-
-/** Compares orders of both sides, and mends what is safe to mend: starts followers, wakes workflows that wait. */
-export async function* findings(work: Reconciliation, compared: Compared): AsyncGenerator<Finding> {
-  const age = { nowMs: Date.now(), openTooLongMs: work.input.openTooLongMs };
-  const doubts: BothSides[] = [];
-  const look = (order: OrderListItem) => findingOrDoubt(work, compared, age, order);
-  for await (const one of mapInOrder(compared.orders, CONCURRENCY, look)) {
-    if ('word' in one) doubts.push(one);
-    else yield one;
-  }
-  yield* mapInOrder(readAgain(work, doubts), CONCURRENCY, (doubt) => findingOf(work, age, doubt));
-  yield* mapInOrder(compared.unseen, CONCURRENCY, (run) => findingOfUnseen(work, age, run));
+/** What our workflow says about an order. */
+interface Ours {
+  run: OurRun;
+  word: OurWord;
 }
 
 /** An order as the service shows it, and what our workflow says about it. */
-interface BothSides {
+interface BothSides extends Ours {
   order: OrderListItem;
-  run: OurRun;
-  word: OurWord;
+}
+
+/**
+ * Compares orders of both sides, and mends what is safe to mend: starts followers, wakes workflows that wait. `unseen`: our
+ * runs whose order the service did not show.
+ */
+export async function* findings(
+  work: Comparing,
+  orders: readonly OrderListItem[],
+  unseen: readonly OurRun[] = [],
+): AsyncGenerator<Finding> {
+  const doubts: BothSides[] = [];
+  for await (const one of mapInOrder(orders, CONCURRENCY, (order) => findingOrDoubt(work, order))) {
+    if ('word' in one) doubts.push(one);
+    else yield one;
+  }
+  yield* mapInOrder(readAgain(work, doubts), CONCURRENCY, (doubt) => findingOf(work, doubt));
+  yield* mapInOrder(unseen, CONCURRENCY, (run) => findingOfUnseen(work, run));
 }
 
 /** The order may have changed between its reading and our word: of these only what is read after our word counts. */
 const DOUBTFUL: readonly ReconcileClass[] = ['verdictDiffers', 'amountDiffers', 'openTooLong'];
 
 /** What is found of an order; both sides where it is in doubt. */
-async function findingOrDoubt(
-  work: Reconciliation,
-  scan: Scan,
-  age: AgeLimit,
-  order: OrderListItem,
-): Promise<Finding | BothSides> {
-  const ours = await wordAbout(work, scan, order);
-  const duplicate = await compareDuplicates(work, scan, order, ours);
+async function findingOrDoubt(work: Comparing, order: OrderListItem): Promise<Finding | BothSides> {
+  const ours = await wordAbout(work, order);
+  const duplicate = await compareDuplicates(work, order, ours);
   if (duplicate) {
     await lookUpIfEnded(work, duplicate, ours);
     return rowOf(order, duplicate, ours?.word);
   }
   if (!ours) return rowOf(order, await follow(work, order));
   const { run, word } = ours;
-  const found = compare(order, word, age);
+  const found = compare(order, word, work.input);
   if (isUnfollowed(run, word)) return rowOf(order, await follow(work, order, { found, run }));
-  return DOUBTFUL.includes(found.class) ? { order, run, word } : findingOf(work, age, { order, run, word });
+  return DOUBTFUL.includes(found.class) ? { order, run, word } : findingOf(work, { order, run, word });
 }
 
 /** Compares both sides, and wakes our workflow where it waits for what the service shows already. */
-async function findingOf({ client }: Reconciliation, age: AgeLimit, { order, run, word }: BothSides): Promise<Finding> {
-  const found = compare(order, word, age);
-  if (found.wake) await wake(client, run);
-  await lookUpIfEnded({ client }, found, { run, word });
+async function findingOf(work: Comparing, { order, run, word }: BothSides): Promise<Finding> {
+  const found = compare(order, word, work.input);
+  if (found.wake) await wake(work.client, run);
+  await lookUpIfEnded(work, found, { run, word });
   return rowOf(order, found, word);
 }
 
@@ -73,64 +71,44 @@ async function findingOf({ client }: Reconciliation, age: AgeLimit, { order, run
 const CHANGED: readonly ReconcileClass[] = ['duplicate', 'verdictDiffers', 'amountDiffers'];
 
 /** Starts a look-up of an order whose run ended otherwise than the service shows; sends nothing. */
-async function lookUpIfEnded(
-  { client }: Pick<Reconciliation, 'client'>,
-  { class: name }: Comparison,
-  ours?: Pick<BothSides, 'run' | 'word'>,
-): Promise<void> {
+async function lookUpIfEnded({ client }: Comparing, { class: name }: Comparison, ours?: Ours): Promise<void> {
   if (!ours || !CHANGED.includes(name) || !(ours.word.kind === 'ended' || ours.word.kind === 'noOrder')) return;
-  const { workflowId } = ours.run;
-  await callTemporal(client, () => lookUpAfterEnd(client, workflowId));
+  await callTemporal(client, () => lookUpAfterEnd(client, ours.run.workflowId));
 }
 
 /** What our workflow says about an order; undefined where none follows it or did. */
-async function wordAbout(
-  work: Reconciliation,
-  scan: Scan,
-  order: OrderListItem,
-): Promise<{ run: OurRun; word: OurWord } | undefined> {
-  const run = await runOf(work, scan, order);
-  if (!run) return undefined;
+async function wordAbout(work: Comparing, order: OrderListItem): Promise<Ours | undefined> {
+  const run = await runOf(work, order);
   // Which of several orders it follows only the workflow itself knows.
-  const ask = isFinal(order.status) || hasDuplicates(scan.view, order);
-  return { run, word: await wordOf(work.client, run, { ask }) };
+  const ask = isFinal(order.status) || hasDuplicates(work.view, order);
+  return run && { run, word: await wordOf(work.client, run, { ask }) };
 }
 
 /** The orders in doubt as the service shows them now. */
-async function* readAgain(work: Reconciliation, doubts: readonly BothSides[]): AsyncGenerator<BothSides> {
+async function* readAgain(work: Comparing, doubts: readonly BothSides[]): AsyncGenerator<BothSides> {
   const view = new ServiceView();
-  await readIds(
-    work,
-    view,
-    doubts.flatMap(({ order }) => order.user_order_id || []),
-  );
+  const ids = doubts.flatMap(({ order }) => order.user_order_id || []);
+  await readIds(work, view, ids);
   for (const doubt of doubts) {
     const { order_uuid: uuid, balance_changes } = doubt.order;
-    const order = view.orders.get(uuid) ?? (await byUuid(work, uuid, balance_changes)) ?? doubt.order;
-    yield { ...doubt, order };
+    // By the status operation, which knows no balance changes: receipts may have no id to list them by.
+    const order = view.orders.get(uuid) ?? (await statusOf(work, uuid)) ?? doubt.order;
+    yield { ...doubt, order: { balance_changes, ...order } };
   }
-}
-
-/** An order by the status operation, which knows no balance changes: for receipts, which may have no id to list them by. */
-async function byUuid(
-  work: Reconciliation,
-  uuid: string,
-  balance_changes: BalanceChange[] = [],
-): Promise<OrderListItem | undefined> {
-  const order = await statusOf(work, uuid);
-  return order && { ...order, balance_changes };
 }
 
 /** True for a run that no longer follows its order: stopped, closed in doubt or in a conflict, or a receipt's without one. */
 const isUnfollowed = (run: OurRun, word: OurWord): boolean =>
   word.kind === 'unresolved' || (word.kind === 'noOrder' && (run.received || word.failure === 'OrderConflict'));
 
-/** Starts what follows an order from here on, where that may be done. `ended`: a run that no longer follows it. */
-async function follow(
-  work: Reconciliation,
-  order: OrderListItem,
-  ended?: { found: Comparison; run: OurRun },
-): Promise<Comparison> {
+/** A run that no longer follows its order, and what was found with it. */
+interface Ended {
+  found: Comparison;
+  run: OurRun;
+}
+
+/** Starts what follows an order from here on, where that may be done. */
+async function follow(work: Comparing, order: OrderListItem, ended?: Ended): Promise<Comparison> {
   const { client, input } = work;
   const receipt = await work.receiptOf(order);
   if (receipt) return followReceipt(client, { account: input.account, ref: receipt, order_uuid: order.order_uuid });
@@ -149,13 +127,13 @@ const FOREIGN_RECEIPT: Comparison = {
 };
 
 /** True where no run was, where it was stopped, and where it ended in a conflict with this very order. */
-function mayRunAgain(ended?: { found: Comparison; run: OurRun }): boolean {
+function mayRunAgain(ended?: Ended): boolean {
   if (!ended || ended.found.class === 'unresolved') return true;
   return ended.found.class === 'foreign' && !ended.run.received;
 }
 
 /** An order of ours that neither a window nor the look-up by ids showed. */
-async function findingOfUnseen(work: Reconciliation, age: AgeLimit, run: OurRun): Promise<Finding> {
+async function findingOfUnseen(work: Comparing, run: OurRun): Promise<Finding> {
   const word = await wordOf(work.client, run, { ask: true });
   const orderUuid = uuidOf(word);
   const row = { order_id: run.received ? '' : run.orderId, ...(orderUuid && { order_uuid: orderUuid }) };
@@ -168,11 +146,11 @@ async function findingOfUnseen(work: Reconciliation, age: AgeLimit, run: OurRun)
   }
   // A receipt that is looked for was claimed by a callback, which proves nothing; its follower ends by itself.
   if (orderUuid === undefined || (word.kind === 'running' && word.unfound)) {
-    return { ...row, ...compareAge(age.nowMs - run.startedAtMs, age.openTooLongMs) };
+    return { ...row, ...compareAge(work.input.atMs - run.startedAtMs, work.input.openTooLongMs) };
   }
-  const shown = await byUuid(work, orderUuid);
+  const shown = await statusOf(work, orderUuid);
   if (!shown) return { ...row, ...endIn(word), class: 'missingAtService', detail: 'neither list nor status show it' };
-  return findingOf(work, age, { order: shown, run, word });
+  return findingOf(work, { order: { balance_changes: [], ...shown }, run, word });
 }
 
 const endIn = (word?: OurWord) => (word?.kind === 'ended' ? { verdict: word.end.outcome } : {});

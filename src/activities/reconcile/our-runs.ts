@@ -80,22 +80,22 @@ export async function findOurRun(client: Client, workflowId: string): Promise<Ou
 type Described = Pick<WorkflowExecutionInfo, 'workflowId' | 'runId' | 'status' | 'startTime' | 'typedSearchAttributes'>;
 
 function toRun(info: Described): OurRun | undefined {
-  const order = parseOrderWorkflowId(info.workflowId);
-  const received = parseReceivedWorkflowId(info.workflowId);
-  const account = order?.account ?? received?.account;
-  const orderId = order?.orderId ?? received?.orderUuid;
-  if (account === undefined || orderId === undefined) return undefined;
-  return {
-    workflowId: info.workflowId,
-    runId: info.runId,
-    account,
-    received: received !== undefined,
-    orderId,
-    standing: standingOfRun(info),
-    startedAtMs: info.startTime.getTime(),
-    orderUuid: received?.orderUuid ?? info.typedSearchAttributes.get(searchAttribute.orderUuid),
-    noOrder: info.typedSearchAttributes.get(searchAttribute.orderStatus) === 'none',
-  };
+  const { workflowId, runId, startTime, typedSearchAttributes: attributes } = info;
+  const received = parseReceivedWorkflowId(workflowId);
+  const order = parseOrderWorkflowId(workflowId) ?? (received && { ...received, orderId: received.orderUuid });
+  return (
+    order && {
+      workflowId,
+      runId,
+      account: order.account,
+      received: received !== undefined,
+      orderId: order.orderId,
+      standing: standingOfRun(info),
+      startedAtMs: startTime.getTime(),
+      orderUuid: received?.orderUuid ?? attributes.get(searchAttribute.orderUuid),
+      noOrder: attributes.get(searchAttribute.orderStatus) === 'none',
+    }
+  );
 }
 
 /** What a run says about its order. A running one is asked by a query only where the answer matters (`ask`). */

@@ -8,11 +8,20 @@ import type { OrderListQuery } from '../../payment-service/queries.js';
 import type { ActivityDeps } from '../deps.js';
 import { addChanges, closeOverfull, spelled } from './balance-book.js';
 import { isUnnamed, workflowIdsOf } from './duplicates.js';
-import { type Compared, findings } from './findings.js';
+import { findings } from './findings.js';
 import { receiptFinder } from './followers.js';
 import { newestRuns, type OurRun, ourRuns } from './our-runs.js';
 import { forAccount } from './reconcile-account.js';
-import { addMalformed, IDS_AT_ONCE, listIds, type Reconciliation, readIds, ServiceView, statusOf } from './scan.js';
+import {
+  addMalformed,
+  type Comparing,
+  IDS_AT_ONCE,
+  listIds,
+  type Reconciliation,
+  readIds,
+  ServiceView,
+  statusOf,
+} from './scan.js';
 
 const DAY_MS = 86_400_000;
 /** Our clock and the dates of the service may differ by a time zone on each side. */
@@ -124,7 +133,7 @@ async function comparePage(work: Reconciliation, one: WindowPage, known: Readonl
     view,
     unnamed.map(({ user_order_id: id }) => id),
   );
-  await addFindings(work, { view, runs, orders, unseen: [] });
+  await addFindings({ ...work, view, runs }, orders);
 }
 
 const workflowIdsIn = ({ account }: ReconcileDay, orders: readonly OrderListItem[]): string[] =>
@@ -145,16 +154,20 @@ function addChangesOf({ input, found, ids }: Reconciliation, orders: readonly Or
 }
 
 /** Counts what the comparison finds, and keeps the gravest rows. */
-async function addFindings(work: Reconciliation, compared: Compared): Promise<void> {
+async function addFindings(
+  work: Comparing,
+  orders: readonly OrderListItem[],
+  unseen?: readonly OurRun[],
+): Promise<void> {
   const { input, found, progress } = work;
   const { totals } = found;
   const rows: Finding[] = [];
-  for await (const row of findings(work, compared)) {
+  for await (const row of findings(work, orders, unseen)) {
     totals.classes[row.class] += 1;
     rows.push(row);
   }
   found.rows = gravestRows([...found.rows, ...rows], input.totals.classes);
-  totals.seen += compared.orders.length;
+  totals.seen += orders.length;
   progress.seen = totals.seen;
 }
 
@@ -200,7 +213,7 @@ async function compareUnseen(work: Reconciliation, unseen: readonly OurRun[]): P
   const gone = [...asked.keys()].filter(({ received, orderId }) =>
     received ? !view.orders.has(orderId) : !view.uuidsById.has(orderId),
   );
-  await addFindings(work, { view, runs: known, orders, unseen: gone });
+  await addFindings({ ...work, view, runs: known }, orders, gone);
 }
 
 /**

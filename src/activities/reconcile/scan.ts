@@ -30,8 +30,8 @@ export interface Reconciliation {
   receiptOf: (order: Order) => Promise<string | null | undefined>;
 }
 
-/** Some orders of the service, and our runs that may be theirs. */
-export interface Scan {
+/** What some orders of the service are compared with: what else the list shows, and our runs that may be theirs. */
+export interface Comparing extends Reconciliation {
   view: ServiceView;
   runs: ReadonlyMap<string, OurRun>;
 }

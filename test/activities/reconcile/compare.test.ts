@@ -5,16 +5,16 @@ import type { OrderListItem } from '../../../src/contract/service-objects.js';
 import { change, ourEnd, seenOrder } from './cases.fixture.js';
 
 const HOUR_MS = 3_600_000;
-const clock = { nowMs: 100 * HOUR_MS, openTooLongMs: 24 * HOUR_MS };
+const clock = { atMs: 100 * HOUR_MS, openTooLongMs: 24 * HOUR_MS };
 const ended = (changes?: Partial<OurEnd>): OurWord => ({ kind: 'ended', end: ourEnd(changes) });
 const running = (startedHoursAgo: number, known?: OurEnd): OurWord => ({
   kind: 'running',
-  startedAtMs: clock.nowMs - startedHoursAgo * HOUR_MS,
+  startedAtMs: clock.atMs - startedHoursAgo * HOUR_MS,
   ...(known && { known }),
 });
 const undecided = (looksAgain: boolean): OurWord => ({
   kind: 'running',
-  startedAtMs: clock.nowMs - HOUR_MS,
+  startedAtMs: clock.atMs - HOUR_MS,
   undecided: { looksAgain },
 });
 const OPEN = { status: 'processing', balance_changes: [] };
