@@ -1,5 +1,7 @@
 /** Something is not known to be on the disk. `code`: the system's, such as ENOSPC; its words would name paths. */
 export class NotWrittenError extends Error {
+  override readonly name: string = 'NotWrittenError';
+
   constructor(
     what: string,
     variable: string,

@@ -10,21 +10,12 @@ const BUFFER_CHARACTERS = 64 * 1024;
 /** A temporary file that nobody wrote to for so long belongs to a worker that died. */
 const ABANDONED_AFTER_MS = 24 * 3_600_000;
 
-/** What was to be written is not known to be on the disk. */
-export class ReportNotWrittenError extends NotWrittenError {
-  override readonly name = 'ReportNotWrittenError';
-
-  constructor(code: string) {
-    super('the report', 'REPORT_DIR', code);
-  }
-}
-
-/** What is done in REPORT_DIR. Throws ReportNotWrittenError in the place of what the system throws. */
+/** What is done in REPORT_DIR. Throws NotWrittenError in the place of what the system throws. */
 export async function inReportDir<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {
-    throw new ReportNotWrittenError(systemCodeOf(error));
+    throw new NotWrittenError('the report', 'REPORT_DIR', systemCodeOf(error));
   }
 }
 
@@ -43,7 +34,7 @@ export class ReportWriter {
 
   /**
    * Begins the report `name`, a file name without folders, in `reportDir`; writers of one name do not disturb each other. It and
-   * all that is done with the writer throws ReportNotWrittenError.
+   * all that is done with the writer throws NotWrittenError.
    */
   static open(reportDir: string, name: string): Promise<ReportWriter> {
     return inReportDir(async () => {

@@ -4,6 +4,7 @@ import { decimal, decimalOrZero, sameAmount, sum, toAmount } from '../../contrac
 import { FINAL_AMOUNTS } from '../../contract/order/after-end.js';
 import type { OrderResult } from '../../contract/order/input-and-result.js';
 import { factsOf, isOrderType } from '../../contract/order/types.js';
+import type { ReconcileDay } from '../../contract/reconcile/days.js';
 import type { ReconcileClass } from '../../contract/reconcile/reconcile.js';
 import { type FinalStatus, isFinal, type Order, type OrderListItem } from '../../contract/service-objects.js';
 
@@ -56,7 +57,11 @@ export const ourEndOf = ({ outcome, order, ...left }: OrderResult): OurEnd => ({
 });
 
 /** Compares an order of the service with what our workflow says about it. */
-export function compare(theirs: OrderListItem, ours: OurWord, { atMs, openTooLongMs }: AgeLimit): Comparison {
+export function compare(
+  theirs: OrderListItem,
+  ours: OurWord,
+  { atMs, openTooLongMs }: Pick<ReconcileDay, 'atMs' | 'openTooLongMs'>,
+): Comparison {
   switch (ours.kind) {
     case 'ended':
       return compareEnds(theirs, ours.end);
@@ -75,12 +80,6 @@ export function compare(theirs: OrderListItem, ours: OurWord, { atMs, openTooLon
     case 'unresolved':
       return { class: 'unresolved', detail: `our workflow was ${ours.how}; nobody follows the order` };
   }
-}
-
-/** What the age of an order is measured with. */
-export interface AgeLimit {
-  atMs: number;
-  openTooLongMs: number;
 }
 
 /** An order that is not final: a person should look once it is older than the limit. */

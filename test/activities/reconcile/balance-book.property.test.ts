@@ -1,7 +1,7 @@
 import Big from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { addChanges, closeOverfull, gapOf, spelled, trailOf } from '../../../src/activities/reconcile/balance-book.js';
+import { addChanges, closeOverfull, gapOf, trailOf } from '../../../src/activities/reconcile/balance-book.js';
 import type { BalanceBook } from '../../../src/contract/reconcile/days.js';
 import type { BalanceChange } from '../../../src/contract/service-objects.js';
 import { booksOf } from './cases.fixture.js';
@@ -123,14 +123,4 @@ test('a book of many changes is small, and is closed when its changes do not joi
   const loose = booksOf(apart);
   expect(closeOverfull(loose, 5_000)).toEqual(['usd']);
   expect(loose.usd).toMatchObject({ changes: 5_000, isOverfull: true, tips: {} });
-});
-
-test('a balance has one spelling, whatever zeros it is written with', () => {
-  const digits = fc.stringMatching(/^-?\d{1,20}(\.\d{1,12})?$/);
-  fc.assert(
-    fc.property(digits, (amount) => {
-      const value = new Big(amount);
-      expect(spelled(amount)).toBe(value.eq(0) ? '0' : value.toFixed());
-    }),
-  );
 });
