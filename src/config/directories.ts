@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Problems } from './env.js';
 import { refuseOpenFolder } from './secret-files.js';
@@ -23,6 +23,7 @@ export function folder(
     if (create) mkdirSync(path, { recursive: true, mode: 0o700 });
     const stats = statSync(path);
     if (stats.isDirectory()) {
+      if (create) probe(path);
       refuseOpenFolder(stats, name, problems);
       return realpathSync(path);
     }
@@ -31,6 +32,15 @@ export function folder(
   }
   problems.add(name, create ? 'must be a folder that can be written' : 'must be a folder that exists');
   return undefined;
+}
+
+/** Makes and removes a folder: rights and read-only mounts show in no other way. A full disk passes, since it may not stay so. */
+function probe(path: string): void {
+  try {
+    rmdirSync(mkdtempSync(join(path, '.probe-')));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+  }
 }
 
 /** Reads BATCH_DIR and REPORT_DIR (BATCH_DIR/reports when unset). */

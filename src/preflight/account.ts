@@ -1,12 +1,5 @@
 import type { Balances } from '../contract/service-objects.js';
-import {
-  MalformedResponseError,
-  NoAnswerError,
-  NotSentError,
-  RateLimitedError,
-  RejectedError,
-  UnexpectedStatusError,
-} from '../payment-service/errors.js';
+import { NotSentError, PaymentServiceError, RateLimitedError, refusesKey } from '../payment-service/errors.js';
 import type { Asked, AskedAccount, Finding, Shown, Target } from './findings.js';
 
 /** The longest time for an answer of the service. Below the time of a check, so that the reason is told. */
@@ -44,7 +37,7 @@ const balancesOf = (shown: ReadonlyMap<string, Shown>): [account: string, balanc
 
 /** Which accounts answer what is signed with their keys. */
 export async function readFindings({ shown }: Asked): Promise<readonly Finding[]> {
-  return [...(await shown())].flatMap(([account, { error }]) => {
+  return [...(await shown)].flatMap(([account, { error }]) => {
     if (error === undefined) return [];
     const [level, why] = wordsOf(error);
     return [{ check: 'signed-read', level, account, text: `account ${account}: ${why}` }];
@@ -53,7 +46,7 @@ export async function readFindings({ shown }: Asked): Promise<readonly Finding[]
 
 /** Whose clock differs. */
 export async function clockFindings({ shown }: Asked): Promise<readonly Finding[]> {
-  return [...(await shown())].flatMap(([account, { skewMs = 0 }]) => {
+  return [...(await shown)].flatMap(([account, { skewMs = 0 }]) => {
     if (Math.abs(skewMs) <= MOST_SKEW_MS) return [];
     const [seconds, way] = [Math.round(Math.abs(skewMs) / 1_000), skewMs > 0 ? 'behind' : 'ahead of'];
     const text = `account ${account}: this machine's clock is ${seconds} s ${way} the service's. Set it by NTP, or tell the service's operators: dates of batches, reconciliations and signatures go by it`;
@@ -63,7 +56,7 @@ export async function clockFindings({ shown }: Asked): Promise<readonly Finding[
 
 /** A currency that is misspelt among the caps leaves the one that was meant without a cap. */
 export async function capFindings({ config: { caps }, shown }: Asked): Promise<readonly Finding[]> {
-  const accounts = await shown();
+  const accounts = await shown;
   const read = balancesOf(accounts);
   if (!caps || read.length < accounts.size) return [];
   const known = new Set(read.flatMap(([, balances]) => Object.keys(balances)));
@@ -76,7 +69,7 @@ export async function capFindings({ config: { caps }, shown }: Asked): Promise<r
 /** Two keys may be of one account: the same order id under both of its names would be two orders, and be paid twice. */
 export async function sharedWalletFindings({ shown }: Asked): Promise<readonly Finding[]> {
   const owners = new Map<string, string[]>();
-  for (const [name, balances] of balancesOf(await shown()))
+  for (const [name, balances] of balancesOf(await shown))
     for (const wallet of new Set(Object.values(balances).flatMap(({ wallet_uuid: wallet }) => wallet || [])))
       owners.set(wallet, [...(owners.get(wallet) ?? []), name]);
   const shared = new Set([...owners.values()].filter(({ length }) => length > 1).map((names) => names.join(' and ')));
@@ -90,30 +83,14 @@ const WAITS = 'Its orders wait until then, and none is lost: never start one aga
 
 function wordsOf(error: unknown): ['error' | 'note', string] {
   if (error instanceof RateLimitedError) return ['note', 'not checked, since the service asks to slow down (HTTP 429)'];
-  if (error instanceof NotSentError) return ofUnsent(error);
-  if (error instanceof NoAnswerError) {
+  if (error instanceof NotSentError && (error.reason === 'aborted' || error.reason.startsWith('the limit')))
+    return ['note', 'not checked: its limit left no turn'];
+  if (refusesKey(error))
     return [
       'error',
-      `the service does not answer (${error.reason}): look at its URL, at it and at the way to it. ${WAITS}`,
+      `the service refuses what is signed (HTTP ${error.status}). First compare its API key and secret with those that the service gave out; if they are right, its signer is not the service's algorithm. ${WAITS}`,
     ];
-  }
-  if (error instanceof MalformedResponseError) {
-    return ['error', `what answers is not the payment service, or not as documented: is its base URL right? ${WAITS}`];
-  }
-  if (error instanceof UnexpectedStatusError || error instanceof RejectedError)
-    return ['error', ofStatus(error.status)];
-  return ['error', `cannot be asked (${(error as Error).name})`];
-}
-
-function ofUnsent({ reason }: NotSentError): ['error' | 'note', string] {
-  if (reason === 'aborted' || reason.startsWith('the limit')) return ['note', 'not checked: its limit left no turn'];
-  return ['error', `no connection to the service (${reason}): check its base URL, proxy and certificates. ${WAITS}`];
-}
-
-function ofStatus(status: number): string {
-  if (status === 401 || status === 403) {
-    return `the service refuses what is signed (HTTP ${status}). First compare its API key and secret with those that the service gave out; if they are right, its signer is not the service's algorithm. ${WAITS}`;
-  }
-  if (status >= 500) return `the service fails (HTTP ${status}): ask those who run it. ${WAITS}`;
-  return `the service does not answer balances (HTTP ${status}): is its base URL right? ${WAITS}`;
+  if (!(error instanceof PaymentServiceError)) return ['error', `cannot be asked (${(error as Error).name})`];
+  const check = 'Check its base URL, proxy and certificates, and ask those who run the service';
+  return ['error', `${error.message}. ${check}. ${WAITS}`];
 }

@@ -3,20 +3,12 @@ import { grpcStatus } from '../temporal.js';
 import { askAccounts, capFindings, clockFindings, readFindings, sharedWalletFindings } from './account.js';
 import { callbackFindings } from './callback.js';
 import type { Asked, Finding, Target } from './findings.js';
-import { folderFindings } from './folders.js';
 import { orderAccountFindings } from './order-accounts.js';
-import { payloadKeyFindings } from './payload-keys.js';
-import {
-  attributeFindings,
-  failoverFindings,
-  namespaceFindings,
-  retentionFindings,
-  serverFindings,
-} from './temporal.js';
+import { attributeFindings, namespaceFindings, retentionFindings, serverFindings } from './temporal.js';
 import { workerSettingsFindings } from './worker-settings.js';
 
 /** The longest time that one check may take; all run at once. */
-export const CHECK_WITHIN_MS = 4_500;
+const CHECK_WITHIN_MS = 4_500;
 
 /** Who is checked: W the worker, R the receiver. */
 export type Checked = 'W' | 'R';
@@ -24,58 +16,44 @@ export type Checked = 'W' | 'R';
 interface Check {
   name: string;
   by: string;
-  /** Checks that leave this one nothing to look at where they find something. */
-  after?: readonly string[];
+  /** The check that leaves this one nothing to look at if it finds something. */
+  after?: string;
   ask?: (asked: Asked) => Promise<readonly Finding[]>;
   /** Instead of `ask`, where Temporal is asked. */
   askTemporal?: (client: Client, asked: Asked) => Promise<readonly Finding[]>;
 }
 
-/** Every check there is. `doctor`, the starts and the timer of a running worker go by this one table. */
+/** Every check there is, each behind the one that it comes after. `doctor`, the starts and running workers go by this one table. */
 const CHECKS: readonly Check[] = [
-  { name: 'namespace', by: 'WR', after: ['temporal'], askTemporal: namespaceFindings },
-  { name: 'retention', by: 'W', after: ['namespace'], askTemporal: retentionFindings },
-  { name: 'failover', by: 'W', after: ['namespace'], askTemporal: failoverFindings },
-  { name: 'worker-settings', by: 'W', after: ['namespace'], askTemporal: workerSettingsFindings },
-  { name: 'search-attributes', by: 'W', after: ['namespace'], askTemporal: attributeFindings },
-  { name: 'server', by: 'W', after: ['temporal'], askTemporal: serverFindings },
-  { name: 'payload-keys', by: 'WR', after: ['namespace'], askTemporal: payloadKeyFindings },
+  { name: 'namespace', by: 'WR', after: 'temporal', askTemporal: namespaceFindings },
+  { name: 'retention', by: 'W', after: 'namespace', askTemporal: retentionFindings },
+  { name: 'worker-settings', by: 'W', after: 'namespace', askTemporal: workerSettingsFindings },
+  { name: 'search-attributes', by: 'W', after: 'namespace', askTemporal: attributeFindings },
+  { name: 'server', by: 'W', after: 'temporal', askTemporal: serverFindings },
   { name: 'signed-read', by: 'W', ask: readFindings },
-  { name: 'clock', by: 'W', after: ['signed-read'], ask: clockFindings },
-  { name: 'caps', by: 'W', after: ['signed-read'], ask: capFindings },
-  { name: 'shared-wallets', by: 'W', after: ['signed-read'], ask: sharedWalletFindings },
-  { name: 'order-accounts', by: 'W', after: ['namespace'], askTemporal: orderAccountFindings },
+  { name: 'clock', by: 'W', after: 'signed-read', ask: clockFindings },
+  { name: 'caps', by: 'W', after: 'signed-read', ask: capFindings },
+  { name: 'shared-wallets', by: 'W', after: 'signed-read', ask: sharedWalletFindings },
+  { name: 'order-accounts', by: 'W', after: 'namespace', askTemporal: orderAccountFindings },
   { name: 'callback', by: 'W', ask: callbackFindings },
-  { name: 'folders', by: 'W', ask: folderFindings },
 ];
 
-/** The names of a process' checks, in the order of the table. */
-export const checkNames = (checked: Checked): readonly string[] =>
-  CHECKS.filter(({ by }) => by.includes(checked)).map(({ name }) => name);
-
-/** The checks of a process that found nothing because there was nothing to look at, each with the one that has to pass first. */
-export function unmadeChecks(checked: Checked, findings: readonly Finding[]): ReadonlyMap<string, string> {
+/** Returns the names of a process' checks, each with the one that has to pass first; undefined = it was made. */
+export function outcomesOf(checked: Checked, findings: readonly Finding[]): ReadonlyMap<string, string | undefined> {
   const found = new Set(findings.map(({ check }) => check));
-  const unmade = new Map<string, string>();
-  for (const { name, by, after = [] } of CHECKS) {
-    const first = after.find((other) => found.has(other) || unmade.has(other));
-    if (by.includes(checked) && !found.has(name) && first !== undefined) unmade.set(name, first);
+  const outcomes = new Map<string, string | undefined>();
+  for (const { name, by, after = '' } of CHECKS) {
+    const isUnmade = !found.has(name) && (found.has(after) || outcomes.get(after) !== undefined);
+    if (by.includes(checked)) outcomes.set(name, isUnmade ? after : undefined);
   }
-  return unmade;
+  return outcomes;
 }
 
 /** Runs all checks of a process at once, in seconds; what cannot be checked is a warning. Never rejects. */
 export async function findingsOf(target: Target, checked: Checked): Promise<readonly Finding[]> {
   const made = CHECKS.filter(({ by, ask }) => by.includes(checked) && (ask || target.client));
-  let shown: ReturnType<Asked['shown']> | undefined;
-  const asked: Asked = {
-    ...target,
-    shown: () => {
-      shown ??= askAccounts(target.accounts);
-      return shown;
-    },
-  };
-  return (await Promise.all(made.map((check) => within(check, asked)))).flat();
+  const shown = askAccounts(checked === 'W' ? target.accounts : undefined);
+  return (await Promise.all(made.map((check) => within(check, { ...target, shown })))).flat();
 }
 
 async function within(check: Check, target: Asked): Promise<readonly Finding[]> {

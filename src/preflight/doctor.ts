@@ -1,6 +1,6 @@
 import { ConfigError, loadWorkerConfig, type WorkerConfig } from '../config.js';
 import { connectTemporal, TemporalUnreachableError, temporalTarget } from '../temporal.js';
-import { checkNames, findingsOf, unmadeChecks } from './checks.js';
+import { findingsOf, outcomesOf } from './checks.js';
 import type { Finding, Target } from './findings.js';
 import { openService, pinOfConfig } from './open-service.js';
 import { START_WITHIN } from './start.js';
@@ -27,11 +27,14 @@ export async function doctor(): Promise<Diagnosis> {
     });
     const accounts = new Map(await Promise.all(opened));
     const findings = await examined(config, accounts);
-    const unmade = unmadeChecks('W', findings);
-    const made = checkNames('W').filter((name) => !unmade.has(name));
+    const checks = ['settings', 'temporal'];
+    const notChecked: Record<string, string> = {};
+    for (const [name, first] of outcomesOf('W', findings)) {
+      if (first === undefined) checks.push(name);
+      else notChecked[name] = first;
+    }
     const ids = Object.fromEntries([...accounts].map(([name, { id }]) => [name, id]));
-    const notChecked = Object.fromEntries(unmade);
-    return { checks: ['settings', 'temporal', ...made], notChecked, findings, accounts: ids, settings: config.shown };
+    return { checks, notChecked, findings, accounts: ids, settings: config.shown };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const findings = error.problems.map(

@@ -43,10 +43,9 @@ export interface Shown {
   skewMs?: number;
 }
 
-/** What a check is given. */
+/** What a check is given. `shown`: the accounts, asked once for all checks that are made together. */
 export interface Asked extends Target {
-  /** The accounts, asked once for all checks that are made together. */
-  shown: () => Promise<ReadonlyMap<string, Shown>>;
+  shown: Promise<ReadonlyMap<string, Shown>>;
 }
 
 /** Where somebody looks who knows the findings' names: `clock:eu`. */

@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client';
-import { defaultPayloadConverter, type Payload } from '@temporalio/common';
+import { defaultPayloadConverter, type PayloadCodec } from '@temporalio/common';
 import { quoted } from '../contract/names.js';
 import { fingerprintOf, isSameAccount, type SentTo, type UsedAccount } from '../contract/order/sent-to.js';
-import { encryptionCodec, GRPC, grpcStatus, PayloadDecryptionError } from '../temporal.js';
+import { encryptionCodec, GRPC, grpcStatus } from '../temporal.js';
 import { sentToSchema } from '../validation/order-input.js';
 import type { Asked, Finding } from './findings.js';
 
@@ -24,15 +24,9 @@ export async function orderAccountFindings(
 ): Promise<readonly Finding[]> {
   const perAccount = Math.max(LEAST, Math.floor(MOST / Math.max(1, accounts.size)));
   const codec = encryptionCodec(config.encryptionKeys);
-  const read = async (payloads: Payload[]): Promise<Payload[]> =>
-    codec.decode(payloads).catch((error: unknown) => {
-      // The check of the payload keys tells that.
-      if (PayloadDecryptionError.is(error)) return [];
-      throw error;
-    });
   const found = [...accounts.values()].map(async (here) => {
     const runs = await someOrders(client, here.name, perAccount);
-    return ofAccount(here, await Promise.all(runs.map((run) => sentToOf(client, run, read))));
+    return ofAccount(here, await Promise.all(runs.map((run) => sentToOf(client, run, codec))));
   });
   return (await Promise.all(found)).flat();
 }
@@ -73,12 +67,13 @@ function unlessGone(error: unknown): { history?: undefined } {
 async function sentToOf(
   { workflowService, options: { namespace } }: Client,
   execution: Run,
-  read: (payloads: Payload[]) => Promise<Payload[]>,
+  codec: PayloadCodec,
 ): Promise<SentTo | undefined> {
   const asked = { namespace, execution, maximumPageSize: EVENTS };
   const { history } = await workflowService.getWorkflowExecutionHistoryReverse(asked).catch(unlessGone);
   for (const { activityTaskScheduledEventAttributes: scheduled } of history?.events ?? []) {
-    const [payload] = await read(scheduled?.input?.payloads ?? []);
+    // What cannot be read here fails its order's workflow tasks, which shows by itself.
+    const [payload] = await codec.decode(scheduled?.input?.payloads ?? []).catch(() => []);
     const input = payload && defaultPayloadConverter.fromPayload<{ sentTo?: unknown } | null>(payload);
     const { data } = sentToSchema.safeParse(input?.sentTo);
     if (data) return data;

@@ -1,6 +1,6 @@
 import { ConfigError } from '../config.js';
 import { type Checked, findingsOf } from './checks.js';
-import type { Finding, Level, Target } from './findings.js';
+import { type Finding, type Level, nameOf, type Target } from './findings.js';
 
 /** The longest time for a connection to Temporal, of what may take 10 s until it is told. */
 export const START_WITHIN = '4s';
@@ -8,8 +8,7 @@ export const START_WITHIN = '4s';
 /** Says a finding in a process' log. */
 export type Tell = (level: Level, text: string, about: { check: string; account?: string }) => void;
 
-/** Tells findings, each with its name. */
-export function tellAll(findings: readonly Finding[], tell: Tell): void {
+function tellAll(findings: readonly Finding[], tell: Tell): void {
   for (const { check, level, account, text } of findings) tell(level, text, { check, ...(account && { account }) });
 }
 
@@ -23,4 +22,40 @@ export async function checkStart(target: Target, checked: Checked, tell: Tell): 
   if (refused.length > 0) throw new ConfigError(refused);
   tellAll(findings, tell);
   return findings;
+}
+
+/** What was right at the start may not stay so: a key is taken back, somebody removes a search attribute. */
+const CHECK_EVERY_MS = 5 * 60_000;
+
+const keyOf = (finding: Finding): string => `${finding.level} ${nameOf(finding)}`;
+
+/**
+ * Repeats the checks until `stop`, and at once after `soon`; tells what is new and what was mended. `first`: what the start found;
+ * `findings`: those of the last check.
+ */
+export function keepChecking(
+  first: readonly Finding[],
+  check: () => Promise<readonly Finding[]>,
+  tell: Tell,
+  everyMs = CHECK_EVERY_MS,
+) {
+  let findings = first;
+  const once = async (): Promise<void> => {
+    const before = findings;
+    findings = await check();
+    const [known, now] = [before, findings].map((some) => some.map(keyOf)) as [string[], string[]];
+    tellAll(
+      findings.filter((finding) => !known.includes(keyOf(finding))),
+      tell,
+    );
+    for (const gone of before.filter((finding) => finding.level !== 'note' && !now.includes(keyOf(finding))))
+      tell('note', `${gone.level} no more: ${nameOf(gone)}`, { check: gone.check });
+  };
+  // One at a time, since each reports what changed since the one before.
+  let checks = Promise.resolve();
+  const soon = (): void => {
+    checks = checks.then(once);
+  };
+  const timer = setInterval(soon, everyMs).unref();
+  return { findings: () => findings, soon, stop: () => clearInterval(timer) };
 }

@@ -1,5 +1,4 @@
 import type { Client } from '@temporalio/client';
-import { replicationOf } from '../temporal/failovers.js';
 import { atServer, GRPC, grpcStatus, retentionProblem, searchAttributesCommand } from '../temporal.js';
 import type { Finding } from './findings.js';
 
@@ -15,18 +14,6 @@ export async function namespaceFindings(client: Client): Promise<readonly Findin
   if (found) return [];
   const text = `TEMPORAL_NAMESPACE: no such namespace ${namespace}. Create it: temporal operator namespace create ${namespace} --retention 30d${atServer(client)}`;
   return [{ check: 'namespace', level: 'error', text, refuses: true }];
-}
-
-/** Reports a replicated namespace and its last failover, after which Temporal may lack recent writes. */
-export async function failoverFindings({
-  workflowService,
-  options: { namespace },
-}: Client): Promise<readonly Finding[]> {
-  const { isGlobal, failedOverAtMs } = await replicationOf({ workflowService }, namespace);
-  if (!isGlobal) return [];
-  const last = failedOverAtMs === undefined ? 'none is reported' : new Date(failedOverAtMs).toISOString();
-  const text = `Temporal namespace ${namespace} is global: another cluster can take it over. Last failover: ${last}. After each one, workers send no order until ORDER_SETTLE_WINDOW is over, and find by themselves what was sent before it (docs/deploy.md)`;
-  return [{ check: 'failover', level: 'note', text }];
 }
 
 /** Closed orders guard their ids for as long as they are kept. */

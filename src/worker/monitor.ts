@@ -8,7 +8,7 @@ import { SdkMetrics } from '../monitoring/sdk-metrics.js';
 import { startMonitoring } from '../monitoring/server.js';
 import { countVisible } from '../monitoring/visibility.js';
 import { type Answered, answers } from '../payment-service/answers.js';
-import type { Checking } from '../preflight/keep-checking.js';
+import type { Finding } from '../preflight/findings.js';
 import { installLogger } from './log.js';
 
 /** What was counted is taken over so often; the buffer holds some seconds of the busiest worker. */
@@ -22,7 +22,7 @@ export interface Running {
   workers: readonly Worker[];
   accounts: ReadonlyMap<string, Account>;
   /** What should be mended, as of the last check. */
-  findings: Checking['findings'];
+  findings: () => readonly Finding[];
 }
 
 /** Installs the SDK's logs and metrics, before anything else of it; `start` serves them, and answers how to stop. */

@@ -9,8 +9,7 @@ import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../contract
 import { messageOf } from '../contract/words.js';
 import { findingsOf } from '../preflight/checks.js';
 import { type Finding, namesOf, type Target } from '../preflight/findings.js';
-import { keepChecking } from '../preflight/keep-checking.js';
-import { checkStart, START_WITHIN, type Tell } from '../preflight/start.js';
+import { checkStart, keepChecking, START_WITHIN, type Tell } from '../preflight/start.js';
 import { versionName } from '../temporal/pollers.js';
 import { publishedFor, publishingIdentity } from '../temporal/published.js';
 import { connectTemporal, TemporalUnreachableError, temporalTarget, warnOfPlainPayloads } from '../temporal.js';
@@ -46,11 +45,8 @@ export async function startWorker(config: WorkerConfig) {
   const identity = newIdentity();
   const { logger } = Runtime.instance();
   const others = (account: string) => watching.others(account).proven;
-  const checking = keepChecking({
-    first: findings,
-    check: () => findingsOf({ client: new Client({ connection, namespace }), config, accounts, others }, 'W'),
-    tell,
-  });
+  const client = new Client({ connection, namespace });
+  const checking = keepChecking(findings, () => findingsOf({ client, config, accounts, others }, 'W'), tell);
   const failovers = new Failovers(connection, namespace, logger);
   await failovers.look();
   const identityFor = (account: string) => publishingIdentity(identity, publishedFor(config, account));

@@ -6,7 +6,7 @@ import { loadWorkerConfig } from '../../src/config.js';
 import { SEARCH_ATTRIBUTES } from '../../src/contract/names.js';
 import { startMonitoring } from '../../src/monitoring/server.js';
 import { findingsOf } from '../../src/preflight/checks.js';
-import { keepChecking } from '../../src/preflight/keep-checking.js';
+import { keepChecking } from '../../src/preflight/start.js';
 import { openAccounts } from '../../src/worker/accounts.js';
 import { createTestNamespace, type TestNamespace } from '../support/temporal.js';
 import { openRotatedKeys, type RotatedKeys } from '../worker/rotated-keys.fixture.js';
@@ -39,7 +39,7 @@ async function checked() {
   const check = () => findingsOf({ client, config, accounts }, 'W');
   const told: string[] = [];
   const tell = (level: string, text: string, about: object) => void told.push(JSON.stringify([level, text, about]));
-  const checking = keepChecking({ first: await check(), check, tell, everyMs: 200, soonMs: 200 });
+  const checking = keepChecking(await check(), check, tell, 200);
   const registry = new Registry();
   const address = { host: '127.0.0.1', port: 0 };
   const whyNotReady = async () => undefined;
