@@ -24,7 +24,7 @@ async function startReceiver(dist: string, address: string) {
   const port = await freePort();
   const env = {
     ...{ PATH: process.env.PATH ?? '', TEMPORAL_ADDRESS: address, CALLBACK_TOKEN_KEY: TOKEN_KEY },
-    ...{ CALLBACK_PORT: `${port}`, CALLBACK_TRUSTED_PROXIES: '127.0.0.1' },
+    CALLBACK_PORT: `${port}`,
   };
   const child = execa(process.execPath, [join(dist, 'receiver.js')], {
     ...{ cwd: ROOT, env, extendEnv: false, reject: false, buffer: false, stderr: 'ignore', forceKillAfterDelay: 5_000 },

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { setFlagsFromString } from 'node:v8';
 import { startCodec } from './codec/server.js';
-import { loadCodecConfig, settingsOf } from './config.js';
+import { loadCodecConfig } from './config.js';
 import { exitOnFailure, refuseArguments, sayReady, untilStopped } from './process.js';
 
 refuseArguments('payment-orders-codec', 'Shows encrypted payloads to the Temporal UI and command line.');
@@ -15,6 +15,9 @@ await exitOnFailure(async () => {
   const codec = await startCodec(config);
   const stopped = untilStopped(codec.close);
   const keys = config.encryptionKeys.map(({ id }) => id).join();
-  sayReady(`codec=${codec.url} PAYLOAD_ENCRYPTION_KEYS=${keys}${settingsOf('CODEC_UI_ORIGIN')}`, config.allowed);
+  sayReady(
+    `codec=${codec.url} PAYLOAD_ENCRYPTION_KEYS=${keys} CODEC_UI_ORIGIN=${config.uiOrigin ?? 'none'}`,
+    config.allowed,
+  );
   await stopped;
 });

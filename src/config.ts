@@ -198,15 +198,9 @@ export const loadReceiverConfig = (env: Env = process.env) =>
     port: settings.CALLBACK_PORT,
     tokenKeys: settings.CALLBACK_TOKEN_KEY,
     ...encryptionOf(settings, problems),
-    trustedProxies: settings.CALLBACK_TRUSTED_PROXIES,
-    allowedAddresses: settings.CALLBACK_ALLOWED_ADDRESSES,
     monitoring: monitoringOf(settings),
     allowed: allowedBy(env, 'R'),
   }));
-
-/** Settings as they stand in the environment, for the line `ready`; of those that hold no secret alone. */
-export const settingsOf = (...names: string[]): string =>
-  names.map((name) => ` ${name}=${process.env[name]?.replace(/\s/g, '') || 'none'}`).join('');
 
 /** Reads how payloads are encrypted, {} = not at all; throws ConfigError. For clients of Temporal. */
 export const loadEncryption = (env: Env = process.env): Encryption =>

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { pino } from 'pino';
 import { Counter, Registry } from 'prom-client';
-import { loadReceiverConfig, settingsOf } from './config.js';
+import { loadReceiverConfig } from './config.js';
 import { temporalReachable } from './monitoring/reachable.js';
 import { startMonitoring } from './monitoring/server.js';
 import { namesOf } from './preflight/findings.js';
@@ -49,7 +49,7 @@ await exitOnFailure(async () => {
   });
   const monitoring = await startMonitoring(metricsAddress, { whyNotReady, registry });
   const stopped = untilStopped(() => Promise.all([receiver.close(), monitoring?.close()]).then(() => undefined));
-  const shown = `${monitoring ? ` metrics=${monitoring.url}` : ''} namespace=${client.options.namespace}${settingsOf('CALLBACK_TRUSTED_PROXIES', 'CALLBACK_ALLOWED_ADDRESSES')}`;
+  const shown = `${monitoring ? ` metrics=${monitoring.url}` : ''} namespace=${client.options.namespace}`;
   sayReady(`receiver=${receiver.url}${shown}`, config.allowed, namesOf(findings));
   await stopped;
   // The Temporal connection is not closed: a retry of a failed signal may still be due and would throw on a closed one.

@@ -1,5 +1,3 @@
-import { BlockList, isIP } from 'node:net';
-
 /** True for a host, in brackets or not, that is this machine. */
 export const isLoopback = (hostname: string): boolean => /^(localhost|\[?::1\]?|127(\.\d{1,3}){3})$/.test(hostname);
 
@@ -24,24 +22,3 @@ export function urlProblem(text: string): string | undefined {
 
 /** `url` without the slashes at its end. */
 export const withoutTrailingSlash = (url: string): string => url.replace(/\/+$/, '');
-
-/** Shortest prefixes of networks: 10.0.0.0/8 and fc00::/7 are the largest that belong to one owner. */
-const SHORTEST_PREFIX = { 4: 8, 6: 7 } as const;
-
-/** Adds an address or network such as `10.0.0.0/8` to a list; false when it is none, or so large that it protects nothing. */
-function addNetwork(list: BlockList, text: string): boolean {
-  const [, address = '', prefix] = /^([0-9A-Fa-f.:]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
-  const version = isIP(address);
-  if (version !== 4 && version !== 6) return false;
-  const [family, bits] = version === 4 ? (['ipv4', 32] as const) : (['ipv6', 128] as const);
-  const length = Number(prefix ?? bits);
-  if (length < SHORTEST_PREFIX[version] || length > bits) return false;
-  list.addSubnet(address, length, family);
-  return true;
-}
-
-/** Returns a comma list of addresses and networks; undefined if an entry is none. */
-export function addressList(text: string): BlockList | undefined {
-  const list = new BlockList();
-  return text.split(',').every((entry) => addNetwork(list, entry.trim())) ? list : undefined;
-}

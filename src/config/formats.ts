@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { AMOUNT_FORMAT, MAX_AMOUNT_LENGTH } from '../contract/money.js';
 import { readJson } from '../validation/json-input.js';
 import { CURRENCY_FORMAT } from '../validation/request-schemas.js';
-import { addressList, urlProblem, withoutTrailingSlash } from './addresses.js';
+import { urlProblem, withoutTrailingSlash } from './addresses.js';
 import { Secret, SecretList } from './secret.js';
 
 type ProblemOf = (text: string) => string | undefined;
@@ -92,12 +92,6 @@ export const origin = z
 
 /** Schema of a base URL, without trailing slashes. */
 export const baseUrl = checkedBy(urlProblem).transform(withoutTrailingSlash);
-
-/** Schema of a comma list of addresses and networks. */
-export const networks = readBy(
-  addressList,
-  'must be a comma list of IP addresses and networks, such as 192.0.2.7,10.0.0.0/8 (none larger)',
-);
 
 const RATE = 'must be a number of requests per second from 0.1 to 1000, such as 20';
 

@@ -139,14 +139,6 @@ export const SETTINGS = {
     required: (reader: Reader, env: Env) => reader === 'R' || Boolean(env.CALLBACK_BASE_URL),
     about: 'comma list of keys (`openssl rand -base64 32`), the same for both; the first signs, all verify',
   },
-  CALLBACK_TRUSTED_PROXIES: {
-    ...{ by: 'R', type: format.networks, example: '127.0.0.1,10.0.0.0/8' },
-    about: 'addresses and networks whose `X-Forwarded-For` counts: its rightmost address that is not on this list',
-  },
-  CALLBACK_ALLOWED_ADDRESSES: {
-    ...{ by: 'R', type: format.networks, unset: 'all', example: '203.0.113.0/24' },
-    about: 'addresses and networks that callbacks and `/healthz` may come from; others get no answer, or a 404',
-  },
   BATCH_DIR: {
     ...{ by: 'W', type: text, example: '/srv/batches' },
     about: 'batch files, the same folder on every worker, closed to others ([batches.md](batches.md#files))',

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import type { Server as HttpServer } from 'node:http';
 import { type AddressInfo, createServer, isIPv6, type Socket } from 'node:net';
 import { Connection } from './connection.js';
-import { isListed, type SenderRules } from './senders.js';
 
 /** Connections open at once. */
 export const MAX_CONNECTIONS = 1_000;
@@ -24,14 +23,6 @@ export interface PortLimits {
   /** Time for headers and body together, and again for the reading of the answer. */
   maxWaitMs?: number;
   onCut?: (why: Cut) => void;
-}
-
-/** Where a port listens and who may use it. `onRefused`: called for each connection of a sender that may not. */
-export interface PortOptions extends SenderRules {
-  host: string;
-  /** 0 = a free one. */
-  port: number;
-  onRefused?: () => void;
 }
 
 /** A listening port. `close` lets requests under way finish, and half-sent ones for a while. */
@@ -110,9 +101,15 @@ class Connections {
   }
 }
 
-/** Listens for an HTTP server: each connection carries one request, and `limits` keep floods from filling the port. */
-export async function openPort(http: HttpServer, limits: PortLimits, options: PortOptions): Promise<Port> {
-  const { host, port, trustedProxies, allowedAddresses, onRefused } = options;
+/**
+ * Listens for an HTTP server, port 0 on a free one: each connection carries one request, and `limits` keep floods from filling
+ * the port.
+ */
+export async function openPort(
+  http: HttpServer,
+  limits: PortLimits,
+  { host, port }: { host: string; port: number },
+): Promise<Port> {
   const connections = new Connections(limits);
   http.maxRequestsPerSocket = 1;
   http.prependListener('request', ({ socket }, response) => {
@@ -124,12 +121,6 @@ export async function openPort(http: HttpServer, limits: PortLimits, options: Po
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) => {
     // A reset is one of the ways in which a connection ends.
     socket.on('error', () => undefined);
-    const peer = socket.remoteAddress ?? '';
-    if (allowedAddresses && !isListed(trustedProxies, peer) && !isListed(allowedAddresses, peer)) {
-      onRefused?.();
-      socket.resetAndDestroy();
-      return;
-    }
     const connection = connections.open(socket);
     if (connection) http.emit('connection', connection);
   });

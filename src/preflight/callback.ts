@@ -7,7 +7,7 @@ export async function callbackFindings({ config: { callback } }: Target): Promis
   if (!callback) return [];
   const why = await whyNot(`${callback.baseUrl}/healthz`);
   if (why === undefined) return [];
-  const text = `CALLBACK_BASE_URL cannot be reached from here (${why}): orders are polled, which takes longer. Is the receiver running behind it? One with CALLBACK_ALLOWED_ADDRESSES closes to this machine unless it is on that list`;
+  const text = `CALLBACK_BASE_URL cannot be reached from here (${why}): orders are polled, which takes longer. Is the receiver running behind it?`;
   return [{ check: 'callback', level: 'warning', text }];
 }
 

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { type CallbackTarget, verifyCallbackPath } from '../contract/callback-url.js';
 import { type Cut, openPort, type Port } from '../http-port/port.js';
-import { isListed, type SenderRules, senderOf } from '../http-port/senders.js';
 import { ANSWERS, type AnswerName, type CallbackAnswer } from './answers.js';
 import { type Asked, createHttp } from './http.js';
 import { createRefusals, type ReceiverLog } from './refusals.js';
@@ -10,7 +9,7 @@ import type { SignalOrder, SignalReceived } from './signals.js';
 import { spareReceived, spareTemporal } from './spare-temporal.js';
 
 /** What the receiver needs. `tokenKeys`: all keys of CALLBACK_TOKEN_KEY; port 0 takes a free one. */
-export interface ReceiverOptions extends SenderRules {
+export interface ReceiverOptions {
   host: string;
   port: number;
   tokenKeys: readonly string[];
@@ -25,8 +24,8 @@ export interface ReceiverOptions extends SenderRules {
   onAnswer?: (name: AnswerName) => void;
 }
 
-/** What is counted instead of logged one by one: some answers, connections that were cut, and those that may not be made. */
-type Refusal = 'notFound' | 'tooLarge' | 'malformed' | 'crowded' | 'limited' | Cut | 'notAllowed';
+/** What is counted instead of logged one by one: some answers, and connections that were cut. */
+type Refusal = 'notFound' | 'tooLarge' | 'malformed' | 'crowded' | 'limited' | Cut;
 
 const COUNTED: readonly AnswerName[] = ['notFound', 'tooLarge', 'malformed', 'crowded', 'limited'];
 const isCounted = (name: AnswerName): name is AnswerName & Refusal => COUNTED.includes(name);
@@ -42,7 +41,7 @@ function subjectOf(target: CallbackTarget): { account: string; orderId?: string;
 const isAsked = ({ method, url = '' }: IncomingMessage, path: string): boolean =>
   method === 'GET' && url.split('?', 1)[0] === path;
 
-/** Starts the callback receiver: sender → token → body → allowance → parse → signal → answer. */
+/** Starts the callback receiver: token → body → allowance → parse → signal → answer. */
 export async function startReceiver(options: ReceiverOptions): Promise<Port> {
   const { log } = options;
   const refusals = createRefusals<Refusal>(log);
@@ -72,7 +71,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Port> {
   };
   const http = createHttp(handle, () => refusals.count('notFound'));
   const limits = { maxBytes: MAX_REQUEST_BYTES, onCut: refusals.count };
-  const port = await openPort(http, limits, { ...options, onRefused: () => refusals.count('notAllowed') });
+  const port = await openPort(http, limits, options);
   return {
     url: port.url,
     async close() {
@@ -87,23 +86,18 @@ export const MAX_BODIES_PER_SUBJECT = 250;
 
 /** What requests are answered with. */
 function createAnswering(options: ReceiverOptions) {
-  const { log, tokenKeys, trustedProxies, allowedAddresses } = options;
+  const { log, tokenKeys } = options;
   const aboutOrder = spareTemporal(options.signal);
   const aboutReceipt = spareReceived(options.received);
   // Bodies under way, by order or address: a leaked URL, used by many senders, must not fill the memory.
   const bodies = new Map<string, number>();
 
   /** From the headers alone: the answer, or what the callback is about. */
-  function atOnce({ request, connection }: Asked): AnswerName | CallbackTarget {
+  function atOnce({ request }: Asked): AnswerName | CallbackTarget {
     const [path = ''] = (request.url ?? '').split('?', 1);
     if (isAsked(request, '/healthz')) return 'healthy';
     const target = request.method === 'POST' ? verifyCallbackPath(path, tokenKeys) : undefined;
     if (!target) return 'notFound';
-    if (allowedAddresses) {
-      const forwardedFor = `${request.headers['x-forwarded-for'] ?? ''}`;
-      const sender = senderOf(connection.socket.remoteAddress ?? '', forwardedFor, trustedProxies);
-      if (!isListed(allowedAddresses, sender)) return 'notFound';
-    }
     return announcesTooMuch(request) ? 'tooLarge' : target;
   }
 

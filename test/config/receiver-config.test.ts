@@ -30,40 +30,6 @@ describe('the receiver’s environment', () => {
     expect([...loadReceiverConfig(env).tokenKeys]).toEqual([TOKEN_KEY, `${TOKEN_KEY}-old`]);
   });
 
-  test('takes lists of addresses and networks', () => {
-    const { trustedProxies, allowedAddresses } = loadReceiverConfig({
-      CALLBACK_TOKEN_KEY: TOKEN_KEY,
-      CALLBACK_TRUSTED_PROXIES: '127.0.0.1, ::1,10.0.0.0/8',
-      CALLBACK_ALLOWED_ADDRESSES: '203.0.113.0/24',
-    });
-    expect(trustedProxies?.check('10.9.9.9')).toBe(true);
-    expect(trustedProxies?.check('::1', 'ipv6')).toBe(true);
-    expect(trustedProxies?.check('203.0.113.5')).toBe(false);
-    expect(allowedAddresses?.check('203.0.113.5')).toBe(true);
-    expect(allowedAddresses?.check('203.0.114.5')).toBe(false);
-  });
-
-  test.for(
-    ['CALLBACK_TRUSTED_PROXIES', 'CALLBACK_ALLOWED_ADDRESSES'].flatMap((name) =>
-      // A network of half the internet is no list.
-      [
-        ',',
-        '10.0.0.1,',
-        'zz',
-        '10.0.0',
-        '10.0.0.0/7',
-        '0.0.0.0/0',
-        '::/0',
-        '10.0.0.1/33',
-        '10.0.0.1 10.0.0.2',
-        '10.0.0.1/',
-      ].map((value) => [name, value] as const),
-    ),
-  )('%s = %j is refused', ([name, value]) => {
-    const reason = 'must be a comma list of IP addresses and networks, such as 192.0.2.7,10.0.0.0/8 (none larger)';
-    expect(problems({ [name]: value })).toEqual([`${name}: ${reason}`]);
-  });
-
   test.for(['0.0.0.0', '::', 'hooks.internal', 'localhost'])('may listen on %s', (host) => {
     expect(loadReceiverConfig({ CALLBACK_TOKEN_KEY: TOKEN_KEY, CALLBACK_HOST: host }).host).toBe(host);
   });

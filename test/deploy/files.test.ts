@@ -4,9 +4,7 @@ import { execa } from 'execa';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { NAMES, settingOf, sourcesOf } from '../../src/config/settings.js';
-import { loadReceiverConfig } from '../../src/config.js';
 import { SEARCH_ATTRIBUTES } from '../../src/contract/names.js';
-import { TOKEN_KEY } from '../config/config.fixture.js';
 
 const DEPLOY = fileURLToPath(new URL('../../deploy/', import.meta.url));
 const read = (path: string) => readFile(`${DEPLOY}${path}`, 'utf8');
@@ -165,17 +163,6 @@ test('network policies let each pod reach what docs/trust.md says, and nothing e
       .flatMap(({ to = [], from = [] }) => [...to, ...from])
       .flatMap(({ ipBlock }) => ipBlock?.cidr ?? []);
     for (const cidr of blocks) expect(cidr).toMatch(/^(192\.0\.2|203\.0\.113)\.0\/24$/);
-  }
-});
-
-test('no network of proxies is given as one that fits every cluster: the receiver asks for it', async () => {
-  const receiver = (await objects()).find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === 'receiver');
-  const env = { ...receiver?.data, CALLBACK_TOKEN_KEY_FILE: undefined, CALLBACK_TOKEN_KEY: TOKEN_KEY };
-  expect(() => loadReceiverConfig(env)).toThrow(/^CALLBACK_TRUSTED_PROXIES: is set but empty/m);
-  expect(() => loadReceiverConfig({ ...env, CALLBACK_TRUSTED_PROXIES: '10.1.2.0/24' })).not.toThrow();
-  for (const name of await readdir(DEPLOY, { recursive: true })) {
-    if (!/\.(ya?ml|example|service)$/.test(name)) continue;
-    expect(await read(name), name).not.toMatch(/^[^#\n]*TRUSTED_PROXIES[:=] *\S*\d/m);
   }
 });
 

@@ -34,7 +34,6 @@ async function startReceiver(): Promise<{ url: string; pid: number }> {
   const receiver = startProcess('src/receiver.ts', {
     ...receiverEnv(temporalEnv(temporal), 0),
     CALLBACK_TOKEN_KEY: TOKEN_KEY,
-    CALLBACK_TRUSTED_PROXIES: '127.0.0.1',
   });
   onTestFinished(() => receiver.kill('SIGKILL'));
   const { receiver: url = '' } = await receiver.ready;

@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { findNginx, type Nginx, startNginx } from '../../bench/receiver-attacks/nginx.js';
 import type { SignalOrder } from '../../src/receiver/signals.js';
 import { escaped, largestOrder } from './largest-order.fixture.js';
-import { BODY, listOf, ORDER, type RunningReceiver, rawPost, runReceiver } from './receiver.fixture.js';
+import { BODY, ORDER, type RunningReceiver, rawPost, runReceiver } from './receiver.fixture.js';
 
 const NOT_FOUND = '{"result":"not found"}';
 
@@ -25,7 +25,7 @@ async function behindNginx({
   more?: string;
   others?: [string, string][];
 } = {}) {
-  const receiver = await runReceiver(signal, undefined, undefined, { trustedProxies: listOf('127.0.0.1') });
+  const receiver = await runReceiver(signal);
   const folder = await mkdtemp(join(tmpdir(), 'payment-orders-nginx-'));
   const nginx = await startNginx(folder, receiver.url, more, others);
   onTestFinished(async () => {

@@ -1,11 +1,10 @@
-import { BlockList, connect, isIPv6, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { type CallbackTarget, callbackUrl } from '../../src/contract/callback-url.js';
 import type { CallbackHint } from '../../src/contract/order/messages.js';
 import type { Port } from '../../src/http-port/port.js';
-import type { SenderRules } from '../../src/http-port/senders.js';
 import { startReceiver } from '../../src/receiver/server.js';
 import type {
   OrderTarget,
@@ -36,7 +35,6 @@ export async function runReceiver(
   signal: SignalOrder = async () => 'delivered',
   tokenKeys: readonly string[] = [TOKEN_KEY],
   received: SignalReceived = async () => 'delivered',
-  rules: SenderRules = {},
 ): Promise<RunningReceiver> {
   const lines: string[] = [];
   const signals: RunningReceiver['signals'] = [];
@@ -46,7 +44,6 @@ export async function runReceiver(
     host: '127.0.0.1',
     port: 0,
     tokenKeys,
-    ...rules,
     log: pino(sink),
     signal: (target, hint, repeated, mayLookUp) => {
       signals.push({ target, hint });
@@ -116,15 +113,4 @@ export async function exchange(port: number, bytes: string | Buffer, localAddres
   const raw = await openRaw(port, bytes, localAddress);
   await raw.closed;
   return raw.received();
-}
-
-/** A list of addresses and networks as the configuration reads it. */
-export function listOf(...networks: string[]): BlockList {
-  const list = new BlockList();
-  for (const network of networks) {
-    const [address = '', length] = network.split('/');
-    const isV6 = isIPv6(address);
-    list.addSubnet(address, Number(length ?? (isV6 ? 128 : 32)), isV6 ? 'ipv6' : 'ipv4');
-  }
-  return list;
 }
