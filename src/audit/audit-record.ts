@@ -43,8 +43,6 @@ interface AuditFile {
   last: string;
   /** Undefined once a write failed: nothing more is written into it. */
   size: number | undefined;
-  /** Hashes of the lines of that write, which may stand there. */
-  unsure: string[];
 }
 
 /**
@@ -127,7 +125,7 @@ export class AuditRecord {
 async function create(folder: string, at: Date, before: AuditFile | undefined) {
   const id = randomUUID();
   const path = join(folder, `audit-${at.toISOString().replace(/[-:]|\.\d+/g, '')}-${id}.ndjson`);
-  const file: AuditFile = { id, path, day: dayOf(at), seq: 0, last: NO_LINE, size: 0, unsure: [] };
+  const file: AuditFile = { id, path, day: dayOf(at), seq: 0, last: NO_LINE, size: 0 };
   try {
     await withFile(path, 'ax', async () => undefined);
     const [first] = await append(file, at, [{ event: 'opened', ...(before && { continues: endOf(before) }) }]);
@@ -149,7 +147,6 @@ async function append(file: AuditFile, at: Date, entries: readonly object[]): Pr
   const lines = chained(file, at, entries);
   const bytes = Buffer.from(lines.map(({ text }) => `${text}\n`).join(''));
   const { size } = file;
-  if (size !== undefined) file.unsure = lines.map(({ hash }) => hash);
   file.size = undefined;
   await withFile(file.path, constants.O_WRONLY | constants.O_APPEND, async (handle) => {
     if ((await handle.stat()).size !== size) throw Object.assign(new Error(), { code: 'CHANGED_FROM_OUTSIDE' });
@@ -157,7 +154,6 @@ async function append(file: AuditFile, at: Date, entries: readonly object[]): Pr
     await handle.datasync();
   });
   file.size = (size ?? 0) + bytes.length;
-  file.unsure = [];
   file.seq += lines.length;
   file.last = lines.at(-1)?.hash ?? file.last;
   return lines;
@@ -165,11 +161,7 @@ async function append(file: AuditFile, at: Date, entries: readonly object[]): Pr
 
 const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
 
-const endOf = ({ id, last, unsure }: AuditFile): Continues => ({
-  file: id,
-  hash: last,
-  ...(unsure.length > 0 && { unsure }),
-});
+const endOf = ({ id, last }: AuditFile): Continues => ({ file: id, hash: last });
 
 function chained({ id, seq, last }: AuditFile, at: Date, entries: readonly object[]): WrittenLine[] {
   let prev = last;

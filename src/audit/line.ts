@@ -18,8 +18,6 @@ export interface AuditEntry {
 export interface Continues {
   file: string;
   hash: string;
-  /** Of the lines that it tried to write behind that one, and that may stand there: nothing relied on them. */
-  unsure?: string[];
 }
 
 /** What every line has besides its entry. `prev`: hash of the line before; `at`: ISO time. */

@@ -11,8 +11,6 @@ export interface FileCheck {
   problems: string[];
   /** Bytes after the last line break: a line that was being written when its worker died, and that nothing relied on. */
   tornBytes: number;
-  /** Lines whose entry stands in the file already: the server repeated what wrote them. */
-  repeated: number;
   continues?: Continues;
 }
 
@@ -27,87 +25,72 @@ export interface Verification {
   missing: string[];
 }
 
-/** A file with the hashes of its lines; `breaks`: indexes of lines that do not name the one before. */
+/** A file with the hashes of its lines, and those that each line names as the one before. */
 interface ReadFile {
   check: FileCheck;
   hashes: string[];
-  breaks: Set<number>;
+  prevs: unknown[];
 }
 
-type Line = Partial<LineFrame & { event: string; id: string; continues: Continues }>;
+type Line = Partial<LineFrame & { event: string; continues: Continues }>;
 
 /** Checks each file and how they follow from each other; `anchors`: hashes that were kept elsewhere. Throws what the system throws. */
 export async function verifyAudit(paths: readonly string[], anchors: readonly string[] = []): Promise<Verification> {
   const read: ReadFile[] = [];
   for (const path of paths) read.push(await readAudit(path));
-  const byId = new Map<string, ReadFile>();
+  const byId = new Map(read.map((file) => [file.check.file, file]));
   const problems: string[] = [];
-  for (const file of read) {
-    const { path, file: id } = file.check;
-    if (id === undefined) continue;
-    if (byId.has(id)) problems.push(`${path}: another file has the same id ${id}`);
-    else byId.set(id, file);
-  }
-  const files = read.map(({ check }) => check);
-  problems.push(...files.flatMap((check) => continuationProblem(check, byId)));
-  if (anchors.length > 0) findAdded(laterFirst(read, byId), new Set(anchors));
-  const notGiven = files.flatMap(({ continues }) => (continues && !byId.has(continues.file) ? [continues.file] : []));
-  const everywhere = new Set(read.flatMap(({ hashes }) => hashes));
-  return {
-    files,
-    problems,
-    notGiven,
-    anchors: anchors.length,
-    missing: anchors.filter((hash) => !everywhere.has(hash)),
-  };
-}
-
-/** A worker goes on in another file from its last line alone, but for lines of which it did not know that they stand there. */
-function continuationProblem({ path, continues }: FileCheck, byId: ReadonlyMap<string, ReadFile>): string[] {
-  const before = continues && byId.get(continues.file);
-  if (!before) return [];
-  const { file, hash, unsure = [] } = continues;
-  const from = before.hashes.lastIndexOf(hash);
-  if (from < 0) {
-    return [`${path}: goes on from a line that file ${file} does not have any more: its end was cut or changed`];
-  }
-  const isUnsure = before.hashes.slice(from + 1).every((later, index) => later === unsure[index]);
-  return isUnsure ? [] : [`${path}: goes on from line ${from + 1} of file ${file}, behind which lines were added`];
-}
-
-/** Returns each file before the one that it continues, whatever their clocks say. */
-function laterFirst(read: readonly ReadFile[], byId: ReadonlyMap<string, ReadFile>): ReadFile[] {
-  const ordered = new Set<ReadFile>();
-  for (const file of read) {
-    const chain = new Set<ReadFile>();
-    let at: ReadFile | undefined = file;
-    while (at && !ordered.has(at) && !chain.has(at)) {
-      chain.add(at);
-      at = byId.get(at.check.continues?.file ?? '');
-    }
-    for (const link of [...chain].reverse()) ordered.add(link);
-  }
-  return [...ordered].reverse();
-}
-
-/** Finds lines that no anchor stands for. An anchor stands for all lines before its own, of files that were gone on from, too. */
-function findAdded(read: readonly ReadFile[], known: Set<string>): void {
-  for (const { check, hashes, breaks } of read) {
-    const unknown: number[] = [];
-    let isKnown = false;
-    for (let index = hashes.length - 1; index >= 0; index -= 1) {
-      isKnown = known.has(hashes[index] ?? '') || (isKnown && !breaks.has(index + 1));
-      if (!isKnown) unknown.push(index + 1);
-    }
-    if (isKnown && check.continues) {
-      for (const hash of [check.continues.hash, ...(check.continues.unsure ?? [])]) known.add(hash);
-    }
-    if (unknown.length > 0) {
-      const which = inWords(unknown.reverse());
-      check.problems.push(
-        `${which}: no anchor is of or behind them: added, or their worker died before it logged them`,
+  const notGiven: string[] = [];
+  for (const { path, file, continues } of read.map(({ check }) => check)) {
+    if (file !== undefined && byId.get(file)?.check.path !== path)
+      problems.push(`${path}: another file has the same id ${file}`);
+    if (!continues) continue;
+    const hashes = byId.get(continues.file)?.hashes;
+    const from = hashes?.lastIndexOf(continues.hash) ?? -1;
+    if (!hashes) notGiven.push(continues.file);
+    else if (from < 0)
+      problems.push(
+        `${path}: goes on from a line that file ${continues.file} does not have any more: its end was cut or changed`,
       );
+    else if (from < hashes.length - 1)
+      problems.push(
+        `${path}: goes on from line ${from + 1} of file ${continues.file}, behind which lines were added, or left by a write that failed`,
+      );
+  }
+  if (anchors.length > 0) findAdded(read, new Set(anchors));
+  const everywhere = new Set(read.flatMap(({ hashes }) => hashes));
+  const missing = anchors.filter((hash) => !everywhere.has(hash));
+  return { files: read.map(({ check }) => check), problems, notGiven, anchors: anchors.length, missing };
+}
+
+/** Returns the numbers of the lines that no anchor stands for: it stands for its own line and for those that this follows from. */
+function unanchored({ hashes, prevs }: ReadFile, known: ReadonlySet<string>): number[] {
+  const numbers: number[] = [];
+  let isKnown = false;
+  for (let index = hashes.length - 1; index >= 0; index -= 1) {
+    const hash = hashes[index] ?? '';
+    isKnown = known.has(hash) || (isKnown && prevs[index + 1] === hash);
+    if (!isKnown) numbers.push(index + 1);
+  }
+  return numbers.reverse();
+}
+
+/** Finds lines that no anchor stands for, where those of a file stand for the file that it goes on from, too. */
+function findAdded(read: readonly ReadFile[], known: Set<string>): void {
+  let before: number;
+  do {
+    before = known.size;
+    for (const file of read) {
+      const { continues } = file.check;
+      if (continues && !unanchored(file, known).includes(1)) known.add(continues.hash);
     }
+  } while (known.size > before);
+  for (const file of read) {
+    const numbers = unanchored(file, known);
+    if (numbers.length > 0)
+      file.check.problems.push(
+        `${inWords(numbers)}: no anchor is of or behind them: added, or their worker died before it logged them`,
+      );
   }
 }
 
@@ -125,9 +108,8 @@ function inWords(numbers: readonly number[]): string {
 const LINE_BREAK = 10;
 
 async function readAudit(path: string): Promise<ReadFile> {
-  const check: FileCheck = { path, lines: 0, lastHash: NO_LINE, problems: [], tornBytes: 0, repeated: 0 };
-  const file: ReadFile = { check, hashes: [], breaks: new Set() };
-  const ids = new Set<unknown>();
+  const check: FileCheck = { path, lines: 0, lastHash: NO_LINE, problems: [], tornBytes: 0 };
+  const file: ReadFile = { check, hashes: [], prevs: [] };
   let seq = 0;
   const all = await readFile(path);
   const end = all.lastIndexOf(LINE_BREAK) + 1;
@@ -139,25 +121,22 @@ async function readAudit(path: string): Promise<ReadFile> {
     const line: Line = Object(jsonOr(bytes.toString()));
     const problem = problemOf(check, line, seq);
     if (problem) check.problems.push(problem);
-    if (check.lines === 0 && !problem) takeFirst(file, line);
-    if (line.prev !== check.lastHash) file.breaks.add(check.lines);
+    if (check.lines === 0 && !problem) takeFirst(check, line);
     // Later lines are held against where this one says it stands: one bad line is one problem.
     seq = Number.isSafeInteger(line.seq) ? Number(line.seq) + 1 : seq + 1;
     check.lines += 1;
     check.lastHash = hashOf(bytes);
     file.hashes.push(check.lastHash);
-    if (line.id !== undefined && ids.has(line.id)) check.repeated += 1;
-    ids.add(line.id);
+    file.prevs.push(line.prev);
   }
   if (check.lines === 0) check.problems.push('holds no line of an audit record');
   return file;
 }
 
-function takeFirst({ check }: ReadFile, { file: id, continues }: Line): void {
-  check.file = id;
-  const { file: before, hash, unsure } = Object(continues) as Partial<Continues>;
-  if (typeof before !== 'string' || typeof hash !== 'string') return;
-  check.continues = { file: before, hash, ...(Array.isArray(unsure) && { unsure }) };
+function takeFirst(check: FileCheck, { file, continues }: Line): void {
+  check.file = file;
+  const { file: before, hash } = Object(continues) as Partial<Continues>;
+  if (typeof before === 'string' && typeof hash === 'string') check.continues = { file: before, hash };
 }
 
 /** What is wrong with the next line of a file, seen from the lines before it. */

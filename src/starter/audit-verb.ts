@@ -57,11 +57,10 @@ function reportOf(found: Verification): Report {
 /** Problems of one file that are printed; `--json` has them all. */
 const SHOWN = 10;
 
-function textOf({ path, lines, lastHash, problems, tornBytes, repeated }: FileCheck): string {
+function textOf({ path, lines, lastHash, problems, tornBytes }: FileCheck): string {
   const torn =
     tornBytes > 0 ? `; ${tornBytes} bytes of a line that was never finished, and that nothing relied on` : '';
-  const again = repeated > 0 ? `; ${repeated} written more than once by a repeated activity` : '';
   const more = problems.length > SHOWN ? [`  and ${problems.length - SHOWN} more problems`] : [];
   const wrong = problems.slice(0, SHOWN).map((problem) => `  ${problem}`);
-  return [`${path}: ${lines} lines, last ${lastHash}${torn}${again}`, ...wrong, ...more].join('\n');
+  return [`${path}: ${lines} lines, last ${lastHash}${torn}`, ...wrong, ...more].join('\n');
 }
