@@ -5,10 +5,10 @@ import { type Directories, folder, readDirectories } from './config/directories.
 import { type Encryption, type EncryptionKey, encryptionOf } from './config/encryption-keys.js';
 import { type Env, Problems, type Reader } from './config/env.js';
 import { allowedBy, checkNames } from './config/names.js';
-import { readSettings, sourceOf } from './config/read-settings.js';
+import { readSettings } from './config/read-settings.js';
 import { checkRuntime } from './config/runtime.js';
 import type { Secret } from './config/secret.js';
-import type { Settings, Variable } from './config/settings.js';
+import type { Settings } from './config/settings.js';
 import { readTemporalTarget } from './config/temporal-connection.js';
 import type { Pace } from './contract/order/activities.js';
 
@@ -150,20 +150,9 @@ function load<T>(env: Env, reader: Reader, build: (source: Source) => T): T {
   if (reader !== 'L') checkRuntime(env, problems);
   const { settings, shown } = readSettings(env, reader, problems);
   problems.throwIfAny();
-  problems.secret(env.TEMPORAL_API_KEY ?? '', 'Temporal key', 'TEMPORAL_API_KEY');
   const config = build({ settings, shown, env, problems });
-  recordSecrets(settings, env, problems);
   problems.throwIfAny();
   return config;
-}
-
-function recordSecrets(settings: Settings, env: Env, problems: Problems): void {
-  const record = (secret: string, purpose: string, name: Variable) =>
-    problems.secret(secret, purpose, sourceOf(env, name));
-  for (const key of settings.CALLBACK_TOKEN_KEY ?? []) record(key, 'token key', 'CALLBACK_TOKEN_KEY');
-  for (const { key } of settings.PAYLOAD_ENCRYPTION_KEYS ?? [])
-    record(key.export().toString('base64'), 'payload key', 'PAYLOAD_ENCRYPTION_KEYS');
-  if (settings.CODEC_TOKEN) record(settings.CODEC_TOKEN.reveal(), 'codec token', 'CODEC_TOKEN');
 }
 
 /** Reads a worker's configuration. Throws ConfigError with one line per mistake. */

@@ -58,15 +58,12 @@ type AccountEntry = z.infer<typeof accountsFile>[string];
 const FILE = 'PAYMENT_ACCOUNTS_FILE';
 
 /** Returns the one account of PAYMENT_BASE_URL and its companions. */
-function accountFromEnv(settings: Settings, env: Env, problems: Problems): AccountConfig {
-  const { PAYMENT_API_KEY: apiKey, PAYMENT_API_SECRET: apiSecret } = settings;
-  problems.secret(apiKey.reveal(), 'apiKey', sourceOf(env, 'PAYMENT_API_KEY'));
-  problems.secret(apiSecret.reveal(), 'apiSecret', sourceOf(env, 'PAYMENT_API_SECRET'));
+function accountFromEnv(settings: Settings): AccountConfig {
   return {
     name: DEFAULT_ACCOUNT,
     baseUrl: settings.PAYMENT_BASE_URL,
-    apiKey,
-    apiSecret,
+    apiKey: settings.PAYMENT_API_KEY,
+    apiSecret: settings.PAYMENT_API_SECRET,
     predecessors: settings.PAYMENT_API_KEY_PREDECESSORS,
     signer: settings.PAYMENT_SIGNER,
     requestsPerSecond: settings.PAYMENT_REQUESTS_PER_SECOND,
@@ -87,7 +84,6 @@ function secretOfEntry(account: string, entry: AccountEntry, key: 'apiKey' | 'ap
   else {
     const problem = format.secretProblem(value);
     if (problem) refuse(`${path === undefined ? '' : '(file) '}${problem}`);
-    problems.secret(value, key, FILE, name);
   }
   return new Secret(value ?? '');
 }
@@ -140,11 +136,10 @@ function accountsFromFile(path: string, problems: Problems): AccountConfig[] {
 /** Returns all accounts that a worker serves, by name. */
 export function readAccounts(settings: Settings, env: Env, problems: Problems): ReadonlyMap<string, AccountConfig> {
   const path = settings.PAYMENT_ACCOUNTS_FILE;
-  const accounts = path ? accountsFromFile(path, problems) : [accountFromEnv(settings, env, problems)];
+  const accounts = path ? accountsFromFile(path, problems) : [accountFromEnv(settings)];
   const proxy: ProxyConfig | undefined = settings.PAYMENT_PROXY_URL;
   const source = sourceOf(env, 'PAYMENT_PROXY_URL');
   for (const { name } of accounts.filter(({ baseUrl }) => proxy && baseUrl.startsWith('http:')))
     problems.add(source, `is for https only: account ${name} is asked by plain http`);
-  if (proxy?.credentials) problems.secret(proxy.credentials.reveal().replace(/^[^:]*:/, ''), 'proxy password', source);
   return new Map(accounts.map((account) => [account.name, { ...account, ...(proxy && { proxy }) }]));
 }

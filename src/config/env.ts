@@ -19,7 +19,6 @@ export class ConfigError extends Error {
 /** Collects mistakes, so that an operator sees all of them at once. */
 export class Problems {
   readonly #lines = new Set<string>();
-  readonly #secrets = new Map<string, { purpose: string; name: string }>();
   readonly #env: Env;
 
   /** `env`: where allowances stand. */
@@ -35,17 +34,6 @@ export class Problems {
   /** Records a weak setting as a mistake, unless its allowance permits it explicitly. */
   weak(allowance: Allowance, variable: string, reason: string): void {
     if (this.#env[allowance] !== 'true') this.add(variable, `${reason} (or say ${allowance}=true)`);
-  }
-
-  /** Records a secret. A second purpose of the same one is a mistake. `field`: of the file that the variable names. */
-  secret(value: string, purpose: string, variable: string, field?: string): void {
-    const known = this.#secrets.get(value);
-    if (value === '') return;
-    if (!known) this.#secrets.set(value, { purpose, name: field ?? variable });
-    else if (known.purpose !== purpose) {
-      const what = `is the same as ${known.name}: every secret has one purpose`;
-      this.add(variable, field ? `${field} ${what}` : what);
-    }
   }
 
   /** Throws ConfigError if anything was recorded. */
