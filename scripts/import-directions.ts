@@ -42,7 +42,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     ...['preflight', 'monitoring', 'http-port', 'contract', 'client', 'temporal', 'config', 'process'],
     'print',
   ],
-  codec: ['http-port', 'temporal', 'config', 'process', 'print'],
+  codec: ['contract', 'http-port', 'temporal', 'config', 'process', 'print'],
   // The workflows as workers run and replay them; it holds no secret.
   bundle: ['contract', 'temporal', 'types config'],
   worker: [

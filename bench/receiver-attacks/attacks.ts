@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { MAX_CALLBACK_BODY_BYTES } from '../../src/receiver/request-body.js';
+import { MAX_CALLBACK_BODY_BYTES } from '../../src/receiver/server.js';
 
 /** What is attacked: a port of this machine, and nothing else. */
 export interface Target {

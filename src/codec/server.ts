@@ -1,76 +1,133 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Payload } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import { pino } from 'pino';
+import { isLoopback } from '../config/addresses.js';
 import type { CodecConfig } from '../config.js';
+import { jsonOr } from '../contract/json.js';
 import { MAX_HEADER_BYTES } from '../http-port/connection.js';
 import { openPort, type Port } from '../http-port/port.js';
+import { announcedBytes, readBody } from '../http-port/read-body.js';
 import { LOG_HOOKS } from '../print.js';
 import { encryptionCodec, PayloadDecryptionError } from '../temporal/encryption-codec.js';
-import { admitKnown, BODY_LIMIT_BYTES, HEALTH, limitBodies, limitParts, RefusedBody } from './admission.js';
 
 const { Payloads } = proto.temporal.api.common.v1;
 
+/** Largest body: two payloads of 2 MB, the most that Temporal keeps, with room for base64. */
+const MAX_BODY_BYTES = 6 * 1024 * 1024;
+
+/** Bodies under way at the same time, in bytes; handling one takes ten times as much memory. */
+const BUDGET_BYTES = 8 * 1024 * 1024;
+
+/** Most parts of a body (objects, lists, and what follows a comma); a payload of ours has six. */
+const MAX_PARTS = 10_000;
+
 /** Largest request, with room for the frames of chunks; a large one may take that long on a slow line. */
-const LIMITS = { maxBytes: 2 * MAX_HEADER_BYTES + BODY_LIMIT_BYTES, maxWaitMs: 10_000 };
+const LIMITS = { maxBytes: 2 * MAX_HEADER_BYTES + MAX_BODY_BYTES, maxWaitMs: 10_000 };
 
-/** Starts Temporal's codec protocol: POST /decode and /encode, JSON `{payloads}` in and out. Port 0 takes a free one. */
-export async function startCodec({
-  host,
-  port,
-  encryptionKeys,
-  uiOrigin,
-  token,
-  logLevel = 'info',
-}: CodecConfig): Promise<Port> {
-  const codec = encryptionCodec(encryptionKeys);
-  const log = pino(
-    { level: logLevel, hooks: LOG_HOOKS, base: { service: 'payment-orders-codec' } },
-    pino.destination(2),
-  );
-  const app = fastify({ logger: false, bodyLimit: BODY_LIMIT_BYTES });
-  // Browsers send plain text across origins without asking first.
-  app.removeContentTypeParser('text/plain');
-  admitPages(app, uiOrigin);
-  admitKnown(app, { token });
-  limitBodies(app);
-  limitParts(app);
-  app.post('/decode', async ({ body }) => toJson(await codec.decode(fromJson(body))));
-  app.post('/encode', async ({ body }) => toJson(await codec.encode(fromJson(body))));
-  // Without its keys it would not have started.
-  for (const path of HEALTH) app.get(path, async () => ({ result: 'ok' }));
-  app.setErrorHandler<FastifyError>(async (error, _request, reply) => {
-    const told = error instanceof PayloadDecryptionError || error instanceof RefusedBody;
-    // Other messages could quote the body.
-    if (!told && (error.statusCode ?? 500) >= 500) log.warn({ error: error.name }, 'question not answered');
-    return reply.code(error.statusCode ?? (told ? 400 : 500)).send({ message: told ? error.message : 'not possible' });
-  });
-  await app.ready();
-  return openPort(app.server, LIMITS, { host, port });
-}
-
-/** Lets the pages of one origin read answers, and refuses all others, those of this very address under a false name too. */
-function admitPages(app: FastifyInstance, uiOrigin: string | undefined): void {
-  app.addHook('onRequest', async ({ headers: { origin } }, reply) => {
-    if (origin === undefined) return;
-    if (origin !== uiOrigin) return reply.code(403).send({ message: 'not an origin that may ask' });
-    reply.headers({
-      'access-control-allow-origin': uiOrigin,
-      'access-control-allow-methods': 'POST',
-      'access-control-allow-headers': 'content-type,x-namespace,authorization',
-      'access-control-allow-credentials': 'true',
-      vary: 'origin',
-    });
-  });
-  app.options('*', async (_request, reply) => reply.code(204).send());
-}
-
-function fromJson(body: unknown): Payload[] {
-  try {
-    return Payloads.fromObject(body as Record<string, unknown>).payloads;
-  } catch {
-    throw new RefusedBody('must be {"payloads": […]} in the JSON form of the protocol');
+/** Reports a question that is not answered; its message quotes nothing of the body. */
+class Refusal extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
   }
 }
 
-const toJson = (payloads: Payload[]) => Payloads.toObject(Payloads.fromObject({ payloads }), { bytes: String });
+/** Starts Temporal's codec protocol: POST /decode and /encode, JSON `{payloads}` in and out. Port 0 takes a free one. */
+export async function startCodec(config: CodecConfig): Promise<Port> {
+  const codec = encryptionCodec(config.encryptionKeys);
+  const log = pino(
+    { level: config.logLevel ?? 'info', hooks: LOG_HOOKS, base: { service: 'payment-orders-codec' } },
+    pino.destination(2),
+  );
+  let bytesUnderWay = 0;
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<object | undefined> {
+    const { method, headers, url: path = '' } = request;
+    admitPage(headers, config, response);
+    // Without its keys it would not have started. What a checker learns is no secret, and it has no token.
+    if (method === 'GET' && (path === '/healthz' || path === '/readyz')) return { result: 'ok' };
+    // Browsers ask without the token whether they may send it; nothing but that is answered.
+    if (method === 'OPTIONS') return undefined;
+    admitCaller(headers, config);
+    if (method !== 'POST' || (path !== '/decode' && path !== '/encode')) throw new Refusal(404, 'not found');
+    // Browsers send other types across origins without asking first.
+    if (!headers['content-type']?.startsWith('application/json')) throw new Refusal(415, 'must be application/json');
+    const bytes = announcedBytes(request, MAX_BODY_BYTES);
+    if (bytes > MAX_BODY_BYTES) throw new Refusal(413, `larger than ${MAX_BODY_BYTES} bytes`);
+    if (bytesUnderWay + bytes > BUDGET_BYTES) {
+      response.setHeader('retry-after', '1');
+      throw new Refusal(503, 'busy; ask again');
+    }
+    bytesUnderWay += bytes;
+    // Also where the caller goes away in the middle.
+    response.once('close', () => {
+      bytesUnderWay -= bytes;
+    });
+    const body = await readBody(request, MAX_BODY_BYTES);
+    if (typeof body === 'string') throw new Refusal(413, `larger than ${MAX_BODY_BYTES} bytes`);
+    const payloads = payloadsOf(body.toString());
+    const done = await (path === '/decode' ? codec.decode(payloads) : codec.encode(payloads));
+    return Payloads.toObject(Payloads.fromObject({ payloads: done }), { bytes: String });
+  }
+
+  const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES });
+  server.on('request', (request, response) => {
+    const send = (status: number, body?: object): void =>
+      void response
+        .writeHead(status, { 'content-type': 'application/json; charset=utf-8' })
+        .end(body && JSON.stringify(body));
+    answer(request, response).then(
+      (body) => send(body ? 200 : 204, body),
+      (error: Error) => {
+        if (error instanceof Refusal) return send(error.status, { message: error.message });
+        if (error instanceof PayloadDecryptionError) return send(400, { message: error.message });
+        // Other messages could quote the body.
+        log.warn({ error: error.name }, 'question not answered');
+        return send(500, { message: 'not possible' });
+      },
+    );
+  });
+  return openPort(server, LIMITS, config);
+}
+
+/** Lets the pages of one origin read answers, and refuses all others, those of this very address under a false name too. */
+function admitPage({ origin }: IncomingHttpHeaders, { uiOrigin }: CodecConfig, response: ServerResponse): void {
+  if (origin === undefined) return;
+  if (origin !== uiOrigin) throw new Refusal(403, 'not an origin that may ask');
+  response.setHeader('access-control-allow-origin', origin);
+  response.setHeader('access-control-allow-methods', 'POST');
+  response.setHeader('access-control-allow-headers', 'content-type,x-namespace,authorization');
+  response.setHeader('access-control-allow-credentials', 'true');
+  response.setHeader('vary', 'origin');
+}
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/**
+ * Lets in who has the token or, where none is set, who names this very machine. A web page may lead its own name to this address,
+ * and browsers then take us for a part of it; they send that name as Host.
+ */
+function admitCaller({ authorization = '', host }: IncomingHttpHeaders, { token }: CodecConfig): void {
+  if (token && !timingSafeEqual(digest(`Bearer ${token.reveal()}`), digest(authorization)))
+    throw new Refusal(401, 'needs the bearer token that CODEC_TOKEN holds');
+  if (!token && !isLoopback(URL.parse(`http://${host}`)?.hostname ?? ''))
+    throw new Refusal(403, 'not a Host of this machine: ask 127.0.0.1 or localhost, or set CODEC_TOKEN');
+}
+
+/** Returns the payloads of a body. One of very many parts is refused before it is parsed: a few bytes each, they take memory. */
+function payloadsOf(body: string): Payload[] {
+  // Base64, which is nearly all of a genuine body, has none of these characters.
+  if (body.split(/[{[,]/, MAX_PARTS + 1).length > MAX_PARTS)
+    throw new Refusal(413, `more than ${MAX_PARTS} payloads and fields: send fewer payloads at a time`);
+  const value = jsonOr(body);
+  if (value === undefined) throw new Refusal(400, 'not possible');
+  try {
+    return Payloads.fromObject(value as Record<string, unknown>).payloads;
+  } catch {
+    throw new Refusal(400, 'must be {"payloads": […]} in the JSON form of the protocol');
+  }
+}

@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { type CallbackTarget, verifyCallbackPath } from '../contract/callback-url.js';
+import { MAX_HEADER_BYTES } from '../http-port/connection.js';
 import { type Cut, openPort, type Port } from '../http-port/port.js';
+import { announcedBytes, readBody } from '../http-port/read-body.js';
 import { ANSWERS, type AnswerName, type CallbackAnswer } from './answers.js';
 import { type Asked, createHttp } from './http.js';
 import { createRefusals, type ReceiverLog } from './refusals.js';
-import { announcesTooMuch, MAX_REQUEST_BYTES, readBody } from './request-body.js';
 import type { SignalOrder, SignalReceived } from './signals.js';
 import { spareReceived, spareTemporal } from './spare-temporal.js';
 
@@ -23,6 +24,12 @@ export interface ReceiverOptions {
   /** Told each answer. */
   onAnswer?: (name: AnswerName) => void;
 }
+
+/**
+ * Largest callback body in bytes. A genuine one (the order object) is a few KiB; that of the largest order that we may send, to
+ * 100 cards, has 75 KiB: a test builds it.
+ */
+export const MAX_CALLBACK_BODY_BYTES = 80 * 1024;
 
 /** What is counted instead of logged one by one: some answers, and connections that were cut. */
 type Refusal = 'notFound' | 'tooLarge' | 'malformed' | 'crowded' | 'limited' | Cut;
@@ -70,7 +77,9 @@ export async function startReceiver(options: ReceiverOptions): Promise<Port> {
     }
   };
   const http = createHttp(handle, () => refusals.count('notFound'));
-  const limits = { maxBytes: MAX_REQUEST_BYTES, onCut: refusals.count };
+  // With room for the frames of chunks.
+  const maxBytes = 2 * (MAX_HEADER_BYTES + MAX_CALLBACK_BODY_BYTES);
+  const limits = { maxBytes, onCut: refusals.count };
   const port = await openPort(http, limits, options);
   return {
     url: port.url,
@@ -98,7 +107,7 @@ function createAnswering(options: ReceiverOptions) {
     if (isAsked(request, '/healthz')) return 'healthy';
     const target = request.method === 'POST' ? verifyCallbackPath(path, tokenKeys) : undefined;
     if (!target) return 'notFound';
-    return announcesTooMuch(request) ? 'tooLarge' : target;
+    return announcedBytes(request, MAX_CALLBACK_BODY_BYTES) > MAX_CALLBACK_BODY_BYTES ? 'tooLarge' : target;
   }
 
   /** From the body, after all that it brings about. */
@@ -108,7 +117,7 @@ function createAnswering(options: ReceiverOptions) {
     if (others >= MAX_BODIES_PER_SUBJECT) return 'limited';
     bodies.set(subject, others + 1);
     askForBody();
-    const body = await readBody(request);
+    const body = await readBody(request, MAX_CALLBACK_BODY_BYTES);
     const left = (bodies.get(subject) ?? 1) - 1;
     if (left > 0) bodies.set(subject, left);
     else bodies.delete(subject);

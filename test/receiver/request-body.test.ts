@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { MAX_CALLBACK_BODY_BYTES } from '../../src/receiver/request-body.js';
+import { MAX_CALLBACK_BODY_BYTES } from '../../src/receiver/server.js';
 import { escaped, largestOrder } from './largest-order.fixture.js';
 import { ADDRESS, BODY, ORDER, openRaw, post, runReceiver } from './receiver.fixture.js';
 

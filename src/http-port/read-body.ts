@@ -1,0 +1,24 @@
+import type { IncomingMessage } from 'node:http';
+
+/** Length of a body as its request says it; one whose length is not told might have `maxBytes`. */
+export const announcedBytes = ({ headers }: IncomingMessage, maxBytes: number): number =>
+  Number(headers['content-length'] ?? maxBytes);
+
+/**
+ * The body of a request that announced no more than `maxBytes`; 'tooLarge' as soon as it is that, 'gone' when its sender went away
+ * or was cut off before its end.
+ */
+export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | 'tooLarge' | 'gone'> {
+  return new Promise((resolve) => {
+    // In one piece: hundreds of small ones take several times as much memory, of as many senders as may wait.
+    const body = Buffer.allocUnsafe(announcedBytes(request, maxBytes));
+    let bytes = 0;
+    request.on('data', (chunk: Buffer) => {
+      if (bytes + chunk.length > body.length) resolve('tooLarge');
+      bytes += chunk.copy(body, bytes);
+    });
+    request.on('end', () => resolve(body.subarray(0, bytes)));
+    request.on('error', () => resolve('gone'));
+    request.on('close', () => resolve('gone'));
+  });
+}
