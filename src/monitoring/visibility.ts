@@ -1,16 +1,12 @@
-import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { Gauge, type Registry } from 'prom-client';
 import { firstPage, SHOWN_AFTER_CLOSE_MS, supersededRuns } from '../client/list-orders.js';
 import { ATTENTION_CODES } from '../contract/attention.js';
-import { BULK_WITHDRAW_WORKFLOW, parseBatchWorkflowId, quoted, searchAttribute } from '../contract/names.js';
-import { OPEN_STATUSES, SHOWN_STATUSES } from '../contract/service-objects.js';
-import { maskWallets } from '../contract/wallets.js';
+import { quoted, searchAttribute } from '../contract/names.js';
+import { OPEN_STATUSES } from '../contract/service-objects.js';
 
 /** So often Temporal's list is asked: a dozen requests each time. */
 const REFRESH_MS = 60_000;
-
-/** Batches whose rows are counted: those that started last. */
-const MOST_BATCHES = 5;
 
 /** Workflows of which more than their number is read: the most that a server gives in one page. */
 const MOST_READ = 1_000;
@@ -25,8 +21,6 @@ const AGES = [
 ] as const;
 
 const { name: STATUS } = searchAttribute.orderStatus;
-const { name: ACCOUNT } = searchAttribute.account;
-const { name: BATCH } = searchAttribute.batchId;
 const IS_RUNNING = `ExecutionStatus = 'Running'`;
 const STOPPED = `('Terminated', 'TimedOut')`;
 const IS_NOT_STOPPED = `ExecutionStatus NOT IN ${STOPPED}`;
@@ -69,11 +63,6 @@ function gaugesIn(registry: Registry) {
       'payment_orders_stopped',
       'orders whose workflow was terminated or timed out within a day; the same on every worker',
     ),
-    rows: gauge(
-      'payment_batch_rows',
-      `rows of the ${MOST_BATCHES} running batches that started last, by status; the same on every worker`,
-      ['account', 'batch', 'status'],
-    ),
     countedAt: gauge('payment_orders_counted_timestamp_seconds', 'when these were counted last'),
   };
 }
@@ -91,19 +80,9 @@ async function refresh(client: Pick<Client, 'workflow'>, gauges: Gauges): Promis
   const waiting = await countAttention(client, at(SHOWN_AFTER_CLOSE_MS));
   const stopped = [`ExecutionStatus IN ${STOPPED}`, `CloseTime > ${at(24 * HOUR_MS)}`];
   gauges.stopped.set(await count(...stopped, `${STATUS} IN ${OPEN}`));
-  const rows = [];
-  for (const { account, batchId } of await runningBatches(client)) {
-    const ofBatch = `${BATCH} = ${quoted(batchId)} AND ${ACCOUNT} = ${quoted(account)}`;
-    for (const status of SHOWN_STATUSES) {
-      const counted = await count(ofBatch, `${STATUS} = ${quoted(status)}`);
-      rows.push({ labels: { account, batch: maskWallets(batchId), status }, counted });
-    }
-  }
-  // Reasons that none has any more leave, and batches that ended.
+  // Reasons that none has any more leave.
   gauges.attention.reset();
   for (const [reason, counted] of waiting) gauges.attention.set({ reason }, counted);
-  gauges.rows.reset();
-  for (const { labels, counted } of rows) gauges.rows.set(labels, counted);
   gauges.countedAt.set(now / 1_000);
 }
 
@@ -115,7 +94,8 @@ async function refresh(client: Pick<Client, 'workflow'>, gauges: Gauges): Promis
 async function countAttention(client: Pick<Client, 'workflow'>, since: string): Promise<Map<string, number>> {
   const isEnded = `(${IS_NOT_STOPPED} AND CloseTime > ${since})`;
   const query = `${searchAttribute.needsAttention.name} = true AND (${IS_RUNNING} OR ${isEnded})`;
-  const { runs, unread } = await read(client, query);
+  const { runs, isWhole } = await firstPage(client, { query, pageSize: MOST_READ });
+  const unread = isWhole ? 0 : (await client.workflow.count(query)).count - runs.length;
   const superseded = await supersededRuns(client, runs);
   const found = new Map<string, number>();
   const add = (reason: string, more: number): unknown => found.set(reason, (found.get(reason) ?? 0) + more);
@@ -125,19 +105,4 @@ async function countAttention(client: Pick<Client, 'workflow'>, since: string): 
   }
   if (unread > 0) add('other', unread);
   return found;
-}
-
-/** The first page that a query finds, and how many are beyond it, or beyond one that cannot be read. */
-async function read(
-  client: Pick<Client, 'workflow'>,
-  query: string,
-): Promise<{ runs: WorkflowExecutionInfo[]; unread: number }> {
-  const { runs, isWhole } = await firstPage(client, { query, pageSize: MOST_READ });
-  return { runs, unread: isWhole ? 0 : (await client.workflow.count(query)).count - runs.length };
-}
-
-async function runningBatches(client: Pick<Client, 'workflow'>): Promise<{ account: string; batchId: string }[]> {
-  const query = `WorkflowType = '${BULK_WITHDRAW_WORKFLOW}' AND ${IS_RUNNING}`;
-  const { runs } = await firstPage(client, { query, pageSize: MOST_BATCHES });
-  return runs.flatMap(({ workflowId }) => parseBatchWorkflowId(workflowId) ?? []);
 }
