@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { DataConverter } from '@temporalio/common';
-import { bundleWorkflowCode, type Logger } from '@temporalio/worker';
+import { bundleWorkflowCode, type Logger, type WorkerOptions } from '@temporalio/worker';
 import type { Encryption } from '../config.js';
+import { encryptionCodec, type warnOfPlainPayloads } from '../temporal.js';
 
 /** Sources have the ending of this very file: .ts when run as they are, .js once built. */
 const besides = (name: string): string =>
@@ -9,31 +11,46 @@ const besides = (name: string): string =>
 
 const pathOf = (name: string): string => besides(`../workflows/${name}`);
 
-/** How a worker's payloads are protected; a bundle cannot tell by itself, so there is one for each. */
-export type EncryptionMode = 'off' | 'on' | 'required';
+/**
+ * How a worker's payloads are protected; a bundle cannot tell by itself, so there is one for each. `file`: of the bundle that
+ * `npm run build` makes ahead; `payloads`, `failures`: modules of converters. Those of failures hide messages and stacks, where
+ * payloads are encrypted: in plain ones the UI must show them.
+ */
+const MODES = {
+  off: { file: 'workflow-bundle.js', interceptors: ['interceptors'], payloads: 'converters' },
+  on: {
+    ...{ file: 'workflow-bundle-encrypted.js', interceptors: ['interceptors', 'encrypted'] },
+    ...{ payloads: 'encrypted', failures: 'encrypted', activities: 'converters' },
+  },
+  required: {
+    ...{ file: 'workflow-bundle-required.js', interceptors: ['interceptors', 'encrypted', 'required'] },
+    ...{ payloads: 'encrypted', failures: 'required', activities: 'converters-required' },
+  },
+} satisfies Record<string, Mode>;
+
+interface Mode {
+  file: string;
+  interceptors: string[];
+  payloads: string;
+  failures?: string;
+  /** Module beside this one with the converters of activities and their clients, which the SDK loads by its path. */
+  activities?: string;
+}
+
+/** How a worker's payloads are protected. */
+export type EncryptionMode = keyof typeof MODES;
 
 /** All of them. */
-export const ENCRYPTION_MODES: readonly EncryptionMode[] = ['off', 'on', 'required'];
+export const ENCRYPTION_MODES = Object.keys(MODES) as EncryptionMode[];
+
+/** Name of the bundle that `npm run build` makes ahead. */
+export const bundleFile = (mode: EncryptionMode): string => MODES[mode].file;
 
 /** That of a configuration. */
 export function encryptionMode({ encryptionKeys, encryptionRequired }: Encryption): EncryptionMode {
   if (!encryptionKeys) return 'off';
   return encryptionRequired ? 'required' : 'on';
 }
-
-/** Modules of converters. Those of failures hide messages and stacks, where payloads are encrypted: in plain ones the UI must show them. */
-const CONVERTERS: Record<EncryptionMode, { payloads: string; failures?: string }> = {
-  off: { payloads: 'converters' },
-  on: { payloads: 'converters-encrypted', failures: 'converters-encrypted' },
-  required: { payloads: 'converters-encrypted', failures: 'converters-required' },
-};
-
-/** Modules of interceptors. */
-const INTERCEPTORS: Record<EncryptionMode, string[]> = {
-  off: ['interceptors'],
-  on: ['interceptors', 'encrypted'],
-  required: ['interceptors', 'encrypted', 'required'],
-};
 
 /** Bundles the workflow code, with its converters and interceptors; every worker and replay must run exactly this bundle. */
 export async function bundleWorkflows({
@@ -43,37 +60,44 @@ export async function bundleWorkflows({
   logger?: Logger;
   mode?: EncryptionMode;
 } = {}): Promise<{ code: string }> {
-  const { payloads, failures } = CONVERTERS[mode];
+  const { interceptors, payloads, failures }: Mode = MODES[mode];
   const workflowsPath = pathOf('index');
+  const workflowInterceptorModules = interceptors.map(pathOf);
   const payloadConverterPath = pathOf(payloads);
-  const failureConverterPath = failures && pathOf(failures);
-  const workflowInterceptorModules = INTERCEPTORS[mode].map(pathOf);
-  const converters = [payloadConverterPath, ...(failureConverterPath ? [failureConverterPath] : [])];
   const { code } = await bundleWorkflowCode({
     workflowsPath,
     payloadConverterPath,
     workflowInterceptorModules,
-    preloadModules: [workflowsPath, ...workflowInterceptorModules, ...converters],
-    ...(failureConverterPath && { failureConverterPath }),
+    preloadModules: [workflowsPath, ...workflowInterceptorModules, payloadConverterPath],
+    ...(failures && { failureConverterPath: pathOf(failures) }),
     ...(logger && { logger }),
   });
   return { code };
 }
 
-const FILES: Record<EncryptionMode, string> = {
-  off: 'workflow-bundle.js',
-  on: 'workflow-bundle-encrypted.js',
-  required: 'workflow-bundle-required.js',
-};
+/** The bundle that workflows run from; `debugMode`: in the thread of their worker, and as long as they like. */
+export type WorkflowCode = Pick<WorkerOptions, 'workflowBundle' | 'debugMode'>;
 
-/** Name of the bundle that `npm run build` makes ahead. */
-export const bundleFile = (mode: EncryptionMode): string => FILES[mode];
+/** The bundle that `npm run build` made, where there is one; otherwise the sources are bundled now. */
+export async function workflowCode(mode: EncryptionMode, logger?: Logger): Promise<WorkflowCode> {
+  const codePath = fileURLToPath(new URL(`../${bundleFile(mode)}`, import.meta.url));
+  return {
+    workflowBundle: existsSync(codePath) ? { codePath } : await bundleWorkflows({ mode, ...(logger && { logger }) }),
+  };
+}
 
-/** Modules with the converters of activities and their clients, which the SDK loads by their paths. */
-export function converterPaths(
-  mode: EncryptionMode,
-): Pick<DataConverter, 'payloadConverterPath' | 'failureConverterPath'> {
-  if (mode === 'off') return {};
-  const path = besides(mode === 'on' ? 'converters' : 'converters-required');
-  return { payloadConverterPath: path, failureConverterPath: path };
+/**
+ * A worker writes failures, too, and their messages must not stay in the clear beside encrypted payloads. It is also the
+ * one that reads what every client wrote, so that it can tell when one of them has no keys. What it refuses is marked: each
+ * value of a workflow is judged by itself, and a bad one must not stop all others.
+ */
+export function workerConverter(
+  encryption: Encryption,
+  onPlain?: ReturnType<typeof warnOfPlainPayloads>,
+): DataConverter {
+  const { encryptionKeys, encryptionRequired: required = false } = encryption;
+  const codec = encryptionCodec(encryptionKeys, { required, marks: true, ...(onPlain && { onPlain }) });
+  const { activities }: Mode = MODES[encryptionMode(encryption)];
+  const path = activities && besides(activities);
+  return { payloadCodecs: [codec], ...(path && { payloadConverterPath: path, failureConverterPath: path }) };
 }

@@ -7,8 +7,7 @@ import {
   Worker,
 } from '@temporalio/worker';
 import type { Encryption } from '../config.js';
-import { encryptionMode } from './bundle.js';
-import { workerConverter, workflowCode } from './workflow-code.js';
+import { encryptionMode, workerConverter, workflowCode } from './bundle.js';
 
 type History = proto.temporal.api.history.v1.IHistory;
 

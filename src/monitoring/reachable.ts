@@ -33,7 +33,5 @@ async function ask(connection: Asked, namespace: string): Promise<string | undef
       () => NO_ANSWER,
     );
   // Connections that are refused are tried again beyond the deadline.
-  const timer = new AbortController();
-  const tooLate = sleep(DEADLINE_MS, NO_ANSWER, { signal: timer.signal, ref: false }).catch(() => NO_ANSWER);
-  return Promise.race([answer, tooLate]).finally(() => timer.abort());
+  return Promise.race([answer, sleep(DEADLINE_MS, NO_ANSWER, { ref: false })]);
 }

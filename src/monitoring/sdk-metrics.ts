@@ -10,9 +10,6 @@ const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 60
 
 const OUR_TYPES: ReadonlySet<string> = new Set(WORKFLOW_TYPES);
 
-/** Series of one name; what is more would be a label that grows without bound, and is left out. */
-const MOST_SERIES = 500;
-
 /** Names and labels as Prometheus takes them: dots and dashes become underscores. */
 const plain = (name: string): string => name.replace(/[^a-zA-Z0-9_]/g, '_');
 
@@ -44,16 +41,12 @@ export class SdkMetrics {
     const labelNames = Object.keys(labelsOf(attributes));
     const config = { name: shown, help: description || name, labelNames, registers: [this.registry] };
     const made = seriesOf(kind, config);
-    const seen = new Set<string>();
     const take = ({ attributes: tags, value }: Update): void => {
       const all = labelsOf(tags);
       // Whoever starts a workflow chooses these names: they could be anything, and any number of them.
       if (all.account !== undefined && !this.accounts.has(all.account)) all.account = 'other';
       if (all.workflow_type !== undefined && !OUR_TYPES.has(all.workflow_type)) all.workflow_type = 'other';
       const labels = Object.fromEntries(labelNames.map((label) => [label, all[label] ?? '']));
-      const series = JSON.stringify(labels);
-      if (!seen.has(series) && seen.size >= MOST_SERIES) return;
-      seen.add(series);
       made(labels, value);
     };
     this.#known.set(shown, { take });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { grpcStatus } from '../temporal.js';
 import { askAccounts, capFindings, clockFindings, readFindings, sharedWalletFindings } from './account.js';
@@ -61,16 +62,13 @@ async function within(check: Check, target: Asked): Promise<readonly Finding[]> 
   const unchecked = (why: string): Finding[] => [
     { check: name, level: 'warning', text: `${name} could not be checked: ${why}` },
   ];
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<Finding[]>((resolve) => {
-    timer = setTimeout(() => resolve(unchecked(`no answer within ${CHECK_WITHIN_MS / 1_000} s`)), CHECK_WITHIN_MS);
-  });
+  const late = unchecked(`no answer within ${CHECK_WITHIN_MS / 1_000} s`);
   const found = asked(check, target).catch((error: unknown) => {
     const status = grpcStatus(error);
     // Other words could quote what was sent.
     return unchecked(status ? `Temporal answers with gRPC status ${status.code}` : `${(error as Error).name}`);
   });
-  return Promise.race([found, tooLate]).finally(() => clearTimeout(timer));
+  return Promise.race([found, sleep(CHECK_WITHIN_MS, late, { ref: false })]);
 }
 
 async function asked({ ask, askTemporal }: Check, target: Asked): Promise<readonly Finding[]> {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Client,
   WorkflowExecutionAlreadyStartedError,
@@ -85,16 +86,11 @@ export async function signalIfKnown(
 
 /** Runs calls to Temporal within 1.5 s, or not at all as far as the caller knows. */
 export async function inTime<T>(client: Client, calls: () => Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
   // The gRPC deadline ends the calls, but not the client's pauses between its retries, which grow beyond 1 s.
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer from Temporal within ${DEADLINE_MS} ms`)), DEADLINE_MS);
+  const tooLate = sleep(DEADLINE_MS, undefined, { ref: false }).then(() => {
+    throw new Error(`no answer from Temporal within ${DEADLINE_MS} ms`);
   });
-  try {
-    return await Promise.race([client.withDeadline(Date.now() + DEADLINE_MS, calls), timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return Promise.race([client.withDeadline(Date.now() + DEADLINE_MS, calls), tooLate]);
 }
 
 /** Signals orders through Temporal, and has those that have ended looked up. Starts no order. */

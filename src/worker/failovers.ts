@@ -1,5 +1,5 @@
+import type { ConnectionLike } from '@temporalio/client';
 import type { Logger } from '@temporalio/worker';
-import { type AskedNamespace, type Replication, replicationOf } from '../temporal/failovers.js';
 
 const REFRESH_MS = 3_000;
 
@@ -8,12 +8,12 @@ const REFRESH_MS = 3_000;
  * Temporal does, so a worker treats the failover like a restore.
  */
 export class Failovers {
-  #seen: Replication | undefined;
+  #seen: { isGlobal: boolean; version: string } | undefined;
   #newestMs: number | undefined;
   #isFailing = false;
 
   constructor(
-    private readonly connection: AskedNamespace,
+    private readonly connection: Pick<ConnectionLike, 'workflowService'>,
     private readonly namespace: string,
     private readonly log: Pick<Logger, 'warn'>,
   ) {}
@@ -26,7 +26,7 @@ export class Failovers {
   /** Asks Temporal now. Never rejects: without an answer, the last one holds. */
   async look(): Promise<void> {
     try {
-      this.#note(await replicationOf(this.connection, this.namespace));
+      await this.#ask();
       this.#isFailing = false;
     } catch {
       if (!this.#isFailing) this.log.warn(UNREAD, { namespace: this.namespace });
@@ -45,16 +45,20 @@ export class Failovers {
     return () => clearInterval(timer);
   }
 
-  #note(now: Replication): void {
-    const before = this.#seen;
+  async #ask(): Promise<void> {
+    const { namespace } = this;
+    const shown = await this.connection.workflowService.describeNamespace({ namespace });
+    const times = (shown.failoverHistory ?? []).map(({ failoverTime }) => Number(failoverTime?.seconds ?? 0) * 1_000);
+    const now = { isGlobal: shown.isGlobalNamespace ?? false, version: String(shown.failoverVersion ?? 0) };
+    const [before, known] = [this.#seen, this.#newestMs ?? 0];
     this.#seen = now;
-    const reported = Math.max(now.failedOverAtMs ?? 0, this.#newestMs ?? 0);
+    const reported = Math.max(...times, known);
     // A failover that the history does not show yet, or never shows, began before this moment.
-    const isUnreported = before !== undefined && before.version !== now.version && reported === (this.#newestMs ?? 0);
+    const isUnreported = before !== undefined && before.version !== now.version && reported === known;
     const newestMs = isUnreported ? Date.now() : reported;
-    if (newestMs === (this.#newestMs ?? 0)) return;
+    if (newestMs === known) return;
     this.#newestMs = newestMs;
-    if (before) this.log.warn(FAILED_OVER, { namespace: this.namespace, at: new Date(newestMs).toISOString() });
+    if (before) this.log.warn(FAILED_OVER, { namespace, at: new Date(newestMs).toISOString() });
   }
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { WorkerOptions } from '@temporalio/worker';
-import type { WorkflowCode } from '../bundle/workflow-code.js';
+import type { WorkflowCode } from '../bundle/bundle.js';
 import type { Version } from '../config.js';
 
 /**

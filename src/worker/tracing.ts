@@ -1,6 +1,8 @@
 import {
   context,
   createContextKey,
+  DiagLogLevel,
+  diag,
   ROOT_CONTEXT,
   type Span,
   SpanKind,
@@ -15,7 +17,6 @@ import {
   BatchSpanProcessor,
   type IdGenerator,
   RandomIdGenerator,
-  type SpanExporter,
 } from '@opentelemetry/sdk-trace-base';
 import { activityInfo } from '@temporalio/activity';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
@@ -112,13 +113,22 @@ function traceRequest(message: unknown): void {
  * does not take in time are dropped. Returns how to stop, within 2 s. `warn`: reports lost spans.
  */
 export function startTracing(warn: (problem: string) => void): () => Promise<void> {
+  let warnedAtMs = Number.NEGATIVE_INFINITY;
+  const silent = (): void => undefined;
+  // The collector's own words may quote the headers that it was sent.
+  const error = (): void => {
+    if (performance.now() - warnedAtMs < WARN_INTERVAL_MS) return;
+    warnedAtMs = performance.now();
+    warn('spans were lost: the collector at OTEL_EXPORTER_OTLP_ENDPOINT does not take them');
+  };
+  diag.setLogger({ error, warn: silent, info: silent, debug: silent, verbose: silent }, DiagLogLevel.ERROR);
   const provider = new BasicTracerProvider({
     resource: defaultResource()
       .merge(resourceFromAttributes({ 'service.name': 'payment-orders-worker' }))
       // Neither host nor process: their arguments may be anything.
       .merge(detectResources({ detectors: [envDetector] })),
     idGenerator: ids,
-    spanProcessors: [new BatchSpanProcessor(reporting(new OTLPTraceExporter(), warn))],
+    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
   });
   trace.setGlobalTracerProvider(provider);
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
@@ -126,23 +136,5 @@ export function startTracing(warn: (problem: string) => void): () => Promise<voi
   return () => {
     const tooLate = new Promise<void>((resolve) => setTimeout(resolve, STOP_MS).unref());
     return Promise.race([provider.shutdown().catch(() => undefined), tooLate]);
-  };
-}
-
-/** Wraps an exporter to report that it failed. */
-function reporting(exporter: SpanExporter, warn: (problem: string) => void): SpanExporter {
-  let warnedAtMs = Number.NEGATIVE_INFINITY;
-  return {
-    export: (spans, done) =>
-      exporter.export(spans, (result) => {
-        // The collector's own words may quote the headers that it was sent.
-        if (result.error && performance.now() - warnedAtMs >= WARN_INTERVAL_MS) {
-          warnedAtMs = performance.now();
-          warn('spans were lost: the collector at OTEL_EXPORTER_OTLP_ENDPOINT does not take them');
-        }
-        done(result);
-      }),
-    forceFlush: () => exporter.forceFlush?.() ?? Promise.resolve(),
-    shutdown: () => exporter.shutdown(),
   };
 }

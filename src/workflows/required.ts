@@ -1,5 +1,6 @@
 import { ApplicationFailure, type UpdateInput, type WorkflowInterceptors } from '@temporalio/workflow';
 import { BATCH_MESSAGES } from '../contract/batch/messages.js';
+import { EncodedFailures } from '../contract/encoded-failures.js';
 import { DECIDE_UPDATE } from '../contract/names.js';
 
 /** What a choice names so that no copy of it counts elsewhere. */
@@ -43,3 +44,6 @@ function refuseUnnamed(input: UpdateInput): void {
     'Refused',
   );
 }
+
+/** A failure that does not pass the codec is nobody's word. */
+export const failureConverter = new EncodedFailures(true);

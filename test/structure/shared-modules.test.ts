@@ -20,7 +20,7 @@ test('the modules of the workflow bundle are loaded once, before any workflow', 
   // The mode with the most modules.
   const { code } = await buildWorkflowBundle('required');
   const preloaded = /function preloadModules\(\) \{([\s\S]*?)\n\}/.exec(code)?.[1] ?? '';
-  for (const name of ['index', 'interceptors', 'required', 'converters-encrypted', 'converters-required']) {
+  for (const name of ['index', 'interceptors', 'encrypted', 'required']) {
     expect(preloaded).toContain(`/src/workflows/${name}.ts`);
   }
 });

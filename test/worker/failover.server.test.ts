@@ -143,14 +143,3 @@ test('a local namespace costs no question per order', async () => {
   await Promise.all(handles.map((handle) => handle.result()));
   expect(asked - before).toBeLessThanOrEqual(2 + (Date.now() - startedAtMs) / 3_000);
 });
-
-test('doctor reports a global namespace and its last failover', async () => {
-  await startWorker();
-  const doctor = startProcess('src/starter.ts', env, { args: ['doctor', '--json'] });
-  await doctor.exited;
-  const { findings } = JSON.parse(doctor.stdout()) as { findings: { check: string; level: string; text: string }[] };
-  const text = expect.stringContaining(
-    `is global: another cluster can take it over. Last failover: ${new Date(YEAR_AGO).toISOString().slice(0, 19)}`,
-  );
-  expect(findings).toContainEqual(expect.objectContaining({ check: 'failover', level: 'note', text }));
-});
