@@ -1,11 +1,11 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
 import { z } from 'zod';
 import { keyIdOf } from '../contract/key-id.js';
 import { ACCOUNT_FORMAT } from '../contract/names.js';
 import { fieldErrors } from '../validation/field-errors.js';
 import { readJson } from '../validation/json-input.js';
 import type { Problems } from './env.js';
+import { readOpened } from './secret-files.js';
 
 /** A person, as one of their keys stands for them at an account. */
 export interface Approver {
@@ -58,7 +58,7 @@ function publicKey(text: string): KeyObject | undefined {
   }
 }
 
-type Refuse = (reason: string) => void;
+type Refuse = (reason: string) => undefined;
 
 function readKeys(persons: ApproversFile['persons'], refuse: Refuse): Map<string, Omit<Approver, 'may'>> {
   const seen = new Set<string>();
@@ -80,21 +80,13 @@ function readKeys(persons: ApproversFile['persons'], refuse: Refuse): Map<string
 }
 
 function readContent(path: string, refuse: Refuse): ApproversFile | undefined {
-  let text: string;
-  try {
-    // Whoever may write it may approve.
-    if (statSync(path).mode & 0o022) refuse('may be written by others than its owner: chmod go-w');
-    text = readFileSync(path, 'utf8');
-  } catch {
-    refuse('cannot be read');
-    return undefined;
-  }
-  const { value, problem } = readJson(text);
+  const file = readOpened(path);
+  if (!file) return refuse('cannot be read');
+  // Whoever may write it may approve.
+  if (file.stats.mode & 0o022) refuse('may be written by others than its owner: chmod go-w');
+  const { value, problem } = readJson(file.text);
   // A name twice is a mistake, too: the later line would win over the one that somebody reads.
-  if (problem) {
-    refuse(problem);
-    return undefined;
-  }
+  if (problem) return refuse(problem);
   const parsed = approversFile.safeParse(value);
   if (parsed.success) return parsed.data;
   for (const { field, reason } of fieldErrors(parsed.error)) refuse(`${field}: ${reason}`);
@@ -110,7 +102,7 @@ export function readApprovers(
   served: Iterable<string>,
   problems: Problems,
 ): ReadonlyMap<string, Approvers> | undefined {
-  const refuse = (reason: string) => problems.add(NAME, reason);
+  const refuse: Refuse = (reason) => void problems.add(NAME, reason);
   const content = readContent(path, refuse);
   if (!content) return undefined;
   const keys = readKeys(content.persons, refuse);

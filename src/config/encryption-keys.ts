@@ -1,6 +1,6 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { Problems } from './env.js';
-import { checkedBy, isPredictable, secretProblem, TOO_EASY } from './formats.js';
+import { checkedBy, isPredictable, secretProblem, TOO_EASY, unique } from './formats.js';
 import type { Settings } from './settings.js';
 
 /** A key that payloads are encrypted with. Its bytes show in no log: a KeyObject prints nothing of itself. */
@@ -12,34 +12,34 @@ export interface EncryptionKey {
 
 const ENTRY = /^([A-Za-z0-9_.-]{1,64}):([A-Za-z0-9+/]{43}=)$/;
 
-/** Bits beyond the 32 bytes would be dropped silently: a damaged key must not pass for another one. */
-const isExact = (base64: string): boolean => Buffer.from(base64, 'base64').toString('base64') === base64;
-
-function entriesOf(list: string): [id: string, base64: string][] | undefined {
-  const entries = list.split(',').map((entry) => ENTRY.exec(entry));
-  const wellFormed = entries.flatMap((entry): [string, string][] => (entry ? [[entry[1] ?? '', entry[2] ?? '']] : []));
-  return wellFormed.length === entries.length && wellFormed.every(([, key]) => isExact(key)) ? wellFormed : undefined;
-}
-
 /** 32 random bytes have 30 different ones, give or take a few. */
 const MIN_DIFFERENT_BYTES = 20;
+
+type Entry = readonly [id: string, bytes: Buffer];
+
+/** Returns an entry; undefined for what is none. Bits beyond the 32 bytes would be dropped silently, so they count as a mistake. */
+function entryOf(text: string): Entry | undefined {
+  const [, id = '', base64 = ''] = ENTRY.exec(text) ?? [];
+  const bytes = Buffer.from(base64, 'base64');
+  return id !== '' && bytes.toString('base64') === base64 ? [id, bytes] : undefined;
+}
 
 function keysProblem(list: string): string | undefined {
   const problem = secretProblem(list);
   if (problem) return problem;
-  const entries = entriesOf(list);
-  if (!entries) return 'must be a comma list of id:key, each key the base64 of 32 bytes';
-  const [ids, keys] = [new Set(entries.map(([id]) => id)), new Set(entries.map(([, key]) => key))];
-  if (ids.size < entries.length) return 'names the same key id twice';
-  if (keys.size < entries.length) return 'names the same key twice';
-  return entries.some(([, key]) => isPredictable(Buffer.from(key, 'base64'), MIN_DIFFERENT_BYTES))
-    ? TOO_EASY
-    : undefined;
+  const entries = list.split(',').map(entryOf);
+  if (entries.includes(undefined)) return 'must be a comma list of id:key, each key the base64 of 32 bytes';
+  if (!unique(entries.map((entry) => entry?.[0]))) return 'names the same key id twice';
+  if (!unique(entries.map((entry) => entry?.[1].toString('hex')))) return 'names the same key twice';
+  return entries.some((entry) => entry && isPredictable(entry[1], MIN_DIFFERENT_BYTES)) ? TOO_EASY : undefined;
 }
 
 /** Schema of PAYLOAD_ENCRYPTION_KEYS: the first encrypts, all decrypt. */
 export const encryptionKeys = checkedBy(keysProblem).transform((list): readonly EncryptionKey[] =>
-  (entriesOf(list) ?? []).map(([id, base64]) => ({ id, key: createSecretKey(base64, 'base64') })),
+  list.split(',').flatMap((text) => {
+    const entry = entryOf(text);
+    return entry ? [{ id: entry[0], key: createSecretKey(entry[1]) }] : [];
+  }),
 );
 
 /** How payloads are protected. Without keys they are plain. */

@@ -107,7 +107,8 @@ export const requestRateText = z
 
 const STATUS = 'must be a status from 401 to 499, but 408 and 409: behind the others a create may have been executed';
 
-const unique = (list: readonly unknown[]): boolean => new Set(list).size === list.length;
+/** True if no entry stands there twice. */
+export const unique = (list: readonly unknown[]): boolean => new Set(list).size === list.length;
 
 /** Schema of statuses that may mean that a create was not executed: not those that a proxy answers after it passed it on. */
 export const notExecutedStatuses = z
