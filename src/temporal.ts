@@ -119,19 +119,6 @@ function unlessNotOffered(error: unknown): undefined {
   if (code !== GRPC.unimplemented && code !== GRPC.permissionDenied) throw error;
 }
 
-/** Closed orders guard their ids for as long as a namespace keeps them. */
-const MIN_RETENTION_DAYS = 30;
-
-/** Why a namespace keeps closed orders for too short a time; undefined where it is long enough, or not told. */
-export async function retentionProblem(client: Client): Promise<string | undefined> {
-  const { namespace } = client.options;
-  const told = await client.connection.workflowService.describeNamespace({ namespace }).catch(() => undefined);
-  const seconds = told?.config?.workflowExecutionRetentionTtl?.seconds;
-  const days = seconds === undefined || seconds === null ? MIN_RETENTION_DAYS : Number(seconds) / 86_400;
-  if (days >= MIN_RETENTION_DAYS) return undefined;
-  return `namespace ${namespace} keeps closed orders for ${+days.toFixed(1)} d, less than ${MIN_RETENTION_DAYS}: after that nothing but the service knows that an order id was used. Run: temporal operator namespace update --namespace ${namespace} --retention ${MIN_RETENTION_DAYS}d${atServer(client)}`;
-}
-
 /** Status codes of gRPC that are told apart here, by their number on the wire. */
 export const GRPC = {
   cancelled: 1,

@@ -4,7 +4,7 @@ import { AMOUNT_FORMAT, MAX_AMOUNT_LENGTH } from '../contract/money.js';
 import { readJson } from '../validation/json-input.js';
 import { CURRENCY_FORMAT } from '../validation/request-schemas.js';
 import { urlProblem, withoutTrailingSlash } from './addresses.js';
-import { Secret, SecretList } from './secret.js';
+import { hidden, Secret } from './secret.js';
 
 type ProblemOf = (text: string) => string | undefined;
 
@@ -179,7 +179,7 @@ export const tokenKeys = checkedBy((list) => {
   if (isShort) return `each key must have at least ${MIN_TOKEN_LENGTH} characters`;
   if (keys.some(isEasy)) return TOO_EASY;
   return unique(keys) ? undefined : 'names the same key twice';
-}).transform((list): string[] => SecretList.from(list.split(',')));
+}).transform((list): string[] => hidden(list.split(',')));
 
 const CAPS = 'must be JSON such as {"usd": "2000", "btc": "0.5"}: currencies in lower case and decimal strings';
 

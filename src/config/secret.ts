@@ -29,20 +29,8 @@ export class Secret {
   }
 }
 
-/** Several secrets in an ordinary array that shows itself no more than a Secret does. Make it with `SecretList.from`. */
-export class SecretList extends Array<string> {
-  /** Placeholder for string contexts. */
-  override toString(): string {
-    return '[secret]';
-  }
+const PLACEHOLDER = { value: () => '[secret]' };
 
-  /** Placeholder for JSON. */
-  toJSON(): string {
-    return '[secret]';
-  }
-
-  /** Placeholder for console and loggers. */
-  [inspect.custom](): string {
-    return '[secret]';
-  }
-}
+/** Makes an array of secrets show itself no more than a Secret does. */
+export const hidden = (secrets: string[]): string[] =>
+  Object.defineProperties(secrets, { toString: PLACEHOLDER, toJSON: PLACEHOLDER, [inspect.custom]: PLACEHOLDER });

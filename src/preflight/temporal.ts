@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { atServer, GRPC, grpcStatus, retentionProblem, searchAttributesCommand } from '../temporal.js';
+import { atServer, GRPC, grpcStatus, searchAttributesCommand } from '../temporal.js';
 import type { Finding } from './findings.js';
 
 /** One that is missing is told by its own check alone. */
@@ -16,10 +16,18 @@ export async function namespaceFindings(client: Client): Promise<readonly Findin
   return [{ check: 'namespace', level: 'error', text, refuses: true }];
 }
 
-/** Closed orders guard their ids for as long as they are kept. */
+/** Closed orders guard their ids for as long as a namespace keeps them. */
+const MIN_RETENTION_DAYS = 30;
+
+/** Finds a namespace that keeps closed orders for too short a time. */
 export async function retentionFindings(client: Client): Promise<readonly Finding[]> {
-  const text = await retentionProblem(client);
-  return text ? [{ check: 'retention', level: 'warning', text }] : [];
+  const { namespace } = client.options;
+  const found = await client.workflowService.describeNamespace({ namespace }).catch(unlessNoNamespace);
+  const { seconds } = found?.config?.workflowExecutionRetentionTtl ?? {};
+  const days = seconds ? Number(seconds) / 86_400 : MIN_RETENTION_DAYS;
+  if (days >= MIN_RETENTION_DAYS) return [];
+  const text = `namespace ${namespace} keeps closed orders for ${+days.toFixed(1)} d, less than ${MIN_RETENTION_DAYS}: after that nothing but the service knows that an order id was used. Run: temporal operator namespace update --namespace ${namespace} --retention ${MIN_RETENTION_DAYS}d${atServer(client)}`;
+  return [{ check: 'retention', level: 'warning', text }];
 }
 
 /** Without its search attributes, or with others of their names, no order of a namespace goes on. */
