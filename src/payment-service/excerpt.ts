@@ -20,7 +20,8 @@ const PUBLIC_FIELDS = new Set([
 /**
  * What an answer says about why it is no order, safe to show: code and message of a JSON object that has such fields,
  * otherwise the start of the text; at most 300 characters. Hidden: what `maskWords` hides, URLs, card numbers with blanks,
- * the `secrets`, and every private value of the request, as a whole and word by word. undefined: it says nothing.
+ * the `secrets`, words with escapes, and every private value of the request, as a whole and word by word. undefined: it says
+ * nothing.
  */
 export function excerptOf(body: Uint8Array, request: object, secrets: readonly string[] = []): string | undefined {
   const text = new TextDecoder().decode(body.subarray(0, MAX_BEGINNING_BYTES)).replaceAll('\uFFFD', '');
@@ -28,61 +29,17 @@ export function excerptOf(body: Uint8Array, request: object, secrets: readonly s
   const said = wordsOf(jsonOr(text, text))
     .join('')
     .replace(/<[^<>]*>/g, ' ');
-  const hidden = hide(inOneForm(said), [...secrets, ...privateTexts(request)].map(inOneForm));
+  const inOneForm = (text: string): string => text.normalize('NFC');
+  const readable = inOneForm(said).replace(/\S+/g, (word) => (ESCAPE.test(word) ? '****' : word));
+  const hidden = hide(readable, [...secrets, ...privateTexts(request)].map(inOneForm));
   // Cut last: half a wallet would no longer be known for one.
   const shown = maskWords(hidden.replace(/\s+/g, ' ').trim());
   if (shown === '') return undefined;
   return shown.length > MAX_CHARS ? `${shown.slice(0, MAX_CHARS - 1)}…` : shown;
 }
 
-/** So often may a text have been escaped, each time as a whole: JSON in a message, a URL in a form, both in a page. */
-const MAX_ESCAPES = 4;
-
-/** Without escapes of JSON, URLs and HTML, and with accents as one character: so a text is known again however it is quoted. */
-function inOneForm(text: string): string {
-  let plain = text;
-  for (let round = 0; round < MAX_ESCAPES && /[\\%&]/.test(plain); round += 1) plain = unescaped(plain);
-  return plain.normalize('NFC');
-}
-
-const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", szlig: 'ß' };
-
-/** What HTML calls the accents of letters, as characters that combine with the letter before them. */
-const ACCENTS: Readonly<Record<string, string>> = {
-  grave: '\u0300',
-  acute: '\u0301',
-  circ: '\u0302',
-  tilde: '\u0303',
-  uml: '\u0308',
-  ring: '\u030A',
-  caron: '\u030C',
-  cedil: '\u0327',
-};
-
-const unescaped = (text: string): string =>
-  text
-    .replace(/\\u([0-9a-f]{4})|\\x([0-9a-f]{2})/gi, (_, four: string, two: string) => characterOf(four ?? two, 16))
-    .replace(/(?:%[0-9a-f]{2})+/gi, ofUrl)
-    .replace(/&#x([0-9a-f]{1,6});/gi, (_, code: string) => characterOf(code, 16))
-    .replace(/&#(\d{1,7});/g, (_, code: string) => characterOf(code, 10))
-    .replace(/&([a-z])([a-z]{3,5});/gi, (whole, letter: string, accent: string) =>
-      ACCENTS[accent] === undefined ? whole : letter + ACCENTS[accent],
-    )
-    .replace(/&([a-z]{2,5});/g, (whole, name: string) => NAMED[name] ?? whole);
-
-const characterOf = (digits: string, radix: number): string => {
-  const code = Number.parseInt(digits, radix);
-  return code > 0x10ffff ? '' : String.fromCodePoint(code);
-};
-
-/** Of UTF-8 or, where that does not fit, of Latin-1. */
-function ofUrl(bytes: string): string {
-  try {
-    return decodeURIComponent(bytes);
-  } catch {
-    return bytes.replace(/%(..)/g, (_, code: string) => characterOf(code, 16));
-  }
-}
+/** An escape of JSON, URLs or HTML: in a word with one a private value could not be found. */
+const ESCAPE = /\\[a-z]|%[0-9a-f]{2}|&#?\w{1,8};/i;
 
 /** A value as words: of an object its telling fields, or all of it where it has none. [] for what says nothing. */
 function wordsOf(value: unknown): string[] {
