@@ -1,4 +1,5 @@
 import { activityInfo, getClient } from '@temporalio/activity';
+import { isRefused } from '../contract/refused.js';
 
 /**
  * Two times of one schedule may differ by less: the SDK's test server reads its clock twice. What follows a send comes later, since a
@@ -32,4 +33,10 @@ export async function isCopied(): Promise<boolean> {
     nextPageToken = page.nextPageToken;
   } while (nextPageToken?.length);
   return scheduled !== 1;
+}
+
+/** What an attempt before this one left with the server; undefined where none did, or where something without the payload keys wrote it. */
+export function lastHeartbeat<T>(): T | undefined {
+  const { heartbeatDetails } = activityInfo();
+  return isRefused(heartbeatDetails) ? undefined : heartbeatDetails;
 }

@@ -2,9 +2,9 @@ import { parse } from 'csv-parse/sync';
 import type { FieldError } from '../contract/failures.js';
 import { maskName } from '../contract/masking.js';
 import { CLIENT_FIELDS, DETAILS_FIELDS } from '../contract/order/request.js';
-import { looksLike, unusualCharacter } from '../validation/characters.js';
 import { readJson } from '../validation/json-input.js';
 import { orderSchemas } from '../validation/request-schemas.js';
+import { describeCharacter } from '../validation/text-kinds.js';
 import { badFile } from './errors.js';
 
 const REQUIRED = ['order_id', 'currency', 'network', 'amount', 'wallet'];
@@ -79,6 +79,24 @@ function unknownColumn(name: string, number: number): string {
   const character = unusualCharacter(name);
   if (meant && character) return `column ${number} looks like ${meant}, but its ${character}: type the name again`;
   return meant ? `column ${maskName(name)} must be written ${meant}` : `unknown column ${maskName(name)}`;
+}
+
+/** Names the first character that is not printable ASCII: `character 5 is U+0410 (a Cyrillic letter)`; undefined = there is none. */
+function unusualCharacter(text: string): string | undefined {
+  const characters = [...text];
+  const at = characters.findIndex((character) => !/^[ -~]$/.test(character));
+  const found = characters[at];
+  if (found === undefined) return undefined;
+  return `character ${at + 1} is ${describeCharacter(found)}`;
+}
+
+/** True if a name shows like `known`: other case, blanks or hyphens for underscores, letters of other scripts, invisible ones. */
+function looksLike(name: string, known: string): boolean {
+  const shown = [...name.toLowerCase()].filter((character) => !/[\p{Cf}\p{Cc}\p{M}]/u.test(character));
+  const same = shown.filter((character, index) => character.replace(/[ -]/, '_') === known[index]).length;
+  const others = shown.filter((character) => character > '~').length;
+  // A word of another script is as long by chance.
+  return shown.length === known.length && same + others >= known.length && same >= others;
 }
 
 /** The order that a line describes. Empty cells are absent fields. */

@@ -10,7 +10,7 @@ import { validateScheduledBatchInput } from '../../validation/batch-input.js';
 import { fileOfPeriod, periodAt } from '../../validation/periods.js';
 import type { ActivityDeps } from '../deps.js';
 import { batchFailure, comeBackIn, invalidInput } from '../failures.js';
-import { lastHeartbeat } from '../last-heartbeat.js';
+import { lastHeartbeat } from '../only-attempt.js';
 
 const DEFAULT_WAIT_MS = 30 * 60_000;
 /** Between two looks at a file that is missing. */

@@ -7,7 +7,7 @@ import type { SendBatchRowsAnswer, SendBatchRowsInput } from '../../contract/bat
 import { DEFAULT_IN_FLIGHT, isProgress } from '../../contract/batch/batch.js';
 import type { ActivityDeps } from '../deps.js';
 import { batchFailure } from '../failures.js';
-import { lastHeartbeat } from '../last-heartbeat.js';
+import { lastHeartbeat } from '../only-attempt.js';
 import { beyondPlan } from './rows/beyond-plan.js';
 import { countStarted, countTaken } from './rows/count.js';
 import { haltReason, holdReason } from './rows/halt-reason.js';

@@ -32,6 +32,8 @@ import {
   confirmSend,
   meaningOf,
   notSentBecause,
+  readSendTimes,
+  type SendTimes,
   TooLateError,
   wireRequest,
 } from './create-attempt.js';
@@ -39,7 +41,6 @@ import { aboveLimits, capsFor, capsOn, exceededCap, ratesFor, refuseBeyondLimits
 import { probePatience } from './patience.js';
 import { probe, probeFirst } from './probe.js';
 import { staleBasis } from './read-outcome.js';
-import { readSendTimes, type SendTimes } from './send-times.js';
 import { circumstancesOf, elsewhereOf, sentToOf } from './sent-to.js';
 
 /**

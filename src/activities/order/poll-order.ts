@@ -7,7 +7,7 @@ import { isFinal, isKnownStatus, type Order } from '../../contract/service-objec
 import type { StatusAnswer } from '../../payment-service/client.js';
 import { type Account, type ActivityDeps, accountOf } from '../deps.js';
 import { comeBackIn, noReading, retryLater, retryOrTell } from '../failures.js';
-import { lastHeartbeat } from '../last-heartbeat.js';
+import { lastHeartbeat } from '../only-attempt.js';
 import { withoutChanges } from './probe.js';
 import { isElsewhere, isOtherEndpoint, refuseElsewhere } from './sent-to.js';
 
