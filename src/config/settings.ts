@@ -91,7 +91,7 @@ export const SETTINGS = {
   },
   PAYMENT_CHECK_BALANCE: {
     ...{ by: 'W', type: format.flag, default: 'false', example: 'true' },
-    about: 'an order that the balance does not cover is refused as `InvalidOrder`',
+    about: 'an order by `amount` that the balance does not cover is refused as `InvalidOrder`',
   },
   ORDER_POLL_INITIAL: {
     by: 'W',

@@ -56,8 +56,7 @@ export async function refuseBeyondLimits(
   const unknown = unreadableBalance(balances, type, request);
   if (unknown) return [`${unknown}: it was not checked`];
   const reason = shortfall(balances, rates, type, request);
-  const field = request.amount == null ? 'order.amount_to' : 'order.amount';
-  if (reason) throw invalidOrder([{ field, reason }]);
+  if (reason) throw invalidOrder([{ field: 'order.amount', reason }]);
   return [];
 }
 
@@ -171,8 +170,8 @@ export function capsOn(
 }
 
 /**
- * Why the balance does not cover an order with its fees, with the figures; undefined = it does, or rates do not tell what
- * the order takes. With `amount_to` that is an estimate, and the lowest one: a refusal ends the order.
+ * Why the balance does not cover an order by `amount` with its fees, with the figures; undefined = it does, or rates do not
+ * tell what the order takes. One by `amount_to` could only be estimated, and a refusal ends an order.
  */
 export function shortfall(
   balances: Balances,
@@ -180,14 +179,13 @@ export function shortfall(
   type: OrderType,
   request: CreateRequest,
 ): string | undefined {
-  const { amount }: RequestFields = request;
   const { currencyFrom } = orderSides(type, request);
   const entry = rateEntryOf(rates, type, request);
-  const needed = amount == null ? leastNeeded(type, request, rates) : entry && withFees(entry, decimal(amount));
+  if (!entry || request.amount == null) return undefined;
+  const needed = withFees(entry, decimal(request.amount));
   const available = decimalOrZero(balanceIn(balances, currencyFrom)?.amount);
-  if (!needed || available.gte(needed)) return undefined;
-  const about = amount == null ? 'about ' : '';
-  return `the balance of ${toAmount(available)} ${currencyFrom} is less than ${about}${toAmount(needed)} (with fees)`;
+  if (available.gte(needed)) return undefined;
+  return `the balance of ${toAmount(available)} ${currencyFrom} is less than ${toAmount(needed)} (with fees)`;
 }
 
 /** With the commissions of both sides where they are one currency: an upper estimate, whoever pays them. */
@@ -210,20 +208,6 @@ export function mostOfOtherSide(type: OrderType, request: CreateRequest, rates: 
   const most = out && largest(factors.map((factor) => divide(out, factor)))?.times(RATES_MOVE);
   const taken = most && withFee(most, entry, 'from');
   return taken && rounded(taken, entry.currency_from_precision);
-}
-
-/**
- * The least that an order by `amount_to` takes from the balance it starts from: of two possible directions the cheaper one,
- * and only commissions that come out of what is exchanged. Undefined where that cannot be told.
- */
-export function leastNeeded(type: OrderType, request: CreateRequest, rates: Rates): Big | undefined {
-  const entry = rateEntryOf(rates, type, request);
-  const { amount_to }: RequestFields = request;
-  if (!entry || amount_to == null) return undefined;
-  const wanted = decimal(amount_to);
-  const out = entry.fee_percent_to_payer === 'client' ? withFee(wanted, entry, 'to') : wanted;
-  const least = out && smallest(factorsOf(type, request, entry, rates).map((factor) => divide(out, factor)));
-  return least && rounded(least.plus(commission(entry, 'from', least)), entry.currency_from_precision);
 }
 
 /**
@@ -279,6 +263,5 @@ const positive = (amount: string | null): Big | undefined => {
 };
 
 const largest = (amounts: readonly Big[]): Big | undefined => amounts.toSorted((a, b) => b.cmp(a))[0];
-const smallest = (amounts: readonly Big[]): Big | undefined => amounts.toSorted((a, b) => a.cmp(b))[0];
 
 const rounded = (amount: Big, places: number): Big => amount.round(isPlaces(places) ? places : MAX_PLACES, ROUND_UP);

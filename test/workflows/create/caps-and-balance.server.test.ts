@@ -226,21 +226,3 @@ test('a payout that the balance does not cover is InvalidOrder with the figures,
   });
   expect(creates(orderId)).toBe(0);
 });
-
-test('a payout by amount_to whose estimated cost the balance does not cover is InvalidOrder, and nothing is sent', async () => {
-  lab.sandbox.set({ balances: { usd: '12.51' } });
-  const { orderId, handle } = await startSteered(lab, 'exchange_withdraw', {
-    marker: '',
-    order: { ...BY_AMOUNT_TO, amount_to: '700' },
-  });
-  await expect(handle.result()).rejects.toMatchObject({
-    type: 'InvalidOrder',
-    fields: [
-      {
-        field: 'order.amount_to',
-        reason: expect.stringMatching(/^the balance of 12\.51 usd is less than about 79\.\d\d /),
-      },
-    ],
-  });
-  expect(creates(orderId)).toBe(0);
-});
