@@ -288,6 +288,8 @@ describe('what is weak but may be wanted has to be said', () => {
     [{ NODE_OPTIONS: '--openssl_shared_config' }, 'NODE_OPTIONS', 'ALLOW_DEBUGGING'],
     [{ NODE_OPTIONS: '--experimental-default-config-file' }, 'NODE_OPTIONS', 'ALLOW_DEBUGGING'],
     [{ NODE_OPTIONS: '--no-warnings --ins"pect"' }, 'NODE_OPTIONS', 'ALLOW_DEBUGGING'],
+    [{ NODE_OPTIONS: '--option-of-a-later-version' }, 'NODE_OPTIONS', 'ALLOW_DEBUGGING'],
+    [{ NODE_OPTIONS: '--build-snapshot' }, 'NODE_OPTIONS', 'ALLOW_DEBUGGING'],
     [{ NODE_DEBUG_NATIVE: 'TLS' }, 'NODE_DEBUG_NATIVE', 'ALLOW_DEBUGGING'],
     [{ NODE_V8_COVERAGE: '/tmp' }, 'NODE_V8_COVERAGE', 'ALLOW_DEBUGGING'],
     [{ OPENSSL_CONF: '/tmp/weak.cnf' }, 'OPENSSL_CONF', 'ALLOW_DEBUGGING'],
