@@ -35,9 +35,9 @@ export const KEY_MUTANTS: readonly Mutant[] = [
   {
     name: 'raw HTTP error as cause',
     file: 'src/payment-service/transport.ts',
-    find: 'throw new NoAnswerError(signal.aborted ? String(signal.reason) : codeOf(error));',
+    find: 'throw new NoAnswerError(signal.aborted ? String(signal.reason) : systemCodeOf(error));',
     replacement:
-      'throw Object.assign(new NoAnswerError(signal.aborted ? String(signal.reason) : codeOf(error)), { cause: error });',
+      'throw Object.assign(new NoAnswerError(signal.aborted ? String(signal.reason) : systemCodeOf(error)), { cause: error });',
     test: {
       file: 'test/payment-service/secrets.test.ts',
       name: 'no error of any kind carries a key, secret, signature, wallet, text of a body or query',
@@ -46,8 +46,8 @@ export const KEY_MUTANTS: readonly Mutant[] = [
   {
     name: 'a broken tunnel taken for not sent',
     file: 'src/payment-service/transport.ts',
-    find: 'throw new NoAnswerError(signal.aborted ? String(signal.reason) : codeOf(error));',
-    replacement: 'throw new NotSentError(signal.aborted ? String(signal.reason) : codeOf(error));',
+    find: 'throw new NoAnswerError(signal.aborted ? String(signal.reason) : systemCodeOf(error));',
+    replacement: 'throw new NotSentError(signal.aborted ? String(signal.reason) : systemCodeOf(error));',
     test: {
       file: 'test/payment-service/tunnel.test.ts',
       name: 'a tunnel that breaks after the whole request arrived: uncertain, and sent once',

@@ -1,6 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls';
+import { systemCodeOf } from '../contract/not-written.js';
 import { NotSentError } from './errors.js';
 
 /** How the service is reached, where that is not directly, without a certificate and with the built-in authorities. */
@@ -59,7 +60,7 @@ export async function openConnection(url: URL, route: Route, signal: AbortSignal
 const opened = (socket: Socket, event: string, signal: AbortSignal, where?: string): Promise<Socket> =>
   afterStep(socket, signal, where, (done, fail) => {
     // These listeners stay on: an error between connecting and sending must not end the process.
-    socket.on('error', (error) => fail(codeOf(error)));
+    socket.on('error', (error) => fail(systemCodeOf(error)));
     socket.on('close', () => fail('closed'));
     socket.once(event, done);
   });
@@ -103,7 +104,7 @@ async function openTunnel(
   };
   return afterStep(socket, signal, AT_PROXY, (done, fail) => {
     const request = httpRequest({ method: 'CONNECT', path: authority, headers, createConnection: () => socket });
-    request.on('error', (error) => fail(codeOf(error)));
+    request.on('error', (error) => fail(systemCodeOf(error)));
     // Emitted for every answer to a CONNECT, whatever its status.
     request.once('connect', ({ statusCode = 0 }, _, early: Buffer) => {
       if (statusCode < 200 || statusCode > 299) fail(`HTTP ${statusCode}`);
@@ -118,10 +119,4 @@ async function openTunnel(
 function targetOf(url: URL) {
   const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
   return { host: url.hostname.replace(/^\[|\]$/g, ''), port, noDelay: true };
-}
-
-/** The system's or Node's code of an error, such as ECONNRESET; never its message, which may quote data. */
-export function codeOf(error: unknown): string {
-  const code = (error as { code?: unknown } | undefined)?.code;
-  return typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,63}$/.test(code) ? code : 'failed';
 }

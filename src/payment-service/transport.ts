@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import { got, type Request } from 'got';
-import { codeOf, openConnection, type Route } from './connection.js';
+import { systemCodeOf } from '../contract/not-written.js';
+import { openConnection, type Route } from './connection.js';
 import { NoAnswerError, NotSentError, PaymentServiceError } from './errors.js';
 import { MAX_BEGINNING_BYTES } from './excerpt.js';
 import type { RequestKind } from './limiter.js';
@@ -78,7 +79,7 @@ async function exchange(request: WireRequest, socket: Socket, signal: AbortSigna
     return { ...answer, body: await readBody(stream, response.headers['content-length'], maxBytes) };
   } catch (error) {
     if (error instanceof PaymentServiceError) throw error;
-    throw new NoAnswerError(signal.aborted ? String(signal.reason) : codeOf(error));
+    throw new NoAnswerError(signal.aborted ? String(signal.reason) : systemCodeOf(error));
   } finally {
     stream.destroy();
   }

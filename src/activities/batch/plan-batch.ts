@@ -199,16 +199,16 @@ async function noteRow(checks: Checks, line: number, order: WithdrawRequest, tol
   repeated.noticeId(line, order);
   repeated.noticePayouts(line, order);
   if (exceededCap(protectionsIn(deps, account).caps, 'withdraw', order, rates)) {
-    warnings.add('cap', 'above the cap for one order (PAYMENT_ORDER_CAPS): each waits for a decision', [line]);
+    warnings.add('cap', 'above the cap for one order (PAYMENT_ORDER_CAPS): each waits for a decision', line);
   }
   const thousands = rates && amountLikeThousands('withdraw', order, rates);
-  if (thousands) warnings.add(thousands, thousands, [line]);
+  if (thousands) warnings.add(thousands, thousands, line);
   const unchecked = uncheckable(checks, order);
-  if (unchecked) warnings.add(unchecked, `${unchecked}: limits, precision and fees were not checked`, [line]);
+  if (unchecked) warnings.add(unchecked, `${unchecked}: limits, precision and fees were not checked`, line);
   for (const { field, reason } of told) {
     // One warning for the same of many wallets.
     const warning = `${field}: ${reason.replace(/^\*{4}\w*: /, '')}`;
-    warnings.add(warning, `${warning}; sent all the same`, [line]);
+    warnings.add(warning, `${warning}; sent all the same`, line);
   }
   await existing.add(line, order.order_id);
 }

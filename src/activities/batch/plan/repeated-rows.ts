@@ -16,10 +16,8 @@ interface FirstLine {
 /** Finds rows that stand in a file twice. Keys are digests: a part of a line would keep the whole line in memory. */
 export class RepeatedRows {
   readonly #ids = new Map<string, FirstLine>();
-  /** The first line of each payout, by 48 bits of payee and amount: a rare mistake costs only a warning. */
-  readonly #payouts = new Map<string, number>();
-  /** The first line of each loose form of an id, by 48 bits likewise. */
-  readonly #forms = new Map<string, number>();
+  /** The first line of each payout and of each loose form of an id, by 48 bits: a rare mistake costs only a warning. */
+  readonly #first = new Map<string, number>();
 
   constructor(private readonly warnings: BatchWarnings) {}
 
@@ -38,15 +36,8 @@ export class RepeatedRows {
 
   /** Warns of ids that differ only in ways in which exports of one list differ. */
   noticeId(line: number, { order_id: id }: WithdrawRequest): void {
-    const key = digestOf(looseForm(id)).slice(0, 12);
-    const first = this.#forms.get(key);
-    if (first === undefined) this.#forms.set(key, line);
-    else {
-      const reason =
-        'these ids differ only by case or leading zeros, and each is paid: keep one if they are one payment';
-      const warning = `id ${key}`;
-      this.warnings.add(warning, reason, this.warnings.has(warning) ? [line] : [first, line]);
-    }
+    const reason = 'these ids differ only by case or leading zeros, and each is paid: keep one if they are one payment';
+    this.#warnIfSeen(`id ${digestOf(looseForm(id)).slice(0, 12)}`, line, reason);
   }
 
   /** Warns of a wallet that gets the same amount twice: more often a row entered twice than a wish. */
@@ -59,14 +50,15 @@ export class RepeatedRows {
       const amount = toAmount(decimal(written));
       const payee = canonicalWallet(Array.isArray(details) ? 'card' : network, wallet);
       const key = digestOf({ ...target, currency, network, wallet: payee, amount }).slice(0, 12);
-      const first = this.#payouts.get(key);
       // Cards of one order may not repeat, so the other payout is always another line.
-      if (first === undefined) this.#payouts.set(key, line);
-      else {
-        const reason = `${maskWallet(wallet)} gets ${amount} ${currency} more than once`;
-        this.warnings.add(key, reason, this.warnings.has(key) ? [line] : [first, line]);
-      }
+      this.#warnIfSeen(key, line, `${maskWallet(wallet)} gets ${amount} ${currency} more than once`);
     }
+  }
+
+  #warnIfSeen(key: string, line: number, reason: string): void {
+    const first = this.#first.get(key);
+    if (first === undefined) this.#first.set(key, line);
+    else this.warnings.add(key, reason, line, first);
   }
 }
 

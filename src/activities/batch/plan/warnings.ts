@@ -16,16 +16,12 @@ export class BatchWarnings {
     this.#first.push({ rows: lines.slice(0, MAX_LINES), reason });
   }
 
-  /** Adds lines to the warning `key`, which is made where it is new. */
-  add(key: string, reason: string, lines: readonly number[]): void {
+  /** Adds a line to the warning `key`, which is made where it is new, and then begins with the line `first`. */
+  add(key: string, reason: string, line: number, first?: number): void {
     const known = this.#shown.get(key);
-    if (known) known.rows = [...known.rows, ...lines].slice(0, MAX_LINES);
-    else if (this.#shown.size < MAX_WARNINGS) this.#shown.set(key, { rows: lines.slice(0, MAX_LINES), reason });
-    else this.#others.add(key);
-  }
-
-  has(key: string): boolean {
-    return this.#shown.has(key) || this.#others.has(key);
+    if (known) known.rows = [...known.rows, line].slice(0, MAX_LINES);
+    else if (this.#shown.size >= MAX_WARNINGS) this.#others.add(key);
+    else this.#shown.set(key, { rows: first === undefined ? [line] : [first, line], reason });
   }
 
   get shown(): BatchWarning[] {
