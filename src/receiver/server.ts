@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
+import type { Logger } from 'pino';
 import { type CallbackTarget, verifyCallbackPath } from '../contract/callback-url.js';
 import { MAX_HEADER_BYTES } from '../http-port/connection.js';
 import { type Cut, openPort, type Port } from '../http-port/port.js';
 import { announcedBytes, readBody } from '../http-port/read-body.js';
 import { ANSWERS, type AnswerName, type CallbackAnswer } from './answers.js';
 import { type Asked, createHttp } from './http.js';
-import { createRefusals, type ReceiverLog } from './refusals.js';
 import type { SignalOrder, SignalReceived } from './signals.js';
 import { spareReceived, spareTemporal } from './spare-temporal.js';
 
@@ -18,7 +18,8 @@ export interface ReceiverOptions {
   signal: SignalOrder;
   /** Wakes up, or starts, followers of receipts on permanent addresses. */
   received: SignalReceived;
-  log: ReceiverLog;
+  /** Never given a body, token or query string. */
+  log: Pick<Logger, 'info' | 'warn'>;
   /** Why callbacks cannot be handed on now; absent = nobody looks. Never rejects. */
   whyNotReady?: () => Promise<string | undefined>;
   /** Told each answer. */
@@ -51,7 +52,7 @@ const isAsked = ({ method, url = '' }: IncomingMessage, path: string): boolean =
 /** Starts the callback receiver: token → body → allowance → parse → signal → answer. */
 export async function startReceiver(options: ReceiverOptions): Promise<Port> {
   const { log } = options;
-  const refusals = createRefusals<Refusal>(log);
+  const refusals = createRefusals(log);
   const answering = createAnswering(options);
   const answered = (name: AnswerName): CallbackAnswer => {
     // A callback URL that got into wrong hands must not fill the log either.
@@ -86,6 +87,29 @@ export async function startReceiver(options: ReceiverOptions): Promise<Port> {
     async close() {
       await port.close();
       refusals.flush();
+    },
+  };
+}
+
+/** Time between two lines of the log. */
+const REFUSALS_INTERVAL_MS = 60_000;
+
+/** Logs counts once a minute: one line each would let anybody fill the log, also whoever got hold of one callback URL. */
+function createRefusals(log: ReceiverOptions['log']) {
+  const reasons = new Map<Refusal, number>();
+  let timer: NodeJS.Timeout | undefined;
+  function flush(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    const refused = [...reasons.values()].reduce((sum, count) => sum + count, 0);
+    if (refused > 0) log.warn({ refused, reasons: Object.fromEntries(reasons) }, 'requests refused in the last minute');
+    reasons.clear();
+  }
+  return {
+    flush,
+    count(reason: Refusal): void {
+      reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+      timer ??= setTimeout(flush, REFUSALS_INTERVAL_MS).unref();
     },
   };
 }

@@ -4,7 +4,6 @@ import proto from '@temporalio/proto';
 import type { EncryptionKey } from '../config.js';
 import { type RefusedKind, refusedPayload } from '../contract/refused.js';
 import { boundTo, isFor } from './payload-binding.js';
-import type { OnPlainPayload } from './plain-payloads.js';
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
@@ -40,8 +39,8 @@ export class PayloadDecryptionError extends Error {
 
 /** What a codec does besides. */
 export interface CodecOptions {
-  /** Told of every plain payload that is read although there are keys. */
-  onPlain?: OnPlainPayload;
+  /** Told of every plain payload that is read although there are keys; `workflowId`: whose it is, where the SDK tells. */
+  onPlain?: (workflowId?: string) => void;
   /** Payloads that are plain, or encrypted without being bound to a workflow, are refused. */
   required?: boolean;
   /** What is refused is handed on as `refusedPayload` instead of throwing: converters then judge each by itself. */

@@ -1,9 +1,3 @@
-/** Says a warning; `meta` names the workflow that it is about. */
-export type Warn = (message: string, meta: { workflowId?: string }) => void;
-
-/** A payload in the clear was read beside configured keys; `workflowId`: whose it is, where the SDK tells. */
-export type OnPlainPayload = (workflowId?: string) => void;
-
 /** One plain order is read many times, and one backend without keys starts many. */
 const WARN_INTERVAL_MS = 60_000;
 
@@ -15,7 +9,10 @@ const MESSAGE =
   'is plain, and the identity beside it names the process that wrote it. Said once a minute at most';
 
 /** Warns of plain payloads, at most once a minute, whatever the number of those in between. */
-export function warnOfPlainPayloads(warn: Warn, nowMs: () => number = () => performance.now()): OnPlainPayload {
+export function warnOfPlainPayloads(
+  warn: (message: string, about: { workflowId?: string }) => void,
+  nowMs: () => number = () => performance.now(),
+): (workflowId?: string) => void {
   let silentUntilMs = Number.NEGATIVE_INFINITY;
   return (workflowId) => {
     const now = nowMs();
