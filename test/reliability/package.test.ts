@@ -52,7 +52,7 @@ test('no file says where it was built, and every source map holds its sources', 
     expect(text.includes(project) || map.includes(project), path).toBe(false);
     if (map !== '') {
       const { sources, sourcesContent } = JSON.parse(map);
-      expect(sources).toContain('src/workflows/withdraw.ts');
+      expect(sources).toContain('src/workflows/orders.ts');
       expect(sourcesContent).toHaveLength(sources.length);
     } else expect(text, path).not.toMatch(/^\/\/# sourceMappingURL/m);
   }

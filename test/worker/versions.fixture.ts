@@ -7,18 +7,18 @@ import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId } from '../support/lab.js';
 import { type Env, type Process, startProcess, temporalEnv, workerEnv } from './process.fixture.js';
 
-const WITHDRAW = 'workflows/withdraw.ts';
+const ORDERS = 'workflows/orders.ts';
 const CREATE = 'await createOrder(run);';
 
 /** The next version: other code whose workflows do the same. */
 const NEXT: readonly Change[] = [
-  [WITHDRAW, 'import { createOrder }', "export const NEXT = 'next';\nimport { createOrder }"],
+  [ORDERS, 'import { createOrder }', "export const NEXT = 'next';\nimport { createOrder }"],
 ];
 
 /** A version with one more step: no order that is open can continue in it. */
 const INCOMPATIBLE: readonly Change[] = [
-  [WITHDRAW, 'import { createOrder }', "import { sleep } from '@temporalio/workflow';\nimport { createOrder }"],
-  [WITHDRAW, CREATE, `await sleep(1);\n    ${CREATE}`],
+  [ORDERS, 'import { createOrder }', "import { sleep } from '@temporalio/workflow';\nimport { createOrder }"],
+  [ORDERS, CREATE, `await sleep(1);\n      ${CREATE}`],
 ];
 
 /** Programs of the present sources, of the next version, and of one that is not compatible. */
