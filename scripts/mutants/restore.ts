@@ -15,7 +15,7 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
   {
     name: 'a cancellation ends an order whose create a restored Temporal may have forgotten',
     file: 'src/workflows/ask/ask.ts',
-    find: 'if (answer.restoredAtMs !== undefined) noteRestore(run, answer.restoredAtMs);',
+    find: 'if (answer.restoredAtMs !== undefined) recordRestore(run, answer.restoredAtMs);',
     replacement: '',
     test: {
       file: 'test/reliability/restored-backup.test.ts',
@@ -65,8 +65,8 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
   {
     name: "a cancelled create ends its order by the server's word alone",
     file: 'src/workflows/create/attempt.ts',
-    find: "!isPermitted()) return { kind: 'takenBack' };",
-    replacement: "!isPermitted()) return closed('OrderCancelled', 'cancelled');",
+    find: "!isPermitted()) return [{ kind: 'takenBack' }];",
+    replacement: "!isPermitted()) return close(run, closed('OrderCancelled', 'cancelled'));",
     test: {
       file: 'test/reliability/taken-back.test.ts',
       name: 'a create that is paused while it is sent, and failed by its id, ends as what was paid though its order is cancelled',

@@ -58,7 +58,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a permission given in time counts for the late order',
-    file: 'src/workflows/create/facts.ts',
+    file: 'src/workflows/create/apply-outcome.ts',
     find: 'const isLate = late !== undefined && wasLate;',
     replacement: 'const isLate = late !== undefined;',
     test: {
@@ -68,7 +68,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'sent again on a proof of another place',
-    file: 'src/workflows/create/facts.ts',
+    file: 'src/workflows/create/apply-outcome.ts',
     find: 'const doubt = facts.doubt ?? facts.absence?.doubt;\n  if (!doubt) return facts;\n  const confirmed',
     replacement: 'const doubt = facts.doubt;\n  if (!doubt) return facts;\n  const confirmed',
     test: {

@@ -4,23 +4,20 @@ import {
   type ActivityOptions,
   ApplicationFailure,
   condition,
+  sleep,
 } from '@temporalio/workflow';
 import { createTaskQueue, lookupTaskQueue, ORDERS_TASK_QUEUE } from '../contract/names.js';
 import { CHECK_TIMEOUT_MS } from '../contract/signature.js';
 
-/** How workflows run activities, and how they wait for them. Retries live here and nowhere else. */
+/** Activity options and waits of all workflows. */
 
-/** An attempt must end well before the server gives it up: HTTP total 20 s, attempt deadline 50 s, this 60 s. */
+/** Longer than the HTTP limit (20 s) and the attempt's deadline (50 s). */
 export const CREATE_TIMEOUT_MS = 60_000;
 
-/** One request from its write to its end (HTTP total 20 s), with a margin: a send begun at the last moment is over by then. */
+/** One request (HTTP limit 20 s) with a margin. */
 export const SEND_TIMEOUT_MS = 25_000;
 
-/**
- * Creates: ONE attempt. A create whose worker died may have reached the service, so the server must never repeat it;
- * whether it is sent again is decided by `nextAction` (`create/next-action.ts`) alone. Cancellation reaches an attempt only while
- * no worker has started it, which proves that nothing was sent; one that runs is left to end.
- */
+/** Creates: one attempt, which may have sent. `nextAction` alone decides about another one. */
 export const moneyMoving = (account: string): ActivityOptions => ({
   taskQueue: createTaskQueue(account),
   startToCloseTimeout: CREATE_TIMEOUT_MS,
@@ -28,10 +25,10 @@ export const moneyMoving = (account: string): ActivityOptions => ({
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 
-/** True for the options of creates: of anything else, a lost attempt may simply be made again. */
+/** Returns true for the options of creates. */
 export const isMoneyMoving = ({ retry }: ActivityOptions): boolean => retry?.maximumAttempts === 1;
 
-/** Signed reads, repeated without history or schedule-to-close timeout: an order is looked for until it is found. */
+/** Signed reads, repeated without history until they answer. */
 export const readOnly = (account: string): ActivityOptions => ({
   taskQueue: lookupTaskQueue(account),
   startToCloseTimeout: '45s',
@@ -39,10 +36,7 @@ export const readOnly = (account: string): ActivityOptions => ({
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 });
 
-/**
- * A check that asks nobody, for a person who waits, on the queue that only workers of the account poll. It ends, refused, when
- * none is there: an answer to somebody who has gone must come neither late nor never, and an open one holds up the run's end.
- */
+/** A check for a person who waits. It is refused if no worker answers in time. */
 export const quickCheck = (account: string): ActivityOptions => ({
   taskQueue: lookupTaskQueue(account),
   startToCloseTimeout: '5s',
@@ -53,7 +47,7 @@ export const quickCheck = (account: string): ActivityOptions => ({
   summary: 'Who signed this?',
 });
 
-/** A signed read that only tells more about something else, and is not waited for for long. */
+/** A signed read about a silence, with a short limit. */
 export const shortly = (account: string): ActivityOptions => ({
   taskQueue: lookupTaskQueue(account),
   startToCloseTimeout: '30s',
@@ -63,21 +57,21 @@ export const shortly = (account: string): ActivityOptions => ({
   summary: 'Why is there no answer?',
 });
 
-/** All activities of a batch are repeated for ever: none sends money itself, and each goes on where it was. */
+/** Batch activities are repeated for ever: none sends money itself. */
 const batch: ActivityOptions = {
   taskQueue: ORDERS_TASK_QUEUE,
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' },
-  // An interrupted chunk hands its progress back, which must be waited for.
+  // An interrupted chunk returns its progress.
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 };
 
-/** Reads every row of a file: as long as it takes, with a sign of life. */
+/** Reads a whole file, with heartbeats. */
 export const wholeFile: ActivityOptions = { ...batch, startToCloseTimeout: '6h', heartbeatTimeout: '30s' };
 
-/** A chunk of sending: seconds, so a worker that died is noticed soon. */
+/** Sends a chunk. Short, so that a dead worker is noticed soon. */
 export const sendingChunk: ActivityOptions = { ...batch, startToCloseTimeout: '10m', heartbeatTimeout: '10s' };
 
-/** Compares an account on the queue that no limit of the service slows; begun anew, it repeats nothing that matters. */
+/** Compares an account on a queue without a rate limit. May be repeated. */
 export const wholeAccount: ActivityOptions = {
   taskQueue: ORDERS_TASK_QUEUE,
   startToCloseTimeout: '1 day',
@@ -86,14 +80,14 @@ export const wholeAccount: ActivityOptions = {
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 };
 
-/** Looks again and again until it knows: between two looks nobody's slot is taken, however long an approval is. */
+/** Looks until it knows, without a slot between two looks. */
 export const untilKnown: ActivityOptions = {
   taskQueue: ORDERS_TASK_QUEUE,
   startToCloseTimeout: '2m',
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' },
 };
 
-/** Watches a promise: tells whether it has ended by now, well or badly. How it ended is for whoever awaits it. */
+/** Returns a function that says whether the promise has ended. */
 export function watch(pending: Promise<unknown>): () => boolean {
   let ended = false;
   const end = () => {
@@ -106,11 +100,11 @@ export function watch(pending: Promise<unknown>): () => boolean {
 /** Summary of the timer after which attention is raised. */
 export const ALARM = 'Reminder if unanswered for 15 min';
 
-/** True when a promise ends within that time; otherwise it goes on. One timer, which `summary` names. */
+/** Returns true if a promise ends in time. Costs one timer with `summary`. */
 export const answersWithin = (pending: Promise<unknown>, timeoutMs: number, summary: string): Promise<boolean> =>
   condition(watch(pending), timeoutMs, { summary });
 
-/** Awaits what `act` does; `cancel` is called, and awaited, when `isCancelled` comes true before that has ended. */
+/** Awaits `act`. If `isCancelled` becomes true before, calls and awaits `cancel`. */
 export async function cancellable<T>(
   act: () => Promise<T>,
   isCancelled: () => boolean,
@@ -126,6 +120,26 @@ export async function cancellable<T>(
   }
 }
 
-/** The failure of ours that an activity ended with; undefined for a time-out, a cancellation and everything else. */
+/** Readings over a settle window that prove absence. */
+const READINGS = 3;
+
+/** Repeats a reading, spread over a window, until it is not absent or the whole window is read. */
+export async function readOverWindow<T>(
+  read: () => Promise<T>,
+  isAbsent: (reading: T) => boolean,
+  windowOf: (reading: T) => number,
+): Promise<T> {
+  const startedAtMs = Date.now();
+  for (let readings = 1; ; readings += 1) {
+    const askedAtMs = Date.now();
+    const reading = await read();
+    const windowMs = windowOf(reading);
+    const isOver = readings >= READINGS && askedAtMs - startedAtMs >= windowMs;
+    if (!isAbsent(reading) || isOver) return reading;
+    await sleep(Math.ceil(windowMs / (READINGS - 1)), { summary: 'Not shown: it may only be late' });
+  }
+}
+
+/** Returns our own failure of an activity; undefined for time-outs, cancellations and others. */
 export const failureOf = (error: unknown): ApplicationFailure | undefined =>
   error instanceof ActivityFailure && error.cause instanceof ApplicationFailure ? error.cause : undefined;

@@ -20,8 +20,8 @@ import { type BatchRun, type CarriedBatch, openBatch } from './batch/state.js';
 import { hasTimeLimit, isReset } from './identity.js';
 
 /**
- * Checks the rows of a file, has the plan approved where that is asked for, starts one withdraw workflow per row and follows
- * all to their ends. Cancelling is a stop. `carried` and `progress` count only from the run before this one.
+ * Checks the rows of a file, waits for an approval, starts one withdraw workflow per row and
+ * follows all to their ends. A cancellation stops it.
  */
 export async function bulkWithdraw(
   input: BatchInput,
@@ -41,13 +41,13 @@ export async function bulkWithdraw(
   });
 }
 
-// Where workers have versions a batch ends on the one it began on; the server refuses the word from a worker that has none.
+// With worker versions, a batch ends on its first version. Unversioned workers must not set this.
 setWorkflowOptions(
   () => (workflowInfo().currentDeploymentVersion?.deploymentName ? { versioningBehavior: 'PINNED' } : {}),
   bulkWithdraw,
 );
 
-/** True for a run that the batch itself went on in. A cron and a retry hand on what anybody gave the run before. */
+/** True for a run that the batch itself continued. Cron and retry pass arguments from anyone. */
 function isContinued(): boolean {
   const { continuedFromExecutionRunId, attempt } = workflowInfo();
   return continuedFromExecutionRunId !== undefined && attempt === 1 && !hasTimeLimit();
@@ -60,7 +60,7 @@ async function runBatch(run: BatchRun): Promise<BatchResult> {
   return run.sendingSince || isReset() ? report(run, plan) : nothingStarted(run, plan);
 }
 
-/** All that comes before the first row is sent; a run that was continued has it behind it. */
+/** Runs everything before the first row. */
 async function prepare(run: BatchRun): Promise<BatchPlan> {
   checkBatch(run);
   const plan = await makePlan(run);
@@ -70,10 +70,9 @@ async function prepare(run: BatchRun): Promise<BatchPlan> {
   return plan;
 }
 
-/** The result of a plan, or of a batch that was stopped before its first row: nothing was started. */
 const nothingStarted = (run: BatchRun, plan: BatchPlan): BatchResult => resultOf(run, plan, counted(run, plan));
 
-/** Writes the reports and puts the result together. Without a report the batch's own counts stand, and attention stays. */
+/** Writes the reports and returns the result. Without a report, the batch's own counts hold. */
 async function report(run: BatchRun, plan: BatchPlan): Promise<BatchResult> {
   enter(run, 'reporting', 'the report');
   const { reportBatch } = proxyActivities<Activities>({ ...wholeFile, summary: 'Read the end of every row, report' });
@@ -84,14 +83,14 @@ async function report(run: BatchRun, plan: BatchPlan): Promise<BatchResult> {
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
     const reason = `no report was written: ${error.cause?.message ?? 'its activity was ended'}`;
-    // Its own counts may lack what was started before the reset.
+    // Its counts may lack orders from before the reset.
     if (isReset()) throw unresolved(reason);
     run.reportProblem = reason;
     return resultOf(run, plan, counted(run, plan));
   }
 }
 
-/** What the batch counted on the way; a row that was taken but never started counts as not started. */
+/** Returns the batch's own counts. A row that was never started counts as not started. */
 function counted({ progress }: BatchRun, plan: BatchPlan): ReportBatchAnswer {
   const ended = Object.values(progress.outcomes).reduce((sum, count) => sum + count, 0);
   const outcomes: BatchOutcomes = { ...progress.outcomes, notStarted: plan.rows - ended };

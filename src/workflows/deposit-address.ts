@@ -20,8 +20,7 @@ import { searchAttribute } from '../contract/names.js';
 import { ATTENTION_AFTER_MS } from '../contract/order/messages.js';
 import { ALARM, answersWithin, failureOf, moneyMoving, readOnly, SEND_TIMEOUT_MS, watch } from './activity-calls.js';
 import { untilTaken } from './ask/ask.js';
-import { unservedFor, whySilent } from './ask/silence.js';
-import { turnText } from './ask/turn.js';
+import { turnText, unservedFor, whySilent } from './ask/silence.js';
 import { checkAddress } from './identity.js';
 import { isForeign } from './interceptors.js';
 import { attentionAttributes, show } from './show.js';
@@ -33,31 +32,31 @@ const SECOND_MS = 1_000;
 const HOUR_MS = 3_600 * SECOND_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Absent this often, this far apart, proves that an uncertain create made nothing: 15 s in all. */
+/** Readings that prove absence, over 15 s in all. */
 const ABSENCE_READINGS = 3;
 const BETWEEN_READINGS_MS = 7.5 * SECOND_MS;
 
-/** Quick rounds in which nothing could be sent; afterwards a person is told and the rounds become rare. */
+/** Rounds without a send, after which attention is raised and rounds become rare. */
 const QUICK_ROUNDS = 50;
 
-type Attention = { code: AttentionCode; reason: string };
+type AddressAttention = { code: AttentionCode; reason: string };
 
-/** Everything one run of `depositAddress` knows. */
+/** Everything that one run knows. */
 interface AddressRun {
   readonly account: string;
   readonly input: DepositAddressInput;
   /** Attempts that could not send. */
   rounds: number;
   /** Why a person should look. */
-  attention?: Attention;
+  attention?: AddressAttention;
 }
 
-/** Creates a permanent deposit address, once per reference: an uncertain create is searched for before another one. */
+/** Creates a permanent deposit address, once per reference. */
 export async function depositAddress(input: DepositAddressInput): Promise<DepositAddressResult> {
   const run: AddressRun = { account: checkAddress(input), input, rounds: 0 };
   const result = await createOrFind(run).finally(() => tell(run, undefined));
   if (result.others) {
-    // All of them are ours and receipts reach each: nothing is lost, but a person should know.
+    // Receipts reach each of them, so nothing is lost.
     const reason = `the service has more addresses with this reference: ${result.others.join(', ')}`;
     tell(run, { code: 'more-addresses', reason });
   }
@@ -68,10 +67,10 @@ async function createOrFind(run: AddressRun): Promise<DepositAddressResult> {
   const { account, input } = run;
   const options = { ...moneyMoving(account), summary: 'Search, then create' };
   const reason = `${unservedFor(account)}. Start a worker, or cancel this run if the account name is wrong`;
-  const unserved: Attention = { code: 'account-not-served', reason };
+  const unserved: AddressAttention = { code: 'account-not-served', reason };
   let sends = 0;
   let maySent = false;
-  // A reset run searches first, as after an uncertain create: the one it was cut from may have a create on its way.
+  // A reset run searches first: an earlier run may have a create in flight.
   let knownRun = workflowInfo().originalExecutionRunId;
   for (;;) {
     const answer = await untilTaken(
@@ -92,7 +91,7 @@ async function createOrFind(run: AddressRun): Promise<DepositAddressResult> {
       return { ...found, adopted: kind === 'found' };
     }
     maySent ||= answer.kind === 'uncertain';
-    // "Too many requests" is waited out, however often it is answered.
+    // "Too many requests" never counts as a send.
     if (answer.kind === 'uncertain' && answer.resetRun) knownRun = answer.resetRun;
     else if (answer.kind === 'uncertain' && answer.retryAfterMs === undefined) sends += 1;
     const found = await findAfter(run, answer, maySent);
@@ -108,7 +107,7 @@ async function createOrFind(run: AddressRun): Promise<DepositAddressResult> {
   }
 }
 
-/** No attempt that brought no address is believed before the list was read. null = there is none. */
+/** Reads the list after each attempt without an address. null = no address. */
 async function findAfter(
   run: AddressRun,
   answer: Exclude<CreateAddressAnswer, { kind: 'created' | 'found' }>,
@@ -118,16 +117,16 @@ async function findAfter(
     case 'uncertain': {
       const { reason, retryAfterMs } = answer;
       const found = retryAfterMs === undefined ? null : await waitToCreate(run, reason, retryAfterMs);
-      return found ?? settleAddress(run, answer.timedOut ?? false);
+      return found ?? resolveAddress(run, answer.timedOut ?? false);
     }
     case 'notSent':
       return waitToCreate(run, answer.reason, answer.retryAfterMs);
     case 'rejected':
-      return maySent ? settleAddress(run, false) : findAddress(run, 'Refused: is it there?');
+      return maySent ? resolveAddress(run, false) : findAddress(run, 'Refused: is it there?');
   }
 }
 
-/** A create that ended without an answer may have made the address; bad input made nothing. */
+/** A create without an answer may have made the address; bad input made none. */
 function uncertainUnlessInvalid(error: unknown): CreateAddressAnswer {
   if (!(error instanceof ActivityFailure)) throw error;
   const { cause } = error;
@@ -140,7 +139,7 @@ function uncertainUnlessInvalid(error: unknown): CreateAddressAnswer {
   };
 }
 
-/** Reads the address list until it answers; null = not there. The server repeats it: waiting costs no history. */
+/** Reads the address list until it answers. null = no address. */
 async function findAddress(run: AddressRun, summary: string, delayMs = 0): Promise<FoundAddress | null> {
   const { account, input } = run;
   const { findAddress: ask } = proxyActivities<Activities>({ ...readOnly(account), summary });
@@ -155,7 +154,7 @@ async function findAddress(run: AddressRun, summary: string, delayMs = 0): Promi
   } catch (error) {
     const refused = failureOf(error);
     if (refused?.type !== KEY_REFUSED) throw error;
-    // What answers so again is asked later: each time costs history.
+    // Each repetition costs history.
     if (run.attention?.code === 'key-refused') await sleep('1m', { summary: 'The key was refused again' });
     tell(run, { code: 'key-refused', reason: `${UNCLEAR} (${refused.message.slice(0, 300)})` });
     return findAddress(run, summary);
@@ -169,8 +168,8 @@ async function tellSilent(run: AddressRun, isOver: () => boolean): Promise<void>
   if (!isOver()) tell(run, { code, reason: said ? `${UNCLEAR} (${said})` : UNCLEAR });
 }
 
-/** After a create that may have been executed. null = its absence is proven. */
-async function settleAddress(run: AddressRun, attemptMayLive: boolean): Promise<FoundAddress | null> {
+/** Reads absence after a possible create. null = proven absent. */
+async function resolveAddress(run: AddressRun, attemptMayLive: boolean): Promise<FoundAddress | null> {
   const summary = 'Uncertain create: is it there?';
   let found = await findAddress(run, summary, attemptMayLive ? SEND_TIMEOUT_MS : 0);
   for (let reading = 1; !found && reading < ABSENCE_READINGS; reading += 1) {
@@ -179,19 +178,19 @@ async function settleAddress(run: AddressRun, attemptMayLive: boolean): Promise<
   return found;
 }
 
-/** Waits after an attempt that sent nothing or was limited, at last for a day; null = try again. */
+/** Waits after an attempt that sent nothing, at last for a day. null = try again. */
 function waitToCreate(run: AddressRun, reason: string, retryAfterMs?: number): Promise<FoundAddress | null> {
   run.rounds += 1;
   const rareRounds = run.rounds - QUICK_ROUNDS;
-  const yet = `there is no address yet: ${reason} (${run.rounds} rounds); it is tried on, rarely`;
+  const yet = `there is no address yet: ${reason} (${run.rounds} rounds); it is tried again, rarely`;
   if (rareRounds >= 0) tell(run, { code: 'no-address', reason: yet });
   const quickMs = retryAfterMs ?? Math.min(60 * SECOND_MS, 500 * 2 ** run.rounds);
   const delayMs = rareRounds < 0 ? quickMs : Math.min(DAY_MS, HOUR_MS * 2 ** rareRounds);
   return findAddress(run, `To be sent again: ${reason}`, delayMs);
 }
 
-/** Tells a person why to look while the run goes on by itself; undefined: nobody needs to look any more. */
-function tell(run: AddressRun, attention: Attention | undefined): void {
+/** Raises or clears attention while the run continues. */
+function tell(run: AddressRun, attention: AddressAttention | undefined): void {
   if (run.attention?.reason === attention?.reason) return;
   run.attention = attention;
   show(attention ? `**Needs attention**: ${attention.reason}` : '', [

@@ -35,7 +35,8 @@ test('the faults under fire add up to the promised rates', () => {
 
 test('parks are counted by reason, without ids and figures', () => {
   expect(kindOf('the follow-up chaos-1-00042.r1 ended error')).toBe('the follow-up … ended error');
-  expect(kindOf('paid out in part; unpaid 12.50 usd; the recipient bears a second commission')).toBe(
-    'paid out in part',
+  const paid = '7.5 of 12.5 usd were paid. 5 usd are left. Pay the rest (finish) or leave it (accept)';
+  expect(kindOf(`${paid}; the recipient bears a second commission`)).toBe(
+    '# of # usd were paid. # usd are left. Pay the rest (finish) or leave it (accept)',
   );
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Control } from '../../src/contract/order/activities.js';
-import { isCallbackNew, type Outcome, wasEverInDoubt } from '../../src/workflows/create/facts.js';
+import type { Outcome } from '../../src/workflows/create/apply-outcome.js';
+import { isCallbackNew, wasEverInDoubt } from '../../src/workflows/create/facts.js';
 import type { Question } from '../../src/workflows/create/next-action.js';
 import {
   actionOf,

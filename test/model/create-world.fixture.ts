@@ -1,11 +1,5 @@
-import {
-  type Absence,
-  applyOutcome,
-  type Doubt,
-  type Facts,
-  type Outcome,
-  openFacts,
-} from '../../src/workflows/create/facts.js';
+import { applyOutcome, type Outcome } from '../../src/workflows/create/apply-outcome.js';
+import { type Absence, type Doubt, type Facts, openFacts } from '../../src/workflows/create/facts.js';
 import { type Action, nextAction } from '../../src/workflows/create/next-action.js';
 import type { Conflict, Seen } from '../../src/workflows/create/readings.js';
 
@@ -439,7 +433,7 @@ function decisions(world: World, about: Asked, code: Code): Step[] {
   const mayResend = (about.kind === 'uncertain' || about.kind === 'notSent') && executed(world) === 0 && !isOpen(world);
   if (!mayResend) return [...steps, closed];
   const outcome: Outcome =
-    about.kind === 'uncertain' ? { kind: 'permitted', wasLate: true, readIn: `${world.run}` } : { kind: 'goesOn' };
+    about.kind === 'uncertain' ? { kind: 'permitted', wasLate: true, readIn: `${world.run}` } : { kind: 'unblocked' };
   return [...steps, closed, { event: 'an operator has it sent again', world: note(decided, code, outcome) }];
 }
 

@@ -5,71 +5,75 @@ import type { Amount } from '../money.js';
 import type { CompensationPolicy } from '../order/input-and-result.js';
 import type { OnlyByCommand, Signature } from '../signature.js';
 
-/** Rows that may be given inline instead of in a file. */
+/** Most rows without a file. */
 export const MAX_INLINE_ROWS = 200;
-/** Orders of one batch that may be open at the same time. */
+/** Most open orders of one batch. */
 export const MAX_IN_FLIGHT = 500;
-/** Orders of one batch open at the same time, unless the input says otherwise. */
+/** Default of open orders of one batch. */
 export const DEFAULT_IN_FLIGHT = 100;
-/** Currencies of one batch: its plan and its progress name each of them, and no payload of a batch may exceed 100 KB. */
+/** Currencies of one batch; payloads of plan and progress may not exceed 100 KB. */
 export const MAX_CURRENCIES = 50;
-/** Longest batch input as JSON, in bytes: it is written into the history with every step. Larger ones need a file. */
+/** Longest batch input as JSON, because every step writes it into the history. */
 export const MAX_INLINE_BYTES = 50_000;
 
 /** Bytes of a batch input as JSON in UTF-8. */
 export const inlineBytes = (input: BatchInput): number => new TextEncoder().encode(JSON.stringify(input)).length;
 
-/** Input of the `bulkWithdraw` workflow. Exactly one of `file` and `rows`. */
+/** Input of the `bulkWithdraw` workflow, with exactly one of `file` and `rows`. */
 export type BatchInput = BatchShape;
 
-/** A file below BATCH_DIR of the workers: `path` relative to it. `sha256` (hex) pins its bytes; another content is refused. */
+/** A file below BATCH_DIR: relative `path`, and `sha256` (hex) of its bytes. */
 export type BatchFile = NonNullable<BatchInput['file']>;
 
-/** Input of the `scheduledBatch` workflow. `batch` is the input of the batch it starts, without file and batchId. */
+/**
+ * Input of the `scheduledBatch` workflow. `batch`: input of its batches, without file and batchId.
+ */
 export type ScheduledBatchInput = ScheduledBatchShape;
 
 /** Amounts (decimal strings) by currency. */
 export type AmountsByCurrency = Record<string, Amount>;
 
-/** Something a person should see before approving; `rows` are the lines concerned. */
+/** Shown before an approval; `rows` are lines. */
 export interface BatchWarning {
   rows: number[];
   reason: string;
 }
 
-/** Effect of a batch on one currency's balance; decimal strings. Fees are estimates from rates, null when unknown. */
+/** Effect on one currency's balance. Fees are estimates from rates, null if unknown. */
 export interface CurrencyPlan {
   currency: string;
   rows: number;
   total: Amount;
-  /** All commissions, whoever pays them. */
+  /** All commissions. */
   fee: Amount | null;
-  /** The part of `fee` that the balance pays on top of the amounts; the rest comes out of what the recipients get. */
+  /** The part that the balance pays beside the amounts. */
   feeOnTop: Amount | null;
-  /** Null where balances could not be read. `balanceAfter` = before − total − feeOnTop; without fees while those are unknown. */
+  /** Null if unreadable. `balanceAfter` = before − total − known feeOnTop. */
   balanceBefore: Amount | null;
   balanceAfter: Amount | null;
-  /** What is missing; absent when the balance suffices or is unknown. */
+  /** What is missing. */
   shortfall?: Amount;
 }
 
-/** What a batch would do. `digest` (hex sha256) covers all other fields: approving it approves exactly this. */
+/**
+ * What a batch would do. `digest` (hex sha256) covers all other fields, so an approval is exact.
+ */
 export interface BatchPlan {
   account: string;
   batchId: string;
-  /** Hash of the file's bytes, or of the inline rows. */
+  /** Of the file's bytes or the inline rows. */
   sha256: string;
   rows: number;
-  /** Hash (hex) of the orders that were read from those bytes. */
+  /** Hash (hex) of the orders in those bytes. */
   orders: string;
   currencies: CurrencyPlan[];
-  /** At most 50 of them, and how many there are. */
+  /** At most 50, and the number of all. */
   warnings: BatchWarning[];
   warningCount: number;
   compensation: CompensationPolicy | null;
   resend: 'once' | 'never';
   again: boolean;
-  /** What ends it before its last row; absent where the input gave none. */
+  /** What ends it early. */
   latestSend?: string;
   stopAfter?: BatchInput['stopAfter'];
   onlyByCommand?: OnlyByCommand;
@@ -82,26 +86,26 @@ export const NONE_ENDED = {
   completed_partially: 0,
   canceled: 0,
   error: 0,
-  /** No order exists and none will under this start. */
+  /** No order exists. */
   refused: 0,
   /** The id belongs to another order. */
   conflict: 0,
-  /** For a person to look after, also where a workflow ended and its order may exist or, in a report, is still open. */
+  /** An operator should look: its order may exist, or is still open at the report. */
   parked: 0,
 };
 
-/** What became of the rows; `notStarted` is known at the end only. */
+/** Ends of the rows; `notStarted` is known at the end only. */
 export type BatchOutcomes = Record<keyof typeof NONE_ENDED | 'notStarted', number>;
 
-/** A row whose order is open: `row` counts from 1. */
+/** A row with an open order; `row` counts from 1. */
 export interface OpenRow {
   row: number;
   orderId: string;
-  /** The row attached to an order that was there before: Temporal's list need not show it under this batch's id. */
+  /** Its order existed before, so Temporal's list may not show it under this batch. */
   elsewhere?: true;
 }
 
-/** What Temporal's list was last asked: when (ISO time of a worker), in how many calls, and the last end that it showed. */
+/** Last question to Temporal's list: time (ISO, of a worker), calls, and the last end shown. */
 export interface ListLook {
   askedAt: string;
   calls: number;
@@ -109,39 +113,38 @@ export interface ListLook {
   closedUntil: string;
 }
 
-/** How far a batch is. Everything needed to go on; small, whatever the number of rows. */
+/** Progress of a batch; small, whatever the number of rows. */
 export interface BatchProgress {
-  /** Rows taken so far: the next chunk goes on behind them. */
+  /** Rows taken so far. */
   taken: number;
-  /** What the rows taken so far ask for; absent before the first. Never more than the plan's totals. */
+  /** Amounts of those rows, never above the plan's totals. */
   asked?: AmountsByCurrency;
   started: number;
   open: OpenRow[];
   outcomes: typeof NONE_ENDED;
-  /** Paid out, by the orders' own `amount_to`. */
+  /** Paid out, by the orders' `amount_to`. */
   moved: AmountsByCurrency;
-  /** Every row was taken, or the batch was stopped and none will be any more. */
+  /** No more rows will be taken. */
   exhausted: boolean;
-  /** The last rows that were parked while nobody knew whether their order exists; they count as uncertain. */
+  /** The last rows that were parked with an unknown outcome. */
   unsettled: number[];
-  /** Open rows whose create was uncertain when they were last looked at. */
+  /** Open rows with an uncertain create. */
   uncertain?: number[];
-  /** Absent before the list was asked for the first time. */
   listed?: ListLook;
-  /** Why a person should look, such as an order whose workflow was terminated. */
+  /** Why an operator should look, such as a terminated order workflow. */
   attention?: string;
-  /** Why nothing is sent for now; it goes on by itself. */
+  /** Why nothing is sent for now; it continues by itself. */
   held?: string;
 }
 
-/** True for what may be a progress: heartbeats of other activities are bound to the same workflow. */
+/** Returns true for a progress; heartbeats of other activities reach the same workflow. */
 export const isProgress = (value: unknown): value is BatchProgress =>
   typeof value === 'object' && value !== null && 'taken' in value && 'open' in value && 'outcomes' in value;
 
-/** `by` of a pause or stop that a batch made by its own limits. */
+/** `by` of a batch's own pause or stop. */
 export const BY_ITSELF = 'the batch itself';
 
-/** Where a batch stands. 'paused' sends nothing until `resume`; 'following' only waits for started orders. */
+/** Phase of a batch. 'paused' sends nothing; 'following' waits for started orders. */
 export type BatchPhase = 'checking' | 'awaitingApproval' | 'sending' | 'paused' | 'following' | 'reporting' | 'done';
 
 /** Answer of the `batchState` query. */
@@ -152,37 +155,36 @@ export interface BatchState {
   startedBy: string;
   plan?: BatchPlan;
   progress: BatchProgress;
-  /** ISO time of the first row's start; absent before. */
+  /** ISO time of the first row's start. */
   sendingSince?: string;
   approvedBy?: string;
-  /** Where the account asks for signatures: whose there are. Two make the batch approved. */
+  /** Signed approvals; two approve the batch. */
   approvals?: SignedApproval[];
   paused?: BatchInterruption;
   stopped?: BatchInterruption;
-  /** Why a person should look. */
+  /** Why an operator should look. */
   attention?: string;
-  /** The same, as lists show it. */
   attentionCode?: AttentionCode;
-  /** What a person may do with it now; empty where nothing is to be decided. */
+  /** Possible decisions. */
   choices: BatchChoice[];
 }
 
-/** A report on disk: `path` below REPORT_DIR, hash (hex) of its bytes. */
+/** A report: `path` below REPORT_DIR, hash (hex) of its bytes. */
 export interface ReportFile {
   path: string;
   sha256: string;
 }
 
-/** Result of the `bulkWithdraw` workflow. With `planOnly` nothing was started and `report` is absent. */
+/** Result of the `bulkWithdraw` workflow. With `planOnly` nothing was started. */
 export interface BatchResult extends Pick<BatchPlan, 'batchId' | 'digest' | 'rows'> {
   started: number;
   outcomes: BatchOutcomes;
   moved: AmountsByCurrency;
-  /** Of these, the rows whose orders were there before this batch, and what those paid out. Absent when there are none. */
+  /** Rows whose orders existed before this batch, and their payouts. */
   before?: { rows: number; moved: AmountsByCurrency };
-  /** Absent where the workers have no REPORT_DIR. */
+  /** Absent without REPORT_DIR. */
   report?: ReportFile;
-  /** The rows no order exists for, as they were in the file: mend them and send them with `again`. Absent when there are none. */
+  /** Rows without an order, to correct and send with `again`. */
   rejected?: ReportFile;
   plan: BatchPlan;
   stopped?: BatchInterruption;
@@ -192,13 +194,13 @@ export interface BatchResult extends Pick<BatchPlan, 'batchId' | 'digest' | 'row
 export interface BatchApproval {
   digest: string;
   by: string;
-  /** Temporal's id of the run that it is for; the library fills it in. */
+  /** Temporal's run id; the library sets it. */
   runId?: string;
-  /** Accounts of APPROVERS_FILE take no approval without. */
+  /** Required by accounts of APPROVERS_FILE. */
   signature?: Signature;
 }
 
-/** An approval that was signed, and the id of the key. */
+/** Signed approval with the key's id. */
 export interface SignedApproval {
   by: string;
   keyId: string;
@@ -208,44 +210,43 @@ export interface SignedApproval {
 export interface BatchInstruction {
   by: string;
   reason: string;
-  /** Of a `resume`: `paused.at` of the pause that it ends; the library fills it in. */
+  /** Of a `resume`: `paused.at` of the pause that it ends; the library sets it. */
   pausedAt?: string;
-  /** Of a `resume`: Temporal's id of the run that it is for; the library fills it in. */
+  /** Of a `resume`: Temporal's run id; the library sets it. */
   runId?: string;
-  /** Of a `resume`: accounts of APPROVERS_FILE take none without. */
+  /** Of a `resume`: required by accounts of APPROVERS_FILE. */
   signature?: Signature;
 }
 
-/** Something that a person may do with a batch now. */
+/** A decision on a batch that is possible now. */
 export interface BatchChoice {
   update: 'approve' | 'resume' | 'stop';
-  /** What it does, for people. */
   does: string;
-  /** What the update takes. `by` and `reason` are placeholders, which it refuses. */
+  /** Argument of the update. Its placeholders `by` and `reason` are refused. */
   argument: BatchApproval | BatchInstruction;
   onlyByCommand?: OnlyByCommand;
 }
 
-/** Why, by whom and when (ISO time) a batch was paused or stopped; `by` is BY_ITSELF where it did so by its own limits. */
+/** Who paused or stopped a batch, why and when (ISO time). */
 export interface BatchInterruption extends Pick<BatchInstruction, 'by' | 'reason'> {
   at: string;
 }
 
-/** Who paused or stopped a batch, and why, as messages and details may show it: people may have typed anything. */
+/** Returns who paused or stopped a batch, and why, with masked names and reasons. */
 export const shownInterruption = ({ by, reason }: BatchInstruction): BatchInstruction =>
-  // The batch's own reasons hold figures, which masking would hide.
+  // Its own reasons hold figures, which masking would hide.
   by === BY_ITSELF ? { by, reason } : { by: maskName(by), reason: maskName(reason) };
 
 /** Failure type of a batch that nobody approved in time. Nothing was sent. */
 export const BATCH_NOT_APPROVED = 'BatchNotApproved';
-/** Failure type of a file that is missing, still grows or is another one than was planned. */
+/** Failure type of a file that is missing, still grows or differs from its plan. */
 export const BATCH_FILE_UNUSABLE = 'BatchFileUnusable';
 
-/** Failure type of a batch that was stopped or cancelled before its plan was made. Nothing was sent. */
+/** Failure type of a batch that was stopped before its plan. Nothing was sent. */
 export const BATCH_STOPPED = 'BatchStopped';
 
-/** Failure type of a batch of which nobody can say what it sent: terminated, unreadable, or reset without its file. */
+/** Failure type of a batch whose sends are unknown, for example after a termination. */
 export const BATCH_UNRESOLVED = 'BatchUnresolved';
 
-/** Failure type of a scheduled batch that ended with rows no order exists for. The batch's result is in its details. */
+/** Failure type of a scheduled batch with rows that have no order. Its details hold the result. */
 export const BATCH_INCOMPLETE = 'BatchIncomplete';

@@ -1,11 +1,8 @@
-/** The query and the updates of a batch. An update returns nothing: the query tells what came of it. */
+/** Query and updates of a batch. Updates return nothing. */
 export const BATCH_MESSAGES = {
   state: 'batchState',
-  /** Approves the plan with this digest. */
   approve: 'approve',
-  /** Nothing new is sent until `resume`. */
   pause: 'pause',
   resume: 'resume',
-  /** Nothing new is sent any more. */
   stop: 'stop',
 } as const;

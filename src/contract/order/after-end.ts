@@ -5,27 +5,27 @@ import type { DecisionRecord } from './messages.js';
 
 /** Input of the `orderAfterEnd` workflow; its id names the ended workflow. */
 export interface AfterEndInput {
-  /** Set by an order's own run: it looks at once, and a second time after this many milliseconds. */
+  /** The order's own run asks for a second look-up after this time. */
   againAfterMs?: number;
 }
 
-/** Result of `orderAfterEnd`: what the service showed last, which later look-ups compare with. */
+/** Result of `orderAfterEnd`, with which later look-ups compare. */
 export interface AfterEndResult {
-  /** Absent where the order's id ran again by then. */
+  /** Absent if the order's id ran again. */
   shown?: string;
-  /** It was not what was reported before, and an operator acknowledged it. */
+  /** An operator acknowledged a change. */
   changed: boolean;
   order?: Order;
   decisions?: DecisionRecord[];
 }
 
-/** Amounts that do not change any more once an order is final. */
+/** Amounts that a final order keeps. */
 export const FINAL_AMOUNTS = ['amount_from', 'amount_to', 'amount_from_fee', 'amount_to_fee'] as const;
 
-/** What is shown where the service has no order under the id. */
+/** Shown if the service has no order under the id. */
 export const NO_ORDER = 'no order';
 
-/** Returns an order's uuid, status and amounts as one text, to compare and for operators. */
+/** Returns an order's uuid, status and amounts as one text. */
 export function shownOf({ order_uuid: uuid, status, ...order }: Order): string {
   const amounts = FINAL_AMOUNTS.map((field) => `${field} ${amountShown(order[field])}`);
   return `order ${uuid} ${status.slice(0, 40)} (${amounts.join(', ')})`;
@@ -38,9 +38,9 @@ const amountShown = (amount: string | null): string =>
 export interface LookUpEndedInput {
   account: string;
   ended: string;
-  /** Started by the order's own run, which ends within moments. */
+  /** Started by the order's own run, which ends soon. */
   byRun: boolean;
-  /** What an operator acknowledged in this run: compared with instead of earlier reports. */
+  /** What an operator acknowledged in this run, compared with from then on. */
   acknowledged?: string;
   /** The account that an operator confirmed. */
   sentTo?: Circumstances['sentTo'];
@@ -48,14 +48,14 @@ export interface LookUpEndedInput {
   delayMs?: number;
 }
 
-/** What the service shows. `before`: what was reported; `shown`: what is shown now. */
+/** `before`: what was reported; `shown`: what the service shows now. */
 export type EndedReading = (
   | { kind: 'found'; order: Order }
   | ({ kind: 'duplicates' } & Pick<DuplicateOrders, 'orderUuids'>)
   | { kind: 'absent'; said?: string }
 ) & { before: string; shown: string; changed: boolean };
 
-/** 'open': the order runs again, and was woken. 'unchanged': the service shows what was reported. */
+/** 'open': the order runs again, and was signalled. */
 export type LookUpEndedAnswer =
   | { kind: 'open' }
   | { kind: 'unchanged'; shown: string }

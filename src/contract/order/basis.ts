@@ -1,7 +1,7 @@
 import type { BalanceChange, Order } from '../service-objects.js';
 import type { OutcomeReading } from './activities.js';
 
-/** Everything in an order that its figures, its row of the compensation table and the checks depend on. */
+/** Fields of an order on which its figures, table row and checks depend. */
 export const BASIS_FIELDS = [
   'status',
   'expected_amount_from',
@@ -16,12 +16,12 @@ export const BASIS_FIELDS = [
   'blockchain_withdrawal_hash',
 ] as const;
 
-/** What a final order showed when money was to be moved by it; the rest, such as `updated_at`, may change. */
+/** What a final order showed before money moved. Other fields, such as `updated_at`, may change. */
 export type Basis = Pick<Order, 'order_uuid' | 'user_order_id' | (typeof BASIS_FIELDS)[number]> & {
   balance_changes: BalanceChange[];
 };
 
-/** Keeps of a reading what money depends on. */
+/** Returns the part of a reading on which money depends. */
 export function basisOf({ order, changes }: Pick<OutcomeReading, 'order' | 'changes'>): Basis {
   const kept = Object.fromEntries(BASIS_FIELDS.map((field) => [field, order[field]])) as Pick<
     Order,
@@ -30,7 +30,7 @@ export function basisOf({ order, changes }: Pick<OutcomeReading, 'order' | 'chan
   return { ...kept, order_uuid: order.order_uuid, user_order_id: order.user_order_id, balance_changes: changes };
 }
 
-/** Names of what is otherwise in a later reading, and where its two views differ; [] = the basis still holds. */
+/** Returns the fields that differ in a later reading; [] = the basis holds. */
 export function basisDifferences(basis: Basis, { order, changes, disagreements }: OutcomeReading): string[] {
   return [
     ...BASIS_FIELDS.filter((field) => basis[field] !== order[field]),

@@ -5,7 +5,7 @@ import { type CreateRequest, REQUEST_FIELDS, type RequestFields } from './reques
 import type { SentTo } from './sent-to.js';
 import { factsOf, isOrderType, type OrderType, type ReceivedType } from './types.js';
 
-/** What the service's own object tells of a request; without where a payout goes, which may be shown masked. */
+/** Returns the request that an order shows, without its payout target, which may be masked. */
 export function requestOfOrder(type: OrderType, order: Order): CreateRequest {
   const codes = factsOf(type).echoes.filter(([asked]) => REQUEST_FIELDS[asked].echo === 'code');
   const request: RequestFields = {
@@ -18,36 +18,36 @@ export function requestOfOrder(type: OrderType, order: Order): CreateRequest {
   return request as CreateRequest;
 }
 
-/** One signed look-up of a received order. `input`: the whole workflow input, validated inside. */
+/** Looks up a received order. `input`: the whole workflow input, validated by the activity. */
 export interface LookUpReceivedInput {
   account: string;
   input: unknown;
-  /** What showed the order first; an answer from another endpoint is no reading. */
+  /** Account that showed the order first. */
   sentTo?: SentTo;
 }
 
-/** 'foreign': no receipt on this address. 'unplaced': one of the two addresses is not shown, to compare them. */
+/** 'foreign': no receipt on this address. 'unplaced': an address is not shown. */
 export type ReceivedReading =
   | { kind: 'found'; type: ReceivedType; order: Order }
   | { kind: 'foreign' | 'unplaced'; reason: string }
-  /** `said`: how the status operation shows no order, for people. */
+  /** `said`: answer of the status operation, for operators. */
   | { kind: 'absent'; said: string };
 
 /** Answer of the look-up of a received order. */
 export type LookUpReceivedAnswer = Circumstances & ReceivedReading;
 
-/** What a received order would have been asked for. Nobody named it, so its name is the service's own. */
+/** Returns the request of a received order, named by the service's own id. */
 export const receivedRequest = (type: ReceivedType, order: Order): CreateRequest => ({
   ...requestOfOrder(type, order),
   order_id: order.order_uuid,
 });
 
-/** One signed look-up of an order whose run was recovered. `input`: the whole workflow input, validated inside. */
+/** Looks up a recovered order. `input`: the whole workflow input, validated by the activity. */
 export interface LookUpRecoveredInput extends Omit<LookUpInput, 'request' | 'orderUuid' | 'known'> {
   input: unknown;
 }
 
-/** Starts what follows a listed order and sends nothing; undefined for an unknown type. The workflow checks it. */
+/** Returns the start of a run that follows a listed order; undefined for an unknown type. */
 export function recoveredStart(
   account: string,
   { balance_changes, ...listed }: OrderListItem,

@@ -7,25 +7,26 @@ import type { CreateRequests } from './request.js';
 import type { SentTo } from './sent-to.js';
 import type { OrderType } from './types.js';
 
-/** What is wanted when an order ends partially or in error; omitted = the default column of the table in docs. */
+/** What to do when an order ends partially or in error; by default, see the table in docs. */
 export type CompensationPolicy = NonNullable<OptionShapes['compensation']>;
 
-/** Where a refund may go. Nothing is ever refunded to `wallet_from`. */
+/** Target of a refund, which never goes to `wallet_from`. */
 export type RevertTarget = NonNullable<OptionShapes['revertTo']>;
 
-/** Options of an order that only our own code sets. Starts from outside that name one are refused. */
+/** Options that only our own code sets. Starts from outside with one of them are refused. */
 interface InternalOptions {
-  /** Of a follow-up: what its order and the follow-ups before it showed. It is sent only while that holds. */
+  /** What an order and its follow-ups showed. This follow-up is sent only while that holds. */
   followUpOf?: Basis[];
   /**
-   * The run was recovered from the service's order list: it never sends and only follows that order. Needs
-   * `compensation: 'report'`; where a payout goes may be missing in `order`. `listed`: the order as the list showed it,
-   * which later starts of the id are compared with. `sentTo`: where it was listed.
+   * The order list showed this order, which is only followed. `listed`: with which later starts are
+   * compared; `sentTo`: where it was listed. Needs `compensation: 'report'`.
    */
   recovered?: { order_uuid: string; listed?: Order; sentTo?: SentTo };
-  /** The only place this order may be sent to: where the order it follows up or, with `sentUntil`, the earlier run sent. */
+  /** The only account that this order may be sent to. */
   sentTo?: SentTo;
-  /** Beside `sentUntil`: where that run sent is unknown, so only a person may have it sent again. */
+  /**
+   * Beside `sentUntil`: that run's account is unknown, so only an operator may permit a re-send.
+   */
   accountUnknown?: true;
 }
 
@@ -45,20 +46,20 @@ export interface OrderInput<T extends OrderType = OrderType> extends OptionShape
   order: CreateRequests[T];
 }
 
-/** Input of a run, as its history holds it: what the caller gave, and what our own code added. */
+/** Input of a run, as its history holds it. */
 export interface RunInput<T extends OrderType = OrderType> extends OrderInput<T>, InternalOptions {}
 
-/** Input of the `receivedDeposit` workflow: the order that came to be, and the reference of the address it must be on. */
+/** Input of the `receivedDeposit` workflow: the order, and the reference of its address. */
 export type ReceivedDepositInput = ReceivedShape;
 
-/** Part of an order that stayed on the merchant's balance: not exchanged (in currency_from) or not paid out (in currency_to). */
+/** Part of an order that stayed on the balance: not exchanged, or not paid out. */
 export interface Remainder {
   kind: 'unexchanged' | 'unpaid';
   currency: string;
   amount: Amount;
 }
 
-/** What was done about a remainder. `reason` and `order_id` (of the last follow-up) say how. */
+/** What was done about a remainder. `order_id`: of the last follow-up. */
 export interface CompensationResult {
   policy: CompensationPolicy;
   status: 'none' | 'done' | 'failed' | 'not_possible';
@@ -67,22 +68,22 @@ export interface CompensationResult {
   outcome?: FinalStatus;
 }
 
-/** Result of an order workflow: resolves for every order that exists at the service. */
+/** Result of an order that exists at the service. */
 export interface OrderResult {
   outcome: FinalStatus;
   order: Order;
-  /** True when the order was found at the service instead of being answered to our create. */
+  /** The order was found by a look-up, not by our create. */
   adopted: boolean;
-  /** Actual − expected amounts, where they differ. Signed decimal strings. */
+  /** Actual − expected amounts, as signed decimal strings. */
   difference?: { from?: Amount; to?: Amount };
   remainder?: Remainder[];
-  /** Why the remainder cannot be told. */
+  /** Why the remainder is unknown. */
   remainderUnknown?: string;
   compensation?: CompensationResult;
-  /** Fields of the request that the service shows otherwise: in another form, or named by a person who adopted it. */
+  /** Fields that the service shows in another form, or that an operator accepted. */
   echoDifferences?: string[];
-  /** Checks that were skipped, or broken and only reported (`formatChecks`), when the order was sent. */
+  /** Checks that were skipped or only reported at the send. */
   notes?: string[];
-  /** Every decision a person made, oldest first. */
+  /** All decisions, oldest first. */
   decisions?: DecisionRecord[];
 }

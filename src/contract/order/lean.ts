@@ -1,8 +1,8 @@
 import type { Order } from '../service-objects.js';
 
 /**
- * Every field of an order, with what it usually holds; undefined: each order says it for itself. What is as usual is left out of the
- * answers of activities, which histories keep: of an order more than half.
+ * Every field of an order with its usual value (undefined: none). Activity answers leave usual
+ * values out, which halves their size in histories.
  */
 const USUAL: { readonly [Field in keyof Required<Order>]: Order[Field] | undefined } = {
   order_uuid: undefined,
@@ -52,10 +52,10 @@ const USUAL: { readonly [Field in keyof Required<Order>]: Order[Field] | undefin
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** What an activity answers about an order, without what is as usual; anything else as it is. */
+/** Compacts an activity's answer: leaves out usual values of its order. */
 export const leanAnswer = <T>(answer: T): T => withOrders(answer, leanOrder);
 
-/** The same with its orders whole again. */
+/** Expands an activity's answer again. */
 export const wholeAnswer = <T>(answer: T): T => withOrders(answer, (order) => ({ ...USUAL, ...order }));
 
 /** Answers are orders, or hold one under `order`. */

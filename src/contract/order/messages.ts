@@ -6,29 +6,29 @@ import type { Remainder, RevertTarget } from './input-and-result.js';
 import type { CardPart, WalletDetails } from './request.js';
 import type { FollowUpType } from './types.js';
 
-/** Argument of the `orderCallback` signal: what a callback claimed. Only wakes the workflow up. */
+/** Argument of the `orderCallback` signal: a claim, which only wakes the workflow. */
 export interface CallbackHint {
   order_uuid?: string;
   status?: string;
 }
 
-/** After so many minutes without an answer of the service a person is told. What waits for it goes on. */
+/** Minutes without an answer of the service after which attention is raised. */
 export const ATTENTION_AFTER_MIN = 15;
 /** The same in milliseconds. */
 export const ATTENTION_AFTER_MS = ATTENTION_AFTER_MIN * 60_000;
 
-/** What an approval above a cap covers: up to `amount`. Without `amount`, what the rates cannot estimate. */
+/** Limit of an approval above a cap. Without `amount`, rates cannot estimate it. */
 export interface ApprovedAmount {
   amount?: Amount;
   currency: string;
 }
 
-/** Where an order stands. 'parked' waits for a person; 'done' is closed or about to close. */
+/** Phase of an order. 'parked' waits for an operator; 'done' is closed or about to close. */
 export type OrderPhase = 'creating' | 'uncertain' | 'following' | 'compensating' | 'parked' | 'done';
 
 /**
- * Why a person should look, since when (ISO time), and what may be decided now (empty: nothing, just look). Above a cap,
- * `amount` and `currency` are what is to be approved.
+ * Why an operator should look, since when (ISO time), and the possible decisions. Above a cap,
+ * `amount` and `currency` are to be approved.
  */
 export interface Attention extends Partial<ApprovedAmount> {
   /** As lists show it. */
@@ -38,29 +38,31 @@ export interface Attention extends Partial<ApprovedAmount> {
   allowed: DecideAction[];
 }
 
-/** Answer of the `orderState` query. `revision` grows by 1 with every change of phase or attention, in this run. */
+/**
+ * Answer of the `orderState` query. `revision` grows by 1 with every change of phase or attention.
+ */
 export interface OrderState {
   phase: OrderPhase;
   revision: number;
-  /** Temporal's id of the run. A reset makes another one, whose revisions may be the same. */
+  /** Temporal's run id. After a reset, another run may have the same revisions. */
   runId: string;
-  /** The service's last known status; null before the order is known to exist. */
+  /** The service's last known status; null without a known order. */
   status: string | null;
   order: Order | null;
-  /** What the order waits for, in words, such as `the final status, by callback or by polling`. */
+  /** What the order waits for, in words. */
   waitingFor: string;
   attention?: Attention;
-  /** It was cancelled: what was sent is followed, and what would move money again waits for a person. */
+  /** It was cancelled after a send: it is followed, and moves no more money without a decision. */
   cancelRequested?: true;
-  /** Every decision that would be taken now; empty where nothing is to be decided. */
+  /** Decisions that are possible now. */
   decisions: DecisionChoice[];
-  /** As a worker of the account said last. */
+  /** Last report of a worker. */
   onlyByCommand?: OnlyByCommand;
   /** ISO time of the last answered look-up. */
   lastLookupAt: string | null;
 }
 
-/** What a person may decide on a parked order. */
+/** Decisions on a parked order. */
 export const DECIDE_ACTIONS = [
   'adopt',
   'resend',
@@ -76,10 +78,9 @@ export const DECIDE_ACTIONS = [
 export type DecideAction = (typeof DECIDE_ACTIONS)[number];
 
 /**
- * Argument of the `decide` update. `revision` and `runId` are those the person saw in `orderState`; stale ones are refused.
- * `differences`: the fields in spite of which an order is adopted, exactly those that differ. `kind`, `as`, `revertTo` and
- * `wallet_details` (the cards of a payout to several) say how to `finish` or `revert`. `amount` and `currency` of an
- * `approve` are those that `orderState` shows: more needs another approval.
+ * Argument of the `decide` update, with `revision` and `runId` of `orderState`. `differences`:
+ * exactly the fields that differ of an adopted order. `kind`, `as`, `revertTo` and
+ * `wallet_details`: how to `finish` or `revert`.
  */
 export interface Decision extends Partial<ApprovedAmount> {
   action: DecideAction;
@@ -93,31 +94,30 @@ export interface Decision extends Partial<ApprovedAmount> {
   as?: FollowUpType;
   revertTo?: RevertTarget;
   wallet_details?: WalletDetails;
-  /** Over all the others; accounts of APPROVERS_FILE take nothing without. */
+  /** Over all other fields; required by accounts of APPROVERS_FILE. */
   signature?: Signature;
 }
 
-/** A decision that can be made now. */
+/** A decision that is possible now. */
 export interface DecisionChoice {
-  /** What it does, for people. */
   does: string;
-  /** Of a way to finish or revert, and of an approval: how much it may move. */
+  /** How much it may move. */
   amount?: Amount;
   currency?: string;
-  /** What a person has to add to it first; absent where it is taken as it stands, but for `by` and `reason`. */
+  /** Field that the operator has to add. */
   needs?: 'order_uuid' | 'revertTo' | 'wallet_details';
-  /** Why a person who decides it has to read this very order: it is never decided together with others. */
+  /** Why it must be read, and never decided together with others. */
   alone?: string;
-  /** What the `decide` update takes. `by` and `reason` are placeholders, which it refuses. */
+  /** Argument of the `decide` update. Its placeholders `by` and `reason` are refused. */
   decision: Decision;
 }
 
-/** A decision that was taken; `keyId`: of the key that signed it, where the account asks for that. */
+/** A decision that was accepted, with the key that signed it. */
 export interface TakenDecision extends Omit<Decision, 'signature'> {
   keyId?: string;
 }
 
-/** A decision in the result: `at` is an ISO time, `kind` and `as` are what was chosen, wallets are masked. */
+/** A decision in the result. `at`: ISO time; `kind` and `as`: the choice; wallets are masked. */
 export interface DecisionRecord extends Omit<TakenDecision, 'revertTo' | 'wallet_details'> {
   at: string;
   revertTo?: Pick<RevertTarget, 'network' | 'wallet'>;

@@ -17,12 +17,12 @@ export type CardPart = CardShape;
 /** Payout details, by network: bank, bank_ua, sepa (objects) or multiple_cards (array). */
 export type WalletDetails = DetailsShape | CardPart[];
 
-/** What an order with exchange and payout is by: exactly one of `amount` (what it starts from) and `amount_to` (payout). */
+/** Exactly one of `amount` (what it starts from) and `amount_to` (payout). */
 type EitherAmount = { amount: Amount; amount_to?: undefined } | { amount?: undefined; amount_to: Amount };
 
 type ShapeOf<T> = T extends keyof RequestShapes ? RequestShapes[T] : never;
 
-/** Create requests by order type, without `callback_url` (the worker makes it). */
+/** Create requests by order type. The worker adds `callback_url`. */
 export type CreateRequests = {
   [T in OrderType]: ShapeOf<T> & ('amount_to' extends keyof ShapeOf<T> ? EitherAmount : unknown);
 };
@@ -37,10 +37,13 @@ type AnyShape = RequestShapes[keyof RequestShapes];
 type KeysOfAny<Shape> = Shape extends unknown ? keyof Shape : never;
 type ValueOf<Name, Shape = AnyShape> = Shape extends unknown ? (Name extends keyof Shape ? Shape[Name] : never) : never;
 
-/** Every field a create request may have, seen without its type: lets one function read requests of all six types. */
+/** All fields of create requests, for functions of all six types. */
 export type RequestFields = { order_id: string } & { [Name in KeysOfAny<AnyShape>]?: ValueOf<Name> };
 
-/** 'wallet': its last four characters at most; wallets and e-mails may not even stand in an id or a description. */
+/**
+ * How much of a field may be shown. 'wallet': its last four characters; wallets and e-mails may not
+ * stand in ids or descriptions.
+ */
 export type Privacy = 'public' | 'wallet' | 'email' | 'private';
 
 /**
@@ -49,7 +52,7 @@ export type Privacy = 'public' | 'wallet' | 'email' | 'private';
  */
 export type TextKind = 'id' | 'code' | 'name' | 'figure' | 'free' | 'parts';
 
-/** What must be known about a field before it may be taken. */
+/** Rules of a field. */
 export interface FieldRule {
   privacy: Privacy;
   text: TextKind;
@@ -68,7 +71,7 @@ export const CARD_FIELDS = {
   wallet: { privacy: 'wallet', text: 'code' },
 } as const satisfies Record<keyof CardPart, FieldRule>;
 
-/** The fields of all shapes of `wallet_details` that are no list. */
+/** The fields of `wallet_details` objects. */
 export const DETAILS_FIELDS = {
   bank_code: { privacy: 'private', text: 'code' },
   recipient_bank: { privacy: 'private', text: 'name' },
@@ -77,12 +80,14 @@ export const DETAILS_FIELDS = {
   recipient_email: { privacy: 'email', text: 'code' },
 } as const satisfies Record<KeysOfAny<DetailsShape>, FieldRule>;
 
-/** 'apart': compared by rules of its own in `differences/echo.ts`; 'none': the service's orders do not carry it. */
+/**
+ * 'apart': compared by its own rules in `differences/echo.ts`; 'none': not in the service's orders.
+ */
 interface EchoRule {
   echo: 'code' | 'wallet' | 'memo' | 'details' | 'apart' | 'none';
 }
 
-/** `target`: it says where a payout goes, its network apart; follow-ups and refunds hand all of these on. */
+/** `target`: part of a payout's target, which follow-ups and refunds take over. */
 interface TargetRule<Name> {
   target: Name extends keyof PayoutShape ? true : boolean;
 }
@@ -108,17 +113,17 @@ export const REQUEST_FIELDS = {
 
 type RuleOf = typeof REQUEST_FIELDS;
 
-/** Fields that are compared, one by one, with what an order of the service shows. */
+/** Fields that are compared with an order of the service. */
 export type EchoedField = {
   [Name in keyof RuleOf]: RuleOf[Name]['echo'] extends 'apart' | 'none' ? never : Name;
 }[keyof RuleOf];
 
-/** Fields that say where a payout goes, its network apart. */
+/** Fields of a payout's target, without its network. */
 export type TargetField = {
   [Name in keyof RuleOf]: RuleOf[Name]['target'] extends true ? Name : never;
 }[keyof RuleOf];
 
-/** Where a payout goes, without what is empty: all that a follow-up or refund hands on of `from`. */
+/** Returns the target of a payout, without empty fields. */
 export function targetOf(from: RequestFields | Pick<RequestFields, TargetField>): Pick<RequestFields, TargetField> {
   const isTarget = ([name, value]: [string, unknown]) => value && REQUEST_FIELDS[name as keyof RuleOf]?.target;
   return Object.fromEntries(Object.entries(from).filter(isTarget));

@@ -4,11 +4,11 @@ export interface Witness {
   order_uuid: string;
 }
 
-/** What a create was sent to: pinned with its order before the send. Later steps use the same account. */
+/** Account of a create, pinned before the send. Later steps use the same account. */
 export interface SentTo {
   /** Base URL and keyed fingerprint of the API key: `https://host/path#0123456789abcdef`. */
   account: string;
-  /** The youngest order known to exist there at the send: what does not show it shows nothing about the order. */
+  /** The youngest order known to exist there at the send. Answers without it prove nothing. */
   witness?: Witness;
 }
 
@@ -21,11 +21,11 @@ export interface UsedAccount {
   predecessors?: readonly string[];
 }
 
-/** The account in use is neither the one that an order was sent to nor its successor. */
+/** The worker uses another account than the order's. */
 export interface Elsewhere {
   /** What differs, what it means for the money and what to do; never a key. */
   why: string;
-  /** Where this worker asks and sends now. */
+  /** The worker's account. */
   here: SentTo;
 }
 
@@ -44,7 +44,9 @@ export function isSameAccount(pin: SentTo, { id, predecessors = [] }: Omit<UsedA
   return known.includes(pin.account);
 }
 
-/** Returns what an operator has to decide if the account in use is not the pinned one or its successor. */
+/**
+ * Returns the question to an operator if the account in use is not the pinned one or its successor.
+ */
 export function elsewhere(pin: SentTo, here: UsedAccount): Elsewhere | undefined {
   if (isSameAccount(pin, here)) return undefined;
   const [pinned, { id, name }] = [pin.account, here];

@@ -2,17 +2,17 @@ import { decimal } from '../money.js';
 import type { OnlyByCommand } from '../signature.js';
 import type { Pace } from './activities.js';
 
-/** Highest amounts of one order without an approval, by currency. */
+/** Highest amounts without an approval, by currency. */
 export type Caps = Iterable<readonly [currency: string, amount: string]>;
 
-/** What a worker of an account makes an order wait for, or asks a person about. */
+/** Strictest limits that workers of an account have reported. */
 export interface Strictest {
   pace?: Pace;
   caps?: Record<string, string>;
   onlyByCommand?: OnlyByCommand;
 }
 
-/** Returns the stricter of what a run was told before, and now. */
+/** Returns the stricter of earlier and new limits. */
 export function stricter(before: Strictest, now: Strictest): Strictest {
   const caps = now.caps && Object.fromEntries(lowestCaps(Object.entries(before.caps ?? {}), Object.entries(now.caps)));
   const onlyByCommand = before.onlyByCommand === 'signed' ? undefined : now.onlyByCommand;

@@ -15,26 +15,27 @@ export const ORDER_TYPES = [
 /** One of the six order types. */
 export type OrderType = (typeof ORDER_TYPES)[number];
 
-/** Something of what an order starts from and of what it ends in; null where a side has no network. */
+/** Both sides of an order; null for a side without a network. */
 type Sides<Of> = Record<'currencyFrom' | 'currencyTo', Of> & Record<'networkFrom' | 'networkTo', Of | null>;
 
-/** All that the code knows about an order type. Nothing else may ask for a type by its name where a fact here answers. */
+/**
+ * Everything that the code knows about an order type. No other code may ask for a type by its name.
+ */
 interface TypeFacts<Field extends keyof RequestFields = keyof RequestFields> {
-  /** The workflow type that runs it. */
   workflow: string;
-  /** It waits for a client's deposit; every other type begins on the merchant's balance. */
+  /** It waits for a client's deposit; other types begin on the balance. */
   startsWithDeposit: boolean;
-  /** It changes one currency into another. */
   exchanges: boolean;
-  /** It ends in a payout to a wallet. */
   paysOut: boolean;
-  /** Money moves the moment it is created: an uncertain create is settled over a long window and sent again once at most. */
+  /**
+   * Money moves at the create: an uncertain one needs a long window and is re-sent once at most.
+   */
   movesMoneyAtOnce: boolean;
   /** A receipt on a permanent address may make one. */
   mayBeReceived: boolean;
-  /** The fields of its request that name its two sides. */
+  /** Request fields of its two sides. */
   sides: Sides<Field>;
-  /** Which field of its order carries which of its request, amounts apart; the others are null or undocumented. */
+  /** Request fields and the order fields that show them, without amounts. */
   echoes: readonly (readonly [request: EchoedField & Field, order: keyof Order])[];
 }
 
@@ -126,31 +127,31 @@ type TypesWith<Fact extends keyof TypeFacts, Is extends boolean> = {
   [T in OrderType]: (typeof TYPES)[T][Fact] extends Is ? T : never;
 }[OrderType];
 
-/** What the code knows about an order type. */
+/** Returns what the code knows about an order type. */
 export const factsOf = (type: OrderType): TypeFacts => TYPES[type];
 
-/** The workflow type that runs an order type. */
+/** Returns the workflow type of an order type. */
 export const workflowTypeOf = (type: OrderType) => TYPES[type].workflow;
 
-/** True for a type that is one of ours; the service may show others. */
+/** Returns true for one of our types; the service may have others. */
 export const isOrderType = (type: string): type is OrderType => Object.hasOwn(TYPES, type);
 
-/** Types that a follow-up may have: those that begin on the balance. */
+/** Types of follow-ups: those that begin on the balance. */
 export const FOLLOW_UP_TYPES = ORDER_TYPES.filter((type): type is FollowUpType => !TYPES[type].startsWithDeposit);
 
 /** One of the types of follow-ups. */
 export type FollowUpType = TypesWith<'startsWithDeposit', false>;
 
-/** One of the types of orders that a receipt makes: with exchange where the address has a `currency_to`. */
+/** One of the types of received orders. */
 export type ReceivedType = TypesWith<'mayBeReceived', true>;
 
-/** True for types that a receipt may have. */
+/** Returns true for types of received orders. */
 export const isReceivedType = (type: string): type is ReceivedType => isOrderType(type) && TYPES[type].mayBeReceived;
 
-/** What an order starts from and ends in, as the service's order and rate objects name it. */
+/** Both sides of an order, as the service names them. */
 export type OrderSides = Sides<string>;
 
-/** The two sides of a create request. `deposit` and `withdraw` have one currency, which stands on both sides. */
+/** Returns both sides of a request. `deposit` and `withdraw` have one currency on both. */
 export function orderSides(type: OrderType, order: CreateRequest): OrderSides {
   const { currencyFrom, networkFrom, currencyTo, networkTo } = factsOf(type).sides;
   const fields = order as Partial<Record<keyof RequestFields, string>>;
@@ -162,7 +163,7 @@ export function orderSides(type: OrderType, order: CreateRequest): OrderSides {
   };
 }
 
-/** What is exchanged or paid, such as `12.50 usd`, `100 usd → btc` or `usd → 0.001 btc`; never a wallet. */
+/** Returns what is exchanged or paid, such as `12.50 usd` or `100 usd → btc`; never a wallet. */
 export function whatMoves(type: OrderType, order: CreateRequest): string {
   const { amount, amount_to: amountTo }: RequestFields = order;
   const { currencyFrom: from, currencyTo: to } = orderSides(type, order);
@@ -171,7 +172,7 @@ export function whatMoves(type: OrderType, order: CreateRequest): string {
   return `${source} → ${amountTo === undefined ? to : `${amountTo} ${to}`}`;
 }
 
-/** The search attributes an order's workflow starts with: set at its start they cost no event. */
+/** Returns the search attributes of a start, which cost no event there. */
 export function startAttributes(type: OrderType, account: string, order: CreateRequest, batchId: string | undefined) {
   const { currencyFrom, currencyTo } = orderSides(type, order);
   return [

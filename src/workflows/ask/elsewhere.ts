@@ -2,48 +2,44 @@ import { CancellationScope, condition } from '@temporalio/workflow';
 import type { ElsewhereAnswer } from '../../contract/order/activities.js';
 import type { Attention } from '../../contract/order/messages.js';
 import { watch } from '../activity-calls.js';
-import { applyOutcome } from '../create/facts.js';
+import { record } from '../create/apply-outcome.js';
 import { recordOf } from '../order/decision.js';
 import { clearAttention, raiseAttention } from '../order/show.js';
 import type { OrderRun } from '../order/state.js';
 
-/** What a look-up is told besides its question: see LookUpInput. */
+/** Additional input of a look-up: see LookUpInput. */
 export interface AskMore {
   told?: string;
   delayMs?: number;
 }
 
-/** A reading, or that the account asked is not shown to be the order's. */
 type Answered<T> = T | ElsewhereAnswer;
 
-/** True for what is no reading. */
+/** Returns true for the answer of another account. */
 export const isElsewhere = <T extends { kind: string }>(answer: Answered<T>): answer is ElsewhereAnswer =>
   answer.kind === 'elsewhere';
 
 const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [1_000, 15 * 60_000];
 
-/**
- * Ignores the answers of an account that is not the order's. Waits until the account is set back, in one look-up that the
- * server repeats without history, or until an operator confirms that both are the same account.
- */
+/** Waits until the account is set back or an operator confirms it. */
 export async function untilSameAccount<T extends { kind: string }>(
   run: OrderRun,
   first: ElsewhereAnswer,
   ask: (more: AskMore) => Promise<Answered<T>>,
 ): Promise<T> {
   let answer: Answered<T> = first;
-  // Ever more slowly: where two workers are wrong in two ways, each change costs history.
+  // Waits longer each time: each change of account costs history.
   for (let waitMs = 0; isElsewhere(answer); waitMs = Math.min(2 * waitMs || FIRST_WAIT_MS, LONGEST_WAIT_MS)) {
     const found: ElsewhereAnswer = answer;
     const more = { told: found.why, ...(waitMs > 0 && { delayMs: waitMs }) };
     const next = await setBackOrConfirmed(run, found, () => ask(more));
-    // What was confirmed is asked at once.
+    // The confirmed account is asked at once.
     answer = next ?? (await ask({}));
   }
   return answer;
 }
 
-/** The next answer; undefined when a person confirmed the account first. */
+/** Returns the next answer, or undefined if an operator confirmed the account. */
 async function setBackOrConfirmed<T>(
   run: OrderRun,
   found: ElsewhereAnswer,
@@ -53,7 +49,7 @@ async function setBackOrConfirmed<T>(
   const asking = new CancellationScope();
   const pending = asking.run(ask);
   const answered = watch(pending);
-  // Other steps ask for decisions, too: a decision is meant for this one only while its own question is shown.
+  // Other steps ask for decisions, too: this one takes those on its own question.
   const decided = () => run.attention === shown && run.parked.decision !== undefined;
   await condition(() => answered() || decided());
   const decision = decided() ? run.parked.decision : undefined;
@@ -64,14 +60,16 @@ async function setBackOrConfirmed<T>(
   if (run.attention === shown) clearAttention(run, shown?.reason);
   if (answered() || !decision) return pending;
   asking.cancel();
-  // What was confirmed there before must be shown here, too.
+  // The confirmed account must show the same witness.
   const { witness } = run.sentTo ?? {};
   run.sentTo = { ...found.here, ...(witness && { witness }) };
-  run.facts = applyOutcome(run.facts, { kind: 'placeConfirmed' });
+  record(run, { kind: 'placeConfirmed' });
   return undefined;
 }
 
-/** Asks whether both accounts are the same, in place of any earlier attention: nothing can be read until then. */
+/**
+ * Asks whether both accounts are the same. Replaces other attention, because nothing can be read.
+ */
 function tell(run: OrderRun, { why }: ElsewhereAnswer): Attention | undefined {
   run.attention = undefined;
   raiseAttention(run, 'other-account', why, ['approve']);

@@ -1,38 +1,32 @@
-import { ActivityFailure, isCancellation, proxyActivities } from '@temporalio/workflow';
+import { ActivityFailure, CancelledFailure, isCancellation, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
-import type { WhySilentAnswer, WhySilentInput } from '../../contract/order/activities.js';
+import type { Turn, WhySilentAnswer, WhySilentInput } from '../../contract/order/activities.js';
 import { ATTENTION_AFTER_MIN } from '../../contract/order/messages.js';
-import { shortly } from '../activity-calls.js';
+import { quickCheck, shortly } from '../activity-calls.js';
 import { clearAttention, raiseAttention, showTurn } from '../order/show.js';
 import type { OrderRun } from '../order/state.js';
-import { shapedTurn, turnText } from './turn.js';
 
-/** Words of each code. */
 const WORDS: Record<WhySilentAnswer['code'], string> = {
   'service-down': 'the service cannot be reached',
   'key-refused': "the service refuses this account's API key",
   'service-silent': 'the service gives no clear answer about this order',
 };
 
-const SILENCES: readonly string[] = [
-  'service-silent',
-  'service-down',
-  'key-refused',
-] satisfies WhySilentAnswer['code'][];
+const SILENCES: readonly string[] = Object.keys(WORDS);
 
-const isToldSilent = ({ attention }: OrderRun): boolean => SILENCES.includes(attention?.code ?? '');
+const isReportedSilent = ({ attention }: OrderRun): boolean => SILENCES.includes(attention?.code ?? '');
 
-/** Tells a person that the service is silent about this order, and why; not where nobody asks it. `isOver`: it has spoken meanwhile. */
+/** Reports a silent service and the cause. `isOver`: it has answered meanwhile. */
 export async function raiseSilence(run: OrderRun, isOver: () => boolean): Promise<void> {
-  if (isToldUnserved(run)) return;
+  if (isReportedUnserved(run)) return;
   const { account, orderId, order } = run;
   const why = await whySilent({ account, ...(order ? { orderUuid: order.order_uuid } : { orderId }) });
-  if (isOver() || isToldUnserved(run)) return;
+  if (isOver() || isReportedUnserved(run)) return;
   if (why.turn) showTurn(run, turnText(account, why.turn));
   else raiseSilent(run, why);
 }
 
-/** Tells a person that the service is silent about this order, for a reason that is known. */
+/** Reports a silent service for a known cause. */
 export const raiseSilent = (run: OrderRun, { code, said }: WhySilentAnswer): void =>
   raiseAttention(
     run,
@@ -40,13 +34,13 @@ export const raiseSilent = (run: OrderRun, { code, said }: WhySilentAnswer): voi
     `${WORDS[code]}${said ? ` (${said})` : ''}, so this order cannot be checked. We keep trying`,
   );
 
-/** Takes that back: the service has spoken. */
+/** Withdraws the report: the service has answered. */
 export function endSilence(run: OrderRun): void {
-  if (isToldSilent(run)) clearAttention(run, run.attention?.reason);
+  if (isReportedSilent(run)) clearAttention(run, run.attention?.reason);
   showTurn(run);
 }
 
-/** Why there is no clear answer; not known where nobody takes that up soon. */
+/** Asks why there is no clear answer. */
 export async function whySilent(input: WhySilentInput): Promise<WhySilentAnswer> {
   const { whySilent: ask } = proxyActivities<Activities>(shortly(input.account));
   try {
@@ -57,7 +51,7 @@ export async function whySilent(input: WhySilentInput): Promise<WhySilentAnswer>
   }
 }
 
-/** Whoever answers tasks may answer anything, and nothing of it may stop the workflow that is told. */
+/** Foreign workers may answer anything, so the answer is checked. */
 function shaped(answer: WhySilentAnswer | undefined): WhySilentAnswer {
   const { code, said, turn: place } = Object(answer) as Partial<WhySilentAnswer>;
   if (!code || !SILENCES.includes(code)) return { code: 'service-silent' };
@@ -67,10 +61,10 @@ function shaped(answer: WhySilentAnswer | undefined): WhySilentAnswer {
 
 const UNSERVED = 'account-not-served';
 
-/** True while the attention says that nobody serves the account, which is more than that there is no answer. */
-export const isToldUnserved = ({ attention }: OrderRun): boolean => attention?.code === UNSERVED;
+/** Returns true while attention says that nobody serves the account. */
+export const isReportedUnserved = ({ attention }: OrderRun): boolean => attention?.code === UNSERVED;
 
-/** Tells a person that nobody serves the account; returns what takes that back. */
+/** Reports that nobody serves the account. Returns what withdraws it. */
 export function raiseUnserved(run: OrderRun, reason: string): () => void {
   raiseAttention(run, UNSERVED, reason);
   return () => clearAttention(run, reason);
@@ -79,3 +73,39 @@ export function raiseUnserved(run: OrderRun, reason: string): () => void {
 /** Returns the words for an account without a worker. */
 export const unservedFor = (account: string): string =>
   `no worker has served account ${account} for ${ATTENTION_AFTER_MIN} min`;
+
+const NORMAL_PRIORITY = 3;
+
+/** Returns the place in line of a queued task; undefined without a worker. */
+export async function askForTurn(account: string, taskQueue = ''): Promise<Turn | undefined> {
+  const options = { ...quickCheck(account), summary: 'Does it only wait for its turn?' };
+  const { whereInLine } = proxyActivities<Activities>(options);
+  const priority = workflowInfo().priority?.priorityKey ?? NORMAL_PRIORITY;
+  try {
+    return shapedTurn(await whereInLine({ account, taskQueue, priority }));
+  } catch (error) {
+    // Must not look like the failure of the task itself.
+    if (isCancellation(error)) throw new CancelledFailure('cancelled while no worker had taken it');
+    if (!(error instanceof ActivityFailure)) throw error;
+    return undefined;
+  }
+}
+
+const isCount = (value: unknown): value is number => Number.isFinite(value) && Number(value) >= 0;
+
+/** Returns the checked part of an answer about a turn. */
+function shapedTurn(answer: unknown): Turn | undefined {
+  const { before, aboutMs, requestsPerSecond } = Object(answer) as Partial<Turn>;
+  if (!isCount(before) || !isCount(aboutMs)) return undefined;
+  return { before, aboutMs, ...(isCount(requestsPerSecond) && { requestsPerSecond }) };
+}
+
+/** Returns the words for a task that waits for its turn. */
+export function turnText(account: string, { before, aboutMs, requestsPerSecond }: Turn): string {
+  const pace =
+    requestsPerSecond === undefined ? '' : ` makes ${Number(requestsPerSecond.toPrecision(2))} requests/s and`;
+  const minutes = Math.ceil(aboutMs / 60_000);
+  const until = minutes > 0 ? `, for about ${minutes} min` : '';
+  const place = before > 0 ? `about ${Math.round(before)} other tasks first${until}` : 'it next';
+  return `its turn: a worker of the account ${account}${pace} takes ${place}`;
+}

@@ -17,36 +17,36 @@ import { failureOf } from '../activity-calls.js';
 import { showBatch } from './show.js';
 import type { BatchRun } from './state.js';
 
-/** True while rows may still be sent. */
+/** Returns true while rows may still be sent. */
 export const maySend = ({ phase, stopped, progress }: BatchRun): boolean =>
   !stopped && !progress.exhausted && ['checking', 'awaitingApproval', 'sending', 'paused'].includes(phase);
 
-/** Nothing new is sent until `resume`. */
+/** Stops sending until `resume`. */
 export function pause(run: BatchRun, { by, reason }: BatchInstruction): void {
   run.paused = { by, reason, at: now() };
   interruptSending(run);
 }
 
-/** Goes on sending. */
+/** Continues sending. */
 export function resume(run: BatchRun): void {
   run.paused = undefined;
   interruptSending(run);
 }
 
-/** Nothing new is sent any more. The first stop counts. */
+/** Stops sending for good. The first stop counts. */
 export function stop(run: BatchRun, { by, reason }: BatchInstruction): void {
   run.stopped ??= { by, reason, at: now() };
   run.interrupt?.();
 }
 
-/** The check of the rows sends nothing and would only begin again. */
+/** The check of the rows sends nothing, so it is not interrupted. */
 function interruptSending(run: BatchRun): void {
   if (run.phase !== 'checking') run.interrupt?.();
 }
 
 const now = (): string => new Date().toISOString();
 
-/** Runs an activity; undefined when it was interrupted. `onLost` gets the heartbeat of one whose worker died. */
+/** Runs an activity; undefined if it was interrupted. `onLost`: heartbeat of a dead worker. */
 export async function interruptible<T>(
   run: BatchRun,
   call: () => Promise<T>,
@@ -61,7 +61,7 @@ export async function interruptible<T>(
   try {
     return await scope.run(call);
   } catch (error) {
-    // A worker that died meanwhile shows as a time-out, because what was cancelled is not repeated.
+    // A dead worker shows as a time-out, because a cancelled activity is not repeated.
     if (isCancellation(error)) return undefined;
     if (interrupted && error instanceof ActivityFailure) {
       const { cause } = error;
@@ -75,10 +75,7 @@ export async function interruptible<T>(
   }
 }
 
-/**
- * Runs an activity that writes files or into the audit record. Where that fails a person is told, and the server repeats the
- * activity, without history, until it can.
- */
+/** Runs an activity that writes files. On failure raises attention and repeats it. */
 export async function untilWritten<T>(run: BatchRun, write: (more: { tells?: true }) => Promise<T>): Promise<T> {
   try {
     return await write({ tells: true });
@@ -93,9 +90,9 @@ export async function untilWritten<T>(run: BatchRun, write: (more: { tells?: tru
   });
 }
 
-/** A chunk found that the run was reset, and which orders were started before: a person says whether it goes on. */
-export function meetReset(run: BatchRun, resetRun: string, rows: number): void {
-  // Paused by a person meanwhile: the next chunk, after the resume, finds it again.
+/** Pauses a batch whose run was reset, until an operator decides. */
+export function pauseAfterReset(run: BatchRun, resetRun: string, rows: number): void {
+  // The next chunk after the resume finds the reset again.
   if (run.paused && !run.stopped) return;
   run.knownRun = resetRun;
   run.sendingSince ??= run.startedAt;
@@ -105,9 +102,8 @@ export function meetReset(run: BatchRun, resetRun: string, rows: number): void {
   pause(run, { by: BY_ITSELF, reason: `this run was reset; ${found}. Resume to send the rest, or stop` });
 }
 
-/** The failure of a reset run that cannot find out what was started before it. */
+/** Returns the failure of a reset run that cannot find its started orders. */
 export function unresolved(reason: string): ApplicationFailure {
-  const advice =
-    'Orders that were started before go on. Mend it and start the batch with `again`: nobody is paid twice';
+  const advice = 'Started orders continue. Correct the cause and start the batch with `again`: nobody is paid twice';
   return ApplicationFailure.nonRetryable(`this run was reset, and ${reason}. ${advice}`, BATCH_UNRESOLVED);
 }

@@ -17,9 +17,9 @@ import { maySend, pause, resume, stop } from './interruptions.js';
 import { showBatch } from './show.js';
 import { type BatchRun, batchState } from './state.js';
 
-/* What people may ask of a batch. Refusals are synchronous, change nothing and leave no trace in the history. */
+/* Updates of a batch. A refusal changes nothing and writes no history. */
 
-/** An update that somebody with a name and a reason asks for. */
+/** Handles an update with a name and a reason. */
 function onInstruction(
   run: BatchRun,
   name: string,
@@ -36,7 +36,7 @@ function onInstruction(
   });
 }
 
-/** Synchronous on purpose: an async validator would never refuse. */
+/** Synchronous: an async validator would never refuse. */
 function refuseFor(reason: string | undefined): void {
   if (reason) refuse(reason);
 }
@@ -45,18 +45,19 @@ function refuse(reason: string): never {
   throw ApplicationFailure.nonRetryable(reason, 'Refused');
 }
 
-/** Sets all handlers of a batch. Called before the first await, so that no message is missed. */
+/** Sets all handlers before the first await, so that no message is missed. */
 export function setBatchHandlers(run: BatchRun): void {
   setHandler(defineQuery<BatchState>(BATCH_MESSAGES.state), () => batchState(run), {
     description: 'Phase, plan, progress, who approved, paused or stopped, and why a person should look.',
   });
   setHandler(
     defineUpdate<void, [BatchApproval]>(BATCH_MESSAGES.approve),
-    (approval) => takeApproval(run, withoutNulls(approval)),
+    (approval) => acceptApproval(run, withoutNulls(approval)),
     {
       description:
         'Approves exactly this plan: {"digest", "by"}; "by" must not be who started the batch. Where the account asks for "signature" {keyId, value}: two persons.',
-      // Twice by one person is refused before the check, which keeps a line of what counts. The handler looks as well, for two at once.
+      // Refused before the check, which writes audit lines. The handler checks again, for two at
+      // once.
       validator: (sent) => {
         const approval = withoutNulls(sent);
         refuseFor(approvalRefusal(run, approval) ?? repeated(run, approval?.by) ?? otherRun(approval));
@@ -75,7 +76,7 @@ export function setBatchHandlers(run: BatchRun): void {
     BATCH_MESSAGES.resume,
     'Goes on sending; "pausedAt": the time of the pause that it ends.',
     resumeRefusal,
-    takeResume,
+    acceptResume,
   );
   onInstruction(
     run,
@@ -86,8 +87,8 @@ export function setBatchHandlers(run: BatchRun): void {
   );
 }
 
-/** Takes an approval once it is known who signed it. Signed ones are of two persons, since a starter's name is a claim. */
-function takeApproval(run: BatchRun, approval: BatchApproval): Promise<void> {
+/** Accepts an approval. Signed ones need two persons, because a starter's name is a claim. */
+function acceptApproval(run: BatchRun, approval: BatchApproval): Promise<void> {
   const { signature, digest, by, runId } = approval;
   return takeSigned({
     input: {
@@ -100,7 +101,7 @@ function takeApproval(run: BatchRun, approval: BatchApproval): Promise<void> {
     refusal: () => approvalRefusal(run, approval),
     refuse,
     take: (keyId) => {
-      if (keyId) return noteApproval(run, { by, keyId });
+      if (keyId) return recordApproval(run, { by, keyId });
       refuseFor(starterProblem(run, by));
       run.approvedBy = by;
     },
@@ -110,8 +111,8 @@ function takeApproval(run: BatchRun, approval: BatchApproval): Promise<void> {
 const repeated = ({ approvals = [] }: BatchRun, name: string | undefined): string | undefined =>
   approvals.some(({ by }) => by === name) ? 'by: has approved it already; another person must, too' : undefined;
 
-/** Persons, not keys: who has two keys is one of them. */
-function noteApproval(run: BatchRun, approval: SignedApproval): void {
+/** Counts persons, not keys. */
+function recordApproval(run: BatchRun, approval: SignedApproval): void {
   const { approvals = [] } = run;
   refuseFor(repeated(run, approval.by));
   run.approvals = [...approvals, approval];
@@ -119,8 +120,8 @@ function noteApproval(run: BatchRun, approval: SignedApproval): void {
   showBatch(run);
 }
 
-/** Goes on sending once it is known who signed that, for this very pause. Pause and stop pay nobody: they need no key. */
-function takeResume(run: BatchRun, instruction: BatchInstruction): Promise<void> {
+/** Resumes after the check, for this very pause. Pause and stop pay nobody and need no key. */
+function acceptResume(run: BatchRun, instruction: BatchInstruction): Promise<void> {
   const { signature, by, reason, runId } = instruction;
   const pausedAt = instruction.pausedAt ?? run.paused?.at;
   const choice = { by, reason, pausedAt, runId };
@@ -141,10 +142,10 @@ function takeResume(run: BatchRun, instruction: BatchInstruction): Promise<void>
 
 const MAX_NAME_LENGTH = 120;
 const MAX_REASON_LENGTH = 500;
-/** Whoever pauses and resumes without end must not fill the history: the batch first goes on in a new run. */
+/** Endless pauses must not fill the history: first the batch continues in a new run. */
 const BUSY_FROM_EVENTS = 450;
 
-/** Names that look the same are the same person. */
+/** Equal-looking names are one person. */
 const folded = (name: string): string => name.normalize('NFKC').replace(/\s+/gu, ' ').trim().toLowerCase();
 
 function textProblem(field: string, value: unknown, maxLength: number): string | undefined {
@@ -160,7 +161,7 @@ function nameProblem(by: unknown): string | undefined {
   return folded(String(by)) === BY_ITSELF ? 'by: is not a person' : undefined;
 }
 
-/** Why an approval is refused; undefined = it counts. Tolerates any argument. */
+/** Returns why an approval is refused. Accepts any argument. */
 function approvalRefusal(run: BatchRun, approval: BatchApproval | undefined): string | undefined {
   const approved = run.approvedBy !== undefined && `it was approved by ${maskName(run.approvedBy)}`;
   if (run.phase !== 'awaitingApproval') {
@@ -172,7 +173,7 @@ function approvalRefusal(run: BatchRun, approval: BatchApproval | undefined): st
   if (approval?.digest !== run.plan?.digest) {
     return 'digest: is not that of the plan that waits. Read the plan again and approve what it shows';
   }
-  // A signature tells who it is, better than any name; whether one is asked for shows when it is checked.
+  // A signature proves the person; the check says whether one is needed.
   return approval?.signature ? undefined : starterProblem(run, String(approval?.by));
 }
 
@@ -186,20 +187,18 @@ const instructionProblem = (instruction: BatchInstruction | undefined): string |
   textProblem('reason', instruction?.reason, MAX_REASON_LENGTH) ??
   signatureProblem(instruction?.signature);
 
-/** Why a pause is refused. */
 function pauseRefusal(run: BatchRun, instruction: BatchInstruction | undefined): string | undefined {
   if (!maySend(run)) return `nothing is left to be sent, the batch is ${run.phase}`;
   if (run.phase === 'awaitingApproval') return 'it waits for an approval and sends nothing; stop it instead';
   return run.paused ? 'it is paused already' : (busy() ?? instructionProblem(instruction));
 }
 
-/** Why a resume is refused. */
 function resumeRefusal(run: BatchRun, instruction: BatchInstruction | undefined): string | undefined {
   if (!run.paused || run.stopped) return 'it is not paused';
   return busy() ?? instructionProblem(instruction) ?? pauseProblem(run.paused, instruction);
 }
 
-/** Else a copy of an earlier resume would send the rest. Who names no pause means this one: see `workflows/required.ts`. */
+/** A copy of an earlier resume must not send the rest. See `workflows/required.ts`. */
 const pauseProblem = ({ at }: BatchInterruption, instruction: BatchInstruction | undefined): string | undefined =>
   (instruction?.pausedAt ?? at) === at
     ? undefined
@@ -208,7 +207,7 @@ const pauseProblem = ({ at }: BatchInterruption, instruction: BatchInstruction |
 const busy = (): string | undefined =>
   workflowInfo().historyLength >= BUSY_FROM_EVENTS ? 'too many requests at a time; ask again in a moment' : undefined;
 
-/** Why a stop is refused; never because of too many others. */
+/** A stop is never refused for too many others. */
 function stopRefusal(run: BatchRun, instruction: BatchInstruction | undefined): string | undefined {
   if (!maySend(run)) return `nothing is left to be stopped, the batch is ${run.stopped ? 'stopped' : run.phase}`;
   return instructionProblem(instruction);

@@ -26,7 +26,7 @@ import type { BatchRun } from './state.js';
 
 const APPROVAL_EXPIRES_MS = 24 * 3_600_000;
 
-/** The identity of a batch, or of a plan, which needs no id of its own. Throws InvalidInput. */
+/** Checks the identity of a batch, or of a plan, which needs no id. Throws InvalidInput. */
 export function checkBatch({ input, account, batchId }: BatchRun): void {
   checkInput(refuseInput, input, '{batchId, file or rows, …}');
   checkAccount(refuseInput, account);
@@ -47,14 +47,16 @@ export function checkBatch({ input, account, batchId }: BatchRun): void {
   }
 }
 
-/** Checks every row and makes the plan. Fails with the reason where a row or the file is bad; nothing was sent then. */
+/**
+ * Checks every row and returns the plan. Fails if a row or the file is bad; then nothing was sent.
+ */
 export async function makePlan(run: BatchRun): Promise<BatchPlan> {
   const { planBatch } = proxyActivities<Activities>({ ...wholeFile, summary: 'Check every row, make the plan' });
   enter(run, 'checking', 'the check of every row');
   try {
     const { account, input } = run;
     const check = () => untilWritten(run, (more) => planBatch({ account, input, ...more }));
-    // Stopped meanwhile: without a plan a reset run could not look for what was started before.
+    // Without a plan, a reset run could not find its started orders.
     const plan = (await interruptible(run, check)) ?? (mayHaveSent(run) ? await check() : undefined);
     if (!plan) throw ApplicationFailure.nonRetryable(`${stopReason(run)}. Nothing was sent`, BATCH_STOPPED);
     run.plan = plan;
@@ -71,7 +73,7 @@ const mayHaveSent = ({ input }: BatchRun): boolean => !input.planOnly && isReset
 
 const stopReason = ({ stopped }: BatchRun): string => (stopped ? shownInterruption(stopped).reason : 'stopped');
 
-/** Waits until somebody else than the starter approves the plan, or until the batch is stopped. */
+/** Waits until another person approves the plan, or until the batch is stopped. */
 export async function awaitApproval(run: BatchRun): Promise<void> {
   const { approval, approvalExpiresMs = APPROVAL_EXPIRES_MS } = run.input;
   if (approval !== 'required' || run.stopped) return;
@@ -87,7 +89,7 @@ export async function awaitApproval(run: BatchRun): Promise<void> {
   );
 }
 
-/** A person says first to go on: a short balance, or one unknown without approval, would fail the last rows. */
+/** Pauses on a short balance, or on an unknown one without approval. */
 export function pauseOnShortfall(run: BatchRun, { currencies }: BatchPlan): void {
   const short = currencies.filter(({ shortfall }) => shortfall !== undefined);
   const unknown = currencies.filter(({ balanceBefore }) => balanceBefore === null);

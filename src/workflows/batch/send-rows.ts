@@ -10,35 +10,35 @@ import type { Activities } from '../../activities/index.js';
 import type { PlannedRows, SendBatchRowsAnswer } from '../../contract/batch/activities.js';
 import { type BatchInput, type BatchPlan, type BatchProgress, BY_ITSELF } from '../../contract/batch/batch.js';
 import { sendingChunk } from '../activity-calls.js';
-import { interruptible, meetReset, pause, stop } from './interruptions.js';
+import { interruptible, pause, pauseAfterReset, stop } from './interruptions.js';
 import { enter, showBatch } from './show.js';
 import { type BatchRun, type CarriedBatch, carriedBatch } from './state.js';
 
-/** A run goes on in a new one from here on: the bound is 500 events, and a chunk with its updates takes a few dozen. */
+/** Events after which a batch continues in a new run; the bound is 500. */
 const MAX_EVENTS = 400;
 
-/** A chunk is as long as operators like to wait for new figures; longer ones while nothing changes. */
+/** Operators want new figures soon; chunks grow while nothing changes. */
 const CHUNK_MS = { shortest: 5_000, longest: 30_000 };
 
 type BatchWorkflow = (input: BatchInput, carried: CarriedBatch, progress: BatchProgress) => Promise<unknown>;
 
-/** Sends the rows in chunks and follows them until every one is final or parked; continues as new on the way. */
+/** Sends the rows in chunks and follows them to their ends. Continues as new on the way. */
 export async function sendRows(run: BatchRun, plan: BatchPlan): Promise<void> {
   let durationMs = CHUNK_MS.shortest;
   while (!isSettled(run)) {
     if (isIdle(run)) await untilAsked(run);
     else durationMs = await sendChunk(run, plan, durationMs);
-    if (isLong()) await goOnInNewRun(run, plan);
+    if (isLong()) await continueInNewRun(run, plan);
   }
 }
 
-/** Nothing is open and nothing more will be: all rows were taken, or it was stopped and looked for what was started. */
+/** Nothing is open, and nothing more will be. */
 const isSettled = ({ progress }: BatchRun): boolean => progress.open.length === 0 && progress.exhausted;
 
 const isIdle = ({ paused, stopped, progress }: BatchRun): boolean =>
   paused !== undefined && !stopped && progress.open.length === 0;
 
-/** The server suggests it by size, too: 500 open rows beside inline ones make a history large before it is long. */
+/** Large inputs make a history large before it is long. */
 const isLong = (): boolean => {
   const { historyLength, continueAsNewSuggested } = workflowInfo();
   return historyLength >= MAX_EVENTS || continueAsNewSuggested;
@@ -49,7 +49,7 @@ async function untilAsked(run: BatchRun): Promise<void> {
   await condition(() => !isIdle(run) || isLong());
 }
 
-/** One chunk; answers how long the next one may take. */
+/** Sends one chunk; returns the length of the next one. */
 async function sendChunk(run: BatchRun, plan: BatchPlan, durationMs: number): Promise<number> {
   const mode = modeOf(run);
   if (mode === 'send') run.sendingSince ??= new Date().toISOString();
@@ -64,7 +64,7 @@ async function sendChunk(run: BatchRun, plan: BatchPlan, durationMs: number): Pr
         run.progress = lost;
       },
     );
-    // Without an answer the rows since its last heartbeat are started again, or looked for when the batch was stopped.
+    // Otherwise the rows since its last heartbeat are started or looked for again.
     if (answer) note(run, plan, answer);
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
@@ -102,13 +102,13 @@ function note(run: BatchRun, { rows }: BatchPlan, answer: SendBatchRowsAnswer): 
   if (halt) stop(run, { by: BY_ITSELF, reason: halt });
   if (unsure && !run.paused && !run.stopped) {
     pause(run, { by: BY_ITSELF, reason: unsure });
-    // What a person was told of counts no more: a resume goes on.
+    // A resume must not pause for the same rows again.
     run.progress = { ...progress, unsettled: [] };
   }
-  if (resetRun) meetReset(run, resetRun, rows);
+  if (resetRun) pauseAfterReset(run, resetRun, rows);
 }
 
-/** The activity is never given up by the server: the file cannot be used any more, or an operator ended it. */
+/** The file is unusable, or an operator ended the activity. */
 function endWithoutAnswer(run: BatchRun, error: ActivityFailure): void {
   const reason = error.cause?.message ?? 'its activity was ended';
   if (run.stopped) {
@@ -123,10 +123,10 @@ const hasMoved = ({ taken, open }: BatchProgress, { progress }: BatchRun): boole
   taken !== progress.taken || open.length !== progress.open.length;
 
 /**
- * Updates are answered before, and those that come now are kept by the server for the next run. Plan and progress are
- * arguments of their own: together they could make a payload of more than 100 KB.
+ * The server keeps new updates for the next run. Plan and progress are separate arguments, because
+ * together they could exceed 100 KB.
  */
-async function goOnInNewRun(run: BatchRun, plan: BatchPlan): Promise<void> {
+async function continueInNewRun(run: BatchRun, plan: BatchPlan): Promise<void> {
   await condition(allHandlersFinished);
   await continueAsNew<BatchWorkflow>(run.input, carriedBatch(run, plan), run.progress);
 }

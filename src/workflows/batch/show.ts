@@ -13,7 +13,7 @@ import { DEFAULT_ACCOUNT, searchAttribute } from '../../contract/names.js';
 import { attentionAttributes, pasteable, show, WHY_BY_COMMAND } from '../show.js';
 import { attentionOf, type BatchRun, batchChoices } from './state.js';
 
-/** Moves on to a phase and says what is waited for. */
+/** Enters a phase and shows what the batch waits for. */
 export function enter(run: BatchRun, phase: BatchPhase, waitingFor: string): void {
   run.phase = phase;
   run.waitingFor = waitingFor;
@@ -29,19 +29,16 @@ export function showBatch(run: BatchRun): void {
   ]);
 }
 
-/** Longer tables and lists hide what matters; the query has everything. */
+/** Rows of a table; the query has all. */
 const SHOWN = 10;
 
-/** What the plan pays, where it is of one currency: lists have no room for more. */
+/** Total of a plan with one currency. */
 function totalOf({ plan }: BatchRun): string | undefined {
   const [only, ...others] = plan?.currencies ?? [];
   return only && others.length === 0 ? `${only.total} ${only.currency}` : undefined;
 }
 
-/**
- * What the Temporal UI shows as current details, most important first, in lines that fit its panel; never a wallet, since everyone who
- * sees workflows may read it.
- */
+/** Current details of the Temporal UI. Everyone may read them, so they contain no wallet. */
 function batchDetails(run: BatchRun): string {
   return [
     ...attentionDetails(run),
@@ -54,10 +51,9 @@ function batchDetails(run: BatchRun): string {
   ].join('\n\n');
 }
 
-/** What must never be done while a batch wants a person, whatever for. */
 const NEVER = 'Never pay these rows in another way, nor under other order ids';
 
-/** That none was started is said only where nothing else is possible: not of a run that goes on from another one, nor of one sent anew. */
+/** Only a first run that awaits its approval can say that nothing was started. */
 const because = ({ phase, sendingSince, stopped, input, knownRun }: BatchRun): string =>
   phase === 'awaitingApproval' && !sendingSince && !stopped && !input.again && knownRun === workflowInfo().runId
     ? 'none was started, but this batch can still pay them'
@@ -97,10 +93,10 @@ const HOW = {
   approve:
     '**To do**: compare plan and file. Then send one of these updates, with your own words in place of what stands in `<>`:',
   resume:
-    '**To do**: mend why it paused. Then send one of these updates, with your own words in place of what stands in `<>`:',
+    '**To do**: correct the cause of the pause. Then send one of these updates, with your own words in place of what stands in `<>`:',
 };
 
-/** What a choice does, and the argument to paste, or the command where it must be signed. */
+/** Returns what a choice does, with the argument to paste or the command to run. */
 function choiceShown({ batchId, account }: BatchRun, { update, does, argument, onlyByCommand }: BatchChoice): string {
   if (!onlyByCommand)
     return `\`${update}\` ${does}\n${pasteable(Object.entries(argument).map(([name, value]) => ({ [name]: value })))}`;

@@ -14,30 +14,29 @@ import { DEFAULT_ACCOUNT } from '../../contract/names.js';
 import { WHY, YOUR_NAME } from '../../contract/placeholders.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 
-/** What a batch takes along into its next run, beside its progress. */
+/** State of a batch for its next run, without its progress. */
 export interface CarriedBatch
   extends Pick<BatchState, 'sendingSince' | 'approvedBy' | 'approvals' | 'paused' | 'stopped'> {
   plan: BatchPlan;
-  /** Run that may send. Another one, cut from it by a reset, first asks a person. */
+  /** Run that may send. After a reset, an operator is asked first. */
   knownRun: string;
-  /** ISO time at which its first run began. */
+  /** Start of its first run (ISO time). */
   startedAt: string;
 }
 
-/** Everything one batch workflow knows; handlers and steps read and change it, nothing else is shared. */
+/** Everything that one batch workflow knows. */
 export interface BatchRun extends Omit<CarriedBatch, 'plan'> {
-  /** As started: unchecked until `checkBatch`, validated in full by the plan activity. */
+  /** Unchecked until `checkBatch`; the plan activity validates it in full. */
   readonly input: BatchInput;
   readonly account: string;
   readonly batchId: string;
   plan?: BatchPlan;
   progress: BatchProgress;
   phase: BatchPhase;
-  /** What the batch waits for, in words. */
   waitingFor: string;
-  /** Why the report is missing, or what cannot be written now. */
+  /** Why a report is missing, or what cannot be written now. */
   reportProblem?: string;
-  /** Ends the activity that runs now, so that a pause, resume or stop is looked at. */
+  /** Interrupts the running activity. */
   interrupt?: () => void;
 }
 
@@ -51,13 +50,12 @@ const noProgress = (): BatchProgress => ({
   unsettled: [],
 });
 
-/** The state a batch starts, or goes on, with. Tolerates any input: `checkBatch` refuses bad ones. */
+/** Returns the state of a new or continued batch, for any input. */
 export function openBatch(started: BatchInput, carried?: CarriedBatch, progress = noProgress()): BatchRun {
   const input = withoutNulls(started);
   return {
     input,
     account: input?.account ?? DEFAULT_ACCOUNT,
-    // A plan needs no id of its own.
     batchId: input?.batchId ?? '',
     phase: carried ? 'sending' : 'checking',
     waitingFor: 'a worker that reads the rows',
@@ -68,16 +66,16 @@ export function openBatch(started: BatchInput, carried?: CarriedBatch, progress 
   };
 }
 
-/** True for a run that goes on from one that was reset and has not found out: it knows too little, too. */
+/** True if an earlier run was reset and has not noticed it. */
 const wasResetBefore = ({ knownRun }: CarriedBatch): boolean => knownRun !== workflowInfo().continuedFromExecutionRunId;
 
-/** What the next run needs to go on, beside the progress; small, whatever the number of rows. */
+/** Returns the state for the next run. */
 export function carriedBatch(run: BatchRun, plan: BatchPlan): CarriedBatch {
   const { knownRun, startedAt, sendingSince, approvedBy, approvals, paused, stopped } = run;
   return { plan, knownRun, startedAt, sendingSince, approvedBy, approvals, paused, stopped };
 }
 
-/** Why a person should look at the batch itself; orders that need one say so themselves. */
+/** Returns why an operator should look at the batch itself. */
 export function attentionOf(run: BatchRun): { code: AttentionCode; reason: string } | undefined {
   const { phase, approvals, reportProblem, paused, stopped, progress } = run;
   if (phase === 'awaitingApproval') {
@@ -87,7 +85,7 @@ export function attentionOf(run: BatchRun): { code: AttentionCode; reason: strin
   }
   if (reportProblem) return { code: 'not-written', reason: reportProblem };
   if (stopped?.by === BY_ITSELF) return { code: 'batch-stopped', reason: `stopped by itself: ${stopped.reason}` };
-  // A stop is the answer to the pause before it.
+  // A stop answers the pause before it.
   if (paused?.by === BY_ITSELF && !stopped)
     return { code: 'batch-paused', reason: `paused by itself: ${paused.reason}` };
   const { held, attention } = progress;
@@ -95,19 +93,19 @@ export function attentionOf(run: BatchRun): { code: AttentionCode; reason: strin
   return attention ? { code: 'row-unresolved', reason: attention } : undefined;
 }
 
-/** What a person may do with a batch that waits for one. THE source of what the UI shows to be pasted and of what the state offers. */
+/** Returns every decision that is possible now, for the UI and the state. */
 export function batchChoices({ phase, plan, paused, stopped }: BatchRun): BatchChoice[] {
   if (stopped) return [];
   const { runId } = workflowInfo();
-  // A batch that was paused before it had a plan does not know yet who may resume it; who may not is told when he tries.
+  // Before the plan, it is unknown who may resume.
   const onlyByCommand = plan?.onlyByCommand;
   const byCommand = onlyByCommand && { onlyByCommand };
   const instruction = { by: YOUR_NAME, reason: WHY };
   const stop: BatchChoice = {
     update: 'stop',
-    does: 'sends nothing more; what was started goes on to its end',
+    does: 'sends nothing more; started orders continue to their ends',
     argument: instruction,
-    // It pays nobody, and needs no signature.
+    // A stop pays nobody, so it needs no signature.
     ...(onlyByCommand === 'encrypted' && byCommand),
   };
   if (paused) {
@@ -119,7 +117,7 @@ export function batchChoices({ phase, plan, paused, stopped }: BatchRun): BatchC
   return [{ update: 'approve', does: 'pays exactly this plan', argument, ...byCommand }, stop];
 }
 
-/** The answer of the `batchState` query. */
+/** Returns the answer of the `batchState` query. */
 export function batchState(run: BatchRun): BatchState {
   const { phase, batchId, waitingFor, input, plan, progress, sendingSince, approvedBy, approvals, paused, stopped } =
     run;

@@ -16,11 +16,11 @@ import {
   requestedAmount,
   type Side,
   showsFee,
+  startsWithDeposit,
   tolerance,
 } from './figures.js';
-import { startsWithDeposit } from './moves.js';
 
-/** The reasons against believing the figures, as an operator reads them. Any of them sends the case to a person. */
+/** Returns the reasons not to believe the figures. Any of them sends the case to an operator. */
 export function failedChecks(c: Case, left: Figures): string[] {
   return [
     ...precisionsArePlaces(c),
@@ -34,7 +34,7 @@ export function failedChecks(c: Case, left: Figures): string[] {
   ];
 }
 
-/** Every change adds up, and only the order's two currencies occur; one of both sides would count on both. */
+/** Every change adds up, and only the order's two currencies occur. */
 function changesAddUp({ type, order, changes }: Case): string[] {
   if (factsOf(type).exchanges && order.currency_from === order.currency_to)
     return [`${order.currency_from} exchanged into itself`];
@@ -45,7 +45,7 @@ function changesAddUp({ type, order, changes }: Case): string[] {
   });
 }
 
-/** Nothing negative, and no more left than there was. */
+/** Nothing is negative, and no more is left than there was. */
 function remaindersArePlausible(c: Case, { unexchanged, unpaid }: Figures): string[] {
   const reasons: string[] = [];
   const most = startsWithDeposit(c) ? decimalOrZero(c.order.amount_from) : requestedAmount(c);
@@ -56,8 +56,7 @@ function remaindersArePlausible(c: Case, { unexchanged, unpaid }: Figures): stri
 }
 
 /**
- * The order's own amounts and commissions are exactly what the balances say. A commission that is only quoted fails here, so
- * that it never counts as withheld.
+ * Amounts and commissions equal the balance changes. A commission that is only quoted fails here.
  */
 function amountsMatchChanges(c: Case): string[] {
   const { order, changes } = c;
@@ -70,7 +69,7 @@ function amountsMatchChanges(c: Case): string[] {
   };
   if (exchanges && !deposited) expectEqual('amount_from', amounts.from, netChange(c, 'from').neg());
   if (exchanges && !paysOut) expectEqual('amount_to', amounts.to, netChange(c, 'to'));
-  // If nothing moved, the order shows what it quoted, and nothing is added back.
+  // Without any change, the order shows quoted amounts.
   const moved = (side: Side) => changes.length > 0 || amounts[side].gt(0);
   if (deposited && moved('from')) {
     const byClient = payerOf(c, 'from') === 'client';
@@ -83,7 +82,7 @@ function amountsMatchChanges(c: Case): string[] {
   return reasons;
 }
 
-/** What was exchanged arrived at the actual rate, in the direction that also fits what was expected (inferred). */
+/** The exchanged part arrived at the actual rate, in a direction that fits (inferred). */
 function rateMatches(c: Case, left: Figures): string[] {
   const { order } = c;
   if (left.unexchanged === undefined) return [];
@@ -98,14 +97,12 @@ function rateMatches(c: Case, left: Figures): string[] {
   return directionsSeen(c, left).length > 0 ? [] : [shown];
 }
 
-/** A precision that is no number of decimal places says nothing about what may be rounded. */
 function precisionsArePlaces({ order }: Case): string[] {
   return (['currency_from_precision', 'currency_to_precision'] as const).flatMap((name) =>
     isPlaces(order[name]) ? [] : [`${name} ${order[name]} is no number of decimal places`],
   );
 }
 
-/** A partial order moved something and left something. */
 function partialLeftSomething({ order, changes }: Case, { unexchanged, unpaid }: Figures): string[] {
   if (order.status !== 'completed_partially') return [];
   const reasons = changes.length === 0 ? ['a partial order without balance changes'] : [];
@@ -113,26 +110,23 @@ function partialLeftSomething({ order, changes }: Case, { unexchanged, unpaid }:
   return reasons;
 }
 
-/** An amount paid or a payout's hash without a balance change: the changes do not tell all, so they tell nothing. */
+/** A payout without a balance change: the changes are incomplete. */
 function nothingMovedUnseen({ order, changes }: Case): string[] {
   const paid = decimalOrZero(order.amount_to).gt(0) || order.blockchain_withdrawal_hash !== null;
   return paid && changes.length === 0 ? ['something was paid, but no balance change shows it'] : [];
 }
 
-/*
- * The payer of a commission decides whether it is part of what a payout took. It comes from rates, which are up to ten minutes
- * old and may have changed since: it is believed only while nothing disagrees with it.
- */
+/* Rates name the payer of a commission, and may have changed since. */
 
 const SIDES: readonly Side[] = ['from', 'to'];
 
 const payerOf = ({ payers }: Case, side: Side): string | null | undefined => payers?.[side];
 
-/** Sides whose commission was charged, so that its payer moves the figures. */
+/** Returns the sides with a charged commission, for which the payer matters. */
 export const chargedSides = (c: Case): Side[] =>
   SIDES.filter((side) => feeOf(c, side).gt(0) && changesOn(c, side).length > 0);
 
-/** Reasons against what is kept about the payers: it is unknown, rates said otherwise later, or the figures do. */
+/** Returns doubts about the payers: unknown, or contradicted by later rates or by the figures. */
 export function payerDoubts(c: Case, left: Figures): string[] {
   const unknown = SIDES.filter(
     (side) => feeOf(c, side).gt(0) && !['client', 'merchant'].includes(payerOf(c, side) ?? ''),
@@ -141,7 +135,7 @@ export function payerDoubts(c: Case, left: Figures): string[] {
   return [...changedInRates(c), ...payoutPayerUnproven(c, left)];
 }
 
-/** Any other answer of the rates, earlier or later than the one kept: nobody knows by which the order was worked. */
+/** The rates named another payer, earlier or later. */
 function changedInRates(c: Case): string[] {
   const { laterPayers } = c;
   if (!laterPayers) return [];
@@ -152,8 +146,8 @@ function changedInRates(c: Case): string[] {
 }
 
 /**
- * A client's commission makes what was expected to arrive smaller, a merchant's does not (inferred). If the balance does not
- * show a merchant's apart, the expected amounts must rule out a client's: the rounding of a rate never bounds money.
+ * A client's commission reduces the expected amount, a merchant's does not (inferred). If the
+ * balance shows no merchant's commission, the expected amounts must rule out a client's.
  */
 function payoutPayerUnproven(c: Case, left: Figures): string[] {
   if (!chargedSides(c).includes('to')) return [];
@@ -162,20 +156,20 @@ function payoutPayerUnproven(c: Case, left: Figures): string[] {
   if (showsFee(c, 'to'))
     return byClient ? ['the commission on amount_to was withheld separately, although the client pays it'] : [];
   const directions = factsOf(c.type).exchanges ? directionsSeen(c, left) : [undefined];
-  // Without a direction there is a doubt already: the rate does not fit.
+  // The rate does not fit, which is another doubt.
   if (directions.length === 0 || directions.some((multiply) => fitsClient(c, multiply)) === byClient) return [];
   const became = `${toAmount(requestedAmount(c))} was to become ${c.order.expected_amount_to}`;
   return [`${became}, which does not show that the ${payerOf(c, 'to')} pays the commission on amount_to`];
 }
 
-/** Returns true if what was asked for, less the least payout commission that a client was quoted, may be what is expected. */
+/** True if the expected amount fits a commission that the client pays. */
 function fitsClient(c: Case, multiply: boolean | undefined): boolean {
   const { order } = c;
   const [asked, expected] = [requestedAmount(c), decimal(order.expected_amount_to)];
   const rate = order.exchange_rate_initial ?? '1';
   const arrives = multiply === undefined ? asked : applyRate(asked, decimal(rate), multiply);
   const rounding = multiply === undefined ? 0 : tolerance(order, asked, rate, multiply);
-  // The charged one, in proportion give or take its fixed part.
+  // The charged commission, in proportion to the expected amount.
   const [fee, paid] = [feeOf(c, 'to'), decimalOrZero(order.amount_to)];
   const scaled = paid.gt(expected) ? divide(fee.times(expected), paid) : fee;
   const quoted = scaled.minus(`1e-${placesOf(order.currency_to_precision)}`);

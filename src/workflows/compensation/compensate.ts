@@ -6,12 +6,12 @@ import { ATTENTION_AFTER_MS } from '../../contract/order/messages.js';
 import type { CardPart } from '../../contract/order/request.js';
 import type { FinalStatus, Order } from '../../contract/service-objects.js';
 import { ask } from '../ask/ask.js';
+import { park } from '../order/decision.js';
 import { resultOf } from '../order/end.js';
-import { park } from '../order/park.js';
 import { enterPhase, raiseAttention, WAS_CANCELLED } from '../order/show.js';
-import { notePayers, type OrderRun } from '../order/state.js';
+import { type OrderRun, recordPayers } from '../order/state.js';
 import { type Assessment, assess, type Sent } from './assess.js';
-import { remainders } from './figures.js';
+import { remainders, requestedAmount } from './figures.js';
 import { type FollowUp, followUpCosts } from './moves.js';
 import {
   CANCELLED_BEFORE_SEND,
@@ -21,12 +21,13 @@ import {
   type MoveFacts,
   type NextMove,
   nextMove,
-  untold,
+  remainderDoubts,
 } from './next-move.js';
 import { actionsOf, chooseOffer, describeOffer } from './offers.js';
 import { followExisting, sendFollowUp } from './send-follow-up.js';
+import { PAID_IN_PART } from './table.js';
 
-/** What happens after the first final status: between two steps `nextMove` alone decides. */
+/** Runs the compensation after the first final status. `nextMove` alone decides the next step. */
 export async function compensate(run: OrderRun, final: Order): Promise<OrderResult> {
   if (final.status === 'completed') {
     const policy = run.input.compensation ?? 'report';
@@ -45,14 +46,13 @@ export async function compensate(run: OrderRun, final: Order): Promise<OrderResu
   }
 }
 
-/** What steps find out; each one leaves what still holds. */
+/** Facts that steps find out. */
 type Learnt = Omit<MoveFacts, 'status' | 'cancelled' | 'revertTo' | 'laterPayers'>;
 
 async function perform(run: OrderRun, facts: Learnt, next: Exclude<NextMove, { do: 'end' }>): Promise<Learnt> {
   const { assessment } = facts;
   switch (next.do) {
     case 'ask': {
-      // In doubt nothing may be done any more.
       const asked = next.doubts ? { ...assessment, doubts: next.doubts, offers: [] } : assessment;
       return { assessment: asked, ...(await askPerson(run, asked, next.why)) };
     }
@@ -65,7 +65,7 @@ async function perform(run: OrderRun, facts: Learnt, next: Exclude<NextMove, { d
     case 'check': {
       const readAtMs = Date.now();
       const check = await checkFollowUp(run, next.followUp);
-      notePayers(run, check.orderPayers);
+      recordPayers(run, check.orderPayers);
       return { ...facts, check: { ...check, isOld: Date.now() - readAtMs > ATTENTION_AFTER_MS } };
     }
     case 'follow up': {
@@ -90,50 +90,56 @@ function checkFollowUp(run: OrderRun, { type, request }: FollowUp) {
   );
 }
 
-/** A person decides: `accept` ends the order as it is, `finish` and `revert` take up one of the offers. */
+/** Asks an operator: `accept` ends the order as it is, `finish` and `revert` choose an offer. */
 async function askPerson(
   run: OrderRun,
   assessment: Assessment,
   why: string,
 ): Promise<Pick<MoveFacts, 'choice' | 'accepted'>> {
-  const { case: c, purse, doubts, sentDoubts, offers } = assessment;
-  const found = untold(assessment)
+  const { case: c, funds, doubts, sentDoubts, offers } = assessment;
+  const found = remainderDoubts(assessment)
     .slice(doubts.length)
     .map((words) => `${words}: finish or revert takes it up`);
   const kinds = [
-    { kind: 'unexchanged', amount: purse.unexchanged.plus(purse.returned), currency: c.order.currency_from },
-    { kind: 'unpaid', amount: purse.unpaid, currency: c.order.currency_to },
+    { kind: 'unexchanged', amount: funds.unexchanged.plus(funds.returned), currency: c.order.currency_from },
+    { kind: 'unpaid', amount: funds.unpaid, currency: c.order.currency_to },
   ];
   const shown = kinds.flatMap(({ kind, amount, currency }) =>
     amount.gt(0) ? [`${kind} ${toAmount(amount)} ${currency}`] : [],
   );
+  const [happened, left] = why === PAID_IN_PART && offers.length > 0 ? [paidInPart(assessment), []] : [why, shown];
   const possible = offers.length > 0 ? [`possible: ${offers.map(describeOffer).join(', ')}`] : [];
   const costs = new Set(offers.flatMap(({ move }) => followUpCosts(c, move)));
   const cancelled = run.facts.cancelled && why !== CANCELLED_BEFORE_SEND ? [WAS_CANCELLED] : [];
-  const reason = [why, ...cancelled, ...shown, ...possible, ...costs, ...doubts, ...sentDoubts, ...found].join('; ');
+  const reason = [happened, ...cancelled, ...left, ...possible, ...costs, ...doubts, ...sentDoubts, ...found].join(
+    '; ',
+  );
   const decision = await park(run, { code: 'remainder', reason, allowed: actionsOf(offers), offers });
   enterPhase(run, 'compensating', 'what was decided');
   if (decision.action === 'accept') return { accepted: decision };
   const offer = chooseOffer(offers, decision);
-  // The validator took this decision on these offers.
   if (typeof offer === 'string') throw new Error(`a decision that cannot be: ${offer}`);
-  // What the decision names, else what the order's own input does.
   const revertTo = decision.revertTo ?? run.input.revertTo;
   const cards = decision.wallet_details as CardPart[] | undefined;
   const named = { ...(revertTo && { revertTo }), ...(cards && { cards }) };
-  // Taken on a revision that shows a cancellation, if there was one.
+  // The operator saw the cancellation, if there was one.
   return { choice: { offer, named, afterCancel: run.facts.cancelled } };
+}
+
+function paidInPart({ case: c, funds }: Assessment): string {
+  const { currency_to: currency } = c.order;
+  const [paid, all, left] = [funds.paid, requestedAmount(c), funds.unpaid].map(toAmount);
+  return `${paid} of ${all} ${currency} were paid. ${left} ${currency} are left. Pay the rest (finish) or leave it (accept)`;
 }
 
 function endAs(run: OrderRun, s: Assessment, as: Ending): OrderResult {
   const { row, policy, sent } = s;
-  const doubts = untold(s);
+  const doubts = remainderDoubts(s);
   switch (as.kind) {
     case 'nothing left':
       return resultOf(run, { compensation: { policy, status: 'none', reason: row.name } });
     case 'reported':
-      if (doubts.length > 0)
-        raiseAttention(run, 'remainder-unknown', `what is left cannot be told: ${doubts.join('; ')}`);
+      if (doubts.length > 0) raiseAttention(run, 'remainder-unknown', `what is left is unknown: ${doubts.join('; ')}`);
       return concluded(run, s, { status: 'none', reason: row.name });
     case 'not possible':
       raiseAttention(run, 'below-minimum', [as.why, ...doubts].join('; '));
@@ -141,17 +147,14 @@ function endAs(run: OrderRun, s: Assessment, as: Ending): OrderResult {
     case 'followed up':
       return endedWith(run, s, as.last, as.costs);
     case 'accepted': {
-      // Reports show it.
       const accepted = `accepted by ${maskWords(as.by)}: ${maskWords(as.reason)}`;
       const last = sent.at(-1);
-      // Nothing was sent; otherwise the last follow-up's end says what came of it.
       if (!last) return concluded(run, s, { status: 'none', reason: accepted });
       return endedWith(run, s, last, isCompleted(last) ? accepted : `${last.end.how}; ${accepted}`);
     }
   }
 }
 
-/** The result after the last follow-up. */
 function endedWith(run: OrderRun, s: Assessment, last: Sent, reason?: string): OrderResult {
   const { end, request } = last;
   return concluded(
@@ -166,10 +169,10 @@ function endedWith(run: OrderRun, s: Assessment, last: Sent, reason?: string): O
   );
 }
 
-/** The result of an order that was assessed: what it left before any follow-up, or why that is unknown, and what was done. */
+/** Returns the result: what the order left before any follow-up, and what was done. */
 function concluded(run: OrderRun, s: Assessment, done: Omit<CompensationResult, 'policy'>): OrderResult {
   const { case: c, left, policy } = s;
-  const doubts = untold(s);
+  const doubts = remainderDoubts(s);
   const about = doubts.length === 0 ? { remainder: remainders(c, left) } : { remainderUnknown: doubts.join('; ') };
   return resultOf(run, { ...about, compensation: { policy, ...done } });
 }

@@ -5,24 +5,23 @@ import type { DecideAction, TakenDecision } from '../../contract/order/messages.
 import type { CardPart } from '../../contract/order/request.js';
 import { orderSides } from '../../contract/order/types.js';
 import type { Case } from './figures.js';
-import { type Move, PAY, paysToCards, REFUND } from './moves.js';
-import { type Purse, payable, takes } from './purse.js';
+import { type Funds, type Move, PAY, payable, paysToCards, REFUND, takes } from './moves.js';
 import { moveByPolicy, movesOf, type Row } from './table.js';
 
-/** A move that is open now, over an amount. */
+/** A possible move over an amount. */
 export interface Offer {
   move: Move;
   amount: Big;
   currency: string;
-  /** What else a decision may name for it, and whether it must. */
+  /** What else a decision may or must name. */
   names?: { field: 'revertTo' | 'wallet_details'; required: boolean };
 }
 
-/** The moves of a row that have something to take. */
-export function offersOf(c: Case, purse: Purse, row: Row, revertTo?: RevertTarget): Offer[] {
+/** Returns the moves of a row that have something to take. */
+export function offersOf(c: Case, funds: Funds, row: Row, revertTo?: RevertTarget): Offer[] {
   const { currencyFrom, currencyTo } = orderSides(c.type, c.request);
   return movesOf(row).flatMap((move) => {
-    const amount = takes(c, purse, move);
+    const amount = takes(c, funds, move);
     if (!amount.gt(0)) return [];
     const fromBalanceOfT = move.kind === 'unexchanged' ? currencyFrom : currencyTo;
     const names = namesOf(c, move, amount, revertTo);
@@ -33,21 +32,21 @@ export function offersOf(c: Case, purse: Purse, row: Row, revertTo?: RevertTarge
 function namesOf(c: Case, move: Move, amount: Big, revertTo?: RevertTarget): Offer['names'] {
   if (move === REFUND) return { field: 'revertTo', required: revertTo === undefined };
   if (move !== PAY || !paysToCards(c)) return undefined;
-  // The order's own cards fit only where all of it is to be paid again.
+  // The order's own cards fit only if all of it is paid again.
   const { wallet_details: cards } = c.request as { wallet_details: CardPart[] };
   return { field: 'wallet_details', required: !totalOf(cards).eq(amount) };
 }
 
-/** Σ of the amounts of cards. */
+/** Returns the sum of the amounts of cards. */
 export const totalOf = (cards: readonly CardPart[]): Big => sum(cards.map(({ amount }) => decimal(amount)));
 
-/** The offer that a policy takes up by itself; undefined where it needs a person. */
+/** Returns the offer that a policy chooses without an operator. */
 export function offerByPolicy(offers: readonly Offer[], row: Row, policy: CompensationPolicy): Offer | undefined {
   const move = moveByPolicy(row, policy);
   return offers.find((offer) => offer.move === move && !offer.names?.required);
 }
 
-/** What may be decided, given what is offered. */
+/** Returns the actions that may be decided. */
 export const actionsOf = (offers: readonly Offer[]): DecideAction[] => [
   ...new Set<DecideAction>(offers.map(({ move }) => move.action)),
   'accept',
@@ -55,13 +54,13 @@ export const actionsOf = (offers: readonly Offer[]): DecideAction[] => [
 
 const wayOf = ({ kind, as }: Move): string => (kind ? `${kind} as ${as}` : `as ${as}`);
 
-/** An offer in words, as attention and refusals name it. */
+/** Returns an offer in words. */
 export function describeOffer({ move, amount, currency, names }: Offer): string {
   const needs = names?.required ? `, needs ${names.field}` : '';
   return `${move.action} ${wayOf(move)} (${toAmount(amount)} ${currency}${needs})`;
 }
 
-/** The one offer that a decision means, or why it means none. */
+/** Returns the one offer that a decision means, or why it means none. */
 export function chooseOffer(offers: readonly Offer[], decision: Partial<TakenDecision>): Offer | string {
   const { action, kind, as } = decision;
   const ofAction = offers.filter(({ move }) => move.action === action);
@@ -73,11 +72,11 @@ export function chooseOffer(offers: readonly Offer[], decision: Partial<TakenDec
   return offer;
 }
 
-/** True while the way a follow-up took (finish, revert) still has something to take. */
-export function isUnfinished(c: Case, purse: Purse, row: Row, action: Move['action']): boolean {
-  const unpaid = payable(c, purse).gt(0);
-  if (action === 'finish') return purse.unexchanged.gt(0) || unpaid;
-  if (purse.unpaid.gt(0) || takes(c, purse, REFUND).gt(0)) return true;
-  // Reverting, what never left the balance needs nothing, unless the row has two remainders.
-  return row.twoRemainders === true && purse.unexchanged.gt(0);
+/** Returns true while `action` still has something to take. */
+export function isUnfinished(c: Case, funds: Funds, row: Row, action: Move['action']): boolean {
+  const unpaid = payable(c, funds).gt(0);
+  if (action === 'finish') return funds.unexchanged.gt(0) || unpaid;
+  if (funds.unpaid.gt(0) || takes(c, funds, REFUND).gt(0)) return true;
+  // Money that never left the balance needs no revert, unless the row has two remainders.
+  return row.twoRemainders === true && funds.unexchanged.gt(0);
 }

@@ -20,26 +20,25 @@ import { type FinalStatus, isFinal, type Order } from '../../contract/service-ob
 import { answersWithin, cancellable, watch } from '../activity-calls.js';
 import { ask } from '../ask/ask.js';
 import { toleratedStatuses } from '../follow/await-final.js';
-import { parkUnless } from '../order/park.js';
+import { parkUnless } from '../order/decision.js';
 import type { OrderRun } from '../order/state.js';
 import type { FollowUp } from './moves.js';
 
-/** A follow-up that was started before and is not final after this long may be accepted as it is. */
+/** Time after which an operator may accept an existing follow-up that is not final. */
 const ASK_AFTER_MS = 15 * 60_000;
 
-/** How it ended. 'none': no order exists. 'unknown': it may have moved money; `accepted`: a person did not wait. */
+/** How a follow-up ended. 'unknown': it may have moved money; `accepted`: nobody waits. */
 export type FollowUpEnd =
   | { kind: 'final'; how: string; outcome: FinalStatus; order: Order }
   | { kind: 'none'; how: string }
   | { kind: 'unknown'; how: string; accepted?: TakenDecision };
 
 /**
- * Runs a follow-up to its end as a child of its own: it outlives this workflow, is started once per order id whatever
- * happens here, and is followed by look-up where it exists already. `basis`: what it is made for; it is sent only while that
- * holds. Cancelling this workflow meanwhile stops a follow-up that has not sent.
+ * Runs a follow-up to its end as a child that outlives this workflow; an existing one is looked up.
+ * It is sent only while `basis` holds, and cancelling this workflow stops one that has not sent.
  */
 export async function sendFollowUp(run: OrderRun, followUp: FollowUp, basis: Basis[]): Promise<FollowUpEnd> {
-  // Where it was cancelled by now, a person decided after that, and wants the follow-up.
+  // After a cancellation, an operator decided that it is still wanted.
   const decidedSince = run.facts.cancelled;
   const isCancelled = () => run.facts.cancelled && !decidedSince;
   const watched = <T>(follow: () => Promise<T>) => cancellable(follow, isCancelled, () => stop(run, followUp));
@@ -49,7 +48,7 @@ export async function sendFollowUp(run: OrderRun, followUp: FollowUp, basis: Bas
       childOptions(run, followUp, basis),
     );
     const { order, decisions = [] } = await watched(() => child.result());
-    // A person took another order in its place: what that one moved is not what was asked for.
+    // An operator adopted another order, so what was moved is unknown.
     const isOther = decisions.some(({ differences = [] }) => differences.length > 0);
     return isOther ? { kind: 'unknown', how: 'was adopted as another payment' } : ended(order);
   } catch (error) {
@@ -59,24 +58,24 @@ export async function sendFollowUp(run: OrderRun, followUp: FollowUp, basis: Bas
   }
 }
 
-/** The server answers a cancellation at once; one that is not answered, such as of an ended run, holds nothing up. */
+/** Longest wait for the server's answer to a cancellation. */
 const STOP_WITHIN_MS = 60_000;
 
-/** Cancels a follow-up: it ends if nothing was sent, and is otherwise followed to its end. */
+/** Cancels a follow-up. After a send, it is followed to its end. */
 async function stop({ account }: OrderRun, { request }: FollowUp): Promise<void> {
   const cancelled = getExternalWorkflowHandle(orderWorkflowId(account, request.order_id)).cancel();
-  // It fails where the follow-up has ended by now: then there is nothing to stop.
+  // Fails if the follow-up has ended already.
   await answersWithin(cancelled, STOP_WITHIN_MS, 'Until the follow-up is cancelled');
 }
 
-/** A stopped workflow proves nothing about its order: only the failures of an order say that there is none of ours. */
+/** Only order failures say that no order exists; a stopped workflow proves nothing. */
 function endedWithoutOrder(cause: unknown): FollowUpEnd {
   const type = cause instanceof ApplicationFailure ? cause.type : undefined;
   if (type === ORDER_UNRESOLVED) return { kind: 'unknown', how: 'was closed by a person: its order may exist' };
   if (!isOrderFailure(type)) return { kind: 'unknown', how: 'was stopped: its order may exist' };
-  // What the others say is advice about an order that stands by itself; here a person decides about the one before.
+  // Other messages advise about single orders, not about follow-ups.
   const why = type === 'OrderCancelled' && cause instanceof ApplicationFailure ? `: ${cause.message}` : '';
-  // Somebody else's order under an id that is made from ours may be another attempt at this very follow-up.
+  // Another order under this id may be another attempt of this follow-up.
   return { kind: type === 'OrderConflict' ? 'unknown' : 'none', how: `came to no order (${type})${why}` };
 }
 
@@ -99,7 +98,7 @@ function childOptions(run: OrderRun, { type, request }: FollowUp, basis: Basis[]
     workflowId: orderWorkflowId(run.account, request.order_id),
     args: [input] as [RunInput],
     workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-    // A payout in flight must outlive its parent, however the parent ends.
+    // A payout in flight must outlive its parent.
     parentClosePolicy: ParentClosePolicy.ABANDON,
     cancellationType: ChildWorkflowCancellationType.ABANDON,
     staticSummary: `follow-up ${type} of ${run.request.order_id}`,
@@ -107,10 +106,7 @@ function childOptions(run: OrderRun, { type, request }: FollowUp, basis: Basis[]
   };
 }
 
-/**
- * Another run sent it: its result is not to be had here, but the service tells how it ended. It may also have come to
- * no order, which no poll can tell from "not yet": after a while a person may accept that, while the polling goes on.
- */
+/** Follows an existing follow-up by look-ups. After a while, an operator may accept it. */
 export async function followExisting(run: OrderRun, followUp: FollowUp): Promise<FollowUpEnd> {
   const polling = new CancellationScope();
   const polled = polling.run(() => pollToFinal(run, followUp));
@@ -121,12 +117,12 @@ export async function followExisting(run: OrderRun, followUp: FollowUp): Promise
   const accepted = await parkUnless(run, { code: 'follow-up-open', reason, allowed: ['accept'] }, isSeen);
   if (isSeen() && !accepted) return existingEnded(followUp, await polled);
   polling.cancel();
-  // Accepted as it is: nothing more is to be sent for it.
+  // Nothing more may be sent for it.
   await stop(run, followUp);
   return { kind: 'unknown', how: 'showed no final status', accepted };
 }
 
-/** The run that started it may have been decided differently: what it moved is then not what this one asked for. */
+/** Checks that an existing follow-up is the one that was asked for. */
 function existingEnded({ type, request }: FollowUp, order: Order): FollowUpEnd {
   const { hard } = echoDifferences(type, request, order);
   if (hard.length === 0) return ended(order);
@@ -144,7 +140,7 @@ async function pollToFinal(run: OrderRun, { request }: FollowUp): Promise<Order>
       ...toleratedStatuses(reported),
     };
     const order = await ask(run, { summary }, ({ pollOrder }) => pollOrder(input));
-    // A person is asked about it anyway.
+    // An operator is asked anyway.
     if ('silent' in order) continue;
     if (isFinal(order.status)) return order;
     reported.push(order.status);

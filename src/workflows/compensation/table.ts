@@ -1,7 +1,7 @@
 import { decimalOrZero } from '../../contract/money.js';
 import type { CompensationPolicy } from '../../contract/order/input-and-result.js';
 import { factsOf, ORDER_TYPES, type OrderType } from '../../contract/order/types.js';
-import type { Case, Figures } from './figures.js';
+import { type Case, type Figures, startsWithDeposit } from './figures.js';
 import {
   EXCHANGE,
   EXCHANGE_AND_PAY,
@@ -12,12 +12,11 @@ import {
   PAY,
   paysToCards,
   REFUND,
-  startsWithDeposit,
   UNDO_EXCHANGE,
 } from './moves.js';
 
-/** A final order seen as the table sees it. */
-interface Ending {
+/** A final order as the table sees it. */
+interface OrderEnding {
   type: OrderType;
   status: string;
   left: 'nothing' | 'unexchanged' | 'unpaid' | 'both';
@@ -30,30 +29,30 @@ interface Ending {
   strict: boolean;
 }
 
-/** What a policy does on a row: one move by itself and others only by decision, or nothing but ask, or the same as report. */
+/** What a policy does on a row: one move by itself and others by decision, only ask, or report. */
 type Way = { byPolicy?: Move; byDecision: readonly Move[] } | 'ask' | 'report';
 
 /** One row of the compensation table. */
 export interface Row {
   name: string;
-  applies: (s: Ending) => boolean;
+  applies: (s: OrderEnding) => boolean;
   /** Nothing is left: every policy ends as 'none'. */
   nothingLeft?: true;
-  /** A person should look although nothing waits for a decision. */
+  /** Raises attention without a question. */
   attention?: true;
-  /** Two remainders: one follow-up cannot deal with both. */
+  /** One follow-up cannot handle both remainders. */
   twoRemainders?: true;
   /** No figure says what is left. */
   leftUnknown?: true;
   finish: Way;
   revert: Way;
-  /** The policy of an order that names none. */
   byDefault: 'report' | 'ask';
 }
 
-const partial = (s: Ending): boolean => s.status === 'completed_partially';
-const error = (s: Ending): boolean => s.status === 'error';
-const leaves = (s: Ending, type: OrderType, left: Ending['left']): boolean => s.type === type && s.left === left;
+const partial = (s: OrderEnding): boolean => s.status === 'completed_partially';
+const error = (s: OrderEnding): boolean => s.status === 'error';
+const leaves = (s: OrderEnding, type: OrderType, left: OrderEnding['left']): boolean =>
+  s.type === type && s.left === left;
 
 const auto = (byPolicy: Move, ...byDecision: Move[]): Way => ({ byPolicy, byDecision });
 const decide = (...byDecision: Move[]): Way => ({ byDecision });
@@ -61,7 +60,10 @@ const decide = (...byDecision: Move[]): Way => ({ byDecision });
 const nothingLeft = { nothingLeft: true, finish: 'ask', revert: 'ask', byDefault: 'report' } as const;
 const acceptOnly = { finish: 'ask', revert: 'ask', byDefault: 'ask' } as const;
 
-/** What an order that was done in part may have left in one place, by type; a type without rows leaves nothing to deal with. */
+/** Name of the row of a payout that was paid in part. */
+export const PAID_IN_PART = 'paid out in part';
+
+/** Remainders in one place of orders done in part, by type. */
 const LEFT_IN_PART: Record<OrderType, readonly Row[]> = {
   deposit: [],
   deposit_exchange: [
@@ -78,7 +80,7 @@ const LEFT_IN_PART: Record<OrderType, readonly Row[]> = {
       name: 'the deposit was exchanged, but not paid out in full',
       applies: (s) => s.left === 'unpaid',
       finish: auto(PAY),
-      // First back, then the refund of what that brought.
+      // First the exchange back, then the refund.
       revert: decide(EXCHANGE_BACK, REFUND),
       byDefault: 'ask',
     },
@@ -119,7 +121,7 @@ const LEFT_IN_PART: Record<OrderType, readonly Row[]> = {
       applies: (s) => s.left === 'unexchanged' && !s.strict,
       // PAY: what an earlier follow-up exchanged but could not pay.
       finish: auto(EXCHANGE_AND_PAY, PAY),
-      // What is left is where it came from.
+      // The remainder is where it came from.
       revert: 'report',
       byDefault: 'ask',
     },
@@ -133,7 +135,7 @@ const LEFT_IN_PART: Record<OrderType, readonly Row[]> = {
   ],
   withdraw: [
     {
-      name: 'paid out in part',
+      name: PAID_IN_PART,
       applies: (s) => s.left === 'unpaid',
       finish: auto(PAY),
       // Paid money cannot return.
@@ -146,7 +148,7 @@ const LEFT_IN_PART: Record<OrderType, readonly Row[]> = {
 const doneInPart = (type: OrderType): Row[] =>
   LEFT_IN_PART[type].map((row) => ({ ...row, applies: (s) => partial(s) && s.type === type && row.applies(s) }));
 
-/** The first row that applies holds. `auto`: its first move by policy, all by decision; `decide`: by decision only. */
+/** THE table of remainders: the first row that applies holds. */
 export const COMPENSATION_TABLE: readonly Row[] = [
   { name: 'completed', applies: (s) => s.status === 'completed', ...nothingLeft },
   {
@@ -205,29 +207,29 @@ export const COMPENSATION_TABLE: readonly Row[] = [
     revert: 'report',
     byDefault: 'report',
   },
-  // An error or cancellation after something moved contradicts "was not executed": only a person may close it.
+  // After money moved, an error or cancellation is a contradiction: only an operator may close it.
   { name: 'a contradiction: the status does not fit what moved', applies: () => true, ...acceptOnly },
 ];
 
-/** The row of a final order. Every order has one: the last row applies to everything. */
+/** Returns the row of a final order; the last row applies to everything. */
 export function rowOf(c: Case, left: Figures): Row {
   const ending = endingOf(c, left);
   return COMPENSATION_TABLE.find((row) => row.applies(ending)) as Row;
 }
 
-/** Every move of a row, those by policy first. */
+/** Returns the moves of a row, those by policy first. */
 export const movesOf = ({ finish, revert }: Row): Move[] =>
   [finish, revert].flatMap((way) =>
     typeof way === 'string' ? [] : [...(way.byPolicy ? [way.byPolicy] : []), ...way.byDecision],
   );
 
-/** The move that a policy makes by itself on a row; undefined where it asks or reports. */
+/** Returns the move that a policy makes by itself. */
 export function moveByPolicy(row: Row, policy: CompensationPolicy): Move | undefined {
   const way = policy === 'finish' || policy === 'revert' ? row[policy] : 'report';
   return typeof way === 'string' ? undefined : way.byPolicy;
 }
 
-function endingOf(c: Case, { unexchanged, unpaid }: Figures): Ending {
+function endingOf(c: Case, { unexchanged, unpaid }: Figures): OrderEnding {
   const { order } = c;
   const withdrawn = order.blockchain_withdrawal_hash !== null;
   const gained = decimalOrZero(order.amount_to).gt(0);

@@ -1,15 +1,17 @@
 import type { Control } from '../../contract/order/activities.js';
 
-/** When absence is read, as parts of the window: the early readings find what is there, the last proves absence. */
+/** Reading times as parts of the window: early ones find an order, the last proves absence. */
 const READING_TIMES = [0, 0.05, 0.2, 0.5, 1];
 
-/** Fewest readings in a row that prove absence, however long they took. */
+/** Fewest readings in a row that prove absence. */
 const MIN_READINGS = 3;
 
-/** Longest wait because of a worker whose clock is behind that of another one. */
+/** Longest wait for a worker whose clock is behind. */
 const LONGEST_WORKER_WAIT_MS = 15 * 60_000;
 
-/** One reading without our order: asked and answered by the clock of the server, read by that of its worker. */
+/**
+ * A reading without our order. `readAtMs` is by the worker's clock, the others are by the server's.
+ */
 export interface AbsentReading {
   askedAtMs: number;
   answeredAtMs: number;
@@ -17,29 +19,26 @@ export interface AbsentReading {
   control: Control;
 }
 
-/** What one clock says: from when on readings count, and since when the order is absent. */
+/** Start of the readings that count, and of the absence, by one clock. */
 interface Clock {
   countFromMs: number;
   sinceMs?: number | undefined;
 }
 
-/** From when on absence counts: a create may be sent until `untilMs`. `sinceMs`: when the window began, if before its readings. */
+/** Absence counts after `untilMs`. `sinceMs`: start of the window, if before its readings. */
 export interface WindowStart {
   untilMs: number;
   sinceMs?: number;
 }
 
-/** A proof under way. */
+/** A proof in progress. Times are by the Temporal server's clock. */
 export interface Proof {
-  /** Readings in a row that count. */
   readings: number;
-  /** When it began, by the server's clock. */
   startedAtMs: number;
   server: Clock;
   worker: Clock;
   /** The last reading hid orders that the service confirmed; 'over': for a whole window. */
   hidden?: 'yet' | 'over';
-  /** When to read next, by the server's clock. */
   nextAtMs: number;
 }
 
@@ -55,7 +54,7 @@ function begin({ untilMs, sinceMs }: WindowStart, { askedAtMs, readAtMs }: Absen
   };
 }
 
-/** The same proof from now on: nothing that was read before counts. */
+/** Restarts a proof: earlier readings do not count. */
 export function restart(
   { startedAtMs, server, worker, ...proof }: Proof,
   reading: AbsentReading,
@@ -73,11 +72,10 @@ export function restart(
 }
 
 /**
- * THE proof that no order of ours exists: at least three readings in a row over the whole window, by two clocks, each of which
- * shows what the service confirmed before. A workflow lives by the server's clock alone, and one that is set forward would make
- * a few quick readings pass for a long window; the workers that read have clocks of their own.
+ * THE proof that our order does not exist: three readings or more in a row over the whole window,
+ * by the clocks of server and workers. Each must show the orders that the service confirmed.
  */
-export function takeReading(
+export function applyReading(
   before: Proof | undefined,
   start: WindowStart,
   reading: AbsentReading,
@@ -104,7 +102,7 @@ export function takeReading(
   return { proof: counted, isProven: counted.readings >= MIN_READINGS && spans.every((ms) => ms >= windowMs) };
 }
 
-/** When both clocks want the next reading. */
+/** Returns when both clocks need the next reading. */
 function nextReadingAtMs(
   { server, worker }: Pick<Proof, 'server' | 'worker'>,
   { answeredAtMs, readAtMs }: AbsentReading,

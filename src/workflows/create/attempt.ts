@@ -10,56 +10,59 @@ import {
 import type { CreateAnswer, CreateOrderInput, CreateVerdict, SendPermission } from '../../contract/order/activities.js';
 import type { SentTo } from '../../contract/order/sent-to.js';
 import { Refused } from '../../contract/refused.js';
-import { moneyMoving, watch } from '../activity-calls.js';
-import { noteAnswer, untilServed } from '../ask/ask.js';
+import { CREATE_TIMEOUT_MS, moneyMoving, SEND_TIMEOUT_MS, watch } from '../activity-calls.js';
+import { recordAnswer, untilServed } from '../ask/ask.js';
 import { isFollowUp } from '../identity.js';
 import { isForeign } from '../interceptors.js';
-import { type Closed, closed } from '../order/end.js';
+import { close, closed } from '../order/end.js';
 import { enterPhase, raiseAttention } from '../order/show.js';
 import { isReset, type OrderRun } from '../order/state.js';
-import { wasEverInDoubt } from './facts.js';
+import type { Outcome } from './apply-outcome.js';
+import { type Doubt, wasEverInDoubt } from './facts.js';
+import { duplicateOrders, foreignOrder } from './readings.js';
+
+/** Longest wait between two attempts that sent nothing. */
+const MAX_WAIT_MS = 60_000;
 
 /**
- * One attempt of the create activity. It sends at most once, and not at all without permission. Whatever ends it without
- * an answer of its own (worker died, time-out, a bug) is 'uncertain': the create may have reached the service. `isPermitted` is asked
- * once more where no worker took it in time: it may have been cancelled, or become late, while it waited.
+ * Makes one attempt of the create activity, which sends at most once, and returns its outcomes. An
+ * attempt without an answer of its own (a time-out, a dead worker, a bug) is uncertain.
  */
 export async function attemptCreate(
   run: OrderRun,
   permission: SendPermission,
   isPermitted: () => boolean,
-): Promise<Attempted | Closed | TakenBack> {
+): Promise<Outcome[]> {
   if (run.revision > 1) enterPhase(run, 'creating', 'the create');
   const options = { ...moneyMoving(run.account), summary: summaryOf(run) };
   try {
+    // Asked again if no worker took it in time: it may have been cancelled or become late.
     const attempt = () =>
       untilServed<CreateAnswer>(run, options, ({ createOrder }, late) =>
         late && !isPermitted() ? Promise.resolve(NO_LONGER_PERMITTED) : createOrder(attemptInput(run, permission)),
       );
     const answer = await unlessTakenBack(attempt, isPermitted);
-    if (!VERDICTS.has(answer?.kind)) return withoutAnswer(run, STRANGE_CREATE);
-    noteAnswer(run, answer, mayHaveReached(answer, permission));
+    if (!VERDICTS.has(answer?.kind)) return outcomesOf(run, withoutAnswer(run, STRANGE_CREATE), permission);
+    recordAnswer(run, answer, mayHaveReached(answer, permission));
     if (answer.notes) run.notes = answer.notes;
-    return answer;
+    return outcomesOf(run, answer, permission);
   } catch (error) {
-    return verdictOfFailure(run, permission, error, isPermitted);
+    // Only for an attempt that no worker has. An earlier one may have sent if an operator reset or
+    // paused it.
+    if (isCancellation(error) && !wasStarted(error) && !isPermitted()) return [{ kind: 'takenBack' }];
+    return outcomesOf(run, verdictOfFailure(run, permission, error), permission);
   }
 }
 
-/** What an attempt came to. `placeUnknown`: it may have been sent, and nothing tells where. */
-export type Attempted = CreateVerdict & { placeUnknown?: boolean };
-
-/** The server says that it took the attempt out of its queue, where no worker had started it. */
-export interface TakenBack {
-  kind: 'takenBack';
-}
+/** Verdict of an attempt. `placeUnknown`: it may have been sent, to an unknown account. */
+type Attempted = CreateVerdict & { placeUnknown?: boolean };
 
 const NO_LONGER_PERMITTED: CreateAnswer = {
   kind: 'notSent',
   reason: 'no worker took it, and it was cancelled or became late meanwhile',
 } as CreateAnswer;
 
-/** What a create may answer; whatever else comes is the answer of another activity, or of nobody of ours. */
+/** Verdicts of a create. Anything else was answered by another activity or by a foreign worker. */
 const VERDICTS: ReadonlySet<unknown> = new Set(
   Object.keys({
     accepted: true,
@@ -96,7 +99,7 @@ function attemptInput(run: OrderRun, permission: SendPermission): CreateOrderInp
   };
 }
 
-/** True for an attempt that was free to send and does not say that it did not. */
+/** True if the attempt may have sent. */
 const mayHaveReached = (verdict: CreateVerdict, permission: SendPermission): boolean =>
   verdict.kind === 'rejected' || (verdict.kind === 'uncertain' && !verdict.reset && permission !== 'none');
 
@@ -104,8 +107,8 @@ const summaryOf = (run: OrderRun): string =>
   wasEverInDoubt(run.facts) ? 'Check, look up, then send again if allowed' : 'Check, look up, then send if allowed';
 
 /**
- * Cancels an attempt once it is no longer permitted: it was cancelled, or a callback came. Cancelling takes it out of
- * the queue; a worker that has it already finds out right before its send (`confirmAttempt`).
+ * Cancels a queued attempt that is no longer permitted. A worker that has it already finds out right
+ * before it sends (`confirmAttempt`).
  */
 async function unlessTakenBack<T>(attempt: () => Promise<T>, isPermitted: () => boolean): Promise<T> {
   const scope = new CancellationScope();
@@ -116,25 +119,18 @@ async function unlessTakenBack<T>(attempt: () => Promise<T>, isPermitted: () => 
   return answer;
 }
 
-function verdictOfFailure(
-  run: OrderRun,
-  permission: SendPermission,
-  error: unknown,
-  isPermitted: () => boolean,
-): Attempted | Closed | TakenBack {
-  // Reported only for an attempt that no worker has in hand. One before it may have sent, if a person gave it more attempts or paused it.
-  if (isCancellation(error) && !wasStarted(error) && !isPermitted()) return { kind: 'takenBack' };
-  // Nothing was scheduled any more: it was cancelled at the moment at which no worker had taken the one before in time.
+function verdictOfFailure(run: OrderRun, permission: SendPermission, error: unknown): Attempted {
+  // Cancelled between two schedules of the attempt: nothing was scheduled.
   if (isCancellation(error) && !(error instanceof ActivityFailure)) return NO_LONGER_PERMITTED;
   const cause = error instanceof ActivityFailure ? error.cause : undefined;
   if (cause instanceof ApplicationFailure && cause.type === 'InvalidOrder') {
     const { message, details = [] } = cause;
-    // Where something may have been sent, its id stays in use.
+    // After a possible send, the id stays in use.
     if (permission !== 'first' || isReset()) return { kind: 'notSent', reason: message };
-    return closed('InvalidOrder', message, details ?? []);
+    close(run, closed('InvalidOrder', message, details ?? []));
   }
   if (cause instanceof TimeoutFailure) {
-    // Written by the attempt right before its send; says where it went even when the worker died.
+    // The attempt writes its account right before it sends, so it is known even if the worker dies.
     const written = cause.lastHeartbeatDetails as { sentTo?: SentTo } | Refused | undefined;
     const placeUnknown = written instanceof Refused && !run.sentTo;
     if (!(written instanceof Refused)) run.sentTo ??= written?.sentTo;
@@ -142,48 +138,112 @@ function verdictOfFailure(
     return { kind: 'uncertain', reason, timedOut: true, placeUnknown };
   }
   if (!(error instanceof ActivityFailure)) throw error;
-  // Failed by an operator, perhaps, while its worker goes on.
+  // An operator may have failed it while its worker continues.
   return withoutAnswer(run, isForeign(error) ? FOREIGN_CREATE : undefined);
 }
 
-/** An attempt that ended by another's word: nothing tells that its request is over, or where it went. `told`: what a person is told. */
-function withoutAnswer(run: OrderRun, told?: string): Attempted {
-  if (told) raiseAttention(run, 'foreign-answer', told);
-  const reason = told ?? 'the create attempt ended without an answer';
+/** Verdict of an attempt without a valid answer: its request may still be in flight. */
+function withoutAnswer(run: OrderRun, attention?: string): Attempted {
+  if (attention) raiseAttention(run, 'foreign-answer', attention);
+  const reason = attention ?? 'the create attempt ended without an answer';
   return { kind: 'uncertain', reason, timedOut: true, placeUnknown: !run.sentTo };
 }
 
-/** Stays until the order ends: who answers one attempt may answer the next. */
 const FOREIGN_CREATE =
   'something without the payload keys answered the create: it may have been sent. Find out who polls its task queue';
 
 /**
- * True where the history has a start of the activity. The server cancels what no worker has started; a cancellation of what one
- * has started is the word of whoever sent it, and no worker of ours sends it.
+ * True if the history has a start of the activity. The server cancels only what no worker has
+ * started; a later cancellation comes from a foreign worker.
  */
 function wasStarted(error: unknown): boolean {
   const started = error instanceof ActivityFailure ? error.failure?.activityFailureInfo?.startedEventId : undefined;
   return Number(started ?? 0) > 0;
 }
 
-/** The delay the caller asked for, in minutes; undefined for types and orders without one. */
+/** Returns what a verdict means for the facts. */
+function outcomesOf(run: OrderRun, verdict: Attempted, permission: string): Outcome[] {
+  const nowMs = Date.now();
+  const place = verdict.placeUnknown ? 'unknown' : 'asked';
+  switch (verdict.kind) {
+    case 'accepted':
+    case 'adopted':
+      return [{ kind: 'seen', seen: { ...verdict, kind: 'ours', how: verdict.kind } }];
+    case 'conflict':
+      return [{ kind: 'seen', seen: foreignOrder(run, verdict) }];
+    case 'duplicates':
+      return [{ kind: 'seen', seen: duplicateOrders(verdict) }];
+    case 'notSent': {
+      const waitMs = Math.min(MAX_WAIT_MS, 500 * 2 ** (run.facts.budget.notSent + 1));
+      return [{ kind: 'notSent', why: verdict.reason, waitMs, isLimited: false }];
+    }
+    case 'rateLimited': {
+      const why = 'the service answers "too many requests"';
+      return [{ kind: 'notSent', why, waitMs: verdict.retryAfterMs, isLimited: true }];
+    }
+    case 'overCap': {
+      const { kind: _, reason: why, placeUnknown: __, ...toApprove } = verdict;
+      return [{ kind: 'blocked', by: 'cap', why, toApprove }];
+    }
+    case 'stale':
+      return [{ kind: 'blocked', by: 'stale', why: verdict.reason }];
+    case 'rejected': {
+      const answer = verdict.excerpt === undefined ? 'HTTP 400' : `HTTP 400: ${verdict.excerpt}`;
+      return [{ kind: 'refused', answer, atMs: nowMs, place }];
+    }
+    case 'uncertain':
+      if (verdict.reset) return [{ kind: 'doubted', doubt: doubtOfReset(run) }];
+      // The attempt sent nothing and only looked for an order of an earlier run.
+      if (permission === 'none') return [{ kind: 'seen', seen: { kind: 'absent' } }];
+      return [doubtOf(verdict, nowMs, place), ...namedBy(run, verdict)];
+  }
+}
+
+type Uncertain = Extract<CreateVerdict, { kind: 'uncertain' }>;
+
+/** Absence counts only after an attempt without an answer cannot send any more, and after `Retry-After`. */
+function doubtOf({ reason, timedOut, retryAfterMs }: Uncertain, nowMs: number, place: Doubt['place']): Outcome {
+  const untilMs = nowMs + (timedOut ? SEND_TIMEOUT_MS : (retryAfterMs ?? 0));
+  const doubt: Doubt = { cause: 'uncertainCreate', untilMs, place, said: reason };
+  return { kind: 'doubted', doubt, costs: { isLimited: retryAfterMs !== undefined } };
+}
+
+/** The service answered with our order under another form of its id, which look-ups may not find. */
+function namedBy(run: OrderRun, { underOtherId: order }: Uncertain): Outcome[] {
+  if (!order) return [];
+  return [{ kind: 'seen', seen: { ...foreignOrder(run, { order, differences: ['order_id'] }), isNamed: true } }];
+}
+
+/** Returns the doubt after a reset: the earlier run may have sent, and may have an attempt in flight. */
+export function doubtOfReset({ sentTo, input, facts }: OrderRun): Doubt {
+  const isPinned = sentTo !== undefined && !input.sentTo;
+  const isOwn = isPinned && facts.everDoubted.some(({ cause }) => cause === 'uncertainCreate');
+  return {
+    cause: 'reset',
+    untilMs: Date.now() + CREATE_TIMEOUT_MS,
+    place: isOwn ? 'asked' : 'unknown',
+    said: 'the workflow was reset',
+  };
+}
+
+/** Delay that the caller asked for, in minutes. */
 const askedDelayMinutes = ({ request }: OrderRun): number | undefined =>
   'delay_order_for_minutes' in request ? request.delay_order_for_minutes : undefined;
 
-/** A run that a reset makes keeps the start of the run that it was cut from. */
+/** Start of the run; a reset keeps it. */
 const startedAtMs = (): number => workflowInfo().startTime.getTime();
 
-/** Returns the time until a delayed order starts, on the server's clock, in milliseconds; 0 without delay. */
+/** Returns the milliseconds until a delayed order starts, by the Temporal server's clock. */
 export const untilDelayedStartMs = (run: OrderRun): number =>
   Math.max(0, startedAtMs() + (askedDelayMinutes(run) ?? 0) * 60_000 - Date.now());
 
-/** True when a delayed order's time went by before it came to exist: a person decides whether it is still wanted. */
+/** Returns true if the start time of a delayed order has passed. */
 export const delayHasPassed = (run: OrderRun): boolean =>
   (askedDelayMinutes(run) ?? 0) > 0 && untilDelayedStartMs(run) === 0;
 
-/** True after `latestSend`: nothing is sent any more, whatever a person decides. */
+/** Returns true after `latestSend`: nothing is sent any more, whatever an operator decides. */
 export const latestSendIsOver = ({ input }: OrderRun): boolean => Date.now() > Date.parse(input?.latestSend ?? '');
 
-/** A late order is sent only if a person who knew that it is late said so. */
+/** True if an operator who knew that the order is late permitted its send. */
 const isLatePermitted = ({ facts: { late, absence } }: OrderRun): boolean =>
   late === 'allowed' || absence?.permitted?.late === true;

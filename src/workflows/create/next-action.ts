@@ -11,64 +11,62 @@ import {
 } from './facts.js';
 import type { Conflict, Ours } from './readings.js';
 
-/** What a run does next about its create. */
+/** Next step of a create. */
 export type Action =
   | { do: 'take'; ours: Ours }
-  /** One attempt of the create activity. 'none': it only looks and checks its input. */
+  /** Runs one create attempt. With 'none' it only looks and checks its input. */
   | { do: 'attempt'; permission: SendPermission }
-  /** One look at what has our id, or `orderUuid`. `endsIn`: not waited for for long, since the order ends anyway. */
+  /** Looks the order up once. A look-up 'before the end' waits a short time only. */
   | { do: 'look'; why: 'waited' | 'callback' | 'before the end' | 'recovered'; delayMs?: number }
-  /** One reading of the proof that no order of ours exists. */
+  /** Reads absence once. */
   | { do: 'prove absence'; why: string }
   | { do: 'ask'; about: Question }
   | { do: 'end'; as: End };
 
 /**
- * What a person is asked. `uncertain`: it goes on by itself once the service shows an order that it accepted later. 'a later order':
- * a person is asked at once; 'an accepted order': only after an hour, since creates of other orders fail, too.
+ * Question to an operator. While `waitsFor` is set, the order is also sent again as soon as the
+ * service shows 'a later order', or accepts one ('an accepted order'; asked only after an hour).
  */
 export type Question =
   | { kind: 'conflict'; conflict: Conflict }
   | { kind: 'uncertain'; absence: Absence; waitsFor?: 'a later order' | 'an accepted order' }
   | { kind: 'hidden'; doubt: Doubt }
   | { kind: 'missing' }
-  /** Nothing was sent, and its time has passed. */
   | { kind: 'late' }
   | { kind: 'notSent'; why: string }
   | { kind: 'overCap'; why: string; toApprove?: ApprovedAmount };
 
-/** How a run ends without an order. `unresolved`: one may exist; `doubt` says why. */
+/** How a run ends without an order. With `doubt`, an order may exist. */
 export type End =
   | { type: 'OrderCancelled'; why?: string; refusedBy?: string }
   | { type: 'OrderRejected'; answer: string }
   | { type: 'OrderConflict'; conflict: Conflict }
   | { type: 'closed'; by: string; doubt?: ClosingDoubt; mayHaveSent: boolean };
 
-/** Why a closed order may exist all the same. */
+/** Why an order may exist although an operator closed it. */
 export type ClosingDoubt = 'conflict' | 'place' | 'hidden' | 'callback' | 'noLater';
 
-/** What the type of an order says about its create. */
+/** What the order type says about its create. */
 export interface Terms {
   movesMoneyAtOnce: boolean;
 }
 
 /**
- * THE table that decides what becomes of a create, and whether it is sent again. The first row that applies is taken. Pure and
- * total; every attempt still probes before it sends, and the gate in the activity refuses what no facts can know: that the
- * run was reset.
+ * THE table: decides the next step of a create, and whether it is sent again. The first row that
+ * applies holds. Pure and total.
  */
 export function nextAction(facts: Facts, terms: Terms): Action {
   const { doubt, found, closing, blocked, notSent, absence } = facts;
-  // 1. What is shown to exist, and callbacks, which may say so.
+  // 1. An order that is shown, and callbacks, which may announce one.
   if (found?.kind === 'ours') return { do: 'take', ours: found };
   if (isCallbackDue(facts)) return doubt ? { do: 'prove absence', why: doubt.said } : { do: 'look', why: 'callback' };
   if (found && !closing && (isFinal(found) || !doubt)) return aboutConflict(facts, found);
-  // 2. What may be on its way, or hidden: nothing is sent, and nothing ends as absent.
+  // 2. While a create may be in flight or hidden, nothing is sent and nothing ends as absent.
   if (doubt) return aboutDoubt(facts, doubt);
-  // 3. Ends: none of ours exists, or a person says so.
+  // 3. Ends: no order of ours exists, or an operator closes it.
   const end = endOf(facts, terms);
   if (end) return end;
-  // 4. Questions: what a person must mend or approve first.
+  // 4. Questions to an operator.
   if (absence && facts.everDoubted.some(({ cause }) => cause === 'recovered'))
     return { do: 'ask', about: { kind: 'missing' } };
   if (blocked) return { do: 'ask', about: aboutBlocked(blocked) };
@@ -94,7 +92,9 @@ function endOf(facts: Facts, terms: Terms): Action | undefined {
 const aboutBlocked = ({ by, why, toApprove }: NonNullable<Facts['blocked']>): Question =>
   by === 'cap' ? { kind: 'overCap', why, ...(toApprove && { toApprove }) } : { kind: 'notSent', why };
 
-/** A callback after a send is looked into before anybody is asked or waited for; before a send only where the order waits. */
+/**
+ * True if a callback needs a look-up now. Before any send, only an order that waits looks it up.
+ */
 const isCallbackDue = (facts: Facts): boolean =>
   isCallbackNew(facts) &&
   (facts.notSent !== undefined ||
@@ -103,7 +103,7 @@ const isCallbackDue = (facts: Facts): boolean =>
 
 const isFinal = ({ askAtOnce, ours }: Conflict): boolean => askAtOnce === true || ours.length > 0;
 
-/** Before any send nobody is in doubt about an order of somebody else; afterwards it may be what came of ours. */
+/** Before any send, another order is not ours; after a send, it may be. */
 function aboutConflict(facts: Facts, conflict: Conflict): Action {
   if (wasEverInDoubt(facts) || isFinal(conflict)) return { do: 'ask', about: { kind: 'conflict', conflict } };
   return { do: 'end', as: { type: 'OrderConflict', conflict } };
@@ -123,7 +123,7 @@ function aboutDoubt(facts: Facts, doubt: Doubt): Action {
   return { do: 'prove absence', why: said };
 }
 
-/** A person closes it. Absence alone is no proof of an end where anything contradicts it. */
+/** Ends an order that an operator closes. A contradiction makes the end doubtful. */
 function endClosed(facts: Facts, terms: Terms): Action {
   const { absence, closing } = facts;
   if (closing?.refused !== undefined && isUnsent(facts, terms)) {
@@ -141,11 +141,11 @@ const endDoubtful = (facts: Facts, doubt?: ClosingDoubt): Action => ({
   as: { type: 'closed', by: facts.closing?.by ?? '', mayHaveSent: wasEverInDoubt(facts), ...(doubt && { doubt }) },
 });
 
-/** Looks once before an end of what was never sent, since another run may have: a backup knows nothing of it. */
+/** Looks once before the end: another run may have sent, for example before a restore. */
 const endCancelled = ({ looked }: Facts, as: End): Action =>
   looked ? { do: 'end', as } : { do: 'look', why: 'before the end' };
 
-/** Asked once no doubt is left: nothing was sent by any run, or what may have been is proven absent, and was no create of this one. */
+/** True if no run sent, or if only other runs may have sent and that is proven absent. */
 const isUnsent = (facts: Facts, terms: Terms): boolean =>
   facts.everDoubted.every(({ cause, place }) => isOfAnotherRun(cause) && place === 'asked') &&
   !isContradicted(facts) &&
@@ -153,10 +153,10 @@ const isUnsent = (facts: Facts, terms: Terms): boolean =>
 
 const isOfAnotherRun = (cause: Doubt['cause']): boolean => cause === 'earlierRun' || cause === 'restored';
 
-/** A callback for this order speaks against every absence. */
+/** A callback contradicts every absence. */
 const isContradicted = (facts: Facts): boolean => wasEverInDoubt(facts) && facts.callback !== 'none';
 
-/** A first create that was refused needs no later order that is shown; one that was repeated does. */
+/** True if a refusal holds. A repeated create also needs a later order that is shown. */
 const isRefusalBelieved = (facts: Facts, terms: Terms): boolean =>
   !isContradicted(facts) &&
   !isPlaceUnknown(facts) &&
@@ -164,21 +164,21 @@ const isRefusalBelieved = (facts: Facts, terms: Terms): boolean =>
   (!facts.refused?.repeated || isBelieved(facts.absence, terms));
 
 /**
- * True if absence is proven by an order that was sent later and is shown. Deposits move none of our money: for them that is only
- * waited for while creates of other orders get no clear answer.
+ * True if a later order that is shown confirms absence. Deposits, which move none of our money,
+ * need one only while creates of other orders fail.
  */
 const isBelieved = ({ control: { later, othersFail } }: Absence, { movesMoneyAtOnce }: Terms): boolean =>
   later === true || (!movesMoneyAtOnce && !othersFail);
 
-/** The first attempt of a late order checks it, and looks whether it exists. */
+/** The first attempt of a late order only checks it, and looks whether it exists. */
 const asksWhetherLate = ({ late, notSent, absence }: Facts): boolean =>
   late === 'delayed' && notSent !== undefined && absence === undefined;
 
-/** THE decision whether a create is sent again. */
+/** Decides whether a create is sent again. */
 function maySendAgain(facts: Facts, absence: Absence, terms: Terms): Action {
   const { permitted, control } = absence;
   const again: Action = { do: 'attempt', permission: isUnsent(facts, terms) ? 'first' : 'absent' };
-  // It holds unless the order became late or was cancelled since; then a person is asked once more.
+  // A permission ends if the order became late or was cancelled since.
   const holds = permitted && isInTime(facts, permitted) && (permitted.cancelled || !facts.cancelled);
   if (holds) return again;
   const about = { kind: 'uncertain', absence } as const;
@@ -190,11 +190,14 @@ function maySendAgain(facts: Facts, absence: Absence, terms: Terms): Action {
 const isInTime = ({ late }: Facts, { late: isLateAllowed }: { late: boolean }): boolean =>
   late === undefined || (late !== 'over' && isLateAllowed);
 
-/** After "too many requests" a re-send costs none, up to a number of rounds. */
+/** After "too many requests" a re-send is free, up to a number of rounds. */
 const isCovered = ({ budget: { resends, spent, rateLimited, lastWasLimited } }: Facts): boolean =>
   lastWasLimited ? rateLimited % MAX_ROUNDS.rateLimited !== 0 : spent <= resends;
 
-/** No budget re-sends what was refused, called back, cancelled or late, or of whose sends or place this run cannot be sure. */
+/**
+ * Returns true if only an operator may permit a re-send: refused, called back, cancelled, late, or
+ * sent by another run or to an unknown account.
+ */
 export const needsPerson = (facts: Facts): boolean =>
   facts.refused !== undefined ||
   isContradicted(facts) ||

@@ -1,7 +1,7 @@
 import { ORDER_UNRESOLVED } from '../../contract/failures.js';
 import { isFollowUp } from '../identity.js';
-import { type Closed, cancelled, closed } from '../order/end.js';
-import type { Asked } from '../order/park.js';
+import type { ParkQuestion } from '../order/decision.js';
+import { type Closed, closed } from '../order/end.js';
 import { type OrderRun, showsNone } from '../order/state.js';
 import { type Absence, type Facts, isPlaceUnknown, wasEverInDoubt } from './facts.js';
 import type { ClosingDoubt, End, Question } from './next-action.js';
@@ -13,8 +13,8 @@ const CONTINUES =
   'This order continues by itself once it shows one whose id is as long and has the same kinds of characters';
 const CALLED_BACK = '; but a callback came for it: the service may have executed it';
 
-/** What a person is asked, in words. */
-export function askedAbout(run: OrderRun, about: Question): Asked {
+/** Returns a question in words. */
+export function askedAbout(run: OrderRun, about: Question): ParkQuestion {
   switch (about.kind) {
     case 'conflict': {
       const { reason, ours, candidates } = about.conflict;
@@ -24,14 +24,13 @@ export function askedAbout(run: OrderRun, about: Question): Asked {
     case 'uncertain': {
       const waits = about.waitsFor ? `; ${NONE_LATER}. ${CONTINUES}` : '';
       const reason = `${uncertainty(run, about.absence)}${waits}`;
-      // After its latest send time nothing is sent, whatever a person decides.
-      const send: Asked['allowed'] = run.facts.late === 'over' ? [] : ['resend'];
+      const send: ParkQuestion['allowed'] = run.facts.late === 'over' ? [] : ['resend'];
       return { code: 'uncertain-create', reason, allowed: [...send, 'close-absent', 'adopt'] };
     }
     case 'hidden': {
       const reason = `${about.doubt.said}; ${HIDES}, so nothing that it does not show is absent`;
-      // A person who said that this is the account says by that, too, whether nothing came of it there.
-      const said: Asked['allowed'] = about.doubt.place === 'confirmed' ? ['resend'] : [];
+      // Who confirmed the account may also say that nothing was executed there.
+      const said: ParkQuestion['allowed'] = about.doubt.place === 'confirmed' ? ['resend'] : [];
       return { code: 'uncertain-create', reason, allowed: [...said, 'close-absent', 'adopt'] };
     }
     case 'missing': {
@@ -41,7 +40,7 @@ export function askedAbout(run: OrderRun, about: Question): Asked {
       return { code: 'order-missing', reason, allowed: ['adopt', 'close-absent'], candidates };
     }
     case 'late': {
-      const reason = 'nothing was sent: the time that it was to start at has passed';
+      const reason = `nothing was sent: ${TIME_HAS_PASSED}`;
       return { code: 'not-sent', reason, allowed: ['resend', 'close-absent'] };
     }
     case 'notSent': {
@@ -53,21 +52,17 @@ export function askedAbout(run: OrderRun, about: Question): Asked {
   }
 }
 
-const TIME_HAS_PASSED = '; the time that it was to start at has passed';
-const LATE: Record<NonNullable<Facts['late']>, string> = {
-  delayed: TIME_HAS_PASSED,
-  allowed: TIME_HAS_PASSED,
-  over: '; its latest send time is over, so nothing is sent any more',
-};
+const TIME_HAS_PASSED = 'the time that it was to start at has passed';
+const OVER = 'its latest send time is over, so nothing is sent any more';
 
-/** All that speaks against sending once more. */
+/** Returns everything that speaks against another send. */
 function uncertainty(run: OrderRun, { doubt, control }: Absence): string {
   const { callback, cancelled: isCancelled, late, everDoubted, refused } = run.facts;
   return [
     `${doubt.said}, and ${showsNone(run)}`,
     callback === 'none' ? '' : CALLED_BACK,
     isCancelled ? '; it was cancelled' : '',
-    late === undefined ? '' : LATE[late],
+    late === undefined ? '' : `; ${late === 'over' ? OVER : TIME_HAS_PASSED}`,
     isPlaceUnknown(run.facts) ? placeUnknown(refused !== undefined) : '',
     isFollowUp(run) && everDoubted.some(({ cause }) => cause === 'reset')
       ? '; another follow-up may have been sent in its place since'
@@ -81,7 +76,7 @@ const placeUnknown = (isRefused: boolean): string =>
     ? '; where an earlier create went is not known: look for it at every account that it may have gone to'
     : '; where its create went is not known: make sure that this is the account';
 
-/** Why a closed order may exist all the same, in words. */
+/** Returns why a closed order may exist. */
 function doubtOf(run: OrderRun, doubt: ClosingDoubt): string {
   const { found } = run.facts;
   switch (doubt) {
@@ -98,13 +93,14 @@ function doubtOf(run: OrderRun, doubt: ClosingDoubt): string {
   }
 }
 
-/** The end of a run without an order, in words. */
+/** Returns the end of a run without an order, in words. */
 export function closedAs(run: OrderRun, end: End): Closed {
   const { orderId } = run;
   switch (end.type) {
     case 'OrderCancelled': {
       if (end.refusedBy) return closed(end.type, `order ${orderId} was refused by ${end.refusedBy}: ${end.why}`);
-      return end.why ? closed(end.type, `order ${orderId} was not sent: ${end.why}`) : cancelled(run);
+      if (end.why) return closed(end.type, `order ${orderId} was not sent: ${end.why}`);
+      return closed(end.type, `order ${orderId} was cancelled before anything was sent`);
     }
     case 'OrderRejected':
       return rejected(run, end.answer);
@@ -121,7 +117,7 @@ export function closedAs(run: OrderRun, end: End): Closed {
   }
 }
 
-/** The service refused the create. */
+/** Returns the end of a run whose create the service refused. */
 export function rejected(run: OrderRun, answer: string): Closed {
   const advice =
     'Check the fields against the rates, then start it again with --again: before it sends, it proves once more that there is none';
@@ -129,8 +125,8 @@ export function rejected(run: OrderRun, answer: string): Closed {
   return closed('OrderRejected', message, [{ answer }]);
 }
 
-/** True once a refusal may be told to whoever waits: the run goes on over the window, and corrects itself. */
-export function isRefusalTold({ refused, found, callback, everDoubted, proof }: Facts, readings: number): boolean {
+/** Returns true if callers may learn of a refusal now. The run stays open and corrects itself. */
+export function isRefusalReported({ refused, found, callback, everDoubted, proof }: Facts, readings: number): boolean {
   const isPlain = refused !== undefined && !refused.repeated && found === undefined && everDoubted.length === 1;
   return isPlain && callback === 'none' && (proof === undefined || proof.readings >= readings);
 }

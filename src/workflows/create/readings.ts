@@ -1,21 +1,24 @@
 import { shownDifferences } from '../../contract/differences/echo.js';
-import type { Control, DuplicateOrders, LookUpReading } from '../../contract/order/activities.js';
+import type { Control, DuplicateOrders, LookUpAnswer, LookUpReading } from '../../contract/order/activities.js';
 import type { Order } from '../../contract/service-objects.js';
+import { askForReading, type Looking, lookUp } from '../ask/ask.js';
+import { enterPhase } from '../order/show.js';
 import type { Candidate, OrderRun } from '../order/state.js';
+import { wasEverInDoubt } from './facts.js';
 
-/** More of them would hide the rest of what a person reads; each is named in the reason. */
+/** Candidates shown to an operator; the reason names all of them. */
 export const MAX_CANDIDATES = 3;
 
-/** An order of ours at the service. */
+/** Our order at the service. */
 export interface Ours {
   kind: 'ours';
   order: Order;
   how: 'accepted' | 'adopted';
-  /** Fields that the service shows in another form, which a person is told while the order goes on. */
+  /** Fields that the service shows in another form. They raise attention. */
   soft?: readonly string[];
-  /** Fields in spite of which a person adopted it. */
-  overruled?: string[];
-  /** Why it comes to more than cap and approval allow. */
+  /** Differences that an operator accepted. */
+  acceptedDifferences?: string[];
+  /** Why its amount is above cap and approval. */
   aboveCap?: string;
 }
 
@@ -23,23 +26,23 @@ export interface Ours {
 export interface Conflict {
   kind: 'conflict';
   reason: string;
-  /** Which of several orders are what we asked for. */
+  /** Those of several orders that match our request. */
   ours: readonly string[];
-  /** What a person may adopt: those that are ours or, where none is, what was shown. */
+  /** What an operator may adopt: the orders that are ours or, if none is, those shown. */
   candidates: readonly Candidate[];
-  /** Nothing more is to be read before a person is asked. */
+  /** An operator is asked without further readings. */
   askAtOnce?: true;
-  /** The service named it in its answer to our own create. */
+  /** The service named it in the answer to our create. */
   isNamed?: true;
-  /** The one order that is not like ours, and in which fields. */
+  /** The order that is not like ours, and the fields that differ. */
   foreign?: { order: Order; differences: string[]; soft?: readonly string[] };
 }
 
-/** True if only the id has another form, or the service named it as our create: its `order_uuid` can be followed. */
+/** Returns true if only the id has another form, or if the service named the order for our create. */
 export const isFollowable = ({ foreign, isNamed }: Conflict): boolean =>
   isNamed === true || !foreign?.differences.includes('order_id') || foreign.differences.length === 1;
 
-/** No order of ours. `said`: how the status operation shows none, for people. */
+/** Our order is not shown. `said`: answer of the status operation, for operators. */
 export interface Absent {
   kind: 'absent';
   said?: string;
@@ -49,7 +52,24 @@ export interface Absent {
 /** What the service shows. */
 export type Seen = Ours | Absent | Conflict;
 
-/** Sorts a reading: our order, none, or a conflict. Every adoption passes here, and with it the echo check. */
+/** Looks the order up once and returns what the service shows. */
+export async function look(run: OrderRun, { waitingFor, ...asking }: Looking & { waitingFor: string }): Promise<Seen> {
+  enterPhase(run, wasEverInDoubt(run.facts) ? 'uncertain' : 'creating', waitingFor);
+  return seenIn(run, await lookUp(run, { ...asking, alarm: true }));
+}
+
+/** Looks up an order that was recovered from the order list, for the first time. Checks the input. */
+export async function lookUpRecovered(run: OrderRun): Promise<Seen> {
+  enterPhase(run, 'uncertain', 'a look-up of the order, which the order list showed');
+  const question = { summary: 'Recovered: what is its status?', alarm: true, checksInput: true };
+  const request = () => ({ type: run.type, account: run.account, input: run.input, sentTo: run.sentTo });
+  const reading = await askForReading<LookUpAnswer>(run, question, ({ lookUpRecovered: read }, more) =>
+    read({ ...request(), ...more }),
+  );
+  return seenIn(run, reading);
+}
+
+/** Sorts a reading into our order, none, or a conflict. Every adoption passes this echo check. */
 export function seenIn(asked: Pick<OrderRun, 'type' | 'request'>, reading: LookUpReading): Seen {
   switch (reading.kind) {
     case 'absent':
@@ -65,7 +85,7 @@ export function seenIn(asked: Pick<OrderRun, 'type' | 'request'>, reading: LookU
   }
 }
 
-/** An order that the echo check refused. */
+/** Returns the conflict for an order that the echo check refused. */
 export function foreignOrder(
   { type, request }: Pick<OrderRun, 'type' | 'request'>,
   foreign: NonNullable<Conflict['foreign']>,
@@ -78,12 +98,12 @@ export function foreignOrder(
     ours: [],
     candidates: [{ order_uuid: order.order_uuid, differences }],
     foreign,
-    // Only our id has another form: no later reading makes that another payment.
+    // Only our id has another form, and no later reading changes that.
     ...(differences.join() === 'order_id' && { askAtOnce: true }),
   };
 }
 
-/** Several orders under our id: which one to follow is for a person to say, even where only one is like ours. */
+/** Returns the conflict for several orders under our id, even if only one is like ours. */
 export function duplicateOrders({ orderUuids, ours }: DuplicateOrders): Conflict {
   const like = ours.length > 0 ? `like this payment: ${ours.join(', ')}` : 'none is this payment';
   const reason = `the service shows several orders under our id: ${orderUuids.join(', ')} (${like})`;

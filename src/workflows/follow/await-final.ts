@@ -5,11 +5,11 @@ import { watch } from '../activity-calls.js';
 import { ask, lookUp } from '../ask/ask.js';
 import { endSilence, raiseSilence, raiseSilent } from '../ask/silence.js';
 import { untilDelayedStartMs } from '../create/attempt.js';
-import { countCallback } from '../order/count.js';
+import { countCallback } from '../order/end.js';
 import { enterPhase, raiseAttention } from '../order/show.js';
 import { isAdopted, type OrderRun } from '../order/state.js';
 
-/** Follows the order by polling and callbacks to its first final status, which wins; there is no end before that. */
+/** Follows the order by polling and callbacks to its first final status. */
 export async function awaitFinal(run: OrderRun): Promise<Order> {
   enterPhase(run, 'following', 'the final status, by callback or by polling');
   if (isAdopted(run)) observe(run, run.order);
@@ -17,19 +17,19 @@ export async function awaitFinal(run: OrderRun): Promise<Order> {
   if (run.finalOrder) return run.finalOrder;
   const asking = startPolling(run);
   const final = await answerCallbacks(run, asking);
-  // Closing the workflow discards the poll; only an order with more to do must stop it.
+  // The end of the workflow discards the poll; an order that continues must stop it.
   if (final.status !== 'completed') asking.cancel();
   return final;
 }
 
-/** Remembers what a look-up showed. The first final status wins: a later one changes nothing. */
+/** Records a look-up. The first final status holds. */
 function observe(run: OrderRun, order: Order | undefined): void {
   if (!order || run.finalOrder) return;
-  // The order list does not show it, and one look-up of many may be its.
+  // Lists do not show it.
   run.order = { ...order, client_info: order.client_info ?? run.order?.client_info };
   if (isFinal(order.status)) {
     run.finalOrder = run.order;
-    // What it moved above a cap stays moved.
+    // An amount above a cap stays reported.
     if (run.attention?.code !== 'over-cap') run.attention = undefined;
     if (run.callback.firstAtMs !== undefined) countCallback(run, run.callback.firstAtMs);
     return;
@@ -44,26 +44,25 @@ function observe(run: OrderRun, order: Order | undefined): void {
   }
 }
 
-/** A service that comes and goes is reported so often at most, since each costs history; one silent for good is reported once. */
+/** Reports of a service that comes and goes, because each costs history. */
 const MAX_SILENCES = 20;
 
 const untold = (silences: number): PollInput['silence'] => (silences < MAX_SILENCES ? 'untold' : undefined);
 
-/** Asks for one look-up as a callback would; it, and polls then, ask the right account or one a person approved. */
+/** Asks for a look-up as a callback does, at the right account. */
 async function lookedUp(run: OrderRun): Promise<void> {
   const before = run.lastLookUp.atMs;
   run.callback.isDue = true;
   await condition(() => run.finalOrder !== undefined || run.lastLookUp.atMs !== before);
 }
 
-/** What follows from a poll without a reading. */
 async function afterSilence(run: OrderRun, { elsewhere, keyRefused }: Silent): Promise<void> {
   if (elsewhere) await lookedUp(run);
   else if (keyRefused) raiseSilent(run, { code: 'key-refused', said: String(keyRefused).slice(0, 300) });
   else await raiseSilence(run, () => run.finalOrder !== undefined);
 }
 
-/** Polls in the background; undocumented statuses are reported once and then tolerated, and a long silence is told. */
+/** Polls in the background. Reports each undocumented status once, and a long silence. */
 function startPolling(run: OrderRun): CancellationScope {
   const scope = new CancellationScope();
   const poll = async () => {
@@ -93,7 +92,7 @@ function startPolling(run: OrderRun): CancellationScope {
   return scope;
 }
 
-/** An order that was just created is not final, and a callback may come first: then this timer is all that polling has cost. */
+/** A new order is not final, and a callback may come first. */
 async function beforePolls(run: OrderRun): Promise<void> {
   const delayedMs = untilDelayedStartMs(run);
   const waitMs = delayedMs || beforePollsMs(run.strictest.pace);
@@ -110,15 +109,15 @@ function pollOnce(run: OrderRun, reported: string[], silence: PollInput['silence
     ...toleratedStatuses(reported),
     silence,
   };
-  // Its first reading then says that somebody serves the account again.
+  // Its first reading shows that a worker serves the account again.
   return ask(run, { activityId: 'poll-status', summary: 'Poll the status until it is final' }, ({ pollOrder }, late) =>
     pollOrder(late ? { ...input, silence: 'told' } : input),
   );
 }
 
 /**
- * One signed look-up per callback, never two at once. Callbacks that brought no final status are answered ever more
- * slowly, up to the pace of the polling, so that a flood of forged ones costs no more than polling does.
+ * Makes one look-up per callback, never two at once. Useless callbacks are answered ever more
+ * slowly, so that a flood costs no more than polling.
  */
 async function answerCallbacks(run: OrderRun, asking: CancellationScope): Promise<Order> {
   let spacingMs = run.strictest.pace?.pollInitialMs ?? 0;
@@ -133,26 +132,23 @@ async function answerCallbacks(run: OrderRun, asking: CancellationScope): Promis
   }
 }
 
-/**
- * Looks up once; ends early when the polling sees the final status meanwhile. The look-up ends with `asking`: left alone, it
- * could say later that another account answers, in the place of what a person is asked by then.
- */
+/** Looks up once, unless polling finds the final status first. Ends with `asking`. */
 async function confirm(run: OrderRun, asking: CancellationScope): Promise<void> {
   const question = { summary: 'Callback: status' };
   const reading = asking
     .run(() => lookUp(run, question))
     .then((answer) => {
-      // Seen once, never absent again: an answer without the order changes nothing.
+      // An order that was seen is never absent again.
       if (answer.kind === 'found' && answer.order.user_order_id === run.orderId) observe(run, answer.order);
     });
   const answered = watch(reading);
   await condition(() => answered() || run.finalOrder !== undefined);
 }
 
-/** So many different undocumented statuses are reported one by one. Each costs history, and a service may invent them. */
+/** Undocumented statuses that are reported, because each costs history. */
 const MAX_REPORTED = 20;
 
-/** What the next poll must not report any more: the statuses reported so far or, once there are too many, any. */
+/** Returns what the next poll must not report again. */
 export const toleratedStatuses = (reported: string[]): Pick<PollInput, 'toleratedStatuses' | 'tolerateAll'> => ({
   toleratedStatuses: reported,
   ...(reported.length >= MAX_REPORTED && { tolerateAll: true }),

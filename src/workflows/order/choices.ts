@@ -6,24 +6,21 @@ import type { Offer } from '../compensation/offers.js';
 import { needsPerson } from '../create/next-action.js';
 import type { Candidate, OrderRun } from './state.js';
 
-/**
- * Every decision that would be taken now. THE source of what the UI shows to be pasted, of what the state and the command line
- * offer, and of what a refusal names.
- */
+/** Returns every decision that is possible now. */
 export function decisionsOf(run: OrderRun): DecisionChoice[] {
   const { attention, parked } = run;
   if (!attention || parked.decision) return [];
   return attention.allowed.flatMap((action) => choicesOf(run, action));
 }
 
-/** What is particular to a choice; the rest is the same for all of them. */
-type Way = Omit<DecisionChoice, 'decision'> & {
+/** What differs between choices. */
+type Variant = Omit<DecisionChoice, 'decision'> & {
   decision?: Pick<Decision, 'kind' | 'as' | 'order_uuid' | 'differences' | 'amount' | 'currency'>;
 };
 
 function choicesOf(run: OrderRun, action: DecideAction): DecisionChoice[] {
   const { revision, runId } = run;
-  const alone = whyAlone(run, action);
+  const alone = aloneReason(run, action);
   return waysOf(run, action).map(({ decision, ...way }) => ({
     ...way,
     ...(alone && { alone }),
@@ -31,8 +28,8 @@ function choicesOf(run: OrderRun, action: DecideAction): DecisionChoice[] {
   }));
 }
 
-/** Why the order's own reason has to be read: its code does not say all that speaks against moving money. */
-function whyAlone({ facts }: OrderRun, action: DecideAction): string | undefined {
+/** Returns why an operator has to read this order's own reason before money moves. */
+function aloneReason({ facts }: OrderRun, action: DecideAction): string | undefined {
   if (action !== 'resend' && action !== 'finish' && action !== 'revert') return undefined;
   if (facts.cancelled) return 'it was cancelled';
   if (action !== 'resend') return undefined;
@@ -40,7 +37,7 @@ function whyAlone({ facts }: OrderRun, action: DecideAction): string | undefined
   return needsPerson(facts) ? 'its reason names more than its absence' : undefined;
 }
 
-function waysOf(run: OrderRun, action: DecideAction): Way[] {
+function waysOf(run: OrderRun, action: DecideAction): Variant[] {
   switch (action) {
     case 'resend':
       return [{ does: DECISION_WORDS.resend }];
@@ -60,15 +57,15 @@ function waysOf(run: OrderRun, action: DecideAction): Way[] {
   }
 }
 
-function approvalOf({ amount, currency }: Partial<ApprovedAmount> = {}): Way {
-  if (!currency) return { does: 'says that this is the right account; the order goes on there' };
+function approvalOf({ amount, currency }: Partial<ApprovedAmount> = {}): Variant {
+  if (!currency) return { does: 'confirms that this is the right account; the order continues there' };
   const does = amount
-    ? `sends it for up to ${amount} ${currency}; if it comes to more by then, asks again`
-    : `sends it, whatever it comes to in ${currency}`;
+    ? `sends it for up to ${amount} ${currency}; if the amount is higher by then, asks again`
+    : `sends it, whatever the amount in ${currency} is`;
   return { does, ...(amount && { amount }), currency, decision: { ...(amount && { amount }), currency } };
 }
 
-function adoptions({ parked: { candidates } }: OrderRun): Way[] {
+function adoptions({ parked: { candidates } }: OrderRun): Variant[] {
   if (candidates.length === 0) return [{ does: 'follows the order that you name', needs: 'order_uuid' }];
   return candidates.map((candidate) => ({ does: adoptionOf(candidate), decision: candidate }));
 }
@@ -76,7 +73,7 @@ function adoptions({ parked: { candidates } }: OrderRun): Way[] {
 const adoptionOf = ({ order_uuid: orderUuid, differences }: Candidate): string =>
   `follows order ${orderUuid}${differences ? ` as ours although it differs in ${differences.join(', ')}; no follow-up is sent for it` : ''}`;
 
-function wayOf({ move, amount, currency, names }: Offer): Way {
+function wayOf({ move, amount, currency, names }: Offer): Variant {
   const { kind, as } = move;
   return {
     does: doesOf(move, `${toAmount(amount)} ${currency}`),

@@ -1,35 +1,44 @@
+import { condition } from '@temporalio/workflow';
 import { ADOPTABLE_DIFFERENCES } from '../../contract/differences/echo.js';
 import { maskWallet } from '../../contract/masking.js';
 import { AMOUNT_FORMAT, decimal, MAX_AMOUNT_LENGTH, toAmount } from '../../contract/money.js';
 import { ORDER_UUID_FORMAT } from '../../contract/names.js';
-import type { Decision, DecisionRecord, TakenDecision } from '../../contract/order/messages.js';
+import type {
+  ApprovedAmount,
+  DecideAction,
+  Decision,
+  DecisionRecord,
+  TakenDecision,
+} from '../../contract/order/messages.js';
 import type { CardPart, TargetField } from '../../contract/order/request.js';
 import { FOLLOW_UP_TYPES } from '../../contract/order/types.js';
 import { isPlaceholder } from '../../contract/placeholders.js';
 import { signatureProblem } from '../../contract/signature.js';
 import { MAX_CARDS, MULTIPLE_CARDS } from '../../contract/wallets.js';
+import type { OrderAttention } from '../../contract/words.js';
 import { chooseOffer, type Offer, totalOf } from '../compensation/offers.js';
 import { isDeeperThan } from '../identity.js';
 import { decisionsOf } from './choices.js';
-import type { OrderRun } from './state.js';
+import { raiseAttention } from './show.js';
+import type { Candidate, OrderRun } from './state.js';
 
 const isText = (value: unknown, maxLength: number): value is string =>
   typeof value === 'string' && value.trim() !== '' && value.length <= maxLength;
 
 const isOwnText = (value: unknown): value is string => isText(value, 500) && !isPlaceholder(value);
 
-/** Fields that only one kind of action can mean. */
+/** Fields of one kind of action only. */
 const ADOPT_FIELDS = ['order_uuid', 'differences'] as const;
 const WAY_FIELDS = ['kind', 'as', 'revertTo', 'wallet_details'] as const;
 const APPROVE_FIELDS = ['amount', 'currency'] as const;
 const ACTION_FIELDS = [...ADOPT_FIELDS, ...WAY_FIELDS, ...APPROVE_FIELDS];
 const FIELDS = ['action', 'by', 'reason', 'revision', 'runId', ...ACTION_FIELDS, 'signature'];
 
-/** The check of its signature takes all of it as an input, and too large a one would end the workflow. */
+/** A signature check gets the whole decision, and too large an input would end the workflow. */
 const isTooLarge = (decision: object): boolean =>
   isDeeperThan(10, decision) || JSON.stringify(decision).length > 50_000;
 
-/** Why a decision is refused now, in words for the person who sent it; undefined = it may be taken. */
+/** Returns why a decision is refused now, for the person who sent it. */
 export function refusal(run: OrderRun, decision: unknown): string | undefined {
   if (typeof decision !== 'object' || decision === null) return 'decide needs {action, by, reason, revision}';
   if (isTooLarge(decision)) return 'decide: takes less than 50000 characters, at most 10 levels deep';
@@ -48,7 +57,7 @@ export function refusal(run: OrderRun, decision: unknown): string | undefined {
   return signatureProblem(signature) ?? fieldsProblem(run, decision as Partial<Decision>);
 }
 
-/** What is wrong with the fields that an action takes besides. */
+/** Returns what is wrong with the fields of one action. */
 function fieldsProblem(run: OrderRun, decision: Partial<Decision>): string | undefined {
   const { action, order_uuid: orderUuid, kind, as } = decision;
   const moves = action === 'finish' || action === 'revert';
@@ -69,14 +78,14 @@ function fieldsProblem(run: OrderRun, decision: Partial<Decision>): string | und
   return moves ? wayProblem(run.parked.offers, decision) : undefined;
 }
 
-/** An approval names exactly the amount that is shown: what comes to more later needs another one. */
+/** An approval must name exactly the amount that is shown. */
 function approvalProblem({ attention }: OrderRun, { amount, currency }: Partial<Decision>): string | undefined {
   if (amount === attention?.amount && currency === attention?.currency) return undefined;
   const shown = APPROVE_FIELDS.flatMap((field) => (attention?.[field] ? [`${field} ${attention[field]}`] : []));
   return `approve needs exactly what is shown: ${shown.join(' and ') || 'neither amount nor currency'}`;
 }
 
-/** Only whether it names fields: in which of them the order differs is read when the decision is acted on. */
+/** Checks only that fields are named. A look-up compares them later. */
 function differencesProblem(
   { parked }: OrderRun,
   { differences, order_uuid: uuid }: Partial<Decision>,
@@ -96,10 +105,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const unknownKeys = (value: object, known: readonly string[]): string[] =>
   Object.keys(value).filter((key) => !known.includes(key));
 
-/**
- * What is wrong with the way a decision names to `finish` or `revert`; undefined = it means exactly one offer. Looks at
- * shapes only, without zod: wallets are checked in full before the follow-up is sent. Never shows a value.
- */
+/** Returns what is wrong with the named move. Checks shapes only, and shows no value. */
 function wayProblem(offers: readonly Offer[], decision: Partial<Decision>): string | undefined {
   const offer = chooseOffer(offers, decision);
   if (typeof offer === 'string') return offer;
@@ -118,7 +124,7 @@ function missing({ names, amount, currency }: Offer): string {
 
 const lengthProblem = (value: unknown) => (isText(value, 255) ? undefined : ': a text of 1 to 255 characters');
 
-/** What is wrong with each field of `revertTo`; there are no others. */
+/** Checks of the fields of `revertTo`. */
 const TARGET_PROBLEMS: Record<'network' | TargetField, (value: unknown) => string | undefined> = {
   network: (value) => (value === MULTIPLE_CARDS ? ': a refund goes to one wallet' : lengthProblem(value)),
   wallet: lengthProblem,
@@ -126,7 +132,7 @@ const TARGET_PROBLEMS: Record<'network' | TargetField, (value: unknown) => strin
   wallet_details: (value) => (value == null || isObject(value) ? undefined : ' must be an object'),
 };
 
-/** The fields of `revertTo`, as people read them. */
+/** Fields of `revertTo`, in words. */
 export const REVERT_TARGET = `{${Object.entries(TARGET_PROBLEMS)
   .map(([field, problemOf]) => (problemOf(undefined) ? field : `${field}?`))
   .join(', ')}}`;
@@ -134,7 +140,7 @@ export const REVERT_TARGET = `{${Object.entries(TARGET_PROBLEMS)
 function targetProblem(revertTo: unknown): string | undefined {
   if (!isObject(revertTo)) return `revertTo must be ${REVERT_TARGET}`;
   const unknown = unknownKeys(revertTo, Object.keys(TARGET_PROBLEMS));
-  // Keys come from whoever sent them: only their number is shown.
+  // Unknown keys may hold secrets, so only their number is shown.
   if (unknown.length > 0) return `revertTo: ${unknown.length} unknown fields`;
   const problems = Object.entries(TARGET_PROBLEMS).flatMap(([field, problemOf]) => {
     const problem = problemOf(revertTo[field]);
@@ -163,26 +169,52 @@ function cardsProblem(cards: unknown, { amount, currency }: Offer): string | und
   return `wallet_details: the amounts add up to ${toAmount(total)}, at most ${toAmount(amount)} ${currency} may be paid`;
 }
 
-/** A decision as the result keeps it: who, with which key, why, on what, and what was chosen; wallets masked. */
+/** Returns a decision as results keep it, with masked wallets. */
 export function recordOf(offers: readonly Offer[], decision: TakenDecision): DecisionRecord {
-  const { action, by, reason, revision, order_uuid, differences, revertTo, wallet_details: cards, keyId } = decision;
-  const { amount, currency } = decision;
-  const chosen = action === 'finish' || action === 'revert' ? chooseOffer(offers, decision) : undefined;
+  const { runId: _, kind: __, as: ___, revertTo, wallet_details: cards, ...rest } = decision;
+  const chosen = rest.action === 'finish' || rest.action === 'revert' ? chooseOffer(offers, decision) : undefined;
   return {
-    action,
-    by,
-    reason,
-    revision,
-    order_uuid,
-    differences,
+    ...rest,
     at: new Date().toISOString(),
-    ...(keyId && { keyId }),
-    ...(amount && { amount }),
-    ...(currency && { currency }),
     ...(typeof chosen === 'object' && { kind: chosen.move.kind, as: chosen.move.as }),
     ...(revertTo && { revertTo: { network: revertTo.network, wallet: maskWallet(revertTo.wallet) } }),
     ...(Array.isArray(cards) && {
       wallet_details: cards.map(({ amount, wallet }) => ({ amount, wallet: maskWallet(wallet) })),
     }),
   };
+}
+
+/** Question of a parked order, with what `finish`, `revert`, `adopt` and `approve` may mean. */
+export interface ParkQuestion {
+  code: OrderAttention;
+  reason: string;
+  allowed: DecideAction[];
+  offers?: readonly Offer[];
+  candidates?: readonly Candidate[];
+  toApprove?: ApprovedAmount;
+}
+
+/** Keeps the workflow open until an operator decides, without a time-out. Records the decision. */
+export async function park(run: OrderRun, asked: ParkQuestion): Promise<TakenDecision> {
+  return (await parkUnless(run, asked, () => false)) as TakenDecision;
+}
+
+/** Like `park`, but also ends once `resolved` returns true. */
+export async function parkUnless(
+  run: OrderRun,
+  { code, reason, allowed, offers = [], candidates = [], toApprove }: ParkQuestion,
+  resolved: () => boolean,
+): Promise<TakenDecision | undefined> {
+  run.phase = 'parked';
+  run.waitingFor = 'a decision';
+  run.parked = { offers, candidates };
+  run.attention = undefined;
+  raiseAttention(run, code, reason, allowed, toApprove);
+  await condition(() => run.parked.decision !== undefined || resolved());
+  const { decision } = run.parked;
+  run.parked = { offers: [], candidates: [] };
+  run.attention = undefined;
+  if (!decision) return undefined;
+  run.decisions.push(recordOf(offers, decision));
+  return decision;
 }

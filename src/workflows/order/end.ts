@@ -1,13 +1,17 @@
-import { ApplicationFailure } from '@temporalio/workflow';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { ApplicationFailure, metricMeter, ParentClosePolicy, startChild, workflowInfo } from '@temporalio/workflow';
 import { ORDER_UNRESOLVED, type OrderFailure, type SentBefore } from '../../contract/failures.js';
 import { type Amount, decimal, toAmount } from '../../contract/money.js';
+import { afterEndWorkflowId, ORDER_AFTER_END_WORKFLOW, searchAttribute } from '../../contract/names.js';
+import type { AfterEndInput, AfterEndResult } from '../../contract/order/after-end.js';
 import type { OrderResult } from '../../contract/order/input-and-result.js';
+import { factsOf } from '../../contract/order/types.js';
 import { isFinal, type Order } from '../../contract/service-objects.js';
 import { maskWallets } from '../../contract/wallets.js';
 import { enterDone } from './show.js';
-import { isAdopted, type OrderRun, takenAs } from './state.js';
+import { foundAs, isAdopted, type OrderRun } from './state.js';
 
-/** How a run ends without an order: 'OrderUnresolved' by a person's decision though one may exist, all else because none does. */
+/** How a run ends without an order. Only with 'OrderUnresolved' an order may exist. */
 export interface Closed {
   kind: 'closed';
   type: OrderFailure | typeof ORDER_UNRESOLVED;
@@ -15,28 +19,28 @@ export interface Closed {
   details?: unknown[];
 }
 
-/** Ends the workflow without an order. Throws the failure that callers will see. */
+/** Ends the workflow without an order. Throws the failure that callers see. */
 export function close(run: OrderRun, end: Closed): never {
   enterDone(run, end.type === ORDER_UNRESOLVED ? 'unresolved' : 'none');
   throw failureOf(run, end);
 }
 
-/** The failure that callers will see. */
+/** Returns the failure that callers see. */
 export function failureOf(run: OrderRun, { type, message, details = [] }: Closed): ApplicationFailure {
   const handedOn = [...details, ...sentBefore(run, type)];
   return ApplicationFailure.create({ type, message: maskWallets(message), nonRetryable: true, details: handedOn });
 }
 
-/** Ends the workflow because no order of ours exists at the service. Throws the failure that callers will see. */
+/** Ends the workflow because no order of ours exists. Throws the failure that callers see. */
 export function closeWithoutOrder(run: OrderRun, type: OrderFailure, message: string, ...details: unknown[]): never {
   close(run, closed(type, message, details));
 }
 
-/** For a run that is started again: only there can be seen what became of the creates of this one. */
+/** A restart needs the account to prove absence there. */
 const sentBefore = ({ sentTo }: OrderRun, type: Closed['type']): SentBefore[] =>
   sentTo && (type === 'OrderRejected' || type === 'OrderAbsent') ? [{ sentTo }] : [];
 
-/** An end without an order, as steps hand it on. */
+/** Returns an end without an order. */
 export const closed = (type: Closed['type'], message: string, details?: unknown[]): Closed => ({
   kind: 'closed',
   type,
@@ -44,25 +48,20 @@ export const closed = (type: Closed['type'], message: string, details?: unknown[
   details,
 });
 
-/** Cancelled before anything was sent. */
-export const cancelled = ({ orderId }: Pick<OrderRun, 'orderId'>): Closed =>
-  closed('OrderCancelled', `order ${orderId} was cancelled before anything was sent`);
-
-/** Actual − expected; undefined where there is no actual amount or no difference. */
 function differenceOf(actual: Amount | null, expected: Amount): Amount | undefined {
   if (actual === null) return undefined;
   const difference = decimal(actual).minus(decimal(expected));
   return difference.eq(0) ? undefined : toAmount(difference);
 }
 
-/** A completed order may differ from what was asked for (underpaid deposit, strict payout at another rate). */
+/** A completed order may differ from the request, for example an underpaid deposit. */
 function differencesOf(order: Order): OrderResult['difference'] {
   const from = differenceOf(order.amount_from, order.expected_amount_from);
   const to = differenceOf(order.amount_to, order.expected_amount_to);
   return from || to ? { ...(from && { from }), ...(to && { to }) } : undefined;
 }
 
-/** Puts the workflow's result together: what the first final look-up showed, and what was done about it. */
+/** Returns the workflow's result: the first final look-up, and what was done about it. */
 export function resultOf(
   run: OrderRun,
   about: Pick<OrderResult, 'remainder' | 'remainderUnknown' | 'compensation'>,
@@ -70,8 +69,8 @@ export function resultOf(
   const order = run.finalOrder;
   if (!order || !isFinal(order.status)) throw new Error('a result needs a final order');
   const difference = differencesOf(order);
-  const { overruled = [], soft = [] } = takenAs(run) ?? {};
-  const differences = [...overruled, ...soft];
+  const { acceptedDifferences = [], soft = [] } = foundAs(run) ?? {};
+  const differences = [...acceptedDifferences, ...soft];
   return {
     outcome: order.status,
     order,
@@ -84,4 +83,50 @@ export function resultOf(
     ...(about.compensation && { compensation: about.compensation }),
     ...(run.decisions.length > 0 && { decisions: run.decisions }),
   };
+}
+
+const AGAIN_AFTER_MS = 3_600_000;
+
+/**
+ * Returns true if the service may show an order later: after two possible sends, or for a refused
+ * payout that no later order confirms.
+ */
+export function mayBeShownLater(run: OrderRun): boolean {
+  const { facts, order } = run;
+  const isAccepted = order !== undefined && !isAdopted(run);
+  const isRefused = !order && factsOf(run.type).movesMoneyAtOnce && facts.refused !== undefined;
+  const isUnconfirmed = isRefused && !facts.absence?.control.later;
+  return isUnconfirmed || facts.everDoubted.length + (isAccepted ? 1 : 0) > 1;
+}
+
+/** Starts look-ups after the end of an order that may be shown later. They outlive its run. */
+export async function startLookUpsAfterEnd(run: OrderRun): Promise<void> {
+  if (!mayBeShownLater(run)) return;
+  const input: AfterEndInput = { againAfterMs: AGAIN_AFTER_MS };
+  try {
+    await startChild<(input: AfterEndInput) => Promise<AfterEndResult>>(ORDER_AFTER_END_WORKFLOW, {
+      workflowId: afterEndWorkflowId(workflowInfo().workflowId),
+      args: [input],
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      staticSummary: `after the end of ${run.orderId}`,
+      typedSearchAttributes: [{ key: searchAttribute.account, value: run.account }],
+    });
+  } catch (error) {
+    // Look-ups of an earlier run are still open, and ask an operator.
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+}
+
+/** Counts an order that ends. Replays count nothing. */
+export function countEnd({ type, account }: OrderRun, outcome: string): void {
+  metricMeter
+    .createCounter('payment_orders_ended_total', undefined, 'orders that ended')
+    .add(1, { type, account, outcome });
+}
+
+/** Records the time from a callback to the final status, by the workflow's clock. */
+export function countCallback({ account }: OrderRun, callbackAtMs: number): void {
+  metricMeter
+    .createHistogram('payment_orders_callback_to_final_seconds', 'float', 's', 'from a callback to the final status')
+    .record((Date.now() - callbackAtMs) / 1_000, { account });
 }

@@ -23,33 +23,30 @@ import type { Decision, OrderState } from '../../contract/order/messages.js';
 import type { OrderType } from '../../contract/order/types.js';
 import type { Order } from '../../contract/service-objects.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
-import { startLookUpsAfterEnd } from '../after-end/start.js';
 import { checkOrder, checkReceived } from '../identity.js';
 import { otherRun, required, takeSigned } from '../signed.js';
-import { countEnd } from './count.js';
 import { REVERT_TARGET, refusal } from './decision.js';
-import { currentDetails } from './details.js';
-import { enterDone, orderState, tellCancelled } from './show.js';
+import { countEnd, startLookUpsAfterEnd } from './end.js';
+import { currentDetails, enterDone, orderState, showCancelled } from './show.js';
 import { type OrderRun, openReceivedRun, openRun } from './state.js';
 
-/** What an order does, from its create to its result. */
 type Steps<Result = OrderResult> = (run: OrderRun) => Promise<Result>;
 
-/** Runs an order: checks that workflow id and input belong together, then takes the steps of its type. */
+/** Runs an order: checks that workflow id and input belong together, then runs its steps. */
 export function runOrder(type: OrderType, input: OrderInput, follow: Steps): Promise<OrderResult> {
   return inFrame(openRun(type, input), toItsEnd(checkOrder, follow), endOrder);
 }
 
-/** The same for an order that a receipt made, of which only the service's id is known. */
+/** Runs an order that a receipt made, of which only the service's id is known. */
 export function runReceived(input: ReceivedDepositInput, follow: Steps): Promise<OrderResult> {
   const check = (run: OrderRun) => checkReceived(run, input);
   return inFrame(openReceivedRun(input), toItsEnd(check, follow), endOrder);
 }
 
-/** Runs look-ups of an order whose own run has ended. They neither send nor count as an order. */
+/** Runs look-ups of an order whose own run has ended. They send nothing. */
 export function runAfterEnd<Result>(run: OrderRun, follow: Steps<Result>): Promise<Result> {
   return inFrame(run, follow, () => {
-    // A caller that waits for an order here is told that there is nothing to wait for.
+    // For callers that wait for an order here.
     run.failure = ApplicationFailure.nonRetryable(`nothing more is followed of ${run.orderId} after its end`);
   });
 }
@@ -69,9 +66,9 @@ async function endOrder(run: OrderRun, result?: OrderResult): Promise<void> {
 }
 
 /**
- * The frame of every order workflow: handlers first, then the steps of its type, then an end that leaves no caller
- * waiting. Cancelling the workflow never interrupts a step: the service knows no cancel, so the steps look at
- * `facts.cancelled` where nothing has been sent yet and otherwise follow the order to its end.
+ * Frame of every order workflow: handlers, then steps, then an end that leaves no caller waiting. A
+ * cancellation interrupts no step, because the service has no cancel: steps check
+ * `facts.cancelled`.
  */
 async function inFrame<Result>(
   run: OrderRun,
@@ -81,7 +78,7 @@ async function inFrame<Result>(
   setHandlers(run);
   CancellationScope.current().cancelRequested.catch(() => {
     run.facts = { ...run.facts, cancelled: true };
-    tellCancelled(run);
+    showCancelled(run);
   });
   return CancellationScope.nonCancellable(async () => {
     let result: Result | undefined;
@@ -89,8 +86,8 @@ async function inFrame<Result>(
       setCurrentDetails(currentDetails(run));
       result = await steps(run);
     } catch (error) {
-      // Only a failure that says "no order of ours exists", or that a person closed it, ends an order. Anything else is a
-      // bug: as a plain error it keeps the workflow open, failing its task until the bug is mended.
+      // Only an order failure ends an order. Any other error is a bug, and keeps the workflow open
+      // until it is fixed.
       if (!(error instanceof ApplicationFailure) || !endsOrder(error.type)) throw new Error(`bug: ${String(error)}`);
       run.failure = error;
     }
@@ -101,7 +98,6 @@ async function inFrame<Result>(
   });
 }
 
-/** Shown by the Temporal UI beside the update. */
 const DECIDE_DESCRIPTION = [
   'Decides a parked order: {"action", "by", "reason", "revision"} with the revision and one of the actions of orderState,',
   'and "runId" as it shows it: what was decided on the state of a run that was reset since is refused.',
@@ -111,7 +107,7 @@ const DECIDE_DESCRIPTION = [
   '[{amount, wallet}] for a payout to several cards; "signature" {keyId, value} where the account asks for it.',
 ].join(' ');
 
-/** Waits for an order that a step provides; fails as the workflow does when none comes to exist. */
+/** Waits for an order, or throws the failure of the workflow. */
 async function orderOrFailure(run: OrderRun, pick: () => Order | undefined): Promise<Order> {
   await condition(() => pick() !== undefined || run.failure !== undefined);
   const order = pick();
@@ -119,17 +115,14 @@ async function orderOrFailure(run: OrderRun, pick: () => Order | undefined): Pro
   throw run.failure ?? ApplicationFailure.nonRetryable('the order ended without being created');
 }
 
-/**
- * Decodes no argument, however many come: what nobody reads cannot hold the order up, whoever sent it. The SDK takes the type
- * of each argument from this list by its index.
- */
+/** Decodes no argument: one that nobody reads cannot stop the order. The SDK reads by index. */
 const UNREAD = { inputTypes: new Proxy<TypeInfo[]>([], { get: () => rawValueTypeInfo }) };
 
 function refuseDecision(reason: string): never {
   throw ApplicationFailure.nonRetryable(reason, 'DecisionRefused');
 }
 
-/** Takes a decision that may be taken, once it is known who signed it; the order goes on meanwhile. */
+/** Accepts a decision once its signature is checked. */
 function takeDecision(run: OrderRun, decision: Decision): Promise<OrderState> {
   const { signature, ...choice } = decision;
   return takeSigned({
@@ -143,10 +136,10 @@ function takeDecision(run: OrderRun, decision: Decision): Promise<OrderState> {
   });
 }
 
-/** Sets all handlers of an order workflow. Called before the first await, so that no message is missed. */
+/** Sets all handlers before the first await, so that no message is missed. */
 function setHandlers(run: OrderRun): void {
   setHandler(
-    // The argument is a claim of whoever knew the URL. It is not even decoded: only the signed look-up counts.
+    // The argument is a claim of whoever knows the URL, so it is not decoded.
     defineSignal(ORDER_CALLBACK_SIGNAL, { typeInfo: UNREAD }),
     () => {
       run.callback = { isDue: true, firstAtMs: run.callback.firstAtMs ?? Date.now() };
@@ -167,7 +160,7 @@ function setHandlers(run: OrderRun): void {
     (decision) => takeDecision(run, withoutNulls(decision)),
     {
       description: DECIDE_DESCRIPTION,
-      // Synchronous on purpose: an async validator would never refuse.
+      // Synchronous: an async validator would never refuse.
       validator: (sent) => {
         const decision = withoutNulls(sent);
         const reason = refusal(run, decision) ?? otherRun(decision);

@@ -1,18 +1,32 @@
 import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
-import { ACCOUNT_FORMAT, searchAttribute } from '../../contract/names.js';
-import type { ApprovedAmount, Attention, DecideAction, OrderPhase, OrderState } from '../../contract/order/messages.js';
+import {
+  ACCOUNT_FORMAT,
+  DEFAULT_ACCOUNT,
+  parseAfterEndWorkflowId,
+  parseReceivedWorkflowId,
+  searchAttribute,
+} from '../../contract/names.js';
+import type {
+  ApprovedAmount,
+  Attention,
+  DecideAction,
+  DecisionChoice,
+  OrderPhase,
+  OrderState,
+} from '../../contract/order/messages.js';
 import { orderSides, whatMoves } from '../../contract/order/types.js';
+import { ITS_UUID } from '../../contract/placeholders.js';
+import type { OnlyByCommand } from '../../contract/signature.js';
 import { maskWallets } from '../../contract/wallets.js';
-import type { OrderAttention } from '../../contract/words.js';
-import { attentionAttributes, isKeyword, show } from '../show.js';
+import { attentionWords, type OrderAttention, SENT_WORDS } from '../../contract/words.js';
+import { attentionAttributes, isKeyword, pasteable, show, timeShown, WHY_BY_COMMAND } from '../show.js';
 import { decisionsOf } from './choices.js';
-import { currentDetails } from './details.js';
-import type { OrderRun } from './state.js';
+import { mayHaveSent, type OrderRun } from './state.js';
 
-/** Phases that operators search for are a status of their own; the others are simply open. */
+/** Operators search for these phases; all others are open. */
 const searchedStatus = (phase: OrderPhase): string => (phase === 'uncertain' || phase === 'parked' ? phase : 'open');
 
-/** Moves on to a phase and says what is waited for. */
+/** Enters a phase and shows what the run waits for. */
 export function enterPhase(run: OrderRun, phase: OrderPhase, waitingFor: string): void {
   if (run.phase !== phase) run.revision += 1;
   run.phase = phase;
@@ -20,10 +34,7 @@ export function enterPhase(run: OrderRun, phase: OrderPhase, waitingFor: string)
   publish(run);
 }
 
-/**
- * Asks for a person. `allowed` is what may be decided now; empty = look, the order goes on by itself. `toApprove`: what an
- * approval covers.
- */
+/** Raises attention. `allowed`: possible decisions; without any, the order continues by itself. */
 export function raiseAttention(
   run: OrderRun,
   code: OrderAttention,
@@ -32,14 +43,14 @@ export function raiseAttention(
   toApprove?: ApprovedAmount,
 ): void {
   if (run.attention?.reason === reason) return;
-  // What goes on in the background must not replace an open question.
+  // Background work must not replace an open question.
   if (allowed.length === 0 && run.attention?.allowed.length) return;
   run.revision += 1;
   run.attention = { code, reason, since: new Date().toISOString(), allowed, ...toApprove };
   publish(run);
 }
 
-/** That reason for attention is gone; another one stays. */
+/** Clears attention with this reason. */
 export function clearAttention(run: OrderRun, reason: string | undefined): void {
   if (!run.attention || run.attention.reason !== reason) return;
   run.revision += 1;
@@ -47,13 +58,9 @@ export function clearAttention(run: OrderRun, reason: string | undefined): void 
   publish(run);
 }
 
-/** Stands between what an order waits for and its turn, which it waits for besides. */
 const AND_ITS_TURN = ', and for ';
 
-/**
- * Shows that the order waits for its turn besides; without words that it does no more. Costs no
- * event and no attention.
- */
+/** Shows that the order also waits for its turn, without an event or attention. */
 export function showTurn(run: OrderRun, turn?: string): void {
   const [other = ''] = run.waitingFor.split(AND_ITS_TURN);
   const waitingFor = turn === undefined ? other : other + AND_ITS_TURN + turn;
@@ -62,17 +69,14 @@ export function showTurn(run: OrderRun, turn?: string): void {
   publish(run);
 }
 
-/** How a question says that the order was cancelled before it was asked, or since. */
+/** Says in a question that the order was cancelled. */
 export const WAS_CANCELLED = 'it was cancelled';
 
-/** Decisions by which money may move. */
+/** Decisions that may move money. */
 const MOVES_MONEY: readonly DecideAction[] = ['resend', 'approve', 'finish', 'revert'];
 
-/**
- * Tells who may decide that money moves that the order was cancelled since: the revision that they saw counts no more. Makes no
- * command, since the question stays open.
- */
-export function tellCancelled(run: OrderRun): void {
+/** Adds a later cancellation to a question, which makes its revision stale. Adds no command. */
+export function showCancelled(run: OrderRun): void {
   const { attention } = run;
   if (run.phase !== 'parked' || !attention?.allowed.some((action) => MOVES_MONEY.includes(action))) return;
   run.revision += 1;
@@ -80,7 +84,7 @@ export function tellCancelled(run: OrderRun): void {
   setCurrentDetails(currentDetails(run));
 }
 
-/** Ends the run in the UI and for searches: with the final status, or 'none' when no order came to exist. */
+/** Ends the run in the UI and for searches: with the final status, or 'none' without an order. */
 export function enterDone(run: OrderRun, status: string, keepAttention?: Attention): void {
   run.revision += 1;
   run.phase = 'done';
@@ -89,7 +93,7 @@ export function enterDone(run: OrderRun, status: string, keepAttention?: Attenti
   publish(run, status);
 }
 
-/** The answer of the `orderState` query. */
+/** Returns the answer of the `orderState` query. */
 export function orderState(run: OrderRun): OrderState {
   const { atMs: lastLookUpAtMs } = run.lastLookUp;
   return {
@@ -107,10 +111,7 @@ export function orderState(run: OrderRun): OrderState {
   };
 }
 
-/**
- * Shows the run to operators. A start by a client or a batch brings its search attributes along, and a first `false` for
- * attention is worth no event: the normal path costs one upsert, at its end.
- */
+/** Shows the run to operators. The normal path costs one upsert, at its end. */
 function publish(run: OrderRun, status = searchedStatus(run.phase)): void {
   const known = workflowInfo().typedSearchAttributes;
   const isStarted = known.get(searchAttribute.account) !== undefined;
@@ -129,20 +130,19 @@ function publish(run: OrderRun, status = searchedStatus(run.phase)): void {
   show(currentDetails(run), isShown ? [] : attributes);
 }
 
-/** What was asked for; the input may be anything. */
 const amountOf = ({ type, request }: OrderRun): string | undefined =>
   typeof request === 'object' && request !== null ? whatMoves(type, request) : undefined;
 
 /**
- * What a start from the UI or the plain CLI did not bring along. Its input may be anything: values that Temporal would
- * refuse are left out, because a refused upsert fails the workflow task for ever, and so is what may be a wallet.
+ * Search attributes that a start from the UI did not set. Values that Temporal would refuse are
+ * left out, because a refused upsert blocks the workflow, and so are possible wallets.
  */
 function attributesOfInput({ type, account, input, request }: OrderRun) {
   const known = typeof request === 'object' && request !== null;
   const { currencyFrom, currencyTo } = known ? orderSides(type, request) : {};
   return [
-    // The account is written whatever its name looks like: without it every upsert would be taken for the first. One that
-    // holds a card number is refused, and ends the run.
+    // Always written: without it every upsert counts as the first. An account with a card number
+    // ends the run.
     {
       key: searchAttribute.account,
       value: typeof account === 'string' ? maskWallets(account) : account,
@@ -152,4 +152,76 @@ function attributesOfInput({ type, account, input, request }: OrderRun) {
     { key: searchAttribute.currencyTo, value: currencyTo },
     { key: searchAttribute.batchId, value: input?.batchId },
   ].flatMap(({ key, value, format }) => (isKeyword(value, format) ? [{ key, value }] : []));
+}
+
+/**
+ * Returns the current details of the Temporal UI, most important first. They contain no wallet,
+ * e-mail or client data, because everyone may read them.
+ */
+export function currentDetails(run: OrderRun): string {
+  const { attention, order, notes } = run;
+  return [
+    ...(attention ? attentionDetails(run, attention) : []),
+    ...(attention || !order ? [] : known(run)),
+    `**${run.phase}** · waiting for ${run.waitingFor}`,
+    ...(notes ? [`Skipped or failed checks: ${notes.join('; ')}`] : []),
+    ...(order?.unreadable ? [`Fields of the service that cannot be read: ${order.unreadable.join(', ')}`] : []),
+  ].join('\n\n');
+}
+
+function attentionDetails(run: OrderRun, { code, reason, since }: Attention): string[] {
+  const choices = decisionsOf(run);
+  const { never, todo } = attentionWords(code as OrderAttention, choices);
+  return [
+    `**${never}**`,
+    ...known(run),
+    `**Why** (since ${timeShown(since)}): ${reason}`,
+    `**To do**: ${todo} ${choices.length > 0 ? howToDecide(run) : nothingToDecide(run)}`,
+    ...choices.map((choice) => choiceShown(choice, run.strictest.onlyByCommand)),
+  ];
+}
+
+/** Returns whether money was sent. Nothing is sent for a receipt. */
+function known(run: OrderRun): string[] {
+  const { order, attention } = run;
+  if (order) return [`**At the service**: \`${order.status}\`, order \`${order.order_uuid}\``];
+  if (parseReceivedWorkflowId(workflowInfo().workflowId) || ofEnded()) return [];
+  if (mayHaveSent(run)) return [`**Sent**: ${SENT_WORDS.perhaps}`];
+  // The attempt stays queued, and its attention stays until it has ended.
+  if (attention?.code === 'account-not-served') return [`**Sent**: ${SENT_WORDS.unlessTaken}`];
+  return [`**Sent**: ${SENT_WORDS.nothing}`];
+}
+
+const ofEnded = () => parseAfterEndWorkflowId(workflowInfo().workflowId);
+
+const nothingToDecide = ({ phase }: OrderRun): string =>
+  `No decision is possible: the order ${phase === 'done' ? 'has ended' : 'continues by itself'}.`;
+
+function howToDecide(run: OrderRun): string {
+  if (!run.strictest.onlyByCommand)
+    return 'Then send the update `decide` with one of these, and your own words in place of what stands in `<>`:';
+  const { orderId, account } = run;
+  const about = ofEnded();
+  const received = parseReceivedWorkflowId(about?.ended ?? workflowInfo().workflowId);
+  const id = received ? `${received.orderUuid} --received` : (about?.orderId ?? orderId);
+  const name = `${id}${about ? ' --after-end' : ''}`;
+  const of = account === DEFAULT_ACCOUNT ? '' : ` --account ${account}`;
+  return `Then decide on the command line, ${WHY_BY_COMMAND[run.strictest.onlyByCommand]}: \`payment-orders order show ${name}${of}\` prints the commands.`;
+}
+
+/** Returns what a choice does and, if possible, the argument to paste. */
+function choiceShown({ does, needs, decision }: DecisionChoice, onlyByCommand?: OnlyByCommand): string {
+  const { action, amount, currency, kind, as, order_uuid, differences, by, reason, revision, runId } = decision;
+  const what = `**${action}** ${does}`;
+  if (onlyByCommand) return what;
+  // The UI shows no wallets.
+  if (needs && needs !== 'order_uuid') return `${what}; it needs \`${needs}\` besides, on the command line`;
+  const lines = [
+    { action, amount, currency, kind, as },
+    { order_uuid: needs ? ITS_UUID : order_uuid },
+    { differences },
+    { by, reason },
+    { revision, runId },
+  ];
+  return `${what}\n${pasteable(lines)}`;
 }

@@ -21,73 +21,71 @@ import type { Offer } from '../compensation/offers.js';
 import { type Doubt, type Facts, openFacts, wasEverInDoubt } from '../create/facts.js';
 import type { Ours } from '../create/readings.js';
 
-/** An order of the service that may be adopted. `differences`: in which fields it is not like ours, as far as that was read. */
+/** An order that may be adopted. `differences`: fields that differ from ours, if read. */
 export interface Candidate {
   order_uuid: string;
   differences?: string[];
 }
 
-/** Everything one order workflow knows; handlers and steps read and change it, nothing else is shared. */
+/** Everything that one order workflow knows. */
 export interface OrderRun {
-  /** As started: unchecked until `checkOrder`, validated in full by the first activity. */
+  /** Unchecked until `checkOrder`; the first activity validates it in full. */
   readonly input: RunOptions;
   readonly account: string;
-  /** Of a received order, what it is shows at its look-up: `identify` then sets these three, once. */
+  /** `identify` sets these three once for a received order. */
   type: OrderType;
-  /** Its `order_id` is what we call the order, and what follow-ups extend. */
+  /** Its `order_id` is our name of the order, which follow-ups extend. */
   request: CreateRequest;
-  /** What the service calls it, as `user_order_id`. Differs from ours for receipts, which nobody here named. */
+  /** The service's `user_order_id`. Differs from ours for receipts. */
   orderId: string;
-  /** Of this very run: one that a reset makes has another. */
   readonly runId: string;
 
   phase: OrderPhase;
   revision: number;
   attention?: Attention;
-  /** What the workflow waits for, in words, for the current details. */
+  /** In words, for the current details. */
   waitingFor: string;
 
-  /** The newest order seen; undefined until one is known to exist at the service. */
+  /** The newest order seen at the service. */
   order?: Order;
-  /** Set once, by the first signed look-up that showed a final status. */
+  /** Order of the first look-up that showed a final status. */
   finalOrder?: Order;
-  /** Checks that were skipped, and what was found and only told, when the order was sent. */
+  /** Checks that were skipped or only reported at the send. */
   notes?: string[];
-  /** `statusSaid`: how the status operation showed no order when it was last read as absent, for people. */
+  /** `statusSaid`: answer of the status operation at the last absence, for operators. */
   readonly lastLookUp: { atMs?: number; statusSaid?: string | undefined };
-  /** Set when no order comes to exist; `created` and `final` then fail with it. */
+  /** Failure of `created` and `final` if no order comes to exist. */
   failure?: ApplicationFailure;
 
-  /** All that decides what becomes of the create: see `create/next-action.ts`. */
+  /** Decides the create: see `create/next-action.ts`. */
   facts: Facts;
-  /** The strictest that workers of the account have told this run: it holds, whichever worker answers next. */
+  /** Strictest limits that workers have reported. They hold for every worker. */
   strictest: Strictest;
-  /** What the order was sent to. Set before anything is sent for followers, which are about an order of that account. */
+  /** Account of the order. Followers have one from their start. */
   sentTo?: SentTo;
-  /** Run that asked for the newest answer; differs from the one before it where the workflow was reset in between. */
+  /** Run that asked for the newest answer. A change shows a reset. */
   answeredIn: string;
-  /** Who pays the commissions, as rates said first, and at any later time: a difference from it before an agreement. */
+  /** Payers of the commissions by the first rates, and by later ones that differ. */
   payers?: { first: Payers; later: Payers };
-  /** The amount above the cap that an operator approved last. */
   approved?: ApprovedAmount;
 
-  /** How often a person was told that no worker serves the account. */
+  /** Reports that no worker serves the account. */
   timesUnserved: number;
 
-  /** Somebody claimed that the order changed. `isDue`: one look-up is; `firstAtMs`: when, since a look-up showed no end. */
+  /** Callbacks. `isDue`: a look-up is needed; `firstAtMs`: time of the first unanswered one. */
   callback: { isDue: boolean; firstAtMs?: number | undefined };
   parked: Parked;
   decisions: DecisionRecord[];
 }
 
-/** What a person is asked, and has decided. `offers`: what `finish` and `revert` may mean; `candidates`: orders that `adopt` may. */
+/** Question and decision. `offers`: for `finish` and `revert`; `candidates`: for `adopt`. */
 export interface Parked {
   offers: readonly Offer[];
   candidates: readonly Candidate[];
   decision?: TakenDecision;
 }
 
-/** The state an order workflow starts with. Tolerates any input: `checkOrder` refuses bad ones. */
+/** Returns the state of a new order workflow, for any input. */
 export function openRun(type: OrderType, started: RunInput): OrderRun {
   const input = withoutNulls(started);
   const request = input?.order;
@@ -114,7 +112,7 @@ export function openRun(type: OrderType, started: RunInput): OrderRun {
   };
 }
 
-/** What the input says that may have been sent before this run: by the run that is lost, or by an earlier one. It may be under way yet. */
+/** Returns the doubt that the input names: an earlier or a lost run may have sent. */
 function firstDoubt(input: RunOptions | undefined): Doubt | undefined {
   const place = input?.accountUnknown ? 'unknown' : 'asked';
   const untilMs = workflowInfo().startTime.getTime() + SEND_TIMEOUT_MS;
@@ -123,7 +121,7 @@ function firstDoubt(input: RunOptions | undefined): Doubt | undefined {
   return { cause: 'earlierRun', untilMs, place, said: 'an earlier run of this order id may have sent it' };
 }
 
-/** The state of a run that follows a received order. Until the order is found there is nothing to decide or send. */
+/** Returns the state of a run that follows a received order. */
 export function openReceivedRun(input: ReceivedDepositInput): OrderRun {
   return {
     ...openRun('deposit', input as unknown as RunInput),
@@ -133,15 +131,15 @@ export function openReceivedRun(input: ReceivedDepositInput): OrderRun {
   };
 }
 
-/** From here on it is known what a received order is. */
+/** Records what a received order is. */
 export function identify(run: OrderRun, type: ReceivedType, order: Order): void {
   run.type = type;
   run.request = receivedRequest(type, order);
   run.orderId = order.user_order_id;
 }
 
-/** Keeps the payers that rates named first. Another one named later is kept beside them: a doubt that does not go away. */
-export function notePayers(run: OrderRun, seen: Payers | undefined): void {
+/** Records payers. Later ones that differ stay as a doubt. */
+export function recordPayers(run: OrderRun, seen: Payers | undefined): void {
   if (!seen) return;
   const { first, later } = run.payers ?? { first: seen, later: seen };
   const from = seen.from === first.from ? later.from : seen.from;
@@ -149,19 +147,19 @@ export function notePayers(run: OrderRun, seen: Payers | undefined): void {
   run.payers = { first, later: { from, to } };
 }
 
-/** How the order was taken, once it was. */
-export const takenAs = ({ facts: { found } }: Pick<OrderRun, 'facts'>): Ours | undefined =>
+/** Returns how the order was found, if it was. */
+export const foundAs = ({ facts: { found } }: Pick<OrderRun, 'facts'>): Ours | undefined =>
   found?.kind === 'ours' ? found : undefined;
 
-/** True where a look-up showed the order, and not only the answer to its create. */
-export const isAdopted = (run: Pick<OrderRun, 'facts'>): boolean => takenAs(run)?.how === 'adopted';
+/** Returns true if a look-up showed the order. */
+export const isAdopted = (run: Pick<OrderRun, 'facts'>): boolean => foundAs(run)?.how === 'adopted';
 
-/** True for a run that a reset has cut from another one, which may have sent what this one has no event of. */
+/** Returns true in a run that a reset made: the earlier run may have sent. */
 export const isReset = (): boolean => workflowInfo().runId !== workflowInfo().firstExecutionRunId;
 
-/** True once any run of this order id may have sent. Only where a run ends or a person reads it may the run id say so. */
+/** Returns true if any run of this order id may have sent. Only ends and words may depend on it. */
 export const mayHaveSent = ({ facts }: OrderRun): boolean => wasEverInDoubt(facts) || isReset();
 
-/** That nothing is there, and how the service says so: a wrong path is answered like an unknown order. */
+/** Returns the words for an absent order. A wrong path gets the same answer as an unknown order. */
 export const showsNone = ({ lastLookUp: { statusSaid } }: OrderRun): string =>
   `the service shows no such order${statusSaid === undefined ? '' : ` (order/status answers ${statusSaid})`}`;

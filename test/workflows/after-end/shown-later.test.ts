@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { mayBeShownLater } from '../../../src/workflows/after-end/start.js';
-import { applyOutcome, type Cause, openFacts } from '../../../src/workflows/create/facts.js';
+import { applyOutcome } from '../../../src/workflows/create/apply-outcome.js';
+import { type Cause, openFacts } from '../../../src/workflows/create/facts.js';
+import { mayBeShownLater } from '../../../src/workflows/order/end.js';
 import type { OrderRun } from '../../../src/workflows/order/state.js';
 
 const doubt = (cause: Cause) => ({ cause, untilMs: 0, place: 'asked' as const, said: cause });

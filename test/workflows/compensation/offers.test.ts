@@ -3,6 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import type { RevertTarget } from '../../../src/contract/order/input-and-result.js';
 import type { Decision } from '../../../src/contract/order/messages.js';
 import { figures } from '../../../src/workflows/compensation/figures.js';
+import { openFunds } from '../../../src/workflows/compensation/moves.js';
 import {
   actionsOf,
   chooseOffer,
@@ -10,7 +11,6 @@ import {
   offerByPolicy,
   offersOf,
 } from '../../../src/workflows/compensation/offers.js';
-import { openPurse } from '../../../src/workflows/compensation/purse.js';
 import { rowOf } from '../../../src/workflows/compensation/table.js';
 import { decisionsOf } from '../../../src/workflows/order/choices.js';
 import { refusal } from '../../../src/workflows/order/decision.js';
@@ -26,7 +26,7 @@ const opened = (type: Type, facts: CaseFacts, revertTo?: RevertTarget, status = 
   const c = caseOf(type, status, facts);
   const left = figures(c);
   const row = rowOf(c, left);
-  return { row, offers: offersOf(c, openPurse(c, left), row, revertTo) };
+  return { row, offers: offersOf(c, openFunds(c, left), row, revertTo) };
 };
 
 interface Row extends CaseFacts {
@@ -260,8 +260,8 @@ describe('offers', () => {
     const payers = { from: 'client', to: 'merchant' };
     const c = caseOf('deposit_exchange', 'completed_partially', { order, changes, payers });
     const left = figures(c);
-    const purse = { ...openPurse(c, left), returned: new Big('0.004') };
-    const offers = offersOf(c, purse, rowOf(c, left), REVERT_TO);
+    const funds = { ...openFunds(c, left), returned: new Big('0.004') };
+    const offers = offersOf(c, funds, rowOf(c, left), REVERT_TO);
     expect(offers.find(({ move }) => move.as === 'withdraw')?.amount.toFixed()).toBe('0.00995');
   });
 });

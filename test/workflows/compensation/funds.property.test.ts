@@ -8,9 +8,15 @@ import { findTerms } from '../../../sandbox/rates.js';
 import { orderSides } from '../../../src/contract/order/types.js';
 import { failedChecks } from '../../../src/workflows/compensation/checks.js';
 import { type Case, figures } from '../../../src/workflows/compensation/figures.js';
-import { followUpOrder, PAY, REFUND } from '../../../src/workflows/compensation/moves.js';
+import {
+  afterFollowUp,
+  type Funds,
+  followUpOrder,
+  openFunds,
+  PAY,
+  REFUND,
+} from '../../../src/workflows/compensation/moves.js';
 import { type Offer, offersOf } from '../../../src/workflows/compensation/offers.js';
-import { afterFollowUp, openPurse, type Purse } from '../../../src/workflows/compensation/purse.js';
 import { rowOf } from '../../../src/workflows/compensation/table.js';
 import { orders, plans } from './arbitraries.fixture.js';
 import { workedCase } from './cases.fixture.js';
@@ -40,10 +46,10 @@ function workFollowUp(c: Case, offer: Offer, plan: Plan) {
   return admitted ? workedCase(terms, { amount }, plan) : undefined;
 }
 
-const expectCovered = (purse: Purse, pools: Pools) => {
-  expect(purse.unexchanged.plus(purse.returned).lte(pools.from)).toBe(true);
-  expect(purse.unpaid.plus(purse.exchanged).lte(pools.to)).toBe(true);
-  for (const amount of Object.values(purse) as Big[]) expect(amount.gte(0)).toBe(true);
+const expectCovered = (funds: Funds, pools: Pools) => {
+  expect(funds.unexchanged.plus(funds.returned).lte(pools.from)).toBe(true);
+  expect(funds.unpaid.plus(funds.exchanged).lte(pools.to)).toBe(true);
+  for (const amount of Object.values(funds) as Big[]) expect(amount.gte(0)).toBe(true);
 };
 
 const workedOf = ({ c, truth }: ReturnType<typeof workedCase>): Worked => ({ order: c.order, truth });
@@ -53,21 +59,21 @@ function follow(parent: ReturnType<typeof workedCase>, decisions: [pick: number,
   const { c } = parent;
   const left = figures(c);
   const row = rowOf(c, left);
-  let purse = openPurse(c, left);
+  let funds = openFunds(c, left);
   let pools = poolsLeft(workedOf(parent));
   const made: { offer: Offer; amountTo: Big }[] = [];
   for (const [pick, fate] of decisions) {
-    expectCovered(purse, pools);
-    const offers = offersOf(c, purse, row);
+    expectCovered(funds, pools);
+    const offers = offersOf(c, funds, row);
     const offer = offers[pick % Math.max(offers.length, 1)];
     const worked = offer && workFollowUp(c, offer, fate);
     if (!offer || !worked) break;
     pools = afterWorked(c.order, pools, workedOf(worked));
     const ended = { move: offer.move, amount: offer.amount.toFixed(), case: worked.c, left: figures(worked.c) };
-    purse = afterFollowUp(c, purse, ended);
+    funds = afterFollowUp(c, funds, ended);
     made.push({ offer, amountTo: new Big(worked.c.order.amount_to ?? '0') });
   }
-  expectCovered(purse, pools);
+  expectCovered(funds, pools);
   return made;
 }
 

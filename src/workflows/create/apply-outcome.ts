@@ -1,0 +1,214 @@
+import type { Control } from '../../contract/order/activities.js';
+import { type AbsentReading, applyReading, restart } from './absence-proof.js';
+import { type Doubt, type Facts, MAX_ROUNDS, wasEverInDoubt } from './facts.js';
+import type { Conflict, Ours, Seen } from './readings.js';
+
+/** What happened to the create. All times are by the Temporal server's clock. */
+export type Outcome =
+  | { kind: 'seen'; seen: Seen }
+  /** One reading of a proof. `heard`: a callback arrived before it was asked. */
+  | {
+      kind: 'read';
+      seen: Seen;
+      reading: Omit<AbsentReading, 'control'>;
+      readIn: string;
+      windowMs: number;
+      heard: boolean;
+    }
+  /** An operator chose this order. */
+  | { kind: 'adopted'; ours: Ours }
+  | { kind: 'doubted'; doubt: Doubt; costs?: { isLimited: boolean } }
+  | { kind: 'refused'; answer: string; atMs: number; place: Doubt['place'] }
+  | { kind: 'notSent'; why: string; waitMs: number; isLimited: boolean }
+  | ({ kind: 'blocked' } & NonNullable<Facts['blocked']>)
+  | { kind: 'takenBack' }
+  /** An operator permits a send, in the run `readIn`. */
+  | { kind: 'permitted'; wasLate: boolean; readIn: string }
+  | { kind: 'unblocked' }
+  | { kind: 'closing'; by: string; refused?: string; atMs: number }
+  | { kind: 'callback' }
+  | { kind: 'placeConfirmed' }
+  /** The service shows an order that it accepted after our create, and not ours. */
+  | { kind: 'later'; control: Control };
+
+/** Applies an outcome to the facts of a run. */
+export function record(run: { facts: Facts }, outcome: Outcome): void {
+  run.facts = applyOutcome(run.facts, outcome);
+}
+
+/** Returns the facts after an outcome. Pure. */
+export function applyOutcome(facts: Facts, outcome: Outcome): Facts {
+  switch (outcome.kind) {
+    case 'seen':
+      return applySeen(facts, outcome.seen);
+    case 'read':
+      return applyProofReading(facts, outcome);
+    case 'adopted':
+      return { ...facts, found: outcome.ours };
+    case 'doubted':
+      return applyDoubt(facts, outcome);
+    case 'refused': {
+      const { answer, atMs, place } = outcome;
+      const repeated = facts.everDoubted.some(({ cause }) => cause === 'uncertainCreate');
+      const said = `the service refused the create${repeated ? ' that was repeated' : ''} (${answer})`;
+      const doubt: Doubt = { cause: 'uncertainCreate', untilMs: atMs, place, said };
+      return { ...inDoubt(facts, doubt), refused: { answer, repeated } };
+    }
+    case 'notSent': {
+      const { why, waitMs, isLimited } = outcome;
+      const name = isLimited ? 'rateLimited' : 'notSent';
+      const budget = { ...facts.budget, [name]: facts.budget[name] + 1 };
+      const asks = budget[name] % MAX_ROUNDS[name] === 0;
+      const rounds = budget[name] > 1 ? ` (${budget[name]} rounds)` : '';
+      return { ...facts, looked: false, budget, notSent: { why: asks ? `${why}${rounds}` : why, waitMs, asks } };
+    }
+    case 'blocked': {
+      const { kind: _, ...blocked } = outcome;
+      return { ...facts, looked: false, blocked };
+    }
+    case 'takenBack':
+      return { ...facts, looked: false, notSent: { why: 'it was taken back', waitMs: 0, asks: false } };
+    case 'permitted':
+      return permit(facts, outcome);
+    case 'unblocked':
+      return without(facts, 'blocked', 'notSent', 'refused');
+    case 'closing':
+      return close(facts, outcome);
+    case 'callback':
+      return { ...facts, callback: facts.callback === 'none' || facts.callback === 'fresh' ? 'fresh' : 'fresh again' };
+    case 'placeConfirmed':
+      return confirmPlace(facts);
+    case 'later':
+      // The service shows hidden orders again, so a whole window of readings is needed.
+      if (!facts.absence) return without(facts, 'proof');
+      return { ...facts, absence: { ...facts.absence, control: outcome.control } };
+  }
+}
+
+function without<K extends keyof Facts>(facts: Facts, ...keys: K[]): Omit<Facts, K> & Partial<Pick<Facts, K>> {
+  const rest = { ...facts };
+  for (const key of keys) delete rest[key];
+  return rest;
+}
+
+/** Applies a look-up that is not part of a proof. */
+function applySeen(facts: Facts, seen: Seen): Facts {
+  const { notSent, absence } = facts;
+  // A callback before any send cannot be about our order.
+  const callback = facts.callback === 'none' || !wasEverInDoubt(facts) ? 'none' : 'seen';
+  const waited = notSent && { why: notSent.why, asks: notSent.asks };
+  const looked: Facts = { ...facts, looked: true, callback, ...(waited && { notSent: waited }) };
+  if (isForPerson(facts)) return looked;
+  if (seen.kind !== 'absent') return applyFound(looked, seen);
+  // After the first callback, a whole window of readings is needed again.
+  const isNews = facts.callback === 'fresh' && absence !== undefined;
+  return isNews ? restartProof(looked, absence.doubt) : looked;
+}
+
+/** True if an operator has to choose between several orders of ours, even if a later list shows fewer. */
+const isForPerson = ({ found }: Facts): boolean => found?.kind === 'conflict' && found.ours.length > 0;
+
+/** Applies what is shown under our id. While a create may be in flight, a conflict may hide it. */
+function applyFound(facts: Facts, found: Ours | Conflict): Facts {
+  if (isForPerson(facts)) return facts;
+  if (found.kind === 'ours') return { ...facts, found };
+  const { closing, doubt, absence } = facts;
+  const kept: Facts = { ...facts, found };
+  if (found.ours.length > 0 || found.askAtOnce)
+    return found.ours.length > 0 && closing ? without(kept, 'closing') : kept;
+  const isNew = facts.found === undefined && !doubt;
+  return isNew && absence ? restartProof(kept, absence.doubt) : kept;
+}
+
+function applyProofReading(facts: Facts, outcome: Extract<Outcome, { kind: 'read' }>): Facts {
+  const { seen, windowMs, readIn } = outcome;
+  const { doubt } = facts;
+  const isFirstCallback = outcome.heard && facts.callback !== 'seen' && facts.callback !== 'fresh again';
+  const known: Facts = { ...facts, looked: true, callback: outcome.heard ? 'seen' : facts.callback };
+  if (!doubt) return known;
+  if (seen.kind === 'ours') return applyFound(known, seen);
+  const conflict = seen.kind === 'conflict' ? seenInDoubt(facts, seen) : undefined;
+  const noted = conflict ? applyFound(known, conflict) : known;
+  const control = (seen.kind === 'absent' && seen.control) || { whole: true };
+  const reading = { ...outcome.reading, control };
+  const { proof, isProven } = applyReading(facts.proof, doubt, reading, windowMs);
+  // Readings before a callback do not count.
+  if (isFirstCallback) return { ...noted, proof: restart(proof, reading, windowMs) };
+  if (!isProven) return { ...noted, proof };
+  return { ...without(noted, 'doubt', 'proof'), absence: { doubt, readIn, control } };
+}
+
+/** A conflict seen after a refused create may result from it, so only an operator may end the order. */
+const seenInDoubt = ({ refused, doubt }: Facts, conflict: Conflict): Conflict =>
+  refused && doubt ? { ...conflict, reason: `${conflict.reason}; ${doubt.said}`, askAtOnce: true } : conflict;
+
+function applyDoubt(facts: Facts, { doubt, costs }: Extract<Outcome, { kind: 'doubted' }>): Facts {
+  // Workers report the same restore with every answer.
+  const isKnown = facts.everDoubted.some(({ cause, untilMs }) => cause === 'restored' && untilMs >= doubt.untilMs);
+  if (doubt.cause === 'restored' && isKnown) return facts;
+  const { budget } = facts;
+  const lastWasLimited = costs?.isLimited === true && budget.resends > 0;
+  const counted = lastWasLimited ? { rateLimited: budget.rateLimited + 1 } : { spent: budget.spent + 1 };
+  return { ...inDoubt(facts, doubt), ...(costs && { budget: { ...budget, ...counted, lastWasLimited } }) };
+}
+
+const LEAST_KNOWN_FIRST = ['unknown', 'confirmed', 'asked'] as const satisfies readonly Doubt['place'][];
+
+/** Merges a doubt with the one before: the later end and the less known place hold. */
+function inDoubt(facts: Facts, doubt: Doubt): Facts {
+  const before = facts.doubt ?? facts.absence?.doubt;
+  const untilMs = Math.max(doubt.untilMs, before?.untilMs ?? 0);
+  const { sinceMs, ...rest } = doubt;
+  const merged: Doubt = {
+    ...rest,
+    untilMs,
+    // A window begins after all sends.
+    ...(sinceMs !== undefined && sinceMs >= untilMs && { sinceMs }),
+    place: LEAST_KNOWN_FIRST.find((place) => place === doubt.place || place === before?.place) ?? 'unknown',
+  };
+  return {
+    ...restartProof(without(facts, 'refused', 'notSent', 'blocked'), merged),
+    doubt: merged,
+    everDoubted: [...facts.everDoubted, merged],
+  };
+}
+
+/** Opens the same doubt again: absence has to be proven over a whole new window. */
+const restartProof = (facts: Facts, { sinceMs: _, ...doubt }: Doubt): Facts => ({
+  ...without(facts, 'proof', 'absence'),
+  doubt,
+  looked: false,
+});
+
+/** Records that a re-send is permitted, with what was known at that time. */
+function permit(facts: Facts, { wasLate, readIn }: Extract<Outcome, { kind: 'permitted' }>): Facts {
+  const { doubt, late, cancelled } = facts;
+  // Orders stay hidden on this account: the operator who confirmed the account vouches for absence.
+  const absence = facts.absence ?? (doubt && { doubt, readIn, control: { whole: false } });
+  const isLate = late !== undefined && wasLate;
+  if (!absence) return late === 'delayed' && wasLate ? { ...facts, late: 'allowed' } : facts;
+  return {
+    ...without(facts, 'refused', 'doubt', 'proof'),
+    absence: { ...absence, permitted: { late: isLate, cancelled } },
+  };
+}
+
+function close(facts: Facts, { by, refused, atMs }: Extract<Outcome, { kind: 'closing' }>): Facts {
+  const closing = { by, ...(refused !== undefined && { refused }) };
+  if (refused !== undefined && !wasEverInDoubt(facts)) return { ...facts, closing, looked: false };
+  const said = 'absence is proven once more before closing';
+  const doubt = facts.doubt ??
+    facts.absence?.doubt ?? { cause: 'uncertainCreate', untilMs: atMs, place: 'asked', said };
+  // A window that ended with hidden orders is not repeated.
+  return facts.doubt && facts.proof?.hidden === 'over'
+    ? { ...facts, closing }
+    : { ...restartProof(facts, doubt), closing };
+}
+
+/** Applies an operator's word that the account is the order's: earlier readings do not count for it. */
+function confirmPlace(facts: Facts): Facts {
+  const doubt = facts.doubt ?? facts.absence?.doubt;
+  if (!doubt) return facts;
+  const confirmed: Doubt = { ...doubt, place: 'confirmed' };
+  return { ...restartProof(facts, confirmed), everDoubted: [...facts.everDoubted, confirmed] };
+}
