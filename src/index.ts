@@ -29,8 +29,8 @@ export type { AttentionElsewhere, ListedAttention, OrderFilter, OrderListEntry }
 export { OrderHandle } from './client/order-handle.js';
 export type { ReconcileOptions, ReconcileSchedule, ReconcileState } from './client/reconcile.js';
 export type { WaitOptions } from './client/remote-run.js';
-export type { ScheduleEntry, ScheduleInput, ScheduleRun } from './client/schedule-spec.js';
-export { type NextRun, type PlanOptions, Schedules } from './client/schedules.js';
+export type { ScheduleInput } from './client/schedule-spec.js';
+export { type CreatedSchedule, type NextRun, type PlanOptions, Schedules } from './client/schedules.js';
 export type { RatesQuery } from './client/service-calls.js';
 export type { Signer, SignOptions } from './client/signing.js';
 export type { StuckRuns } from './client/stuck.js';

@@ -33,7 +33,7 @@ export async function runScheduledBatch(
   await writeFile(file, payroll(plan));
   // As if exported an hour ago: a file written just now would first be left to rest for half a minute.
   await utimes(file, Date.now() / 1_000, Date.now() / 1_000 - 3_600);
-  await orders.schedules.create({
+  const { scheduleId } = await orders.schedules.create({
     plan,
     cron: ['0 10 * * FRI'],
     timeZone: 'Europe/Berlin',
@@ -48,7 +48,7 @@ export async function runScheduledBatch(
   const result = await follow(batch, log);
   const scheduled = orders.client.workflow.getHandle(workflowId);
   const wrong = [...differences(result, await executedTimes(sandbox.adminUrl, plan)), ...(await failureOf(scheduled))];
-  await orders.schedules.delete(plan);
+  await orders.client.schedule.getHandle(scheduleId).delete();
   return { summary: summaryOf(result), workflowId, runId: (await scheduled.describe()).runId, wrong };
 }
 

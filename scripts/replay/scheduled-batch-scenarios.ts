@@ -35,7 +35,7 @@ const scenario = (
   name,
   run: async ({ orders, client }: Installation) => {
     await writeFile(join(batchDir, `${name}-${PERIOD}.csv`), payroll(name));
-    await orders.schedules.create({
+    const { scheduleId } = await orders.schedules.create({
       plan: name,
       cron: ['0 10 * * FRI'],
       filePattern: `${name}-{period}.csv`,
@@ -47,7 +47,7 @@ const scenario = (
       .getHandle(workflowId)
       .result()
       .catch(() => undefined);
-    await orders.schedules.delete(name);
+    await client.schedule.getHandle(scheduleId).delete();
     return workflowId;
   },
 });

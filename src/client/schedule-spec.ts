@@ -1,13 +1,12 @@
-import type { Client, ScheduleDescription, ScheduleExecutionResult, ScheduleSpec } from '@temporalio/client';
+import type { ScheduleDescription, ScheduleSpec } from '@temporalio/client';
 import * as z from 'zod';
 import type { ScheduledBatchInput } from '../contract/batch/batch.js';
 import { differences } from '../contract/differences/likeness.js';
 import type { FieldError } from '../contract/failures.js';
-import { DEFAULT_ACCOUNT, SCHEDULED_BATCH_WORKFLOW, scheduleIdOf } from '../contract/names.js';
+import { DEFAULT_ACCOUNT, SCHEDULED_BATCH_WORKFLOW } from '../contract/names.js';
 import { validateScheduledBatchInput } from '../validation/batch-input.js';
 import { fieldErrors } from '../validation/field-errors.js';
 import { periodAt } from '../validation/periods.js';
-import { describeRun } from './standing.js';
 
 /** A batch that is started at the times of all expressions of `cron`, in `timeZone`. */
 export interface ScheduleInput extends Omit<ScheduledBatchInput, 'period'> {
@@ -89,67 +88,4 @@ export function scheduleDifferences(input: ScheduleInput, existing: ScheduleDesc
   const fields = Object.keys(mine).flatMap((field) => differences(mine[field], theirs[field], field, Object.is));
   const sameTimes = input.cron.toSorted().join('\n') === timesOf(existing).toSorted().join('\n');
   return sameTimes ? fields : ['times', ...fields];
-}
-
-/** Runs shown per schedule. */
-const SHOWN_RUNS = 3;
-/** Dates shown per schedule. */
-const SHOWN_DATES = 5;
-
-/** A run that a schedule started; `status` is Temporal's, such as RUNNING, COMPLETED or FAILED. */
-export interface ScheduleRun {
-  workflowId: string;
-  scheduledAt: Date;
-  status: string;
-}
-
-/** A schedule as Temporal has it now. */
-export interface ScheduleEntry {
-  plan: string;
-  account: string;
-  scheduleId: string;
-  /** Cron expressions as they were given. */
-  times: string[];
-  timeZone: string;
-  filePattern: string | undefined;
-  /** Whether somebody has to approve each batch. */
-  approval: 'required' | 'none';
-  paused: boolean;
-  /** Who paused or resumed it and why; after a failure, Temporal's words. */
-  note: string | undefined;
-  nextRuns: Date[];
-  /** The newest ones it started, oldest first; runs by `trigger` are not among them. */
-  lastRuns: ScheduleRun[];
-  /** Runs that fell out because the one before was still going on, or because Temporal was down too long. */
-  skipped: number;
-}
-
-async function readRun(client: Client, { scheduledAt, action }: ScheduleExecutionResult): Promise<ScheduleRun> {
-  const { workflowId, firstExecutionRunId } = action.workflow;
-  const run = await describeRun(client, workflowId, firstExecutionRunId);
-  return { workflowId, scheduledAt, status: run?.status.name ?? 'no longer known to Temporal' };
-}
-
-/** A schedule with the state of its last runs. */
-export async function readScheduleEntry(
-  client: Client,
-  { plan, account = DEFAULT_ACCOUNT }: { plan: string; account?: string },
-  description: ScheduleDescription,
-): Promise<ScheduleEntry> {
-  const { info, spec, state } = description;
-  const lastRuns = await Promise.all(info.recentActions.slice(-SHOWN_RUNS).map((run) => readRun(client, run)));
-  return {
-    plan,
-    account,
-    scheduleId: scheduleIdOf(account, plan),
-    times: timesOf(description),
-    timeZone: spec.timezone || 'UTC',
-    filePattern: actionInputOf(description).filePattern,
-    approval: actionInputOf(description).batch?.approval ?? 'none',
-    paused: state.paused,
-    note: state.note || undefined,
-    nextRuns: info.nextActionTimes.slice(0, SHOWN_DATES),
-    lastRuns,
-    skipped: info.numActionsSkippedOverlap + info.numActionsMissedCatchupWindow,
-  };
 }

@@ -5,12 +5,10 @@ import {
   ScheduleNotFoundError,
   type ScheduleOptions,
 } from '@temporalio/client';
-import type { BatchInstruction, BatchPlan, BatchResult, ScheduledBatchInput } from '../contract/batch/batch.js';
-import { maskName } from '../contract/masking.js';
+import type { BatchPlan, BatchResult, ScheduledBatchInput } from '../contract/batch/batch.js';
 import {
   DEFAULT_ACCOUNT,
   ORDERS_TASK_QUEUE,
-  PLAN_FORMAT,
   periodBatchId,
   SCHEDULED_BATCH_WORKFLOW,
   scheduledBatchWorkflowId,
@@ -25,8 +23,6 @@ import { ConflictError, FailedError, InvalidInputError, NoWorkerError, UnknownId
 import {
   actionInputOf,
   NEVER_RUNS,
-  readScheduleEntry,
-  type ScheduleEntry,
   type ScheduleInput,
   scheduleDifferences,
   sharedPeriodWarning,
@@ -77,15 +73,25 @@ function scheduleOptions(input: ScheduleInput): ScheduleOptions {
 }
 
 /** A schedule after `create`. */
-export interface CreatedSchedule extends ScheduleEntry {
+export interface CreatedSchedule {
+  /** Its id at Temporal, for `temporal schedule` and for `client.schedule.getHandle`. */
+  scheduleId: string;
   /** True if the schedule was there already, with these settings. */
   attached: boolean;
+  /** The next five times; [] where no more will come. */
+  nextRuns: Date[];
   nextRun?: NextRun;
   /** What the settings do that nobody may want. */
   warning?: string;
 }
 
-/** Payout plans that Temporal starts by the clock. Every method may throw TemporalUnreachableError. */
+/** Dates shown of a schedule. */
+const SHOWN_DATES = 5;
+
+/**
+ * Payout plans that Temporal starts by the clock; `temporal schedule` lists, pauses and deletes them. Every method may throw
+ * TemporalUnreachableError.
+ */
 export class Schedules {
   readonly #client: Client;
 
@@ -107,53 +113,25 @@ export class Schedules {
       const fields = scheduleDifferences(checked, description);
       if (fields.length > 0) throw new ConflictError('schedule', plan, fields);
     }
-    const found = await readScheduleEntry(this.#client, { plan, account }, description);
-    const warning = sharedPeriodWarning(checked, description.info.nextActionTimes);
-    const entry = { ...found, attached, ...(warning && { warning }) };
-    const [next] = entry.nextRuns;
+    const { nextActionTimes, recentActions } = description.info;
+    const warning = sharedPeriodWarning(checked, nextActionTimes);
+    const nextRuns = nextActionTimes.slice(0, SHOWN_DATES);
+    const entry = { scheduleId: scheduleIdOf(account, plan), attached, nextRuns, ...(warning && { warning }) };
+    const [next] = nextRuns;
     try {
-      if (!next && !attached && entry.lastRuns.length === 0) throw new InvalidInputError([NEVER_RUNS]);
+      if (!next && !attached && recentActions.length === 0) throw new InvalidInputError([NEVER_RUNS]);
       return next ? { ...entry, nextRun: await checkNextRun(this.#client, checked, next) } : entry;
     } catch (error) {
-      if (error instanceof InvalidInputError && !attached) await this.delete(plan, { account });
+      if (error instanceof InvalidInputError && !attached) {
+        await this.#call(plan, { account }, (handle) => handle.delete());
+      }
       throw error;
     }
   }
 
-  /** All schedules of an account. */
-  async list({ account = DEFAULT_ACCOUNT }: PlanOptions = {}): Promise<ScheduleEntry[]> {
-    const plans = await callTemporal(this.#client, async () => {
-      const found: string[] = [];
-      for await (const { scheduleId } of this.#client.schedule.list()) {
-        const plan = scheduleId.startsWith(`${account}.`) ? scheduleId.slice(account.length + 1) : '';
-        if (PLAN_FORMAT.test(plan)) found.push(plan);
-      }
-      return found.toSorted();
-    });
-    // Temporal's list is a few seconds old: each one is asked, and one deleted meanwhile is left out.
-    const shown = (plan: string) => this.show(plan, { account }).catch(noneIfUnknown);
-    return (await Promise.all(plans.map(shown))).flat();
-  }
-
-  /** The schedule of a plan. Throws UnknownIdError, as all methods below do. */
-  async show(plan: string, options: PlanOptions = {}): Promise<ScheduleEntry> {
-    const description = await this.#call(plan, options, (handle) => handle.describe());
-    return readScheduleEntry(this.#client, { plan, ...options }, description);
-  }
-
-  /** Starts no more runs until `resume`; a run going on is not touched. */
-  pause(plan: string, instruction: BatchInstruction, options?: PlanOptions): Promise<void> {
-    return this.#call(plan, options, (handle) => handle.pause(noteOf('paused', instruction)));
-  }
-
-  /** Runs by the clock again. */
-  resume(plan: string, instruction: BatchInstruction, options?: PlanOptions): Promise<void> {
-    return this.#call(plan, options, (handle) => handle.unpause(noteOf('resumed', instruction)));
-  }
-
   /**
    * Runs the batch of a period now, as the schedule would have, also while it is paused. A batch that this period has
-   * already is followed and sends nothing. `by` becomes the batch's starter. Throws InvalidInputError.
+   * already is followed and sends nothing. `by` becomes the batch's starter. Throws InvalidInputError and UnknownIdError.
    */
   async trigger(
     plan: string,
@@ -177,11 +155,6 @@ export class Schedules {
       }),
     );
     return { workflowId, batch: new BatchHandle(this.#client, account, periodBatchId(plan, period)) };
-  }
-
-  /** Deletes the schedule. Batches that it started go on. */
-  async delete(plan: string, options?: PlanOptions): Promise<void> {
-    await this.#call(plan, options, (handle) => handle.delete());
   }
 
   async #createUnlessThere(input: ScheduleInput): Promise<boolean> {
@@ -208,15 +181,6 @@ export class Schedules {
       throw error;
     }
   }
-}
-
-/** Temporal keeps notes in the clear, encryption or not. */
-const noteOf = (what: string, { by, reason }: BatchInstruction): string =>
-  `${what} by ${maskName(by)}: ${maskName(reason)}`;
-
-function noneIfUnknown(error: unknown): [] {
-  if (error instanceof UnknownIdError) return [];
-  throw error;
 }
 
 /** Fields that are about the content of a file, which may still be mended before the run. */

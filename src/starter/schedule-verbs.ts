@@ -1,8 +1,7 @@
 import { type Command, Option } from 'commander';
 import { accepted } from '../client/checked-input.js';
-import { type ScheduleEntry, type ScheduleInput, validateScheduleInput } from '../client/schedule-spec.js';
-import type { NextRun } from '../client/schedules.js';
-import type { BatchInstruction } from '../contract/batch/batch.js';
+import { type ScheduleInput, validateScheduleInput } from '../client/schedule-spec.js';
+import type { CreatedSchedule, NextRun } from '../client/schedules.js';
 import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import {
   type BatchOptions,
@@ -12,7 +11,6 @@ import {
   PLAN,
   parseTimeout,
   withBatchOptions,
-  withReason,
 } from './arguments.js';
 import { followLine, planText } from './batch-text.js';
 import { calendarText } from './calendar-text.js';
@@ -27,23 +25,18 @@ interface CreateOptions extends BatchOptions {
   waitForFile?: number;
 }
 
-const times = (dates: readonly Date[]): string => dates.map((date) => date.toISOString()).join(', ');
-
-/** A schedule, for people. */
-export function scheduleText(entry: ScheduleEntry): string {
-  const { plan, paused, note, nextRuns, lastRuns, skipped } = entry;
-  return named([
-    ['plan', `${plan} (schedule ${entry.scheduleId})`],
-    ['runs', `${entry.times.join(' and ')}, ${entry.timeZone}`],
-    ['which means', entry.times.flatMap((time) => calendarText(time) ?? []).join(', and ') || undefined],
-    ['file', entry.filePattern],
-    ['approval', entry.approval],
-    ['paused', paused ? 'yes' : 'no'],
-    ['note', note],
-    ['next', nextRuns.length > 0 ? times(nextRuns) : 'never: no such time comes'],
-    ...lastRuns.map(({ workflowId, status }) => ['last', `${workflowId}: ${status}`] as const),
-    ['skipped', skipped > 0 ? `${skipped} runs, because the one before still went on or Temporal was down` : undefined],
+/** A schedule that was created or found, for people. */
+function scheduleText({ cron, timeZone = 'UTC' }: ScheduleInput, created: CreatedSchedule): string {
+  const { scheduleId, attached, nextRuns, nextRun, warning } = created;
+  const next = nextRuns.map((date) => date.toISOString()).join(', ');
+  const rows = named([
+    ['runs', `${cron.join(' and ')}, ${timeZone}`],
+    ['which means', cron.flatMap((time) => calendarText(time) ?? []).join(', and ')],
+    ['next', next || 'never: no such time comes'],
+    ['to see, pause or delete it', `temporal schedule describe|toggle|delete --schedule-id ${scheduleId}`],
   ]);
+  const text = `schedule ${scheduleId} ${attached ? 'was there already, with these settings' : 'created'}`;
+  return [text, rows, warning && `warning: ${warning}`, nextRun && nextRunText(nextRun)].filter(Boolean).join('\n');
 }
 
 const nextRunText = ({ period, path, plan, problem }: NextRun): string =>
@@ -77,12 +70,8 @@ function addCreate(schedule: Command, verbs: Verbs): void {
   verbs.addChecked(withBatchOptions(create), async (run, plan: string, options: CreateOptions) => {
     const input = inputOf(plan, options);
     await run(async (orders) => {
-      const entry = await orders.schedules.create(input);
-      const text = `schedule of plan ${plan} ${entry.attached ? 'was there already, with these settings' : 'created'}`;
-      const next = entry.nextRun && nextRunText(entry.nextRun);
-      const warning = entry.warning && `warning: ${entry.warning}`;
-      const lines = [text, scheduleText(entry), warning, next].filter(Boolean);
-      return { exitCode: EXIT.done, json: entry, text: lines.join('\n') };
+      const created = await orders.schedules.create(input);
+      return { exitCode: EXIT.done, json: created, text: scheduleText(input, created) };
     });
   });
 }
@@ -104,35 +93,9 @@ function addTrigger(schedule: Command, io: StarterIo, verbs: Verbs): void {
   });
 }
 
-const INSTRUCTIONS = [
-  ['pause', 'start no more runs', 'paused'],
-  ['resume', 'run by the clock again', 'resumed'],
-] as const;
-
-/** Adds `schedule create`, `list`, `pause`, `resume`, `trigger` and `delete`. */
+/** Adds `schedule create` and `trigger`; `temporal schedule` does the rest. */
 export function addScheduleVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
-  const schedule = program
-    .command('schedule')
-    .description('batches by the clock: create, list, pause, resume, trigger, delete');
+  const schedule = program.command('schedule').description('batches by the clock: create, trigger');
   addCreate(schedule, verbs);
-  const list = schedule.command('list').description('schedules with their next and last runs');
-  verbs.add(list, async (orders, { account }: CommonOptions) => {
-    const schedules = await orders.schedules.list({ account });
-    const text = schedules.map(scheduleText).join('\n\n') || 'no schedules';
-    return { exitCode: EXIT.done, json: { schedules }, text };
-  });
-  for (const [verb, description, done] of INSTRUCTIONS) {
-    const command = withReason(schedule.command(verb).description(description)).argument(...PLAN);
-    verbs.add(command, async (orders, plan: string, { account, by, reason }: CommonOptions & BatchInstruction) => {
-      await orders.schedules[verb](plan, { by, reason }, { account });
-      return { exitCode: EXIT.done, json: { plan, [done]: true }, text: `schedule of plan ${plan} is ${done}` };
-    });
-  }
   addTrigger(schedule, io, verbs);
-  const remove = schedule.command('delete').description('delete a schedule; batches already started go on');
-  verbs.add(remove.argument(...PLAN), async (orders, plan: string, { account }: CommonOptions) => {
-    await orders.schedules.delete(plan, { account });
-    const text = `schedule of plan ${plan} is deleted; batches already started go on`;
-    return { exitCode: EXIT.done, json: { plan, deleted: true }, text };
-  });
 }

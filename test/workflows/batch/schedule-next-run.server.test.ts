@@ -1,5 +1,6 @@
 import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ScheduleNotFoundError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ScheduleInput } from '../../../src/client/schedule-spec.js';
 import { newOrderId } from '../../support/lab.js';
@@ -59,7 +60,8 @@ describe.concurrent('creating a schedule', () => {
       name: 'InvalidInputError',
       fields: [{ field: 'file.path', reason: expect.stringMatching(/symbolic link/) }],
     });
-    await expect(lab.orders.schedules.show(plan)).rejects.toMatchObject({ name: 'UnknownIdError' });
+    const schedule = lab.temporal.client.schedule.getHandle(`default.${plan}`);
+    await expect(schedule.describe()).rejects.toBeInstanceOf(ScheduleNotFoundError);
   });
 
   it('of an account that no worker serves says that nothing was checked', async () => {

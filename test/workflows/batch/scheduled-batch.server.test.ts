@@ -59,6 +59,16 @@ async function schedule(label: string, change: Partial<ScheduleInput> = {}, plan
 
 const runOf = (workflowId: string) => lab.temporal.client.workflow.getHandle<ScheduledWorkflow>(workflowId);
 
+const scheduleOf = (plan: string) => lab.temporal.client.schedule.getHandle(`default.${plan}`);
+
+/** Whether a schedule is paused, and how the runs ended that it started. */
+async function lookAt(plan: string) {
+  const { info, state } = await scheduleOf(plan).describe();
+  const started = info.recentActions.map(({ action }) => action.workflow.workflowId);
+  const lastRuns = await Promise.all(started.map((workflowId) => runOf(workflowId).describe()));
+  return { paused: state.paused, lastRuns };
+}
+
 const trigger = async (plan: string, period = PERIOD) => {
   const { workflowId, batch } = await lab.orders.schedules.trigger(plan, { period });
   return { run: runOf(workflowId), batch };
@@ -79,12 +89,12 @@ describe.concurrent('a schedule', () => {
     const today = periodAt(new Date(), 'UTC', 'date');
     const rows = await write(plan, today);
     const runs = await until(async () => {
-      const { lastRuns } = await lab.orders.schedules.show(plan);
-      const done = lastRuns.filter(({ status }) => status === 'COMPLETED');
+      const { lastRuns } = await lookAt(plan);
+      const done = lastRuns.filter(({ status }) => status.name === 'COMPLETED');
       expect(done.length).toBeGreaterThan(1);
       return done;
     });
-    await lab.orders.schedules.delete(plan);
+    await scheduleOf(plan).delete();
     expect(executedOf(lab, rows)).toBe(3);
     for (const { workflowId } of runs) {
       expect(await runOf(workflowId).result()).toMatchObject({
@@ -97,11 +107,11 @@ describe.concurrent('a schedule', () => {
   it('is paused by a file that does not come, and says which', async () => {
     const plan = await schedule('missing', { cron: [EVERY_SECOND], waitForFileMs: 500 });
     const paused = await until(async () => {
-      const entry = await lab.orders.schedules.show(plan);
+      const entry = await lookAt(plan);
       expect(entry.paused).toBe(true);
       return entry;
     });
-    expect(paused.lastRuns.at(-1)?.status).toBe('FAILED');
+    expect(paused.lastRuns.at(-1)?.status.name).toBe('FAILED');
     const failure = await failureOf(runOf(paused.lastRuns.at(-1)?.workflowId ?? '').result());
     expect(failure).toMatchObject({ type: 'BatchFileUnusable' });
     expect(failure.message).toContain('there is no such file');
@@ -118,7 +128,7 @@ describe.concurrent('a schedule', () => {
       );
     }, 500);
     const paused = await until(async () => {
-      const entry = await lab.orders.schedules.show(plan);
+      const entry = await lookAt(plan);
       expect(entry.paused).toBe(true);
       return entry;
     }).finally(() => clearInterval(growing));
@@ -240,7 +250,7 @@ describe.concurrent('a period', () => {
     const plan = await schedule('archived');
     await write(plan, PERIOD);
     const paid = await (await trigger(plan)).run.result();
-    await lab.orders.schedules.delete(plan);
+    await scheduleOf(plan).delete();
     const moved = await schedule('archived-elsewhere');
     const run = await lab.temporal.client.workflow.start<ScheduledWorkflow>('scheduledBatch', {
       workflowId: `scheduled:default:${moved}-${PERIOD}`,
