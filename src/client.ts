@@ -1,7 +1,7 @@
 import { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { Batches } from './client/batches.js';
-import { checkedForAccount, checkOrderInput, formatChecksOf } from './client/checked-input.js';
+import { checkedForAccount, checkOrderInput } from './client/checked-input.js';
 import {
   type DecideAllInput,
   type DecideAllPlan,
@@ -30,7 +30,6 @@ import { Schedules } from './client/schedules.js';
 import { createDepositAddress, isAccountServed, type RatesQuery, readService } from './client/service-calls.js';
 import type { SignOptions } from './client/signing.js';
 import { createOrder, startOrder, startOrderAgain } from './client/start-order.js';
-import { type StuckRuns, stuckRuns } from './client/stuck.js';
 import type { DepositAddress, DepositAddressInput, DepositAddressResult } from './contract/address/address.js';
 import { afterEndWorkflowId, DEFAULT_ACCOUNT, orderWorkflowId, receivedWorkflowId } from './contract/names.js';
 import type { OrderInput } from './contract/order/input-and-result.js';
@@ -46,7 +45,6 @@ import type {
   Rates,
 } from './contract/service-objects.js';
 import { configuredDataConverter, connectTemporal } from './temporal.js';
-import type { FormatChecks } from './validation/field-errors.js';
 
 /** `again`: the id was used by a run that ended with no order at the service; start it anew. */
 export interface StartOptions {
@@ -165,11 +163,6 @@ export class PaymentOrders {
     return isAccountServed(this.#client, account);
   }
 
-  /** What an account's workers do about rules of ours alone, such as wallet formats; 'refuse' without a worker. */
-  formatChecks(account?: string): Promise<FormatChecks> {
-    return formatChecksOf(this.#client, account);
-  }
-
   /** Orders known to Temporal, newest first; needs no worker. Throws InvalidInputError. */
   list(filter: OrderFilter = {}): Promise<OrderListEntry[]> {
     return listOrders(this.#client, filter);
@@ -191,11 +184,6 @@ export class PaymentOrders {
   /** Batches, addresses and reconciliations that want a person, newest first; needs no worker. */
   attentionElsewhere({ account }: { account?: string } = {}): Promise<AttentionElsewhere[]> {
     return attentionElsewhere(this.#client, account);
-  }
-
-  /** Open workflows that cannot go on because their workflow task keeps failing, of the 1,000 newest; they raise no attention themselves. */
-  stuck({ account }: { account?: string } = {}): Promise<StuckRuns> {
-    return stuckRuns(this.#client, account);
   }
 
   /**
@@ -251,9 +239,6 @@ export class PaymentOrders {
   }
 
   #checked<T extends OrderType>(type: T, input: unknown): Promise<OrderInput<T>> {
-    return checkedForAccount<OrderInput<T>>(
-      (formatChecks) => checkOrderInput(type, input, formatChecks),
-      (account) => this.formatChecks(account),
-    );
+    return checkedForAccount<OrderInput<T>>(this.#client, (formatChecks) => checkOrderInput(type, input, formatChecks));
   }
 }

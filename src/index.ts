@@ -33,7 +33,6 @@ export type { ScheduleInput } from './client/schedule-spec.js';
 export { type CreatedSchedule, type NextRun, type PlanOptions, Schedules } from './client/schedules.js';
 export type { RatesQuery } from './client/service-calls.js';
 export type { Signer, SignOptions } from './client/signing.js';
-export type { StuckRuns } from './client/stuck.js';
 export { type HandleOptions, PaymentOrders, type StartOptions } from './client.js';
 export type { DepositAddress, DepositAddressInput, DepositAddressResult } from './contract/address/address.js';
 export { ATTENTION_CODES, type AttentionCode } from './contract/attention.js';

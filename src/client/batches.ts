@@ -12,7 +12,6 @@ import {
 } from '../contract/batch/batch.js';
 import { BATCH_MESSAGES } from '../contract/batch/messages.js';
 import { batchInputDifferences } from '../contract/differences/starts.js';
-import { maskName } from '../contract/masking.js';
 import {
   BULK_WITHDRAW_WORKFLOW,
   batchPlanWorkflowId,
@@ -22,12 +21,12 @@ import {
   ORDERS_TASK_QUEUE,
   searchAttribute,
 } from '../contract/names.js';
-import { checkBatchInput, checkedForAccount, formatChecksOf } from './checked-input.js';
+import { checkBatchInput, checkedForAccount } from './checked-input.js';
 import { ConflictError, NoWorkerError } from './errors.js';
 import { heartbeatOf, ofActivity, readFirstInput, resultWith } from './history.js';
 import { RemoteRun, type WaitOptions, waitWithin } from './remote-run.js';
 import type { SignOptions } from './signing.js';
-import { detailsTable, INTERACTIVE_PRIORITY } from './start-options.js';
+import { INTERACTIVE_PRIORITY } from './start-options.js';
 import { callTemporal, startUnlessTaken } from './temporal-calls.js';
 
 /** The `bulkWithdraw` workflow as clients see it. */
@@ -127,10 +126,7 @@ export class BatchHandle {
 export type BatchStart = Omit<BatchInput, 'planOnly'>;
 
 const checked = (client: Client, input: unknown): Promise<BatchInput> =>
-  checkedForAccount(
-    (formatChecks) => checkBatchInput(input, formatChecks),
-    (account) => formatChecksOf(client, account),
-  );
+  checkedForAccount(client, (formatChecks) => checkBatchInput(input, formatChecks));
 
 /** Withdrawals by the file. Every method may throw TemporalUnreachableError. */
 export class Batches {
@@ -213,18 +209,6 @@ export type NamedBatchInput = BatchInput & { batchId: string };
 
 const sourceOf = ({ file, rows }: BatchInput): string => (file ? file.path : `${rows?.length ?? 0} inline rows`);
 
-/** What the Temporal UI shows of a batch; no row. */
-const detailsOf = (input: NamedBatchInput): string =>
-  detailsTable([
-    ['batch', input.batchId],
-    ['account', input.account ?? DEFAULT_ACCOUNT],
-    ['rows from', sourceOf(input)],
-    ['sha256', input.file?.sha256 ?? '–'],
-    ['started by', maskName(input.startedBy)],
-    ['approval', input.approval ?? 'none'],
-    ['compensation', input.compensation ?? 'by the table'],
-  ]);
-
 /** How a batch's workflow is started. A closed batch keeps its id, unless `again` was asked for. */
 export function batchStartOptions(input: NamedBatchInput) {
   const account = input.account ?? DEFAULT_ACCOUNT;
@@ -241,7 +225,6 @@ export function batchStartOptions(input: NamedBatchInput) {
     ],
     // Summaries hold at most 200 bytes.
     staticSummary: `batch from ${Buffer.from(sourceOf(input)).subarray(0, 150).toString().replace(/�$/u, '')}`,
-    staticDetails: detailsOf(input),
   } satisfies WorkflowStartOptions<BatchWorkflow>;
 }
 

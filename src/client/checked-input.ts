@@ -37,17 +37,17 @@ export function checkOrderInput<T extends OrderType>(
 export const checkBatchInput = (input: unknown, formatChecks: FormatChecks): BatchInput =>
   accepted(validateBatchInput(input, formatChecks));
 
-/** Checks with our format rules, which the account's workers (`settingOf`) may waive; throws what `check` throws. */
+/** Checks with our format rules, which the account's workers may waive; throws what `check` throws. */
 export async function checkedForAccount<I extends { account?: string }>(
+  client: Client,
   check: (formatChecks: FormatChecks) => I,
-  settingOf: (account?: string) => Promise<FormatChecks>,
 ): Promise<I> {
   try {
     return check('refuse');
   } catch (refused) {
     if (!(refused instanceof InvalidInputError)) throw refused;
     const lenient = unlessRefused(() => check('warn'));
-    if (!lenient || (await settingOf(lenient.account)) !== 'warn') throw refused;
+    if (!lenient || (await formatChecksOf(client, lenient.account)) !== 'warn') throw refused;
     return lenient;
   }
 }
@@ -61,7 +61,7 @@ function unlessRefused<T>(check: () => T): T | undefined {
 }
 
 /** The account's `formatChecks`; 'refuse' where it is not to be had. Never throws. */
-export async function formatChecksOf(client: Client, account = DEFAULT_ACCOUNT): Promise<FormatChecks> {
+async function formatChecksOf(client: Client, account = DEFAULT_ACCOUNT): Promise<FormatChecks> {
   try {
     if (!(await isAccountServed(client, account))) return 'refuse';
     return await readService<FormatChecks>(client, FORMAT_CHECKS_READ, account, undefined, SETTING_TIMEOUT_MS);

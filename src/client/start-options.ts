@@ -15,7 +15,7 @@ import {
 import type { AfterEndResult } from '../contract/order/after-end.js';
 import type { OrderInput, OrderResult, ReceivedDepositInput } from '../contract/order/input-and-result.js';
 import type { CallbackHint } from '../contract/order/messages.js';
-import { type OrderType, orderSides, startAttributes, whatMoves } from '../contract/order/types.js';
+import { type OrderType, startAttributes, whatMoves } from '../contract/order/types.js';
 import { startUnlessTaken } from './temporal-calls.js';
 
 /** Single orders run before polls (3) and rows of batches (4). */
@@ -23,28 +23,6 @@ export const INTERACTIVE_PRIORITY = 2;
 
 /** One line for the list in the Temporal UI, at most 200 bytes. */
 export const orderSummary = (type: OrderType, input: OrderInput): string => `${type} ${whatMoves(type, input.order)}`;
-
-/** Markdown table of named values, for a workflow's page in the Temporal UI. */
-export const detailsTable = (rows: readonly (readonly [string, string])[]): string =>
-  ['| | |', '|---|---|', ...rows.map(([name, value]) => `| ${name} | ${value.replaceAll('|', '\\|')} |`)].join('\n');
-
-/** A row for what a caller chose; what is as usual needs none. */
-const given = (name: string, value: string | undefined): [string, string][] => (value ? [[name, value]] : []);
-
-/** What the Temporal UI shows of an order; no wallet, e-mail or description. */
-export function orderDetails(type: OrderType, input: OrderInput): string {
-  const { currencyFrom: from, currencyTo: to } = orderSides(type, input.order);
-  const rows: [string, string][] = [
-    ['order_id', input.order.order_id],
-    ...given('account', input.account),
-    ['currencies', from === to ? from : `${from} → ${to}`],
-    ['amount', whatMoves(type, input.order)],
-    ...given('compensation', input.compensation),
-    ...given('latest send', input.latestSend),
-    ...given('resend', input.resend === 'never' ? 'never by itself' : input.resend),
-  ];
-  return detailsTable(rows);
-}
 
 /** What the six order workflows are to whoever starts or awaits one. */
 export type OrderWorkflow = (input: OrderInput) => Promise<OrderResult>;
@@ -61,7 +39,6 @@ export function orderStartOptions(type: OrderType, input: OrderInput) {
       { key: searchAttribute.needsAttention, value: false },
     ],
     staticSummary: orderSummary(type, input),
-    staticDetails: orderDetails(type, input),
     priority: { priorityKey: input.batchId === undefined ? INTERACTIVE_PRIORITY : BATCH_ROW_PRIORITY },
   } satisfies WorkflowStartOptions<OrderWorkflow>;
 }
@@ -84,12 +61,6 @@ export function receivedStartOptions(input: ReceivedDepositInput) {
       { key: searchAttribute.needsAttention, value: false },
     ],
     staticSummary: `received on ${ref}`,
-    staticDetails: detailsTable([
-      ['order_uuid', orderUuid],
-      ['address', ref],
-      ['account', account],
-      ['compensation', input.compensation ?? 'by the table'],
-    ]),
     priority: { priorityKey: INTERACTIVE_PRIORITY },
   } satisfies WorkflowStartOptions<ReceivedWorkflow>;
 }

@@ -5,19 +5,14 @@ import type { PaymentOrders } from '../client.js';
 import { durationMs } from '../config/formats.js';
 import { loadApproverKey } from '../config.js';
 import type { BatchInput } from '../contract/batch/batch.js';
-import { ACCOUNT_FORMAT, BATCH_ID_FORMAT, DEFAULT_ACCOUNT, PLAN_FORMAT } from '../contract/names.js';
+import { DEFAULT_ACCOUNT } from '../contract/names.js';
 
 /** Options every verb has. `account` is undefined when not given. */
 export interface CommonOptions {
   account?: string;
   json?: boolean;
+  showWallets?: boolean;
 }
-
-/** A parser that refuses, with InvalidArgumentError, what does not fit `format`. It does not repeat the value. */
-export const fitting = (format: RegExp, reason: string) => (value: string) => {
-  if (!format.test(value)) throw new InvalidArgumentError(reason);
-  return value;
-};
 
 /** An object without the fields that are undefined: what was not typed is not in an input. */
 export const given = <T extends object>(fields: T): T =>
@@ -38,45 +33,15 @@ export const parseWhole = (min: number) => (text: string) => {
   return value;
 };
 
-/** The name of a workflow type. */
-export const parseWorkflowType = fitting(/^[A-Za-z0-9_-]{1,100}$/, 'It must be a name of letters, digits, - and _.');
+/** Adds `--account`. */
+export const withAccount = (command: Command): Command =>
+  command.option('--account <name>', `service account (default: ${DEFAULT_ACCOUNT})`);
 
-/** Temporal's id of a run. */
-export const parseRun = fitting(/^[A-Za-z0-9-]{1,64}$/, 'It must be the id of a run, as `order show` prints it.');
-
-/** The time of a pause. */
-export const parsePausedAt = fitting(
-  /^[0-9TZ:.+-]{1,40}$/,
-  'It must be the time of the pause, as `batch show` prints it.',
-);
-
-/** Names, separated by commas. */
-export const parseNames = (text: string): string[] =>
-  text
-    .split(',')
-    .map((name) => name.trim())
-    .filter(Boolean);
-
-/** The argument `<order_id>`; ids of follow-ups too. */
-export const ORDER_ID = [
-  '<order_id>',
-  "the merchant's order id",
-  fitting(/^[A-Za-z0-9._:-]{1,126}$/, 'It must be 1 to 126 of A-Z a-z 0-9 . _ : -'),
-] as const;
-
-/** Adds `--account` and `--json`. */
-export const withCommonOptions = (command: Command): Command =>
-  withJson(command.option('--account <name>', `service account (default: ${DEFAULT_ACCOUNT})`, parseAccount));
-
-/** Adds `--json`. */
-export const withJson = (command: Command): Command => command.option('--json', 'print exactly one JSON object');
-
-/** The name of a service account. */
-export const parseAccount = fitting(ACCOUNT_FORMAT, 'It must be 1 to 32 of a-z 0-9 -');
-
-/** Adds `--show-wallets`, which `runStarter` looks for. */
-export const withShowWallets = (command: Command): Command =>
-  command.option('--show-wallets', 'with --json: wallets, payees and clients in full');
+/** Adds `--json` and `--show-wallets`, which `runStarter` looks for. */
+export const withJson = (command: Command): Command =>
+  command
+    .option('--json', 'print exactly one JSON object')
+    .option('--show-wallets', 'with --json: wallets, payees and clients in full');
 
 /** Adds `--timeout`. */
 export const withTimeout = (command: Command, what: string): Command =>
@@ -92,19 +57,6 @@ export interface BatchOptions extends CommonOptions {
   maxInFlight?: number;
   stopAfterFailures?: number;
 }
-
-/** `[A-Za-z0-9._-]{1,120}` */
-export const parseBatchId = fitting(BATCH_ID_FORMAT, 'It must be 1 to 120 of A-Z a-z 0-9 . _ -');
-
-/** The argument `<batch_id>`. */
-export const BATCH_ID = ['<batch_id>', 'the id that `batch start` printed', parseBatchId] as const;
-
-/** The argument `<plan>`. */
-export const PLAN = [
-  '<plan>',
-  'name of the payout plan',
-  fitting(PLAN_FORMAT, 'It must be 1 to 64 of A-Z a-z 0-9 _ -'),
-] as const;
 
 /** Adds `--by` and the options of BatchOptions. */
 export const withBatchOptions = (command: Command): Command =>
@@ -164,10 +116,8 @@ export const handleOf = (orders: PaymentOrders, id: string, { account, received,
   received ? orders.received(id, { account, afterEnd }) : orders.order(id, { account, afterEnd });
 
 /** Adds the argument and the options that name the order of a verb. */
-export function withOneOrder(command: Command, argument: string = ORDER_ID[0]): Command {
-  const [, about, parse] = ORDER_ID;
-  return withShowWallets(command)
-    .argument(argument, about, parse)
+export const withOneOrder = (command: Command, argument = '<order_id>'): Command =>
+  command
+    .argument(argument, "the merchant's order id")
     .option('--received', 'the id is the order_uuid of a receipt on a permanent address')
     .option('--after-end', 'the look-ups after its end, which ask about a change at the service');
-}

@@ -13,7 +13,7 @@ export function addAuditVerb(program: Command, verbs: Verbs): void {
     .description('checks that no line was changed, removed, added or moved')
     .argument('<path...>', 'files of AUDIT_DIR, or folders of them')
     .option('--anchors <file>', "hashes kept elsewhere: the workers' log, or one hash per line");
-  verbs.addLocal(verify, async (paths: string[], { anchors }: { anchors?: string }) => {
+  verbs.addLocal(verify, async (_, paths: string[], { anchors }: { anchors?: string }) => {
     try {
       const files = (await Promise.all(paths.map(filesOf))).flat();
       if (files.length === 0) throw new UsageError('there is no .ndjson file in that folder');

@@ -4,17 +4,7 @@ import type { SignOptions } from '../client/signing.js';
 import type { PaymentOrders } from '../client.js';
 import type { BatchApproval, BatchInstruction, BatchResult, BatchState } from '../contract/batch/batch.js';
 import { print } from '../print.js';
-import {
-  BATCH_ID,
-  type CommonOptions,
-  parseBatchId,
-  parsePausedAt,
-  signerOf,
-  withBatchOptions,
-  withKey,
-  withReason,
-  withTimeout,
-} from './arguments.js';
+import { type CommonOptions, signerOf, withBatchOptions, withKey, withReason, withTimeout } from './arguments.js';
 import { batchCommands, batchResultText, batchStateText, followLine, planText } from './batch-text.js';
 import { type FollowEnd, follow, look } from './follow.js';
 import { type BatchStartOptions, readBatchInput } from './input.js';
@@ -100,34 +90,31 @@ const withStartOptions = (command: Command): Command =>
         '<path>',
         'CSV or NDJSON file below BATCH_DIR of the workers; -: at most 200 rows, a JSON array on standard input',
       )
-      .option('--id <batch_id>', "names the batch for ever (default: from the file's hash)", parseBatchId)
+      .option('--id <batch_id>', "names the batch for ever (default: from the file's hash)")
       .option('--again', 'a batch that ended is run anew; rows that have an order are not paid twice')
       .option('--latest-send <time>', 'ISO time after which nothing new is sent'),
   );
 
 function addPlanAndStart(batch: Command, io: StarterIo, verbs: Verbs): void {
   const plan = batch.command('plan').description('check every row and show what they would do; starts no order');
-  verbs.addChecked(withStartOptions(plan), async (run, path: string, options: BatchStartOptions) => {
+  verbs.add(withStartOptions(plan), async (connect, path: string, options: BatchStartOptions) => {
     const input = await readBatchInput(io, path, options);
-    await run(async (orders) => {
-      const planned = await whileShowing(io.stderr, 'checking every row', () => orders.batches.plan(input));
-      return { exitCode: EXIT.done, json: { plan: planned }, text: `${planText(planned)}\nnothing was started` };
-    });
+    const { batches } = await connect();
+    const planned = await whileShowing(io.stderr, 'checking every row', () => batches.plan(input));
+    return { exitCode: EXIT.done, json: { plan: planned }, text: `${planText(planned)}\nnothing was started` };
   });
   const start = batch
     .command('start')
     .description('start a batch; without --wait, exit 0 means that Temporal accepted it')
     .option('--wait', 'follow it to its end or until a person has to decide');
-  verbs.addChecked(
+  verbs.add(
     withTimeout(withStartOptions(start), 'with --wait: wait at most this long'),
-    async (run, path: string, options: BatchStartOptions & { wait?: true; timeout?: number }) => {
+    async (connect, path: string, options: BatchStartOptions & { wait?: true; timeout?: number }) => {
       const input = await readBatchInput(io, path, options);
-      await run(async (orders) => {
-        const { handle, open, report } = await startBatch(io, orders, input);
-        if (!options.wait || !open) return report;
-        print(io.stderr, `${report.text}\n`);
-        return watchBatch(io, handle, { timeoutMs: options.timeout, isEnough: wantsPerson });
-      });
+      const { handle, open, report } = await startBatch(io, await connect(), input);
+      if (!options.wait || !open) return report;
+      print(io.stderr, `${report.text}\n`);
+      return watchBatch(io, handle, { timeoutMs: options.timeout, isEnough: wantsPerson });
     },
   );
 }
@@ -150,40 +137,6 @@ async function approveBatch(
   };
 }
 
-function addApprove(batch: Command, io: StarterIo, verbs: Verbs): void {
-  const approve = withKey(
-    batch
-      .command('approve')
-      .description('approve exactly the plan with this digest')
-      .argument(...BATCH_ID)
-      .requiredOption('--digest <digest>', 'of the plan, as `batch show` shows it')
-      .requiredOption('--by <name>', 'who approves it; somebody else than its starter'),
-  );
-  type ApproveOptions = CommonOptions & { digest: string; by: string; key?: string };
-  verbs.addChecked(approve, async (run, batchId: string, { account, digest, by, key }: ApproveOptions) => {
-    const sign = signerOf({ key });
-    await run((orders) => approveBatch(io, orders.batches.handle(batchId, { account }), { digest, by }, sign));
-  });
-}
-
-const INSTRUCTIONS = [
-  ['pause', 'start no more orders until resume; started ones go on', 'paused'],
-  ['stop', 'start no more orders at all; started ones are followed to their end', 'stopped'],
-] as const;
-
-function addInstructions(batch: Command, verbs: Verbs): void {
-  for (const [verb, description, done] of INSTRUCTIONS) {
-    const command = withReason(batch.command(verb).description(description)).argument(...BATCH_ID);
-    verbs.add(command, async (orders, batchId: string, { account, by, reason }: InstructionOptions) => {
-      const handle = orders.batches.handle(batchId, { account });
-      await handle[verb]({ by, reason });
-      return isDone(handle, done);
-    });
-  }
-}
-
-type InstructionOptions = CommonOptions & BatchInstruction;
-
 const isDone = (handle: BatchHandle, done: string): Report => ({
   exitCode: EXIT.done,
   json: { ...idOf(handle), [done]: true },
@@ -205,18 +158,8 @@ async function resumeBatch(
   return isDone(handle, 'resumed');
 }
 
-function addResume(batch: Command, io: StarterIo, verbs: Verbs): void {
-  const resume = withKey(
-    withReason(batch.command('resume').description('go on sending after the pause that was shown')),
-  )
-    .argument(...BATCH_ID)
-    .option('--paused-at <time>', 'the pause that it ends, as `batch show` prints it', parsePausedAt);
-  type ResumeOptions = InstructionOptions & { key?: string };
-  verbs.addChecked(resume, async (run, batchId: string, { account, by, reason, pausedAt, key }: ResumeOptions) => {
-    const sign = signerOf({ key });
-    await run((orders) => resumeBatch(io, orders.batches.handle(batchId, { account }), { by, reason, pausedAt }, sign));
-  });
-}
+/** Options of the verbs that tell a batch something; each verb has some of them. */
+type ToldOptions = CommonOptions & BatchInstruction & { digest: string; key?: string; watch?: true; timeout?: number };
 
 /** Adds `batch plan`, `start`, `approve`, `pause`, `resume`, `stop` and `show`. */
 export function addBatchVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
@@ -224,20 +167,35 @@ export function addBatchVerbs(program: Command, io: StarterIo, verbs: Verbs): vo
     .command('batch')
     .description('bulk withdrawals: plan, start, approve, pause, resume, stop, show');
   addPlanAndStart(batch, io, verbs);
-  addApprove(batch, io, verbs);
-  addInstructions(batch, verbs);
-  addResume(batch, io, verbs);
-  const show = batch
-    .command('show')
-    .description('where a batch stands, or how it ended')
-    .argument(...BATCH_ID)
-    .option('--watch', 'follow it to its end');
-  type ShowOptions = CommonOptions & { watch?: true; timeout?: number };
-  verbs.add(
-    withTimeout(show, 'with --watch: watch at most this long'),
-    (orders, batchId: string, { account, watch, timeout }: ShowOptions) => {
-      const handle = orders.batches.handle(batchId, { account });
-      return watch ? watchBatch(io, handle, { timeoutMs: timeout, isEnough: () => false }) : showBatch(io, handle);
-    },
+  const verb = (name: string, description: string): Command =>
+    batch.command(name).description(description).argument('<batch_id>', 'the id that `batch start` printed');
+  const add = (command: Command, act: (handle: BatchHandle, options: ToldOptions) => Promise<Report>): void =>
+    verbs.add(command, async (connect, batchId: string, options: ToldOptions) =>
+      act((await connect()).batches.handle(batchId, options), options),
+    );
+  const approve = verb('approve', 'approve exactly the plan with this digest')
+    .requiredOption('--digest <digest>', 'of the plan, as `batch show` shows it')
+    .requiredOption('--by <name>', 'who approves it; somebody else than its starter');
+  add(withKey(approve), (handle, { digest, by, key }) => approveBatch(io, handle, { digest, by }, signerOf({ key })));
+  const pause = verb('pause', 'start no more orders until resume; started ones go on');
+  add(withReason(pause), async (handle, { by, reason }) => {
+    await handle.pause({ by, reason });
+    return isDone(handle, 'paused');
+  });
+  const resume = verb('resume', 'go on sending after the pause that was shown').option(
+    '--paused-at <time>',
+    'the pause that it ends, as `batch show` prints it',
+  );
+  add(withKey(withReason(resume)), (handle, { by, reason, pausedAt, key }) =>
+    resumeBatch(io, handle, { by, reason, pausedAt }, signerOf({ key })),
+  );
+  const stop = verb('stop', 'start no more orders at all; started ones are followed to their end');
+  add(withReason(stop), async (handle, { by, reason }) => {
+    await handle.stop({ by, reason });
+    return isDone(handle, 'stopped');
+  });
+  const show = verb('show', 'where a batch stands, or how it ended').option('--watch', 'follow it to its end');
+  add(withTimeout(show, 'with --watch: watch at most this long'), (handle, { watch, timeout }) =>
+    watch ? watchBatch(io, handle, { timeoutMs: timeout, isEnough: () => false }) : showBatch(io, handle),
   );
 }

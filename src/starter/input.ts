@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import type { BatchStart } from '../client/batches.js';
-import { checkBatchInput, checkedForAccount } from '../client/checked-input.js';
+import { checkBatchInput } from '../client/checked-input.js';
 import { InvalidInputError } from '../client/errors.js';
-import type { FormatChecks } from '../validation/field-errors.js';
 import { type JsonInput, readJson } from '../validation/json-input.js';
 import { type BatchOptions, batchOptionsOf, given } from './arguments.js';
 import { type StarterIo, UsageError } from './report.js';
@@ -48,15 +47,6 @@ export function checkWith<T>({ value, errors }: ParsedInput, check: (value: unkn
   throw new InvalidInputError(errors);
 }
 
-/** What the workers of an account do with an input that breaks rules of ours alone; 'refuse' where nobody answers. */
-export const settingOf =
-  ({ connect }: StarterIo) =>
-  async (account?: string): Promise<FormatChecks> => {
-    const orders = await connect().catch(() => undefined);
-    if (!orders) return 'refuse';
-    return orders.formatChecks(account).finally(() => orders.close());
-  };
-
 /** What names a batch's rows and how it is started, beside the options it shares with schedules. */
 export interface BatchStartOptions extends BatchOptions {
   id?: string;
@@ -68,11 +58,9 @@ export interface BatchStartOptions extends BatchOptions {
 export async function readBatchInput(io: StarterIo, path: string, options: BatchStartOptions): Promise<BatchStart> {
   const { account, id, again, latestSend } = options;
   const common = { ...batchOptionsOf(options), ...given({ account, batchId: id, again, latestSend }) };
-  if (path !== '-') return checkBatchInput({ ...common, file: { path } }, 'refuse');
+  // Rules of ours alone are checked once it is known whether the account's workers waive them.
+  if (path !== '-') return checkBatchInput({ ...common, file: { path } }, 'warn');
   const { value, errors } = parseInput(await readInput(path, io.stdin));
   const parsed = { value, errors: errors.map(({ field, reason }) => ({ field: `rows${field}`, reason })) };
-  return checkedForAccount(
-    (formatChecks) => checkWith(parsed, (rows) => checkBatchInput({ ...common, rows }, formatChecks)),
-    settingOf(io),
-  );
+  return checkWith(parsed, (rows) => checkBatchInput({ ...common, rows }, 'warn'));
 }

@@ -1,10 +1,9 @@
-import { checkedForAccount, checkOrderInput } from '../client/checked-input.js';
+import { checkOrderInput } from '../client/checked-input.js';
 import { FailedError, InvalidInputError, UnresolvedError } from '../client/errors.js';
 import type { OrderFilter } from '../client/list-orders.js';
 import type { OrderHandle } from '../client/order-handle.js';
 import type { SignOptions } from '../client/signing.js';
 import type { PaymentOrders } from '../client.js';
-import type { FieldError } from '../contract/failures.js';
 import { maskName } from '../contract/masking.js';
 import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import type { AfterEndResult } from '../contract/order/after-end.js';
@@ -12,7 +11,7 @@ import type { OrderInput, OrderResult } from '../contract/order/input-and-result
 import type { Decision, OrderState } from '../contract/order/messages.js';
 import type { OrderType } from '../contract/order/types.js';
 import { type FollowEnd, follow, look } from './follow.js';
-import { checkWith, parseInput, readInput, settingOf } from './input.js';
+import { checkWith, parseInput, readInput } from './input.js';
 import { whileShowing } from './progress.js';
 import {
   EXIT,
@@ -46,36 +45,19 @@ const typedName = ({ orderId, received, afterEnd }: OrderHandle): string =>
 const whereItStands = ({ self }: StarterIo, name: string, account: string): string =>
   `Where it stands: ${suggested(self, [`order show ${name}`, ofAccount(account)])}`;
 
-/** Fields of an order input that options may name. */
-type NamedFields = Pick<OrderInput, 'account' | 'latestSend'>;
-
-const OPTIONS: Record<keyof NamedFields, string> = { account: '--account', latestSend: '--latest-send' };
-
-/** Fills in the fields that options name; an option must not contradict the input. */
-function withNamed(value: unknown, named: NamedFields, errors: FieldError[]): unknown {
-  const wanted = Object.entries(named).filter(([, text]) => text !== undefined);
-  if (wanted.length === 0 || typeof value !== 'object' || value === null) return value;
-  const given: Partial<Record<string, unknown>> = { ...value };
-  for (const [field, text] of wanted) {
-    if ((given[field] ?? text) === text) continue;
-    errors.push({ field, reason: `differs from ${OPTIONS[field as keyof NamedFields]}` });
-  }
-  return { ...given, ...Object.fromEntries(wanted) };
-}
-
 /** Reads and checks an order input. Throws UsageError or InvalidInputError; nothing is started yet. */
 export async function readOrderInput<T extends OrderType>(
   io: StarterIo,
   type: T,
   file: string,
-  named: NamedFields,
+  account?: string,
 ): Promise<OrderInput<T>> {
-  const { value, errors } = parseInput(await readInput(file, io.stdin));
-  const given = { value: withNamed(value, named, errors), errors };
-  return checkedForAccount<OrderInput<T>>(
-    (formatChecks) => checkWith(given, (input) => checkOrderInput(type, input, formatChecks)),
-    settingOf(io),
-  );
+  return checkWith(parseInput(await readInput(file, io.stdin)), (value) => {
+    // Rules of ours alone are checked once it is known whether the account's workers waive them.
+    const input = checkOrderInput(type, account === undefined ? value : { account, ...Object(value) }, 'warn');
+    if (account === undefined || input.account === account) return input;
+    throw new InvalidInputError([{ field: 'account', reason: 'differs from --account' }]);
+  });
 }
 
 /** Starts an order and says so; waiting is another step. */
@@ -246,13 +228,7 @@ export async function listOrders(io: StarterIo, orders: PaymentOrders, filter: O
   ];
   if (!filter.needsAttention) return { exitCode: EXIT.done, json: { orders: found }, text: listed.join('\n') };
   // Who asks this wants to know what to do next, and a reconciliation or a batch may be what there is to do.
-  const { account } = filter;
-  const [elsewhere, stuck] = await Promise.all([orders.attentionElsewhere({ account }), orders.stuck({ account })]);
-  const text = [
-    listed.join('\n'),
-    ...(elsewhere.length > 0 ? [elsewhereText('also wants a person', elsewhere, columns)] : []),
-    ...(stuck.runs.length > 0 ? [elsewhereText('stuck: its workflow task keeps failing', stuck.runs, columns)] : []),
-    ...(stuck.isComplete ? [] : ['more workflows are open than were looked at for failing tasks: see `reconcile`']),
-  ].join('\n\n');
-  return { exitCode: EXIT.done, json: { orders: found, elsewhere, stuck }, text };
+  const elsewhere = await orders.attentionElsewhere({ account: filter.account });
+  const text = [listed.join('\n'), ...(elsewhere.length > 0 ? [elsewhereText(elsewhere, columns)] : [])].join('\n\n');
+  return { exitCode: EXIT.done, json: { orders: found, elsewhere }, text };
 }

@@ -1,4 +1,6 @@
 import { Argument, Command, CommanderError } from 'commander';
+import type { OrderHandle } from '../client/order-handle.js';
+import type { PaymentOrders } from '../client.js';
 import { ORDER_TYPES, type OrderType } from '../contract/order/types.js';
 import { maskWallets } from '../contract/wallets.js';
 import { print, printJson } from '../print.js';
@@ -8,10 +10,9 @@ import {
   handleOf,
   type OneOrderOptions,
   parseWhole,
-  withCommonOptions,
+  withAccount,
   withJson,
   withOneOrder,
-  withShowWallets,
   withTimeout,
 } from './arguments.js';
 import { addAuditVerb } from './audit-verb.js';
@@ -21,7 +22,7 @@ import { addDoctorVerb } from './doctor-verb.js';
 import { cancelOrder, listOrders, readOrderInput, showOrder, startOrder, waitForOrder } from './order-verbs.js';
 import { addReconcileVerb } from './reconcile-verb.js';
 import { addReplayVerb } from './replay-verb.js';
-import { type Report, type Run, reportOfError, type StarterIo, type Verbs, withoutValue } from './report.js';
+import { type Act, type Report, reportOfError, type StarterIo, type Verbs, withoutValue } from './report.js';
 import { addScheduleVerbs } from './schedule-verbs.js';
 import { addServiceVerbs } from './service-verbs.js';
 import { withoutWallets } from './shown-json.js';
@@ -35,26 +36,24 @@ Exit codes:
   4  not decided yet (uncertain, parked, waiting): never start it under another id`;
 
 function addStart(order: Command, io: StarterIo, verbs: Verbs): void {
-  const start = withShowWallets(order.command('start'))
+  const start = order
+    .command('start')
     .description('start an order; without --wait, exit 0 means that Temporal accepted it')
     .addArgument(new Argument('<type>', 'order type').choices([...ORDER_TYPES]))
     .argument('<file>', 'JSON order input, - for standard input')
     .option('--wait', 'follow it to its end or until a person has to decide')
-    .option('--again', 'the id was used by an order that ended without existing at the service: start it anew')
-    .option('--latest-send <time>', 'ISO time after which nothing is sent');
-  type OrderStartOptions = CommonOptions & { wait?: true; again?: true; timeout?: number; latestSend?: string };
-  verbs.addChecked(
+    .option('--again', 'the id was used by an order that ended without existing at the service: start it anew');
+  type OrderStartOptions = CommonOptions & { wait?: true; again?: true; timeout?: number };
+  verbs.add(
     withTimeout(start, 'with --wait: wait at most this long'),
-    async (run, type: OrderType, file: string, { account, latestSend, again, wait, timeout }: OrderStartOptions) => {
-      const input = await readOrderInput(io, type, file, { account, latestSend });
-      await run(async (orders) => {
-        const { handle, report } = await startOrder(io, orders, type, input, again ?? false);
-        if (!wait) return report;
-        print(io.stderr, `${report.text}\n`);
-        const end = await waitForOrder(io, handle, timeout);
-        // A backend that reads nothing else can tell a payment of now from one that was made before.
-        return { ...end, json: { ...end.json, attached: handle.attached ?? false } };
-      });
+    async (connect, type: OrderType, file: string, { account, again, wait, timeout }: OrderStartOptions) => {
+      const input = await readOrderInput(io, type, file, account);
+      const { handle, report } = await startOrder(io, await connect(), type, input, again ?? false);
+      if (!wait) return report;
+      print(io.stderr, `${report.text}\n`);
+      const end = await waitForOrder(io, handle, timeout);
+      // A backend that reads nothing else can tell a payment of now from one that was made before.
+      return { ...end, json: { ...end.json, attached: handle.attached ?? false } };
     },
   );
 }
@@ -62,21 +61,17 @@ function addStart(order: Command, io: StarterIo, verbs: Verbs): void {
 function addOrderVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
   const order = program.command('order').description('orders: start, show, wait, decide, cancel, list');
   addStart(order, io, verbs);
-  verbs.add(
-    withOneOrder(order.command('show').description('where an order stands')),
-    (orders, orderId: string, options: OneOrderOptions) => showOrder(io, handleOf(orders, orderId, options)),
-  );
-  const wait = withOneOrder(order.command('wait').description('follow an order with progress'));
-  verbs.add(
-    withTimeout(wait, 'wait at most this long'),
-    (orders, orderId: string, options: OneOrderOptions & { timeout?: number }) =>
-      waitForOrder(io, handleOf(orders, orderId, options), options.timeout),
-  );
+  type OneOptions = OneOrderOptions & { timeout?: number };
+  const addOne = (command: Command, act: (handle: OrderHandle, options: OneOptions) => Promise<Report>): void =>
+    verbs.add(withOneOrder(command), async (connect, orderId: string, options: OneOptions) =>
+      act(handleOf(await connect(), orderId, options), options),
+    );
+  addOne(order.command('show').description('where an order stands'), (handle) => showOrder(io, handle));
+  const wait = order.command('wait').description('follow an order with progress');
+  addOne(withTimeout(wait, 'wait at most this long'), (handle, { timeout }) => waitForOrder(io, handle, timeout));
   addDecideVerb(order, io, verbs);
-  verbs.add(
-    withOneOrder(order.command('cancel').description('send nothing of it any more; what was sent goes on to its end')),
-    (orders, orderId: string, options: OneOrderOptions) => cancelOrder(io, handleOf(orders, orderId, options)),
-  );
+  const cancel = order.command('cancel').description('send nothing of it any more; what was sent goes on to its end');
+  addOne(cancel, (handle) => cancelOrder(io, handle));
   const list = order
     .command('list')
     .description('orders known to Temporal, newest first')
@@ -85,12 +80,12 @@ function addOrderVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
     .option('--batch <batch_id>', 'only those of a batch')
     .option('--limit <n>', 'at most this many', parseWhole(1), 50);
   type ListOptions = CommonOptions & { status?: string; attention?: true; batch?: string; limit: number };
-  verbs.add(list, (orders, { account, status, attention, batch, limit }: ListOptions) =>
-    listOrders(io, orders, { account, status, needsAttention: attention, batchId: batch, limit }),
+  verbs.add(list, async (connect, { account, status, attention, batch, limit }: ListOptions) =>
+    listOrders(io, await connect(), { account, status, needsAttention: attention, batchId: batch, limit }),
   );
 }
 
-function buildProgram(io: StarterIo, run: Run, show: (report: Report) => void): Command {
+function buildProgram(io: StarterIo, run: (act: Act, typed: never[]) => Promise<void>): Command {
   const program = withVersion(new Command('payment-orders'), (text) => print(io.stdout, text))
     .description(
       'Starts, shows and decides payment orders. Talks to Temporal (TEMPORAL_*) and holds no secret; `doctor` alone reads those of a worker.',
@@ -103,10 +98,8 @@ function buildProgram(io: StarterIo, run: Run, show: (report: Report) => void): 
       outputError: (text, write) => write(maskWallets(withoutValue(text))),
     });
   const verbs: Verbs = {
-    add: (command, act) => verbs.addChecked(command, (_, ...typed) => run((orders) => act(orders, ...typed))),
-    addChecked: (command, act) => void withCommonOptions(command).action((...typed) => act(run, ...(typed as never[]))),
-    addLocal: (command, act) =>
-      void withJson(command).action(async (...typed) => show(await act(...(typed as never[])))),
+    add: (command, act) => verbs.addLocal(withAccount(command), act),
+    addLocal: (command, act) => void withJson(command).action((...typed) => run(act, typed as never[])),
   };
   addOrderVerbs(program, io, verbs);
   addBatchVerbs(program, io, verbs);
@@ -129,16 +122,13 @@ export async function runStarter(argv: readonly string[], io: StarterIo): Promis
     if (json) printJson(io.stdout, shown);
     else print(stream, `${report.text}\n`);
   };
-  const run: Run = async (verb) => {
-    const orders = await io.connect();
-    try {
-      show(await verb(orders));
-    } finally {
-      await orders.close();
-    }
+  let connection: Promise<PaymentOrders> | undefined;
+  const connect = () => {
+    connection ??= io.connect();
+    return connection;
   };
   try {
-    await buildProgram(io, run, show).parseAsync(argv, { from: 'user' });
+    await buildProgram(io, async (act, typed) => show(await act(connect, ...typed))).parseAsync(argv, { from: 'user' });
   } catch (error) {
     const report = reportOfError(error);
     // Commander has printed its own message already, and asked-for help is no error.
@@ -146,5 +136,7 @@ export async function runStarter(argv: readonly string[], io: StarterIo): Promis
     else if (json && report.exitCode !== 0) show(report);
     else exitCode = report.exitCode;
   }
+  // One that was never made has been told already.
+  await connection?.then((orders) => orders.close()).catch(() => undefined);
   return exitCode;
 }

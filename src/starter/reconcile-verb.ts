@@ -109,14 +109,13 @@ export function addReconcileVerb(program: Command, io: StarterIo, verbs: Verbs):
     .option('--recover', "Temporal's database was lost or is old: follow every open order that nobody follows")
     .option('--open-too-long <duration>', 'report orders not final for longer (default: 24h)', parseTimeout)
     .option('--every <duration>', 'from now on by the clock instead of once, such as 24h; never ends it', parseEvery);
-  verbs.addChecked(withTimeout(verb, 'wait at most this long'), async (run, options: ReconcileVerbOptions) => {
+  verbs.add(withTimeout(verb, 'wait at most this long'), async (connect, options: ReconcileVerbOptions) => {
     const { every, from, to, recover, timeout } = options;
     if (every !== undefined && (from ?? to ?? recover) !== undefined) {
       throw new UsageError('--every goes without --from, --to and --recover');
     }
     const input = inputOf(options);
-    await run((orders) =>
-      every === undefined ? runReconcile(io, orders, input, timeout) : setSchedule(orders, every, input),
-    );
+    const orders = await connect();
+    return every === undefined ? runReconcile(io, orders, input, timeout) : setSchedule(orders, every, input);
   });
 }

@@ -1,6 +1,6 @@
+import type { Client } from '@temporalio/client';
 import type { Command } from 'commander';
 import type { Replayed, SourceHistory } from '../bundle/replay.js';
-import type { PaymentOrders } from '../client.js';
 import { loadEncryption, loadTemporalTarget } from '../config.js';
 import { ORDERS_TASK_QUEUE } from '../contract/names.js';
 import { maskWallets } from '../contract/wallets.js';
@@ -15,22 +15,18 @@ export function addReplayVerb(program: Command, io: StarterIo, verbs: Verbs): vo
     .command('replay')
     .description('before a deploy: can this version continue every open workflow? Reads only; exit 1 where it cannot')
     .option('--limit <n>', 'at most this many, newest first', parseWhole(1));
-  verbs.addLocal(replay, async ({ limit }: { limit?: number }) => {
-    const orders = await io.connect();
-    try {
-      const counts = await replayed(io, openHistories(orders), limit);
-      const isPart = totalOf(counts) === limit;
-      return reportOf(counts, isPart ? 'of a part of what is open' : `of namespace ${orders.client.options.namespace}`);
-    } finally {
-      await orders.close();
-    }
+  verbs.addLocal(replay, async (connect, { limit }: { limit?: number }) => {
+    const { client } = await connect();
+    const counts = await replayed(io, openHistories(client), limit);
+    const isPart = totalOf(counts) === limit;
+    return reportOf(counts, isPart ? 'of a part of what is open' : `of namespace ${client.options.namespace}`);
   });
 }
 
 /** Histories that are fetched ahead of the one that is replayed: so many are in memory at most. */
 const FETCHED_AHEAD = 4;
 
-function openHistories({ client }: PaymentOrders): AsyncIterable<SourceHistory> {
+function openHistories(client: Client): AsyncIterable<SourceHistory> {
   const query = `ExecutionStatus = 'Running' AND TaskQueue = '${ORDERS_TASK_QUEUE}'`;
   return client.workflow.list({ query }).intoHistories({ concurrency: FETCHED_AHEAD }) as AsyncIterable<SourceHistory>;
 }

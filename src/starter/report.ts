@@ -5,7 +5,6 @@ import type { PaymentOrders } from '../client.js';
 import { BATCH_FILE_UNUSABLE, type BatchResult } from '../contract/batch/batch.js';
 import { INVALID_INPUT, SERVICE_REJECTED } from '../contract/failures.js';
 import type { OrderResult } from '../contract/order/input-and-result.js';
-import { isMalformed } from '../contract/service-objects.js';
 import { maskWallets } from '../contract/wallets.js';
 import { messageOf } from '../contract/words.js';
 
@@ -38,10 +37,6 @@ export function exitCodeOfBatch({ rows, outcomes }: BatchResult): ExitCode {
   if (outcomes.parked > 0) return EXIT.undecided;
   return outcomes.completed === rows ? EXIT.done : EXIT.endedWithoutSuccess;
 }
-
-/** 1 where a row or entry of an answer cannot be read: what was asked for is not all there. */
-export const exitCodeOfRows = (rows: readonly object[]): ExitCode =>
-  rows.some(isMalformed) ? EXIT.endedWithoutSuccess : EXIT.done;
 
 /** Failures that a corrected input or file mends. */
 const BAD_INPUT: readonly string[] = ['InvalidOrder', INVALID_INPUT, BATCH_FILE_UNUSABLE, SERVICE_REJECTED];
@@ -79,16 +74,18 @@ export interface Report {
   text: string;
 }
 
-/** Connects to Temporal, prints what `act` reports and closes the connection. */
-export type Run = (act: (orders: PaymentOrders) => Promise<Report>) => Promise<void>;
+/** Connects to Temporal at its first call, for the time of one command. What a verb can check, it checks before. */
+export type Connect = () => Promise<PaymentOrders>;
 
-/** Ends the description of a verb: with --account, --json and what it does with its arguments and options. */
+/** What a verb does with its arguments and options. */
+export type Act = (connect: Connect, ...typed: never[]) => Promise<Report>;
+
+/** Ends the description of a verb. */
 export interface Verbs {
-  add(command: Command, act: (orders: PaymentOrders, ...typed: never[]) => Promise<Report>): void;
-  /** The same for a verb that checks its input before it connects. */
-  addChecked(command: Command, act: (run: Run, ...typed: never[]) => Promise<void>): void;
-  /** A verb that needs no Temporal; it has --json alone. */
-  addLocal(command: Command, act: (...typed: never[]) => Promise<Report>): void;
+  /** Adds --account and --json. */
+  add(command: Command, act: Act): void;
+  /** Adds --json alone, to a verb that is about no account. */
+  addLocal(command: Command, act: Act): void;
 }
 
 /** Everything of the world the starter touches. */
@@ -98,7 +95,7 @@ export interface StarterIo {
   stdout: Writable & { columns?: number };
   /** Progress and errors for people. */
   stderr: Writable & { isTTY?: boolean };
-  connect: () => Promise<PaymentOrders>;
+  connect: Connect;
   /** What a person reads who stops this command from outside, such as by Ctrl-C, while it waits. */
   ifStopped?: { says?: string | undefined };
   /** How this command is typed, for the command lines it suggests. */

@@ -8,7 +8,6 @@ import {
   batchOptionsOf,
   type CommonOptions,
   given,
-  PLAN,
   parseTimeout,
   withBatchOptions,
 } from './arguments.js';
@@ -57,7 +56,7 @@ function addCreate(schedule: Command, verbs: Verbs): void {
   const create = schedule
     .command('create')
     .description("start a plan's batch by the clock; the same settings again change nothing")
-    .argument(...PLAN)
+    .argument('<plan>', 'name of the payout plan')
     .requiredOption(
       '--cron <expression>',
       'such as "0 10 * * FRI"; may be given again',
@@ -67,12 +66,10 @@ function addCreate(schedule: Command, verbs: Verbs): void {
     .requiredOption('--file-pattern <path>', 'below BATCH_DIR, such as payroll-{period}.csv')
     .addOption(new Option('--period-format <format>', '2026-11-27 or 2026-11-27T10-00').choices(['date', 'minute']))
     .option('--wait-for-file <duration>', 'how long the file may be missing (default: 30m)', parseTimeout);
-  verbs.addChecked(withBatchOptions(create), async (run, plan: string, options: CreateOptions) => {
+  verbs.add(withBatchOptions(create), async (connect, plan: string, options: CreateOptions) => {
     const input = inputOf(plan, options);
-    await run(async (orders) => {
-      const created = await orders.schedules.create(input);
-      return { exitCode: EXIT.done, json: created, text: scheduleText(input, created) };
-    });
+    const created = await (await connect()).schedules.create(input);
+    return { exitCode: EXIT.done, json: created, text: scheduleText(input, created) };
   });
 }
 
@@ -80,12 +77,13 @@ function addTrigger(schedule: Command, io: StarterIo, verbs: Verbs): void {
   const trigger = schedule
     .command('trigger')
     .description('run the batch of a period now; a period that has one is not paid again')
-    .argument(...PLAN)
+    .argument('<plan>', 'name of the payout plan')
     .requiredOption('--period <period>', 'such as 2026-11-27')
     .option('--by <name>', 'who starts it (default: who created the schedule)');
   type TriggerOptions = CommonOptions & { period: string; by?: string };
-  verbs.add(trigger, async (orders, plan: string, { account, period, by }: TriggerOptions) => {
-    const { workflowId, batch } = await orders.schedules.trigger(plan, { period, by }, { account });
+  verbs.add(trigger, async (connect, plan: string, { account, period, by }: TriggerOptions) => {
+    const { schedules } = await connect();
+    const { workflowId, batch } = await schedules.trigger(plan, { period, by }, { account });
     const { batchId } = batch;
     const line = followLine(io.self, { account: account ?? DEFAULT_ACCOUNT, batchId });
     const text = `plan ${plan} runs for ${period} (workflow ${workflowId}). Once its file is there, follow it: ${line}; until then, or if it is not, the workflow says why`;

@@ -1,34 +1,85 @@
 import { type Command, Option } from 'commander';
-import { ADDRESS_REF_FORMAT } from '../contract/names.js';
+import type { PaymentOrders } from '../client.js';
+import { shownRefOf } from '../contract/callback-url.js';
 import { ORDER_TYPES, type OrderType } from '../contract/order/types.js';
-import type { AddressListQuery } from '../contract/service-objects.js';
-import { type CommonOptions, fitting, parseWhole } from './arguments.js';
+import { type AddressListQuery, isMalformed } from '../contract/service-objects.js';
+import { type CommonOptions, parseWhole } from './arguments.js';
 import { whileWaiting } from './progress.js';
-import { EXIT, exitCodeOfRows, type StarterIo, type Verbs } from './report.js';
-import { addressesText, balancesText, createdAddressText, ratesText } from './text.js';
+import { type Connect, EXIT, type Report, type StarterIo, type Verbs } from './report.js';
+import { rowsText } from './text.js';
 
-const parseRef = fitting(ADDRESS_REF_FORMAT, 'It must be 1 to 64 of A-Z a-z 0-9 _ -');
+/** A row of an answer, which may be one that cannot be read. */
+type Row = Readonly<Record<string, unknown>>;
 
-/** A worker asks the payment service for us. */
-const answered = <T>({ stderr }: StarterIo, answer: Promise<T>): Promise<T> =>
-  whileWaiting(stderr, 'waiting for a worker and the payment service', answer);
+const ADDRESS_FIELDS = [
+  'ref',
+  'address',
+  'memo',
+  'currency',
+  'network',
+  'currency_to',
+  'min_amount',
+  'max_amount',
+  'address_title',
+  'uuid',
+];
 
-function addAddressVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
+/** With the reference that the address was created under. */
+const addressRow = (one: object): Row =>
+  isMalformed(one) ? { ...one } : { ...one, ref: shownRefOf((one as { callback_url: string }).callback_url) };
+
+/** Adds `rates`, `balances` and `address`: what a worker reads or creates for us with its secrets. */
+export function addServiceVerbs(program: Command, { stdout, stderr }: StarterIo, verbs: Verbs): void {
+  const answered = async <T>(connect: Connect, ask: (orders: PaymentOrders) => Promise<T>): Promise<T> =>
+    whileWaiting(stderr, 'waiting for a worker and the payment service', ask(await connect()));
+  /** What was asked for is not all there where a row cannot be read. */
+  const shown = (json: object, fields: readonly string[], rows: readonly Row[]): Report => ({
+    exitCode: rows.some(isMalformed) ? EXIT.endedWithoutSuccess : EXIT.done,
+    json,
+    text: rowsText(fields, rows, stdout.columns),
+  });
+
+  const rates = program
+    .command('rates')
+    .description('rates and limits by order type and pair')
+    .addOption(new Option('--type <type>', 'of one order type').choices(ORDER_TYPES))
+    .option('--pair <key>', 'of one pair, such as usd_card or usd_card-btc_bitcoin');
+  type RatesOptions = CommonOptions & { type?: OrderType; pair?: string };
+  verbs.add(rates, async (connect, { account, type, pair }: RatesOptions) => {
+    const query = { ...(type && { order_type: type }), ...(pair && { pair }) };
+    const found = await answered(connect, (orders) => orders.rates(account, query));
+    const rows = Object.entries(found).flatMap(([orderType, pairs]) =>
+      Object.entries(pairs).map(([key, entry]) => ({ ...entry, type: orderType, pair: key })),
+    );
+    return shown({ rates: found }, ['type', 'pair', 'exchange_rate', 'min_amount_from', 'max_amount_from'], rows);
+  });
+
+  const balances = program.command('balances').description("the merchant's balances");
+  verbs.add(balances, async (connect, { account }: CommonOptions) => {
+    const found = await answered(connect, (orders) => orders.balances(account));
+    const rows = Object.entries(found).map(([currency, entry]) => ({ currency, ...entry }));
+    return shown({ balances: found }, ['currency', 'amount', 'overdraft', 'updated_at'], rows);
+  });
+
   const address = program.command('address').description('permanent deposit addresses: create, list');
   const create = address
     .command('create')
     .description('create an address; the same reference again returns the same address')
-    .argument('<ref>', 'your reference for the address', parseRef)
+    .argument('<ref>', 'your reference for the address')
     .requiredOption('--currency <code>', 'deposit currency')
     .requiredOption('--network <code>', 'deposit network')
     .option('--currency-to <code>', 'exchange deposits into this currency')
     .option('--title <text>', 'name of the address');
   type CreateOptions = CommonOptions & { currency: string; network: string; currencyTo?: string; title?: string };
-  verbs.add(create, async (orders, ref: string, { account, currency, network, currencyTo, title }: CreateOptions) => {
+  verbs.add(create, async (connect, ref: string, { account, currency, network, currencyTo, title }: CreateOptions) => {
     const optional = { ...(currencyTo && { currency_to: currencyTo }), ...(title && { address_title: title }) };
-    const address = { currency, network, ...optional };
-    const result = await answered(io, orders.createAddress({ account, ref, address }));
-    return { exitCode: EXIT.done, json: { ref, ...result }, text: createdAddressText(result, io.stdout.columns) };
+    const request = { account, ref, address: { currency, network, ...optional } };
+    const result = await answered(connect, (orders) => orders.createAddress(request));
+    const report = shown({ ref, ...result }, ADDRESS_FIELDS, [addressRow(result.address)]);
+    // An accident; the younger ones stay usable.
+    const { others = [] } = result;
+    const more = others.length > 0 ? `\nmore addresses have this reference: ${others.join(', ')}` : '';
+    return { ...report, text: `${report.text}${more}` };
   });
   const list = address
     .command('list')
@@ -37,37 +88,9 @@ function addAddressVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
     .option('--network <code>', 'deposit network')
     .option('--limit <n>', 'addresses per page, at most 100', parseWhole(1))
     .option('--page <n>', 'which page', parseWhole(1));
-  verbs.add(list, async (orders, { account, json: _, ...query }: CommonOptions & AddressListQuery) => {
-    const addresses = await answered(io, orders.addressList(query, account));
-    return {
-      exitCode: exitCodeOfRows(addresses),
-      json: { addresses },
-      text: addressesText(addresses, io.stdout.columns),
-    };
+  verbs.add(list, async (connect, { account, currency, network, limit, page }: CommonOptions & AddressListQuery) => {
+    const query = { currency, network, limit, page };
+    const addresses = await answered(connect, (orders) => orders.addressList(query, account));
+    return shown({ addresses }, ADDRESS_FIELDS, addresses.map(addressRow));
   });
-}
-
-/** Adds `rates`, `balances` and `address`: what a worker reads or creates for us with its secrets. */
-export function addServiceVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
-  const rates = program
-    .command('rates')
-    .description('rates and limits by order type and pair')
-    .addOption(new Option('--type <type>', 'of one order type').choices(ORDER_TYPES))
-    .option('--pair <key>', 'of one pair, such as usd_card or usd_card-btc_bitcoin');
-  verbs.add(rates, async (orders, { account, type, pair }: CommonOptions & { type?: OrderType; pair?: string }) => {
-    const query = { ...(type && { order_type: type }), ...(pair && { pair }) };
-    const found = await answered(io, orders.rates(account, query));
-    const entries = Object.values(found).flatMap((pairs) => Object.values(pairs));
-    return { exitCode: exitCodeOfRows(entries), json: { rates: found }, text: ratesText(found, io.stdout.columns) };
-  });
-  const balances = program.command('balances').description("the merchant's balances");
-  verbs.add(balances, async (orders, { account }: CommonOptions) => {
-    const found = await answered(io, orders.balances(account));
-    return {
-      exitCode: exitCodeOfRows(Object.values(found)),
-      json: { balances: found },
-      text: balancesText(found, io.stdout.columns),
-    };
-  });
-  addAddressVerbs(program, io, verbs);
 }

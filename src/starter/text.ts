@@ -1,11 +1,9 @@
 import type { AttentionElsewhere, ListedAttention, OrderListEntry } from '../client/list-orders.js';
-import type { DepositAddress, DepositAddressResult } from '../contract/address/address.js';
-import { shownRefOf } from '../contract/callback-url.js';
 import { maskWallet, maskWords } from '../contract/masking.js';
 import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import type { OrderResult } from '../contract/order/input-and-result.js';
 import type { DecisionChoice, DecisionRecord, OrderState } from '../contract/order/messages.js';
-import { type Balances, isMalformed, type Malformed, type Order, type Rates } from '../contract/service-objects.js';
+import { isMalformed, type Order } from '../contract/service-objects.js';
 import type { OnlyByCommand } from '../contract/signature.js';
 import { attentionWords, CANCEL_REQUESTED, NOTHING_TO_DECIDE, type OrderAttention } from '../contract/words.js';
 import { printableLine } from '../print.js';
@@ -184,7 +182,7 @@ export function listText(orders: readonly OrderListEntry[], columns?: number): s
 }
 
 /** Workflows that are no orders and want a person. */
-export function elsewhereText(title: string, found: readonly AttentionElsewhere[], columns?: number): string {
+export function elsewhereText(found: readonly AttentionElsewhere[], columns?: number): string {
   const rows = found.map(({ workflowId, type, attention, closedAt }) => [
     workflowId,
     type,
@@ -193,59 +191,24 @@ export function elsewhereText(title: string, found: readonly AttentionElsewhere[
     sinceText(attention),
     closedAt ? `ended ${closedAt.toISOString()}` : 'open',
   ]);
-  return headed([title, 'type', 'attention', 'amount', 'since', 'state'], rows, columns);
+  return headed(['also wants a person', 'type', 'attention', 'amount', 'since', 'state'], rows, columns);
 }
 
-const cannotBeRead = ({ malformed }: Malformed): string => `cannot be read: ${malformed}`;
-
-/** Rates, one pair a line. */
-export function ratesText(rates: Rates, columns?: number): string {
-  const rows = Object.entries(rates).flatMap(([type, pairs]) =>
-    Object.entries(pairs).map(([pair, entry]) =>
-      isMalformed(entry)
-        ? [type, pair, cannotBeRead(entry)]
-        : [type, pair, entry.exchange_rate ?? '', entry.min_amount_from, entry.max_amount_from ?? ''],
-    ),
-  );
-  return headed(['type', 'pair', 'rate', 'min', 'max'], rows, columns);
+/** Rows of an answer, a value of each field in its column; one that cannot be read says so in the first empty one. */
+export function rowsText(
+  fields: readonly string[],
+  rows: readonly Readonly<Record<string, unknown>>[],
+  columns?: number,
+): string {
+  const cells = rows.map((row) => {
+    if (!isMalformed(row)) return fields.map((field) => String(row[field] ?? ''));
+    return [
+      ...fields.flatMap((field) => (row[field] === undefined ? [] : String(row[field]))),
+      `cannot be read: ${row.malformed}`,
+    ];
+  });
+  return headed(fields, cells, columns);
 }
-
-/** Balances, one currency a line. */
-export const balancesText = (balances: Balances, columns?: number): string =>
-  headed(
-    ['currency', 'amount', 'debt', 'updated'],
-    Object.entries(balances).map(([currency, entry]) =>
-      isMalformed(entry)
-        ? [currency, cannotBeRead(entry)]
-        : [entry.currency, entry.amount, entry.overdraft, entry.updated_at],
-    ),
-    columns,
-  );
-
-/** Permanent deposit addresses, one a line, with the limits of a receipt in the deposit currency. */
-export const addressesText = (addresses: readonly (DepositAddress | Malformed)[], columns?: number): string =>
-  headed(
-    ['ref', 'address', 'memo', 'currency', 'network', 'to', 'min', 'max', 'title', 'uuid'],
-    addresses.map((one) => (isMalformed(one) ? ['', cannotBeRead(one)] : addressRow(one))),
-    columns,
-  );
-
-const addressRow = (one: DepositAddress): string[] => [
-  shownRefOf(one.callback_url),
-  one.address,
-  one.memo ?? '',
-  one.currency,
-  one.network,
-  one.currency_to ?? '',
-  one.min_amount ?? '',
-  one.max_amount ?? '',
-  one.address_title,
-  one.uuid,
-];
-
-/** An address that was created or found; several of one reference are an accident, and the younger ones stay usable. */
-export const createdAddressText = ({ address, others }: DepositAddressResult, columns?: number): string =>
-  `${addressesText([address], columns)}${others ? `\nmore addresses have this reference: ${others.join(', ')}` : ''}`;
 
 /** Words of a command line: an option with its value, or a word alone; what is undefined is left out. */
 type Word = string | readonly [option: string, value: string | undefined] | undefined;

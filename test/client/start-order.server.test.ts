@@ -20,7 +20,6 @@ describe('a fresh start', () => {
     expect(started.taskQueue).toBe('payment-orders');
     expect(started.priority?.priorityKey, 'a row of a batch waits for single orders').toBe(4);
     expect(await started.staticSummary()).toBe('withdraw 12.50 usd');
-    expect(await started.staticDetails()).not.toContain('4111');
     const attributes = started.typedSearchAttributes;
     expect(attributes.get(searchAttribute.account)).toBe('default');
     expect(attributes.get(searchAttribute.orderStatus)).toBe('open');

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { Order } from '../../src/contract/service-objects.js';
 import { printable, printableJson } from '../../src/print.js';
 import { startBatchView, startProgress } from '../../src/starter/progress.js';
-import { addressesText, balancesText, listText, ratesText, stateText } from '../../src/starter/text.js';
+import { listText, rowsText, stateText } from '../../src/starter/text.js';
 import { runStarterAlone } from '../support/run-starter.js';
 
 /** Bidi overrides and isolates, zero-width, line separators, C0 and C1 escapes, fillers, tags, a lone surrogate. */
@@ -43,13 +43,8 @@ describe('what the service calls things', () => {
   it.each([
     ['order show', stateText('w-1', { order: { deposit_address: evil, deposit_memo: evil } as Order } as never)],
     ['order list', listText([{ orderId: 'a', account: evil, status: evil, startedAt: new Date() } as never])],
-    ['balances', balancesText({ usd: { currency: evil, amount: evil, overdraft: '0', updated_at: evil } } as never)],
-    ['balances that cannot be read', balancesText({ [evil]: { malformed: evil } } as never)],
-    ['rates', ratesText({ withdraw: { [evil]: { exchange_rate: evil, min_amount_from: '1' } } } as never)],
-    [
-      'address list',
-      addressesText([{ address: evil, currency: evil, network: 'tron', address_title: evil, uuid: 'u' } as never]),
-    ],
+    ['rates, balances and addresses', rowsText(['pair', 'amount'], [{ pair: evil, amount: evil }])],
+    ['a row that cannot be read', rowsText(['currency', 'amount'], [{ currency: evil, malformed: evil }])],
   ])('%s shows it by name, in its own line', (_, text) => {
     expect(withoutBreaks(text)).not.toMatch(RAW);
     expect(text).toContain('<U+202E>');
@@ -82,7 +77,7 @@ describe('what the service calls things', () => {
 });
 
 describe('errors', () => {
-  const argv = ['order', 'show', 'a\u202e\u009b\u2028b'];
+  const argv = ['order', 'show', 'o-1', '--timeout', 'a\u202e\u009b\u2028b'];
 
   it('show what was typed by name', async () => {
     const { code, stderr } = await runStarterAlone(argv);

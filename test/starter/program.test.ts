@@ -17,17 +17,14 @@ describe('bad usage exits 2 with a message on stderr', () => {
     [['order', 'start', 'withdraw', '-', '--timeout', '10']],
     [['order', 'start', 'withdraw', '-', '--timeout']],
     [['order', 'show']],
-    [['order', 'show', 'a b']],
     [['order', 'show', 'o-1', 'o-2']],
-    [['order', 'show', 'o-1', '--account', 'Shop']],
+    [['order', 'start', 'withdraw', '-', '--account', 'Shop']],
     [['order', 'decide', 'o-1', '--action', 'pay-twice', '--by', 'ann', '--reason', 'no']],
     [['order', 'decide', 'o-1', '--by', 'ann', '--reason', 'no']],
     [['order', 'decide', 'o-1', '--action', 'resend', '--by', 'ann', '--reason', 'no', '--revision', '1.5']],
-    [['order', 'decide', 'o-1', '--action', 'resend', '--by', 'ann', '--reason', 'no', '--run', 'a b']],
     [['order', 'decide', 'o-1', '--action', 'finish', '--by', 'ann', '--reason', 'no', '--as', 'deposit']],
     [['order', 'decide', 'o-1', '--action', 'revert', '--by', 'ann', '--reason', 'no', '--file', '/no/such/file']],
     [['order', 'list', '--limit', '0']],
-    [['address', 'create', 'a b', '--currency', 'usdt', '--network', 'tron']],
     [['address', 'create', 'ref-1']],
   ])('%j', async (argv) => {
     const { code, stdout, stderr } = await starter(argv);
@@ -57,15 +54,10 @@ describe('bad input exits 2', () => {
     expect(stderr).toContain('account: differs from --account');
   });
 
-  it.each([
-    ['contradicts the input', '2026-11-27T18:00:00Z', '2026-11-27T19:00:00Z', 'latestSend: differs from --latest-send'],
-    ['is no time', undefined, 'friday', 'latestSend: must be an ISO time'],
-    ['is no time in the input', 'friday', undefined, 'latestSend: must be an ISO time'],
-  ])('when the latest send time %s', async (_, latestSend, option, says) => {
-    const text = JSON.stringify({ latestSend, ...JSON.parse(input) });
-    const options = option === undefined ? [] : ['--latest-send', option];
-    const { code, stderr } = await starter(['order', 'start', 'withdraw', '-', ...options], text);
-    expect([code, stderr]).toEqual([2, expect.stringContaining(says)]);
+  it('when the latest send time is no time', async () => {
+    const text = JSON.stringify({ latestSend: 'friday', ...JSON.parse(input) });
+    const { code, stderr } = await starter(['order', 'start', 'withdraw', '-'], text);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('latestSend: must be an ISO time')]);
   });
 });
 

@@ -1,15 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { DepositAddress } from '../../src/contract/address/address.js';
 import type { DecisionChoice, OrderState } from '../../src/contract/order/messages.js';
 import type { Order } from '../../src/contract/service-objects.js';
 import {
-  addressesText,
-  createdAddressText,
   decideText,
   headed,
   listText,
   progressLine,
   resultText,
+  rowsText,
   stateText,
   table,
 } from '../../src/starter/text.js';
@@ -152,29 +150,19 @@ it('an empty list says so', () => {
   expect(listText([])).toBe('no orders');
 });
 
-describe('a permanent address', () => {
-  const address = {
-    uuid: 'a-1',
-    callback_url: 'https://pay.example/callbacks/default/a.customer-7.****',
-    address: 'TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC',
-    memo: null,
-    currency: 'usdt',
-    network: 'tron',
-    currency_to: null,
-    address_title: 'shop',
-    min_amount: '5',
-    max_amount: '100000',
-  } as DepositAddress;
+describe('rows of an answer', () => {
+  const fields = ['currency', 'amount', 'updated_at'];
 
-  it('is shown with its reference and the limits of a receipt', () => {
-    const [head, row] = addressesText([address]).split('\n');
-    expect(head).toMatch(/min +max +title +uuid$/);
-    expect(row).toMatch(/^customer-7 .*usdt +tron +5 +100000 +shop +a-1$/);
+  it('stand under the names of their fields', () => {
+    expect(rowsText(fields, [{ currency: 'usd', amount: '5', updated_at: null, overdraft: '1' }])).toBe(
+      'currency  amount  updated_at\nusd       5',
+    );
   });
 
-  it('is shown with the uuids of others that have its reference, if there are any', () => {
-    expect(createdAddressText({ address, adopted: true })).not.toContain('more addresses');
-    expect(createdAddressText({ address, adopted: true, others: ['a-2'] })).toMatch(/more addresses.*: a-2$/);
+  it('say that they cannot be read', () => {
+    expect(rowsText(fields, [{ currency: 'usd', malformed: 'amount: is no number' }])).toMatch(
+      /^usd +cannot be read: amount: is no number$/m,
+    );
   });
 });
 

@@ -12,7 +12,7 @@ beforeAll(async () => {
   );
   await lab.startWorkers({ accounts });
   // A client that asks before the server knows of the workers takes the setting for 'refuse'.
-  await vi.waitUntil(async () => (await lab.orders.formatChecks()) === 'warn', { timeout: 60_000 });
+  await vi.waitUntil(() => lab.orders.isServed(), { timeout: 60_000 });
 });
 afterAll(() => lab?.close());
 
