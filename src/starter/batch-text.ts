@@ -59,7 +59,7 @@ export const planText = (plan: BatchPlan): string =>
   ].join('\n');
 
 /** Rows that ended, or were parked. */
-export const endedRows = ({ outcomes }: Pick<BatchProgress, 'outcomes'>): number =>
+const endedRows = ({ outcomes }: Pick<BatchProgress, 'outcomes'>): number =>
   Object.values(outcomes).reduce((sum, count) => sum + count, 0);
 
 const outcomesText = (outcomes: object): string =>
@@ -102,6 +102,7 @@ export function batchLine(state: BatchState | undefined, nowMs: number): string 
   if (!state) return 'no worker answers; the batch waits';
   const { phase, plan, progress, attention } = state;
   return [
+    ...(plan ? [`${Math.floor((100 * endedRows(progress)) / plan.rows)} %`] : []),
     phase,
     ...(plan ? [`${progress.started} of ${plan.rows} rows started`, `ended: ${outcomesText(progress.outcomes)}`] : []),
     ...(Object.keys(progress.moved).length > 0 ? [`paid ${amountsText(progress.moved)}`] : []),

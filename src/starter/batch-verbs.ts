@@ -1,87 +1,37 @@
 import type { Command } from 'commander';
 import type { BatchHandle } from '../client/batches.js';
 import type { SignOptions } from '../client/signing.js';
-import type { PaymentOrders } from '../client.js';
 import type { BatchApproval, BatchInstruction, BatchResult, BatchState } from '../contract/batch/batch.js';
 import { print } from '../print.js';
 import { type CommonOptions, signerOf, withBatchOptions, withKey, withReason, withTimeout } from './arguments.js';
-import { batchCommands, batchResultText, batchStateText, followLine, planText } from './batch-text.js';
-import { type FollowEnd, follow, look } from './follow.js';
+import { batchCommands, batchLine, batchResultText, batchStateText, followLine, planText } from './batch-text.js';
+import { type Followed, reportOfStart, show, watch } from './follow.js';
 import { type BatchStartOptions, readBatchInput } from './input.js';
-import { startBatchView, whileShowing } from './progress.js';
+import { whileShowing } from './progress.js';
 import { EXIT, exitCodeOfBatch, goingOn, notDecided, type Report, type StarterIo, type Verbs } from './report.js';
 
-type BatchEnd = FollowEnd<BatchState, BatchResult>;
-
-/** What names a batch on every line of JSON. */
-const idOf = ({ batchId, account, workflowId }: BatchHandle) => ({ batchId, account, workflowId });
-
-function reportOfEnd(io: StarterIo, handle: BatchHandle, end: BatchEnd): Report {
-  if (end.kind === 'ended') {
-    const { result } = end;
-    return { exitCode: exitCodeOfBatch(result), json: { ...idOf(handle), result }, text: batchResultText(result) };
-  }
-  const { state } = end;
-  const commands = state ? batchCommands(io.self, handle.account, state) : '';
-  const shown = state ? batchStateText(state, Date.now()) : `no worker answers; batch "${handle.batchId}" waits`;
+/** A batch as the verbs show and follow it. */
+function followed({ self }: StarterIo, handle: BatchHandle): Followed<BatchState, BatchResult> {
+  const { batchId, account, workflowId } = handle;
+  const name = `batch "${batchId}"`;
   return {
-    exitCode: EXIT.undecided,
-    json: { ...idOf(handle), ...(state && { state }) },
-    text: [shown, commands, 'the batch has not ended; never send its rows under other ids'].filter(Boolean).join('\n'),
+    handle,
+    name,
+    id: { batchId, account, workflowId },
+    never: 'never send its rows under other ids',
+    shownBy: followLine(self, handle),
+    endedBefore: `${name} ended before; --again runs it anew. Nothing was paid now, this is how it ended:`,
+    nobodyAnswers: `no worker answers; ${name} waits`,
+    stateText: (state) => batchStateText(state, Date.now()),
+    commands: (state) => batchCommands(self, account, state),
+    progress: (state) => ({ line: batchLine(state, Date.now()), key: state?.phase ?? '' }),
+    wantsPerson: ({ phase }) => phase === 'awaitingApproval' || phase === 'paused',
+    ended: (result) => ({ exitCode: exitCodeOfBatch(result), text: batchResultText(result) }),
   };
-}
-
-/** Where a batch stands, or how it ended. */
-const showBatch = async (io: StarterIo, handle: BatchHandle): Promise<Report> =>
-  reportOfEnd(io, handle, await look(handle));
-
-const wantsPerson = (state: BatchState | undefined): boolean =>
-  state?.phase === 'awaitingApproval' || state?.phase === 'paused';
-
-/** Follows a batch with progress on stderr. */
-async function watchBatch(
-  io: StarterIo,
-  handle: BatchHandle,
-  { timeoutMs, isEnough }: { timeoutMs?: number; isEnough: (state: BatchState | undefined) => boolean },
-): Promise<Report> {
-  const says = `batch "${handle.batchId}" continues without this command; never send its rows under other ids. Follow it: ${followLine(io.self, handle)}`;
-  return goingOn(io, says, async () => {
-    const view = startBatchView(io.stderr);
-    try {
-      return reportOfEnd(io, handle, await follow(handle, { timeoutMs, isEnough, onState: view.show }));
-    } finally {
-      view.stop();
-    }
-  });
 }
 
 const MAY_HAVE_STARTED =
   'The batch may have been started; if so, it continues. The same command again is safe and shows it; never send its rows under other ids.';
-
-/** Starts a batch and reports it. Until then, Temporal may have accepted the start without this command knowing it. */
-function startBatch(io: StarterIo, orders: PaymentOrders, input: Parameters<PaymentOrders['batches']['start']>[0]) {
-  return goingOn(io, MAY_HAVE_STARTED, async () => {
-    const handle = await whileShowing(io.stderr, 'checking every row', () => orders.batches.start(input));
-    return reportOfStart(io, handle);
-  });
-}
-
-/** One that was there already is shown, as it may have ended long ago. */
-async function reportOfStart(io: StarterIo, handle: BatchHandle) {
-  const attached = handle.attached ?? false;
-  if (attached && !(await handle.isOpen())) {
-    const shown = await showBatch(io, handle);
-    const text = `batch ${handle.batchId} ended before; --again runs it anew. Nothing was paid now, this is how it ended:\n${shown.text}`;
-    return { handle, open: false, report: { ...shown, json: { ...shown.json, attached }, text } };
-  }
-  const what = attached ? 'was started before with the same input' : 'started';
-  const report: Report = {
-    exitCode: EXIT.done,
-    json: { ...idOf(handle), attached },
-    text: `batch "${handle.batchId}" ${what} (workflow ${handle.workflowId}); follow it: ${followLine(io.self, handle)}`,
-  };
-  return { handle, open: true, report };
-}
 
 const withStartOptions = (command: Command): Command =>
   withBatchOptions(
@@ -111,10 +61,15 @@ function addPlanAndStart(batch: Command, io: StarterIo, verbs: Verbs): void {
     withTimeout(withStartOptions(start), 'with --wait: wait at most this long'),
     async (connect, path: string, options: BatchStartOptions & { wait?: true; timeout?: number }) => {
       const input = await readBatchInput(io, path, options);
-      const { handle, open, report } = await startBatch(io, await connect(), input);
-      if (!options.wait || !open) return report;
+      const { batches } = await connect();
+      // Until the report, Temporal may have accepted the start without this command knowing it.
+      const { batch, report } = await goingOn(io, MAY_HAVE_STARTED, async () => {
+        const handle = await whileShowing(io.stderr, 'checking every row', () => batches.start(input));
+        return { batch: followed(io, handle), report: await reportOfStart(followed(io, handle)) };
+      });
+      if (!options.wait) return report;
       print(io.stderr, `${report.text}\n`);
-      return watchBatch(io, handle, { timeoutMs: options.timeout, isEnough: wantsPerson });
+      return watch(io, batch, { timeoutMs: options.timeout });
     },
   );
 }
@@ -132,14 +87,14 @@ async function approveBatch(
   const { digest, by } = approval;
   return {
     exitCode: EXIT.done,
-    json: { ...idOf(handle), approved: digest, ...(waits && { waitsForSecond: true }) },
+    json: { ...followed(io, handle).id, approved: digest, ...(waits && { waitsForSecond: true }) },
     text: `batch "${handle.batchId}" is approved by ${by}${rest}`,
   };
 }
 
-const isDone = (handle: BatchHandle, done: string): Report => ({
+const isDone = (io: StarterIo, handle: BatchHandle, done: string): Report => ({
   exitCode: EXIT.done,
-  json: { ...idOf(handle), [done]: true },
+  json: { ...followed(io, handle).id, [done]: true },
   text: `batch "${handle.batchId}" is ${done}`,
 });
 
@@ -152,10 +107,10 @@ async function resumeBatch(
 ): Promise<Report> {
   if (instruction.pausedAt === undefined) {
     const missing = '--paused-at is missing: look why it is paused, then resume as the command here says';
-    return notDecided(await showBatch(io, handle), missing);
+    return notDecided(await show(followed(io, handle)), missing);
   }
   await handle.resume(instruction, sign);
-  return isDone(handle, 'resumed');
+  return isDone(io, handle, 'resumed');
 }
 
 /** Options of the verbs that tell a batch something; each verb has some of them. */
@@ -180,7 +135,7 @@ export function addBatchVerbs(program: Command, io: StarterIo, verbs: Verbs): vo
   const pause = verb('pause', 'start no more orders until resume; started ones go on');
   add(withReason(pause), async (handle, { by, reason }) => {
     await handle.pause({ by, reason });
-    return isDone(handle, 'paused');
+    return isDone(io, handle, 'paused');
   });
   const resume = verb('resume', 'go on sending after the pause that was shown').option(
     '--paused-at <time>',
@@ -192,10 +147,10 @@ export function addBatchVerbs(program: Command, io: StarterIo, verbs: Verbs): vo
   const stop = verb('stop', 'start no more orders at all; started ones are followed to their end');
   add(withReason(stop), async (handle, { by, reason }) => {
     await handle.stop({ by, reason });
-    return isDone(handle, 'stopped');
+    return isDone(io, handle, 'stopped');
   });
-  const show = verb('show', 'where a batch stands, or how it ended').option('--watch', 'follow it to its end');
-  add(withTimeout(show, 'with --watch: watch at most this long'), (handle, { watch, timeout }) =>
-    watch ? watchBatch(io, handle, { timeoutMs: timeout, isEnough: () => false }) : showBatch(io, handle),
+  const shown = verb('show', 'where a batch stands, or how it ended').option('--watch', 'follow it to its end');
+  add(withTimeout(shown, 'with --watch: watch at most this long'), (handle, { watch: isWatched, timeout }) =>
+    isWatched ? watch(io, followed(io, handle), { timeoutMs: timeout, toItsEnd: true }) : show(followed(io, handle)),
   );
 }

@@ -1,35 +1,42 @@
-import { NotDecidedYetError, NoWorkerError } from '../client/errors.js';
+import { FailedError, NotDecidedYetError, NoWorkerError, UnresolvedError } from '../client/errors.js';
+import { paced, whileShowing } from './progress.js';
+import { EXIT, goingOn, type Report, reportOfError, type StarterIo } from './report.js';
 
 /** Pace of the looks at the state; the wait for the end in between is what paces them. */
 const TICK_MS = 1_000;
 
-/** What can be followed: the handle of an order or of a batch. */
-interface Followed<S, R> {
-  result(options: { timeoutMs: number }): Promise<R>;
-  state(): Promise<S>;
-}
-
-/** How following ended. 'waiting': it was enough, or the time was over; `state` is the last one seen. */
-export type FollowEnd<S, R> = { kind: 'ended'; result: R } | { kind: 'waiting'; state: S | undefined };
-
-/** How to follow. `timeoutMs` omitted = to the end, or until `isEnough` says so. Without a worker there is no state. */
-interface FollowOptions<S> {
-  timeoutMs?: number;
-  onState: (state: S | undefined) => void;
-  isEnough: (state: S | undefined) => boolean;
-}
-
-async function resultWithin<R>(handle: Followed<unknown, R>, timeoutMs: number): Promise<R | undefined> {
-  try {
-    return await handle.result({ timeoutMs });
-  } catch (error) {
-    if (error instanceof NotDecidedYetError) return undefined;
-    throw error;
-  }
+/** An order or a batch on the command line. */
+export interface Followed<S, R> {
+  handle: {
+    /** True when a start found it there already. */
+    readonly attached?: boolean;
+    isOpen(): Promise<boolean>;
+    state(): Promise<S>;
+    result(options?: { timeoutMs: number }): Promise<R>;
+  };
+  /** Such as `order "o-1"`. */
+  name: string;
+  /** What names it on every line of JSON. */
+  id: Readonly<Record<string, string>> & { workflowId: string };
+  /** What nobody may do before it has ended. */
+  never: string;
+  /** The command line that shows it. */
+  shownBy: string;
+  /** Said where a start found that it had ended. */
+  endedBefore: string;
+  /** Said in place of a state. */
+  nobodyAnswers: string;
+  stateText(state: S): string;
+  /** Command lines for what a person may decide; '' when there is nothing. */
+  commands(state: S): string;
+  /** A line of progress; a change of `key` is said at once. */
+  progress(state: S | undefined): { line: string; key: string };
+  wantsPerson(state: S): boolean;
+  ended(result: R): Pick<Report, 'exitCode' | 'text'>;
 }
 
 /** The state, or undefined while no worker answers. */
-async function stateIfAnswered<S>(handle: Pick<Followed<S, unknown>, 'state'>): Promise<S | undefined> {
+async function stateIfAnswered<S>({ handle }: Pick<Followed<S, unknown>, 'handle'>): Promise<S | undefined> {
   try {
     return await handle.state();
   } catch (error) {
@@ -38,26 +45,75 @@ async function stateIfAnswered<S>(handle: Pick<Followed<S, unknown>, 'state'>): 
   }
 }
 
-/** Where an order or a batch stands, or how it ended. Throws what the handle throws. */
-export async function look<S, R>(
-  handle: Pick<Followed<S, unknown>, 'state'> & { isOpen(): Promise<boolean>; result(): Promise<R> },
-): Promise<FollowEnd<S, R>> {
-  if (await handle.isOpen()) return { kind: 'waiting', state: await stateIfAnswered(handle) };
-  return { kind: 'ended', result: await handle.result() };
+function reportOfState<S, R>(followed: Followed<S, R>, state: S | undefined): Report {
+  const { name, id, never, nobodyAnswers } = followed;
+  const commands = state ? followed.commands(state) : '';
+  const shown = state ? followed.stateText(state) : nobodyAnswers;
+  return {
+    exitCode: EXIT.undecided,
+    json: { ...id, ...(state && { state }), ...(commands && { decide: commands.split(/\n */).slice(1) }) },
+    text: [shown, commands, `${name} is not decided yet; ${never}`].filter(Boolean).join('\n'),
+  };
 }
 
-/** Follows an order or a batch to its end, or until it is enough. Throws what the handle throws. */
-export async function follow<S, R>(
-  handle: Followed<S, R>,
-  { timeoutMs, onState, isEnough }: FollowOptions<S>,
-): Promise<FollowEnd<S, R>> {
-  const deadlineMs = timeoutMs === undefined ? Number.POSITIVE_INFINITY : Date.now() + timeoutMs;
-  for (;;) {
-    const leftMs = Math.max(1, deadlineMs - Date.now());
-    const result = await resultWithin(handle, Math.min(TICK_MS, leftMs));
-    if (result) return { kind: 'ended', result };
-    const state = await stateIfAnswered(handle);
-    onState(state);
-    if (isEnough(state) || Date.now() >= deadlineMs) return { kind: 'waiting', state };
+/** How it ended, within this time; undefined: it did not. One that failed or was stopped is a report like any other. */
+async function reportOfEnd<S, R>(
+  { handle, id, ended }: Followed<S, R>,
+  options?: { timeoutMs: number },
+): Promise<Report | undefined> {
+  try {
+    const result = await handle.result(options);
+    return { ...ended(result), json: { ...id, result } };
+  } catch (error) {
+    if (error instanceof NotDecidedYetError) return undefined;
+    if (!(error instanceof FailedError || error instanceof UnresolvedError)) throw error;
+    const report = reportOfError(error);
+    return { ...report, json: { ...id, ...report.json } };
   }
+}
+
+/** Where an order or a batch stands, or how it ended. */
+export async function show<S, R>(followed: Followed<S, R>): Promise<Report> {
+  const end = (await followed.handle.isOpen()) ? undefined : await reportOfEnd(followed);
+  return end ?? reportOfState(followed, await stateIfAnswered(followed));
+}
+
+/** Follows it with progress on stderr: to its end, for this long, or until a person has to decide. */
+export function watch<S, R>(
+  io: StarterIo,
+  followed: Followed<S, R>,
+  { timeoutMs = Number.POSITIVE_INFINITY, toItsEnd = false }: { timeoutMs?: number; toItsEnd?: boolean },
+): Promise<Report> {
+  const { name, never, shownBy } = followed;
+  const deadlineMs = Date.now() + timeoutMs;
+  const says = `${name} continues without this command; ${never}. Where it stands: ${shownBy}`;
+  const step = async (show: (line: string) => void): Promise<Report> => {
+    const showPaced = paced(io.stderr, show);
+    for (;;) {
+      const end = await reportOfEnd(followed, { timeoutMs: Math.min(TICK_MS, Math.max(1, deadlineMs - Date.now())) });
+      if (end) return end;
+      const state = await stateIfAnswered(followed);
+      showPaced(followed.progress(state));
+      const isEnough = !toItsEnd && state !== undefined && followed.wantsPerson(state);
+      if (isEnough || Date.now() >= deadlineMs) return reportOfState(followed, state);
+    }
+  };
+  return goingOn(io, says, () => whileShowing(io.stderr, `waiting for ${name.replaceAll('"', '')}`, step));
+}
+
+/** What a start came to. One that has ended is shown: whoever starts it once more must not take it for one that is under way. */
+export async function reportOfStart<S, R>(followed: Followed<S, R>, warning?: string): Promise<Report> {
+  const { handle, name, id, endedBefore, shownBy } = followed;
+  const attached = handle.attached ?? false;
+  if (attached && !(await handle.isOpen())) {
+    const end = await show(followed);
+    return { ...end, json: { ...end.json, attached }, text: `${endedBefore}\n${end.text}` };
+  }
+  const what = attached ? 'was started before with the same input' : 'started';
+  const text = `${name} ${what} (workflow ${id.workflowId}). Where it stands: ${shownBy}`;
+  return {
+    exitCode: EXIT.done,
+    json: { ...id, attached, ...(warning && { warning }) },
+    text: [text, warning].filter(Boolean).join('\n'),
+  };
 }

@@ -19,7 +19,8 @@ import { addAuditVerb } from './audit-verb.js';
 import { addBatchVerbs } from './batch-verbs.js';
 import { addDecideVerb } from './decide-verb.js';
 import { addDoctorVerb } from './doctor-verb.js';
-import { cancelOrder, listOrders, readOrderInput, showOrder, startOrder, waitForOrder } from './order-verbs.js';
+import { show, watch } from './follow.js';
+import { cancelOrder, followed, listOrders, readOrderInput, startOrder } from './order-verbs.js';
 import { addReconcileVerb } from './reconcile-verb.js';
 import { addReplayVerb } from './replay-verb.js';
 import { type Act, type Report, reportOfError, type StarterIo, type Verbs, withoutValue } from './report.js';
@@ -51,7 +52,7 @@ function addStart(order: Command, io: StarterIo, verbs: Verbs): void {
       const { handle, report } = await startOrder(io, await connect(), type, input, again ?? false);
       if (!wait) return report;
       print(io.stderr, `${report.text}\n`);
-      const end = await waitForOrder(io, handle, timeout);
+      const end = await watch(io, followed(io, handle), { timeoutMs: timeout });
       // A backend that reads nothing else can tell a payment of now from one that was made before.
       return { ...end, json: { ...end.json, attached: handle.attached ?? false } };
     },
@@ -66,9 +67,11 @@ function addOrderVerbs(program: Command, io: StarterIo, verbs: Verbs): void {
     verbs.add(withOneOrder(command), async (connect, orderId: string, options: OneOptions) =>
       act(handleOf(await connect(), orderId, options), options),
     );
-  addOne(order.command('show').description('where an order stands'), (handle) => showOrder(io, handle));
+  addOne(order.command('show').description('where an order stands'), (handle) => show(followed(io, handle)));
   const wait = order.command('wait').description('follow an order with progress');
-  addOne(withTimeout(wait, 'wait at most this long'), (handle, { timeout }) => waitForOrder(io, handle, timeout));
+  addOne(withTimeout(wait, 'wait at most this long'), (handle, { timeout }) =>
+    watch(io, followed(io, handle), { timeoutMs: timeout }),
+  );
   addDecideVerb(order, io, verbs);
   const cancel = order.command('cancel').description('send nothing of it any more; what was sent goes on to its end');
   addOne(cancel, (handle) => cancelOrder(io, handle));

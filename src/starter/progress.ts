@@ -1,8 +1,6 @@
 import type { Writable } from 'node:stream';
 import yoctoSpinner from 'yocto-spinner';
-import type { BatchState } from '../contract/batch/batch.js';
 import { print, printableLine } from '../print.js';
-import { batchLine, endedRows } from './batch-text.js';
 
 /** A silence longer than this looks like a hang. */
 const LONGEST_SILENCE_MS = 10_000;
@@ -10,8 +8,8 @@ const LONGEST_SILENCE_MS = 10_000;
 const PATIENCE_MS = 3_000;
 
 /** Shows what is being waited for. Stop it before anything else is printed. */
-export interface Progress<T = string> {
-  show(shown: T): void;
+interface Progress {
+  show(line: string): void;
   stop(): void;
 }
 
@@ -74,22 +72,17 @@ export async function whileShowing<T>(
   }
 }
 
-/** Without a terminal, a line this often at most, unless the batch enters another phase. */
+/** Off a terminal, a line this often at most, unless its key changes. */
 const LINE_EVERY_MS = 10_000;
 
-/** Shows a batch, with its share on a terminal; elsewhere by a line now and then. */
-export function startBatchView(stream: Terminal): Progress<BatchState | undefined> {
-  const progress = startProgress(stream);
+/** Shows lines of progress: all of them on a terminal, elsewhere now and then. */
+export function paced({ isTTY }: Terminal, show: (line: string) => void) {
   let shownAtMs = Number.NEGATIVE_INFINITY;
-  let phase: string | undefined = '';
-  return {
-    show: (state) => {
-      const nowMs = Date.now();
-      if (!stream.isTTY && state?.phase === phase && nowMs - shownAtMs < LINE_EVERY_MS) return;
-      [phase, shownAtMs] = [state?.phase, nowMs];
-      const share = state?.plan ? `${Math.floor((100 * endedRows(state.progress)) / state.plan.rows)} % · ` : '';
-      progress.show(`${stream.isTTY ? share : ''}${batchLine(state, nowMs)}`);
-    },
-    stop: () => progress.stop(),
+  let shownKey: string | undefined;
+  return ({ line, key }: { line: string; key: string }): void => {
+    const nowMs = Date.now();
+    if (!isTTY && key === shownKey && nowMs - shownAtMs < LINE_EVERY_MS) return;
+    [shownAtMs, shownKey] = [nowMs, key];
+    show(line);
   };
 }

@@ -10,7 +10,7 @@ import {
   followLine,
   planText,
 } from '../../src/starter/batch-text.js';
-import { startBatchView } from '../../src/starter/progress.js';
+import { paced } from '../../src/starter/progress.js';
 
 const plan: BatchPlan = {
   account: 'default',
@@ -76,14 +76,14 @@ describe('a plan', () => {
 describe('a batch that goes on', () => {
   it('shows rows, money, pace and time left in one line', () => {
     expect(batchLine(state, NOW)).toBe(
-      'sending · 28 of 50 rows started · ended: 18 completed, 1 error, 1 conflict · paid 200.10 usd · ' +
+      '40 % · sending · 28 of 50 rows started · ended: 18 completed, 1 error, 1 conflict · paid 200.10 usd · ' +
         'still to pay (incl. fees): 0.5 btc, 800 usd · 0.2 rows/s, about 3 min left',
     );
   });
 
   it('shows attention, and no pace while it waits', () => {
     const paused: BatchState = { ...state, phase: 'paused', attention: 'paused by itself: no money' };
-    expect(batchLine(paused, NOW)).toMatch(/^paused · .* · attention: paused by itself: no money$/);
+    expect(batchLine(paused, NOW)).toMatch(/^40 % · paused · .* · attention: paused by itself: no money$/);
     expect(batchLine(paused, NOW)).not.toContain('rows/s');
     expect(batchLine(undefined, NOW)).toContain('no worker answers');
   });
@@ -151,45 +151,29 @@ describe('a batch that ended', () => {
   });
 });
 
-/** A stream that keeps what is written. */
-function memory(isTTY: boolean) {
-  let text = '';
-  const stream = new Writable({
-    write: (chunk, _encoding, done) => {
-      text += String(chunk);
-      done();
-    },
-  });
-  const terminal = { isTTY, columns: 200, cursorTo: () => true, clearLine: () => true, moveCursor: () => true };
-  return { stream: Object.assign(stream, isTTY ? terminal : { isTTY }), text: () => text };
-}
-
 describe('progress', () => {
-  it('is a line per phase and now and then where there is no terminal', () => {
+  /** What is shown in 25 s of sending, and of another phase after them. */
+  function shown(isTTY: boolean): string[] {
     vi.useFakeTimers();
     try {
-      const { stream, text } = memory(false);
-      const view = startBatchView(stream);
+      const lines: string[] = [];
+      const show = paced(Object.assign(new Writable(), { isTTY }), (line) => void lines.push(line));
       for (let seconds = 0; seconds < 25; seconds += 1) {
-        view.show(state);
+        show({ line: `${seconds} rows`, key: 'sending' });
         vi.advanceTimersByTime(1_000);
       }
-      view.show({ ...state, phase: 'following' });
-      view.stop();
-      const lines = text().trim().split('\n');
-      expect(lines.length).toBeLessThan(8);
-      expect(lines.at(-1)).toContain('following');
+      show({ line: '25 rows', key: 'following' });
+      return lines;
     } finally {
       vi.useRealTimers();
     }
+  }
+
+  it('is a line per phase and now and then where there is no terminal', () => {
+    expect(shown(false)).toEqual(['0 rows', '10 rows', '20 rows', '25 rows']);
   });
 
-  it('is a share and a line on a terminal', () => {
-    const { stream, text } = memory(true);
-    const view = startBatchView(stream);
-    view.show(state);
-    view.stop();
-    expect(text()).toContain('40 %');
-    expect(text()).toContain('28 of 50 rows started');
+  it('is every line on a terminal', () => {
+    expect(shown(true)).toHaveLength(26);
   });
 });

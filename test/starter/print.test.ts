@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import type { Order } from '../../src/contract/service-objects.js';
 import { printable, printableJson } from '../../src/print.js';
-import { startBatchView, startProgress } from '../../src/starter/progress.js';
+import { startProgress } from '../../src/starter/progress.js';
 import { listText, rowsText, stateText } from '../../src/starter/text.js';
 import { runStarterAlone } from '../support/run-starter.js';
 
@@ -62,17 +62,6 @@ describe('what the service calls things', () => {
     progress.stop();
     expect(written.join('')).toContain('<U+202E>');
     expect(written.join('')).not.toMatch(/[\u202e\u200b\u2028\u009b]|^forged/m);
-  });
-
-  it('the view of a batch shows it by name', () => {
-    const written: string[] = [];
-    const stream = new Writable({ write: (chunk, _encoding, done) => done(void written.push(String(chunk))) });
-    const terminal = { isTTY: true, columns: 400, cursorTo: () => true, clearLine: () => true, moveCursor: () => true };
-    const view = startBatchView(Object.assign(stream, { ...terminal, clearScreenDown: () => true }));
-    view.show({ phase: 'waiting', attention: evil, progress: { moved: {}, outcomes: {} } } as never);
-    view.stop();
-    expect(written.join('')).toContain('attention: T<U+202E>');
-    expect(written.join('')).not.toMatch(/[\u202e\u200b\u2028\u009b]/);
   });
 });
 
