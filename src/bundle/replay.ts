@@ -1,43 +1,25 @@
 import proto from '@temporalio/proto';
-import {
-  DefaultLogger,
-  makeTelemetryFilterString,
-  type ReplayWorkerOptions,
-  Runtime,
-  Worker,
-} from '@temporalio/worker';
+import { DefaultLogger, makeTelemetryFilterString, Runtime, Worker } from '@temporalio/worker';
 import type { Encryption } from '../config.js';
 import { encryptionMode, workerConverter, workflowCode } from './bundle.js';
 
-type History = proto.temporal.api.history.v1.IHistory;
-
 const { VERSIONING_BEHAVIOR_PINNED } = proto.temporal.api.enums.v1.VersioningBehavior;
 
-/** A history as the server hands it out, or as Temporal's tools write it into a file. */
+/** A history as the server hands it out. */
 export interface SourceHistory {
   workflowId: string;
-  history: History;
+  history: proto.temporal.api.history.v1.IHistory;
 }
 
-/** What became of one history. */
-export interface Replayed {
-  workflowId: string;
-  runId: string;
-  type: string;
-  /** `pinned`: it stays with the version it began on; `notBegun`: no worker has answered for it yet. Neither is replayed. */
-  outcome: 'compatible' | 'incompatible' | 'pinned' | 'notBegun';
-  /** Why this version cannot go on with it. */
-  reason?: string;
+/** What became of histories. `pinned` ones stay with their version, and no worker has answered yet for those not begun. */
+export interface ReplayCounts {
+  histories: number;
+  compatible: number;
+  pinned: number;
+  notBegun: number;
+  /** With why this version cannot go on with them. */
+  incompatible: { workflowId: string; runId: string; type: string; reason: string }[];
 }
-
-const described = ({ workflowId, history }: SourceHistory): Omit<Replayed, 'outcome'> => {
-  const started = history.events?.[0]?.workflowExecutionStartedEventAttributes;
-  return {
-    workflowId: started?.workflowId || workflowId,
-    runId: started?.originalExecutionRunId ?? '',
-    type: started?.workflowType?.name ?? '',
-  };
-};
 
 /** Why a history needs no replay; undefined for one that this version may have to go on with. */
 function leftOut({ history }: SourceHistory): 'pinned' | 'notBegun' | undefined {
@@ -46,39 +28,44 @@ function leftOut({ history }: SourceHistory): 'pinned' | 'notBegun' | undefined 
   return answered.length === 0 ? 'notBegun' : undefined;
 }
 
+const startedOf = ({ history }: SourceHistory) => history.events?.[0]?.workflowExecutionStartedEventAttributes;
+
 /**
  * Replays histories one after the other with the workflows of this version, as its workers would go on with them. `namespace`: where
- * they are from, to which their payloads are bound. Sends nothing anywhere. The SDK's own log is silent: the answers say it all.
+ * they are from, to which their payloads are bound. Sends nothing anywhere. The SDK's own log is silent: the counts say it all.
  */
-export async function* replayHistories(
+export async function replayHistories(
   histories: AsyncIterable<SourceHistory>,
   { encryption, namespace }: { encryption: Encryption; namespace: string },
-): AsyncGenerator<Replayed> {
+  onCounted: (counts: ReplayCounts) => void,
+): Promise<ReplayCounts> {
   // Without `forward` the SDK's core writes its lines to stdout, between those of the answer.
   const telemetryOptions = { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }), forward: {} } };
   Runtime.install({ logger: new DefaultLogger('ERROR', () => undefined), telemetryOptions });
-  const options: ReplayWorkerOptions & { namespace: string } = {
+  const options = {
     ...(await workflowCode(encryptionMode(encryption))),
     dataConverter: workerConverter(encryption),
     namespace,
   };
+  const counts: ReplayCounts = { histories: 0, compatible: 0, pinned: 0, notBegun: 0, incompatible: [] };
   let current: SourceHistory | undefined;
-  const skipped: Replayed[] = [];
   async function* toReplay(): AsyncGenerator<SourceHistory> {
     for await (const source of histories) {
+      counts.histories += 1;
       const outcome = leftOut(source);
-      if (outcome) skipped.push({ ...described(source), outcome });
-      else {
-        current = source;
-        yield { ...source, workflowId: described(source).workflowId };
+      onCounted(counts);
+      if (outcome) {
+        counts[outcome] += 1;
+        continue;
       }
+      current = source;
+      yield { ...source, workflowId: startedOf(source)?.workflowId || source.workflowId };
     }
   }
-  for await (const { error } of Worker.runReplayHistories(options, toReplay())) {
-    yield* skipped.splice(0);
-    if (!current) continue;
-    const outcome = error ? 'incompatible' : 'compatible';
-    yield { ...described(current), outcome, ...(error && { reason: error.message }) };
+  for await (const { workflowId, runId, error } of Worker.runReplayHistories(options, toReplay())) {
+    const type = (current && startedOf(current)?.workflowType?.name) ?? '';
+    if (error) counts.incompatible.push({ workflowId, runId, type, reason: error.message });
+    else counts.compatible += 1;
   }
-  yield* skipped;
+  return counts;
 }

@@ -5,8 +5,8 @@ import {
   ServiceError,
   type WorkflowExecutionInfo,
 } from '@temporalio/client';
+import * as z from 'zod';
 import { ATTENTION_CODES, type AttentionCode } from '../contract/attention.js';
-import type { FieldError } from '../contract/failures.js';
 import {
   ACCOUNT_FORMAT,
   parseOrderWorkflowId,
@@ -18,8 +18,9 @@ import {
 } from '../contract/names.js';
 import { ORDER_TYPES, type OrderType, workflowTypeOf } from '../contract/order/types.js';
 import { SHOWN_STATUSES } from '../contract/service-objects.js';
-import { holdsWallet } from '../contract/wallets.js';
-import { InvalidInputError } from './errors.js';
+import { checkedBy } from '../validation/field-errors.js';
+import { shownName } from '../validation/request-schemas.js';
+import { accepted } from './checked-input.js';
 import { standingOfRun } from './standing.js';
 import { callTemporal } from './temporal-calls.js';
 
@@ -36,9 +37,6 @@ const stoppedStatuses = ['Terminated', 'TimedOut', 'Canceled'].map(quoted).join(
 const IS_STOPPED = `ExecutionStatus IN (${stoppedStatuses})`;
 const IS_NOT_STOPPED = `ExecutionStatus NOT IN (${stoppedStatuses})`;
 
-/** Values of `status`: the states of open orders, the final ones, and three for orders without an end. */
-const STATUSES: readonly string[] = [...SHOWN_STATUSES, STOPPED];
-
 /** Selects the orders to list; fields are combined with "and". */
 export interface OrderFilter {
   account?: string;
@@ -51,25 +49,18 @@ export interface OrderFilter {
   limit?: number;
 }
 
-const FIELDS: readonly string[] = ['account', 'status', 'needsAttention', 'batchId', 'limit'];
+const STATUSES = [...SHOWN_STATUSES, STOPPED];
 
-/** What of a filter cannot be meant. A field that is not known would otherwise be passed over. */
-function filterErrors(filter: OrderFilter): FieldError[] {
-  const { account, status, limit } = filter;
-  const errors: FieldError[] = Object.keys(filter)
-    .filter((field) => !FIELDS.includes(field))
-    .map((field) => ({ field, reason: `unknown field, known are ${FIELDS.join(', ')}` }));
-  if (status !== undefined && !STATUSES.includes(status)) {
-    errors.push({ field: 'status', reason: `must be one of ${STATUSES.join(', ')}` });
-  }
-  if (account !== undefined && !(ACCOUNT_FORMAT.test(account) && !holdsWallet(account))) {
-    errors.push({ field: 'account', reason: 'must be 1 to 32 of a-z 0-9 -' });
-  }
-  if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT)) {
-    errors.push({ field: 'limit', reason: `must be whole, 1 to ${MAX_LIMIT}` });
-  }
-  return errors;
-}
+/** A field that is not known would otherwise be passed over. */
+const filterSchema = z
+  .strictObject({
+    account: shownName(ACCOUNT_FORMAT, 'must be 1 to 32 of a-z 0-9 -'),
+    status: z.enum(STATUSES, `must be one of ${STATUSES.join(', ')}`),
+    needsAttention: z.boolean(),
+    batchId: z.string(),
+    limit: z.int().min(1).max(MAX_LIMIT),
+  })
+  .partial();
 
 const startsWith = (account: string) => (kind: string) => `WorkflowId STARTS_WITH ${quoted(`${kind}:${account}:`)}`;
 
@@ -155,17 +146,16 @@ export function toEntry(info: WorkflowExecutionInfo): OrderListEntry | undefined
   };
 }
 
-/** True for a run that says no more how things are. */
-const isSuperseded = async (client: Client, info: WorkflowExecutionInfo): Promise<boolean> =>
-  (await supersededRuns(client, [info])).size > 0;
+/** What is read of a run, unless a newer one says how things are. */
+const unlessSuperseded = async <T>(client: Client, info: WorkflowExecutionInfo, read: T): Promise<T | undefined> =>
+  (await supersededRuns(client, [info])).size > 0 ? undefined : read;
 
 /** Orders that fit the filter, newest first. Throws InvalidInputError. */
 export async function listOrders(client: Client, filter: OrderFilter): Promise<OrderListEntry[]> {
-  const errors = filterErrors(filter);
-  if (errors.length > 0) throw new InvalidInputError(errors);
-  return firstOf(client, orderQuery(filter), filter.limit ?? DEFAULT_LIMIT, async (info) => {
+  accepted(checkedBy(filterSchema, filter));
+  return firstOf(client, orderQuery(filter), filter.limit ?? DEFAULT_LIMIT, (info) => {
     const isOfNow = isStopped(info) || filter.needsAttention === true;
-    return isOfNow && (await isSuperseded(client, info)) ? undefined : toEntry(info);
+    return isOfNow ? unlessSuperseded(client, info, toEntry(info)) : toEntry(info);
   });
 }
 
@@ -211,15 +201,16 @@ export function attentionElsewhere(client: Client, account?: string): Promise<At
     `(ExecutionStatus = 'Running' OR CloseTime > '${since}')`,
     ...(account === undefined ? [] : [`${searchAttribute.account.name} = ${quoted(account)}`]),
   ].join(' AND ');
-  return firstOf(client, query, MAX_SHOWN, async (info) => {
-    if (await isSuperseded(client, info)) return undefined;
-    return {
-      workflowId: info.workflowId,
-      type: info.type,
+  return firstOf(client, query, MAX_SHOWN, (info) => {
+    const { workflowId, type, startTime: startedAt, closeTime } = info;
+    const shown = {
+      workflowId,
+      type,
       attention: attentionIn(info),
-      startedAt: info.startTime,
-      ...(info.closeTime && { closedAt: info.closeTime }),
+      startedAt,
+      ...(closeTime && { closedAt: closeTime }),
     };
+    return unlessSuperseded(client, info, shown);
   });
 }
 

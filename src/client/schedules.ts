@@ -1,4 +1,5 @@
 import {
+  type CalendarSpecDescription,
   type Client,
   ScheduleAlreadyRunning,
   type ScheduleHandle,
@@ -78,6 +79,8 @@ export interface CreatedSchedule {
   scheduleId: string;
   /** True if the schedule was there already, with these settings. */
   attached: boolean;
+  /** What Temporal made of the expressions. */
+  calendars: CalendarSpecDescription[];
   /** The next five times; [] where no more will come. */
   nextRuns: Date[];
   nextRun?: NextRun;
@@ -116,7 +119,9 @@ export class Schedules {
     const { nextActionTimes, recentActions } = description.info;
     const warning = sharedPeriodWarning(checked, nextActionTimes);
     const nextRuns = nextActionTimes.slice(0, SHOWN_DATES);
-    const entry = { scheduleId: scheduleIdOf(account, plan), attached, nextRuns, ...(warning && { warning }) };
+    const { calendars = [] } = description.spec;
+    const scheduleId = scheduleIdOf(account, plan);
+    const entry = { scheduleId, attached, calendars, nextRuns, ...(warning && { warning }) };
     const [next] = nextRuns;
     try {
       if (!next && !attached && recentActions.length === 0) throw new InvalidInputError([NEVER_RUNS]);

@@ -1,98 +1,58 @@
-const MONTHS = [
-  'January',
-  'February',
-  'March',
-  'April',
-  'May',
-  'June',
-  'July',
-  'August',
-  'September',
-  'October',
-  'November',
-  'December',
-];
-const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
+import type { CalendarSpecDescription } from '@temporalio/client';
+
+/** Values of a part of a calendar, as Temporal compiles a cron expression to them. */
+type Ranges = readonly { start: number | string; end: number | string; step: number }[];
 
 const list = new Intl.ListFormat('en');
 const plural = new Intl.PluralRules('en', { type: 'ordinal' });
 const SUFFIXES: Readonly<Record<string, string>> = { one: 'st', two: 'nd', few: 'rd' };
-const ordinal = (day: string): string => `${day}${SUFFIXES[plural.select(Number(day))] ?? 'th'}`;
+const ordinal = (day: number | string): string => `${day}${SUFFIXES[plural.select(Number(day))] ?? 'th'}`;
+const named = (name: number | string): string => `${name}`.replace(/\B./g, (letter) => letter.toLowerCase());
+const twoDigits = (value: number | string): string => `${value}`.padStart(2, '0');
 
-const isEvery = (text: string): boolean => text === '*' || text === '?';
+const isEvery = ([first]: Ranges, start: number | string, end: number | string): boolean =>
+  first?.start === start && first.end === end && first.step === 1;
 
-/** The full name that a number or an abbreviation means: `FRI` and `5` are Friday. */
-function nameIn(names: readonly string[], first: number) {
-  return (text: string): string => {
-    const byNumber = /^\d+$/.test(text) ? names[Number(text) - first] : undefined;
-    return byNumber ?? names.find((name) => name.toLowerCase().startsWith(text.toLowerCase().slice(0, 3))) ?? text;
-  };
-}
+const isOne = (ranges: Ranges): boolean => ranges.length === 1 && ranges.every(({ start, end }) => start === end);
 
-/** A part of a time in words: `1,15` and `1-5/2`, each value as `shown` writes it. */
-const inWords = (text: string, shown: (value: string) => string): string =>
+const inWords = (ranges: Ranges, shown: (value: number | string) => string): string =>
   list.format(
-    text.split(',').map((item) => {
-      const [range = '', step] = item.split('/');
-      const [from = '', to] = range.split('-');
-      const values = isEvery(range) ? '' : to === undefined ? shown(from) : `${shown(from)} to ${shown(to)}`;
-      if (step === undefined) return values;
-      return `${values && `${values}, `}every ${ordinal(step)}`;
+    ranges.map(({ start, end, step }) => {
+      const values = start === end ? shown(start) : `${shown(start)} to ${shown(end)}`;
+      return step === 1 ? values : `${values}, every ${ordinal(step)}`;
     }),
   );
 
-const twoDigits = (text: string): string => text.padStart(2, '0');
-
-function clock(second: string, minute: string, hour: string): string {
-  if (/^\d+$/.test(minute) && /^[\d,]+$/.test(hour) && /^\d+$/.test(second)) {
-    const seconds = Number(second) === 0 ? '' : `:${twoDigits(second)}`;
-    return `at ${list.format(hour.split(',').map((one) => `${twoDigits(one)}:${twoDigits(minute)}${seconds}`))}`;
+function clock({ second, minute, hour }: CalendarSpecDescription): string {
+  const [firstSecond, firstMinute] = [second[0]?.start ?? 0, minute[0]?.start ?? 0];
+  if (isOne(second) && isOne(minute) && hour.every(({ start, end }) => start === end)) {
+    const after = `${twoDigits(firstMinute)}${firstSecond === 0 ? '' : `:${twoDigits(firstSecond)}`}`;
+    return `at ${list.format(hour.map(({ start }) => `${twoDigits(start)}:${after}`))}`;
   }
-  const [, step] = /^[*?]\/(\d+)$/.exec(minute) ?? [];
-  if (step && isEvery(hour)) return `every ${step} minutes`;
-  const minutes = isEvery(minute) ? 'every minute' : `minute ${inWords(minute, String)}`;
-  return `${minutes} of ${isEvery(hour) ? 'every hour' : `hour ${inWords(hour, String)}`}`;
+  const isEveryHour = isEvery(hour, 0, 23);
+  const step = minute.length === 1 && minute[0]?.end === 59 && firstMinute === 0 ? minute[0].step : 1;
+  if (step > 1 && isEveryHour) return `every ${step} minutes`;
+  const minutes = isEvery(minute, 0, 59) ? 'every minute' : `minute ${inWords(minute, String)}`;
+  return `${minutes} of ${isEveryHour ? 'every hour' : `hour ${inWords(hour, String)}`}`;
 }
 
-function dates(day: string, weekday: string): string {
-  const weekdays = isEvery(weekday) ? undefined : inWords(weekday, nameIn(DAYS, 0));
-  if (isEvery(day)) return weekdays ? `on ${weekdays}` : 'every day';
+/** Days of a month that some months lack, which are skipped there. */
+const late = (ranges: Ranges): number[] =>
+  [29, 30, 31].filter((day) =>
+    ranges.some(({ start, end, step }) => day >= +start && day <= +end && (day - +start) % step === 0),
+  );
+
+/** Explains a calendar of a schedule: `at 10:00 on the 1st and 15th if a Friday`. */
+export function calendarText(calendar: CalendarSpecDescription): string {
+  const { dayOfMonth, month, dayOfWeek, year } = calendar;
+  const weekdays = isEvery(dayOfWeek, 'SUNDAY', 'SATURDAY') ? '' : inWords(dayOfWeek, named);
+  const isEveryDay = isEvery(dayOfMonth, 1, 31);
+  const everyDay = weekdays ? `on ${weekdays}` : 'every day';
   // Unlike in other cron programs, both must hold.
-  return `on the ${inWords(day, ordinal)}${weekdays ? ` if a ${weekdays}` : ''}`;
-}
-
-/** Says which months have no such day, for days that some months lack. */
-function skipped(day: string): string {
-  const late = day.split(',').filter((one) => /^(29|30|31)$/.test(one));
-  return late.length === 0 ? '' : `; months without day ${late.join(' or ')} are skipped`;
-}
-
-interface Parts {
-  second: string;
-  minute: string;
-  hour: string;
-  dayOfMonth: string;
-  month: string;
-  dayOfWeek: string;
-  year: string;
-}
-
-const NAMES = ['second', 'minute', 'hour', 'dayOfMonth', 'month', 'dayOfWeek', 'year'] as const;
-
-function partsOf(time: string): Parts | undefined {
-  const parts: Parts = { second: '0', minute: '0', hour: '0', dayOfMonth: '*', month: '*', dayOfWeek: '*', year: '*' };
-  const fields = time.trim().split(/ +/);
-  if (fields.length < 5 || fields.length > 7) return undefined;
-  const names = fields.length === 7 ? NAMES : NAMES.slice(1);
-  return { ...parts, ...Object.fromEntries(fields.map((field, index) => [names[index], field])) };
-}
-
-/** Explains a cron expression: `at 10:00 on the 1st and 15th if a Friday`; undefined for other texts. */
-export function calendarText(time: string): string | undefined {
-  const parts = partsOf(time);
-  if (!parts) return undefined;
-  const { second, minute, hour, dayOfMonth, month, dayOfWeek, year } = parts;
-  const months = isEvery(month) ? '' : ` in ${inWords(month, nameIn(MONTHS, 1))}`;
-  const years = isEvery(year) ? '' : ` of ${inWords(year, String)}`;
-  return `${clock(second, minute, hour)} ${dates(dayOfMonth, dayOfWeek)}${months}${years}${skipped(dayOfMonth)}`;
+  const days = isEveryDay ? everyDay : `on the ${inWords(dayOfMonth, ordinal)}${weekdays && ` if a ${weekdays}`}`;
+  const months = isEvery(month, 'JANUARY', 'DECEMBER') ? '' : ` in ${inWords(month, named)}`;
+  const years = year.length === 0 ? '' : ` of ${inWords(year, String)}`;
+  const skipped = isEveryDay ? [] : late(dayOfMonth);
+  const skips = skipped.length > 0 ? `; months without day ${skipped.join(' or ')} are skipped` : '';
+  return `${clock(calendar)} ${days}${months}${years}${skips}`;
 }

@@ -26,11 +26,11 @@ interface CreateOptions extends BatchOptions {
 
 /** A schedule that was created or found, for people. */
 function scheduleText({ cron, timeZone = 'UTC' }: ScheduleInput, created: CreatedSchedule): string {
-  const { scheduleId, attached, nextRuns, nextRun, warning } = created;
+  const { scheduleId, attached, calendars, nextRuns, nextRun, warning } = created;
   const next = nextRuns.map((date) => date.toISOString()).join(', ');
   const rows = named([
     ['runs', `${cron.join(' and ')}, ${timeZone}`],
-    ['which means', cron.flatMap((time) => calendarText(time) ?? []).join(', and ')],
+    ['which means', calendars.map(calendarText).join(', and ')],
     ['next', next || 'never: no such time comes'],
     ['to see, pause or delete it', `temporal schedule describe|toggle|delete --schedule-id ${scheduleId}`],
   ]);

@@ -124,7 +124,10 @@ describe.concurrent('a schedule on the command line', () => {
     const rows = testRows('scheduled', 2);
     await writeFile(join(lab.folder, `${plan}-2026-11-27.csv`), csvOf(rows));
     const create = ['schedule', 'create', plan, '--cron', '0 10 * * FRI', '--file-pattern', `${plan}-{period}.csv`];
-    expect(await starter(create)).toMatchObject({ code: 0, stdout: expect.stringContaining('0 10 * * FRI, UTC') });
+    expect(await starter(create)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/0 10 \* \* FRI, UTC\nwhich means +at 10:00 on Friday\n/),
+    });
     expect(await starter(create)).toMatchObject({ code: 0, stdout: expect.stringContaining('was there already') });
     const other = await starter([...create, '--time-zone', 'Europe/Berlin']);
     expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('timeZone') });
