@@ -1,13 +1,6 @@
-import type {
-  BatchChoice,
-  BatchPlan,
-  BatchProgress,
-  BatchResult,
-  BatchState,
-  ReportFile,
-} from '../contract/batch/batch.js';
+import type { BatchPlan, BatchProgress, BatchResult, BatchState, ReportFile } from '../contract/batch/batch.js';
 import { decimal, decimalOrZero, toAmount } from '../contract/money.js';
-import { keyFor, named, ofAccount, suggested, table } from './text.js';
+import { keyFor, named, ofAccount, optionsOf, suggested, table } from './text.js';
 
 const unknown = 'unknown';
 
@@ -180,22 +173,13 @@ const resultText = (result: BatchResult): string =>
 
 /** Command lines for what a person may do with a batch in this state; '' when there is nothing. */
 export function batchCommands(self: string, account: string, { batchId, choices }: BatchState): string {
-  const lines = choices.map((choice) => `  ${commandOf(self, account, batchId, choice)}`);
+  const lines = choices.map(({ update, does, argument, onlyByCommand }) => {
+    // The verbs act on the newest run.
+    const { runId: _, ...typed } = argument;
+    const words = [`batch ${update} ${batchId}`, ofAccount(account), ...optionsOf(typed), keyFor(onlyByCommand)];
+    return `  ${suggested(self, words, update === 'approve' ? `${does}; not by who started it` : does)}`;
+  });
   return lines.length === 0 ? '' : ['a person has to decide, one of:', ...lines].join('\n');
-}
-
-function commandOf(self: string, account: string, batchId: string, choice: BatchChoice): string {
-  const { update, does, argument, onlyByCommand } = choice;
-  const words = [
-    `batch ${update} ${batchId}`,
-    ofAccount(account),
-    ['--digest', 'digest' in argument ? argument.digest : undefined],
-    ['--by', argument.by],
-    ['--reason', 'reason' in argument ? argument.reason : undefined],
-    ['--paused-at', 'pausedAt' in argument ? argument.pausedAt : undefined],
-    keyFor(onlyByCommand),
-  ] as const;
-  return suggested(self, words, update === 'approve' ? `${does}; not by who started it` : does);
 }
 
 /** The command line that follows a batch to its end. */

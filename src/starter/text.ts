@@ -2,7 +2,7 @@ import type { AttentionElsewhere, ListedAttention, OrderListEntry } from '../cli
 import { maskWallet, maskWords } from '../contract/masking.js';
 import { DEFAULT_ACCOUNT } from '../contract/names.js';
 import type { OrderResult } from '../contract/order/input-and-result.js';
-import type { DecisionChoice, DecisionRecord, OrderState } from '../contract/order/messages.js';
+import type { DecisionRecord, OrderState } from '../contract/order/messages.js';
 import { isMalformed, type Order } from '../contract/service-objects.js';
 import type { OnlyByCommand } from '../contract/signature.js';
 import { attentionWords, CANCEL_REQUESTED, NOTHING_TO_DECIDE, type OrderAttention } from '../contract/words.js';
@@ -130,36 +130,17 @@ export function progressLine(state: OrderState | undefined): string {
 
 /** Command lines that decide on what `state` shows, one per decision that would be taken; '' when nothing is to be decided. */
 export function decideText(self: string, account: string, orderId: string, state: OrderState): string {
-  if (state.decisions.length === 0) return '';
-  const lines = state.decisions.map((choice) => `  ${decideLine(self, account, orderId, state, choice)}`);
-  return ['a person has to decide, one of:', ...lines].join('\n');
-}
-
-function decideLine(
-  self: string,
-  account: string,
-  orderId: string,
-  { onlyByCommand }: OrderState,
-  { does, needs, decision }: DecisionChoice,
-): string {
-  const { action, order_uuid: orderUuid, differences, kind, as, by, reason, revision, runId } = decision;
-  const words = [
-    `order decide ${orderId}`,
-    ofAccount(account),
-    ['--action', action],
-    ['--amount', decision.amount],
-    ['--currency', decision.currency],
-    ['--kind', kind],
-    ['--as', as],
-    ['--order-uuid', needs === 'order_uuid' ? '<order_uuid>' : orderUuid],
-    ['--differences', differences?.join(',')],
+  const lines = state.decisions.map(({ does, needs, decision }) => {
     // Wallets never stand on a command line.
-    ['--file', needs === 'revertTo' || needs === 'wallet_details' ? `<file with {"${needs}": …}>` : undefined],
-    ...[['--by', by] as const, ['--reason', reason] as const],
-    ...[['--revision', `${revision}`] as const, ['--run', runId] as const],
-    keyFor(onlyByCommand),
-  ] as const;
-  return suggested(self, words, does);
+    const inFile = needs === 'revertTo' || needs === 'wallet_details' ? `<file with {"${needs}": …}>` : undefined;
+    const toFill = [
+      ['--order-uuid', needs === 'order_uuid' ? '<order_uuid>' : undefined] as const,
+      ['--file', inFile] as const,
+    ];
+    const words = [`order decide ${orderId}`, ofAccount(account), ...optionsOf(decision), ...toFill];
+    return `  ${suggested(self, [...words, keyFor(state.onlyByCommand)], does)}`;
+  });
+  return lines.length === 0 ? '' : ['a person has to decide, one of:', ...lines].join('\n');
 }
 
 const sinceText = (attention: ListedAttention | undefined): string => attention?.since.toISOString() ?? '';
@@ -219,6 +200,13 @@ const YOUR_KEY = '<file of your private key>';
 /** `--key`, where what the line says must be signed. */
 export const keyFor = (onlyByCommand: OnlyByCommand | undefined): Word =>
   onlyByCommand === 'signed' ? ['--key', YOUR_KEY] : undefined;
+
+/** What a person chooses, as the options of the verb that takes it. */
+export const optionsOf = (choice: object): Word[] =>
+  Object.entries(choice).map(([field, value]) => {
+    const name = field === 'runId' ? 'run' : field.replace(/_|(?=[A-Z])/g, '-').toLowerCase();
+    return [`--${name}`, value === undefined ? undefined : `${value}`];
+  });
 
 /** `--account`, where it is not the one that is meant without. */
 export const ofAccount = (account: string): Word => (account === DEFAULT_ACCOUNT ? undefined : ['--account', account]);

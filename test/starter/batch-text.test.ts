@@ -110,7 +110,7 @@ describe('a batch that goes on', () => {
     const { digest } = plan;
     const [by, reason] = ['<your name>', '<why>'];
     const choices: BatchState['choices'] = [
-      { update: 'approve', does: 'pays it', argument: { digest, by }, onlyByCommand: 'signed' },
+      { update: 'approve', does: 'pays it', argument: { digest, by, runId: 'r-1' }, onlyByCommand: 'signed' },
       { update: 'resume', does: 'sends the rest', argument: { by, reason, pausedAt: 'z' } },
     ];
     const lines = batchCommands('payment-orders', 'shop', { ...state, choices })

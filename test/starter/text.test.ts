@@ -115,7 +115,7 @@ describe('the decision', () => {
         .slice(1),
     ).toEqual([
       `  payment-orders order decide w-1 --account shop --action resend ${by}  # sends it again`,
-      `  payment-orders order decide w-1 --account shop --action adopt --order-uuid '<order_uuid>' ${by}  # follows the order that you name`,
+      `  payment-orders order decide w-1 --account shop --action adopt ${by} --order-uuid '<order_uuid>'  # follows the order that you name`,
       `  payment-orders order decide w-1 --account shop --action finish --kind unpaid --as withdraw ${by}  # pays 5 usd`,
       `  payment-orders order decide w-1 --account shop --action approve --amount 686.04 --currency usd ${by}  # sends it`,
     ]);
