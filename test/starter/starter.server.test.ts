@@ -273,7 +273,7 @@ describe('the other verbs', () => {
     const listed = await starter(['address', 'list', '--json']);
     expect(listed.json().addresses).toContainEqual(expect.objectContaining({ uuid: address.uuid }));
     const printed = await starter(['address', 'list']);
-    expect(printed.stdout).toMatch(/ min +max +title/);
+    expect(printed.stdout).toMatch(/ min_amount +max_amount +address_title/);
   });
 });
 
