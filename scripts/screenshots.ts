@@ -1,5 +1,5 @@
 /**
- * `npm run screenshots`: the pictures of `docs/operating.md`. Brings about every way to be stuck, takes a picture of each page in
+ * `npm run screenshots`: the pictures of `docs/finding.md`. Brings about every way to be stuck, takes a picture of each page in
  * the Temporal UI, then does there what the page says and sees that it goes on. Needs Chromium (`CHROMIUM`, `/usr/bin/chromium`).
  */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';

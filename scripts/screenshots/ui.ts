@@ -10,7 +10,7 @@ const PAGE_VIEW = { width: 1440, height: 1000 };
 /** A picture that weighs more makes the repository heavy without saying more. */
 const MAX_BYTES = 220_000;
 
-/** Columns of the list, in the place of the UI's own: what `docs/operating.md` tells an operator to choose. */
+/** Columns of the list, in the place of the UI's own: what `docs/finding.md` tells an operator to choose. */
 const COLUMNS = [
   'Status',
   'Workflow ID',
