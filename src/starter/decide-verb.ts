@@ -23,7 +23,7 @@ type OneOptions = Pick<TypedDecision, 'revision' | 'amount' | 'currency' | 'kind
 type DecideOptions = OneOrderOptions &
   OneOptions &
   Pick<DecideAllInput, 'action' | 'by' | 'reason'> &
-  Partial<Pick<DecideAllInput, 'code'>> & { all?: true; digest?: string; key?: string };
+  Partial<Pick<DecideAllInput, 'code'>> & { all?: true; dryRun?: true; digest?: string; key?: string };
 
 /** Adds `order decide`, for one order or for all that ask for the same reason. */
 export function addDecideVerb(order: Command, io: StarterIo, verbs: Verbs): void {
@@ -46,10 +46,11 @@ export function addDecideVerb(order: Command, io: StarterIo, verbs: Verbs): void
     .option('--file <file>', 'finish, revert: JSON {"revertTo", "wallet_details"}, - for standard input')
     .option('--all', `the ${MAX_SIGNED_TOGETHER} oldest orders of the account that ask for the reason of --code`)
     .addOption(new Option('--code <code>', '--all: why they ask for a person').choices([...ATTENTION_CODES]))
+    .option('--dry-run', '--all: only show the list, as without --digest')
     .option('--digest <sha256>', '--all: decide, if the list is still the one that was shown without this option');
   verbs.add(decide, async (connect, orderId: string | undefined, options: DecideOptions) => {
-    const { all, code, digest, account, action, by, reason, key, json: _, showWallets: __, ...ofOne } = options;
-    if (!all && orderId !== undefined && (code ?? digest) === undefined) {
+    const { all, code, dryRun, digest, account, action, by, reason, key, json: _, showWallets: __, ...ofOne } = options;
+    if (!all && orderId !== undefined && (code ?? dryRun ?? digest) === undefined) {
       const decision = await decisionOf(io, options);
       const sign = signerOf({ key });
       return decideOrder(io, handleOf(await connect(), orderId, options), decision, sign);
@@ -58,7 +59,7 @@ export function addDecideVerb(order: Command, io: StarterIo, verbs: Verbs): void
       throw new UsageError('name either one order, or --all with --code, and the options of that alone');
     }
     const sign = signerOf({ key });
-    return decideAll(io, await connect(), { account, code, action, by, reason }, digest, sign);
+    return decideAll(io, await connect(), { account, code, action, by, reason }, dryRun ? undefined : digest, sign);
   });
 }
 

@@ -93,6 +93,8 @@ describe('order decide --all', () => {
       code: 0,
       stdout: expect.stringMatching(new RegExp(`${plan.digest}[^]*nothing was decided`)),
     });
+    const dry = await starter(...ACCEPT_ALL, '--digest', plan.digest, '--dry-run');
+    expect(dry).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing was decided') });
     const other = await starter(...ACCEPT_ALL, '--digest', 'a'.repeat(64));
     expect(other).toMatchObject({ code: 2, stdout: expect.stringContaining('the list is no longer the one') });
     for (const handle of handles) expect((await handle.state()).phase).toBe('parked');
