@@ -1,5 +1,6 @@
-/** The part of `npm run check` after format, lint and types: import directions and the workflow bundle. */
+/** The part of `npm run check` after format, lint and types: import directions, the English of comments, and the workflow bundle. */
 import { fileURLToPath } from 'node:url';
+import { englishProblems } from './english.js';
 import { importViolations, readSources } from './import-directions.js';
 import { buildWorkflowBundle } from './workflow-bundle.js';
 
@@ -20,7 +21,8 @@ async function bundleProblems(): Promise<string[]> {
 }
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const problems = [...importViolations(readSources(root)), ...(await bundleProblems())];
+const sources = readSources(root);
+const problems = [...importViolations(sources), ...englishProblems(sources), ...(await bundleProblems())];
 for (const problem of problems) process.stderr.write(`${problem}\n`);
-if (problems.length === 0) process.stdout.write('Import directions and workflow bundle: ok\n');
+if (problems.length === 0) process.stdout.write('Import directions, comments and workflow bundle: ok\n');
 process.exitCode = problems.length === 0 ? 0 : 1;

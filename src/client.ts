@@ -158,7 +158,7 @@ export class PaymentOrders {
     });
   }
 
-  /** True when a worker has asked for this account's work in the last minutes; orders started without one wait. */
+  /** Returns true when a worker has asked for this account's work in the last minutes; orders started without one wait. */
   isServed(account: string = DEFAULT_ACCOUNT): Promise<boolean> {
     return isAccountServed(this.#client, account);
   }

@@ -202,7 +202,7 @@ export const loadTemporalTarget = (env: Env = process.env) =>
 /** Variables of OpenTelemetry, which its own packages read, too. */
 const ENDPOINTS = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'] as const;
 
-/** True if traces are wanted: somewhere to send them is named, and nothing switches them off. */
+/** Returns true if traces are wanted: somewhere to send them is named, and nothing switches them off. */
 export const loadTracing = (env: Env = process.env): boolean =>
   ENDPOINTS.some((name) => env[name]) &&
   env.OTEL_SDK_DISABLED?.toLowerCase() !== 'true' &&

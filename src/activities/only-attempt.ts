@@ -8,7 +8,7 @@ import { isRefused } from '../contract/refused.js';
 const ONE_SCHEDULE_MS = 10;
 
 /**
- * True for an attempt that follows another one, since an operator had the server repeat it. Attempt and heartbeat are those of a first
+ * Returns true for an attempt that follows another one, since an operator had the server repeat it. Attempt and heartbeat are those of a first
  * one again after `activity unpause --reset-attempts --reset-heartbeats`; the time it was scheduled for tells.
  */
 export function isRepeated(): boolean {
@@ -18,7 +18,7 @@ export function isRepeated(): boolean {
 }
 
 /**
- * True where the history of this run has the activity scheduled more than once. No workflow of ours does that: its id is its own, and
+ * Returns true where the history of this run has the activity scheduled more than once. No workflow of ours does that: its id is its own, and
  * the server refuses a second one while the first is open. So something without the keys did, with a copy of its encrypted input.
  */
 export async function isCopied(): Promise<boolean> {

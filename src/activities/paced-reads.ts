@@ -48,7 +48,7 @@ export class PacedReads {
   }
 }
 
-/** True for errors that may pass by themselves. */
+/** Returns true for errors that may pass by themselves. */
 const mayPass = (error: unknown): error is PaymentServiceError =>
   error instanceof PaymentServiceError &&
   !(error instanceof InvalidRequestError) &&

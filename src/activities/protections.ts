@@ -11,7 +11,7 @@ export interface InForce {
   restoredAtMs?: number;
 }
 
-/** True where decisions and approvals of an account count only with a signature. */
+/** Returns true where decisions and approvals of an account count only with a signature. */
 export const isSigned = ({ approvers, others }: Pick<ActivityDeps, 'approvers' | 'others'>, name: string): boolean =>
   Boolean(approvers?.has(name) || others?.(name).some((other) => other.approvers !== undefined));
 

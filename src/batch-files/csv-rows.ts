@@ -90,7 +90,7 @@ function unusualCharacter(text: string): string | undefined {
   return `character ${at + 1} is ${describeCharacter(found)}`;
 }
 
-/** True if a name shows like `known`: other case, blanks or hyphens for underscores, letters of other scripts, invisible ones. */
+/** Returns true if a name shows like `known`: other case, blanks or hyphens for underscores, letters of other scripts, invisible ones. */
 function looksLike(name: string, known: string): boolean {
   const shown = [...name.toLowerCase()].filter((character) => !/[\p{Cf}\p{Cc}\p{M}]/u.test(character));
   const same = shown.filter((character, index) => character.replace(/[ -]/, '_') === known[index]).length;

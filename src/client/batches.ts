@@ -102,7 +102,7 @@ export class BatchHandle {
     return resultWith('outcomes', await this.#run.result(options));
   }
 
-  /** True while the batch's workflow is open; needs no worker. */
+  /** Returns true while the batch's workflow is open; needs no worker. */
   isOpen(): Promise<boolean> {
     return this.#run.isOpen();
   }

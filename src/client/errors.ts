@@ -251,5 +251,5 @@ const CLASSES = [...ABOUT_A_SUBJECT, ...ABOUT_A_CALL, ConfigError, PayloadDecryp
 /** Every error that this library knows, told apart by its `kind`. */
 export type ClientError = InstanceType<(typeof CLASSES)[number]>;
 
-/** True for an error of this library, whose `kind` says what to do; any other is a bug that tells nothing of the order. */
+/** Returns true for an error of this library, whose `kind` says what to do; any other is a bug that tells nothing of the order. */
 export const isClientError = (error: unknown): error is ClientError => CLASSES.some((one) => error instanceof one);

@@ -96,7 +96,7 @@ export function attentionIn({ typedSearchAttributes: attributes }: WorkflowExecu
 export interface OrderListEntry {
   /** Of a received order its order_uuid. */
   orderId: string;
-  /** True for orders that receipts on permanent addresses made. */
+  /** Set for orders that receipts on permanent addresses made. */
   received: boolean;
   account: string;
   workflowId: string;

@@ -20,9 +20,9 @@ import { cameTooLate, untilTaken } from './temporal-calls.js';
 
 /** What is known of an order beside its id. */
 export interface OrderHandleOptions {
-  /** True when `start` found the order already started, false when it started it; absent = nobody asked. */
+  /** Set when `start` found the order already started, false when it started it; absent = nobody asked. */
   attached?: boolean;
-  /** True when what `start` found was recovered by `reconcile --recover`. */
+  /** Set when what `start` found was recovered by `reconcile --recover`. */
   recovered?: boolean;
   /** Of an order that a receipt made; `order:<account>:<order_id>` when omitted. */
   workflowId?: string;
@@ -45,9 +45,9 @@ export function orderRun(
 /** One order, also one that a receipt made. Methods throw TemporalUnreachableError, and UnknownIdError where there is none. */
 export class OrderHandle {
   readonly workflowId: string;
-  /** True when `start` found the order already started. */
+  /** Set when `start` found the order already started. */
   readonly attached?: boolean;
-  /** True when it was recovered from the order list: that run only reports, no compensation that was asked for is carried out. */
+  /** Set when it was recovered from the order list: that run only reports, no compensation that was asked for is carried out. */
   readonly recovered?: boolean;
   readonly #run: RemoteRun<OrderWorkflow>;
 
@@ -124,7 +124,7 @@ export class OrderHandle {
     return this.#run.cancel();
   }
 
-  /** True while the order's workflow is open; needs no worker. */
+  /** Returns true while the order's workflow is open; needs no worker. */
   isOpen(): Promise<boolean> {
     return this.#run.isOpen();
   }

@@ -105,7 +105,7 @@ export async function createDepositAddress(
 
 const { TASK_QUEUE_TYPE_ACTIVITY } = proto.temporal.api.enums.v1.TaskQueueType;
 
-/** True when somebody has asked for the account's look-ups in the last minutes: every worker does that serves it. */
+/** Returns true when somebody has asked for the account's look-ups in the last minutes: every worker does that serves it. */
 export async function isAccountServed(client: Client, account: string): Promise<boolean> {
   const { pollers } = await callTemporal(client, () =>
     client.workflowService.describeTaskQueue({

@@ -4,7 +4,7 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 const STUCK_FROM_ATTEMPT = 3;
 
 /**
- * True for an open run that cannot go on: no code of ours runs in it, so that it raises no attention itself. Temporal's list
+ * Returns true for an open run that cannot go on: no code of ours runs in it, so that it raises no attention itself. Temporal's list
  * does not tell; a description does.
  */
 export async function isStuck(

@@ -43,17 +43,17 @@ const UNREACHABLE: readonly number[] = [
   GRPC.unauthenticated,
 ];
 
-/** True when a call's deadline ended it. On a busy machine gRPC sometimes reports that as a cancelled call. */
+/** Returns true when a call's deadline ended it. On a busy machine gRPC sometimes reports that as a cancelled call. */
 export function isTimeOver(error: unknown): boolean {
   const ofUpdate = error instanceof WorkflowUpdateRPCTimeoutOrCancelledError;
   return ofUpdate || isGrpcDeadlineError(error) || isGrpcCancelledError(error);
 }
 
-/** True when Temporal says that a query found nobody to answer it. */
+/** Returns true when Temporal says that a query found nobody to answer it. */
 export const isNobodyAnswering = (error: unknown): boolean =>
   isTimeOver(error) || grpcStatus(error)?.code === GRPC.failedPrecondition;
 
-/** True when Temporal dropped an update, unseen by the workflow, because the workflow task that carried it failed. */
+/** Returns true when Temporal dropped an update, unseen by the workflow, because the workflow task that carried it failed. */
 const isAbortedUpdate = (error: unknown): boolean =>
   grpcStatus(error)?.details.includes('unexpected workflow task failure') ?? false;
 
@@ -144,7 +144,7 @@ export async function untilTaken<T>(update: () => Promise<T>): Promise<T> {
 /** The server's failure type of an update whose workflow ended before the update did. */
 const UPDATE_OUTLIVED_WORKFLOW = 'AcceptedUpdateCompletedWorkflow';
 
-/** True when an update came too late: its workflow has ended or never was. */
+/** Returns true when an update came too late: its workflow has ended or never was. */
 export function cameTooLate(error: unknown): boolean {
   if (error instanceof WorkflowNotFoundError) return true;
   const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined;

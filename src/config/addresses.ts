@@ -1,4 +1,4 @@
-/** True for a host, in brackets or not, that is this machine. */
+/** Returns true for a host, in brackets or not, that is this machine. */
 export const isLoopback = (hostname: string): boolean => /^(localhost|\[?::1\]?|127(\.\d{1,3}){3})$/.test(hostname);
 
 /** Without anything that a server or a proxy on the way may read in another way than we do. */

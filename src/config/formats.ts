@@ -107,7 +107,7 @@ export const requestRateText = z
 
 const STATUS = 'must be a status from 401 to 499, but 408 and 409: behind the others a create may have been executed';
 
-/** True if no entry stands there twice. */
+/** Returns true if no entry stands there twice. */
 export const unique = (list: readonly unknown[]): boolean => new Set(list).size === list.length;
 
 /** Schema of statuses that may mean that a create was not executed: not those that a proxy answers after it passed it on. */
@@ -151,7 +151,7 @@ export const secret = checkedBy(secretProblem).transform((text) => new Secret(te
 /** Why a key is refused that nobody drew at random. */
 export const TOO_EASY = 'must not be easy to guess: make it with openssl rand -base64 32';
 
-/** True for bytes with few different values, such as those of a placeholder. */
+/** Returns true for bytes with few different values, such as those of a placeholder. */
 export const isPredictable = (bytes: Uint8Array, minDifferent: number): boolean => new Set(bytes).size < minDifferent;
 
 /** Shortest token and callback token key; a shorter one could be guessed, a key from callback URLs seen in transit. */

@@ -50,7 +50,7 @@ export const allowedBy = (env: Env, reader: Reader): readonly string[] =>
     .filter((name) => name.startsWith('ALLOW_') && env[name] === 'true')
     .sort();
 
-/** True for a name of ours without its `_`, or with an ending that other settings have and it does not. */
+/** Returns true for a name of ours without its `_`, or with an ending that other settings have and it does not. */
 const isMeantBy = (name: string, ours: string): boolean =>
   name.replaceAll('_', '') === ours.replaceAll('_', '') || name === `${ours}_FILE`;
 

@@ -62,7 +62,7 @@ const holdsKey = (text: string): boolean => text.includes('PRIVATE KEY');
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
-/** True where every block of a PEM text is a certificate, and there is one: what is passed over in silence is not trusted. */
+/** Returns true where every block of a PEM text is a certificate, and there is one: what is passed over in silence is not trusted. */
 function isCertificates(text: string): boolean {
   const blocks = text.match(CERTIFICATE) ?? [];
   if (blocks.length === 0 || blocks.length !== text.split('-----BEGIN').length - 1) return false;

@@ -8,7 +8,7 @@ const OPEN_FILE =
   'may be read or changed by other users: chmod 600 (Kubernetes: defaultMode: 0400, with fsGroup where the process is not root)';
 
 /**
- * True when users other than the owner may change a file, or read it where it is secret. Its group may read what belongs to
+ * Returns true when users other than the owner may change a file, or read it where it is secret. Its group may read what belongs to
  * another user than ours: that is then the way for us to read it, as Kubernetes does it with fsGroup.
  */
 function isOpen({ mode, uid }: Stats, isSecret: boolean): boolean {

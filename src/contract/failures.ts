@@ -39,13 +39,13 @@ export interface FieldError {
   reason: string;
 }
 
-/** True for the five failure types after which `--again` may be allowed. */
+/** Returns true for the five failure types after which `--again` may be allowed. */
 export function isOrderFailure(type: unknown): type is OrderFailure {
   return (ORDER_FAILURES as readonly unknown[]).includes(type);
 }
 
 /**
- * True for ends after which a create may have reached the service: refused there, absent by a person's word, or cancelled while it
+ * Returns true for ends after which a create may have reached the service: refused there, absent by a person's word, or cancelled while it
  * was in a queue from which somebody may have handed it out by other means.
  */
 export const mayHaveSent = (type: OrderFailure): boolean => type !== 'InvalidOrder';
@@ -55,7 +55,7 @@ export interface SentBefore {
   sentTo: SentTo;
 }
 
-/** True for the failures that may end an order workflow at all. */
+/** Returns true for the failures that may end an order workflow at all. */
 export const endsOrder = (type: unknown): boolean => type === ORDER_UNRESOLVED || isOrderFailure(type);
 
 /** An HTTP status and what the service said with it (masked), for people: `HTTP 400: order not found`. */

@@ -30,7 +30,7 @@ export const toAmount = (value: Big): Amount => value.toFixed();
 /** Exact sum. */
 export const sum = (amounts: readonly Big[]): Big => amounts.reduce((total, amount) => total.plus(amount), new Big(0));
 
-/** True when both are decimals and numerically equal ("100.00" = "100"). */
+/** Returns true when both are decimals and numerically equal ("100.00" = "100"). */
 export function sameAmount(a: Amount | null | undefined, b: Amount | null | undefined): boolean {
   if (a == null || b == null) return a == null && b == null;
   if (!SIGNED_AMOUNT_FORMAT.test(a) || !SIGNED_AMOUNT_FORMAT.test(b)) return a === b;
@@ -49,7 +49,7 @@ export const writtenPlaces = (amount: Amount): number => amount.split('.')[1]?.l
 /** More decimal places than any currency has. */
 export const MAX_PLACES = 30;
 
-/** True for what can be a number of decimal places of a currency. */
+/** Returns true for what can be a number of decimal places of a currency. */
 export const isPlaces = (places: number): boolean => Number.isInteger(places) && places >= 0 && places <= MAX_PLACES;
 
 /** Quotient to 60 decimal places: small ones keep their digits, too. Throws when it would be divided by 0. */

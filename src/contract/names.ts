@@ -143,7 +143,7 @@ export function parseFollowUpOrderId(orderId: string): { extendsOrderId: string;
 /** Fewest characters of an id that was cut at its end: shorter beginnings are common to many ids. */
 const MIN_CUT_LENGTH = 32;
 
-/** True for an order id, or for the form in which a service stores it: another case, without leading zeros, escaped, cut. */
+/** Returns true for an order id, or for the form in which a service stores it: another case, without leading zeros, escaped, cut. */
 export function isFormOfId(shown: string, orderId: string): boolean {
   if (shown === orderId) return true;
   const [stored, ours] = [shown, orderId].map((id) =>

@@ -9,5 +9,5 @@ export const WHY = '<why>';
 /** In the place of what the service calls an order. */
 export const ITS_UUID = '<its order_uuid>';
 
-/** True for a text that nobody filled in: who did what, and why, goes into results and the audit record. */
+/** Returns true for a text that nobody filled in: who did what, and why, goes into results and the audit record. */
 export const isPlaceholder = (text: string): boolean => /^\s*<[^<>]*>\s*$/.test(text);

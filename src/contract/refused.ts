@@ -25,7 +25,7 @@ export class Refused {
   ) {}
 }
 
-/** True for such a value. */
+/** Returns true for such a value. */
 export const isRefused = (value: unknown): value is Refused =>
   typeof value === 'object' && value !== null && REFUSED in value;
 

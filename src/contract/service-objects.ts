@@ -32,12 +32,12 @@ export const SHOWN_STATUSES = [...OPEN_STATUSES, ...FINAL_STATUSES, 'none', 'unr
 /** A status after which the service changes nothing any more. */
 export type FinalStatus = (typeof FINAL_STATUSES)[number];
 
-/** True for the four final statuses. */
+/** Returns true for the four final statuses. */
 export function isFinal(status: string): status is FinalStatus {
   return (FINAL_STATUSES as readonly string[]).includes(status);
 }
 
-/** True for the documented statuses; an unknown one is tolerated as "not final" and raises attention. */
+/** Returns true for the documented statuses; an unknown one is tolerated as "not final" and raises attention. */
 export function isKnownStatus(status: string): boolean {
   return status === 'new' || status === 'processing' || isFinal(status);
 }
@@ -48,7 +48,7 @@ export interface Malformed {
   wallet_uuid?: string;
 }
 
-/** True for an entry that could not be read. */
+/** Returns true for an entry that could not be read. */
 export const isMalformed = (entry: object): entry is Malformed => 'malformed' in entry;
 
 /** Rate, limits and fees of one pair for one order type; null where the field does not apply (a null maximum: none). */

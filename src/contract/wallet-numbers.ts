@@ -1,6 +1,6 @@
 /* Card numbers and IBANs wherever they stand in a text. Workflows use it, so that nothing of Node stands here. */
 
-/** True when the last digit of a card number fits the others (Luhn). */
+/** Returns true when the last digit of a card number fits the others (Luhn). */
 export function passesLuhn(digits: string): boolean {
   const total = [...digits].reverse().reduce((sum, digit, index) => {
     const value = Number(digit) * (index % 2 === 1 ? 2 : 1);
@@ -22,7 +22,7 @@ export const SEPA_IBAN_LENGTHS: ReadonlyMap<string, number> = new Map(
 /** The same of Ukraine, whose banks SEPA does not reach. */
 export const UA_IBAN_LENGTHS: ReadonlyMap<string, number> = new Map([['UA', 29]]);
 
-/** True when an IBAN's check digits fit (ISO 7064 mod 97-10). */
+/** Returns true when an IBAN's check digits fit (ISO 7064 mod 97-10). */
 export function passesMod97(iban: string): boolean {
   let rest = 0;
   for (const character of iban.slice(4) + iban.slice(0, 4)) {

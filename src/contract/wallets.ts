@@ -30,7 +30,7 @@ export function writtenLike(network: string | null | undefined, wallet: string, 
 export const canonicalWallet = (network: string | null | undefined, wallet: string): string =>
   writtenLike(network, wallet, wallet);
 
-/** True for a name that holds a card number or an IBAN. Dates, hashes and most numbers that other programs make up are none. */
+/** Returns true for a name that holds a card number or an IBAN. Dates, hashes and most numbers that other programs make up are none. */
 export const holdsWallet = (name: string): boolean => replaceNumbers(name, () => '', 'asPrinted') !== name;
 
 /** What to say of a name that `holdsWallet`: ids and accounts are stored and logged in the clear. */

@@ -74,7 +74,7 @@ export class UnexpectedStatusError extends PaymentServiceError {
   }
 }
 
-/** True if the service refuses the account's key. */
+/** Returns true if the service refuses the account's key. */
 export const refusesKey = (error: unknown): error is UnexpectedStatusError =>
   error instanceof UnexpectedStatusError && (error.status === 401 || error.status === 403);
 

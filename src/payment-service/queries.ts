@@ -21,7 +21,7 @@ const orderId = z.string().regex(/^[^\p{Cc}]{1,255}$/u, 'must be 1 to 255 charac
 const orderUuid = z.string().regex(ORDER_UUID_FORMAT, 'must be 1 to 64 of A-Z a-z 0-9 _ -');
 const page = z.int().min(1);
 
-/** True for what the order list may be asked for by `order_ids`. */
+/** Returns true for what the order list may be asked for by `order_ids`. */
 export const isOrderId = (id: string): boolean => orderId.safeParse(id).success;
 
 /** The service's date-time. The calendar check is a round trip, as Date rolls 30 February over into March. */

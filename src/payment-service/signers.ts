@@ -44,6 +44,6 @@ export async function signatureOf(sign: Signer, body: Uint8Array, secret: string
   return signature;
 }
 
-/** True for what a header may carry as one word: visible ASCII, not empty. */
+/** Returns true for what a header may carry as one word: visible ASCII, not empty. */
 export const isHeaderValue = (value: unknown): value is string =>
   typeof value === 'string' && /^[\x21-\x7e]+$/.test(value);

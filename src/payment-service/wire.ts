@@ -94,7 +94,7 @@ export function toInteger(value: unknown): unknown {
  * written otherwise than documented is read where it can mean one thing only; an amount is never guessed.
  */
 
-/** True for what services write where they have nothing; an empty list is how some write an empty object. */
+/** Returns true for what services write where they have nothing; an empty list is how some write an empty object. */
 const isNothing = (value: unknown): boolean =>
   value === undefined ||
   value === null ||

@@ -16,7 +16,7 @@ export function createAllowance(
     for (const [key, fullAt] of fullAtMs) if (fullAt <= now) fullAtMs.delete(key);
   });
   return {
-    /** True while the allowance of a key is not full again. */
+    /** Returns true while the allowance of a key is not full again. */
     remembers: (key: string): boolean => (fullAtMs.get(key) ?? 0) > nowMs(),
     take(key: string): boolean {
       const now = sweep();

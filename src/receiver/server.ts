@@ -45,7 +45,7 @@ function subjectOf(target: CallbackTarget): { account: string; orderId?: string;
     : { account: target.account, addressRef: target.ref };
 }
 
-/** True for a checker's question. */
+/** Returns true for a checker's question. */
 const isAsked = ({ method, url = '' }: IncomingMessage, path: string): boolean =>
   method === 'GET' && url.split('?', 1)[0] === path;
 

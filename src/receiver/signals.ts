@@ -44,7 +44,7 @@ export const MAX_CALLBACK_EVENTS = 500;
 /** Events of a signal and of the workflow task that reads it. */
 const EVENTS_PER_SIGNAL = 4;
 
-/** True for an open order whose history is as long as callbacks may make it at its age. */
+/** Returns true for an open order whose history is as long as callbacks may make it at its age. */
 async function isLong(handle: WorkflowHandle): Promise<boolean> {
   const { status, historyLength, startTime } = await handle.describe();
   const intervals = (Date.now() - startTime.getTime()) / SIGNAL_INTERVAL_MS;

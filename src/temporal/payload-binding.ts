@@ -25,7 +25,7 @@ function bindingOf(context: SerializationContext): Binding | undefined {
   return { namespace, workflowId, ...(context.activityId !== undefined && { activityId: context.activityId }) };
 }
 
-/** True when a payload that is bound so may be read in that context; without one there is nothing to compare with. */
+/** Returns true when a payload that is bound so may be read in that context; without one there is nothing to compare with. */
 export function isFor(bound: string, context: SerializationContext | undefined): boolean {
   const binding = context && bindingOf(context);
   if (!binding) return context === undefined;

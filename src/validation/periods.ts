@@ -24,7 +24,7 @@ export function periodAt(at: Date, timeZone: string, format: PeriodFormat): stri
   return format === 'date' ? date : `${date}T${part('hour')}-${part('minute')}`;
 }
 
-/** True for a period as `periodAt` would tell it, on a day that exists. */
+/** Returns true for a period as `periodAt` would tell it, on a day that exists. */
 export function isPeriod(text: string, format: PeriodFormat): boolean {
   const match = /^(\d{4}-\d{2}-\d{2})(?:T([01]\d|2[0-3])-[0-5]\d)?$/.exec(text);
   if (!match || (match[2] === undefined) !== (format === 'date')) return false;

@@ -48,7 +48,7 @@ function anyProblem(wallet: string): string | undefined {
   return textProblem('code', wallet) ?? (PAYMENT_LINK.test(wallet) ? IS_LINK : undefined);
 }
 
-/** True for networks that take no other details than those known here. */
+/** Returns true for networks that take no other details than those known here. */
 export const hasKnownDetails = (network: string): boolean => ACCOUNTS.has(network) || WITHOUT_DETAILS.has(network);
 
 /** What no wallet of any network can be, the wallet masked; undefined = nothing. */

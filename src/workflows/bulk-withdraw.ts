@@ -47,7 +47,7 @@ setWorkflowOptions(
   bulkWithdraw,
 );
 
-/** True for a run that the batch itself continued. Cron and retry pass arguments from anyone. */
+/** Returns true for a run that the batch itself continued. Cron and retry pass arguments from anyone. */
 function isContinued(): boolean {
   const { continuedFromExecutionRunId, attempt } = workflowInfo();
   return continuedFromExecutionRunId !== undefined && attempt === 1 && !hasTimeLimit();

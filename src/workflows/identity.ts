@@ -113,7 +113,7 @@ export function checkedAccount(input: { account?: string } | undefined): string 
   return account;
 }
 
-/** True when this run is a follow-up started by the very order it extends; a received order is named by its uuid. */
+/** Returns true when this run is a follow-up started by the very order it extends; a received order is named by its uuid. */
 export function isFollowUp({ request, account }: Pick<OrderRun, 'request' | 'account'>): boolean {
   const orderId: unknown = request?.order_id;
   const followUp = typeof orderId === 'string' ? parseFollowUpOrderId(orderId) : undefined;
@@ -125,7 +125,7 @@ export function isFollowUp({ request, account }: Pick<OrderRun, 'request' | 'acc
   return (ordered ?? received)?.account === account && parentId === followUp.extendsOrderId;
 }
 
-/** True when this run was started with a time-out or as a cron job: both would end it in the middle. */
+/** Returns true when this run was started with a time-out or as a cron job: both would end it in the middle. */
 export function hasTimeLimit(): boolean {
   const { executionTimeoutMs, runTimeoutMs, cronSchedule } = workflowInfo();
   return Boolean(cronSchedule) || isShort(executionTimeoutMs) || isShort(runTimeoutMs);
@@ -140,7 +140,7 @@ const isShort = (timeoutMs: number | undefined): boolean =>
 /** More levels than any input has; what is nested thousands deep cannot be handed on to an activity. */
 const MAX_LEVELS = 50;
 
-/** True for what has more levels than that. */
+/** Returns true for what has more levels than that. */
 export const isDeeperThan = (levels: number, value: unknown): boolean =>
   typeof value === 'object' &&
   value !== null &&

@@ -99,7 +99,7 @@ const refusedUpdate = (name: string, { why }: Refused): ApplicationFailure => {
   return ApplicationFailure.nonRetryable(`${name} was not taken: ${why}`, 'Refused');
 };
 
-/** True for an activity that something without the keys answered. */
+/** Returns true for an activity that something without the keys answered. */
 export const isForeign = ({ cause }: ActivityFailure): boolean =>
   cause instanceof ApplicationFailure && cause.type === FOREIGN_ANSWER;
 

@@ -24,7 +24,7 @@ import { answersWithin, failureOf, wholeAccount } from './activity-calls.js';
 import { checkReconcile, invalidInput } from './identity.js';
 import { attentionAttributes, show } from './show.js';
 
-/** True for a long healthy run as well: only the activity knows whether it gets on. */
+/** Returns true for a long healthy run as well: only the activity knows whether it gets on. */
 const NO_RESULT =
   `**Needs attention**: no result after ${ATTENTION_AFTER_MIN} min. The pending activity says why: ` +
   'its last failure, or in its heartbeat what it is reading. It goes on by itself.';

@@ -58,6 +58,6 @@ export function pasteable(lines: readonly object[]): string {
 /** Leaves out whatever could be a card number or a wallet, without a look at its check digit: one search attribute too few does no harm. */
 const KEYWORD_FORMAT = /^(?!.*(?:\d[-._]*){12})(?!.*\w{26})[A-Za-z0-9._-]{1,120}$/;
 
-/** True for texts that Temporal surely takes as a search attribute, and that everybody may see. */
+/** Returns true for texts that Temporal surely takes as a search attribute, and that everybody may see. */
 export const isKeyword = (value: unknown, format = KEYWORD_FORMAT): value is string =>
   typeof value === 'string' && format.test(value) && !holdsWallet(value);

@@ -79,7 +79,7 @@ export class AttemptDeadline {
   readonly #startedAt = performance.now();
   readonly #startedAtWall = Date.now();
 
-  /** True while there is time to send and to hear the answer. */
+  /** Returns true while there is time to send and to hear the answer. */
   allowsSend(): boolean {
     return this.leftToWaitMs() >= 0;
   }

@@ -76,7 +76,7 @@ function endSilence(): void {
   if (silenceSoFar().sinceMs !== undefined) heartbeat({} satisfies Silence);
 }
 
-/** True for a status that is not final and need not be reported. */
+/** Returns true for a status that is not final and need not be reported. */
 const isTolerated = (status: string, { toleratedStatuses, tolerateAll = false }: PollInput): boolean =>
   !isFinal(status) && (tolerateAll || isKnownStatus(status) || toleratedStatuses.includes(status));
 

@@ -137,7 +137,7 @@ async function listOrders(
 /** The order of a list item, as the other operations show it. */
 export const withoutChanges = ({ balance_changes: _, empty: __, ...order }: OrderListItem): Order => order;
 
-/** True where the order list alone shows our order as a whole. */
+/** Returns true where the order list alone shows our order as a whole. */
 const isClear = ({ isIncomplete }: Listed, reading: LookUpReading): boolean => showsOurs(reading) && !isIncomplete;
 
 const showsOurs = (reading: LookUpReading): boolean =>

@@ -30,7 +30,7 @@ const ELSEWHERE = 'Elsewhere';
 export const failedElsewhere = (why: string): ApplicationFailure =>
   ApplicationFailure.create({ type: ELSEWHERE, message: why });
 
-/** True for a failure that `failedElsewhere` made. */
+/** Returns true for a failure that `failedElsewhere` made. */
 export const isElsewhere = (error: unknown): boolean => error instanceof ApplicationFailure && error.type === ELSEWHERE;
 
 /** Throws `failedElsewhere` if the account in use is not the order's. */
@@ -39,6 +39,6 @@ export function refuseElsewhere(account: Account, sentTo: SentTo | undefined): v
   if (found) throw failedElsewhere(found.why);
 }
 
-/** True where not even our `order_uuid` in an answer proves anything: another environment may show it in another state. */
+/** Returns true where not even our `order_uuid` in an answer proves anything: another environment may show it in another state. */
 export const isOtherEndpoint = ({ id }: Account, sentTo: SentTo | undefined): boolean =>
   sentTo !== undefined && endpointOf(sentTo.account) !== endpointOf(id);

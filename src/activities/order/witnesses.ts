@@ -38,7 +38,7 @@ export class Witnesses {
     if (this.#unclear.size < MOST_UNCLEAR) this.#unclear.add(orderId);
   }
 
-  /** True while creates of other orders get no clear answer either. */
+  /** Returns true while creates of other orders get no clear answer either. */
   othersFail = (orderId: string): boolean => this.#unclear.size > (this.#unclear.has(orderId) ? 1 : 0);
 
   /** Returns the youngest order that was accepted before `untilMs`, or else the oldest one. */
@@ -88,6 +88,6 @@ const KINDS = [
   ...[/^\d+$/, /^\d+\.\d+$/, /^\d+\.\d*0$/, /^\d+(?:\.\d+)?e\d+$/i],
 ];
 
-/** True if a service that keeps `shown` as it is keeps `orderId` as it is, too. */
+/** Returns true if a service that keeps `shown` as it is keeps `orderId` as it is, too. */
 export const hasFormOf = (shown: string, orderId: string): boolean =>
   shown.length >= orderId.length && KINDS.every((kind) => kind.test(shown) || !kind.test(orderId));

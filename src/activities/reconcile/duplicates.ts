@@ -6,7 +6,7 @@ import type { Comparison, OurWord } from './compare.js';
 import { findOurRun, type OurRun } from './our-runs.js';
 import { type Comparing, isOwnId, type ServiceView } from './scan.js';
 
-/** True where the service shows several orders under an id that may be one of ours. */
+/** Returns true where the service shows several orders under an id that may be one of ours. */
 export const hasDuplicates = (view: ServiceView, { user_order_id: id }: OrderListItem): boolean =>
   isOwnId(id) && (view.uuidsById.get(id)?.size ?? 0) > 1;
 
@@ -41,7 +41,7 @@ export const workflowIdsOf = (
   ...(isOwnId(id) ? [orderWorkflowId(account, id)] : []),
 ];
 
-/** True where none of these runs names this very order: then only a look-up by its id shows what else is under that. */
+/** Returns true where none of these runs names this very order: then only a look-up by its id shows what else is under that. */
 export const isUnnamed = (account: string, runs: Comparing['runs'], order: OrderListItem): boolean =>
   isOwnId(order.user_order_id) &&
   !workflowIdsOf(account, order).some((id) => runs.get(id)?.orderUuid === order.order_uuid);
@@ -49,7 +49,7 @@ export const isUnnamed = (account: string, runs: Comparing['runs'], order: Order
 /** How far Temporal's list may be behind. */
 const LIST_LAG_MS = 2 * 3_600_000;
 
-/** True where a run may be too new for Temporal's list: the date has an unknown zone. */
+/** Returns true where a run may be too new for Temporal's list: the date has an unknown zone. */
 function isNew({ created_at: at }: OrderListItem, nowMs: number): boolean {
   const createdMs = dateTimeMs(at ?? '');
   return createdMs === undefined || createdMs >= nowMs - ZONE_SLACK_MS - LIST_LAG_MS;

@@ -97,7 +97,7 @@ async function* readAgain(work: Comparing, doubts: readonly BothSides[]): AsyncG
   }
 }
 
-/** True for a run that no longer follows its order: stopped, closed in doubt or in a conflict, or a receipt's without one. */
+/** Returns true for a run that no longer follows its order: stopped, closed in doubt or in a conflict, or a receipt's without one. */
 const isUnfollowed = (run: OurRun, word: OurWord): boolean =>
   word.kind === 'unresolved' || (word.kind === 'noOrder' && (run.received || word.failure === 'OrderConflict'));
 
@@ -126,7 +126,7 @@ const FOREIGN_RECEIPT: Comparison = {
     'if it is ours, put the key back that made it',
 };
 
-/** True where no run was, where it was stopped, and where it ended in a conflict with this very order. */
+/** Returns true where no run was, where it was stopped, and where it ended in a conflict with this very order. */
 function mayRunAgain(ended?: Ended): boolean {
   if (!ended || ended.found.class === 'unresolved') return true;
   return ended.found.class === 'foreign' && !ended.run.received;

@@ -5,7 +5,7 @@ import { canonicalWallet, writtenLike } from '../wallets.js';
 /** Compares two values that are no objects; `key` is the name of the field they stand in. */
 export type SameLeaf = (a: unknown, b: unknown, key: string) => boolean;
 
-/** True for objects and lists. */
+/** Returns true for objects and lists. */
 const isTree = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /** Absent, null or ''. */
@@ -108,7 +108,7 @@ const isReadable = (amount: unknown): amount is string =>
 /** Most places a currency is believed to have. */
 const MAX_PRECISION = 36;
 
-/** True for an amount that was rounded, by less than the last place that the order states for its currency. */
+/** Returns true for an amount that was rounded, by less than the last place that the order states for its currency. */
 function isRounded(asked: string, shown: string, precision: unknown): boolean {
   if (typeof precision !== 'number' || !(precision >= 0 && precision <= MAX_PRECISION)) return false;
   if (decimalPlaces(asked) <= precision || decimalPlaces(shown) > precision || !decimal(shown).gt(0)) return false;

@@ -236,7 +236,7 @@ export async function untilTaken<T>(
 }
 
 /**
- * True if no worker took the activity in time. A create with a heartbeat may have sent in an
+ * Returns true if no worker took the activity in time. A create with a heartbeat may have sent in an
  * earlier attempt, and is not scheduled again.
  */
 function isUntaken(error: unknown, options: ActivityOptions): boolean {

@@ -66,7 +66,7 @@ export function openBatch(started: BatchInput, carried?: CarriedBatch, progress 
   };
 }
 
-/** True if an earlier run was reset and has not noticed it. */
+/** Returns true if an earlier run was reset and has not noticed it. */
 const wasResetBefore = ({ knownRun }: CarriedBatch): boolean => knownRun !== workflowInfo().continuedFromExecutionRunId;
 
 /** Returns the state for the next run. */

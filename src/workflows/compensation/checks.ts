@@ -162,7 +162,7 @@ function payoutPayerUnproven(c: Case, left: Figures): string[] {
   return [`${became}, which does not show that the ${payerOf(c, 'to')} pays the commission on amount_to`];
 }
 
-/** True if the expected amount fits a commission that the client pays. */
+/** Returns true if the expected amount fits a commission that the client pays. */
 function fitsClient(c: Case, multiply: boolean | undefined): boolean {
   const { order } = c;
   const [asked, expected] = [requestedAmount(c), decimal(order.expected_amount_to)];

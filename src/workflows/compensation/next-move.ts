@@ -171,7 +171,7 @@ function areEqual(first: OutcomeReading[], second: OutcomeReading[]): boolean {
 /** Returns true for a follow-up that completed. */
 export const isCompleted = ({ end }: Sent): boolean => end.kind === 'final' && end.order.status === 'completed';
 
-/** True if a completed follow-up leaves nothing, so its balance changes need not be read. */
+/** Returns true if a completed follow-up leaves nothing, so its balance changes need not be read. */
 function leavesNothing({ case: c, funds, row }: Assessment, { move, type, request, end }: Sent): boolean {
   // Only its balance changes show what an exchange brought.
   const brings = move.kind !== undefined && type === 'exchange' && factsOf(c.type).paysOut;

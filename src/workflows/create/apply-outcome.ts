@@ -105,7 +105,7 @@ function applySeen(facts: Facts, seen: Seen): Facts {
   return isNews ? restartProof(looked, absence.doubt) : looked;
 }
 
-/** True if an operator has to choose between several orders of ours, even if a later list shows fewer. */
+/** Returns true if an operator has to choose between several orders of ours, even if a later list shows fewer. */
 const isForPerson = ({ found }: Facts): boolean => found?.kind === 'conflict' && found.ours.length > 0;
 
 /** Applies what is shown under our id. While a create may be in flight, a conflict may hide it. */

@@ -99,7 +99,7 @@ function attemptInput(run: OrderRun, permission: SendPermission): CreateOrderInp
   };
 }
 
-/** True if the attempt may have sent. */
+/** Returns true if the attempt may have sent. */
 const mayHaveReached = (verdict: CreateVerdict, permission: SendPermission): boolean =>
   verdict.kind === 'rejected' || (verdict.kind === 'uncertain' && !verdict.reset && permission !== 'none');
 
@@ -153,7 +153,7 @@ const FOREIGN_CREATE =
   'something without the payload keys answered the create: it may have been sent. Find out who polls its task queue';
 
 /**
- * True if the history has a start of the activity. The server cancels only what no worker has
+ * Returns true if the history has a start of the activity. The server cancels only what no worker has
  * started; a later cancellation comes from a foreign worker.
  */
 function wasStarted(error: unknown): boolean {
@@ -244,6 +244,6 @@ export const delayHasPassed = (run: OrderRun): boolean =>
 /** Returns true after `latestSend`: nothing is sent any more, whatever an operator decides. */
 export const latestSendIsOver = ({ input }: OrderRun): boolean => Date.now() > Date.parse(input?.latestSend ?? '');
 
-/** True if an operator who knew that the order is late permitted its send. */
+/** Returns true if an operator who knew that the order is late permitted its send. */
 const isLatePermitted = ({ facts: { late, absence } }: OrderRun): boolean =>
   late === 'allowed' || absence?.permitted?.late === true;

@@ -91,7 +91,7 @@ function nameOf(action: Action): string {
 const isChanged = (create: Create, action: Action): boolean =>
   nameOf(nextAction(observed(create), terms(create.run))) !== nameOf(action);
 
-/** True if only the run before a reset has read absence: this run has to read it itself. */
+/** Returns true if only the run before a reset has read absence: this run has to read it itself. */
 const isProvenElsewhere = ({ facts }: OrderRun, { as }: Extract<Action, { do: 'end' }>): boolean =>
   isReset() && facts.absence?.readIn !== workflowInfo().runId && !(as.type === 'closed' && as.mayHaveSent && as.doubt);
 

@@ -37,7 +37,7 @@ export interface Budget {
   spent: number;
   /** Probes and creates that the service answered with "too many requests". */
   rateLimited: number;
-  /** True if the last create was answered so. Such a create costs no re-send. */
+  /** Set if the last create was answered so. Such a create costs no re-send. */
   lastWasLimited: boolean;
   /** Attempts that sent nothing. */
   notSent: number;

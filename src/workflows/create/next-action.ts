@@ -93,7 +93,7 @@ const aboutBlocked = ({ by, why, toApprove }: NonNullable<Facts['blocked']>): Qu
   by === 'cap' ? { kind: 'overCap', why, ...(toApprove && { toApprove }) } : { kind: 'notSent', why };
 
 /**
- * True if a callback needs a look-up now. Before any send, only an order that waits looks it up.
+ * Returns true if a callback needs a look-up now. Before any send, only an order that waits looks it up.
  */
 const isCallbackDue = (facts: Facts): boolean =>
   isCallbackNew(facts) &&
@@ -145,7 +145,7 @@ const endDoubtful = (facts: Facts, doubt?: ClosingDoubt): Action => ({
 const endCancelled = ({ looked }: Facts, as: End): Action =>
   looked ? { do: 'end', as } : { do: 'look', why: 'before the end' };
 
-/** True if no run sent, or if only other runs may have sent and that is proven absent. */
+/** Returns true if no run sent, or if only other runs may have sent and that is proven absent. */
 const isUnsent = (facts: Facts, terms: Terms): boolean =>
   facts.everDoubted.every(({ cause, place }) => isOfAnotherRun(cause) && place === 'asked') &&
   !isContradicted(facts) &&
@@ -156,7 +156,7 @@ const isOfAnotherRun = (cause: Doubt['cause']): boolean => cause === 'earlierRun
 /** A callback contradicts every absence. */
 const isContradicted = (facts: Facts): boolean => wasEverInDoubt(facts) && facts.callback !== 'none';
 
-/** True if a refusal holds. A repeated create also needs a later order that is shown. */
+/** Returns true if a refusal holds. A repeated create also needs a later order that is shown. */
 const isRefusalBelieved = (facts: Facts, terms: Terms): boolean =>
   !isContradicted(facts) &&
   !isPlaceUnknown(facts) &&
@@ -164,7 +164,7 @@ const isRefusalBelieved = (facts: Facts, terms: Terms): boolean =>
   (!facts.refused?.repeated || isBelieved(facts.absence, terms));
 
 /**
- * True if a later order that is shown confirms absence. Deposits, which move none of our money,
+ * Returns true if a later order that is shown confirms absence. Deposits, which move none of our money,
  * need one only while creates of other orders fail.
  */
 const isBelieved = ({ control: { later, othersFail } }: Absence, { movesMoneyAtOnce }: Terms): boolean =>

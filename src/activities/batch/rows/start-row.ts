@@ -48,7 +48,7 @@ export async function startRow({ client, batch }: BatchWork, { row, problem, ord
   }
 }
 
-/** True when the order was there before. */
+/** Returns true when the order was there before. */
 const start = async (client: Client, input: OrderInput<'withdraw'>): Promise<boolean> =>
   (await startOrder(client, 'withdraw', input)).attached === true;
 
@@ -66,7 +66,7 @@ async function startAnew(client: Client, batch: SendBatchRowsInput, input: Order
   }
 }
 
-/** True for a run that this run of the batch started, not one before it or another batch. */
+/** Returns true for a run that this run of the batch started, not one before it or another batch. */
 export const startedBy = ({ input, startedAt }: SendBatchRowsInput, found: WorkflowExecutionDescription): boolean =>
   found.typedSearchAttributes.get(searchAttribute.batchId) === input.batchId &&
   found.startTime.getTime() >= Date.parse(startedAt);

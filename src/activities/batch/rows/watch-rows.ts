@@ -74,7 +74,7 @@ function noteUncertain(progress: BatchProgress, { row }: OpenRow, standing: Stan
   progress.uncertain = isUncertain ? [...others, row] : others;
 }
 
-/** True when an order was parked because nobody knows whether it exists: it could still be closed as absent. */
+/** Returns true when an order was parked because nobody knows whether it exists: it could still be closed as absent. */
 async function isUnsettled({ client, batch }: BatchWork, { orderId }: OpenRow): Promise<boolean> {
   try {
     const { attention } = await new OrderHandle(client, batch.account, orderId).state();
@@ -92,7 +92,7 @@ const PAGE = 1_000;
 /** Closed rows are not listed in the order of their ends: what closed so long before the last one shown is shown once more. */
 const OVERLAP_MS = 10_000;
 
-/** True where the list may be asked again: one that took more calls must wait longer. A clock that was set back counts for nothing. */
+/** Returns true where the list may be asked again: one that took more calls must wait longer. A clock that was set back counts for nothing. */
 function isListDue({ listed }: BatchProgress): boolean {
   if (!listed) return true;
   const sinceMs = Date.now() - Date.parse(listed.askedAt);
