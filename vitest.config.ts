@@ -4,12 +4,15 @@ import { LongestFirst } from './test/support/longest-first.js';
 /** Tests that need a Temporal server; everything else runs without starting one. */
 const TEMPORAL_TESTS = 'test/**/*.server.test.ts';
 
+/** The same, for minutes in all: rare combinations of resets, restores, accounts and keys. `npm run nightly`. */
+const NIGHTLY_TESTS = 'test/**/*.nightly.test.ts';
+
 /** What tests the simulated service, not the product: `npm test -- --project sandbox`, which CI runs. */
 const SANDBOX_TESTS = 'test/sandbox/**/*.test.ts';
 
 /**
  * Minutes of crashes, stopped workers and floods, and what waits for half a minute or needs the machine to itself:
- * `npm run test:reliability`. CI runs some of them.
+ * `npm run nightly`. CI runs some of them.
  */
 const RELIABILITY_TESTS = ['test/reliability/**/*.test.ts', 'test/model/**/*.test.ts', 'test/**/*.long.test.ts'];
 
@@ -33,7 +36,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: [TEMPORAL_TESTS, SANDBOX_TESTS, ...RELIABILITY_TESTS],
+          exclude: [TEMPORAL_TESTS, NIGHTLY_TESTS, SANDBOX_TESTS, ...RELIABILITY_TESTS],
         },
       },
       {
@@ -45,6 +48,14 @@ export default defineConfig({
         test: {
           name: 'temporal',
           include: [TEMPORAL_TESTS],
+          globalSetup: 'test/support/global-setup.ts',
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'nightly',
+          include: [NIGHTLY_TESTS],
           globalSetup: 'test/support/global-setup.ts',
         },
       },

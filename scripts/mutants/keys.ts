@@ -79,7 +79,7 @@ export const KEY_MUTANTS: readonly Mutant[] = [
     find: ' ?? pauseProblem(run.paused, instruction)',
     replacement: '',
     test: {
-      file: 'test/workflows/batch/copied-resume.server.test.ts',
+      file: 'test/workflows/batch/copied-resume.nightly.test.ts',
       name: 'a copy of what paused a batch, or of what resumed it from an earlier pause, resumes nothing',
     },
   },
@@ -89,7 +89,7 @@ export const KEY_MUTANTS: readonly Mutant[] = [
     find: 'uuid4().slice(-OWN_DIGITS)',
     replacement: "''",
     test: {
-      file: 'test/temporal/replayed-answers.server.test.ts',
+      file: 'test/temporal/replayed-answers.nightly.test.ts',
       name: 'that a create of an earlier run was refused is not said of the create of a later one',
     },
   },

@@ -28,7 +28,7 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
     find: 'items.find(({ user_order_id }) => user_order_id === id) ?? []',
     replacement: 'items.find(() => id === of) ?? []',
     test: {
-      file: 'test/workflows/compensation/lost-follow-ups.server.test.ts',
+      file: 'test/workflows/compensation/lost-follow-ups.nightly.test.ts',
       name: 'follow-ups of a run that is lost what the second one paid is not paid again by the first one, and is not told as left',
     },
   },
@@ -38,7 +38,7 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
     find: '(id === orderId && basis ? [basis] : [])',
     replacement: "(id === '' && basis ? [basis] : [])",
     test: {
-      file: 'test/workflows/compensation/lost-follow-ups.server.test.ts',
+      file: 'test/workflows/compensation/lost-follow-ups.nightly.test.ts',
       name: 'a follow-up of a run that is lost, badly shown that was shown once is never sent again when the service shows it no more',
     },
   },
@@ -48,7 +48,7 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
     find: 'others.length === 0 && leavesNothing(assessment, ended)',
     replacement: 'others.length >= 0 && leavesNothing(assessment, ended)',
     test: {
-      file: 'test/workflows/compensation/lost-follow-ups.server.test.ts',
+      file: 'test/workflows/compensation/lost-follow-ups.nightly.test.ts',
       name: 'several follow-ups of a run that is lost the second one, for which the first left nothing, is told and not passed over',
     },
   },
@@ -88,7 +88,7 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
     find: 'if (isUnsent || ',
     replacement: 'if (request || isUnsent || ',
     test: {
-      file: 'test/workflows/create/after-restore.server.test.ts',
+      file: 'test/workflows/create/after-restore.nightly.test.ts',
       name: 'an input that is refused more strictly than when it was sent ends no order after a restore',
     },
   },

@@ -12,7 +12,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: '...startAfter(ended.runId),',
     replacement: '',
     test: {
-      file: 'test/workflows/create/refused-and-again.server.test.ts',
+      file: 'test/workflows/create/refused-and-again.nightly.test.ts',
       name: 'an order that two start again at once, the second with what it read before the first is sent once: the second finds the run that the first one started',
     },
   },
@@ -52,7 +52,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'const problem = runProblem(input.choice);',
     replacement: 'const problem = undefined as string | undefined;',
     test: {
-      file: 'test/workflows/order/unchecked-decisions.server.test.ts',
+      file: 'test/workflows/order/unchecked-decisions.nightly.test.ts',
       name: 'a decision that a run took up before it was reset, and that is checked after that, is not taken',
     },
   },
@@ -62,7 +62,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'const isLate = late !== undefined && wasLate;',
     replacement: 'const isLate = late !== undefined;',
     test: {
-      file: 'test/workflows/create/delayed-resend.server.test.ts',
+      file: 'test/workflows/create/delayed-resend.nightly.test.ts',
       name: 'a delayed order whose create is uncertain and absent asks again when its time passed while a person was asked: what they permitted was no late payment',
     },
   },
@@ -72,7 +72,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'const doubt = facts.doubt ?? facts.absence?.doubt;\n  if (!doubt) return facts;\n  const confirmed',
     replacement: 'const doubt = facts.doubt;\n  if (!doubt) return facts;\n  const confirmed',
     test: {
-      file: 'test/workflows/create/another-account.server.test.ts',
+      file: 'test/workflows/create/another-account.nightly.test.ts',
       name: 'a permitted re-send is worth nothing at a place that was confirmed after it: absence is proven there first',
     },
   },
@@ -135,7 +135,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: "return { kind: 'uncertain', reason:",
     replacement: "return error instanceof RateLimitedError ? { kind: 'notExecuted' } : { kind: 'uncertain', reason:",
     test: {
-      file: 'test/workflows/create/limited-creates.server.test.ts',
+      file: 'test/workflows/create/limited-creates.nightly.test.ts',
       name: 'a create that is executed although its answer sounds like a refusal withdraw, 429-after: is settled over the window, found, and never sent again',
     },
   },
@@ -145,7 +145,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'return known.includes(pin.account);',
     replacement: 'return known.length > 0;',
     test: {
-      file: 'test/workflows/create/another-account.server.test.ts',
+      file: 'test/workflows/create/another-account.nightly.test.ts',
       name: "an executed create is uncertain, and the worker comes back with 'another key on the same host': nothing is sent there; set back it goes on by itself",
     },
   },
@@ -155,7 +155,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'return scheduled !== 1;',
     replacement: 'return scheduled === 0;',
     test: {
-      file: 'test/temporal/rogue-copies.server.test.ts',
+      file: 'test/temporal/rogue-copies.nightly.test.ts',
       name: 'a create that something without the keys schedules once more in its run sends nothing',
     },
   },
@@ -165,7 +165,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: ' || laterMs > ONE_SCHEDULE_MS',
     replacement: '',
     test: {
-      file: 'test/workflows/create/unpaused-create.server.test.ts',
+      file: 'test/workflows/create/unpaused-create.nightly.test.ts',
       name: 'a create that is paused, failed and unpaused with attempts and heartbeat reset sends nothing more: it is adopted',
     },
   },
@@ -195,7 +195,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: "  [BATCH_MESSAGES.approve]: 'runId',\n",
     replacement: '',
     test: {
-      file: 'test/temporal/earlier-choices.server.test.ts',
+      file: 'test/temporal/earlier-choices.nightly.test.ts',
       name: 'the approval of a plan in an earlier run of a batch approves nothing in a later one',
     },
   },
@@ -205,7 +205,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'run === undefined || run === runId',
     replacement: 'run !== runId || run === runId',
     test: {
-      file: 'test/temporal/earlier-ends.server.test.ts',
+      file: 'test/temporal/earlier-ends.nightly.test.ts',
       name: 'an order that a run of before did not make is not said to be absent in the next one',
     },
   },
@@ -245,7 +245,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: "cause === 'reset' || cause === 'recovered' || place !== 'asked'",
     replacement: "cause === 'reset' || cause === 'recovered'",
     test: {
-      file: 'test/workflows/create/terminated-elsewhere.server.test.ts',
+      file: 'test/workflows/create/terminated-elsewhere.nightly.test.ts',
       name: 'terminated while its create was in hand, so that nobody knows where it went: a person alone has it sent at the account of now',
     },
   },
@@ -255,7 +255,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'const untilMs = workflowInfo().startTime.getTime() + SEND_TIMEOUT_MS;',
     replacement: "const untilMs = Date.parse(input?.sentUntil ?? '') || workflowInfo().startTime.getTime();",
     test: {
-      file: 'test/workflows/create/terminated-mid-send.server.test.ts',
+      file: 'test/workflows/create/terminated-mid-send.nightly.test.ts',
       name: 'terminated while its create is under way, and started again at once, it is adopted once it is there, and not created twice',
     },
   },
@@ -265,7 +265,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'if (events?.some(isReset)) return NOBODY_KNOWS;',
     replacement: '',
     test: {
-      file: 'test/workflows/create/stopped-elsewhere.server.test.ts',
+      file: 'test/workflows/create/stopped-elsewhere.nightly.test.ts',
       name: 'a reset run that no worker took has no create of its own, and the one that it was cut from may have sent',
     },
   },
@@ -275,7 +275,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'places.size > 1 || ',
     replacement: '',
     test: {
-      file: 'test/workflows/create/stopped-elsewhere.server.test.ts',
+      file: 'test/workflows/create/stopped-elsewhere.nightly.test.ts',
       name: 'sent where a person had approved it, and not where it was refused before: it is found there, and not said to be elsewhere',
     },
   },
@@ -285,7 +285,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'runs.length === 1 && runs[0] === runId',
     replacement: 'runs.length >= 1',
     test: {
-      file: 'test/workflows/create/stopped-elsewhere.server.test.ts',
+      file: 'test/workflows/create/stopped-elsewhere.nightly.test.ts',
       name: 'completed, then started by something without the payload keys, which hides nothing of what was sent before it',
     },
   },
@@ -295,7 +295,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'startTime.getTime() + SEND_TIMEOUT_MS;',
     replacement: 'startTime.getTime();',
     test: {
-      file: 'test/workflows/create/terminated-mid-send.server.test.ts',
+      file: 'test/workflows/create/terminated-mid-send.nightly.test.ts',
       name: 'terminated while its create is under way, and started again at once, it is adopted once it is there, and not created twice',
     },
   },
@@ -305,7 +305,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: '!isPlaceUnknown(facts) &&\n  facts.absence !== undefined',
     replacement: 'facts.absence !== undefined',
     test: {
-      file: 'test/workflows/create/place-forgotten.server.test.ts',
+      file: 'test/workflows/create/place-forgotten.nightly.test.ts',
       name: 'where it was sent is forgotten by its own run reset while it was in hand, the same',
     },
   },

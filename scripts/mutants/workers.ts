@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.js';
 
-const KEPT = 'test/workflows/ask/limits-kept.server.test.ts';
+const KEPT = 'test/workflows/ask/limits-kept.nightly.test.ts';
 const STRICTEST = 'test/activities/strictest.test.ts';
 
 /** Mistakes about several workers of one account, and about a namespace that fails over. */

@@ -2,34 +2,25 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files that take longest, by what their tests wait for: begun last, one of them alone would make the run longer. */
 const LONGEST = [
-  'bulk-resets',
-  'another-account',
-  'unserved-account',
-  'refused-and-again',
+  'compensation',
+  'bulk-withdraw',
   'scheduled-batch',
-  'account-of-earlier-run',
-  'stale-follow-up',
-  'deposit-address',
-  'encryption-at-rest',
-  'encryption-keys',
-  'compensation-doubts',
-  'batch-starter',
+  'create-recovery',
+  'answer-shapes',
   'processes',
-  'refused-creates',
-  'unresolved-orders',
-  'received-callbacks',
-  'starter',
-  'unreachable',
   'unknown-order',
-  'address-reset',
+  'received-callbacks',
+  'after-end',
+  'starts-and-decisions',
+  'unreachable',
 ];
 
 /** Projects whose tests wait for a server come first, so that short tests fill the end. */
-const PROJECTS = ['reliability', 'temporal', 'sandbox', 'unit'];
+const PROJECTS = ['reliability', 'nightly', 'temporal', 'sandbox', 'unit'];
 
 /** Place of a file in the run: small numbers come first. */
 function rank({ moduleId, project }: TestSpecification): number {
-  const name = moduleId.replace(/.*\/|(\.server)?\.test\.ts$/g, '');
+  const name = moduleId.replace(/.*\/|(\.server|\.nightly)?\.test\.ts$/g, '');
   const place = LONGEST.indexOf(name);
   return PROJECTS.indexOf(project.name) * 1_000 + (place < 0 ? LONGEST.length : place);
 }
