@@ -7,7 +7,7 @@ import { readOverWindow } from './activity-calls.js';
 import { askForReading } from './ask/ask.js';
 import { compensate } from './compensation/compensate.js';
 import { setOrder } from './create/create-order.js';
-import type { Ours } from './create/readings.js';
+import type { Ours } from './create/seen.js';
 import { awaitFinal } from './follow/await-final.js';
 import { closeWithoutOrder } from './order/end.js';
 import { runReceived } from './order/frame.js';

@@ -1,7 +1,7 @@
 import type { Control } from '../../contract/order/activities.js';
 import { type AbsentReading, applyReading, restart } from './absence-proof.js';
 import { type Doubt, type Facts, MAX_ROUNDS, wasEverInDoubt } from './facts.js';
-import type { Conflict, Ours, Seen } from './readings.js';
+import type { Conflict, Ours, Seen } from './seen.js';
 
 /** What happened to the create. All times are by the Temporal server's clock. */
 export type Outcome =

@@ -5,11 +5,12 @@ import { watch } from '../activity-calls.js';
 import { lookUp } from '../ask/ask.js';
 import { type ParkQuestion, parkUnless } from '../order/decision.js';
 import { enterPhase } from '../order/show.js';
-import type { Candidate, OrderRun } from '../order/state.js';
+import type { OrderRun } from '../order/state.js';
 import { type Outcome, record } from './apply-outcome.js';
 import type { Question } from './next-action.js';
 import { askedAbout } from './questions.js';
-import { type Conflict, isFollowable, look, MAX_CANDIDATES, type Seen, seenIn } from './readings.js';
+import { look, MAX_CANDIDATES, seenIn } from './readings.js';
+import { type Candidate, type Conflict, isFollowable, type Seen } from './seen.js';
 
 /** Time in which the service accepts no order of the account before an operator is asked. */
 const OUTAGE_MS = 60 * 60_000;

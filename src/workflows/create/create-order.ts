@@ -14,7 +14,8 @@ import { attemptCreate, delayHasPassed, doubtOfReset, latestSendIsOver } from '.
 import { type Facts, isCallbackNew } from './facts.js';
 import { type Action, nextAction } from './next-action.js';
 import { closedAs, isRefusalReported, rejected } from './questions.js';
-import { look, lookUpRecovered, type Ours, seenIn } from './readings.js';
+import { look, lookUpRecovered, seenIn } from './readings.js';
+import type { Ours } from './seen.js';
 
 /** Longest look-up before an end: one request, and a second one if the worker of the first was lost. */
 const LOOK_WITHIN_MS = 35_000;

@@ -1,7 +1,7 @@
 import type { Control } from '../../contract/order/activities.js';
 import type { ApprovedAmount } from '../../contract/order/messages.js';
 import type { Proof } from './absence-proof.js';
-import type { Conflict, Ours } from './readings.js';
+import type { Conflict, Ours } from './seen.js';
 
 /** Why our order may exist although the service shows none. */
 export type Cause = 'uncertainCreate' | 'reset' | 'earlierRun' | 'restored' | 'recovered';

@@ -9,7 +9,7 @@ import {
   MAX_ROUNDS,
   wasEverInDoubt,
 } from './facts.js';
-import type { Conflict, Ours } from './readings.js';
+import type { Conflict, Ours } from './seen.js';
 
 /** Next step of a create. */
 export type Action =

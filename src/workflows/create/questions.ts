@@ -5,7 +5,7 @@ import { type Closed, closed } from '../order/end.js';
 import { type OrderRun, showsNone } from '../order/state.js';
 import { type Absence, type Facts, isPlaceUnknown, wasEverInDoubt } from './facts.js';
 import type { ClosingDoubt, End, Question } from './next-action.js';
-import { isFollowable } from './readings.js';
+import { isFollowable } from './seen.js';
 
 const HIDES = 'the service does not show orders that it confirmed';
 const NONE_LATER = 'the service shows no order that it accepted later, by which its answers would be known to be new';

@@ -1,56 +1,13 @@
 import { shownDifferences } from '../../contract/differences/echo.js';
-import type { Control, DuplicateOrders, LookUpAnswer, LookUpReading } from '../../contract/order/activities.js';
-import type { Order } from '../../contract/service-objects.js';
+import type { DuplicateOrders, LookUpAnswer, LookUpReading } from '../../contract/order/activities.js';
 import { askForReading, type Looking, lookUp } from '../ask/ask.js';
 import { enterPhase } from '../order/show.js';
-import type { Candidate, OrderRun } from '../order/state.js';
+import type { OrderRun } from '../order/state.js';
 import { wasEverInDoubt } from './facts.js';
+import type { Conflict, Seen } from './seen.js';
 
 /** Candidates shown to an operator; the reason names all of them. */
 export const MAX_CANDIDATES = 3;
-
-/** Our order at the service. */
-export interface Ours {
-  kind: 'ours';
-  order: Order;
-  how: 'accepted' | 'adopted';
-  /** Fields that the service shows in another form. They raise attention. */
-  soft?: readonly string[];
-  /** Differences that an operator accepted. */
-  acceptedDifferences?: string[];
-  /** Why its amount is above cap and approval. */
-  aboveCap?: string;
-}
-
-/** Something under our id that is not simply our order. */
-export interface Conflict {
-  kind: 'conflict';
-  reason: string;
-  /** Those of several orders that match our request. */
-  ours: readonly string[];
-  /** What an operator may adopt: the orders that are ours or, if none is, those shown. */
-  candidates: readonly Candidate[];
-  /** An operator is asked without further readings. */
-  askAtOnce?: true;
-  /** The service named it in the answer to our create. */
-  isNamed?: true;
-  /** The order that is not like ours, and the fields that differ. */
-  foreign?: { order: Order; differences: string[]; soft?: readonly string[] };
-}
-
-/** Returns true if only the id has another form, or if the service named the order for our create. */
-export const isFollowable = ({ foreign, isNamed }: Conflict): boolean =>
-  isNamed === true || !foreign?.differences.includes('order_id') || foreign.differences.length === 1;
-
-/** Our order is not shown. `said`: answer of the status operation, for operators. */
-export interface Absent {
-  kind: 'absent';
-  said?: string;
-  control?: Control;
-}
-
-/** What the service shows. */
-export type Seen = Ours | Absent | Conflict;
 
 /** Looks the order up once and returns what the service shows. */
 export async function look(run: OrderRun, { waitingFor, ...asking }: Looking & { waitingFor: string }): Promise<Seen> {

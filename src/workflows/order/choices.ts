@@ -4,7 +4,8 @@ import { WHY, YOUR_NAME } from '../../contract/placeholders.js';
 import { ACCEPT_CHANGE, CLOSE_CONFLICT, DECISION_WORDS } from '../../contract/words.js';
 import type { Offer } from '../compensation/offers.js';
 import { needsPerson } from '../create/next-action.js';
-import type { Candidate, OrderRun } from './state.js';
+import type { Candidate } from '../create/seen.js';
+import type { OrderRun } from './state.js';
 
 /** Returns every decision that is possible now. */
 export function decisionsOf(run: OrderRun): DecisionChoice[] {

@@ -17,10 +17,11 @@ import { signatureProblem } from '../../contract/signature.js';
 import { MAX_CARDS, MULTIPLE_CARDS } from '../../contract/wallets.js';
 import type { OrderAttention } from '../../contract/words.js';
 import { chooseOffer, type Offer, totalOf } from '../compensation/offers.js';
+import type { Candidate } from '../create/seen.js';
 import { isDeeperThan } from '../identity.js';
 import { decisionsOf } from './choices.js';
 import { raiseAttention } from './show.js';
-import type { Candidate, OrderRun } from './state.js';
+import type { OrderRun } from './state.js';
 
 const isText = (value: unknown, maxLength: number): value is string =>
   typeof value === 'string' && value.trim() !== '' && value.length <= maxLength;

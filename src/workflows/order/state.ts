@@ -19,13 +19,7 @@ import { withoutNulls } from '../../contract/without-nulls.js';
 import { SEND_TIMEOUT_MS } from '../activity-calls.js';
 import type { Offer } from '../compensation/offers.js';
 import { type Doubt, type Facts, openFacts, wasEverInDoubt } from '../create/facts.js';
-import type { Ours } from '../create/readings.js';
-
-/** An order that may be adopted. `differences`: fields that differ from ours, if read. */
-export interface Candidate {
-  order_uuid: string;
-  differences?: string[];
-}
+import type { Candidate, Ours } from '../create/seen.js';
 
 /** Everything that one order workflow knows. */
 export interface OrderRun {
