@@ -22,8 +22,8 @@ export default defineConfig({
     pool: 'forks',
     // Loading the SDK anew for each of two hundred files takes longer than their tests.
     isolate: false,
-    // Three for each core where CI runs: most tests wait for a server.
-    maxWorkers: 6,
+    // Two for each core where CI runs. More only make tests wait for the processor, some longer than the services they ask.
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     // For busy machines: the server repeats what got lost on one after a minute, and what is lost twice after two more. Waits
     // inside tests have limits of their own.

@@ -2,15 +2,10 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files that take longest, by what their tests wait for: begun last, one of them alone would make the run longer. */
 const LONGEST = [
-  'compensation',
-  'bulk-withdraw',
   'scheduled-batch',
-  'create-recovery',
-  'answer-shapes',
+  'received-callbacks',
   'processes',
   'unknown-order',
-  'received-callbacks',
-  'after-end',
   'starts-and-decisions',
   'unreachable',
 ];
