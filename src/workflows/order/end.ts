@@ -21,8 +21,9 @@ export interface Closed {
 
 /** Ends the workflow without an order. Throws the failure that callers see. */
 export function close(run: OrderRun, end: Closed): never {
+  const failure = failureOf(run, end);
   enterDone(run, end.type === ORDER_UNRESOLVED ? 'unresolved' : 'none');
-  throw failureOf(run, end);
+  throw failure;
 }
 
 /** Returns the failure that callers see. */

@@ -121,13 +121,15 @@ function publish(run: OrderRun, status = searchedStatus(run.phase)): void {
     known.get(searchAttribute.orderStatus) === status &&
     (known.get(searchAttribute.needsAttention) ?? false) === (attention !== undefined) &&
     known.get(searchAttribute.attentionReason) === attention?.code;
+  const details = currentDetails(run);
+  const ofInput = isStarted ? [] : attributesOfInput(run);
   const attributes = [
     { key: searchAttribute.orderStatus, value: status },
     ...attentionAttributes(attention?.code, amountOf(run)),
     ...(run.order ? [{ key: searchAttribute.orderUuid, value: run.order.order_uuid }] : []),
-    ...(isStarted ? [] : attributesOfInput(run)),
+    ...ofInput,
   ];
-  show(currentDetails(run), isShown ? [] : attributes);
+  show(details, isShown ? [] : attributes);
 }
 
 const amountOf = ({ type, request }: OrderRun): string | undefined =>
