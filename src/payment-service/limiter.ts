@@ -12,6 +12,11 @@ const CATCH_UP_MS = 50;
 /** A scan gets every tenth turn at most, and waits no longer for it. */
 const TURNS_PER_SCAN = 10;
 
+/** Seconds of the limit that are awake at once. One request probes for all these creates. */
+const WAVE_S = 1.5;
+/** The next wave wakes when this much of the wave before it is left. */
+const WAVE_LEFT_S = 0.2;
+
 /** After "too many requests" the rate is halved, and is whole again so much later. */
 const RECOVERY_MS = 30_000;
 const LEAST_FACTOR = 1 / 16;
@@ -25,8 +30,6 @@ export const NO_TURN = 'the limit left no turn in time';
 /** How a caller waits for its turn. */
 export interface TurnOptions {
   priority?: number | undefined;
-  /** Since when (by performance.now) it waits, with others of its priority; from now on when not given. */
-  sinceMs?: number | undefined;
   /** Ends the wait. */
   signal?: AbortSignal | undefined;
 }
@@ -34,7 +37,6 @@ export interface TurnOptions {
 interface Waiting {
   kind: RequestKind;
   priority: number;
-  sinceMs: number;
   /** After this much time (by performance.now) the turn is of no use any more. */
   usefulUntilMs: number;
   settle: (granted: boolean) => void;
@@ -52,6 +54,7 @@ export class Limiter {
   #last: RequestKind = 'look-up';
   #timer: NodeJS.Timeout | undefined;
   #waiting: Waiting[] = [];
+  #places = new Set<Place>();
   #slowed = { factor: 1, fromMs: 0 };
   /** Told when "too many requests" was answered, once for answers that came together. */
   onSlowDown: (retryAfterMs: number) => void = () => undefined;
@@ -65,6 +68,7 @@ export class Limiter {
     if (requestsPerSecond === this.#rate) return;
     this.#rate = requestsPerSecond;
     this.#nextAtMs = Math.max(this.#lastAtMs + this.intervalMs, this.#slowed.fromMs);
+    this.wake();
     this.#run();
   }
 
@@ -86,9 +90,17 @@ export class Limiter {
     if (!(await this.ask(kind, options, usefulUntilMs))) throw new NotSentError(NO_TURN);
   }
 
+  /** Returns a place among the creates, which probes when its turn is near. Leave it when done. */
+  place(options: TurnOptions = {}): Place {
+    const place = new Place(this, options);
+    this.#places.add(place);
+    this.wake();
+    return place;
+  }
+
   /** Waits as `turn` does; false once no turn can come before `usefulUntilMs`, and none was spent. */
   ask(kind: RequestKind, options: TurnOptions, usefulUntilMs = Number.POSITIVE_INFINITY): Promise<boolean> {
-    const { priority = NORMAL_PRIORITY, sinceMs = performance.now(), signal } = options;
+    const { priority = NORMAL_PRIORITY, signal } = options;
     return new Promise((resolve, reject) => {
       const abort = () => {
         this.#waiting = this.#waiting.filter((other) => other !== waiting);
@@ -98,7 +110,7 @@ export class Limiter {
         signal?.removeEventListener('abort', abort);
         resolve(granted);
       };
-      const waiting: Waiting = { kind, priority, sinceMs, usefulUntilMs, settle };
+      const waiting: Waiting = { kind, priority, usefulUntilMs, settle };
       if (signal?.aborted) {
         abort();
         return;
@@ -117,6 +129,27 @@ export class Limiter {
   /** Time between two turns now, in ms; 0 without a limit. */
   get intervalMs(): number {
     return this.#rate === undefined ? 0 : 1_000 / (this.#rate * this.#factor(performance.now()));
+  }
+
+  /** Removes a place that was sent or given up. */
+  leave(place: Place): void {
+    if (this.#places.delete(place)) this.wake();
+  }
+
+  /**
+   * Wakes places in waves, so that one request can probe for many. A single order wakes at once if
+   * few are awake before it, and does not wait for the rows of a batch.
+   */
+  wake(): void {
+    const perSecond = 1_000 / this.intervalMs;
+    const asleep = [...this.#places].filter(({ awake }) => !awake).sort((one, other) => one.priority - other.priority);
+    const [first] = asleep;
+    if (!first) return;
+    const awake = [...this.#places].filter((place) => place.awake);
+    const ahead = awake.filter(({ priority }) => priority <= first.priority).length;
+    if (ahead > Math.round(perSecond * WAVE_LEFT_S)) return;
+    const wave = Math.max(1, Math.round(perSecond * WAVE_S) - ahead);
+    for (const place of asleep.slice(0, wave)) place.wakeUp();
   }
 
   /** Steadily back to 1 after a slow-down. */
@@ -168,9 +201,69 @@ export class Limiter {
     const first = (kind: RequestKind) =>
       this.#waiting
         .filter((waiting) => waiting.kind === kind)
-        .sort((a, b) => a.priority - b.priority || a.sinceMs - b.sinceMs)[0];
+        .reduce<Waiting | undefined>(
+          (best, waiting) => (best && best.priority <= waiting.priority ? best : waiting),
+          undefined,
+        );
     const scan = nowMs >= this.#nextScanAtMs ? first('scan') : undefined;
     const [create, lookUp] = [first('create'), first('look-up')];
     return scan ?? (this.#last === 'create' ? (lookUp ?? create) : (create ?? lookUp));
+  }
+}
+
+/** Place of one create among those of its account. It wakes, probes and takes its turn. */
+export class Place {
+  readonly priority: number;
+  #wake: () => void = () => undefined;
+  #woken = Promise.resolve();
+  #awake = false;
+
+  constructor(
+    private readonly limiter: Limiter,
+    private readonly options: TurnOptions,
+  ) {
+    this.priority = options.priority ?? NORMAL_PRIORITY;
+    this.#sleep();
+  }
+
+  #sleep(): void {
+    this.#awake = false;
+    this.#woken = new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  get awake(): boolean {
+    return this.#awake;
+  }
+
+  wakeUp(): void {
+    this.#awake = true;
+    this.#wake();
+  }
+
+  /** Waits until the turn is near. Returns true if it waited; throws NotSentError if cancelled. */
+  async near(): Promise<boolean> {
+    if (this.#awake) return false;
+    const { signal } = this.options;
+    const ended = new Promise<never>((_, reject) => {
+      const abort = () => reject(new NotSentError('aborted'));
+      if (signal?.aborted) abort();
+      signal?.addEventListener('abort', abort, { once: true });
+    });
+    await Promise.race([this.#woken, ended]);
+    return true;
+  }
+
+  /** Waits for the turn. Returns false if it came too late: the place wakes again. */
+  async take(usefulUntilMs?: number): Promise<boolean> {
+    if (await this.limiter.ask('create', this.options, usefulUntilMs)) return true;
+    this.#sleep();
+    this.limiter.wake();
+    return false;
+  }
+
+  leave(): void {
+    this.limiter.leave(this);
   }
 }

@@ -158,21 +158,24 @@ async function probeThenSend(sending: Sending, isInvalid: boolean): Promise<Crea
   // Where nothing is sent whatever it says, it is not read: what is absent so soon after a restore says nothing.
   const stale = tooSoon || isInvalid ? undefined : await refuseStale(account, attempt);
   if (stale && stale.kind !== 'stale') return stale;
-  const waiting = {
+  const place = account.limiter.place({
     priority: activityInfo().priority?.priorityKey,
-    sinceMs: performance.now(),
     signal: AbortSignal.timeout(Math.max(0, Math.floor(deadline.leftToWaitMs()))),
-  };
+  });
   try {
     for (;;) {
-      const refused = await refusedByProbe(sending, { stale, times });
+      // If something may have been sent, this order is probed at once and alone.
+      const heldUp = attempt.permission === 'first' && (await place.near());
+      const refused = await refusedByProbe(sending, { stale, heldUp, times });
       if (refused) return refused;
-      if (await account.limiter.ask('create', waiting, freshUntilMs(account))) break;
+      if (await place.take(freshUntilMs(account))) break;
     }
   } catch (error) {
     // What limits refuse ends the order.
     if (error instanceof ApplicationFailure) throw error;
     return notSentBecause('the limit left no turn for the create', error);
+  } finally {
+    place.leave();
   }
   return send(sending, times);
 }
@@ -187,12 +190,12 @@ const freshUntilMs = ({ limiter }: Account): number =>
 /** Why nothing may be sent, by a probe made now; undefined = the create may go. */
 async function refusedByProbe(
   sending: Sending,
-  { stale, times }: { stale: CreateVerdict | undefined; times: SendTimes },
+  { stale, heldUp, times }: { stale: CreateVerdict | undefined; heldUp: boolean; times: SendTimes },
 ): Promise<CreateVerdict | undefined> {
   const { deps, account, attempt, request, rates, limit, tooSoon } = sending;
   let seen: Awaited<ReturnType<typeof probe>>;
   try {
-    seen = await probeBefore(account, attempt, request);
+    seen = await probeBefore(account, attempt, request, heldUp);
   } catch (error) {
     // A look-up that failed proves nothing, so nothing is sent.
     return notSentBecause('the probe before the create failed', error);
@@ -224,9 +227,9 @@ async function refusedByProbe(
 }
 
 /** Only where nothing was sent before may the answer to a group of probes say so. */
-const probeBefore = (account: Account, attempt: CreateOrderInput, request: CreateRequest) =>
+const probeBefore = (account: Account, attempt: CreateOrderInput, request: CreateRequest, heldUp: boolean) =>
   attempt.permission === 'first' && !sendGate(attempt)
-    ? probeFirst(account, attempt.type, request, probePatience())
+    ? probeFirst(account, attempt.type, request, probePatience(account, heldUp))
     : probe(account.service, attempt.type, request);
 
 /**
