@@ -96,7 +96,7 @@ export function attentionIn({ typedSearchAttributes: attributes }: WorkflowExecu
 export interface OrderListEntry {
   /** Of a received order its order_uuid. */
   orderId: string;
-  /** Set for orders that receipts on permanent addresses made. */
+  /** Whether a receipt on a permanent address made the order. */
   received: boolean;
   account: string;
   workflowId: string;

@@ -20,9 +20,9 @@ import { cameTooLate, untilTaken } from './temporal-calls.js';
 
 /** What is known of an order beside its id. */
 export interface OrderHandleOptions {
-  /** Set when `start` found the order already started, false when it started it; absent = nobody asked. */
+  /** Whether `start` found the order already started; absent without a start. */
   attached?: boolean;
-  /** Set when what `start` found was recovered by `reconcile --recover`. */
+  /** Whether `reconcile --recover` started the order that `start` found. */
   recovered?: boolean;
   /** Of an order that a receipt made; `order:<account>:<order_id>` when omitted. */
   workflowId?: string;
@@ -45,9 +45,9 @@ export function orderRun(
 /** One order, also one that a receipt made. Methods throw TemporalUnreachableError, and UnknownIdError where there is none. */
 export class OrderHandle {
   readonly workflowId: string;
-  /** Set when `start` found the order already started. */
+  /** Whether `start` found the order already started. */
   readonly attached?: boolean;
-  /** Set when it was recovered from the order list: that run only reports, no compensation that was asked for is carried out. */
+  /** Whether it was recovered from the order list. Such a run only reports, and compensates nothing. */
   readonly recovered?: boolean;
   readonly #run: RemoteRun<OrderWorkflow>;
 

@@ -77,7 +77,7 @@ function scheduleOptions(input: ScheduleInput): ScheduleOptions {
 export interface CreatedSchedule {
   /** Its id at Temporal, for `temporal schedule` and for `client.schedule.getHandle`. */
   scheduleId: string;
-  /** Set if the schedule was there already, with these settings. */
+  /** Whether the schedule was there already, with these settings. */
   attached: boolean;
   /** What Temporal made of the expressions. */
   calendars: CalendarSpecDescription[];

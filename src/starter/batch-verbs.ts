@@ -65,7 +65,8 @@ function addPlanAndStart(batch: Command, io: StarterIo, verbs: Verbs): void {
       // Until the report, Temporal may have accepted the start without this command knowing it.
       const { batch, report } = await goingOn(io, MAY_HAVE_STARTED, async () => {
         const handle = await whileShowing(io.stderr, 'checking every row', () => batches.start(input));
-        return { batch: followed(io, handle), report: await reportOfStart(followed(io, handle)) };
+        const started = followed(io, handle);
+        return { batch: started, report: await reportOfStart(started) };
       });
       if (!options.wait) return report;
       print(io.stderr, `${report.text}\n`);

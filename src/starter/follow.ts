@@ -8,7 +8,7 @@ const TICK_MS = 1_000;
 /** An order or a batch on the command line. */
 export interface Followed<S, R> {
   handle: {
-    /** Set when a start found it there already. */
+    /** Whether a start found it there already. */
     readonly attached?: boolean;
     isOpen(): Promise<boolean>;
     state(): Promise<S>;

@@ -20,7 +20,7 @@ export interface OurRun {
   workflowId: string;
   runId: string;
   account: string;
-  /** Set for the follower of a receipt; `orderId` is then the service's order_uuid. */
+  /** Whether it follows a receipt; `orderId` is then the service's order_uuid. */
   received: boolean;
   orderId: string;
   /** How its order stands, by the list; absent where only its end tells. */
@@ -28,7 +28,7 @@ export interface OurRun {
   startedAtMs: number;
   /** Where a search attribute tells it: of receipts, and of orders that have ended or waited for a person. */
   orderUuid?: string;
-  /** Set when it ended because no order of ours exists. */
+  /** Whether it ended because no order of ours exists. */
   noOrder: boolean;
 }
 
