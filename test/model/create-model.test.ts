@@ -34,6 +34,7 @@ const NONE: Left = {
   announce: 0,
   decision: 0,
   refuse: 0,
+  lose: 0,
   form: 0,
 };
 
@@ -160,6 +161,7 @@ const COMBINATIONS: Record<string, Partial<Left> & { isPayout?: false }> = {
   'a restore': { restore: 1, freeze: more, accept: 1, cancel: 1, decision: more },
   'a restore that is announced late': { announce: 1, accept: 1, callback: more, decision: 1 },
   'other forms of the id': { form: 1, accept: 1 + more, callback: 1, decision: 1 + more },
+  'an account that nobody knows': { lose: 1, restart: 1, refuse: 1, accept: 1, cancel: 1, decision: 1 },
   'a refusal': { refuse: 1, accept: 1, callback: 1, cancel: more, decision: 1 },
 };
 

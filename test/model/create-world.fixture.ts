@@ -21,7 +21,12 @@ interface Sent {
   atMs: number;
   /** The service keeps its id in another form: look-ups by ours never show it. */
   otherForm?: true;
+  /** It went to another account than the one in use, and nobody knows to which. */
+  elsewhere?: true;
 }
+
+/** Look-ups by our id, at the account in use, may show it. */
+const isShown = ({ state, otherForm, elsewhere }: Sent): boolean => state === 'executed' && !otherForm && !elsewhere;
 
 /** What the service shows stands still. `ours`: it shows our order. */
 interface Frozen {
@@ -72,6 +77,7 @@ export type Disturbance =
   | 'announce'
   | 'decision'
   | 'refuse'
+  | 'lose'
   | 'form';
 
 /** One thing that happens, in words, and what the world is after it. */
@@ -203,12 +209,14 @@ function without(world: World, key: 'laterMs' | 'callbackDue' | 'cancelled' | 'f
   return rest as World;
 }
 
+const placeOf = ({ sends }: World): Doubt['place'] => (sends.some(({ elsewhere }) => elsewhere) ? 'unknown' : 'asked');
+
 function startAgain(world: World): World {
   const run = world.run + 1;
   const doubt: Doubt = {
     cause: 'earlierRun',
     untilMs: world.nowMs + UNDER_WAY,
-    place: 'asked',
+    place: placeOf(world),
     said: 'an earlier run may have sent it',
   };
   const { before: _, ...rest } = without(world, 'cancelled');
@@ -217,7 +225,7 @@ function startAgain(world: World): World {
 
 /** Whether our order may be shown now: late by a window, never before one that was accepted later and is shown. */
 function mayShow({ sends, frozen, otherKey, nowMs, laterMs = Number.NEGATIVE_INFINITY }: World): boolean[] {
-  const shown = sends.filter(({ state, otherForm }) => state === 'executed' && !otherForm);
+  const shown = sends.filter(isShown);
   if (otherKey || shown.length === 0) return [false];
   if (frozen) return [frozen.ours];
   const [first] = shown;
@@ -263,9 +271,9 @@ function ending(world: World, as: Extract<Action, { do: 'end' }>['as'], code: Co
   return { event: `it ends: ${ended} (${as.type})`, world: { ...world, ended } };
 }
 
-const resetDoubt = ({ nowMs }: World): Outcome => ({
+const resetDoubt = (world: World): Outcome => ({
   kind: 'doubted',
-  doubt: { cause: 'reset', untilMs: nowMs + UNDER_WAY, place: 'asked', said: 'the workflow was reset' },
+  doubt: { cause: 'reset', untilMs: world.nowMs + UNDER_WAY, place: placeOf(world), said: 'the workflow was reset' },
 });
 
 /** What a reading may show, with what it can be checked by. */
@@ -279,7 +287,7 @@ function readings(world: World): { seen: Seen; event: string }[] {
   const isAlike = !(otherKey && !witness) && !world.sends.some(({ otherForm }) => otherForm);
   const proves = showsLater && laterMs > untilMs + LATE;
   const control = { whole, ...(whole && proves && isAlike && { later: true as const }) };
-  const count = world.sends.filter(({ state, otherForm }) => state === 'executed' && !otherForm).length;
+  const count = world.sends.filter(isShown).length;
   return mayShow(world).map((isShown) =>
     isShown
       ? { seen: count > 1 ? SEVERAL : OURS, event: 'our order' }
@@ -363,13 +371,13 @@ function attempts(world: World, permission: string, code: Code): Step[] {
     before: { facts: world.facts, answeredIn: world.answeredIn },
     witness: world.witness,
   };
-  const sent = (state: Sent['state'], atMs: number, otherForm?: true): readonly Sent[] => [
+  const sent = (state: Sent['state'], atMs: number, hidden?: 'otherForm' | 'elsewhere'): readonly Sent[] => [
     ...world.sends,
-    { state, atMs, ...(otherForm && { otherForm }) },
+    { state, atMs, ...(hidden && { [hidden]: true }) },
   ];
-  const doubted = (untilMs: number): Outcome => ({
+  const doubted = (untilMs: number, place: Doubt['place'] = 'asked'): Outcome => ({
     kind: 'doubted',
-    doubt: { cause: 'uncertainCreate', untilMs, place: 'asked', said: 'no clear answer' },
+    doubt: { cause: 'uncertainCreate', untilMs, place, said: 'no clear answer' },
     costs: { isLimited: false },
   });
   const permitted: Outcome[] =
@@ -394,8 +402,12 @@ function attempts(world: World, permission: string, code: Code): Step[] {
     steps.push(come('a create is refused', sent('dropped', at), refused));
     steps.push(come('a create is executed and answered with 400', sent('executed', at), refused));
   }
+  if (world.left.lose > 0) {
+    const lost = come('a create is executed at an account that nobody knows', sent('executed', at, 'elsewhere'));
+    steps.push({ ...lost, world: note(spend(lost.world, 'lose'), code, doubted(at, 'unknown')) });
+  }
   if (world.left.form > 0) {
-    const otherForm = sent('executed', at, true);
+    const otherForm = sent('executed', at, 'otherForm');
     steps.push(come('a create is kept under another form of its id, answered with 5xx', otherForm, doubted(at)));
     steps.push(come('… and answered with it', otherForm, doubted(at), { kind: 'seen', seen: NAMED }));
   }
@@ -431,10 +443,19 @@ function decisions(world: World, about: Asked, code: Code): Step[] {
   const closing: Outcome = { kind: 'closing', by: 'ann', atMs: world.nowMs };
   const closed: Step = { event: 'an operator closes it as absent', world: note(decided, code, closing) };
   const mayResend = (about.kind === 'uncertain' || about.kind === 'notSent') && executed(world) === 0 && !isOpen(world);
-  if (!mayResend) return [...steps, closed];
+  if (!mayResend) return [...steps, closed, ...refusedHere(decided, about, code)];
   const outcome: Outcome =
     about.kind === 'uncertain' ? { kind: 'permitted', wasLate: true, readIn: `${world.run}` } : { kind: 'unblocked' };
   return [...steps, closed, { event: 'an operator has it sent again', world: note(decided, code, outcome) }];
+}
+
+/** An operator, who looked at the account in use alone, has it sent again, and the service refuses it there. */
+function refusedHere(world: World, about: Asked, code: Code): Step[] {
+  if (about.kind !== 'uncertain' || world.left.refuse === 0 || placeOf(world) === 'asked') return [];
+  const permitted: Outcome = { kind: 'permitted', wasLate: true, readIn: `${world.run}` };
+  const refused: Outcome = { kind: 'refused', answer: 'HTTP 400', atMs: world.nowMs, place: 'asked' };
+  const event = 'an operator has it sent again at this account, which refuses it';
+  return [{ event, world: note(spend(world, 'refuse'), code, permitted, refused) }];
 }
 
 /** The same for states that differ in the time of day alone. */

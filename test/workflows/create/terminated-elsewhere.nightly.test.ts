@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { orderInput } from '../../support/inputs.js';
 import { newOrderId } from '../../support/lab.js';
 import { decideNow } from '../compensation/parked-orders.fixture.js';
-import { attentionSays, executedAtBoth, openTwoAccounts, PLACES } from './two-accounts.fixture.js';
+import { acceptLater, attentionSays, executedAtBoth, openTwoAccounts, PLACES } from './two-accounts.fixture.js';
 
 const SETTLE_MS = 2_500;
 
@@ -59,7 +59,11 @@ test('terminated while its create was in hand, so that nobody knows where it wen
   const third = await lab.orders.start('withdraw', plain, { again: true });
   await attentionSays(third, /where its create went is not known/);
   expect(other.stats().createsByOrderId).toEqual({});
+  // An order that this account accepted later proves nothing about the other one.
+  const later = await acceptLater({ lab }, 'in-hand');
+  await attentionSays(third, /where its create went is not known/);
+  expect(other.stats().createsByOrderId).toEqual({ [later]: 1 });
   await decideNow(third, 'resend');
   expect(await third.result()).toMatchObject({ outcome: 'completed', adopted: false });
-  expect(other.stats().executedByOrderId).toEqual({ [handle.orderId]: 1 });
+  expect(other.stats().executedByOrderId).toEqual({ [later]: 1, [handle.orderId]: 1 });
 });
