@@ -9,9 +9,9 @@ import {
   type Code,
   type Disturbance,
   executed,
-  heard,
   isOpen,
   keyOf,
+  observed,
   openWorld,
   stepsOf,
   type World,
@@ -35,6 +35,8 @@ const NONE: Left = {
   decision: 0,
   refuse: 0,
   lose: 0,
+  another: 0,
+  late: 0,
   form: 0,
 };
 
@@ -45,6 +47,20 @@ const INVARIANTS: readonly ((world: World, before: World, code: Code) => string 
     const isSent = world.sends.length > before.sends.length;
     return isSent && (isOpen(before) || executed(before) > 0) ? 'sent while one was executed or on its way' : undefined;
   },
+  (world, before) => {
+    const isSent = world.sends.length > before.sends.length;
+    return isSent && before.facts.found ? 'sent although an order under its id is known' : undefined;
+  },
+  (world, before) => {
+    const isSent = world.sends.length > before.sends.length;
+    return isSent && before.late && !before.facts.absence?.permitted?.late
+      ? 'sent late though nobody permitted a late one'
+      : undefined;
+  },
+  (world, _, code) =>
+    world.ended === undefined && world.facts.closing && actionOf(world, code).do === 'ask'
+      ? 'asks again although an operator closed it'
+      : undefined,
   (world) =>
     world.ended === 'none exists' && (executed(world) > 0 || isOpen(world))
       ? 'ended as absent while one exists'
@@ -57,10 +73,11 @@ const INVARIANTS: readonly ((world: World, before: World, code: Code) => string 
   },
   (world) => (world.ended === 'none exists' && world.callbackDue ? 'ended with a callback not looked into' : undefined),
   (world, _, code) => {
-    const { facts } = heard(world, code);
-    const isAsked =
-      world.ended === undefined && code.nextAction(facts, { movesMoneyAtOnce: world.isPayout }).do === 'ask';
-    return isAsked && wasEverInDoubt(facts) && isCallbackNew(facts)
+    const { facts } = observed(world, code);
+    return world.ended === undefined &&
+      actionOf(world, code).do === 'ask' &&
+      wasEverInDoubt(facts) &&
+      isCallbackNew(facts)
       ? 'asks with a callback not looked into'
       : undefined;
   },
@@ -86,6 +103,20 @@ interface Bounds {
   within?: (world: World) => boolean;
 }
 
+/** Nothing more happens because of what is looked at, not because of the run. */
+const isBound = (world: World, code: Code): boolean => {
+  if (world.ended !== undefined) return true;
+  const action = actionOf(world, code);
+  return action.do === 'ask' ? world.left.decision === 0 : action.do === 'attempt' && world.left.send === 0;
+};
+
+/** States from which nothing leads to an end, or to where exploring ends. */
+function stuck(before: ReadonlyMap<string, string[]>, ends: readonly string[]): string | undefined {
+  const reached = new Set(ends);
+  for (const key of reached) for (const from of before.get(key) ?? []) reached.add(from);
+  return [...before.keys()].find((key) => !reached.has(key));
+}
+
 /** Explores every reachable state breadth-first. */
 function explore(left: Left, code: Code, { most, within = () => true, isPayout = true }: Bounds): Explored {
   const startedAtMs = performance.now();
@@ -100,16 +131,26 @@ function explore(left: Left, code: Code, { most, within = () => true, isPayout =
     const path = key === undefined ? undefined : paths.get(key);
     return path ? [...wordsTo(path.from), path.event] : [];
   };
+  const before = new Map<string, string[]>(level.map(({ key }) => [key, []]));
+  const ends: string[] = [];
   let depth = 0;
   let broken: Explored['broken'];
-  const follow = (from: string, before: World): typeof level => {
-    const about = askedNow(before, code);
+  const follow = (from: string, state: World): typeof level => {
+    const about = askedNow(state, code);
     if (about) asked.add(about);
-    return stepsOf(before, code).flatMap(({ event, world }) => {
+    if (isBound(state, code)) ends.push(from);
+    return stepsOf(state, code).flatMap(({ event, world }) => {
       const key = keyOf(world);
-      if (paths.has(key) || !within(world)) return [];
+      if (!within(world)) {
+        ends.push(from);
+        return [];
+      }
+      const froms = before.get(key);
+      if (froms) froms.push(from);
+      else before.set(key, [from]);
+      if (paths.has(key)) return [];
       paths.set(key, { from, event });
-      const rule = INVARIANTS.map((invariant) => invariant(world, before, code)).find((words) => words);
+      const rule = INVARIANTS.map((invariant) => invariant(world, state, code)).find((words) => words);
       if (rule) broken ??= { rule, events: wordsTo(key) };
       return [{ key, world }];
     });
@@ -117,6 +158,10 @@ function explore(left: Left, code: Code, { most, within = () => true, isPayout =
   while (level.length > 0 && paths.size < most && !broken) {
     level = level.flatMap(({ key, world }) => (broken ? [] : follow(key, world)));
     depth += 1;
+  }
+  if (!broken) {
+    const key = stuck(before, [...ends, ...level.map((one) => one.key)]);
+    if (key !== undefined) broken = { rule: 'nothing leads to an end', events: wordsTo(key) };
   }
   const seconds = (performance.now() - startedAtMs) / 1_000;
   return { states: paths.size, depth, seconds, asked, ...(broken && { broken }) };
@@ -162,6 +207,8 @@ const COMBINATIONS: Record<string, Partial<Left> & { isPayout?: false }> = {
   'a restore that is announced late': { announce: 1, accept: 1, callback: more, decision: 1 },
   'other forms of the id': { form: 1, accept: 1 + more, callback: 1, decision: 1 + more },
   'an account that nobody knows': { lose: 1, restart: 1, refuse: 1, accept: 1, cancel: 1, decision: 1 },
+  'a time that passes': { late: 1, restart: more, accept: 1, cancel: 1, decision: 1 },
+  'an id of two payments': { another: 1, refuse: more, accept: 1, callback: more, cancel: 1, decision: 1 },
   'a refusal': { refuse: 1, accept: 1, callback: 1, cancel: more, decision: 1 },
 };
 

@@ -32,6 +32,7 @@ const isShown = ({ state, otherForm, elsewhere }: Sent): boolean => state === 'e
 interface Frozen {
   atMs: number;
   ours: boolean;
+  another: boolean;
 }
 
 export interface World {
@@ -43,6 +44,8 @@ export interface World {
   otherKey?: true;
   /** An order that the service confirmed before the create was sent, as pinned with it. */
   witness: boolean;
+  /** Another payment has our id. */
+  another?: true;
   /** When the service accepted the last order of somebody else that this worker sent. */
   laterMs?: number;
   /** Counts runs: of a reset, of a start again. */
@@ -53,6 +56,8 @@ export interface World {
   before?: { facts: Facts; answeredIn: number };
   restoredAtMs?: number;
   cancelled?: true;
+  /** The time at which it was to start has passed, or its latest send time. */
+  late?: 'delayed' | 'over';
   callbackDue?: true;
   /** A callback came. */
   isCalled?: true;
@@ -78,6 +83,8 @@ export type Disturbance =
   | 'decision'
   | 'refuse'
   | 'lose'
+  | 'another'
+  | 'late'
   | 'form';
 
 /** One thing that happens, in words, and what the world is after it. */
@@ -97,6 +104,7 @@ export const CODE: Code = { nextAction, applyOutcome };
 const ORDER = { order_uuid: 'ours' } as never;
 const OURS: Seen = { kind: 'ours', order: ORDER, how: 'adopted' };
 const SEVERAL: Conflict = { kind: 'conflict', reason: 'several', ours: ['one', 'two'], candidates: [] };
+const FOREIGN: Conflict = { kind: 'conflict', reason: 'another payment', ours: [], candidates: [] };
 const NAMED: Conflict = {
   kind: 'conflict',
   reason: 'another form',
@@ -114,8 +122,9 @@ export function openWorld(left: World['left'], witness: boolean, isPayout: boole
   return { nowMs: 0, facts, sends: [], witness, run: 0, firstRun: 0, answeredIn: 0, left, isPayout };
 }
 
+/** What the run does next. */
 export const actionOf = (world: World, code: Code): Action =>
-  code.nextAction(world.facts, { movesMoneyAtOnce: world.isPayout });
+  code.nextAction(observed(world, code).facts, { movesMoneyAtOnce: world.isPayout });
 
 const spend = (world: World, what: Disturbance): World => ({
   ...world,
@@ -136,7 +145,7 @@ export function stepsOf(world: World, code: Code): Step[] {
 type Happening = readonly [what: Disturbance, event: string, isPossible: boolean, world: (spent: World) => World];
 
 function disturbances(world: World): Step[] {
-  const { nowMs, sends, frozen, left } = world;
+  const { nowMs, sends, frozen, left, another } = world;
   const wasSent = sends.length > 0;
   const happenings: Happening[] = [
     ...mayShow(world).map(
@@ -144,7 +153,7 @@ function disturbances(world: World): Step[] {
         'freeze',
         `what the service shows stands still${ours ? ', with our order' : ''}`,
         !frozen,
-        (spent) => ({ ...spent, frozen: { atMs: nowMs, ours } }),
+        (spent) => ({ ...spent, frozen: { atMs: nowMs, ours, another: another === true } }),
       ],
     ),
     ['thaw', 'it goes on', frozen !== undefined, (spent) => without(spent, 'frozen')],
@@ -161,6 +170,15 @@ function disturbances(world: World): Step[] {
       executed(world) > 0 && !world.callbackDue,
       (spent) => ({ ...spent, callbackDue: true, isCalled: true }),
     ],
+    ...(['delayed', 'over'] as const).map(
+      (late): Happening => [
+        'late',
+        late === 'over' ? 'its latest send time is over' : 'the time that it was to start at has passed',
+        wasSent,
+        (spent) => ({ ...spent, late }),
+      ],
+    ),
+    ['another', 'another payment takes its id', !another, (spent) => ({ ...spent, another: true })],
     ['cancel', 'it is cancelled', !world.cancelled, (spent) => ({ ...spent, cancelled: true })],
     [
       'reset',
@@ -233,15 +251,17 @@ function mayShow({ sends, frozen, otherKey, nowMs, laterMs = Number.NEGATIVE_INF
   return first && isSure ? [true] : [true, false];
 }
 
-/** The world once the run has heard the callback that came. */
-export const heard = (world: World, code: Code): World =>
-  world.callbackDue ? without(note(world, code, { kind: 'callback' }), 'callbackDue') : world;
+/** The world once the run has heard the callback that came, that it is cancelled, and that it is late. */
+export function observed(world: World, code: Code): World {
+  const heard = world.callbackDue ? without(note(world, code, { kind: 'callback' }), 'callbackDue') : world;
+  const { cancelled, late } = world;
+  return { ...heard, facts: { ...heard.facts, cancelled: cancelled === true, ...(late && { late }) } };
+}
 
 /** What the run does, in every way that it may come out. */
 function progress(before: World, code: Code): Step[] {
-  const observed = heard(before, code);
-  const world = { ...observed, facts: { ...observed.facts, cancelled: before.cancelled === true } };
-  const action = actionOf(world, code);
+  const world = observed(before, code);
+  const action = actionOf(before, code);
   switch (action.do) {
     case 'take':
       return [{ event: 'it takes the order', world: { ...world, ended: 'taken' } }];
@@ -288,11 +308,12 @@ function readings(world: World): { seen: Seen; event: string }[] {
   const proves = showsLater && laterMs > untilMs + LATE;
   const control = { whole, ...(whole && proves && isAlike && { later: true as const }) };
   const count = world.sends.filter(isShown).length;
-  return mayShow(world).map((isShown) =>
-    isShown
-      ? { seen: count > 1 ? SEVERAL : OURS, event: 'our order' }
-      : { seen: { kind: 'absent', control }, event: whole ? 'no order of ours' : 'not even what was confirmed' },
-  );
+  const showsAnother = !otherKey && (frozen ? frozen.another : world.another === true);
+  return mayShow(world).map((isShown) => {
+    if (isShown) return { seen: count > 1 || showsAnother ? SEVERAL : OURS, event: 'our order' };
+    if (showsAnother) return { seen: FOREIGN, event: 'another payment' };
+    return { seen: { kind: 'absent', control }, event: whole ? 'no order of ours' : 'not even what was confirmed' };
+  });
 }
 
 /** The run hears an answer: one that another run asked for tells that it was reset, and a restored Temporal says so. */
@@ -380,8 +401,7 @@ function attempts(world: World, permission: string, code: Code): Step[] {
     doubt: { cause: 'uncertainCreate', untilMs, place, said: 'no clear answer' },
     costs: { isLimited: false },
   });
-  const permitted: Outcome[] =
-    permission === 'absent' ? [{ kind: 'permitted', wasLate: false, readIn: `${world.run}` }] : [];
+  const permitted: Outcome[] = permission === 'absent' ? [{ kind: 'permitted', readIn: `${world.run}` }] : [];
   const come = (event: string, sends: readonly Sent[], ...outcomes: Outcome[]): Step => ({
     event,
     world: note({ ...sending, sends }, code, ...permitted, ...outcomes),
@@ -445,14 +465,14 @@ function decisions(world: World, about: Asked, code: Code): Step[] {
   const mayResend = (about.kind === 'uncertain' || about.kind === 'notSent') && executed(world) === 0 && !isOpen(world);
   if (!mayResend) return [...steps, closed, ...refusedHere(decided, about, code)];
   const outcome: Outcome =
-    about.kind === 'uncertain' ? { kind: 'permitted', wasLate: true, readIn: `${world.run}` } : { kind: 'unblocked' };
+    about.kind === 'uncertain' ? { kind: 'permitted', readIn: `${world.run}` } : { kind: 'unblocked' };
   return [...steps, closed, { event: 'an operator has it sent again', world: note(decided, code, outcome) }];
 }
 
 /** An operator, who looked at the account in use alone, has it sent again, and the service refuses it there. */
 function refusedHere(world: World, about: Asked, code: Code): Step[] {
   if (about.kind !== 'uncertain' || world.left.refuse === 0 || placeOf(world) === 'asked') return [];
-  const permitted: Outcome = { kind: 'permitted', wasLate: true, readIn: `${world.run}` };
+  const permitted: Outcome = { kind: 'permitted', readIn: `${world.run}` };
   const refused: Outcome = { kind: 'refused', answer: 'HTTP 400', atMs: world.nowMs, place: 'asked' };
   const event = 'an operator has it sent again at this account, which refuses it';
   return [{ event, world: note(spend(world, 'refuse'), code, permitted, refused) }];

@@ -23,7 +23,7 @@ export type Outcome =
   | ({ kind: 'blocked' } & NonNullable<Facts['blocked']>)
   | { kind: 'takenBack' }
   /** An operator permits a send, in the run `readIn`. */
-  | { kind: 'permitted'; wasLate: boolean; readIn: string }
+  | { kind: 'permitted'; readIn: string }
   | { kind: 'unblocked' }
   | { kind: 'closing'; by: string; refused?: string; atMs: number }
   | { kind: 'callback' }
@@ -180,16 +180,15 @@ const restartProof = (facts: Facts, { sinceMs: _, ...doubt }: Doubt): Facts => (
   looked: false,
 });
 
-/** Records that a re-send is permitted, with what was known at that time. */
-function permit(facts: Facts, { wasLate, readIn }: Extract<Outcome, { kind: 'permitted' }>): Facts {
+/** Records that a re-send is permitted, with what was known when the operator was asked. */
+function permit(facts: Facts, { readIn }: Extract<Outcome, { kind: 'permitted' }>): Facts {
   const { doubt, late, cancelled } = facts;
   // Orders stay hidden on this account: the operator who confirmed the account vouches for absence.
   const absence = facts.absence ?? (doubt && { doubt, readIn, control: { whole: false } });
-  const isLate = late !== undefined && wasLate;
-  if (!absence) return late === 'delayed' && wasLate ? { ...facts, late: 'allowed' } : facts;
+  if (!absence) return late === 'delayed' ? { ...facts, late: 'allowed' } : facts;
   return {
     ...without(facts, 'refused', 'doubt', 'proof'),
-    absence: { ...absence, permitted: { late: isLate, cancelled } },
+    absence: { ...absence, permitted: { late: late !== undefined, cancelled } },
   };
 }
 

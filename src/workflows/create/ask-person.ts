@@ -17,7 +17,6 @@ const OUTAGE_MS = 60 * 60_000;
 
 /** Keeps the workflow open until an operator decides, or until the question is obsolete (`isChanged`). */
 export async function askPerson(run: OrderRun, about: Question, isChanged: () => boolean): Promise<void> {
-  const wasLate = run.facts.late !== undefined;
   const asking = new CancellationScope();
   const later = waitsForLater(about) ? asking.run(() => awaitLater(run)) : undefined;
   const answered = later ? watch(later) : () => false;
@@ -30,7 +29,7 @@ export async function askPerson(run: OrderRun, about: Question, isChanged: () =>
     for (let asked: ParkQuestion | undefined = askedAbout(run, about); asked; ) {
       const decision = isOver() ? undefined : await parkUnless(run, asked, isOver);
       if (!decision) break;
-      const result = await outcomeOf(run, about, asked, decision, wasLate);
+      const result = await outcomeOf(run, about, asked, decision);
       asked = 'code' in result ? result : undefined;
       if (!('code' in result)) record(run, result);
     }
@@ -62,7 +61,6 @@ async function outcomeOf(
   about: Question,
   asked: ParkQuestion,
   decision: TakenDecision,
-  wasLate: boolean,
 ): Promise<Outcome | ParkQuestion> {
   const by = maskWords(decision.by);
   const atMs = Date.now();
@@ -81,7 +79,7 @@ async function outcomeOf(
       run.approved = about.kind === 'overCap' ? about.toApprove : undefined;
       return { kind: 'unblocked' };
     default:
-      return permits(about) ? { kind: 'permitted', wasLate, readIn: run.answeredIn } : { kind: 'unblocked' };
+      return permits(about) ? { kind: 'permitted', readIn: run.answeredIn } : { kind: 'unblocked' };
   }
 }
 

@@ -147,8 +147,7 @@ async function attempt(create: Create, action: Extract<Action, { do: 'attempt' }
   const { run } = create;
   const { permission } = action;
   // The permission holds while the attempt waits, whatever the budget says.
-  if (permission === 'absent')
-    record(run, { kind: 'permitted', wasLate: run.facts.late !== undefined, readIn: run.answeredIn });
+  if (permission === 'absent') record(run, { kind: 'permitted', readIn: run.answeredIn });
   const outcomes = await attemptCreate(run, permission, () => !isChanged(create, action));
   for (const outcome of outcomes) record(run, outcome);
 }
