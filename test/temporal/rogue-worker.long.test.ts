@@ -83,7 +83,7 @@ const APPLICATION = (type: string) => ({ message: 'no', applicationFailureInfo: 
 async function whileSending(orderId: string) {
   const order = await lab.orders.start(
     'withdraw',
-    orderInput('withdraw', orderId, { marker: 'create=slow slow_ms=3000' }),
+    orderInput('withdraw', orderId, { marker: 'create=no-answer-later later_ms=5000' }),
   );
   await vi.waitUntil(() => lab.requestsOf(orderId).length > 1, { timeout: 30_000 });
   return order;
