@@ -149,7 +149,7 @@ export const SETTINGS = {
   },
   AUDIT_DIR: {
     ...{ by: 'W', type: text, unset: 'none: no record', example: '/var/lib/payments/audit' },
-    about: 'folder of the [audit record](operating.md#the-audit-record). If it cannot be written, nothing is sent',
+    about: 'folder of the [audit record](audit.md). If it cannot be written, nothing is sent',
   },
   PAYLOAD_ENCRYPTION_KEYS: {
     ...{
