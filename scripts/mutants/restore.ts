@@ -65,8 +65,8 @@ export const RESTORE_MUTANTS: readonly Mutant[] = [
   {
     name: "a cancelled create ends its order by the server's word alone",
     file: 'src/workflows/create/attempt.ts',
-    find: "!isPermitted()) return [{ kind: 'takenBack' }];",
-    replacement: "!isPermitted()) return close(run, closed('OrderCancelled', 'cancelled'));",
+    find: "(isQueued || !(error instanceof ActivityFailure))) return [{ kind: 'takenBack' }];",
+    replacement: "(isQueued || !(error instanceof ActivityFailure))) return close(run, 'OrderCancelled', 'cancelled');",
     test: {
       file: 'test/reliability/taken-back.test.ts',
       name: 'a create that is paused while it is sent, and failed by its id, ends as what was paid though its order is cancelled',

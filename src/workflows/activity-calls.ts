@@ -3,6 +3,7 @@ import {
   ActivityFailure,
   type ActivityOptions,
   ApplicationFailure,
+  CancellationScope,
   condition,
   sleep,
 } from '@temporalio/workflow';
@@ -95,6 +96,16 @@ export function watch(pending: Promise<unknown>): () => boolean {
   };
   pending.then(end, end);
   return () => ended;
+}
+
+/** Runs `act`, and cancels it once it is over. Returns or throws what it results in. */
+export async function untilOver<T>(act: () => Promise<T>, isOver: () => boolean): Promise<T> {
+  const scope = new CancellationScope();
+  const pending = scope.run(act);
+  const ended = watch(pending);
+  await condition(() => ended() || isOver());
+  if (!ended()) scope.cancel();
+  return pending;
 }
 
 /** Summary of the timer after which attention is raised. */

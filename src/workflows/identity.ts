@@ -17,18 +17,15 @@ import {
 } from '../contract/names.js';
 import type { ReceivedDepositInput } from '../contract/order/input-and-result.js';
 import { holdsWallet, maskWallets, NO_WALLET } from '../contract/wallets.js';
-import { close, closed, closeWithoutOrder } from './order/end.js';
+import { close } from './order/end.js';
 import { mayHaveSent, type OrderRun } from './order/state.js';
 
 /*
- * A run goes on only under the workflow id that its input demands: the id is what keeps an order, an address or a batch from
- * being run twice. These checks look at just enough to get the input to the first activity, which validates every field.
+ * A run goes on only under the workflow id that its input demands, which keeps an order from being run twice. The first
+ * activity validates every field.
  */
 
-/**
- * True in a run that was cut from another one by a reset, which may have started what this one knows nothing of. Asked only
- * where a run without a reset would end, never to order steps: their history is the same in both.
- */
+/** Returns true in a run that a reset made. Asked only where another run would end. */
 export const isReset = (): boolean => workflowInfo().runId !== workflowInfo().originalExecutionRunId;
 
 /** Ends a run because of one field of its input. */
@@ -48,8 +45,8 @@ const refuseOrder =
   (run: OrderRun): Refuse =>
   (field, reason) => {
     const errors: FieldError[] = [{ field, reason: maskWallets(reason) }];
-    if (!mayHaveSent(run)) closeWithoutOrder(run, 'InvalidOrder', `${field}: ${reason}. Nothing was sent`, errors);
-    close(run, closed(ORDER_UNRESOLVED, `${field}: ${reason}. This run sent nothing, an earlier one may have`));
+    if (!mayHaveSent(run)) close(run, 'InvalidOrder', `${field}: ${reason}. Nothing was sent`, errors);
+    close(run, ORDER_UNRESOLVED, `${field}: ${reason}. This run sent nothing, an earlier one may have`);
   };
 
 /** The identity of an order. Throws InvalidOrder, or OrderUnresolved where an earlier run may have sent it. */
@@ -58,14 +55,14 @@ export function checkOrder(run: OrderRun): void {
   const { orderId } = run;
   checkInput(refuse, run.input, '{account?, order, …}');
   if (typeof run.request !== 'object' || run.request === null) refuse('order', 'must be the create request');
-  checkAccount(refuse, run.account, !mayHaveSent(run));
+  checkAccount(refuse, run.account);
   if (typeof orderId !== 'string' || !ORDER_ID_FORMAT.test(orderId.replace(/\.r\d{1,4}$/, ''))) {
     refuse('order.order_id', 'must match [A-Za-z0-9._:-]{1,120}');
   }
   if (!isFollowUp(run)) {
     const { batchId } = run.input;
-    checkShownName(refuse, 'order.order_id', orderId, !mayHaveSent(run));
-    if (typeof batchId === 'string') checkShownName(refuse, 'batchId', batchId, !mayHaveSent(run));
+    checkShownName(refuse, 'order.order_id', orderId);
+    if (typeof batchId === 'string') checkShownName(refuse, 'batchId', batchId);
   }
   // A recovered run sends nothing, so the id cannot be used to pay beside the order it extends.
   if (/\.r\d+$/.test(orderId) && !isFollowUp(run) && !run.input.recovered) {
@@ -79,7 +76,7 @@ export function checkOrder(run: OrderRun): void {
 export function checkReceived(run: OrderRun, input: ReceivedDepositInput): void {
   const refuse: Refuse = refuseOrder(run);
   checkInput(refuse, run.input, '{account?, ref, order_uuid, …}');
-  checkAccount(refuse, run.account, !mayHaveSent(run));
+  checkAccount(refuse, run.account);
   const { order_uuid: orderUuid } = input;
   if (typeof orderUuid !== 'string' || !ORDER_UUID_FORMAT.test(orderUuid)) {
     refuse('order_uuid', 'must match [A-Za-z0-9_-]{1,64}');
@@ -113,7 +110,7 @@ export function checkedAccount(input: { account?: string } | undefined): string 
   return account;
 }
 
-/** Returns true when this run is a follow-up started by the very order it extends; a received order is named by its uuid. */
+/** Returns true in a follow-up that the order it extends has started. */
 export function isFollowUp({ request, account }: Pick<OrderRun, 'request' | 'account'>): boolean {
   const orderId: unknown = request?.order_id;
   const followUp = typeof orderId === 'string' ? parseFollowUpOrderId(orderId) : undefined;
@@ -125,7 +122,7 @@ export function isFollowUp({ request, account }: Pick<OrderRun, 'request' | 'acc
   return (ordered ?? received)?.account === account && parentId === followUp.extendsOrderId;
 }
 
-/** Returns true when this run was started with a time-out or as a cron job: both would end it in the middle. */
+/** Returns true if a time-out or a cron would end this run in the middle. */
 export function hasTimeLimit(): boolean {
   const { executionTimeoutMs, runTimeoutMs, cronSchedule } = workflowInfo();
   return Boolean(cronSchedule) || isShort(executionTimeoutMs) || isShort(runTimeoutMs);
@@ -137,10 +134,10 @@ const YEAR_MS = 365 * 86_400_000;
 const isShort = (timeoutMs: number | undefined): boolean =>
   timeoutMs !== undefined && timeoutMs > 0 && timeoutMs < YEAR_MS;
 
-/** More levels than any input has; what is nested thousands deep cannot be handed on to an activity. */
+/** Levels of an input that activities can take. */
 const MAX_LEVELS = 50;
 
-/** Returns true for what has more levels than that. */
+/** Returns true if a value has more levels. */
 export const isDeeperThan = (levels: number, value: unknown): boolean =>
   typeof value === 'object' &&
   value !== null &&
@@ -153,17 +150,14 @@ export function checkInput(refuse: Refuse, input: unknown, shape: string): void 
 }
 
 /** Refuses what cannot be an account. */
-export function checkAccount(refuse: Refuse, account: unknown, isFirst?: boolean): void {
+export function checkAccount(refuse: Refuse, account: unknown): void {
   if (typeof account !== 'string' || !ACCOUNT_FORMAT.test(account)) refuse('account', 'must match [a-z0-9-]{1,32}');
-  checkShownName(refuse, 'account', account, isFirst);
+  checkShownName(refuse, 'account', account);
 }
 
-/**
- * Search attributes, failures and logs show the name. What an earlier run may have paid under it is never refused: nobody may
- * take it for unsent.
- */
-export function checkShownName(refuse: Refuse, field: string, name: string, isFirst = !isReset()): void {
-  if (isFirst && holdsWallet(name)) refuse(field, NO_WALLET);
+/** Refuses a name that search attributes, failures and logs must not show. */
+export function checkShownName(refuse: Refuse, field: string, name: string): void {
+  if (holdsWallet(name)) refuse(field, NO_WALLET);
 }
 
 /** Refuses a run that the server would end by itself. */

@@ -14,4 +14,3 @@ export { receivedDeposit } from './received-deposit.js';
 export { reconcile } from './reconcile.js';
 export { scheduledBatch } from './scheduled-batch.js';
 export { serviceRead } from './service-read.js';
-export { default } from './unknown-type.js';

@@ -17,13 +17,10 @@ import { askForReading } from './ask/ask.js';
 import { record } from './create/apply-outcome.js';
 import { awaitFinal } from './follow/await-final.js';
 import { invalidInput } from './identity.js';
-import { parkUnless } from './order/decision.js';
+import { park } from './order/decision.js';
 import { runAfterEnd } from './order/frame.js';
 import { enterDone, raiseAttention } from './order/show.js';
 import { type OrderRun, openRun } from './order/state.js';
-
-/** Look-ups by callbacks while an operator is asked: each makes the revision stale. */
-const MAX_LOOKS = 20;
 
 /** Longest time between the two look-ups. */
 const LONGEST_WAIT_MS = 86_400_000;
@@ -56,9 +53,10 @@ async function lookAfterEnd(run: OrderRun, ended: string, againAfterMs?: number)
     const isClaimed = run.callback.isDue || !byRun;
     run.callback.isDue = false;
     const answer = await lookOverWindow(run, asked, isClaimed);
-    if (answer.kind === 'unchanged') result = { ...result, shown: answer.shown };
-    else if (answer.kind !== 'open' && answer.changed) result = await acknowledged(run, asked, answer);
-    else if (answer.kind !== 'open') result = { ...result, shown: answer.shown };
+    if (answer.kind !== 'open') {
+      const isChanged = answer.kind !== 'unchanged' && answer.changed;
+      result = isChanged ? await acknowledged(run, answer) : { ...result, shown: answer.shown };
+    }
     // From now on, an open run of the order is another one.
     asked.byRun = false;
     if (result.changed) asked.acknowledged = result.shown;
@@ -88,18 +86,10 @@ function lookOverWindow(run: OrderRun, asked: Comparison, isClaimed: boolean): P
 }
 
 /** Reports a change, and waits until an operator acknowledges it. */
-async function acknowledged(run: OrderRun, asked: Comparison, first: EndedReading): Promise<AfterEndResult> {
-  for (let [seen, looks] = [first, 1]; ; looks += 1) {
-    const shown = seen.kind === 'found' ? await followed(run, seen.order, reasonFor(seen)) : seen.shown;
-    const isHeard = looks < MAX_LOOKS ? () => run.callback.isDue : () => false;
-    const reason = reasonFor({ ...seen, shown });
-    const decision = await parkUnless(run, { code: 'changed-after-end', reason, allowed: ['accept'] }, isHeard);
-    if (decision) return { shown, changed: true, ...(seen.kind === 'found' && { order: run.finalOrder }) };
-    run.callback.isDue = false;
-    const again = await lookUpEnded(run, asked);
-    // An order that was shown stays a question.
-    if ((again.kind === 'found' || again.kind === 'duplicates') && again.changed) seen = again;
-  }
+async function acknowledged(run: OrderRun, seen: EndedReading): Promise<AfterEndResult> {
+  const shown = seen.kind === 'found' ? await followed(run, seen.order, reasonFor(seen)) : seen.shown;
+  await park(run, { code: 'changed-after-end', reason: reasonFor({ ...seen, shown }), allowed: ['accept'] });
+  return { shown, changed: true, ...(seen.kind === 'found' && { order: run.finalOrder }) };
 }
 
 const reasonFor = ({ before, shown }: Pick<EndedReading, 'before' | 'shown'>): string =>

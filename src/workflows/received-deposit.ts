@@ -9,7 +9,7 @@ import { compensate } from './compensation/compensate.js';
 import { setOrder } from './create/create-order.js';
 import type { Ours } from './create/seen.js';
 import { awaitFinal } from './follow/await-final.js';
-import { closeWithoutOrder } from './order/end.js';
+import { close } from './order/end.js';
 import { runReceived } from './order/frame.js';
 import { identify, type OrderRun, showsNone } from './order/state.js';
 import { isKeyword, showAttributes } from './show.js';
@@ -59,6 +59,6 @@ function received(run: OrderRun, type: ReceivedType, order: Order): Ours {
 }
 
 function giveUp(run: OrderRun, orderUuid: string, reading: Exclude<ReceivedReading, { kind: 'found' }>): never {
-  if (reading.kind === 'absent') closeWithoutOrder(run, 'OrderAbsent', `Order "${orderUuid}": ${showsNone(run)}`);
-  closeWithoutOrder(run, 'OrderConflict', `order ${orderUuid} is not ours to follow: ${reading.reason}`);
+  if (reading.kind === 'absent') close(run, 'OrderAbsent', `Order "${orderUuid}": ${showsNone(run)}`);
+  close(run, 'OrderConflict', `order ${orderUuid} is not ours to follow: ${reading.reason}`);
 }

@@ -20,24 +20,14 @@ export async function serviceRead(input: ServiceReadInput): Promise<unknown> {
     return await readService({ ...input, account });
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
-    const last = lastFailure(error);
-    if (last?.nonRetryable) throw last;
-    if (neverStarted(error)) {
-      const message = `no worker took the read within ${ANSWER_WITHIN}: check the account's name, and that a worker serves it`;
-      throw ApplicationFailure.nonRetryable(message, SERVICE_UNAVAILABLE);
-    }
-    const why = last ? ` (${last.message})` : '';
-    const message = `no answer from the payment service within ${ANSWER_WITHIN}${why}`;
-    throw ApplicationFailure.nonRetryable(message, SERVICE_UNAVAILABLE);
+    const { cause } = error;
+    // A time-out has the failure of the last attempt as its cause; an attempt that began has left one.
+    const last = cause instanceof TimeoutFailure ? cause.cause : cause;
+    if (last instanceof ApplicationFailure && last.nonRetryable) throw last;
+    const neverStarted = last === undefined && (cause as TimeoutFailure).timeoutType !== 'START_TO_CLOSE';
+    const happened = neverStarted
+      ? `no worker took the read within ${ANSWER_WITHIN}: check the account's name, and that a worker serves it`
+      : `no answer from the payment service within ${ANSWER_WITHIN}${last ? ` (${last.message})` : ''}`;
+    throw ApplicationFailure.nonRetryable(happened, SERVICE_UNAVAILABLE);
   }
-}
-
-/** The time ran out before any attempt began: one that began would have left its own failure as the cause. */
-const neverStarted = ({ cause }: ActivityFailure): boolean =>
-  cause instanceof TimeoutFailure && cause.cause === undefined && cause.timeoutType !== 'START_TO_CLOSE';
-
-/** What the last attempt failed with: the cause itself or, where the time ran out during a later one, the cause of that. */
-function lastFailure({ cause }: ActivityFailure): ApplicationFailure | undefined {
-  const last = cause instanceof TimeoutFailure ? cause.cause : cause;
-  return last instanceof ApplicationFailure ? last : undefined;
 }

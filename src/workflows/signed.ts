@@ -1,7 +1,6 @@
 import {
   ActivityFailure,
   CancellationScope,
-  condition,
   isCancellation,
   proxyActivities,
   workflowInfo,
@@ -14,7 +13,7 @@ import {
   SIGNATURES_COUNT,
   type SignatureCheck,
 } from '../contract/signature.js';
-import { quickCheck, watch } from './activity-calls.js';
+import { quickCheck, untilOver } from './activity-calls.js';
 
 /** An update that counts once it is known who signed it. */
 export interface SignedRequest<T> {
@@ -51,13 +50,11 @@ export async function takeSigned<T>({ input, refusal, refuse, take }: SignedRequ
 const checked = (input: CheckSignatureInput, refusal: () => string | undefined): Promise<SignatureCheck> =>
   CancellationScope.nonCancellable(async () => {
     const { checkSignature } = proxyActivities<Activities>(quickCheck(input.account));
-    const asking = new CancellationScope();
-    const pending = asking.run(() => checkSignature(input));
-    const answered = watch(pending);
-    await condition(() => answered() || refusal() !== undefined);
-    if (!answered()) asking.cancel();
     try {
-      return await pending;
+      return await untilOver(
+        () => checkSignature(input),
+        () => refusal() !== undefined,
+      );
     } catch (error) {
       if (!(error instanceof ActivityFailure) && !isCancellation(error)) throw error;
       return { kind: 'refused', reason: NOT_CHECKED };

@@ -73,14 +73,6 @@ export async function impatientWorkflowBundle(attentionAfterMs: number): Promise
   return { code: impatientBundle(await readFile(workflowBundle().codePath, 'utf8'), attentionAfterMs) };
 }
 
-/** The workflows as an older version had them, which asked no name for a wallet. */
-export async function olderWorkflowBundle(): Promise<{ code: string }> {
-  const code = await readFile(workflowBundle().codePath, 'utf8');
-  const older = code.replace(/isFirst && \(0, ?[\w.]+\.holdsWallet\)\(name\)/, 'false');
-  if (older === code) throw new Error('checkShownName is not in the bundle as workflows/identity.ts has it');
-  return { code: older };
-}
-
 /** The workflows for workers that encrypt payloads; bundled by the first test file that asks. */
 export function encryptedWorkflowBundle(mode: 'on' | 'required' = 'on'): Promise<WorkflowBundlePath> {
   // Workers load their converters with `require`, which knows TypeScript only through tsx.

@@ -77,8 +77,8 @@ function endSilence(): void {
 }
 
 /** Returns true for a status that is not final and need not be reported. */
-const isTolerated = (status: string, { toleratedStatuses, tolerateAll = false }: PollInput): boolean =>
-  !isFinal(status) && (tolerateAll || isKnownStatus(status) || toleratedStatuses.includes(status));
+const isTolerated = (status: string, { tolerateAll = false }: PollInput): boolean =>
+  !isFinal(status) && (tolerateAll || isKnownStatus(status));
 
 async function askStatus(deps: ActivityDeps, input: PollInput, delayMs: number): Promise<Order> {
   const { account: name, orderId, orderUuid, sentTo } = input;

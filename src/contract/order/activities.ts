@@ -181,9 +181,7 @@ export interface PollInput {
   /** Absent only for a follow-up of another run. */
   orderUuid?: string;
   sentTo?: SentTo;
-  /** Undocumented statuses that were reported. */
-  toleratedStatuses: string[];
-  /** All others are tolerated, too. */
+  /** An undocumented status was reported. */
   tolerateAll?: boolean;
   /**
    * 'untold': answers `silent` after ATTENTION_AFTER_MS. 'told': answers with the first reading.

@@ -24,7 +24,7 @@ import { ALARM, answersWithin, failureOf, isMoneyMoving, readOnly, SEND_TIMEOUT_
 import { record } from '../create/apply-outcome.js';
 import type { Doubt } from '../create/facts.js';
 import { isForeign } from '../interceptors.js';
-import { closeWithoutOrder } from '../order/end.js';
+import { close } from '../order/end.js';
 import { clearAttention, raiseAttention, showTurn } from '../order/show.js';
 import { mayHaveSent as mayHaveBeenSent, type OrderRun, recordPayers } from '../order/state.js';
 import { type AskMore, isElsewhere, untilSameAccount } from './elsewhere.js';
@@ -146,7 +146,7 @@ async function untilAnswered<T>(run: OrderRun, options: ActivityOptions, put: Sc
 function raiseEnded(run: OrderRun, error: ActivityFailure): { said?: string; firstWaitMs: number } {
   const refused = failureOf(error);
   if (refused?.type === KEY_REFUSED) {
-    raiseSilent(run, { code: 'key-refused', said: refused.message.slice(0, 300) });
+    raiseSilent(run, { code: 'key-refused', said: refused.message });
     // The server repeats it without history.
     return { firstWaitMs: 0 };
   }
@@ -164,7 +164,7 @@ async function unlessInvalid<T>(run: OrderRun, asked: Promise<T>): Promise<T> {
   } catch (error) {
     const failure = failureOf(error);
     if (failure?.type !== 'InvalidOrder') throw error;
-    closeWithoutOrder(run, 'InvalidOrder', failure.message, ...(failure.details ?? []));
+    close(run, 'InvalidOrder', failure.message, ...(failure.details ?? []));
   }
 }
 
@@ -184,18 +184,13 @@ export type Schedule<T> = (activities: ActivityInterfaceFor<Activities>, late: b
 const scheduled = async <T>(schedule: Schedule<T>, options: ActivityOptions, late = false): Promise<T> =>
   wholeAnswer(await schedule(proxyActivities<Activities>(options), late));
 
-/** Reports of a missing worker, because each costs history. */
-const MAX_REPORTS = 20;
-
 /** Schedules an activity. After 15 min without a worker, shows its turn or raises attention. */
 export function untilServed<T>(run: OrderRun, options: ActivityOptions, schedule: Schedule<T>): Promise<T> {
-  if (run.timesUnserved >= MAX_REPORTS) return scheduled(schedule, options);
   return untilTaken(run.account, options, schedule, (turn) => {
     if (turn) {
       showTurn(run, turnText(run.account, turn));
       return () => showTurn(run);
     }
-    run.timesUnserved += 1;
     return raiseUnserved(run, unserved(run));
   });
 }

@@ -31,7 +31,7 @@ export const raiseSilent = (run: OrderRun, { code, said }: WhySilentAnswer): voi
   raiseAttention(
     run,
     code,
-    `${WORDS[code]}${said ? ` (${said})` : ''}, so this order cannot be checked. We keep trying`,
+    `${WORDS[code]}${said ? ` (${said.slice(0, 300)})` : ''}, so this order cannot be checked. We keep trying`,
   );
 
 /** Withdraws the report: the service has answered. */
@@ -44,19 +44,12 @@ export function endSilence(run: OrderRun): void {
 export async function whySilent(input: WhySilentInput): Promise<WhySilentAnswer> {
   const { whySilent: ask } = proxyActivities<Activities>(shortly(input.account));
   try {
-    return shaped(await ask(input));
+    const answer = await ask(input);
+    return SILENCES.includes(answer?.code) ? answer : { code: 'service-silent' };
   } catch (error) {
     if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
     return { code: 'service-silent' };
   }
-}
-
-/** Foreign workers may answer anything, so the answer is checked. */
-function shaped(answer: WhySilentAnswer | undefined): WhySilentAnswer {
-  const { code, said, turn: place } = Object(answer) as Partial<WhySilentAnswer>;
-  if (!code || !SILENCES.includes(code)) return { code: 'service-silent' };
-  const turn = shapedTurn(place);
-  return { code, ...(typeof said === 'string' && { said: said.slice(0, 300) }), ...(turn && { turn }) };
 }
 
 const UNSERVED = 'account-not-served';
@@ -82,22 +75,13 @@ export async function askForTurn(account: string, taskQueue = ''): Promise<Turn 
   const { whereInLine } = proxyActivities<Activities>(options);
   const priority = workflowInfo().priority?.priorityKey ?? NORMAL_PRIORITY;
   try {
-    return shapedTurn(await whereInLine({ account, taskQueue, priority }));
+    return await whereInLine({ account, taskQueue, priority });
   } catch (error) {
     // Must not look like the failure of the task itself.
     if (isCancellation(error)) throw new CancelledFailure('cancelled while no worker had taken it');
     if (!(error instanceof ActivityFailure)) throw error;
     return undefined;
   }
-}
-
-const isCount = (value: unknown): value is number => Number.isFinite(value) && Number(value) >= 0;
-
-/** Returns the checked part of an answer about a turn. */
-function shapedTurn(answer: unknown): Turn | undefined {
-  const { before, aboutMs, requestsPerSecond } = Object(answer) as Partial<Turn>;
-  if (!isCount(before) || !isCount(aboutMs)) return undefined;
-  return { before, aboutMs, ...(isCount(requestsPerSecond) && { requestsPerSecond }) };
 }
 
 /** Returns the words for a task that waits for its turn. */

@@ -19,7 +19,6 @@ import { startAttributes, workflowTypeOf } from '../../contract/order/types.js';
 import { type FinalStatus, isFinal, type Order } from '../../contract/service-objects.js';
 import { answersWithin, cancellable, watch } from '../activity-calls.js';
 import { ask } from '../ask/ask.js';
-import { toleratedStatuses } from '../follow/await-final.js';
 import { parkUnless } from '../order/decision.js';
 import type { OrderRun } from '../order/state.js';
 import type { FollowUp } from './moves.js';
@@ -131,18 +130,11 @@ function existingEnded({ type, request }: FollowUp, order: Order): FollowUpEnd {
 
 async function pollToFinal(run: OrderRun, { request }: FollowUp): Promise<Order> {
   const summary = `Follow ${request.order_id}, which was started before`;
-  const reported: string[] = [];
-  for (;;) {
-    const input = {
-      account: run.account,
-      orderId: request.order_id,
-      sentTo: run.sentTo,
-      ...toleratedStatuses(reported),
-    };
+  for (let tolerateAll = false; ; tolerateAll = true) {
+    const input = { account: run.account, orderId: request.order_id, sentTo: run.sentTo, tolerateAll };
     const order = await ask(run, { summary }, ({ pollOrder }) => pollOrder(input));
     // An operator is asked anyway.
     if ('silent' in order) continue;
     if (isFinal(order.status)) return order;
-    reported.push(order.status);
   }
 }

@@ -9,8 +9,8 @@ import type { OrderRun } from '../order/state.js';
 import { type Outcome, record } from './apply-outcome.js';
 import type { Question } from './next-action.js';
 import { askedAbout } from './questions.js';
-import { look, MAX_CANDIDATES, seenIn } from './readings.js';
-import { type Candidate, type Conflict, isFollowable, type Seen } from './seen.js';
+import { look, seenIn } from './readings.js';
+import { isFollowable, type Seen } from './seen.js';
 
 /** Time in which the service accepts no order of the account before an operator is asked. */
 const OUTAGE_MS = 60 * 60_000;
@@ -66,9 +66,8 @@ async function outcomeOf(
   const atMs = Date.now();
   switch (decision.action) {
     case 'adopt': {
-      const { order_uuid: orderUuid } = decision;
-      const waitingFor = `a look-up of the order that ${by} chose`;
-      const seen = await look(run, { waitingFor, summary: 'Look up the chosen order', orderUuid });
+      const asking = { summary: 'Look up the chosen order', orderUuid: decision.order_uuid };
+      const seen = await look(run, `a look-up of the order that ${by} chose`, asking);
       return adoption(run, about, asked, seen, { ...decision, by });
     }
     case 'close-absent':
@@ -88,49 +87,33 @@ async function outcomeOf(
  * that names exactly the fields in which it differs.
  */
 function adoption(
-  { request: { order_id: orderId } }: Pick<OrderRun, 'request'>,
+  { request: { order_id: orderId } }: OrderRun,
   about: Question,
   asked: ParkQuestion,
   seen: Seen,
   { by, order_uuid: orderUuid, differences: named = [] }: TakenDecision,
 ): Outcome | ParkQuestion {
   if (seen.kind === 'ours') return { kind: 'adopted', ours: seen };
-  const chosen = `the order ${orderUuid}, which ${by} chose,`;
+  const conflict = about.kind === 'conflict' ? about.conflict : undefined;
+  /** Asks the same with a new reason, which still names the conflict. */
+  const again = (what: string): ParkQuestion => {
+    const why = `the order ${orderUuid}, which ${by} chose, ${what}`;
+    return { ...asked, reason: conflict && !why.includes(conflict.reason) ? `${conflict.reason}. ${why}` : why };
+  };
   if (seen.kind === 'absent') {
-    const said = seen.said ? ` (order/status answers ${seen.said})` : '';
-    return askAgain(about, asked, `${chosen} is not shown by the service now${said}`);
+    return again(`is not shown by the service now${seen.said ? ` (order/status answers ${seen.said})` : ''}`);
   }
   const { foreign } = seen;
-  const isShown =
-    about.kind === 'conflict' &&
-    isFollowable(about.conflict) &&
-    about.conflict.candidates.some(({ order_uuid }) => order_uuid === orderUuid);
+  const isNamed = conflict?.candidates.some(({ order_uuid }) => order_uuid === orderUuid);
+  const isShown = isNamed === true && conflict !== undefined && isFollowable(conflict);
   // Another payment named by mistake is no conflict about our id, so all decisions stay open.
-  if (!foreign || (foreign.order.user_order_id !== orderId && !isShown)) {
-    return askAgain(about, asked, `${chosen} is another payment`);
-  }
+  if (!foreign || (foreign.order.user_order_id !== orderId && !isShown)) return again('is another payment');
   const { order, differences, soft } = foreign;
-  if (named.length > 0 && isSameSet(named, differences)) {
+  if (named.length > 0 && [...named].sort().join() === [...differences].sort().join()) {
     return { kind: 'adopted', ours: { kind: 'ours', order, how: 'adopted', soft, acceptedDifferences: differences } };
   }
   // An order under our id rules out another send.
   if (asked.allowed.includes('resend')) return { kind: 'seen', seen };
   const advice = `to adopt it all the same, name exactly these fields as differences: ${differences.join(',')}`;
-  const again = askAgain(about, asked, `${chosen} is another payment by what it shows: ${seen.reason}; ${advice}`);
-  return { ...again, candidates: withCandidates(asked, seen) };
+  return { ...again(`is another payment by what it shows: ${seen.reason}; ${advice}`), candidates: seen.candidates };
 }
-
-/** Returns the same question with a new reason, which still names the conflict. */
-function askAgain(about: Question, asked: ParkQuestion, why: string): ParkQuestion {
-  const conflict = about.kind === 'conflict' ? about.conflict.reason : undefined;
-  return { ...asked, reason: conflict && !why.includes(conflict) ? `${conflict}. ${why}` : why };
-}
-
-/** Returns the candidates, updated by those of a new look-up. */
-function withCandidates({ candidates = [] }: ParkQuestion, { candidates: seen }: Conflict): Candidate[] {
-  const others = candidates.filter((one) => seen.every((another) => another.order_uuid !== one.order_uuid));
-  return [...seen, ...others].slice(0, MAX_CANDIDATES);
-}
-
-const isSameSet = (a: readonly string[], b: readonly string[]): boolean =>
-  a.every((item) => b.includes(item)) && b.every((item) => a.includes(item));

@@ -1,8 +1,7 @@
 import {
   ActivityFailure,
   ApplicationFailure,
-  CancellationScope,
-  condition,
+  CancelledFailure,
   isCancellation,
   TimeoutFailure,
   workflowInfo,
@@ -10,11 +9,11 @@ import {
 import type { CreateAnswer, CreateOrderInput, CreateVerdict, SendPermission } from '../../contract/order/activities.js';
 import type { SentTo } from '../../contract/order/sent-to.js';
 import { Refused } from '../../contract/refused.js';
-import { CREATE_TIMEOUT_MS, moneyMoving, SEND_TIMEOUT_MS, watch } from '../activity-calls.js';
+import { CREATE_TIMEOUT_MS, moneyMoving, SEND_TIMEOUT_MS, untilOver } from '../activity-calls.js';
 import { recordAnswer, untilServed } from '../ask/ask.js';
 import { isFollowUp } from '../identity.js';
 import { isForeign } from '../interceptors.js';
-import { close, closed } from '../order/end.js';
+import { close } from '../order/end.js';
 import { enterPhase, raiseAttention } from '../order/show.js';
 import { isReset, type OrderRun } from '../order/state.js';
 import type { Outcome } from './apply-outcome.js';
@@ -34,22 +33,26 @@ export async function attemptCreate(
   isPermitted: () => boolean,
 ): Promise<Outcome[]> {
   if (run.revision > 1) enterPhase(run, 'creating', 'the create');
-  const options = { ...moneyMoving(run.account), summary: summaryOf(run) };
+  const again = wasEverInDoubt(run.facts) ? ' again' : '';
+  const options = { ...moneyMoving(run.account), summary: `Check, look up, then send${again} if allowed` };
   try {
     // Asked again if no worker took it in time: it may have been cancelled or become late.
     const attempt = () =>
-      untilServed<CreateAnswer>(run, options, ({ createOrder }, late) =>
-        late && !isPermitted() ? Promise.resolve(NO_LONGER_PERMITTED) : createOrder(attemptInput(run, permission)),
-      );
-    const answer = await unlessTakenBack(attempt, isPermitted);
-    if (!VERDICTS.has(answer?.kind)) return outcomesOf(run, withoutAnswer(run, STRANGE_CREATE), permission);
+      untilServed<CreateAnswer>(run, options, async ({ createOrder }, late) => {
+        if (late && !isPermitted()) throw new CancelledFailure('no worker took it');
+        return createOrder(attemptInput(run, permission));
+      });
+    // A worker that has it already finds out right before it sends (`confirmAttempt`).
+    const answer = await untilOver(attempt, () => !isPermitted());
+    if (!VERDICTS.includes(answer?.kind)) return outcomesOf(run, withoutAnswer(run, STRANGE_CREATE), permission);
     recordAnswer(run, answer, mayHaveReached(answer, permission));
     if (answer.notes) run.notes = answer.notes;
     return outcomesOf(run, answer, permission);
   } catch (error) {
     // Only for an attempt that no worker has. An earlier one may have sent if an operator reset or
     // paused it.
-    if (isCancellation(error) && !wasStarted(error) && !isPermitted()) return [{ kind: 'takenBack' }];
+    const isQueued = !wasStarted(error) && !isPermitted();
+    if (isCancellation(error) && (isQueued || !(error instanceof ActivityFailure))) return [{ kind: 'takenBack' }];
     return outcomesOf(run, verdictOfFailure(run, permission, error), permission);
   }
 }
@@ -57,26 +60,11 @@ export async function attemptCreate(
 /** Verdict of an attempt. `placeUnknown`: it may have been sent, to an unknown account. */
 type Attempted = CreateVerdict & { placeUnknown?: boolean };
 
-const NO_LONGER_PERMITTED: CreateAnswer = {
-  kind: 'notSent',
-  reason: 'no worker took it, and it was cancelled or became late meanwhile',
-} as CreateAnswer;
+const SHOWN: readonly CreateVerdict['kind'][] = ['accepted', 'adopted', 'conflict', 'duplicates'];
+const UNSENT: readonly CreateVerdict['kind'][] = ['notSent', 'rateLimited', 'overCap', 'stale'];
 
 /** Verdicts of a create. Anything else was answered by another activity or by a foreign worker. */
-const VERDICTS: ReadonlySet<unknown> = new Set(
-  Object.keys({
-    accepted: true,
-    adopted: true,
-    conflict: true,
-    duplicates: true,
-    notSent: true,
-    rateLimited: true,
-    overCap: true,
-    stale: true,
-    rejected: true,
-    uncertain: true,
-  } satisfies Record<CreateVerdict['kind'], true>),
-);
+const VERDICTS: readonly unknown[] = [...SHOWN, ...UNSENT, 'rejected', 'uncertain'];
 
 const STRANGE_CREATE =
   'what answered the create is no answer of a create: it may have been sent. Find out who answers its task queue';
@@ -103,31 +91,13 @@ function attemptInput(run: OrderRun, permission: SendPermission): CreateOrderInp
 const mayHaveReached = (verdict: CreateVerdict, permission: SendPermission): boolean =>
   verdict.kind === 'rejected' || (verdict.kind === 'uncertain' && !verdict.reset && permission !== 'none');
 
-const summaryOf = (run: OrderRun): string =>
-  wasEverInDoubt(run.facts) ? 'Check, look up, then send again if allowed' : 'Check, look up, then send if allowed';
-
-/**
- * Cancels a queued attempt that is no longer permitted. A worker that has it already finds out right
- * before it sends (`confirmAttempt`).
- */
-async function unlessTakenBack<T>(attempt: () => Promise<T>, isPermitted: () => boolean): Promise<T> {
-  const scope = new CancellationScope();
-  const answer = scope.run(attempt);
-  const answered = watch(answer);
-  await condition(() => answered() || !isPermitted());
-  if (!answered()) scope.cancel();
-  return answer;
-}
-
 function verdictOfFailure(run: OrderRun, permission: SendPermission, error: unknown): Attempted {
-  // Cancelled between two schedules of the attempt: nothing was scheduled.
-  if (isCancellation(error) && !(error instanceof ActivityFailure)) return NO_LONGER_PERMITTED;
   const cause = error instanceof ActivityFailure ? error.cause : undefined;
   if (cause instanceof ApplicationFailure && cause.type === 'InvalidOrder') {
     const { message, details = [] } = cause;
     // After a possible send, the id stays in use.
     if (permission !== 'first' || isReset()) return { kind: 'notSent', reason: message };
-    close(run, closed('InvalidOrder', message, details ?? []));
+    close(run, 'InvalidOrder', message, ...(details ?? []));
   }
   if (cause instanceof TimeoutFailure) {
     // The attempt writes its account right before it sends, so it is known even if the worker dies.

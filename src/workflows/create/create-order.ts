@@ -15,7 +15,7 @@ import { type Facts, isCallbackNew } from './facts.js';
 import { type Action, nextAction } from './next-action.js';
 import { closedAs, isRefusalReported, rejected } from './questions.js';
 import { look, lookUpRecovered, seenIn } from './readings.js';
-import type { Ours } from './seen.js';
+import type { Ours, Seen } from './seen.js';
 
 /** Longest look-up before an end: one request, and a second one if the worker of the first was lost. */
 const LOOK_WITHIN_MS = 35_000;
@@ -25,19 +25,16 @@ const SECOND_READING_AFTER_MS = 5_000;
 
 /** Callbacks that cause a look-up, so that a flood of forged ones costs few look-ups. */
 const MAX_CALLBACKS = 20;
-/** Callbacks that cause an early reading of a proof. */
-const MAX_EARLY_READINGS = 3;
 
 /** A create in progress. `nextAction` alone decides the next step. */
 interface Create {
   readonly run: OrderRun;
   callbacks: number;
-  earlyReadings: number;
 }
 
 /** Creates the order, once. Returns it, or throws the failure that ends the run without an order. */
 export async function createOrder(run: OrderRun): Promise<Order> {
-  const create: Create = { run, callbacks: 0, earlyReadings: 0 };
+  const create: Create = { run, callbacks: 0 };
   for (;;) {
     const action = decide(create);
     if (action.do === 'take') return setOrder(run, action.ours);
@@ -48,7 +45,7 @@ export async function createOrder(run: OrderRun): Promise<Order> {
     // Before the reset check: a reset run replays this start, then reads absence itself.
     await startLookUpsAfterEnd(run);
     if (isProvenElsewhere(run, action)) record(run, { kind: 'doubted', doubt: doubtOfReset(run) });
-    else if (!isChanged(create, action)) close(run, closedAs(run, action.as));
+    else if (!isChanged(create, action)) close(run, ...closedAs(run, action.as));
   }
 }
 
@@ -60,10 +57,12 @@ function lateness(run: OrderRun): Facts['late'] {
   return run.facts.late === 'allowed' ? 'allowed' : 'delayed';
 }
 
+const isHeard = ({ run, callbacks }: Create): boolean => run.callback.isDue && callbacks < MAX_CALLBACKS;
+
 /** Returns the facts, updated by callbacks and by the time. */
-function observed({ run, callbacks }: Create): Facts {
-  const isHeard = run.callback.isDue && callbacks < MAX_CALLBACKS;
-  const facts = isHeard ? applyOutcome(run.facts, { kind: 'callback' }) : run.facts;
+function observed(create: Create): Facts {
+  const { run } = create;
+  const facts = isHeard(create) ? applyOutcome(run.facts, { kind: 'callback' }) : run.facts;
   return { ...facts, late: lateness(run) };
 }
 
@@ -100,8 +99,10 @@ async function perform(create: Create, action: Exclude<Action, { do: 'take' | 'e
   switch (action.do) {
     case 'attempt':
       return attempt(create, action);
-    case 'look':
-      return lookOnce(create, action);
+    case 'look': {
+      const seen = await lookOnce(create, action);
+      return seen && record(create.run, { kind: 'seen', seen });
+    }
     case 'prove absence':
       return readAbsence(create, action.why);
     case 'ask':
@@ -109,36 +110,32 @@ async function perform(create: Create, action: Exclude<Action, { do: 'take' | 'e
   }
 }
 
-async function lookOnce(create: Create, action: Extract<Action, { do: 'look' }>): Promise<void> {
+/** Looks once. Returns undefined if the look-up is no longer needed. */
+async function lookOnce(create: Create, action: Extract<Action, { do: 'look' }>): Promise<Seen | undefined> {
   const { run } = create;
   const { why, delayMs } = action;
   switch (why) {
     case 'recovered':
-      return record(run, { kind: 'seen', seen: await lookUpRecovered(run) });
+      return lookUpRecovered(run);
     case 'callback': {
-      const waitingFor = 'a look-up: a callback came late';
       const orderUuid = run.input.recovered?.order_uuid;
-      return record(run, {
-        kind: 'seen',
-        seen: await look(run, { waitingFor, summary: 'A late callback: is it there?', orderUuid }),
-      });
+      return look(run, 'a look-up: a callback came late', { summary: 'A late callback: is it there?', orderUuid });
     }
     case 'before the end': {
-      const summary = 'Is it really not there?';
-      const asking = { waitingFor: 'a look-up before it ends', summary, startToCloseTimeout: SEND_TIMEOUT_MS };
-      const reading = look(run, asking);
+      const asking = { summary: 'Is it really not there?', startToCloseTimeout: SEND_TIMEOUT_MS };
+      const reading = look(run, 'a look-up before it ends', asking);
       const isAnswered = await answersWithin(reading, LOOK_WITHIN_MS, 'Before it ends unseen');
-      return record(run, { kind: 'seen', seen: isAnswered || isReset() ? await reading : { kind: 'absent' } });
+      return isAnswered || isReset() ? reading : { kind: 'absent' };
     }
     case 'waited': {
       const reason = run.facts.notSent?.why ?? '';
-      const asking = { waitingFor: `the service: ${reason}`, summary: `Not sent: ${reason}`, delayMs };
       const scope = new CancellationScope();
-      const reading = scope.run(() => look(run, asking));
+      const reading = scope.run(() => look(run, `the service: ${reason}`, { summary: `Not sent: ${reason}`, delayMs }));
       const answered = watch(reading);
       await condition(() => answered() || isChanged(create, action));
-      if (answered()) return record(run, { kind: 'seen', seen: await reading });
-      return scope.cancel();
+      if (answered()) return reading;
+      scope.cancel();
+      return undefined;
     }
   }
 }
@@ -159,15 +156,8 @@ async function readAbsence(create: Create, why: string): Promise<void> {
   const isSecondOfRefusal = refused !== undefined && !refused.repeated && (proof?.readings ?? 0) < 2;
   const dueInMs = (proof?.nextAtMs ?? 0) - Date.now();
   const waitMs = isSecondOfRefusal ? Math.min(dueInMs, SECOND_READING_AFTER_MS) : dueInMs;
-  const isWoken = () => run.callback.isDue && create.earlyReadings < MAX_EARLY_READINGS;
-  if (
-    proof &&
-    waitMs > 0 &&
-    (await condition(isWoken, waitMs, { summary: 'Uncertain create: before the next look' }))
-  ) {
-    create.earlyReadings += 1;
-    decide(create);
-  }
+  const summary = 'Uncertain create: before the next look';
+  if (proof && waitMs > 0 && (await condition(() => isHeard(create), waitMs, { summary }))) decide(create);
   const heard = isCallbackNew(run.facts);
   const askedAtMs = Date.now();
   const { answeredIn } = run;

@@ -1,7 +1,7 @@
 import { ORDER_UNRESOLVED } from '../../contract/failures.js';
 import { isFollowUp } from '../identity.js';
 import type { ParkQuestion } from '../order/decision.js';
-import { type Closed, closed } from '../order/end.js';
+import type { Closed } from '../order/end.js';
 import { type OrderRun, showsNone } from '../order/state.js';
 import { type Absence, type Facts, isPlaceUnknown, wasEverInDoubt } from './facts.js';
 import type { ClosingDoubt, End, Question } from './next-action.js';
@@ -98,21 +98,21 @@ export function closedAs(run: OrderRun, end: End): Closed {
   const { orderId } = run;
   switch (end.type) {
     case 'OrderCancelled': {
-      if (end.refusedBy) return closed(end.type, `order ${orderId} was refused by ${end.refusedBy}: ${end.why}`);
-      if (end.why) return closed(end.type, `order ${orderId} was not sent: ${end.why}`);
-      return closed(end.type, `order ${orderId} was cancelled before anything was sent`);
+      if (end.refusedBy) return [end.type, `order ${orderId} was refused by ${end.refusedBy}: ${end.why}`];
+      if (end.why) return [end.type, `order ${orderId} was not sent: ${end.why}`];
+      return [end.type, `order ${orderId} was cancelled before anything was sent`];
     }
     case 'OrderRejected':
       return rejected(run, end.answer);
     case 'OrderConflict': {
       const advice = 'Find out whose it is; if it is this payment, start it with its own input and --again';
-      return closed(end.type, `${end.conflict.reason}. This run sent nothing. ${advice}`);
+      return [end.type, `${end.conflict.reason}. This run sent nothing. ${advice}`];
     }
     case 'closed': {
-      if (!end.doubt) return closed('OrderAbsent', `Order "${orderId}" was closed by ${end.by}: ${showsNone(run)}`);
+      if (!end.doubt) return ['OrderAbsent', `Order "${orderId}" was closed by ${end.by}: ${showsNone(run)}`];
       const doubt = doubtOf(run, end.doubt);
-      if (!end.mayHaveSent) return closed('OrderConflict', `${doubt}, and none is ours; closed as absent by ${end.by}`);
-      return closed(ORDER_UNRESOLVED, `${doubt}; a create was sent, so it may be this payment; closed by ${end.by}`);
+      if (!end.mayHaveSent) return ['OrderConflict', `${doubt}, and none is ours; closed as absent by ${end.by}`];
+      return [ORDER_UNRESOLVED, `${doubt}; a create was sent, so it may be this payment; closed by ${end.by}`];
     }
   }
 }
@@ -122,7 +122,7 @@ export function rejected(run: OrderRun, answer: string): Closed {
   const advice =
     'Check the fields against the rates, then start it again with --again: before it sends, it proves once more that there is none';
   const message = `the service refused the create of ${run.orderId} (${answer}), and ${showsNone(run)}. ${advice}`;
-  return closed('OrderRejected', message, [{ answer }]);
+  return ['OrderRejected', message, { answer }];
 }
 
 /** Returns true if callers may learn of a refusal now. The run stays open and corrects itself. */

@@ -7,10 +7,10 @@ import { wasEverInDoubt } from './facts.js';
 import type { Conflict, Seen } from './seen.js';
 
 /** Candidates shown to an operator; the reason names all of them. */
-export const MAX_CANDIDATES = 3;
+const MAX_CANDIDATES = 3;
 
 /** Looks the order up once and returns what the service shows. */
-export async function look(run: OrderRun, { waitingFor, ...asking }: Looking & { waitingFor: string }): Promise<Seen> {
+export async function look(run: OrderRun, waitingFor: string, asking: Looking): Promise<Seen> {
   enterPhase(run, wasEverInDoubt(run.facts) ? 'uncertain' : 'creating', waitingFor);
   return seenIn(run, await lookUp(run, { ...asking, alarm: true }));
 }

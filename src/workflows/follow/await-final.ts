@@ -44,7 +44,7 @@ function observe(run: OrderRun, order: Order | undefined): void {
   }
 }
 
-/** Reports of a service that comes and goes, because each costs history. */
+/** Reports of a service or key that comes and goes, because each costs history. */
 const MAX_SILENCES = 20;
 
 const untold = (silences: number): PollInput['silence'] => (silences < MAX_SILENCES ? 'untold' : undefined);
@@ -58,20 +58,20 @@ async function lookedUp(run: OrderRun): Promise<void> {
 
 async function afterSilence(run: OrderRun, { elsewhere, keyRefused }: Silent): Promise<void> {
   if (elsewhere) await lookedUp(run);
-  else if (keyRefused) raiseSilent(run, { code: 'key-refused', said: String(keyRefused).slice(0, 300) });
+  else if (keyRefused) raiseSilent(run, { code: 'key-refused', said: keyRefused });
   else await raiseSilence(run, () => run.finalOrder !== undefined);
 }
 
-/** Polls in the background. Reports each undocumented status once, and a long silence. */
+/** Polls in the background. Reports the first undocumented status, and a long silence. */
 function startPolling(run: OrderRun): CancellationScope {
   const scope = new CancellationScope();
   const poll = async () => {
-    const reported: string[] = [];
+    let tolerateAll = false;
     let silence: PollInput['silence'] = 'untold';
     let silences = 0;
     await beforePolls(run);
     for (;;) {
-      const answer: PollAnswer = run.finalOrder ?? (await pollOnce(run, reported, silence));
+      const answer: PollAnswer = run.finalOrder ?? (await pollOnce(run, { tolerateAll, silence }));
       if (run.finalOrder) return;
       if ('silent' in answer) {
         silences += 1;
@@ -83,7 +83,7 @@ function startPolling(run: OrderRun): CancellationScope {
       endSilence(run);
       silence = untold(silences);
       observe(run, answer);
-      if (!isKnownStatus(answer.status)) reported.push(answer.status);
+      tolerateAll ||= !isKnownStatus(answer.status);
     }
   };
   scope.run(poll).catch((error: unknown) => {
@@ -100,15 +100,9 @@ async function beforePolls(run: OrderRun): Promise<void> {
   await sleep(waitMs, { summary: delayedMs > 0 ? 'The delayed order has not started yet' : 'Poll' });
 }
 
-function pollOnce(run: OrderRun, reported: string[], silence: PollInput['silence']): Promise<PollAnswer> {
-  const input: PollInput = {
-    account: run.account,
-    orderId: run.orderId,
-    orderUuid: run.order?.order_uuid,
-    sentTo: run.sentTo,
-    ...toleratedStatuses(reported),
-    silence,
-  };
+function pollOnce(run: OrderRun, reports: Pick<PollInput, 'tolerateAll' | 'silence'>): Promise<PollAnswer> {
+  const { account, orderId, order, sentTo } = run;
+  const input: PollInput = { account, orderId, orderUuid: order?.order_uuid, sentTo, ...reports };
   // Its first reading shows that a worker serves the account again.
   return ask(run, { activityId: 'poll-status', summary: 'Poll the status until it is final' }, ({ pollOrder }, late) =>
     pollOrder(late ? { ...input, silence: 'told' } : input),
@@ -144,12 +138,3 @@ async function confirm(run: OrderRun, asking: CancellationScope): Promise<void> 
   const answered = watch(reading);
   await condition(() => answered() || run.finalOrder !== undefined);
 }
-
-/** Undocumented statuses that are reported, because each costs history. */
-const MAX_REPORTED = 20;
-
-/** Returns what the next poll must not report again. */
-export const toleratedStatuses = (reported: string[]): Pick<PollInput, 'toleratedStatuses' | 'tolerateAll'> => ({
-  toleratedStatuses: reported,
-  ...(reported.length >= MAX_REPORTED && { tolerateAll: true }),
-});

@@ -10,8 +10,7 @@ import type {
   DecisionRecord,
   TakenDecision,
 } from '../../contract/order/messages.js';
-import type { CardPart, TargetField } from '../../contract/order/request.js';
-import { FOLLOW_UP_TYPES } from '../../contract/order/types.js';
+import type { CardPart } from '../../contract/order/request.js';
 import { isPlaceholder } from '../../contract/placeholders.js';
 import { signatureProblem } from '../../contract/signature.js';
 import { MAX_CARDS, MULTIPLE_CARDS } from '../../contract/wallets.js';
@@ -28,12 +27,17 @@ const isText = (value: unknown, maxLength: number): value is string =>
 
 const isOwnText = (value: unknown): value is string => isText(value, 500) && !isPlaceholder(value);
 
-/** Fields of one kind of action only. */
-const ADOPT_FIELDS = ['order_uuid', 'differences'] as const;
-const WAY_FIELDS = ['kind', 'as', 'revertTo', 'wallet_details'] as const;
+const COMMON_FIELDS = ['action', 'by', 'reason', 'revision', 'runId', 'signature'];
+const WAY_FIELDS = ['kind', 'as', 'revertTo', 'wallet_details'];
 const APPROVE_FIELDS = ['amount', 'currency'] as const;
-const ACTION_FIELDS = [...ADOPT_FIELDS, ...WAY_FIELDS, ...APPROVE_FIELDS];
-const FIELDS = ['action', 'by', 'reason', 'revision', 'runId', ...ACTION_FIELDS, 'signature'];
+
+/** Fields of one kind of action only. */
+const OWN_FIELDS: Partial<Record<DecideAction, readonly string[]>> = {
+  adopt: ['order_uuid', 'differences'],
+  approve: APPROVE_FIELDS,
+  finish: WAY_FIELDS,
+  revert: WAY_FIELDS,
+};
 
 /** A signature check gets the whole decision, and too large an input would end the workflow. */
 const isTooLarge = (decision: object): boolean =>
@@ -44,39 +48,33 @@ export function refusal(run: OrderRun, decision: unknown): string | undefined {
   if (typeof decision !== 'object' || decision === null) return 'decide needs {action, by, reason, revision}';
   if (isTooLarge(decision)) return 'decide: takes less than 50000 characters, at most 10 levels deep';
   const { action, by, reason, revision, signature } = decision as Partial<Decision>;
-  const unknown = unknownKeys(decision, FIELDS);
-  if (unknown.length > 0) return `unknown: ${unknown.join(', ')}`;
   if (run.parked.decision) return 'another decision was taken a moment ago; look again';
   const allowed = new Set(decisionsOf(run).map((choice) => choice.decision.action));
   const allowedNow = allowed.size > 0 ? `allowed now: ${[...allowed].join(', ')}` : 'nothing can be decided now';
   if (!action || !allowed.has(action)) return `action ${String(action)} is not allowed; ${allowedNow}`;
+  const others = unknownKeys(decision, [...COMMON_FIELDS, ...(OWN_FIELDS[action] ?? [])]);
+  if (others.length > 0) return `${action} does not take ${others.join(', ')}`;
   if (!isOwnText(by)) return 'by: who decides? (1 to 500 characters, a name of your own)';
   if (!isOwnText(reason)) return 'reason: why? (1 to 500 characters, in words of your own)';
   if (revision !== run.revision) {
     return `revision ${String(revision)} is stale: the order is at revision ${run.revision}; look again (orderState), then decide`;
   }
-  return signatureProblem(signature) ?? fieldsProblem(run, decision as Partial<Decision>);
+  return signatureProblem(signature) ?? fieldsProblem(run, action, decision as Partial<Decision>);
 }
 
 /** Returns what is wrong with the fields of one action. */
-function fieldsProblem(run: OrderRun, decision: Partial<Decision>): string | undefined {
-  const { action, order_uuid: orderUuid, kind, as } = decision;
-  const moves = action === 'finish' || action === 'revert';
-  const others = [
-    ...(action === 'adopt' ? [] : ADOPT_FIELDS),
-    ...(moves ? [] : WAY_FIELDS),
-    ...(action === 'approve' ? [] : APPROVE_FIELDS),
-  ];
-  const misplaced = others.filter((field) => decision[field] !== undefined);
-  if (misplaced.length > 0) return `${action} does not take ${misplaced.join(', ')}`;
-  if (action === 'approve') return approvalProblem(run, decision);
-  if (action === 'adopt' && !ORDER_UUID_FORMAT.test(orderUuid ?? '')) return 'adopt needs the order_uuid to follow';
-  const unnamed = differencesProblem(run, decision);
-  if (unnamed) return unnamed;
-  if (kind !== undefined && kind !== 'unexchanged' && kind !== 'unpaid')
-    return "kind must be 'unexchanged' or 'unpaid'";
-  if (as !== undefined && !FOLLOW_UP_TYPES.includes(as)) return `as must be one of ${FOLLOW_UP_TYPES.join(', ')}`;
-  return moves ? wayProblem(run.parked.offers, decision) : undefined;
+function fieldsProblem(run: OrderRun, action: DecideAction, decision: Partial<Decision>): string | undefined {
+  switch (action) {
+    case 'approve':
+      return approvalProblem(run, decision);
+    case 'adopt':
+      return adoptionProblem(run, decision);
+    case 'finish':
+    case 'revert':
+      return wayProblem(run.parked.offers, decision);
+    default:
+      return undefined;
+  }
 }
 
 /** An approval must name exactly the amount that is shown. */
@@ -87,10 +85,9 @@ function approvalProblem({ attention }: OrderRun, { amount, currency }: Partial<
 }
 
 /** Checks only that fields are named. A look-up compares them later. */
-function differencesProblem(
-  { parked }: OrderRun,
-  { differences, order_uuid: uuid }: Partial<Decision>,
-): string | undefined {
+function adoptionProblem({ parked }: OrderRun, decision: Partial<Decision>): string | undefined {
+  const { differences, order_uuid: uuid } = decision;
+  if (!ORDER_UUID_FORMAT.test(uuid ?? '')) return 'adopt needs the order_uuid to follow';
   if (differences === undefined) return undefined;
   const named =
     Array.isArray(differences) && differences.length > 0 && new Set(differences).size === differences.length;
@@ -114,40 +111,20 @@ function wayProblem(offers: readonly Offer[], decision: Partial<Decision>): stri
   const { field, required } = offer.names ?? {};
   if (revertTo !== undefined && field !== 'revertTo') return 'revertTo: this way refunds nothing';
   if (cards !== undefined && field !== 'wallet_details') return 'wallet_details: this way pays to no several cards';
-  if (revertTo === undefined && cards === undefined) return required ? missing(offer) : undefined;
-  return field === 'revertTo' ? targetProblem(revertTo) : cardsProblem(cards, offer);
+  if (field === 'revertTo' && (revertTo !== undefined || required)) return targetProblem(revertTo);
+  return field === 'wallet_details' && (cards !== undefined || required) ? cardsProblem(cards, offer) : undefined;
 }
 
-function missing({ names, amount, currency }: Offer): string {
-  if (names?.field === 'revertTo') return 'revertTo: where does the refund go? {network, wallet, …}';
-  return `wallet_details: which cards are to be paid? [{amount, wallet}, …], at most ${toAmount(amount)} ${currency}`;
-}
-
-const lengthProblem = (value: unknown) => (isText(value, 255) ? undefined : ': a text of 1 to 255 characters');
-
-/** Checks of the fields of `revertTo`. */
-const TARGET_PROBLEMS: Record<'network' | TargetField, (value: unknown) => string | undefined> = {
-  network: (value) => (value === MULTIPLE_CARDS ? ': a refund goes to one wallet' : lengthProblem(value)),
-  wallet: lengthProblem,
-  wallet_memo: (value) => (value == null || typeof value === 'string' ? undefined : ' must be a text'),
-  wallet_details: (value) => (value == null || isObject(value) ? undefined : ' must be an object'),
-};
-
-/** Fields of `revertTo`, in words. */
-export const REVERT_TARGET = `{${Object.entries(TARGET_PROBLEMS)
-  .map(([field, problemOf]) => (problemOf(undefined) ? field : `${field}?`))
-  .join(', ')}}`;
-
+/** The first activity of the refund checks the values. */
 function targetProblem(revertTo: unknown): string | undefined {
-  if (!isObject(revertTo)) return `revertTo must be ${REVERT_TARGET}`;
-  const unknown = unknownKeys(revertTo, Object.keys(TARGET_PROBLEMS));
-  // Unknown keys may hold secrets, so only their number is shown.
-  if (unknown.length > 0) return `revertTo: ${unknown.length} unknown fields`;
-  const problems = Object.entries(TARGET_PROBLEMS).flatMap(([field, problemOf]) => {
-    const problem = problemOf(revertTo[field]);
-    return problem ? [`revertTo.${field}${problem}`] : [];
-  });
-  return problems[0];
+  const { network, wallet, wallet_memo: memo, wallet_details: details, ...others } = Object(revertTo);
+  const isTarget =
+    [network, wallet].every((text) => isText(text, 255)) &&
+    network !== MULTIPLE_CARDS &&
+    (memo == null || typeof memo === 'string') &&
+    (details == null || isObject(details)) &&
+    Object.keys(others).length === 0;
+  return isTarget ? undefined : 'revertTo must be {network, wallet, wallet_memo?, wallet_details?}, and one wallet';
 }
 
 const isAmount = (value: unknown): value is string =>
@@ -160,14 +137,12 @@ const isCard = (part: unknown): part is CardPart =>
   isText(part.wallet, 255);
 
 function cardsProblem(cards: unknown, { amount, currency }: Offer): string | undefined {
-  if (!Array.isArray(cards) || cards.length === 0 || cards.length > MAX_CARDS) {
-    return `wallet_details must be a list of 1 to ${MAX_CARDS} cards`;
+  const most = `at most ${toAmount(amount)} ${currency} in all`;
+  if (!Array.isArray(cards) || cards.length === 0 || cards.length > MAX_CARDS || !cards.every(isCard)) {
+    return `wallet_details must be a list of 1 to ${MAX_CARDS} cards {amount, wallet}, each amount above 0, ${most}`;
   }
-  const bad = cards.findIndex((part) => !isCard(part));
-  if (bad >= 0) return `wallet_details[${bad}] must be {amount, wallet}, the amount a decimal string above 0`;
   const total = totalOf(cards);
-  if (total.lte(amount)) return undefined;
-  return `wallet_details: the amounts add up to ${toAmount(total)}, at most ${toAmount(amount)} ${currency} may be paid`;
+  return total.lte(amount) ? undefined : `wallet_details: the amounts add up to ${toAmount(total)}, ${most}`;
 }
 
 /** Returns a decision as results keep it, with masked wallets. */

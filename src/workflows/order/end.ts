@@ -12,42 +12,23 @@ import { enterDone } from './show.js';
 import { foundAs, isAdopted, type OrderRun } from './state.js';
 
 /** How a run ends without an order. Only with 'OrderUnresolved' an order may exist. */
-export interface Closed {
-  kind: 'closed';
-  type: OrderFailure | typeof ORDER_UNRESOLVED;
-  message: string;
-  details?: unknown[];
-}
+export type Closed = [type: OrderFailure | typeof ORDER_UNRESOLVED, message: string, ...details: unknown[]];
 
 /** Ends the workflow without an order. Throws the failure that callers see. */
-export function close(run: OrderRun, end: Closed): never {
+export function close(run: OrderRun, ...end: Closed): never {
   const failure = failureOf(run, end);
-  enterDone(run, end.type === ORDER_UNRESOLVED ? 'unresolved' : 'none');
+  enterDone(run, failure.type === ORDER_UNRESOLVED ? 'unresolved' : 'none');
   throw failure;
 }
 
 /** Returns the failure that callers see. */
-export function failureOf(run: OrderRun, { type, message, details = [] }: Closed): ApplicationFailure {
-  const handedOn = [...details, ...sentBefore(run, type)];
+export function failureOf({ sentTo }: OrderRun, [type, message, ...details]: Closed): ApplicationFailure {
+  // A restart needs the account to prove absence there.
+  const isPinned = sentTo && (type === 'OrderRejected' || type === 'OrderAbsent');
+  const before: SentBefore[] = isPinned ? [{ sentTo }] : [];
+  const handedOn = [...details, ...before];
   return ApplicationFailure.create({ type, message: maskWallets(message), nonRetryable: true, details: handedOn });
 }
-
-/** Ends the workflow because no order of ours exists. Throws the failure that callers see. */
-export function closeWithoutOrder(run: OrderRun, type: OrderFailure, message: string, ...details: unknown[]): never {
-  close(run, closed(type, message, details));
-}
-
-/** A restart needs the account to prove absence there. */
-const sentBefore = ({ sentTo }: OrderRun, type: Closed['type']): SentBefore[] =>
-  sentTo && (type === 'OrderRejected' || type === 'OrderAbsent') ? [{ sentTo }] : [];
-
-/** Returns an end without an order. */
-export const closed = (type: Closed['type'], message: string, details?: unknown[]): Closed => ({
-  kind: 'closed',
-  type,
-  message,
-  details,
-});
 
 function differenceOf(actual: Amount | null, expected: Amount): Amount | undefined {
   if (actual === null) return undefined;

@@ -25,7 +25,7 @@ import type { Order } from '../../contract/service-objects.js';
 import { withoutNulls } from '../../contract/without-nulls.js';
 import { checkOrder, checkReceived } from '../identity.js';
 import { otherRun, required, takeSigned } from '../signed.js';
-import { REVERT_TARGET, refusal } from './decision.js';
+import { refusal } from './decision.js';
 import { countEnd, startLookUpsAfterEnd } from './end.js';
 import { currentDetails, enterDone, orderState, showCancelled } from './show.js';
 import { type OrderRun, openReceivedRun, openRun } from './state.js';
@@ -98,15 +98,6 @@ async function inFrame<Result>(
   });
 }
 
-const DECIDE_DESCRIPTION = [
-  'Decides a parked order: {"action", "by", "reason", "revision"} with the revision and one of the actions of orderState,',
-  'and "runId" as it shows it: what was decided on the state of a run that was reset since is refused.',
-  'approve: "amount" and "currency" as orderState shows them. adopt: "order_uuid", and "differences" [the fields in which it differs, exactly] where it is not like this payment.',
-  'finish, revert: "kind" (unexchanged, unpaid) and "as" (exchange, exchange_withdraw, withdraw) where several ways are',
-  `possible; "revertTo" ${REVERT_TARGET} for a refund; "wallet_details"`,
-  '[{amount, wallet}] for a payout to several cards; "signature" {keyId, value} where the account asks for it.',
-].join(' ');
-
 /** Waits for an order, or throws the failure of the workflow. */
 async function orderOrFailure(run: OrderRun, pick: () => Order | undefined): Promise<Order> {
   await condition(() => pick() !== undefined || run.failure !== undefined);
@@ -159,7 +150,7 @@ function setHandlers(run: OrderRun): void {
     defineUpdate<OrderState, [Decision]>(DECIDE_UPDATE),
     (decision) => takeDecision(run, withoutNulls(decision)),
     {
-      description: DECIDE_DESCRIPTION,
+      description: 'Decides a parked order. Each of the decisions in orderState is an argument to send.',
       // Synchronous: an async validator would never refuse.
       validator: (sent) => {
         const decision = withoutNulls(sent);

@@ -63,9 +63,6 @@ export interface OrderRun {
   payers?: { first: Payers; later: Payers };
   approved?: ApprovedAmount;
 
-  /** Reports that no worker serves the account. */
-  timesUnserved: number;
-
   /** Callbacks. `isDue`: a look-up is needed; `firstAtMs`: time of the first unanswered one. */
   callback: { isDue: boolean; firstAtMs?: number | undefined };
   parked: Parked;
@@ -97,7 +94,6 @@ export function openRun(type: OrderType, started: RunInput): OrderRun {
     facts: openFacts(input?.resend, factsOf(type).movesMoneyAtOnce, firstDoubt(input)),
     sentTo: input?.recovered?.sentTo ?? input?.sentTo,
     answeredIn: workflowInfo().firstExecutionRunId,
-    timesUnserved: 0,
     strictest: {},
     lastLookUp: {},
     callback: { isDue: false },

@@ -201,15 +201,15 @@ describe.concurrent('by decision', () => {
   });
 
   const REFUSED: [why: string, fields: object][] = [
-    ['revertTo: where does the refund go?', { as: 'withdraw' }],
+    ['revertTo must be', { as: 'withdraw' }],
     ['which way to revert? Name kind or as; possible: revert as exchange', {}],
     ['no such way to revert', { kind: 'unpaid' }],
-    ['kind must be', { kind: 'all' }],
-    ['as must be one of', { as: 'deposit' }],
-    ['revertTo.wallet', { as: 'withdraw', revertTo: { network: 'card' } }],
-    ['revertTo.network', { as: 'withdraw', revertTo: { wallet: '5555555555554444' } }],
-    ['a refund goes to one wallet', { as: 'withdraw', revertTo: { network: 'multiple_cards', wallet: 'x' } }],
-    ['1 unknown fields', { as: 'withdraw', revertTo: { ...REVERT_TO, amount: '1' } }],
+    ['no such way to revert', { kind: 'all' }],
+    ['no such way to revert', { as: 'deposit' }],
+    ['revertTo must be', { as: 'withdraw', revertTo: { network: 'card' } }],
+    ['revertTo must be', { as: 'withdraw', revertTo: { wallet: '5555555555554444' } }],
+    ['and one wallet', { as: 'withdraw', revertTo: { network: 'multiple_cards', wallet: 'x' } }],
+    ['revertTo must be', { as: 'withdraw', revertTo: { ...REVERT_TO, amount: '1' } }],
     ['this way refunds nothing', { as: 'exchange', revertTo: REVERT_TO }],
     ['pays to no several cards', { as: 'exchange', wallet_details: [] }],
     ['revert does not take order_uuid', { as: 'exchange', order_uuid: 'u-1' }],

@@ -98,10 +98,10 @@ test('a service that invents a new status at every poll is followed on, and the 
   const handle = await lab.orders.start('withdraw', orderInput('withdraw', orderId));
   await lab.skip(DAY_MS);
   expect(polls).toBeGreaterThan(250);
-  expect((await lab.history(orderId)).scheduled('pollOrder')).toHaveLength(21);
-  expect((await lab.history(orderId)).events).toBeLessThan(200);
+  expect((await lab.history(orderId)).scheduled('pollOrder')).toHaveLength(2);
+  expect((await lab.history(orderId)).events).toBeLessThan(60);
   expect((await lab.state(orderId)).attention).toMatchObject({
-    reason: expect.stringContaining('held-20'),
+    reason: expect.stringContaining('held-1"'),
     allowed: [],
   });
 
