@@ -32,9 +32,3 @@ test('a run cut off before the send does not know where that went: absence elsew
   expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: true });
   expect(lab.sandbox.stats().executedByOrderId[handle.orderId]).toBe(1);
 });
-
-test('nor is it proof that there is none: closed as absent there, it may never be started again', async () => {
-  const { handle } = await cutOff();
-  await decideNow(handle, 'close-absent');
-  await expect(handle.result()).rejects.toMatchObject({ closed: true });
-});

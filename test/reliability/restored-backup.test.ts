@@ -1,31 +1,24 @@
-import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type DevServer, type DevServerOptions, freePort, startDevServer } from '../../scripts/temporal/dev-server.js';
 import { startBatch } from '../../src/client/batches.js';
 import { orderInput } from '../support/inputs.js';
 import { newOrderId } from '../support/lab.js';
 import { type BatchLab, csvOf, openBatchLab, testRows } from '../workflows/batch/batches.fixture.js';
+import { type Restorable, startRestorable } from './restorable.fixture.js';
 
 /* The service shows nothing new until a test says so, and takes used ids for second orders. */
 
 const AN_HOUR_MS = 3_600_000;
 
-let folder: string;
-let dbFile: string;
-let options: DevServerOptions;
-let server: DevServer;
+let temporal: Restorable;
 let lab: BatchLab;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'payment-orders-restored-'));
-  dbFile = join(folder, 'temporal.db');
-  options = { log: () => undefined, dbFile, port: await freePort() };
-  server = await startDevServer(options);
+  temporal = await startRestorable();
   lab = await openBatchLab({
-    temporalAddress: server.address,
+    temporalAddress: temporal.address,
     workers: false,
     callbacks: false,
     pace: { settleWindowMs: { atOnce: 15_000, deposit: 15_000 } },
@@ -34,15 +27,8 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await lab?.close();
-  await server?.stop();
-  await rm(folder, { recursive: true, force: true });
+  await temporal?.close();
 });
-
-/** What a stopped server leaves is in two files; the third is made anew from them. */
-async function copyDatabase(from: string, to: string): Promise<void> {
-  for (const end of ['', '-wal']) await copyFile(`${from}${end}`, `${to}${end}`);
-  await rm(`${to}-shm`, { force: true });
-}
 
 const executedOf = (orderIds: readonly string[]): number[] => {
   const { executedByOrderId } = lab.sandbox.stats();
@@ -56,16 +42,12 @@ const executedOf = (orderIds: readonly string[]): number[] => {
 async function restoreAfterPaying(orderIds: readonly string[], meanwhile = async () => {}): Promise<void> {
   const directories = { batchDir: lab.folder, reportDir: lab.folder };
   const once = orderIds.map(() => 1);
-  await server.stop();
-  await copyDatabase(dbFile, `${dbFile}.backup`);
-  server = await startDevServer(options);
+  await temporal.backUp();
   await lab.startWorkers({ directories });
   await vi.waitFor(() => expect(executedOf(orderIds)).toEqual(once), { timeout: 60_000 });
   await lab.stopWorkers();
 
-  await server.stop();
-  await copyDatabase(`${dbFile}.backup`, dbFile);
-  server = await startDevServer(options);
+  await temporal.restore();
   const asked = () => orderIds.map((id) => lab.requestsOf(id).length);
   const before = asked();
   await lab.startWorkers({ directories, restoredAtMs: Date.now() });

@@ -1,35 +1,21 @@
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type DevServer, type DevServerOptions, freePort, startDevServer } from '../../scripts/temporal/dev-server.js';
 import { orderInput } from '../support/inputs.js';
 import { type Lab, newOrderId, openLab } from '../support/lab.js';
 import { decideNow, executions, parkedFor } from '../workflows/compensation/parked-orders.fixture.js';
+import { type Restorable, startRestorable } from './restorable.fixture.js';
 
 /* Parked above a cap in the backup, approved and paid since; the window after the restore is over. */
 
-let folder: string;
-let dbFile: string;
-let options: DevServerOptions;
-let server: DevServer;
+let temporal: Restorable;
 let lab: Lab;
 const refused = newOrderId('refused');
 const cancelled = newOrderId('cancelled');
 
-async function copyDatabase(from: string, to: string): Promise<void> {
-  for (const end of ['', '-wal']) await copyFile(`${from}${end}`, `${to}${end}`);
-  await rm(`${to}-shm`, { force: true });
-}
-
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'payment-orders-restored-'));
-  dbFile = join(folder, 'temporal.db');
-  options = { log: () => undefined, dbFile, port: await freePort() };
-  server = await startDevServer(options);
+  temporal = await startRestorable();
   lab = await openLab({
-    temporalAddress: server.address,
+    temporalAddress: temporal.address,
     callbacks: false,
     limits: { caps: new Map([['usd', '10']]) },
   });
@@ -37,9 +23,7 @@ beforeAll(async () => {
   for (const id of [refused, cancelled]) handles.push(await lab.orders.start('withdraw', orderInput('withdraw', id)));
   for (const handle of handles) await parkedFor(handle, 'cap');
   await lab.stopWorkers();
-  await server.stop();
-  await copyDatabase(dbFile, `${dbFile}.backup`);
-  server = await startDevServer(options);
+  await temporal.backUp();
   await lab.startWorkers();
   for (const handle of handles) {
     await parkedFor(handle, 'cap');
@@ -47,16 +31,13 @@ beforeAll(async () => {
     expect((await handle.result()).outcome).toBe('completed');
   }
   await lab.stopWorkers();
-  await server.stop();
-  await copyDatabase(`${dbFile}.backup`, dbFile);
-  server = await startDevServer(options);
+  await temporal.restore();
   await lab.startWorkers({ restoredAtMs: Date.now() });
   await sleep(5_000);
 }, 240_000);
 afterAll(async () => {
   await lab?.close();
-  await server?.stop();
-  await rm(folder, { recursive: true, force: true });
+  await temporal?.close();
 });
 
 test('refused, it is followed to its end, and nobody reads that nothing was sent', { timeout: 60_000 }, async () => {

@@ -103,17 +103,6 @@ describe('where nothing says that it is the same account, a person confirms it o
     expect(executions(accounts, handle)).toBe(1);
   });
 
-  test('or sets it back without a decision', async () => {
-    const accounts = await openTwoAccounts(SETTLE_MS);
-    const handle = await sendUnseen(accounts);
-    await accounts.workAt(PLACES.rotated);
-    await attentionSays(handle, /Set base URL and key of account default back/);
-    await accounts.workAt(PLACES.first);
-    const result = await handle.result();
-    expect(result).toMatchObject({ outcome: 'completed', adopted: true });
-    expect(result.decisions).toBeUndefined();
-  });
-
   test('from then on nothing is sent again by the budget, only by a person', async () => {
     const accounts = await openTwoAccounts(1_000);
     const handle = await sendUnseen(accounts, 'create=500-before');
@@ -193,23 +182,6 @@ test('an order that is followed while its base URL moves: its callback asks a pe
   await decideNow(handle, 'approve');
   expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: false });
   expect((await handle.state()).attention).toBeUndefined();
-});
-
-test('a question to a person stays open when a look-up that is over its time hears of another account', async () => {
-  // The callback's look-up hangs, and the poll after it sees the end first.
-  const { lab, workAt } = await openTwoAccounts(SETTLE_MS, { pace: { pollInitialMs: 2_000 } });
-  const marker = 'outcome=completed_partially after_ms=500 status=no-answer';
-  const input = orderInput('withdraw', newOrderId('asked'), { marker, compensation: 'ask' });
-  const handle = await lab.orders.start('withdraw', input);
-  await workAt(PLACES.first);
-  const asked = await parkedFor(handle);
-  await workAt(PLACES.otherKey);
-  await new Promise((resolve) => setTimeout(resolve, 3_000));
-  expect(await handle.state()).toMatchObject({ phase: 'parked', attention: asked.attention });
-  await workAt(PLACES.first);
-  await new Promise((resolve) => setTimeout(resolve, 3_000));
-  await decideNow(handle, 'accept');
-  expect(await handle.result()).toMatchObject({ outcome: 'completed_partially' });
 });
 
 test('a follow-up is sent where its order was, and waits where another account answers', async () => {

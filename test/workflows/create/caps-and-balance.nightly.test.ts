@@ -34,42 +34,12 @@ describe('an order above the cap of its currency', () => {
     expect(creates(orderId)).toBe(1);
   });
 
-  test.for([
-    ['none', { amount: undefined, currency: undefined }],
-    ['a smaller one', { amount: '100', currency: 'usd' }],
-    ['a larger one', { amount: '1000', currency: 'usd' }],
-    ['that of another currency', { amount: '100.01', currency: 'btc' }],
-  ] as const)('takes no approval with another amount than the shown one: %s', async ([, named]) => {
-    const { orderId, handle } = await startSteered(lab, 'exchange', { marker: '', order: { amount: '100.01' } });
-    await parkedFor(handle, 'above the cap');
-    const says = 'approve needs exactly what is shown: amount 100.01 and currency usd';
-    await expect(decideNow(handle, 'approve', named)).rejects.toThrow(says);
-    await expect(decideNow(handle, 'refuse', { amount: '100.01' })).rejects.toThrow('refuse does not take amount');
-    await decideNow(handle, 'refuse');
-    expect(creates(orderId)).toBe(0);
-  });
-
-  test('ends as OrderCancelled when refused', async () => {
-    const { orderId, handle } = await startSteered(lab, 'exchange', { marker: '', order: { amount: '5000' } });
-    await parkedFor(handle, 'above the cap');
-    await decideNow(handle, 'refuse');
-    await expect(handle.result()).rejects.toMatchObject({ type: 'OrderCancelled' });
-    expect(creates(orderId)).toBe(0);
-  });
-
   test('ends as OrderCancelled when its workflow is cancelled', async () => {
     const { orderId, handle } = await startSteered(lab, 'exchange', { marker: '', order: { amount: '5000' } });
     await parkedFor(handle, 'above the cap');
     await lab.temporal.client.workflow.getHandle(handle.workflowId).cancel();
     await expect(handle.result()).rejects.toMatchObject({ type: 'OrderCancelled' });
     expect(creates(orderId)).toBe(0);
-  });
-
-  test('is measured in the currency its amount is given in', async () => {
-    const order = { amount: undefined, amount_to: '50.5' };
-    const { handle } = await startSteered(lab, 'exchange_withdraw', { marker: '', order });
-    await parkedFor(handle, '50.5 usdt is above the cap of 50 usdt');
-    await decideNow(handle, 'refuse');
   });
 
   test('an order at the cap is sent without asking', async () => {
@@ -115,16 +85,6 @@ describe('the side of an order that its request does not give', () => {
     } finally {
       lab.sandbox.set({ pairs: {} });
     }
-  });
-
-  test('counts where the exchange ends, too', async () => {
-    const { orderId, handle } = await startSteered(lab, 'exchange', {
-      marker: '',
-      order: { currency_to: 'usdt', amount: '60' },
-    });
-    await parkedFor(handle, 'usdt, estimated from the rates, is above the cap of 50 usdt');
-    await decideNow(handle, 'refuse');
-    expect(creates(orderId)).toBe(0);
   });
 
   test('within its cap is sent without asking', async () => {

@@ -91,17 +91,6 @@ describe.concurrent('an order that is started again after it was refused, and no
     expect(serviceView(lab, handle.orderId)).toEqual({ creates: 2, executed: 1, blindCreates: 0 });
   });
 
-  test('long ago: is sent once absence was read over a window of its own, since clocks may have been wrong when that run ended', async () => {
-    const input = orderInput('withdraw', newOrderId('old'), { marker: 'create=400' });
-    await refused(await lab.orders.start('withdraw', input));
-    await sleep(WINDOW_MS);
-    const startedAtMs = Date.now();
-    const handle = await lab.orders.start('withdraw', input, { again: true });
-    await handle.created();
-    expect(Date.now() - startedAtMs).toBeGreaterThan(WINDOW_MS - 1_000);
-    expect(serviceView(lab, handle.orderId)).toEqual({ creates: 2, executed: 1, blindCreates: 0 });
-  });
-
   test("with resend: 'never', which is about uncertain creates: is sent", async () => {
     const input = orderInput('withdraw', newOrderId('never'), { marker: 'create=400', resend: 'never' });
     await refused(await lab.orders.start('withdraw', input));

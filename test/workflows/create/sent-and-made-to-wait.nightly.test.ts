@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { OrderInput } from '../../../src/contract/order/input-and-result.js';
 import { orderInput } from '../../support/inputs.js';
-import { listOf } from '../../support/service-gate.js';
 import { HOUR_MS, MINUTE_MS, openSkippingLab, SECOND_MS, type SkippingLab } from '../../support/skipping-lab.js';
 
 let lab: SkippingLab;
@@ -17,30 +16,6 @@ const decide = async (orderId: string, action: 'resend' | 'close-absent'): Promi
 
 const untilParked = (orderId: string) =>
   lab.skipUntil(async () => (await lab.state(orderId)).phase === 'parked', 30 * SECOND_MS, 6 * HOUR_MS);
-
-test('an executed create that shows only after the service made its repetition wait is found by a callback', async () => {
-  const orderId = 'late-then-limited';
-  let creates = 0;
-  let visible = false;
-  const others = () => lab.sandbox.orders().filter(({ order }) => order.user_order_id !== orderId);
-  lab.gate.rule = ({ path, orderId: asked, body }) => {
-    if (asked !== orderId) return undefined;
-    if (path.endsWith('/order/withdraw')) {
-      creates += 1;
-      return creates === 1 ? undefined : { status: 429, headers: { 'retry-after': '1' } };
-    }
-    if (visible) return undefined;
-    if (path.endsWith('/list')) return listOf(body, others());
-    return path.endsWith('/status') ? { status: 400, body: '{}' } : undefined;
-  };
-  const handle = await lab.orders.start('withdraw', orderInput('withdraw', orderId, { marker: 'create=500-after' }));
-  await untilParked(orderId);
-  expect((await lab.state(orderId)).attention?.reason).toMatch(/HTTP 429.* the service shows no such order/);
-  visible = true;
-  await lab.callback(orderId);
-  expect(await lab.result(handle, HOUR_MS)).toMatchObject({ outcome: 'completed', adopted: true });
-  expect(lab.sandbox.stats().executedByOrderId[orderId]).toBe(1);
-});
 
 /** Creates of an order as the service got them: the delay asked for, in minutes. */
 const delaysSent = (orderId: string): number[] =>
@@ -122,5 +97,5 @@ test('a person who is asked for a re-send is asked anew once the order was cance
 });
 
 test('the histories replay', async () => {
-  expect(await lab.replayAll()).toBe(4);
+  expect(await lab.replayAll()).toBe(3);
 });

@@ -46,17 +46,6 @@ async function waitsForPerson({ lab, other, handle }: Accounts) {
   expect(executed, 'executed at the first and at the second account').toEqual([1, 0]);
 }
 
-test('what a reset run was answered tells where its worker asked, not where the run before it had sent', async () => {
-  const accounts = await executedThenReset();
-  const { workAt, cut } = accounts;
-  await workAt(PLACES.otherKey);
-  const isAnswered = async () =>
-    (await cut.fetchHistory()).events?.some((event) => event.activityTaskCompletedEventAttributes);
-  await expect.poll(isAnswered, { timeout: 30_000 }).toBe(true);
-  await cut.terminate('by mistake');
-  await waitsForPerson(accounts);
-});
-
 test('a reset run that no worker took has no create of its own, and the one that it was cut from may have sent', async () => {
   const accounts = await executedThenReset();
   await accounts.cut.terminate('by mistake');

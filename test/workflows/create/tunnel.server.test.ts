@@ -119,21 +119,4 @@ describe('orders through a proxy to a service that demands a certificate: each i
     expect(broken).toBeGreaterThan(0);
     expect(serviceView(lab, handle.orderId)).toEqual(ONCE);
   });
-
-  test('when the tunnel breaks before the create reaches the service: it is proven absent, and then sent again', async () => {
-    let broken = 0;
-    front.lets = (what, path, farPort) => {
-      if (path !== CREATE || what === 'answer' || broken > 0) return true;
-      broken += 1;
-      proxy.cut(farPort);
-      return false;
-    };
-    const handle = await lab.orders.start('withdraw', orderInput('withdraw', newOrderId('request-lost')));
-    expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: false });
-    expect(broken).toBe(1);
-    expect(serviceView(lab, handle.orderId)).toEqual(ONCE);
-    const paths = lab.requestsOf(handle.orderId);
-    // Shown absent by look-ups of its own, beyond the one probe before each of both sends.
-    expect(paths.slice(0, paths.indexOf(CREATE)).length).toBeGreaterThan(2);
-  });
 });
