@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { orderInput } from '../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { newOrderId, useLab } from '../support/lab.js';
 import { serviceView } from '../workflows/create/service-view.fixture.js';
 
 const STARTERS = 200;
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab();
-});
-afterAll(() => lab?.close());
+const lab = useLab();
 
 /** Half of the callers start and wait for the created order, the other half get both from one call. */
 async function startAsCaller(caller: number, orderId: string) {

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { disagreementOf } from '../../src/contract/reconcile/reconcile.js';
-import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { newOrderId, useLab } from '../support/lab.js';
 import { newAddress, postCallback, started } from '../workflows/receipts.fixture.js';
 
 const SETTLE_WINDOW_MS = 20_000;
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab({ pace: { settleWindowMs: { atOnce: SETTLE_WINDOW_MS, deposit: SETTLE_WINDOW_MS } } });
-});
-afterAll(() => lab?.close());
+const lab = useLab({ pace: { settleWindowMs: { atOnce: SETTLE_WINDOW_MS, deposit: SETTLE_WINDOW_MS } } });
 
 test('a reconciliation while forged receipts are still looked for finds nothing missing, and their end nothing to do', async () => {
   const address = await newAddress(lab);

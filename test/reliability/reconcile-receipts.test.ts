@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { disagreementOf } from '../../src/contract/reconcile/reconcile.js';
 import { creditedByService, creditedByUs, followers, loseHalf } from '../activities/reconcile/lost-receipts.fixture.js';
-import { type Lab, openLab } from '../support/lab.js';
+import { useLab } from '../support/lab.js';
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab();
-});
-afterAll(() => lab?.close());
+const lab = useLab();
 
 test('500 receipts on 20 addresses, half of them untold: after one reconciliation all are followed, none twice', {
   timeout: 600_000,

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { OrderHandle } from '../../src/client/order-handle.js';
 import { orderInput } from '../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { newOrderId, useLab } from '../support/lab.js';
 import { decideNow } from '../workflows/compensation/parked-orders.fixture.js';
 import { serviceView } from '../workflows/create/service-view.fixture.js';
 import { type Run, resetTo, resettableEvents, resultOf, runOf, terminate } from './reset.fixture.js';
@@ -15,11 +15,7 @@ const SETTLE_WINDOW_MS = 6_000;
 /** A run cut from one that may have a create on its way counts absence only after that one's 60 s. */
 const TEST_LIMIT_MS = 150_000;
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab({ pace: { settleWindowMs: { atOnce: SETTLE_WINDOW_MS, deposit: SETTLE_WINDOW_MS } } });
-});
-afterAll(() => lab?.close());
+const lab = useLab({ pace: { settleWindowMs: { atOnce: SETTLE_WINDOW_MS, deposit: SETTLE_WINDOW_MS } } });
 
 /** Starts a payment whose every create would be executed, whether its id is used already or not. */
 const start = (label: string, marker: string): Promise<OrderHandle> => {

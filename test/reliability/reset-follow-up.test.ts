@@ -1,16 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Lab, openLab } from '../support/lab.js';
+import { expect, test } from 'vitest';
+import { useLab } from '../support/lab.js';
 import { decideNow, executions, parkedFor, startSteered } from '../workflows/compensation/parked-orders.fixture.js';
 
 const SETTLE_MS = 2_000;
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab({ pace: { settleWindowMs: { atOnce: SETTLE_MS, deposit: SETTLE_MS } } });
-});
-afterAll(() => lab?.close());
+const lab = useLab({ pace: { settleWindowMs: { atOnce: SETTLE_MS, deposit: SETTLE_MS } } });
 
 /** Resets the workflow of an order to the end of its first workflow task. */
 async function resetToStart(orderId: string): Promise<void> {

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { serviceOf } from '../../scripts/service-of.js';
 import type { OrderHandle } from '../../src/client/order-handle.js';
 import type { CreateRequests } from '../../src/contract/order/request.js';
 import { orderInput } from '../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../support/lab.js';
-import { type GateAnswer, openGate, type ServiceGate } from '../support/service-gate.js';
+import { newOrderId, useGatedLab } from '../support/lab.js';
+import type { GateAnswer } from '../support/service-gate.js';
 import {
   atService,
   decideNow,
@@ -26,26 +26,11 @@ const caps = new Map([['usd', '20']]);
 /** What the service answers to the creates of an order. */
 const creates = new Map<string, () => Promise<GateAnswer | undefined>>();
 
-let lab: Lab;
-let gate: ServiceGate;
-beforeAll(async () => {
-  lab = await openLab({
-    workers: false,
-    limits: { caps },
-    pace: { settleWindowMs: { atOnce: SETTLE_MS, deposit: SETTLE_MS } },
-    serviceUrl: async (url) => {
-      gate = await openGate(url, async ({ path, orderId = '' }) =>
-        path.endsWith('/order/withdraw') ? creates.get(orderId)?.() : undefined,
-      );
-      return gate.url;
-    },
-  });
-  await lab.startWorkers({ restoredAtMs: Date.now() });
-});
-afterAll(async () => {
-  await lab?.close();
-  await gate?.shut();
-});
+const lab = useGatedLab(
+  async ({ path, orderId = '' }) => (path.endsWith('/order/withdraw') ? creates.get(orderId)?.() : undefined),
+  { workers: false, limits: { caps }, pace: { settleWindowMs: { atOnce: SETTLE_MS, deposit: SETTLE_MS } } },
+);
+beforeAll(() => lab.startWorkers({ restoredAtMs: Date.now() }));
 
 const withdraw = (label: string, amount = '12.50', marker = '', orderId = newOrderId(label)) => {
   const input = orderInput('withdraw', orderId, { marker: `duplicate=c after_ms=20 ${marker}` });

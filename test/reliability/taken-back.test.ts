@@ -1,19 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defaultPayloadConverter } from '@temporalio/common';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createTaskQueue, DEFAULT_ACCOUNT } from '../../src/contract/names.js';
 import { orderInput } from '../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { newOrderId, useLab } from '../support/lab.js';
 import { pendingActivity } from '../support/pending-activity.js';
 import { serviceView } from '../workflows/create/service-view.fixture.js';
 
 vi.setConfig({ testTimeout: 150_000 });
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab({ pace: { settleWindowMs: { atOnce: 20_000, deposit: 20_000 } } });
-});
-afterAll(() => lab?.close());
+const lab = useLab({ pace: { settleWindowMs: { atOnce: 20_000, deposit: 20_000 } } });
 
 const cancel = (workflowId: string) => lab.temporal.client.workflow.getHandle(workflowId).cancel();
 const endOf = (handle: { result(): Promise<{ outcome: string }> }) =>

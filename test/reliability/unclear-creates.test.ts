@@ -1,24 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { searchAttribute } from '../../src/contract/names.js';
 import { orderInput } from '../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { newOrderId, useLab } from '../support/lab.js';
 
 const ORDERS = 600;
 /** Starts of the 600 are spread over this long. */
 const SPREAD_MS = 60_000;
 const WINDOW_MS = 60_000;
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab({
-    groups: true,
-    quiet: true,
-    workflowThread: true,
-    sandbox: { settings: { duplicateMode: 'c' } },
-    pace: { pollInitialMs: 5_000, pollMaxMs: 30_000, settleWindowMs: { atOnce: WINDOW_MS, deposit: 15_000 } },
-  });
+const lab = useLab({
+  groups: true,
+  quiet: true,
+  workflowThread: true,
+  sandbox: { settings: { duplicateMode: 'c' } },
+  pace: { pollInitialMs: 5_000, pollMaxMs: 30_000, settleWindowMs: { atOnce: WINDOW_MS, deposit: 15_000 } },
 });
-afterAll(() => lab?.close());
 
 /** 6 % are executed and answered with 5xx, 3 % hang; the list shows all of them 3 s later. */
 function markerOf(n: number): string {

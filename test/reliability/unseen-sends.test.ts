@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { orderInput } from '../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { newOrderId, useGatedLab } from '../support/lab.js';
 import { pendingActivity } from '../support/pending-activity.js';
-import { type GateRule, openGate, type ServiceGate } from '../support/service-gate.js';
+import type { GateRule } from '../support/service-gate.js';
 import { serviceView } from '../workflows/create/service-view.fixture.js';
 import { resetTo, resettableEvents, runOf } from './reset.fixture.js';
 
@@ -12,27 +12,15 @@ vi.setConfig({ maxConcurrency: 5 });
 /** How long absence is read here for payouts; for deposits it is shorter than a request may take (20 s). */
 const WINDOW_MS = 6_000;
 
-let lab: Lab;
-let gate: ServiceGate;
 const rules = new Map<string, GateRule>();
-beforeAll(async () => {
-  lab = await openLab({
-    callbacks: false,
-    pace: { settleWindowMs: { atOnce: WINDOW_MS, deposit: 15_000 } },
-    serviceUrl: async (url) => {
-      gate = await openGate(url, (request) => rules.get(request.orderId ?? '')?.(request));
-      return gate.url;
-    },
-  });
-});
-afterAll(async () => {
-  await lab?.close();
-  await gate?.shut();
+const lab = useGatedLab((request) => rules.get(request.orderId ?? '')?.(request), {
+  callbacks: false,
+  pace: { settleWindowMs: { atOnce: WINDOW_MS, deposit: 15_000 } },
 });
 
 test.concurrent('a reset while the re-send was made to wait: the look-up of the new run proves nothing about the old one', async () => {
   const orderId = newOrderId('waited');
-  const creates = () => gate.about(orderId, 'create').length;
+  const creates = () => lab.gate.about(orderId, 'create').length;
   const answers = [
     { status: 500, body: '{}' },
     { status: 429, headers: { 'retry-after': '1' }, body: '{}' },
@@ -58,7 +46,7 @@ test.concurrent('a reset while the re-send was made to wait: the look-up of the 
 
 test.concurrent('an operator fails a create whose request is under way: absence counts only once that is over', async () => {
   const orderId = newOrderId('failed-by-hand');
-  const creates = () => gate.about(orderId, 'create').length;
+  const creates = () => lab.gate.about(orderId, 'create').length;
   rules.set(orderId, async ({ path }) => {
     // Well within the 20 s that a request may take.
     if (path.endsWith('/order/deposit') && creates() === 1) await sleep(17_500);

@@ -1,19 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { OrderHandle } from '../../src/client/order-handle.js';
 import { resetTo, resettableEvents, runOf } from '../reliability/reset.fixture.js';
 import { orderInput } from '../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../support/lab.js';
+import { newOrderId, useLab } from '../support/lab.js';
 import { pendingActivity } from '../support/pending-activity.js';
 
 vi.setConfig({ testTimeout: 200_000 });
 const ATTENTION_AFTER_MS = 4_000;
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab({ workers: false, attentionAfterMs: ATTENTION_AFTER_MS });
-});
-afterAll(() => lab?.close());
+const lab = useLab({ workers: false, attentionAfterMs: ATTENTION_AFTER_MS });
 
 async function unserve(): Promise<void> {
   await lab.stopWorkers();

@@ -1,5 +1,6 @@
 import type { Worker } from '@temporalio/worker';
 import { pino } from 'pino';
+import { afterAll, beforeAll } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/index.js';
 import { encryptionMode } from '../../src/bundle/bundle.js';
 import { PaymentOrders } from '../../src/client.js';
@@ -11,6 +12,7 @@ import { createSignalOrder, createSignalReceived } from '../../src/receiver/sign
 import { dataConverter } from '../../src/temporal.js';
 import { openAccounts } from '../../src/worker/accounts.js';
 import { createWorkers } from '../../src/worker/start-worker.js';
+import { type GateRule, openGate, type ServiceGate } from './service-gate.js';
 import {
   createTestNamespace,
   encryptedWorkflowBundle,
@@ -178,6 +180,29 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
       await temporal.close();
     },
   };
+}
+
+/** Sets a lab up for a test file, or for a `describe`. */
+export function useLab(options?: LabOptions): Lab {
+  const lab = {} as Lab;
+  beforeAll(async () => void Object.assign(lab, await openLab(options)));
+  afterAll(() => lab.close?.());
+  return lab;
+}
+
+/** The same behind a gate, which asks `rule` about every request. */
+export function useGatedLab(rule?: GateRule, options?: Omit<LabOptions, 'serviceUrl'>): Lab & { gate: ServiceGate } {
+  const lab = {} as Lab & { gate: ServiceGate };
+  const serviceUrl = async (url: string) => {
+    lab.gate = await openGate(url, rule);
+    return lab.gate.url;
+  };
+  beforeAll(async () => void Object.assign(lab, await openLab({ ...options, serviceUrl })));
+  afterAll(async () => {
+    await lab.close?.();
+    await lab.gate?.shut();
+  });
+  return lab;
 }
 
 let counter = 0;

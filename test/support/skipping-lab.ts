@@ -1,5 +1,6 @@
 import { Client, type WorkflowHandle } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
+import { afterAll, beforeAll } from 'vitest';
 import { type Sandbox, startSandbox } from '../../sandbox/index.js';
 import { createTimeSkippingEnv } from '../../scripts/temporal/time-skipping.js';
 import type { OrderHandle } from '../../src/client/order-handle.js';
@@ -133,6 +134,14 @@ export async function openSkippingLab(
       await temporal.teardown();
     },
   };
+}
+
+/** Sets such a lab up for a test file. */
+export function useSkippingLab(...options: Parameters<typeof openSkippingLab>): SkippingLab {
+  const lab = {} as SkippingLab;
+  beforeAll(async () => void Object.assign(lab, await openSkippingLab(...options)));
+  afterAll(() => lab.close?.());
+  return lab;
 }
 
 async function skipUntil(

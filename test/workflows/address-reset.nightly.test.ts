@@ -1,28 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { DepositAddressResult } from '../../src/contract/address/address.js';
 import { addressWorkflowId, DEPOSIT_ADDRESS_WORKFLOW, ORDERS_TASK_QUEUE } from '../../src/contract/names.js';
 import { resetTo, resettableEvents, runOf } from '../reliability/reset.fixture.js';
-import { type Lab, openLab } from '../support/lab.js';
-import { openGate, type ServiceGate } from '../support/service-gate.js';
+import { useGatedLab } from '../support/lab.js';
 
-let lab: Lab;
-let gate: ServiceGate;
-beforeAll(async () => {
-  const serviceUrl = async (url: string) => {
-    gate = await openGate(url);
-    return gate.url;
-  };
-  lab = await openLab({ serviceUrl });
-});
-afterAll(async () => {
-  await lab?.close();
-  await gate?.shut();
-});
+const lab = useGatedLab();
 
 test('an address whose workflow is reset while its create is on the way is made once', async () => {
   let creates = 0;
-  gate.rule = async ({ path }) => {
+  lab.gate.rule = async ({ path }) => {
     if (!path.endsWith('/deposit_address/create')) return undefined;
     creates += 1;
     // The first one reaches the service after the reset run has searched for it.

@@ -1,13 +1,9 @@
 import { WorkflowFailedError } from '@temporalio/client';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ORDERS_TASK_QUEUE, SERVICE_READ_WORKFLOW } from '../../src/contract/names.js';
-import { MINUTE_MS, openSkippingLab, SECOND_MS, type SkippingLab } from '../support/skipping-lab.js';
+import { MINUTE_MS, SECOND_MS, useSkippingLab } from '../support/skipping-lab.js';
 
-let lab: SkippingLab;
-beforeAll(async () => {
-  lab = await openSkippingLab();
-});
-afterAll(() => lab?.close());
+const lab = useSkippingLab();
 
 /** What a read of the balances fails with when every attempt is answered like this. */
 async function failureWhenAnswered(status: number) {

@@ -1,11 +1,11 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { OrderHandle } from '../../../src/client/order-handle.js';
 import { PaymentOrders } from '../../../src/client.js';
 import type { OrderType } from '../../../src/contract/order/types.js';
 import { goesOn, resetTo, resettableEvents, resultOf, runOf } from '../../reliability/reset.fixture.js';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { newOrderId, openLab, useLab } from '../../support/lab.js';
 import { runStarterWith } from '../../support/run-starter.js';
 import { decideNow, executions, parkedFor, startSteered } from '../compensation/parked-orders.fixture.js';
 import { newAddress, receive, started } from '../receipts.fixture.js';
@@ -13,11 +13,7 @@ import { newAddress, receive, started } from '../receipts.fixture.js';
 /** Look-ups at an order's end are over before the service shows it, those after its end are not. */
 const PACE = { settleWindowMs: { atOnce: 4_000, deposit: 600 } };
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab({ pace: PACE, sandbox: { settings: { duplicateMode: 'c' } } });
-});
-afterAll(() => lab?.close());
+const lab = useLab({ pace: PACE, sandbox: { settings: { duplicateMode: 'c' } } });
 
 const idOf = (orderId: string, kind = 'order') => `after-end:${kind}:default:${orderId}`;
 
@@ -233,7 +229,7 @@ test('an order without any of this starts nothing after its end', async () => {
 describe('a refused payout at an account that shows no later order', () => {
   beforeAll(async () => {
     await lab.close();
-    lab = await openLab({ pace: PACE, quiet: true, sandbox: { settings: { duplicateMode: 'c' } } });
+    Object.assign(lab, await openLab({ pace: PACE, quiet: true, sandbox: { settings: { duplicateMode: 'c' } } }));
   });
 
   // Before: nothing looked for it, and no reset behind the start of look-ups could replay it.

@@ -1,40 +1,26 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { DEPOSIT_ADDRESS_WORKFLOW, ORDERS_TASK_QUEUE } from '../../../src/contract/names.js';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
-import { ServiceGate } from '../../support/service-gate.js';
+import { newOrderId, useGatedLab } from '../../support/lab.js';
 
 const WAIT = { timeout: 30_000, interval: 100 };
 
 /** What the first refusal costs an order that is followed or looked for, and its end: far less than a dozen of them. */
 const EVENTS_OF_A_REFUSAL = 12;
 
-let lab: Lab;
-let gate: ServiceGate;
-beforeAll(async () => {
-  lab = await openLab({
-    pace: { pollInitialMs: 300, pollMaxMs: 1_000 },
-    sandbox: { settings: { callbacks: { enabled: false } } },
-    serviceUrl: async (url) => {
-      gate = new ServiceGate(url, async () => Date.now());
-      await gate.open();
-      return gate.url;
-    },
-  });
-});
-afterAll(async () => {
-  await lab?.close();
-  await gate?.shut();
+const lab = useGatedLab(undefined, {
+  pace: { pollInitialMs: 300, pollMaxMs: 1_000 },
+  sandbox: { settings: { callbacks: { enabled: false } } },
 });
 
 const attentionOf = async (orderId: string) => (await lab.orders.order(orderId).state()).attention?.code;
 
 const refuse = (status: number): void => {
-  gate.rule = () => ({ status, body: '{}' });
+  lab.gate.rule = () => ({ status, body: '{}' });
 };
 
 const accept = (): void => {
-  gate.rule = () => undefined;
+  lab.gate.rule = () => undefined;
 };
 
 afterEach(accept);
@@ -77,8 +63,8 @@ test('what is left of a final order is read once the key works again', async () 
   const orderId = newOrderId('left');
   const marker = 'outcome=completed_partially fraction=0.5';
   // Only the list is refused, which the probe before the create needs, too.
-  gate.rule = ({ path, orderId: asked }) =>
-    path.endsWith('/list') && asked === orderId && gate.about(orderId, 'create').length > 0
+  lab.gate.rule = ({ path, orderId: asked }) =>
+    path.endsWith('/list') && asked === orderId && lab.gate.about(orderId, 'create').length > 0
       ? { status: 401, body: '{}' }
       : undefined;
   const handle = await lab.orders.start(

@@ -1,33 +1,20 @@
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import type { OrderHandle } from '../../../src/client/order-handle.js';
 import type { CreateRequests } from '../../../src/contract/order/request.js';
 import { KEYS, testApprovers } from '../../support/approvers.js';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
-import { openGate, type ServiceGate } from '../../support/service-gate.js';
+import { type Lab, newOrderId, useGatedLab } from '../../support/lab.js';
 import { decideNow, executions, parkedFor } from '../compensation/parked-orders.fixture.js';
 
 /* A run was given limits by one worker; another one without them answers from then on. */
 
 const window = (ms: number) => ({ settleWindowMs: { atOnce: ms, deposit: ms } });
 
-let lab: Lab;
-let gate: ServiceGate;
 let isBusy = false;
-beforeAll(async () => {
-  lab = await openLab({
-    workers: false,
-    callbacks: false,
-    serviceUrl: async (url) => {
-      const busy = { status: 429, headers: { 'retry-after': '1' }, body: '{}' };
-      gate = await openGate(url, ({ path }) => (isBusy && path.endsWith('/order/list') ? busy : undefined));
-      return gate.url;
-    },
-  });
-});
-afterAll(async () => {
-  await lab?.close();
-  await gate?.shut();
+const busy = { status: 429, headers: { 'retry-after': '1' }, body: '{}' };
+const lab = useGatedLab(({ path }) => (isBusy && path.endsWith('/order/list') ? busy : undefined), {
+  workers: false,
+  callbacks: false,
 });
 beforeEach(async () => {
   isBusy = false;

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { orderInput } from '../../support/inputs.js';
 import type { GateAnswer } from '../../support/service-gate.js';
-import { DAY_MS, HOUR_MS, MINUTE_MS, openSkippingLab, type SkippingLab } from '../../support/skipping-lab.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS, useSkippingLab } from '../../support/skipping-lab.js';
 
 /** Start, create, one look-up with its alarm, and what raising attention costs: no more, however long it lasts. */
 const EVENTS_OF_AN_OUTAGE = 25;
 /** Telling at once that the key is refused: the look-up ends, and is asked for anew. */
 const EVENTS_OF_A_REFUSED_KEY = 7;
 
-let lab: SkippingLab;
-beforeAll(async () => {
-  lab = await openSkippingLab();
-});
-afterAll(() => lab?.close());
+const lab = useSkippingLab();
 
 describe('a day without a service', () => {
   const SENT = 'sent-before-the-outage';

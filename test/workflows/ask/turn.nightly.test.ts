@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { OrderHandle } from '../../../src/client/order-handle.js';
 import { DEPOSIT_ADDRESS_WORKFLOW, ORDERS_TASK_QUEUE } from '../../../src/contract/names.js';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { newOrderId, useLab } from '../../support/lab.js';
 
 /** Instead of 15 min. */
 const ATTENTION_AFTER_MS = 2_000;
@@ -19,15 +19,11 @@ const MY_TURN = expect.stringMatching(
   /, and for its turn: a worker of the account default makes 0\.\d+ requests\/s and takes (about \d+ other tasks first(, for about \d+ min)?|it next)$/,
 );
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab({
-    workers: false,
-    attentionAfterMs: ATTENTION_AFTER_MS,
-    sandbox: { settings: { callbacks: { enabled: false } } },
-  });
+const lab = useLab({
+  workers: false,
+  attentionAfterMs: ATTENTION_AFTER_MS,
+  sandbox: { settings: { callbacks: { enabled: false } } },
 });
-afterAll(() => lab?.close());
 beforeEach(() => lab.stopWorkers());
 
 const accountOf = () => {

@@ -1,6 +1,6 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { OrderHandle } from '../../../src/client/order-handle.js';
 import {
   createTaskQueue,
@@ -11,7 +11,7 @@ import {
 } from '../../../src/contract/names.js';
 import type { OrderState } from '../../../src/contract/order/messages.js';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { newOrderId, useLab } from '../../support/lab.js';
 
 /** Instead of 15 min, on a real server: the one that skips time stands still while an activity waits for a worker. */
 const ATTENTION_AFTER_MS = 2_000;
@@ -19,16 +19,12 @@ const WAIT = { timeout: 60_000, interval: 200 };
 
 const UNSERVED = expect.stringMatching(/^no worker has served account default for /);
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab({
-    workers: false,
-    attentionAfterMs: ATTENTION_AFTER_MS,
-    pace: { pollInitialMs: 300, pollMaxMs: 3 * ATTENTION_AFTER_MS, settleWindowMs: { atOnce: 20_000, deposit: 600 } },
-    sandbox: { settings: { callbacks: { enabled: false } } },
-  });
+const lab = useLab({
+  workers: false,
+  attentionAfterMs: ATTENTION_AFTER_MS,
+  pace: { pollInitialMs: 300, pollMaxMs: 3 * ATTENTION_AFTER_MS, settleWindowMs: { atOnce: 20_000, deposit: 600 } },
+  sandbox: { settings: { callbacks: { enabled: false } } },
 });
-afterAll(() => lab?.close());
 beforeEach(() => unserve());
 
 /** From now on the workers serve another account only: they run workflows and nothing of `default`. */

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { OrderInput } from '../../../src/contract/order/input-and-result.js';
 import { orderInput } from '../../support/inputs.js';
-import { HOUR_MS, openSkippingLab, type SkippingLab } from '../../support/skipping-lab.js';
+import { HOUR_MS, useSkippingLab } from '../../support/skipping-lab.js';
 
-let lab: SkippingLab;
-beforeAll(async () => {
-  lab = await openSkippingLab({ PAYMENT_ORDER_CAPS: '{"usd": "200"}' });
-});
-afterAll(() => lab?.close());
+const lab = useSkippingLab({ PAYMENT_ORDER_CAPS: '{"usd": "200"}' });
 
 /** Pays 700 trx, which cost about 80 usd. */
 function paysTrx(orderId: string, marker?: string): OrderInput<'exchange_withdraw'> {

@@ -1,40 +1,26 @@
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { serviceOf } from '../../../scripts/service-of.js';
 import { ORDERS_TASK_QUEUE } from '../../../src/contract/names.js';
 import type { CreateRequests } from '../../../src/contract/order/request.js';
 import { workflowTypeOf } from '../../../src/contract/order/types.js';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
-import { type GateAnswer, openGate, type ServiceGate } from '../../support/service-gate.js';
+import { newOrderId, useGatedLab } from '../../support/lab.js';
+import type { GateAnswer } from '../../support/service-gate.js';
 
 /* A backup knows an order as not sent; it was sent since, and the service does not show it before a test says so. */
 
 /** Longer than a task may wait for a worker that was stopped before the server hands it to another one (10 s). */
 const WINDOW_MS = 15_000;
 
-let lab: Lab;
-let gate: ServiceGate;
 /** How the service answers reads of orders. */
 let reads: 'as they are' | 'without any' = 'as they are';
 
 const isList = (path: string) => path.endsWith('/order/list');
 
-beforeAll(async () => {
-  lab = await openLab({
-    workers: false,
-    callbacks: false,
-    pace: { settleWindowMs: { atOnce: WINDOW_MS, deposit: WINDOW_MS } },
-    serviceUrl: async (url) => {
-      gate = await openGate(url, ({ path }) => {
-        return isList(path) || path.endsWith('/order/status') ? answerOf(path) : undefined;
-      });
-      return gate.url;
-    },
-  });
-});
-afterAll(async () => {
-  await lab?.close();
-  await gate?.shut();
+const lab = useGatedLab(({ path }) => (isList(path) || path.endsWith('/order/status') ? answerOf(path) : undefined), {
+  workers: false,
+  callbacks: false,
+  pace: { settleWindowMs: { atOnce: WINDOW_MS, deposit: WINDOW_MS } },
 });
 beforeEach(async () => {
   reads = 'as they are';
@@ -81,7 +67,7 @@ test('an input that is refused more strictly than when it was sent ends no order
   await pay(input.order);
   await restore();
   const handle = await startLoosely(input);
-  await vi.waitUntil(() => gate.about(input.order.order_id, 'list').length > 0, { timeout: 20_000, interval: 20 });
+  await vi.waitUntil(() => lab.gate.about(input.order.order_id, 'list').length > 0, { timeout: 20_000, interval: 20 });
   showLater();
   expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: true });
 });
@@ -93,5 +79,5 @@ test('one of which there is nothing is refused once that is proven', async () =>
   const handle = await startLoosely(input);
   await expect(handle.result()).rejects.toMatchObject({ cause: { type: 'InvalidOrder' } });
   expect(Date.now() - restoredAtMs).toBeGreaterThanOrEqual(WINDOW_MS);
-  expect(gate.about(input.order.order_id, 'create')).toHaveLength(0);
+  expect(lab.gate.about(input.order.order_id, 'create')).toHaveLength(0);
 });

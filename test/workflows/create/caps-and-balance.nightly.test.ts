@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { ORDER_CALLBACK_SIGNAL } from '../../../src/contract/names.js';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { newOrderId, openLab, useLab } from '../../support/lab.js';
 import { atService, decideNow, executions, parkedFor, startSteered } from '../compensation/parked-orders.fixture.js';
 
 /** Read at every attempt; tests may change them, as a restart of the workers would. */
@@ -10,11 +10,7 @@ const caps = new Map([
   ['usdt', '50'],
 ]);
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab({ limits: { caps, checkBalance: true } });
-});
-afterAll(() => lab?.close());
+const lab = useLab({ limits: { caps, checkBalance: true } });
 
 const creates = (orderId: string): number => lab.sandbox.stats().createsByOrderId[orderId] ?? 0;
 

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Lab, openLab } from '../../support/lab.js';
+import { expect, test } from 'vitest';
+import { useLab } from '../../support/lab.js';
 import { decideNow, executions, parkedFor, startSteered, TWO_CARDS } from '../compensation/parked-orders.fixture.js';
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab();
-});
-afterAll(() => lab?.close());
+const lab = useLab();
 
 const PARTIAL = 'outcome=completed_partially fraction=0.4';
 const [PAID, LEFT] = TWO_CARDS.wallet_details.map(({ wallet }) => wallet) as [string, string];

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { serviceOf } from '../../../scripts/service-of.js';
 import type { OrderInput } from '../../../src/contract/order/input-and-result.js';
 import type { Order } from '../../../src/contract/service-objects.js';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { newOrderId, useLab } from '../../support/lab.js';
 import { decideNow, parkedFor } from '../compensation/parked-orders.fixture.js';
 import { serviceView } from './service-view.fixture.js';
 
@@ -13,11 +13,7 @@ vi.setConfig({ maxConcurrency: 20 });
 /** How long absence is read here. */
 const WINDOW_MS = 3_000;
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab({ callbacks: false, pace: { settleWindowMs: { atOnce: WINDOW_MS, deposit: WINDOW_MS } } });
-});
-afterAll(() => lab?.close());
+const lab = useLab({ callbacks: false, pace: { settleWindowMs: { atOnce: WINDOW_MS, deposit: WINDOW_MS } } });
 
 /** An order under the same id, created past our workflows: the same payment, or another one with other fields. */
 async function createElsewhere(

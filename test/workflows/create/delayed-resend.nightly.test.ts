@@ -1,21 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { OrderHandle } from '../../../src/client/order-handle.js';
 import type { OrderInput } from '../../../src/contract/order/input-and-result.js';
 import { orderInput } from '../../support/inputs.js';
-import {
-  DAY_MS,
-  HOUR_MS,
-  MINUTE_MS,
-  openSkippingLab,
-  SECOND_MS,
-  type SkippingLab,
-} from '../../support/skipping-lab.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, useSkippingLab } from '../../support/skipping-lab.js';
 
-let lab: SkippingLab;
-beforeAll(async () => {
-  lab = await openSkippingLab();
-});
-afterAll(() => lab?.close());
+const lab = useSkippingLab();
 
 /** A withdraw with a delay whose first create is answered with 500 and not executed. */
 function delayed(orderId: string, minutes: number): OrderInput<'withdraw'> {

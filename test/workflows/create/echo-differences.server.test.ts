@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { serviceOf } from '../../../scripts/service-of.js';
 import type { OrderType } from '../../../src/contract/order/types.js';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { newOrderId, useLab } from '../../support/lab.js';
 import { TWO_CARDS } from '../compensation/parked-orders.fixture.js';
 import { serviceView } from './service-view.fixture.js';
 
 // The orders wait most of the time, and not for each other.
 vi.setConfig({ maxConcurrency: 30 });
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab({ callbacks: false });
-});
-afterAll(() => lab?.close());
+const lab = useLab({ callbacks: false });
 
 const SEPA = {
   currency: 'eur',

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Decision } from '../../../src/contract/order/messages.js';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { newOrderId, useLab } from '../../support/lab.js';
 import { decideNow, parkedFor } from '../compensation/parked-orders.fixture.js';
 import { serviceView } from './service-view.fixture.js';
 
 // The orders wait most of the time, and not for each other.
 vi.setConfig({ maxConcurrency: 20 });
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab({ callbacks: false });
-});
-afterAll(() => lab?.close());
+const lab = useLab({ callbacks: false });
 
 /** An order that was executed and that the service shows under another form of its id, in create, status and list. */
 async function startShownAs(form: string, id: string, create: string) {

@@ -1,21 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { newOrderId, useLab } from '../../support/lab.js';
 import { decideNow, parkedFor } from '../compensation/parked-orders.fixture.js';
 
 vi.setConfig({ testTimeout: 180_000 });
 
 const LATE_MS = 75_000;
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab({
-    ...{ workers: false, sandbox: { timeScale: 1 } },
-    pace: { settleWindowMs: { atOnce: 5_000, deposit: 5_000 } },
-  });
+const lab = useLab({
+  ...{ workers: false, sandbox: { timeScale: 1 } },
+  pace: { settleWindowMs: { atOnce: 5_000, deposit: 5_000 } },
 });
-afterAll(() => lab?.close());
 
 test('orders that a worker takes 75 s late are sent with the rest of their delay, or not at all', async () => {
   const start = (label: string, order: object, options: object = {}) => {

@@ -1,19 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { type Lab, newOrderId, openLab, useLab } from '../../support/lab.js';
 import { serviceView } from './service-view.fixture.js';
 
 /** Look-ups show an order this long after it was made: longer than the Retry-After of 1 s, shorter than the settle window. */
 const LAG_MS = 2_500;
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab({
-    pace: { settleWindowMs: { atOnce: 4_000, deposit: 4_000 } },
-    sandbox: { settings: { duplicateMode: 'c', visibilityLagMs: LAG_MS } },
-  });
+const lab = useLab({
+  pace: { settleWindowMs: { atOnce: 4_000, deposit: 4_000 } },
+  sandbox: { settings: { duplicateMode: 'c', visibilityLagMs: LAG_MS } },
 });
-afterAll(() => lab?.close());
 
 describe('a create that is executed although its answer sounds like a refusal', () => {
   test.concurrent.for([

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ORDERS_TASK_QUEUE, orderWorkflowId } from '../../../src/contract/names.js';
 import { ORDER_TYPES, workflowTypeOf } from '../../../src/contract/order/types.js';
 import { optionSchemas } from '../../../src/validation/order-input.js';
 import { orderSchemas } from '../../../src/validation/request-schemas.js';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { newOrderId, useLab } from '../../support/lab.js';
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab();
-});
-afterAll(() => lab?.close());
+const lab = useLab();
 
 const nulls = (schemas: object) => Object.fromEntries(Object.keys(schemas).map((key) => [key, null]));
 

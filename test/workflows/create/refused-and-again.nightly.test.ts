@@ -1,27 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { OrderHandle } from '../../../src/client/order-handle.js';
 import { PaymentOrders } from '../../../src/client.js';
 import { ORDERS_TASK_QUEUE } from '../../../src/contract/names.js';
 import type { OrderInput } from '../../../src/contract/order/input-and-result.js';
 import { workflowTypeOf } from '../../../src/contract/order/types.js';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { newOrderId, useLab } from '../../support/lab.js';
 import { serviceView } from './service-view.fixture.js';
 
 /** Refused at once, and executed all the same: after the window that ends the first run. */
 const REFUSED_THEN_EXECUTED = 'create=400-later later_ms=20000 after_ms=500';
 const WINDOW_MS = 14_000;
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab({
-    pace: { settleWindowMs: { atOnce: WINDOW_MS, deposit: WINDOW_MS } },
-    sandbox: { settings: { duplicateMode: 'c' } },
-  });
+const lab = useLab({
+  pace: { settleWindowMs: { atOnce: WINDOW_MS, deposit: WINDOW_MS } },
+  sandbox: { settings: { duplicateMode: 'c' } },
 });
-afterAll(() => lab?.close());
 
 const refused = (handle: OrderHandle) => expect(handle.result()).rejects.toMatchObject({ type: 'OrderRejected' });
 

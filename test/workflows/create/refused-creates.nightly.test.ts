@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { serviceOf } from '../../../scripts/service-of.js';
 import type { CreateRequests } from '../../../src/contract/order/request.js';
 import type { OrderType } from '../../../src/contract/order/types.js';
 import { orderInput } from '../../support/inputs.js';
-import { HOUR_MS, MINUTE_MS, openSkippingLab, SECOND_MS, type SkippingLab } from '../../support/skipping-lab.js';
+import { HOUR_MS, MINUTE_MS, SECOND_MS, useSkippingLab } from '../../support/skipping-lab.js';
 
-let lab: SkippingLab;
-beforeAll(async () => {
-  lab = await openSkippingLab();
-});
-afterAll(() => lab?.close());
+const lab = useSkippingLab();
 
 /** An order that another program of the merchant makes. */
 async function makeOrder(request: CreateRequests['withdraw']): Promise<void> {

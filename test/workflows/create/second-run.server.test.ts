@@ -1,21 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { OrderHandle } from '../../../src/client/order-handle.js';
 import { ORDERS_TASK_QUEUE } from '../../../src/contract/names.js';
 import type { OrderInput } from '../../../src/contract/order/input-and-result.js';
 import { ORDER_TYPES, type OrderType, workflowTypeOf } from '../../../src/contract/order/types.js';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { newOrderId, useLab } from '../../support/lab.js';
 import { serviceView } from './service-view.fixture.js';
 
 // The orders wait most of the time, and not for each other.
 vi.setConfig({ maxConcurrency: 20 });
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab();
-});
-afterAll(() => lab?.close());
+const lab = useLab();
 
 const client = () => lab.temporal.client;
 

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { OrderInput } from '../../../src/contract/order/input-and-result.js';
 import { orderInput } from '../../support/inputs.js';
-import { HOUR_MS, MINUTE_MS, openSkippingLab, SECOND_MS, type SkippingLab } from '../../support/skipping-lab.js';
+import { HOUR_MS, MINUTE_MS, SECOND_MS, useSkippingLab } from '../../support/skipping-lab.js';
 
-let lab: SkippingLab;
-beforeAll(async () => {
-  lab = await openSkippingLab({ PAYMENT_NOT_EXECUTED_STATUSES: '423' });
-});
-afterAll(() => lab?.close());
+const lab = useSkippingLab({ PAYMENT_NOT_EXECUTED_STATUSES: '423' });
 
 const decide = async (orderId: string, action: 'resend' | 'close-absent'): Promise<void> => {
   const { revision } = await lab.state(orderId);

@@ -1,24 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { OrderHandle } from '../../../src/client/order-handle.js';
 import type { OrderType } from '../../../src/contract/order/types.js';
 import { orderInput } from '../../support/inputs.js';
-import {
-  DAY_MS,
-  HOUR_MS,
-  MINUTE_MS,
-  openSkippingLab,
-  SECOND_MS,
-  type SkippingLab,
-} from '../../support/skipping-lab.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, useSkippingLab } from '../../support/skipping-lab.js';
 
 /** Every create is answered with 500 and not executed: uncertain, and in truth absent. */
 const NEVER_EXECUTED = 'create=500-before times=all';
 
-let lab: SkippingLab;
-beforeAll(async () => {
-  lab = await openSkippingLab();
-});
-afterAll(() => lab?.close());
+const lab = useSkippingLab();
 
 const parked = (orderId: string) => async () => (await lab.state(orderId)).phase === 'parked';
 const createsOf = (orderId: string) => lab.gate.about(orderId, 'create').map(({ atMs }) => atMs);

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
-import { openGate, type ServiceGate } from '../../support/service-gate.js';
+import { newOrderId, useGatedLab } from '../../support/lab.js';
 import { executions } from '../compensation/parked-orders.fixture.js';
 
 /* Terminating an order does not take back the request that its worker has under way. */
@@ -11,42 +10,29 @@ const SETTLE_MS = 2_500;
 /** Within the time that a worker waits for an answer. */
 const HELD_MS = 15_000;
 
-let lab: Lab;
-let gate: ServiceGate;
-
-beforeAll(async () => {
-  lab = await openLab({
-    callbacks: false,
-    pace: { settleWindowMs: { atOnce: SETTLE_MS, deposit: SETTLE_MS } },
-    serviceUrl: async (url) => {
-      gate = await openGate(url, async ({ path, orderId }) => {
-        if (!path.endsWith('/order/deposit')) return undefined;
-        const creates = gate.about(String(orderId), 'create').length;
-        // So that the next run knows where to send.
-        if (creates === 1) return { status: 400, body: '{}' };
-        if (creates === 2) await sleep(HELD_MS);
-        return undefined;
-      });
-      return gate.url;
-    },
-  });
-});
-afterAll(async () => {
-  await lab?.close();
-  await gate?.shut();
-});
+const lab = useGatedLab(
+  async ({ path, orderId }) => {
+    if (!path.endsWith('/order/deposit')) return undefined;
+    const creates = lab.gate.about(String(orderId), 'create').length;
+    // So that the next run knows where to send.
+    if (creates === 1) return { status: 400, body: '{}' };
+    if (creates === 2) await sleep(HELD_MS);
+    return undefined;
+  },
+  { callbacks: false, pace: { settleWindowMs: { atOnce: SETTLE_MS, deposit: SETTLE_MS } } },
+);
 
 test('terminated while its create is under way, and started again at once, it is adopted once it is there, and not created twice', async () => {
   const input = orderInput('deposit', newOrderId('mid-send'), { marker: 'duplicate=c' });
   const refused = await lab.orders.start('deposit', input);
   await expect(refused.result()).rejects.toMatchObject({ type: 'OrderRejected' });
   const stopped = await lab.orders.start('deposit', input, { again: true });
-  await vi.waitUntil(() => gate.about(stopped.orderId, 'create').length === 2, { timeout: 60_000, interval: 20 });
+  await vi.waitUntil(() => lab.gate.about(stopped.orderId, 'create').length === 2, { timeout: 60_000, interval: 20 });
   await lab.temporal.client.workflow.getHandle(stopped.workflowId).terminate('by mistake');
   const again = await lab.orders.start('deposit', { ...input, sentUntil: new Date().toISOString() }, { again: true });
   // By then another create would have been sent; an order that is there twice comes to no result.
   await sleep(HELD_MS);
-  expect(gate.about(again.orderId, 'create'), 'creates: one refused, one under way').toHaveLength(2);
+  expect(lab.gate.about(again.orderId, 'create'), 'creates: one refused, one under way').toHaveLength(2);
   expect(await again.result()).toMatchObject({ outcome: 'completed', adopted: true });
   expect(executions(lab, again.orderId), 'created at the service').toBe(1);
 });

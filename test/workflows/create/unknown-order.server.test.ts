@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { newOrderId, useLab } from '../../support/lab.js';
 import { serviceView } from './service-view.fixture.js';
 
 // The orders wait most of the time, and not for each other.
 vi.setConfig({ maxConcurrency: 20 });
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab();
-});
-afterAll(() => lab?.close());
+const lab = useLab();
 
 const start = (orderId: string, marker: string) =>
   lab.orders.start('withdraw', orderInput('withdraw', orderId, { marker }));
@@ -32,7 +28,7 @@ function settling(orderId: string): { path: string; status: number }[] {
 }
 
 describe('absence of a create that was not executed is proven, then it is sent again once', () => {
-  afterAll(() => lab?.sandbox.set({ unknownMode: 'a' }));
+  afterAll(() => lab.sandbox.set({ unknownMode: 'a' }));
 
   // One after the other: the answer to unknown orders belongs to the whole service.
   test.for([

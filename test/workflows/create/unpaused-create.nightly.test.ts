@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { DepositAddressResult } from '../../../src/contract/address/address.js';
 import { addressWorkflowId, DEPOSIT_ADDRESS_WORKFLOW, ORDERS_TASK_QUEUE } from '../../../src/contract/names.js';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { newOrderId, useGatedLab } from '../../support/lab.js';
 import { pendingActivity } from '../../support/pending-activity.js';
-import { openGate, type ServiceGate } from '../../support/service-gate.js';
 import { serviceView } from './service-view.fixture.js';
 
 vi.setConfig({ testTimeout: 150_000 });
@@ -14,19 +13,7 @@ vi.setConfig({ testTimeout: 150_000 });
 const HIDDEN_MS = 15_000;
 const WINDOW_MS = 20_000;
 
-let lab: Lab;
-let gate: ServiceGate;
-beforeAll(async () => {
-  const serviceUrl = async (url: string) => {
-    gate = await openGate(url);
-    return gate.url;
-  };
-  lab = await openLab({ serviceUrl, pace: { settleWindowMs: { atOnce: WINDOW_MS, deposit: WINDOW_MS } } });
-});
-afterAll(async () => {
-  await lab?.close();
-  await gate?.shut();
-});
+const lab = useGatedLab(undefined, { pace: { settleWindowMs: { atOnce: WINDOW_MS, deposit: WINDOW_MS } } });
 
 /** An operator ends the attempt under way and has the server make another one that looks like a first. */
 async function endAndUnpause(workflowId: string, type: string): Promise<void> {
@@ -57,7 +44,7 @@ test('a create that is paused, failed and unpaused with attempts and heartbeat r
 
 test('so is the create of a permanent address', async () => {
   let creates = 0;
-  gate.rule = async ({ path }) => {
+  lab.gate.rule = async ({ path }) => {
     if (!path.endsWith('/deposit_address/create')) return undefined;
     creates += 1;
     // The first one reaches the service after the next attempt has searched for it.

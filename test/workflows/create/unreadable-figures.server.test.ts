@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { newOrderId, useLab } from '../../support/lab.js';
 import { parkedFor } from '../compensation/parked-orders.fixture.js';
 import { serviceView } from './service-view.fixture.js';
 
 // The orders wait most of the time, and not for each other.
 vi.setConfig({ maxConcurrency: 20 });
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab({ callbacks: false });
-});
-afterAll(() => lab?.close());
+const lab = useLab({ callbacks: false });
 
 const EVERYWHERE = (fault: string) => `status=${fault} status_times=all list=${fault} list_times=all`;
 

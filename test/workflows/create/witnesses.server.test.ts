@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { OrderType } from '../../../src/contract/order/types.js';
 import { orderInput } from '../../support/inputs.js';
 import { listOf, operationOf } from '../../support/service-gate.js';
-import { HOUR_MS, MINUTE_MS, openSkippingLab, SECOND_MS, type SkippingLab } from '../../support/skipping-lab.js';
+import { HOUR_MS, MINUTE_MS, SECOND_MS, useSkippingLab } from '../../support/skipping-lab.js';
 
 /* Absence that nothing verifies, with the default windows. The ledger of the service says how often an order was executed. */
 
-let lab: SkippingLab;
-beforeAll(async () => {
-  // Nobody else creates orders, but for the tests themselves.
-  lab = await openSkippingLab({}, undefined, { quiet: true });
-});
-afterAll(() => lab?.close());
+// Nobody else creates orders, but for the tests themselves.
+const lab = useSkippingLab({}, undefined, { quiet: true });
 
 const executed = (orderId: string) => lab.sandbox.stats().executedByOrderId[orderId] ?? 0;
 const creates = (orderId: string) => lab.gate.about(orderId, 'create').length;

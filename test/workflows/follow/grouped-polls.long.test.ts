@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { newOrderId, useLab } from '../../support/lab.js';
 
 const WAITING = 60;
 /** Time between two polls of an order, of which each may wait a tenth for others. */
@@ -10,15 +10,11 @@ const ROUNDS = 3;
 /** They are open for as long as they are counted, also on a machine that does other things. */
 const OPEN_MS = 120_000;
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab({
-    groups: true,
-    sandbox: { settings: { callbacks: { enabled: false } } },
-    pace: { pollInitialMs: ROUND_MS, pollMaxMs: ROUND_MS },
-  });
+const lab = useLab({
+  groups: true,
+  sandbox: { settings: { callbacks: { enabled: false } } },
+  pace: { pollInitialMs: ROUND_MS, pollMaxMs: ROUND_MS },
 });
-afterAll(() => lab?.close());
 
 test('many waiting orders take few requests, also while one of them is slow, and each comes to its own end', async () => {
   const ids = Array.from({ length: WAITING }, () => newOrderId('waiting'));

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { orderInput } from '../../support/inputs.js';
 import { listAnswer, operationOf } from '../../support/service-gate.js';
-import { DAY_MS, MINUTE_MS, openSkippingLab, type SkippingLab } from '../../support/skipping-lab.js';
+import { DAY_MS, MINUTE_MS, useSkippingLab } from '../../support/skipping-lab.js';
 
 const DAYS = 20;
 
-let lab: SkippingLab;
-beforeAll(async () => {
-  lab = await openSkippingLab({ ORDER_POLL_MAX: '6h' });
-});
-afterAll(() => lab?.close());
+const lab = useSkippingLab({ ORDER_POLL_MAX: '6h' });
 
 test('a callback that comes after 20 days ends the order by one look-up, and the history stayed small', async () => {
   const orderId = 'late-callback';

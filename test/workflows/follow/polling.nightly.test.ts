@@ -1,19 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { orderInput } from '../../support/inputs.js';
-import {
-  DAY_MS,
-  HOUR_MS,
-  MINUTE_MS,
-  openSkippingLab,
-  SECOND_MS,
-  type SkippingLab,
-} from '../../support/skipping-lab.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, useSkippingLab } from '../../support/skipping-lab.js';
 
-let lab: SkippingLab;
-beforeAll(async () => {
-  lab = await openSkippingLab();
-});
-afterAll(() => lab?.close());
+const lab = useSkippingLab();
 
 /** Time between each poll and the one before it. */
 const gapsOf = (timesMs: number[]): number[] => timesMs.slice(1).map((timeMs, i) => timeMs - (timesMs[i] ?? 0));

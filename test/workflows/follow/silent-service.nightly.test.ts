@@ -1,26 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { AttentionCode } from '../../../src/contract/attention.js';
 import { orderInput } from '../../support/inputs.js';
 import type { GateAnswer } from '../../support/service-gate.js';
-import {
-  DAY_MS,
-  HOUR_MS,
-  MINUTE_MS,
-  openSkippingLab,
-  SECOND_MS,
-  type SkippingLab,
-} from '../../support/skipping-lab.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, useSkippingLab } from '../../support/skipping-lab.js';
 
 /** A followed order whose service fell silent: start, create, two rounds of polling, and what attention costs. */
 const EVENTS_OF_A_SILENCE = 40;
 
 const NO_READING = expect.stringContaining('so this order cannot be checked');
 
-let lab: SkippingLab;
-beforeAll(async () => {
-  lab = await openSkippingLab();
-});
-afterAll(() => lab?.close());
+const lab = useSkippingLab();
 
 describe.each<{ name: string; answer: GateAnswer; code: AttentionCode }>([
   { name: 'refuses every look-up', answer: { status: 401, body: '{}' }, code: 'key-refused' },

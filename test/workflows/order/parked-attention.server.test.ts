@@ -1,14 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ORDERS_TASK_QUEUE } from '../../../src/contract/names.js';
 import { orderInput } from '../../support/inputs.js';
-import { HOUR_MS, MINUTE_MS, openSkippingLab, type SkippingLab } from '../../support/skipping-lab.js';
+import { HOUR_MS, MINUTE_MS, useSkippingLab } from '../../support/skipping-lab.js';
 
-let lab: SkippingLab;
-beforeAll(async () => {
-  lab = await openSkippingLab();
-});
-afterAll(() => lab?.close());
+const lab = useSkippingLab();
 
 /** Ends the poll that is under way for good, as an operator can. */
 async function failPoll(workflowId: string): Promise<void> {

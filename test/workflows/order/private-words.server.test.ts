@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { serviceOf } from '../../../scripts/service-of.js';
 import type { OrderHandle } from '../../../src/client/order-handle.js';
 import type { DecideAction } from '../../../src/contract/order/messages.js';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
-import { openGate, type ServiceGate } from '../../support/service-gate.js';
+import { newOrderId, useGatedLab } from '../../support/lab.js';
 import { parkedFor } from '../compensation/parked-orders.fixture.js';
 import { serviceView } from '../create/service-view.fixture.js';
 
@@ -15,24 +14,13 @@ vi.setConfig({ maxConcurrency: 20 });
 /** No order has it; its look-up takes long enough to be seen. */
 const CHOSEN = '0d6ae69e-0000-4000-8000-000000000001';
 
-let lab: Lab;
-let gate: ServiceGate;
-beforeAll(async () => {
-  lab = await openLab({
-    callbacks: false,
-    serviceUrl: async (url) => {
-      gate = await openGate(url, async ({ body }) => {
-        if (body.includes(CHOSEN)) await sleep(2_000);
-        return undefined;
-      });
-      return gate.url;
-    },
-  });
-});
-afterAll(async () => {
-  await lab?.close();
-  await gate?.shut();
-});
+const lab = useGatedLab(
+  async ({ body }) => {
+    if (body.includes(CHOSEN)) await sleep(2_000);
+    return undefined;
+  },
+  { callbacks: false },
+);
 
 const CARD = '4111111111111111';
 const NAMES = [['an e-mail', 'anna.miller@example.com'] as const, ['a card number', CARD] as const];

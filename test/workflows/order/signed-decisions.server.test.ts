@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject, sign } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { OrderHandle } from '../../../src/client/order-handle.js';
 import { signed } from '../../../src/client/signing.js';
 import { keyIdOf } from '../../../src/contract/key-id.js';
@@ -8,7 +8,7 @@ import type { SignedRun } from '../../../src/contract/signature.js';
 import { resetTo, resettableEvents, runOf, WITHOUT_UPDATES } from '../../reliability/reset.fixture.js';
 import { KEYS, newKey, testApprovers } from '../../support/approvers.js';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { newOrderId, useLab } from '../../support/lab.js';
 import {
   atService,
   executions,
@@ -20,11 +20,7 @@ import {
 
 vi.setConfig({ maxConcurrency: 20 });
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab({ limits: { approvers: testApprovers() } });
-});
-afterAll(() => lab?.close());
+const lab = useLab({ limits: { approvers: testApprovers() } });
 
 const PARTIAL = 'outcome=completed_partially fraction=0.6';
 const GOOD_CARD = [{ amount: '5', wallet: '5555555555554444' }];

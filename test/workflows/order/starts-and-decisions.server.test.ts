@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { OrderHandle } from '../../../src/client/order-handle.js';
 import type { OrderInput } from '../../../src/contract/order/input-and-result.js';
 import type { Decision } from '../../../src/contract/order/messages.js';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { newOrderId, openLab, useLab } from '../../support/lab.js';
 import { serviceView } from '../create/service-view.fixture.js';
 
 // The orders wait most of the time, and not for each other.
 vi.setConfig({ maxConcurrency: 20 });
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab();
-});
-afterAll(() => lab?.close());
+const lab = useLab();
 
 type Options = Omit<Partial<OrderInput<'withdraw'>>, 'order'>;
 

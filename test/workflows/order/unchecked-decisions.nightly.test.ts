@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { ORDER_CALLBACK_SIGNAL } from '../../../src/contract/names.js';
 import type { Decision } from '../../../src/contract/order/messages.js';
 import { resetTo, resettableEvents, runOf, WITHOUT_UPDATES } from '../../reliability/reset.fixture.js';
 import { KEYS, testApprovers } from '../../support/approvers.js';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { newOrderId, useLab } from '../../support/lab.js';
 import { executions, parkedFor } from '../compensation/parked-orders.fixture.js';
 
 const APPROVERS = testApprovers();
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab({ workers: false, limits: { caps: new Map([['usd', '10']]) } });
-});
-afterAll(() => lab?.close());
+const lab = useLab({ workers: false, limits: { caps: new Map([['usd', '10']]) } });
 
 /** Workers of another account: they run workflows, and take nothing that the account of the orders is asked. */
 const elsewhere = () => {

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { UnknownIdError } from '../../../src/client/errors.js';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { newOrderId, useLab } from '../../support/lab.js';
 import { runStarterWith } from '../../support/run-starter.js';
 import { keyOf } from '../../temporal/stored-bytes.fixture.js';
 
 const CARD = '4111111111111111';
 const IBAN = 'de89370400440532013000';
 
-let lab: Lab;
-beforeAll(async () => {
-  lab = await openLab({ encryptionKeys: [keyOf('ours')], callbacks: false });
-});
-afterAll(() => lab?.close());
+const lab = useLab({ encryptionKeys: [keyOf('ours')], callbacks: false });
 
 const refund = { currency: 'usdt', network: 'tron' };
 
