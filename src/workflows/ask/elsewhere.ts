@@ -31,45 +31,35 @@ export async function untilSameAccount<T extends { kind: string }>(
   // Waits longer each time: each change of account costs history.
   for (let waitMs = 0; isElsewhere(answer); waitMs = Math.min(2 * waitMs || FIRST_WAIT_MS, LONGEST_WAIT_MS)) {
     const found: ElsewhereAnswer = answer;
+    const shown = tell(run, found);
     const more = { told: found.why, ...(waitMs > 0 && { delayMs: waitMs }) };
-    const next = await setBackOrConfirmed(run, found, () => ask(more));
-    // The confirmed account is asked at once.
-    answer = next ?? (await ask({}));
+    const asking = new CancellationScope();
+    const pending: Promise<Answered<T>> = asking.run(() => ask(more));
+    const answered = watch(pending);
+    // Other steps ask for decisions, too: this one takes those on its own question.
+    const decided = () => run.attention === shown && run.parked.decision !== undefined;
+    await condition(() => answered() || decided());
+    const decision = decided() ? run.parked.decision : undefined;
+    if (decision) {
+      run.decisions.push(recordOf([], decision));
+      delete run.parked.decision;
+    }
+    if (run.attention === shown) clearAttention(run, shown?.reason);
+    if (answered() || !decision) {
+      answer = await pending;
+      continue;
+    }
+    asking.cancel();
+    // The confirmed account must show the same witness, and is asked at once.
+    const { witness } = run.sentTo ?? {};
+    run.sentTo = { ...found.here, ...(witness && { witness }) };
+    record(run, { kind: 'placeConfirmed' });
+    answer = await ask({});
   }
   return answer;
 }
 
-/** Returns the next answer, or undefined if an operator confirmed the account. */
-async function setBackOrConfirmed<T>(
-  run: OrderRun,
-  found: ElsewhereAnswer,
-  ask: () => Promise<T>,
-): Promise<T | undefined> {
-  const shown = tell(run, found);
-  const asking = new CancellationScope();
-  const pending = asking.run(ask);
-  const answered = watch(pending);
-  // Other steps ask for decisions, too: this one takes those on its own question.
-  const decided = () => run.attention === shown && run.parked.decision !== undefined;
-  await condition(() => answered() || decided());
-  const decision = decided() ? run.parked.decision : undefined;
-  if (decision) {
-    run.decisions.push(recordOf([], decision));
-    delete run.parked.decision;
-  }
-  if (run.attention === shown) clearAttention(run, shown?.reason);
-  if (answered() || !decision) return pending;
-  asking.cancel();
-  // The confirmed account must show the same witness.
-  const { witness } = run.sentTo ?? {};
-  run.sentTo = { ...found.here, ...(witness && { witness }) };
-  record(run, { kind: 'placeConfirmed' });
-  return undefined;
-}
-
-/**
- * Asks whether both accounts are the same. Replaces other attention, because nothing can be read.
- */
+/** Asks whether both accounts are the same. Replaces other attention, because nothing can be read. */
 function tell(run: OrderRun, { why }: ElsewhereAnswer): Attention | undefined {
   run.attention = undefined;
   raiseAttention(run, 'other-account', why, ['approve']);

@@ -161,27 +161,21 @@ function outcomesOf(run: OrderRun, verdict: Attempted, permission: string): Outc
       const answer = verdict.excerpt === undefined ? 'HTTP 400' : `HTTP 400: ${verdict.excerpt}`;
       return [{ kind: 'refused', answer, atMs: nowMs, place }];
     }
-    case 'uncertain':
-      if (verdict.reset) return [{ kind: 'doubted', doubt: doubtOfReset(run) }];
+    case 'uncertain': {
+      const { reset, reason, timedOut, retryAfterMs, underOtherId: order } = verdict;
+      if (reset) return [{ kind: 'doubted', doubt: doubtOfReset(run) }];
       // The attempt sent nothing and only looked for an order of an earlier run.
       if (permission === 'none') return [{ kind: 'seen', seen: { kind: 'absent' } }];
-      return [doubtOf(verdict, nowMs, place), ...namedBy(run, verdict)];
+      // Until then, the attempt may still send, or `Retry-After` holds.
+      const untilMs = nowMs + (timedOut ? SEND_TIMEOUT_MS : (retryAfterMs ?? 0));
+      const doubt: Doubt = { cause: 'uncertainCreate', untilMs, place, said: reason };
+      const doubted: Outcome = { kind: 'doubted', doubt, costs: { isLimited: retryAfterMs !== undefined } };
+      if (!order) return [doubted];
+      // The service keeps our id in another form, under which look-ups may not find the order.
+      const named = { ...foreignOrder(run, { order, differences: ['order_id'] }), isNamed: true } as const;
+      return [doubted, { kind: 'seen', seen: named }];
+    }
   }
-}
-
-type Uncertain = Extract<CreateVerdict, { kind: 'uncertain' }>;
-
-/** Absence counts only after an attempt without an answer cannot send any more, and after `Retry-After`. */
-function doubtOf({ reason, timedOut, retryAfterMs }: Uncertain, nowMs: number, place: Doubt['place']): Outcome {
-  const untilMs = nowMs + (timedOut ? SEND_TIMEOUT_MS : (retryAfterMs ?? 0));
-  const doubt: Doubt = { cause: 'uncertainCreate', untilMs, place, said: reason };
-  return { kind: 'doubted', doubt, costs: { isLimited: retryAfterMs !== undefined } };
-}
-
-/** The service answered with our order under another form of its id, which look-ups may not find. */
-function namedBy(run: OrderRun, { underOtherId: order }: Uncertain): Outcome[] {
-  if (!order) return [];
-  return [{ kind: 'seen', seen: { ...foreignOrder(run, { order, differences: ['order_id'] }), isNamed: true } }];
 }
 
 /** Returns the doubt after a reset: the earlier run may have sent, and may have an attempt in flight. */
