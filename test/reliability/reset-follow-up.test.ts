@@ -1,27 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { useLab } from '../support/lab.js';
 import { decideNow, executions, parkedFor, startSteered } from '../workflows/compensation/parked-orders.fixture.js';
+import { resetTo, resettableEvents, runOf } from './reset.fixture.js';
 
 const SETTLE_MS = 2_000;
 
 const lab = useLab({ pace: { settleWindowMs: { atOnce: SETTLE_MS, deposit: SETTLE_MS } } });
-
-/** Resets the workflow of an order to the end of its first workflow task. */
-async function resetToStart(orderId: string): Promise<void> {
-  const { client, namespace } = lab.temporal;
-  const workflow = client.workflow.getHandle(`order:default:${orderId}`);
-  const { events } = await workflow.fetchHistory();
-  const completed = events?.find((event) => event.workflowTaskCompletedEventAttributes);
-  await client.workflowService.resetWorkflowExecution({
-    namespace,
-    workflowExecution: { workflowId: workflow.workflowId, runId: (await workflow.describe()).runId },
-    workflowTaskFinishEventId: completed?.eventId,
-    requestId: randomUUID(),
-    reason: 'test',
-  });
-}
 
 test('a refused follow-up that is reset after another one was sent in its place is not sent by the budget', async () => {
   const { orderId, handle } = await startSteered(lab, 'withdraw', {
@@ -35,7 +20,8 @@ test('a refused follow-up that is reset after another one was sent in its place 
   await decideNow(handle, 'finish');
   expect(await handle.result()).toMatchObject({ compensation: { status: 'done', order_id: `${orderId}.r2` } });
 
-  await resetToStart(`${orderId}.r1`);
+  const run = await runOf(lab, lab.orders.order(`${orderId}.r1`));
+  await resetTo(lab, run, (await resettableEvents(lab, run))[0] ?? '');
   // The attempt of the run before counts as alive for a minute.
   await sleep(62_000 + SETTLE_MS + 3_000);
   expect([executions(lab, `${orderId}.r1`), executions(lab, `${orderId}.r2`)]).toEqual([0, 1]);

@@ -3,7 +3,7 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import { expect, test, vi } from 'vitest';
 import { createTaskQueue, DEFAULT_ACCOUNT } from '../../src/contract/names.js';
 import { orderInput } from '../support/inputs.js';
-import { newOrderId, useLab } from '../support/lab.js';
+import { accountWith, newOrderId, useLab } from '../support/lab.js';
 import { pendingActivity } from '../support/pending-activity.js';
 import { serviceView } from '../workflows/create/service-view.fixture.js';
 
@@ -70,10 +70,7 @@ for (const [how, pause] of [
 }
 
 test('an order is not called cancelled while a second attempt waits for a worker', async () => {
-  await lab.stopWorkers();
-  const [own] = lab.config.accounts.values();
-  if (!own) throw new Error('the lab has an account');
-  await lab.startWorkers({ accounts: new Map([['other', { ...own, name: 'other' }]]) });
+  await lab.replaceWorkers(accountWith(lab, { name: 'other' }));
   const handle = await lab.orders.start('withdraw', orderInput('withdraw', newOrderId('two-attempts')));
   const { client, namespace } = lab.temporal;
   const taskQueue = { name: createTaskQueue(DEFAULT_ACCOUNT) };

@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import type { OrderHandle } from '../../src/client/order-handle.js';
 import { resetTo, resettableEvents, runOf } from '../reliability/reset.fixture.js';
 import { orderInput } from '../support/inputs.js';
-import { newOrderId, useLab } from '../support/lab.js';
+import { accountWith, newOrderId, useLab } from '../support/lab.js';
 import { pendingActivity } from '../support/pending-activity.js';
 
 vi.setConfig({ testTimeout: 200_000 });
@@ -11,16 +11,8 @@ const ATTENTION_AFTER_MS = 4_000;
 
 const lab = useLab({ workers: false, attentionAfterMs: ATTENTION_AFTER_MS });
 
-async function unserve(): Promise<void> {
-  await lab.stopWorkers();
-  const [own] = lab.config.accounts.values();
-  if (!own) throw new Error('the lab has an account');
-  await lab.startWorkers({ accounts: new Map([['other', { ...own, name: 'other' }]]) });
-}
-async function serve(): Promise<void> {
-  await lab.stopWorkers();
-  await lab.startWorkers();
-}
+const unserve = () => lab.replaceWorkers(accountWith(lab, { name: 'other' }));
+const serve = () => lab.replaceWorkers();
 const cancel = ({ workflowId }: OrderHandle) => lab.temporal.client.workflow.getHandle(workflowId).cancel();
 
 async function trail({ workflowId }: OrderHandle): Promise<string[]> {

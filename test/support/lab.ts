@@ -46,6 +46,8 @@ export interface Lab {
   startWorkers(change?: Partial<WorkerConfig>): Promise<void>;
   /** Ends all workers once their tasks are done. */
   stopWorkers(): Promise<void>;
+  /** Ends all workers, then starts others. */
+  replaceWorkers(change?: Partial<WorkerConfig>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -173,6 +175,10 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
         .map(({ path }) => path),
     startWorkers,
     stopWorkers,
+    replaceWorkers: async (change) => {
+      await stopWorkers();
+      await startWorkers(change);
+    },
     close: async () => {
       await stopWorkers();
       await receiver?.close();
@@ -204,6 +210,14 @@ export function useGatedLab(rule?: GateRule, options?: Omit<LabOptions, 'service
   });
   return lab;
 }
+
+/** Configuration of workers whose account is changed, for example named otherwise, so that nobody serves the lab's own. */
+export function accountWith({ config }: Lab, change: Partial<Account>): { accounts: ReadonlyMap<string, Account> } {
+  const changed = [...config.accounts.values()].map((own): Account => ({ ...own, ...change }));
+  return { accounts: new Map(changed.map((account) => [account.name, account])) };
+}
+
+type Account = WorkerConfig['accounts'] extends ReadonlyMap<string, infer A> ? A : never;
 
 let counter = 0;
 

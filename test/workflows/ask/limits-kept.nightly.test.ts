@@ -3,7 +3,7 @@ import type { OrderHandle } from '../../../src/client/order-handle.js';
 import type { CreateRequests } from '../../../src/contract/order/request.js';
 import { KEYS, testApprovers } from '../../support/approvers.js';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, useGatedLab } from '../../support/lab.js';
+import { newOrderId, useGatedLab } from '../../support/lab.js';
 import { decideNow, executions, parkedFor } from '../compensation/parked-orders.fixture.js';
 
 /* A run was given limits by one worker; another one without them answers from then on. */
@@ -26,16 +26,11 @@ function start(marker: string, amount = '12.50'): Promise<OrderHandle> {
   return lab.orders.start('withdraw', { ...input, order: { ...input.order, amount } as CreateRequests['withdraw'] });
 }
 
-async function replaceWorkers(...change: Parameters<Lab['startWorkers']>): Promise<void> {
-  await lab.stopWorkers();
-  await lab.startWorkers(...change);
-}
-
 test('absence is proven over the window that the order was sent under, though a worker with a short one goes on', async () => {
   await lab.startWorkers({ pace: { ...lab.config.pace, ...window(16_000) } });
   const handle = await start('create=500-after lag_ms=12000 duplicate=c');
   await vi.waitUntil(async () => (await handle.state()).lastLookupAt, { timeout: 20_000, interval: 20 });
-  await replaceWorkers();
+  await lab.replaceWorkers();
   expect(await handle.result()).toMatchObject({ outcome: 'completed', adopted: true });
   expect(executions(lab, handle.orderId)).toBe(1);
 });
@@ -46,11 +41,11 @@ test('a run that was told that signatures count takes no unsigned decision from 
   await lab.startWorkers({ caps, approvers });
   const handle = await start('', '21');
   await parkedFor(handle, 'above the cap');
-  await replaceWorkers();
+  await lab.replaceWorkers();
   await expect(decideNow(handle, 'approve')).rejects.toThrow('APPROVERS_FILE');
   expect(executions(lab, handle.orderId)).toBe(0);
 
-  await replaceWorkers({ caps, approvers });
+  await lab.replaceWorkers({ caps, approvers });
   const { revision, attention: { amount, currency } = {} } = await handle.state();
   const decision = { action: 'approve', by: 'Ann Smith', reason: 'as agreed', revision, amount, currency } as const;
   await handle.decide(decision, { signer: KEYS.ann });
@@ -63,7 +58,7 @@ test('a cap that an attempt was given holds for the next one, though a worker wi
   const handle = await start('', '21');
   const isWaiting = async () => (await handle.state()).waitingFor.startsWith('the service: ');
   await vi.waitUntil(isWaiting, { timeout: 20_000, interval: 20 });
-  await replaceWorkers();
+  await lab.replaceWorkers();
   isBusy = false;
   await parkedFor(handle, 'above the cap of 20 usd');
   expect(executions(lab, handle.orderId)).toBe(0);

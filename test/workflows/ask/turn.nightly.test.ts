@@ -1,8 +1,8 @@
-import { beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { OrderHandle } from '../../../src/client/order-handle.js';
 import { DEPOSIT_ADDRESS_WORKFLOW, ORDERS_TASK_QUEUE } from '../../../src/contract/names.js';
 import { orderInput } from '../../support/inputs.js';
-import { newOrderId, useLab } from '../../support/lab.js';
+import { accountWith, newOrderId, useLab } from '../../support/lab.js';
 
 /** Instead of 15 min. */
 const ATTENTION_AFTER_MS = 2_000;
@@ -24,18 +24,10 @@ const lab = useLab({
   attentionAfterMs: ATTENTION_AFTER_MS,
   sandbox: { settings: { callbacks: { enabled: false } } },
 });
-beforeEach(() => lab.stopWorkers());
 
-const accountOf = () => {
-  const [own] = lab.config.accounts.values();
-  if (!own) throw new Error('the lab has an account');
-  return own;
-};
+const serveSlowly = () => lab.replaceWorkers(accountWith(lab, { requestsPerSecond: SLOW }));
 
-const serveSlowly = () =>
-  lab.startWorkers({ accounts: new Map([['default', { ...accountOf(), requestsPerSecond: SLOW }]]) });
-
-const serveAnother = () => lab.startWorkers({ accounts: new Map([['other', { ...accountOf(), name: 'other' }]]) });
+const serveAnother = () => lab.replaceWorkers(accountWith(lab, { name: 'other' }));
 
 const startSome = (label: string, count: number): Promise<OrderHandle[]> =>
   Promise.all(
@@ -71,7 +63,6 @@ test('orders whose worker came back too late take the call for a person back whi
   const handles = await startSome('came-back', ORDERS);
   const codes = async () => (await statesOf(handles)).map(({ attention }) => attention?.code);
   await expect.poll(codes, WAIT).toEqual(handles.map(() => 'account-not-served'));
-  await lab.stopWorkers();
   await serveSlowly();
   await expect.poll(async () => (await codes()).filter(Boolean), WAIT).toEqual([]);
   const creating = (await statesOf(handles)).filter(({ phase }) => phase === 'creating');

@@ -11,7 +11,7 @@ import {
 } from '../../../src/contract/names.js';
 import type { OrderState } from '../../../src/contract/order/messages.js';
 import { orderInput } from '../../support/inputs.js';
-import { newOrderId, useLab } from '../../support/lab.js';
+import { accountWith, newOrderId, useLab } from '../../support/lab.js';
 
 /** Instead of 15 min, on a real server: the one that skips time stands still while an activity waits for a worker. */
 const ATTENTION_AFTER_MS = 2_000;
@@ -28,17 +28,9 @@ const lab = useLab({
 beforeEach(() => unserve());
 
 /** From now on the workers serve another account only: they run workflows and nothing of `default`. */
-async function unserve(): Promise<void> {
-  await lab.stopWorkers();
-  const [own] = lab.config.accounts.values();
-  if (!own) throw new Error('the lab has an account');
-  await lab.startWorkers({ accounts: new Map([['other', { ...own, name: 'other' }]]) });
-}
+const unserve = () => lab.replaceWorkers(accountWith(lab, { name: 'other' }));
 
-async function serve(): Promise<void> {
-  await lab.stopWorkers();
-  await lab.startWorkers();
-}
+const serve = () => lab.replaceWorkers();
 
 const start = (orderId: string, marker?: string): Promise<OrderHandle> =>
   lab.orders.start('withdraw', orderInput('withdraw', orderId, { ...(marker && { marker }) }));

@@ -1,26 +1,16 @@
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { orderInput } from '../../support/inputs.js';
-import { newOrderId, openLab } from '../../support/lab.js';
-import { ServiceGate } from '../../support/service-gate.js';
+import { newOrderId, useGatedLab } from '../../support/lab.js';
 
 const SETTLE_MS = 2_500;
 
+const lab = useGatedLab(undefined, {
+  workers: false,
+  callbacks: false,
+  pace: { settleWindowMs: { atOnce: SETTLE_MS, deposit: SETTLE_MS } },
+});
+
 test('an uncertain order ends by itself although all wallets of its account were delisted since', async () => {
-  let gate: ServiceGate | undefined;
-  const lab = await openLab({
-    workers: false,
-    callbacks: false,
-    pace: { settleWindowMs: { atOnce: SETTLE_MS, deposit: SETTLE_MS } },
-    serviceUrl: async (url) => {
-      gate = new ServiceGate(url, async () => Date.now());
-      await gate.open();
-      return gate.url;
-    },
-  });
-  onTestFinished(async () => {
-    await lab.close();
-    await gate?.shut();
-  });
   const input = orderInput('withdraw', newOrderId('delisted'), { marker: 'create=500 lag_ms=1500 duplicate=c' });
   const handle = await lab.orders.start('withdraw', input);
   await lab.startWorkers();
@@ -29,7 +19,7 @@ test('an uncertain order ends by itself although all wallets of its account were
   await lab.stopWorkers();
   lab.sandbox.set({ faults: {} });
   const body = JSON.stringify({ status: 'success', data: {} });
-  if (gate) gate.rule = ({ path }) => (path.endsWith('/balances') ? { status: 200, body } : undefined);
+  lab.gate.rule = ({ path }) => (path.endsWith('/balances') ? { status: 200, body } : undefined);
   await lab.startWorkers();
   expect(await handle.result({ timeoutMs: 30_000 })).toMatchObject({ outcome: 'completed', adopted: true });
   expect(lab.sandbox.stats().executedByOrderId[handle.orderId]).toBe(1);

@@ -1,16 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ORDERS_TASK_QUEUE, orderWorkflowId } from '../../../src/contract/names.js';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { accountWith, type Lab, newOrderId, openLab } from '../../support/lab.js';
 import { runStarterWith } from '../../support/run-starter.js';
 
 let lab: Lab;
 beforeAll(async () => {
   lab = await openLab({ workers: false });
-  const accounts = new Map(
-    [...lab.config.accounts].map(([name, account]) => [name, { ...account, formatChecks: 'warn' as const }]),
-  );
-  await lab.startWorkers({ accounts });
+  await lab.startWorkers(accountWith(lab, { formatChecks: 'warn' }));
   // A client that asks before the server knows of the workers takes the setting for 'refuse'.
   await vi.waitUntil(() => lab.orders.isServed(), { timeout: 60_000 });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab, useLab } from '../../support/lab.js';
+import { accountWith, type Lab, newOrderId, openLab, useLab } from '../../support/lab.js';
 import { serviceView } from './service-view.fixture.js';
 
 /** Look-ups show an order this long after it was made: longer than the Retry-After of 1 s, shorter than the settle window. */
@@ -32,9 +32,7 @@ describe('where the service guarantees that a 429 is never executed', () => {
   let trusting: Lab;
   beforeAll(async () => {
     trusting = await openLab({ workers: false });
-    const accounts = [...trusting.config.accounts.values()];
-    const named = accounts.map((account) => ({ ...account, notExecutedStatuses: [429] }));
-    await trusting.startWorkers({ accounts: new Map(named.map((account) => [account.name, account])) });
+    await trusting.startWorkers(accountWith(trusting, { notExecutedStatuses: [429] }));
   });
   afterAll(() => trusting?.close());
 

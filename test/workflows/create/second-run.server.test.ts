@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { describe, expect, test, vi } from 'vitest';
 import type { OrderHandle } from '../../../src/client/order-handle.js';
 import { ORDERS_TASK_QUEUE } from '../../../src/contract/names.js';
 import type { OrderInput } from '../../../src/contract/order/input-and-result.js';
 import { ORDER_TYPES, type OrderType, workflowTypeOf } from '../../../src/contract/order/types.js';
+import { type Run, resetTo, resettableEvents, resultOf, runOf } from '../../reliability/reset.fixture.js';
 import { orderInput } from '../../support/inputs.js';
 import { newOrderId, useLab } from '../../support/lab.js';
 import { serviceView } from './service-view.fixture.js';
@@ -25,20 +25,10 @@ function startPlainly(type: OrderType, input: OrderInput, workflowIdReusePolicy?
   });
 }
 
-/** Resets an order's workflow to the end of its first workflow task. Returns the id of the new run. */
-async function resetToStart({ workflowId }: OrderHandle): Promise<string> {
-  const workflow = client().workflow.getHandle(workflowId);
-  const { events } = await workflow.fetchHistory();
-  const completed = events?.find((event) => event.workflowTaskCompletedEventAttributes);
-  const { runId } = await workflow.describe();
-  const answer = await client().workflowService.resetWorkflowExecution({
-    namespace: lab.temporal.namespace,
-    workflowExecution: { workflowId, runId },
-    workflowTaskFinishEventId: completed?.eventId,
-    requestId: randomUUID(),
-    reason: 'test',
-  });
-  return answer.runId;
+/** Resets an order's workflow to the end of its first workflow task. */
+async function resetToStart(handle: OrderHandle): Promise<Run> {
+  const run = await runOf(lab, handle);
+  return resetTo(lab, run, (await resettableEvents(lab, run))[0] ?? '');
 }
 
 describe.concurrent('an order that has ended', () => {
@@ -54,24 +44,10 @@ describe.concurrent('an order that has ended', () => {
     const input = orderInput(type, newOrderId('reset'), { marker: 'duplicate=c' });
     const handle = await lab.orders.start(type, input);
     const first = await handle.result();
-    const runId = await resetToStart(handle);
-    const second = await client().workflow.getHandle(handle.workflowId, runId).result();
+    const second = await resultOf(lab, await resetToStart(handle));
     expect(second).toMatchObject({ outcome: 'completed', adopted: true, order: first.order });
     expect(serviceView(lab, handle.orderId)).toEqual({ creates: 1, executed: 1, blindCreates: 0 });
   });
-});
-
-test('a reset order that the service does not show is not sent: the old create may still be on its way', async () => {
-  const input = orderInput('withdraw', newOrderId('reset-absent'), { marker: 'create=500-before', resend: 'never' });
-  const handle = await lab.orders.start('withdraw', input);
-  await vi.waitFor(async () => expect(await handle.state()).toMatchObject({ phase: 'parked' }), 60_000);
-  const before = lab.requestsOf(handle.orderId).length;
-  const runId = await resetToStart(handle);
-  const sinceReset = ['/v2/order/list', '/v2/order/list', '/v2/order/status'];
-  await vi.waitFor(() => expect(lab.requestsOf(handle.orderId).slice(before)).toEqual(sinceReset), 60_000);
-  expect(await handle.state()).toMatchObject({ phase: 'uncertain' });
-  expect(serviceView(lab, handle.orderId)).toEqual({ creates: 1, executed: 0, blindCreates: 0 });
-  await client().workflow.getHandle(handle.workflowId, runId).terminate('end of the test');
 });
 
 describe.concurrent('search attributes', () => {
@@ -93,14 +69,6 @@ describe.concurrent('search attributes', () => {
     const currencies = "PaymentCurrencyFrom = 'usd' AND PaymentCurrencyTo = 'btc' AND PaymentAccount = 'default'";
     const ended = `PaymentOrderStatus = 'completed' AND PaymentNeedsAttention = false AND ${currencies}`;
     await found(`PaymentOrderUuid = '${order.order_uuid}' AND ${ended}`, orderId);
-  });
-
-  test('of an order started by the plain command line: the same', async () => {
-    const input = orderInput('withdraw', newOrderId('plain'), { batchId: 'plain-batch' });
-    const { order } = await (await startPlainly('withdraw', input)).result();
-    const started = "PaymentAccount = 'default' AND PaymentBatchId = 'plain-batch' AND PaymentCurrencyTo = 'usd'";
-    const ended = "PaymentOrderStatus = 'completed' AND PaymentNeedsAttention = false";
-    await found(`PaymentOrderUuid = '${order.order_uuid}' AND ${ended} AND ${started}`, input.order.order_id);
   });
 
   test('of an order that parks and is closed: parked with attention, then none without', async () => {

@@ -6,7 +6,7 @@ import { Secret } from '../../../src/config.js';
 import { ORDERS_TASK_QUEUE } from '../../../src/contract/names.js';
 import { resetTo, resettableEvents, runOf } from '../../reliability/reset.fixture.js';
 import { orderInput } from '../../support/inputs.js';
-import { newOrderId, openLab } from '../../support/lab.js';
+import { accountWith, newOrderId, openLab } from '../../support/lab.js';
 import { rogueAt } from '../../temporal/rogue.fixture.js';
 import { keyOf } from '../../temporal/stored-bytes.fixture.js';
 import { decideNow } from '../compensation/parked-orders.fixture.js';
@@ -94,13 +94,8 @@ test.each(['completed', 'terminated'] as const)(
       await front.close();
       await other.close();
     });
-    const workWith = async (apiKey: string) => {
-      await lab.stopWorkers();
-      const there = [...lab.config.accounts].map(([name, account]) => {
-        return [name, { ...account, baseUrl: `${front.url}/one`, apiKey: new Secret(apiKey) }] as const;
-      });
-      await lab.startWorkers({ accounts: new Map(there) });
-    };
+    const workWith = (apiKey: string) =>
+      lab.replaceWorkers(accountWith(lab, { baseUrl: `${front.url}/one`, apiKey: new Secret(apiKey) }));
     await workWith('key-of-one');
     const input = orderInput('withdraw', newOrderId('foreign'));
     const first = await lab.orders.start('withdraw', input);

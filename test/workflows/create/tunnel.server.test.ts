@@ -16,7 +16,7 @@ import {
   type TestProxy,
 } from '../../payment-service/tunnel.fixture.js';
 import { orderInput } from '../../support/inputs.js';
-import { type Lab, newOrderId, openLab } from '../../support/lab.js';
+import { accountWith, type Lab, newOrderId, openLab } from '../../support/lab.js';
 import { serviceView } from './service-view.fixture.js';
 
 const CREATE = '/v2/order/withdraw';
@@ -35,8 +35,7 @@ beforeAll(async () => {
     clientCertificate: { chain: CLIENT_CERTIFICATE, key: new Secret(CLIENT_KEY) },
     proxy: { host: '127.0.0.1', port: proxy.port, credentials: new Secret('worker:zz-password') },
   };
-  const accounts = [...lab.config.accounts].map(([name, account]) => [name, { ...account, ...route }] as const);
-  await lab.startWorkers({ accounts: new Map(accounts) });
+  await lab.startWorkers(accountWith(lab, route));
 });
 afterAll(async () => {
   await lab?.close();

@@ -1,33 +1,27 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { OrderHandle } from '../../../src/client/order-handle.js';
 import { ORDER_CALLBACK_SIGNAL } from '../../../src/contract/names.js';
 import { resetTo, resettableEvents, runOf, WITHOUT_UPDATES } from '../../reliability/reset.fixture.js';
-import { KEYS, testApprovers } from '../../support/approvers.js';
-import { type Lab, openLab } from '../../support/lab.js';
+import { useLab } from '../../support/lab.js';
 import { runStarterWith, wordsOf } from '../../support/run-starter.js';
-import { executions, parkedFor, startSteered } from '../compensation/parked-orders.fixture.js';
+import { parkedFor, startSteered } from '../compensation/parked-orders.fixture.js';
 
 /* Revisions are counted anew in the run that a reset makes: a decision says of which run they are. */
 
 const PARTIAL = 'outcome=completed_partially fraction=0.6';
 
-let lab: Lab;
-let signing: Lab;
-beforeAll(async () => {
-  [lab, signing] = await Promise.all([openLab(), openLab({ limits: { approvers: testApprovers() } })]);
-});
-afterAll(() => Promise.all([lab?.close(), signing?.close()]));
+const lab = useLab();
 
 /** A payout that asks what becomes of its remainder. */
-const parked = async (on: Lab) => {
-  const { orderId, handle } = await startSteered(on, 'withdraw', { marker: PARTIAL, compensation: 'ask' });
+const parked = async () => {
+  const { orderId, handle } = await startSteered(lab, 'withdraw', { marker: PARTIAL, compensation: 'ask' });
   return { orderId, handle, shown: await parkedFor(handle) };
 };
 
 /** Resets it to its start; resolves when it asks again. */
-async function askAgainAfterReset(on: Lab, handle: OrderHandle) {
-  const run = await runOf(on, handle);
-  await resetTo(on, run, (await resettableEvents(on, run))[0] ?? '', WITHOUT_UPDATES);
+async function askAgainAfterReset(handle: OrderHandle) {
+  const run = await runOf(lab, handle);
+  await resetTo(lab, run, (await resettableEvents(lab, run))[0] ?? '', WITHOUT_UPDATES);
   return parkedFor(handle);
 }
 
@@ -42,9 +36,9 @@ async function suggested(orderId: string, action: string): Promise<string[]> {
 }
 
 test('a command typed for the run before a reset is refused, though the revision is the same', async () => {
-  const { orderId, handle, shown } = await parked(lab);
+  const { orderId, handle, shown } = await parked();
   const typed = await suggested(orderId, 'accept');
-  const now = await askAgainAfterReset(lab, handle);
+  const now = await askAgainAfterReset(handle);
   expect(now.revision).toBe(shown.revision);
   const refused = await starter(typed);
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('was reset') });
@@ -54,28 +48,15 @@ test('a command typed for the run before a reset is refused, though the revision
 });
 
 test('a command without its run decides nothing, and shows what there is to decide on', async () => {
-  const { orderId, handle, shown } = await parked(lab);
+  const { orderId, handle, shown } = await parked();
   const typed = await suggested(orderId, 'accept');
   const blind = typed.slice(0, typed.indexOf('--run'));
   expect(await starter(blind)).toMatchObject({ code: 2, stdout: expect.stringContaining(`--run ${shown.runId}`) });
   expect(await handle.state()).toEqual(shown);
 });
 
-test('signed on what the run before a reset showed it is refused, signed on what is shown now it counts', async () => {
-  const { orderId, handle, shown } = await parked(signing);
-  const { revision, runId } = shown;
-  const decision = { action: 'finish', by: 'Ann Smith', reason: 'the rest', revision, runId } as const;
-  await askAgainAfterReset(signing, handle);
-  await expect(handle.decide(decision, { signer: KEYS.ann })).rejects.toThrow('was reset');
-  expect(await handle.state()).toMatchObject({ phase: 'parked', revision });
-  expect(executions(signing, `${orderId}.r1`)).toBe(0);
-  const now = await handle.state();
-  await handle.decide({ ...decision, runId: now.runId }, { signer: KEYS.ann });
-  await expect.poll(() => executions(signing, `${orderId}.r1`), { timeout: 60_000 }).toBe(1);
-});
-
 test('a decision that a reset repeats is not taken by the run that it makes', async () => {
-  const { handle, shown } = await parked(lab);
+  const { handle, shown } = await parked();
   const run = await runOf(lab, handle);
   const before = (await resettableEvents(lab, run)).length;
   await lab.temporal.client.workflow.getHandle(handle.workflowId).signal(ORDER_CALLBACK_SIGNAL, {});

@@ -4,7 +4,7 @@ import type { Decision } from '../../../src/contract/order/messages.js';
 import { resetTo, resettableEvents, runOf, WITHOUT_UPDATES } from '../../reliability/reset.fixture.js';
 import { KEYS, testApprovers } from '../../support/approvers.js';
 import { orderInput } from '../../support/inputs.js';
-import { newOrderId, useLab } from '../../support/lab.js';
+import { accountWith, newOrderId, useLab } from '../../support/lab.js';
 import { executions, parkedFor } from '../compensation/parked-orders.fixture.js';
 
 const APPROVERS = testApprovers();
@@ -12,11 +12,7 @@ const APPROVERS = testApprovers();
 const lab = useLab({ workers: false, limits: { caps: new Map([['usd', '10']]) } });
 
 /** Workers of another account: they run workflows, and take nothing that the account of the orders is asked. */
-const elsewhere = () => {
-  const account = lab.config.accounts.get('default');
-  if (!account) throw new Error('no account');
-  return { accounts: new Map([['other', { ...account, name: 'other' }]]) };
-};
+const elsewhere = () => accountWith(lab, { name: 'other' });
 
 const signed = { approvers: APPROVERS };
 
@@ -32,8 +28,7 @@ async function overCap() {
 test('a decision that no worker of the account checks is not taken, and does not hold up the end of its order', async () => {
   await lab.startWorkers(signed);
   const { orderId, handle, decision } = await overCap();
-  await lab.stopWorkers();
-  await lab.startWorkers(elsewhere());
+  await lab.replaceWorkers(elsewhere());
   const asked = handle.decide(decision, { signer: KEYS.ann, timeoutMs: 2_000 });
   await expect(asked).rejects.toMatchObject({ kind: 'noWorker' });
   expect(await handle.state()).toMatchObject({ phase: 'parked', revision: decision.revision });
@@ -46,13 +41,11 @@ test('a decision that no worker of the account checks is not taken, and does not
 test('a decision that nobody checked is refused while its caller still waits, and is not taken after that', async () => {
   await lab.startWorkers(signed);
   const { orderId, handle, decision } = await overCap();
-  await lab.stopWorkers();
-  await lab.startWorkers(elsewhere());
+  await lab.replaceWorkers(elsewhere());
   // A worker that answers is enough for an answer: a caller who reads that nobody does cannot know what comes of it.
   const asked = handle.decide(decision, { signer: KEYS.ann, timeoutMs: 60_000 });
   await expect(asked).rejects.toMatchObject({ kind: 'refused', message: expect.stringContaining('was not checked') });
-  await lab.stopWorkers();
-  await lab.startWorkers(signed);
+  await lab.replaceWorkers(signed);
   expect(await handle.state()).toMatchObject({ phase: 'parked', revision: decision.revision });
   expect(executions(lab, orderId)).toBe(0);
   await handle.decide(decision, { signer: KEYS.ann });
@@ -63,8 +56,7 @@ test('a decision that nobody checked is refused while its caller still waits, an
 test('a decision that waits for a worker of the account is checked by it, and taken once', async () => {
   await lab.startWorkers(signed);
   const [good, bad] = [await overCap(), await overCap()];
-  await lab.stopWorkers();
-  await lab.startWorkers(elsewhere());
+  await lab.replaceWorkers(elsewhere());
   const waiting = { timeoutMs: 60_000 };
   // On a busy machine a check may be over before the next workers are there.
   const outcome = async (decide: () => Promise<unknown>): Promise<string> => {
@@ -87,8 +79,7 @@ test('a decision that waits for a worker of the account is checked by it, and ta
   };
   const pending = async () => [await checksOf(good.handle), await checksOf(bad.handle)];
   await vi.waitFor(async () => expect(await pending()).toEqual([1, 2]), 20_000);
-  await lab.stopWorkers();
-  await lab.startWorkers(signed);
+  await lab.replaceWorkers(signed);
   const [taken, ...refused] = await answers;
   expect(taken).toBe('taken');
   expect(refused[0]).toContain('no person of APPROVERS_FILE');
@@ -103,8 +94,7 @@ test('a decision that a run took up before it was reset, and that is checked aft
   await lab.startWorkers();
   const { orderId, handle, decision } = await overCap();
   const { runId } = await handle.state();
-  await lab.stopWorkers();
-  await lab.startWorkers(elsewhere());
+  await lab.replaceWorkers(elsewhere());
   const asked = handle.decide({ ...decision, runId }, { timeoutMs: 60_000 }).catch((error: Error) => error);
   const workflow = lab.temporal.client.workflow.getHandle(handle.workflowId);
   const isAsked = async () => (await workflow.describe()).raw.pendingActivities?.length === 1;
@@ -117,8 +107,7 @@ test('a decision that a run took up before it was reset, and that is checked aft
     return now.length > before && now;
   }, 20_000);
   const made = await resetTo(lab, run, events.at(-1) ?? '', WITHOUT_UPDATES);
-  await lab.stopWorkers();
-  await lab.startWorkers();
+  await lab.replaceWorkers();
   await vi.waitUntil(async () => !(await isAsked()), 30_000);
   expect(await handle.state()).toMatchObject({ phase: 'parked', revision: decision.revision, runId: made.runId });
   expect(executions(lab, orderId)).toBe(0);
